@@ -1,0 +1,57 @@
+# The front door. `make` alone lists what there is; everything else is CMake behind presets.
+#
+#   PRESET=dev make test       the same tests in another build (dev, release, asan, tsan)
+#   JOBS=1 make build          fewer compilers at a time
+#   FUZZ_SECONDS=5 make check  shorter fuzzing; MAKEWAY_PROPERTY_CASES=n sets the random cases
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# One build tree serves build, run, test and bench: what is tested is the binary that ships, and
+# a second build would cost more than optimising the layers does (tests compile with -O1 anyway).
+PRESET ?= release
+JOBS ?= $(shell nproc)
+export JOBS
+
+# Compiled objects are shared between build folders and clones: ccache sees relative paths only.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
+.PHONY: help build run test check bench deps fmt clean deps-build deps-test deps-check
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+build: deps-build ## the release binary, at build/makeway
+	@tools/build.sh release makeway
+
+run: build ## load the commented example cluster and show it
+	build/makeway snapshot -f examples/ -o text
+
+test: deps-test ## one build, all tests (2,000 random cases per property)
+	@tools/build.sh $(PRESET)
+	@MAKEWAY_PROPERTY_CASES=$${MAKEWAY_PROPERTY_CASES:-2000} tools/test.sh $(PRESET)
+
+check: deps-check ## sanitizers, 20,000 random cases, clang-format, clang-tidy, fuzzers
+	@tools/check.sh
+
+bench: deps-build ## build the benchmarks and run them one after the other
+	@tools/bench.sh
+
+deps: ## install missing Debian packages, or say which
+	@tools/deps.sh build test check
+
+fmt: deps-check ## format every C++ file
+	@tools/format.sh fix
+
+clean: ## remove build/
+	rm -rf build
+
+deps-build:
+	@tools/deps.sh build
+deps-test:
+	@tools/deps.sh build test
+deps-check:
+	@tools/deps.sh build test check

@@ -1,0 +1,78 @@
+# From a folder to a target: layers, the executable, fuzzers and benchmarks.
+
+# The layers that exist, in the order of the table.
+set(makeway_layers "")
+
+# Sources of a layer: every .cpp that is not a test, a fuzzer, a benchmark or main.
+function(makeway_layer_sources out layer)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${layer}/*.cpp"
+                                      "${CMAKE_SOURCE_DIR}/src/${layer}/*/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|benchmark)\\.cpp$|/main\\.cpp$")
+  set(${out} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# makeway_layer(name [USES layer...] [PUBLIC_LIBRARIES target...] [LIBRARIES target...])
+function(makeway_layer name)
+  cmake_parse_arguments(layer "" "" "USES;PUBLIC_LIBRARIES;LIBRARIES" ${ARGN})
+  makeway_layer_sources(sources ${name})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(makeway_${name} STATIC ${sources})
+  target_include_directories(makeway_${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(makeway_${name} PUBLIC ${layer_PUBLIC_LIBRARIES}
+                                        PRIVATE ${layer_LIBRARIES})
+  foreach(used IN LISTS layer_USES)
+    if(TARGET makeway_${used})
+      target_link_libraries(makeway_${name} PUBLIC makeway_${used})
+    endif()
+  endforeach()
+  set(makeway_layers ${makeway_layers} ${name} PARENT_SCOPE)
+endfunction()
+
+# `makeway` itself: main.cpp and everything that the cli layer wires together.
+function(makeway_executable)
+  if(NOT TARGET makeway_cli OR NOT EXISTS "${CMAKE_SOURCE_DIR}/src/cli/main.cpp")
+    message(STATUS "src/cli is not complete: the executable is left out")
+    return()
+  endif()
+  target_compile_definitions(makeway_cli PRIVATE "MAKEWAY_VERSION=\"${PROJECT_VERSION}\"")
+  add_executable(makeway "${CMAKE_SOURCE_DIR}/src/cli/main.cpp")
+  target_link_libraries(makeway PRIVATE makeway_cli)
+  set_target_properties(makeway PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${MAKEWAY_BINARY_DIR}")
+endfunction()
+
+# Every src/<layer>/<stem>_fuzz.cpp is a libFuzzer program named <stem>_fuzz.
+function(makeway_fuzzers)
+  foreach(layer IN LISTS makeway_layers)
+    file(GLOB fuzzers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${layer}/*_fuzz.cpp")
+    foreach(fuzzer IN LISTS fuzzers)
+      cmake_path(GET fuzzer STEM stem)
+      add_executable(${stem} "${fuzzer}")
+      target_link_libraries(${stem} PRIVATE makeway_${layer})
+      target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${stem} PROPERTIES
+                            RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzzers")
+    endforeach()
+  endforeach()
+endfunction()
+
+# Every bench/<stem>.cpp is a program of its own, in bench/ of the build folder. A helper that
+# several of them need is a header beside them.
+function(makeway_benchmarks)
+  file(GLOB benchmarks CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bench/*.cpp")
+  foreach(benchmark IN LISTS benchmarks)
+    cmake_path(GET benchmark STEM stem)
+    add_executable(bench_${stem} EXCLUDE_FROM_ALL "${benchmark}")
+    target_include_directories(bench_${stem} PRIVATE "${CMAKE_SOURCE_DIR}")
+    list(TRANSFORM makeway_layers PREPEND makeway_ OUTPUT_VARIABLE libraries)
+    target_link_libraries(bench_${stem} PRIVATE ${libraries})
+    file(STRINGS "${benchmark}" uses_google_benchmark REGEX "#include <benchmark/benchmark.h>")
+    if(uses_google_benchmark)
+      find_package(benchmark REQUIRED)
+      target_link_libraries(bench_${stem} PRIVATE benchmark::benchmark)
+    endif()
+    set_target_properties(bench_${stem} PROPERTIES OUTPUT_NAME ${stem}
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+  endforeach()
+endfunction()

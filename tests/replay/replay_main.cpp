@@ -1,0 +1,60 @@
+// Runs a fuzzer's entry point over its stored corpus, without libFuzzer.
+//
+//   yaml_fuzz_replay tests/corpus/yaml_fuzz
+//
+// So every input that ever broke something is tried again by `make test`, with any compiler. A
+// corpus that is missing or empty is a failure: a replay of nothing proves nothing.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+void replay(const std::string& bytes) {
+  const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
+  static_cast<void>(LLVMFuzzerTestOneInput(data.data(), data.size()));
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  if (argument_count != 2) {
+    fmt::print(stderr, "usage: replay CORPUS_FOLDER\n");
+    return 2;
+  }
+  const std::vector<std::filesystem::path> files = files_below(arguments[1]);
+  if (files.empty()) {
+    fmt::print(stderr, "no inputs in {}: store at least one\n", arguments[1]);
+    return 1;
+  }
+  replay({});
+  for (const std::filesystem::path& file : files) {
+    fmt::print("{}\n", file.filename().string());
+    static_cast<void>(std::fflush(stdout));  // The last name printed is the one that crashed.
+    std::ifstream stream(file, std::ios::binary);
+    replay({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
+  }
+  fmt::print("[  PASSED  ] {} inputs replayed.\n", files.size());
+  return 0;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The slow half of the evidence, stage by stage: tools/check.sh [STAGE...]
+#
+# Stages: format, tidy, asan, tsan, fuzz. All run even if an early one fails; the summary at the
+# end names each with its wall time, and the exit status is that of the worst.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+
+stages=("${@:-}")
+if [[ -z "${stages[0]}" ]]; then stages=(format tidy asan tsan fuzz); fi
+
+stage_format() { tools/format.sh check; }
+
+stage_tidy() { tools/tidy.sh; }
+
+stage_asan() {
+  tools/build.sh asan
+  MAKEWAY_PROPERTY_CASES=${MAKEWAY_PROPERTY_CASES:-20000} \
+    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+    UBSAN_OPTIONS=print_stacktrace=1 tools/test.sh asan
+}
+
+stage_tsan() {
+  # The answer is in CMake's test list, so the tree is configured even when nothing is to build.
+  cmake --preset tsan >/dev/null
+  if ! grep -q 'LABELS "[^"]*threads' build/tsan/tests/CTestTestfile.cmake; then
+    echo "no test uses threads yet (tests_with_threads in tests/CMakeLists.txt is empty): skipped"
+    return 0
+  fi
+  tools/build.sh tsan
+  MAKEWAY_PROPERTY_CASES=${MAKEWAY_PROPERTY_CASES:-2000} TSAN_OPTIONS=halt_on_error=1 \
+    tools/test.sh tsan -L threads
+}
+
+stage_fuzz() { tools/fuzz.sh; }
+
+summary=""
+failed=0
+for stage in "${stages[@]}"; do
+  if ! declare -F "stage_$stage" >/dev/null; then
+    echo "check: there is no stage '$stage'" >&2
+    exit 2
+  fi
+  echo "== check: $stage"
+  started=$SECONDS
+  # A subshell of its own, not a condition: `set -e` must stay in force inside the stage.
+  set +e
+  (set -e; "stage_$stage")
+  status=$?
+  set -e
+  verdict=passed
+  if [[ $status -ne 0 ]]; then
+    verdict=FAILED
+    failed=1
+  fi
+  echo "== check: $stage $verdict after $((SECONDS - started)) s"
+  summary+=$(printf '  %-8s %-7s %5d s' "$stage" "$verdict" "$((SECONDS - started))")$'\n'
+done
+
+echo "== check: summary"
+printf '%s' "$summary"
+exit $failed

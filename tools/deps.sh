@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Makes sure that Debian packages are installed: tools/deps.sh GROUP...   (build, test, check)
+#
+# Missing ones are installed when we may (root, or sudo without a password); otherwise the one line
+# to run is printed and we fail. Nothing is missing: no output, a few hundredths of a second.
+set -euo pipefail
+
+declare -A group=(
+  [build]="g++ cmake ninja-build ccache mold
+           libfmt-dev libsimdjson-dev libyaml-dev zlib1g-dev libcli11-dev"
+  [test]="libgtest-dev"
+  [check]="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 libbenchmark-dev"
+)
+
+wanted=()
+for name in "$@"; do
+  if [[ -z "${group[$name]:-}" ]]; then
+    echo "deps: unknown group '$name'; there are: ${!group[*]}" >&2
+    exit 2
+  fi
+  read -r -d '' -a packages <<<"${group[$name]}" || true
+  wanted+=("${packages[@]}")
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "deps: not a Debian system, so nothing was checked; needed: ${wanted[*]}" >&2
+  exit 0
+fi
+
+installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
+missing=()
+for package in "${wanted[@]}"; do
+  grep -qxF "$package installed" <<<"$installed" || missing+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then exit 0; fi
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root=(sudo -n)
+  else
+    echo "deps: these Debian packages are missing; please run:" >&2
+    install="apt-get install -y --no-install-recommends ${missing[*]}"
+    echo "  sudo apt-get update && sudo $install" >&2
+    exit 1
+  fi
+fi
+
+echo "deps: installing ${missing[*]}" >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
