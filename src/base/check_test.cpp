@@ -1,0 +1,42 @@
+#include "base/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace makeway {
+namespace {
+
+TEST(Check, ATrueConditionDoesNothing) {
+  int evaluated = 0;
+  CHECK(++evaluated == 1);
+  CHECK(++evaluated == 2, "with a note");
+  EXPECT_EQ(evaluated, 2);
+}
+
+TEST(Check, IsOneStatement) {
+  // Without its own scope the macro would take the else.
+  const bool truth = true;
+  if (truth)
+    CHECK(truth);
+  else
+    FAIL();
+}
+
+TEST(Check, TheNoteIsOnlyMadeWhenNeeded) {
+  const auto explode = [] {
+    ADD_FAILURE() << "the note of a true condition was computed";
+    return "";
+  };
+  CHECK(true, explode());
+}
+
+TEST(CheckDeathTest, NamesConditionPlaceAndNote) {
+  const std::string place = R"(src/base/check_test.cpp:[0-9]+: CHECK\(1 \+ 1 == 3\) failed)";
+  EXPECT_DEATH(CHECK(1 + 1 == 3, "arithmetic"), place + ": arithmetic\n");
+  EXPECT_DEATH(CHECK(1 + 1 == 3), place + "\n");
+  EXPECT_DEATH(CHECK(1 + 1 == 3), "bug in makeway, not in your input");
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,121 @@
+// Interning: equal values become equal small numbers, so that later comparisons cost nothing.
+//
+// HashTable  open addressing from a hash to ids that somebody else stores.
+// StringPool text <-> StringId. Ids are dense, in order of first appearance, and mean nothing:
+//            every order that a user can see goes by the text.
+// Interner   any value with == and a hash_of() <-> an id.
+//
+// Nothing is ever forgotten; `Cluster::compacted` starts afresh when churn has left garbage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/index.hpp"
+#include "base/prng.hpp"
+
+namespace makeway {
+
+/// Order-dependent mixing of a running hash with one more word.
+constexpr std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t word) {
+  return mix64(seed ^ (word * 0x9E3779B97F4A7C15U));
+}
+
+std::uint64_t hash_of(std::string_view text);
+
+/// Maps a hash to an id; whether two things are equal is the caller's `same(id)`.
+class HashTable {
+ public:
+  template <class Same>
+  std::optional<std::uint32_t> find(std::uint64_t hash, const Same& same) const {
+    if (slots_.empty()) return std::nullopt;
+    const std::uint32_t tag = tag_of(hash);
+    for (std::size_t at = tag & mask();; at = (at + 1) & mask()) {
+      const Slot& slot = slots_[at];
+      if (slot.id == empty_id) return std::nullopt;
+      if (slot.id != erased_id && slot.tag == tag && same(slot.id)) return slot.id;
+    }
+  }
+
+  /// The caller has made sure that no equal entry exists.
+  void insert(std::uint64_t hash, std::uint32_t id);
+
+  /// The entry must exist.
+  void erase(std::uint64_t hash, std::uint32_t id);
+
+  std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
+
+ private:
+  static constexpr std::uint32_t empty_id = 0xFFFFFFFFU;
+  static constexpr std::uint32_t erased_id = 0xFFFFFFFEU;
+
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t id = empty_id;
+  };
+
+  // The tag keeps the hash's middle bits: enough to place the entry again when the table grows
+  // (up to 2^32 slots) and to tell most unequal entries apart.
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
+  std::size_t mask() const { return slots_.size() - 1; }
+  void grow();
+
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;  ///< Entries and erased slots: both lengthen a probe.
+  std::size_t live_ = 0;
+};
+
+struct StringTag;
+using StringId = Index<StringTag>;
+
+class StringPool {
+ public:
+  /// Id 0 is the empty string.
+  StringPool();
+
+  StringId intern(std::string_view text);
+  std::optional<StringId> find(std::string_view text) const;
+  std::string_view text(StringId id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+  std::size_t bytes() const;
+
+ private:
+  std::string_view store(std::string_view text);
+
+  IndexedVector<StringId, std::string_view> texts_;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::size_t block_used_ = 0;
+  std::size_t block_size_ = 0;
+  std::size_t bytes_ = 0;
+  HashTable table_;
+};
+
+/// Values are found by `hash_of(value)` (an overload beside the type) and `==`.
+template <class IndexType, class T>
+class Interner {
+ public:
+  IndexType intern(const T& value) {
+    const std::uint64_t hash = hash_of(value);
+    const auto found =
+        table_.find(hash, [&](std::uint32_t id) { return values_[IndexType{id}] == value; });
+    if (found) return IndexType{*found};
+    const IndexType id = values_.push_back(value);
+    table_.insert(hash, id.value);
+    return id;
+  }
+
+  const T& operator[](IndexType id) const { return values_[id]; }
+  std::size_t size() const { return values_.size(); }
+  std::size_t table_bytes() const { return table_.bytes() + values_.bytes(); }
+
+ private:
+  IndexedVector<IndexType, T> values_;
+  HashTable table_;
+};
+
+}  // namespace makeway
