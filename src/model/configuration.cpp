@@ -1,0 +1,166 @@
+#include "model/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/knobs.hpp"
+
+namespace makeway {
+namespace {
+
+template <class Item>
+bool lists(const std::vector<Item>& items, Item item) {
+  return std::ranges::find(items, item) != items.end();
+}
+
+/// Collects problems; the value shown is always the one the configuration has.
+class Findings {
+ public:
+  explicit Findings(const Configuration& configuration) : configuration_(configuration) {}
+
+  void refuse(std::string_view path, std::string message, std::string remedy) {
+    add(Severity::error, path, std::move(message), std::move(remedy));
+  }
+  void warn(std::string_view path, std::string message, std::string remedy) {
+    add(Severity::warning, path, std::move(message), std::move(remedy));
+  }
+  Problems take() { return std::move(problems_); }
+
+ private:
+  void add(Severity severity, std::string_view path, std::string message, std::string remedy) {
+    problems_.push_back({.severity = severity,
+                         .origin = {},
+                         .object = {},
+                         .field = std::string(path),
+                         .value = shorten(knob_text(configuration_, *find_knob(path))),
+                         .message = std::move(message),
+                         .remedy = std::move(remedy)});
+  }
+
+  const Configuration& configuration_;
+  Problems problems_;
+};
+
+/// Settings that give up a law need its waiver, so that the plan can say so.
+void check_waivers(const Configuration& configuration, Findings& findings) {
+  const auto need = [&](bool breaks, WaivedLaw law, std::string_view path) {
+    if (!breaks || waives(configuration, law)) return;
+    findings.refuse(
+        path, fmt::format("plans would break law {}", choice_name(law)),
+        fmt::format("add {} to engine.lawsWaived, or choose another value", choice_name(law)));
+  };
+  need(configuration.workload.put_back == PutBack::none, WaivedLaw::law_4, "workload.putBack");
+  need(configuration.required_node.put_back == PutBack::none, WaivedLaw::law_4,
+       "required_node.putBack");
+  need(configuration.session.put_back == PutBack::none, WaivedLaw::law_4, "session.putBack");
+  need(configuration.workload.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
+       "workload.leavingRoom");
+  need(configuration.required_node.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
+       "required_node.leavingRoom");
+  need(configuration.session.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
+       "session.leavingRoom");
+  const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
+  if (lists(waived, WaivedLaw::law_4) && lists(waived, WaivedLaw::law_4_gangs)) {
+    findings.refuse("engine.lawsWaived", "4 already contains 4-gangs", "name one of them");
+  }
+}
+
+void check_workload(const WorkloadSettings& workload, Findings& findings) {
+  if (workload.preemption_priority_from > workload.preemption_priority_to) {
+    findings.refuse("workload.preemptionPriorityFrom", "lies above workload.preemptionPriorityTo",
+                    "to switch preemption priorities off, set "
+                    "workload.honourPreemptionPriority=false");
+  }
+  if (lists(workload.score_keys, ScoreKey::priority_sum) &&
+      lists(workload.score_keys, ScoreKey::raw_priority_sum)) {
+    findings.refuse("workload.scoreKeys", "priority-sum and raw-priority-sum exclude each other",
+                    "name one of them");
+  }
+  if (workload.evict_for == EvictFor::all &&
+      !lists(workload.score_keys, ScoreKey::members_not_placed)) {
+    findings.warn("workload.scoreKeys",
+                  "with evictFor=all a plan that places fewer members may win",
+                  "put members-not-placed first");
+  }
+}
+
+bool is_victim_class(std::string_view line) {
+  if (line == "regular" || line == "owner" || line == "opted-out") return true;
+  for (const std::string_view kind : {"label:", "annotation:"}) {
+    if (!line.starts_with(kind)) continue;
+    const std::size_t equals = line.find('=');
+    return equals != std::string_view::npos && equals > kind.size();
+  }
+  return false;
+}
+
+void check_required_node(const RequiredNodeSettings& required_node, Findings& findings) {
+  for (const std::string& line : required_node.victim_classes) {
+    if (is_victim_class(line)) continue;
+    findings.refuse("required_node.victimClasses",
+                    fmt::format("'{}' is not a class of victims", shorten(line)),
+                    "use regular, owner, opted-out, label:KEY=VALUE or annotation:KEY=VALUE");
+  }
+}
+
+void check_session(const SessionSettings& session, Findings& findings) {
+  if (session.backoff_max < session.backoff_first) {
+    findings.refuse("session.backoffMax", "is shorter than session.backoffFirst",
+                    "raise the one or lower the other");
+  }
+}
+
+}  // namespace
+
+bool waives(const Configuration& configuration, WaivedLaw law) {
+  const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
+  return lists(waived, law) || (law == WaivedLaw::law_4_gangs && lists(waived, WaivedLaw::law_4));
+}
+
+Problems validate(const Configuration& configuration) {
+  Findings findings(configuration);
+  for (const Knob& knob : knobs()) {
+    std::string message = refusal(knob, knob.get(configuration));
+    if (!message.empty()) findings.refuse(knob.path, std::move(message), {});
+  }
+  check_waivers(configuration, findings);
+  check_workload(configuration.workload, findings);
+  check_required_node(configuration.required_node, findings);
+  check_session(configuration.session, findings);
+  return findings.take();
+}
+
+Problems validate_for_run(const Configuration& configuration) {
+  Problems problems = validate(configuration);
+  Findings findings(configuration);
+  for (const WaivedLaw law :
+       {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3, WaivedLaw::law_5, WaivedLaw::law_8}) {
+    if (!waives(configuration, law)) continue;
+    findings.refuse("engine.lawsWaived",
+                    fmt::format("a live run must keep law {}", choice_name(law)),
+                    "use 'makeway plan' or 'makeway simulate', or drop the waiver");
+  }
+  for (Problem& problem : findings.take()) problems.push_back(std::move(problem));
+  return problems;
+}
+
+std::string canonical_text(const Configuration& configuration) {
+  std::string text;
+  for (const Knob& knob : knobs()) {
+    text += fmt::format("{}={}\n", knob.path, knob_text(configuration, knob));
+  }
+  return text;
+}
+
+std::string configuration_hash(const Configuration& configuration) {
+  // FNV-1a, written out: plans and journals store the digits, so they must outlive any tuning of
+  // the hash tables in base.
+  std::uint64_t hash = 14'695'981'039'346'656'037U;
+  for (const char byte : canonical_text(configuration)) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211U;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace makeway

@@ -1,0 +1,436 @@
+// Configuration: everything an operator can decide about decisions, as one plain value.
+//
+// Policies read these fields and nothing else; none of them knows the name of a preset. A preset is
+// a complete set of values, so "as kube-scheduler does it" is data. The defaults written here are
+// the preset `makeway` (a test compares them). Path, text, limits and documentation of each field
+// stand once, in the table of model/knobs.hpp; why the less obvious ones exist is argued in
+// docs/decisions/0002-knobs.md.
+//
+// Rules: lists are ordered, the first entry weighs most, and no entry comes twice. Where an order
+// does not say otherwise it ends in `namespace/name`. Bounds count steps, never time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/problem.hpp"
+#include "base/time.hpp"
+
+namespace makeway {
+
+/// The texts of a choice's enumerators, in their order; specialised beside each enumeration.
+template <class Choice>
+inline constexpr std::array<std::string_view, 0> choice_names{};
+
+template <class Choice>
+constexpr std::string_view choice_name(Choice choice) {
+  const auto at = static_cast<std::size_t>(choice);
+  CHECK(at < choice_names<Choice>.size(), "no such enumerator");
+  return choice_names<Choice>[at];
+}
+
+// ---- All policies -------------------------------------------------------------------------------
+
+enum class BudgetMode : std::uint8_t { best_effort, strict };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<BudgetMode> = {"best-effort",
+                                                                             "strict"};
+
+/// The laws of SPEC section 1 that a plan may break; 11 to 13 are properties and have no waiver.
+enum class WaivedLaw : std::uint8_t {
+  law_1,
+  law_2,
+  law_3,
+  law_4,
+  law_5,
+  law_6,
+  law_7,
+  law_8,
+  law_9,
+  law_10,
+  law_4_gangs,  ///< Law 4 is waived only for asks that are pod groups.
+};
+template <>
+inline constexpr std::array<std::string_view, 11> choice_names<WaivedLaw> = {
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "4-gangs"};
+
+/// What happens with victims that turn out not to be needed.
+enum class PutBack : std::uint8_t { none, once, until_stable };
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<PutBack> = {"none", "once",
+                                                                          "until-stable"};
+
+/// What pods that are already leaving mean for an ask.
+enum class LeavingRoom : std::uint8_t {
+  credited,  ///< Their room is as good as free (law 6).
+  occupied,  ///< They hold their room until they are gone, and are no victims.
+  victims,   ///< They are ordinary candidates, as if nothing had happened to them yet.
+};
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<LeavingRoom> = {
+    "credited", "occupied", "victims"};
+
+// ---- Workload -----------------------------------------------------------------------------------
+
+enum class EvictFor : std::uint8_t { minimum, all };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<EvictFor> = {"minimum", "all"};
+
+enum class BelowMinimum : std::uint8_t { keep, evict };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<BelowMinimum> = {"keep", "evict"};
+
+enum class ImportanceKey : std::uint8_t { priority, kind, size, age, lost_work };
+template <>
+inline constexpr std::array<std::string_view, 5> choice_names<ImportanceKey> = {
+    "priority", "kind", "size", "age", "lost-work"};
+
+enum class ScoreKey : std::uint8_t {
+  members_not_placed,
+  budget_violations,
+  highest_priority,
+  secondary_victims,
+  victims,
+  priority_sum,
+  raw_priority_sum,
+  lost_work,
+  groups_below_minimum,
+  disrupted_groups,
+  oldest_victim,
+};
+template <>
+inline constexpr std::array<std::string_view, 11> choice_names<ScoreKey> = {
+    "members-not-placed", "budget-violations", "highest-priority",
+    "secondary-victims",  "victims",           "priority-sum",
+    "raw-priority-sum",   "lost-work",         "groups-below-minimum",
+    "disrupted-groups",   "oldest-victim"};
+
+enum class ScorePriority : std::uint8_t { unit, pod };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<ScorePriority> = {"unit", "pod"};
+
+enum class SearchMode : std::uint8_t { fast, exact };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<SearchMode> = {"fast", "exact"};
+
+enum class PrioritySearch : std::uint8_t { none, bisect, scan, adaptive };
+template <>
+inline constexpr std::array<std::string_view, 4> choice_names<PrioritySearch> = {
+    "none", "bisect", "scan", "adaptive"};
+
+enum class ReprieveScope : std::uint8_t { every_node, ask_nodes };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<ReprieveScope> = {"every-node",
+                                                                                "ask-nodes"};
+
+enum class PlacementGuide : std::uint8_t { victims, node_score };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<PlacementGuide> = {"victims",
+                                                                                 "node-score"};
+
+enum class NodeScore : std::uint8_t { pack, spread };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<NodeScore> = {"pack", "spread"};
+
+enum class MemberOrder : std::uint8_t { largest, creation };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<MemberOrder> = {"largest",
+                                                                              "creation"};
+
+enum class GroupDomains : std::uint8_t { topology, cluster };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<GroupDomains> = {"topology",
+                                                                               "cluster"};
+
+enum class PodsNotMatchingPriority : std::uint8_t { report, refuse };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<PodsNotMatchingPriority> = {"report",
+                                                                                          "refuse"};
+
+enum class NominationHeldBy : std::uint8_t { placement, preempted_pods };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<NominationHeldBy> = {
+    "placement", "preempted-pods"};
+
+// ---- Queue --------------------------------------------------------------------------------------
+
+enum class Division : std::uint8_t { max_min, by_weight };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<Division> = {"max-min", "by-weight"};
+
+enum class QueueVictimKey : std::uint8_t { priority, phase, runtime };
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<QueueVictimKey> = {
+    "priority", "phase", "runtime"};
+
+enum class ReceiverKey : std::uint8_t { priority, ratio };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<ReceiverKey> = {"priority", "ratio"};
+
+// ---- Replica ------------------------------------------------------------------------------------
+
+enum class ReplicaClass : std::uint8_t { force_deleting, terminating, surplus, committed };
+template <>
+inline constexpr std::array<std::string_view, 4> choice_names<ReplicaClass> = {
+    "force-deleting", "terminating", "surplus", "committed"};
+
+enum class ReplicaTieKey : std::uint8_t { priority, plane_score, newest, higher_name };
+template <>
+inline constexpr std::array<std::string_view, 4> choice_names<ReplicaTieKey> = {
+    "priority", "plane-score", "newest", "higher-name"};
+
+enum class ReplicaNodeKey : std::uint8_t {
+  worst_class,
+  highest_priority,
+  secondary_victims,
+  excess,
+  committed_victims,
+  plane_score,
+};
+template <>
+inline constexpr std::array<std::string_view, 6> choice_names<ReplicaNodeKey> = {
+    "worst-class", "highest-priority",  "secondary-victims",
+    "excess",      "committed-victims", "plane-score"};
+
+enum class SurplusKey : std::uint8_t { not_ready, siblings, newest, higher_name };
+template <>
+inline constexpr std::array<std::string_view, 4> choice_names<SurplusKey> = {
+    "not-ready", "siblings", "newest", "higher-name"};
+
+enum class ForceDeleteAfter : std::uint8_t { grace_period, next_cycle };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<ForceDeleteAfter> = {"grace-period",
+                                                                                   "next-cycle"};
+
+// ---- Required node ------------------------------------------------------------------------------
+
+enum class VictimSelection : std::uint8_t { single, multiple, prefix };
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<VictimSelection> = {
+    "single", "multiple", "prefix"};
+
+enum class ClassSteps : std::uint8_t { cumulative, together };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<ClassSteps> = {"cumulative",
+                                                                             "together"};
+
+enum class ClassKey : std::uint8_t { priority, youngest, smallest };
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<ClassKey> = {"priority", "youngest",
+                                                                           "smallest"};
+
+enum class Coverage : std::uint8_t { shortfall, own_sum };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<Coverage> = {"shortfall", "own-sum"};
+
+enum class CandidatesHold : std::uint8_t { scarce_amount, resource_name };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<CandidatesHold> = {"scarce-amount",
+                                                                                 "resource-name"};
+
+// ---- Session ------------------------------------------------------------------------------------
+
+enum class PreemptionOrder : std::uint8_t { oldest, newest, least_lost_work, fewest };
+template <>
+inline constexpr std::array<std::string_view, 4> choice_names<PreemptionOrder> = {
+    "oldest", "newest", "least-lost-work", "fewest"};
+
+enum class Preemptors : std::uint8_t { first_helped, head_only };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<Preemptors> = {"first-helped",
+                                                                             "head-only"};
+
+enum class ResumeRule : std::uint8_t { never, when_declared, on_request };
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<ResumeRule> = {
+    "never", "when-declared", "on-request"};
+
+// ---- The value ----------------------------------------------------------------------------------
+
+inline constexpr std::int64_t priority_min = std::numeric_limits<std::int32_t>::min();
+inline constexpr std::int64_t priority_max = std::numeric_limits<std::int32_t>::max();
+
+/// Larger than the distance between any two priorities: a cap that never bites.
+inline constexpr std::int64_t priority_distance_max = 4'294'967'295;
+
+struct ProtectionSettings {
+  bool protect_system_critical = true;
+  bool protect_mirror_pods = true;
+  bool protect_opted_out = true;
+  std::vector<std::string> namespaces;
+  Duration minimum_runtime;
+  bool preempt_other_schedulers = false;
+
+  friend bool operator==(const ProtectionSettings&, const ProtectionSettings&) = default;
+};
+
+struct BudgetSettings {
+  BudgetMode mode = BudgetMode::best_effort;
+
+  friend bool operator==(const BudgetSettings&, const BudgetSettings&) = default;
+};
+
+struct EngineSettings {
+  std::vector<WaivedLaw> laws_waived;
+  Duration preemption_delay;
+  Duration leave_timeout{60'000};
+  std::int64_t cascade_depth = 1;
+  std::int64_t victim_steps_max = 1'000'000;
+  std::int64_t placement_steps_max = 100'000;
+  std::int64_t exact_steps_max = 10'000'000;
+  std::int64_t alternatives_max = 3;
+
+  friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
+};
+
+struct WorkloadSettings {
+  EvictFor evict_for = EvictFor::minimum;
+  BelowMinimum below_minimum = BelowMinimum::keep;
+  bool above_minimum_first = true;
+  bool protect_marked_members = true;
+  PodsNotMatchingPriority pods_not_matching_priority = PodsNotMatchingPriority::report;
+  bool honour_preemption_priority = true;
+  std::int64_t preemption_priority_above_max = priority_distance_max;
+  std::int64_t preemption_priority_from = priority_min;
+  std::int64_t preemption_priority_to = priority_max;
+  GroupDomains group_domains = GroupDomains::topology;
+  MemberOrder member_order = MemberOrder::largest;
+  NodeScore node_score = NodeScore::pack;
+  PlacementGuide placement_guide = PlacementGuide::victims;
+  std::int64_t placements_max = 8;
+  bool start_from_simple_plans = true;
+  SearchMode search = SearchMode::fast;
+  PrioritySearch priority_search = PrioritySearch::adaptive;
+  std::vector<ImportanceKey> importance_keys = {ImportanceKey::priority, ImportanceKey::kind,
+                                                ImportanceKey::size, ImportanceKey::age};
+  PutBack put_back = PutBack::until_stable;
+  ReprieveScope reprieve_scope = ReprieveScope::every_node;
+  LeavingRoom leaving_room = LeavingRoom::credited;
+  NominationHeldBy nomination_held_by = NominationHeldBy::placement;
+  std::vector<ScoreKey> score_keys = {ScoreKey::members_not_placed,
+                                      ScoreKey::budget_violations,
+                                      ScoreKey::highest_priority,
+                                      ScoreKey::secondary_victims,
+                                      ScoreKey::victims,
+                                      ScoreKey::priority_sum,
+                                      ScoreKey::lost_work,
+                                      ScoreKey::groups_below_minimum,
+                                      ScoreKey::disrupted_groups,
+                                      ScoreKey::oldest_victim};
+  ScorePriority score_priority = ScorePriority::unit;
+
+  friend bool operator==(const WorkloadSettings&, const WorkloadSettings&) = default;
+};
+
+struct QueueSettings {
+  bool enabled = true;
+  Division division = Division::max_min;
+  std::int64_t rounding_tolerance = 1;
+  std::vector<ReceiverKey> receiver_keys = {ReceiverKey::priority, ReceiverKey::ratio};
+  std::vector<QueueVictimKey> victim_keys = {QueueVictimKey::priority, QueueVictimKey::phase,
+                                             QueueVictimKey::runtime};
+  bool preempt_within_queue = true;
+  std::string default_queue = "default";
+  std::int64_t default_weight = 1;
+
+  friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+struct ReplicaSettings {
+  bool enabled = true;
+  std::string resource = "nvidia.com/gpu";
+  std::vector<ReplicaClass> class_order = {ReplicaClass::force_deleting, ReplicaClass::terminating,
+                                           ReplicaClass::surplus, ReplicaClass::committed};
+  std::vector<ReplicaTieKey> tie_keys = {ReplicaTieKey::priority, ReplicaTieKey::plane_score,
+                                         ReplicaTieKey::newest, ReplicaTieKey::higher_name};
+  std::vector<ReplicaNodeKey> node_keys = {
+      ReplicaNodeKey::worst_class,       ReplicaNodeKey::highest_priority,
+      ReplicaNodeKey::secondary_victims, ReplicaNodeKey::excess,
+      ReplicaNodeKey::committed_victims, ReplicaNodeKey::plane_score};
+  std::vector<SurplusKey> surplus_keys = {SurplusKey::not_ready, SurplusKey::siblings,
+                                          SurplusKey::newest, SurplusKey::higher_name};
+  bool protect_last_replica = true;
+  bool force_delete_any_priority = false;
+  ForceDeleteAfter force_delete_after = ForceDeleteAfter::grace_period;
+  Duration force_delete_extra_delay;
+  Duration surplus_timeout{300'000};
+  bool keep_previous_plan = true;
+
+  friend bool operator==(const ReplicaSettings&, const ReplicaSettings&) = default;
+};
+
+struct RequiredNodeSettings {
+  bool enabled = true;
+  Duration preemption_start_delay;
+  Duration preemption_start_delay_live{5'000};
+  bool honour_preemption_policy = true;
+  bool allow_equal_priority = true;
+  CandidatesHold candidates_hold = CandidatesHold::scarce_amount;
+  std::vector<std::string> victim_classes = {"regular", "owner", "opted-out"};
+  ClassSteps class_steps = ClassSteps::cumulative;
+  std::vector<ClassKey> class_keys = {ClassKey::priority, ClassKey::youngest, ClassKey::smallest};
+  std::vector<VictimSelection> victim_selection = {VictimSelection::single,
+                                                   VictimSelection::multiple};
+  std::int64_t deviation_percent = 10;
+  std::int64_t max_victims = 5;
+  Coverage coverage = Coverage::shortfall;
+  bool refuse_negative_room = false;
+  LeavingRoom leaving_room = LeavingRoom::credited;
+  PutBack put_back = PutBack::until_stable;
+
+  friend bool operator==(const RequiredNodeSettings&, const RequiredNodeSettings&) = default;
+};
+
+struct SessionSettings {
+  bool enabled = true;
+  std::int64_t default_priority = 10;
+  std::int64_t preemptible_priority = 5;
+  PreemptionOrder preemption_order = PreemptionOrder::oldest;
+  Preemptors preemptors = Preemptors::first_helped;
+  PutBack put_back = PutBack::until_stable;
+  LeavingRoom leaving_room = LeavingRoom::credited;
+  std::int64_t max_preemptions = 0;
+  ResumeRule resume_batch = ResumeRule::when_declared;
+  ResumeRule resume_inference = ResumeRule::when_declared;
+  ResumeRule resume_interactive = ResumeRule::on_request;
+  Duration backoff_first{30'000};
+  Duration backoff_max{900'000};
+
+  friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
+};
+
+struct Configuration {
+  ProtectionSettings protection;
+  BudgetSettings budgets;
+  EngineSettings engine;
+  WorkloadSettings workload;
+  QueueSettings queue;
+  ReplicaSettings replica;
+  RequiredNodeSettings required_node;
+  SessionSettings session;
+
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+};
+
+/// Whether plans under this configuration may break the law; `law_4` also covers `law_4_gangs`.
+bool waives(const Configuration& configuration, WaivedLaw law);
+
+/// Every knob within its limits, and the rules that tie knobs together. `field` is the knob's path.
+Problems validate(const Configuration& configuration);
+
+/// `validate`, and the waivers with which nothing may be applied to a real cluster (SPEC 1).
+Problems validate_for_run(const Configuration& configuration);
+
+/// One line `path=value` for each knob, in the order of the table.
+std::string canonical_text(const Configuration& configuration);
+
+/// 16 hexadecimal digits over the canonical text; the same on every machine.
+std::string configuration_hash(const Configuration& configuration);
+
+}  // namespace makeway

@@ -1,0 +1,94 @@
+// The knobs that every policy obeys: protection, budgets, engine.
+#include "model/knob_tables.hpp"
+
+namespace makeway::knob_tables {
+namespace {
+
+using Protection = ProtectionSettings;
+using Engine = EngineSettings;
+constexpr auto protection = &Configuration::protection;
+constexpr auto engine = &Configuration::engine;
+constexpr Limits steps = {.minimum = 1, .maximum = 1'000'000'000'000};
+
+constexpr std::array protection_rows = {
+    plain<protection, &Protection::protect_system_critical>(
+        {"protection.protectSystemCritical", "1",
+         "Pods of the classes system-node-critical and system-cluster-critical are never "
+         "victims."}),
+    plain<protection, &Protection::protect_mirror_pods>(
+        {"protection.protectMirrorPods", "1",
+         "Mirror and static pods are never victims: their kubelet would bring them back at once."}),
+    plain<protection, &Protection::protect_opted_out>(
+        {"protection.protectOptedOut", "1",
+         "Pods with allow-preemption \"false\" are never victims. For a pinned pod, "
+         "required_node.victimClasses decides instead."}),
+    plain<protection, &Protection::namespaces>(
+        {"protection.namespaces", "1", "Pods in these namespaces are never victims."}, true),
+    plain<protection, &Protection::minimum_runtime>(
+        {"protection.minimumRuntime", "1",
+         "A pod that has run for less than this is no victim yet."}),
+    plain<protection, &Protection::preempt_other_schedulers>(
+        {"protection.preemptOtherSchedulers", "1",
+         "In a live run, pods of other schedulers may be victims too. From files and in shadow "
+         "mode every pod counts, whoever placed it."}),
+};
+
+constexpr std::array budget_rows = {
+    choice<&Configuration::budgets, &BudgetSettings::mode>(
+        {"budgets.mode", "1",
+         "Disruption budgets are avoided where possible (best-effort, as Kubernetes does) or never "
+         "violated (strict). The shorthand is budgets=strict."}),
+};
+
+constexpr std::array engine_rows = {
+    choices<engine, &Engine::laws_waived>(
+        {"engine.lawsWaived", "1",
+         "Laws that plans may break in order to reproduce a peer; 4-gangs waives law 4 for pod "
+         "groups only. Every plan lists them, and a live run refuses 1, 2, 3, 5 and 8."},
+        true),
+    plain<engine, &Engine::preemption_delay>(
+        {"engine.preemptionDelay", "1",
+         "How long an ask waits before it may preempt, so that an autoscaler can act first."}),
+    plain<engine, &Engine::leave_timeout>(
+        {"engine.leaveTimeout", "1",
+         "How long after its deletion timestamp the room of a leaving pod still counts as coming. "
+         "After that a dead kubelet or a stuck finalizer blocks nobody."}),
+    integer<engine, &Engine::cascade_depth>(
+        {"engine.cascadeDepth", "2",
+         "How many further preemptions are followed when a victim's controller recreates it; their "
+         "victims are the secondary victims. 0 follows none."},
+        {.minimum = 0, .maximum = 8}),
+    integer<engine, &Engine::victim_steps_max>(
+        {"engine.victimStepsMax", "1",
+         "Bound of the choice of victims, per ask: the number of removals and put-backs that are "
+         "tried."},
+        steps),
+    integer<engine, &Engine::placement_steps_max>(
+        {"engine.placementStepsMax", "1",
+         "Bound of the placement search, per ask: the number of (member, node) pairs that are "
+         "tried."},
+        steps),
+    integer<engine, &Engine::exact_steps_max>(
+        {"engine.exactStepsMax", "2",
+         "Bound of the exact search, per ask: the number of partial plans that are expanded."},
+        steps),
+    integer<engine, &Engine::alternatives_max>(
+        {"engine.alternativesMax", "1",
+         "How many rejected alternatives an explanation keeps for each ask."},
+        {.minimum = 1, .maximum = 1'000}),
+};
+
+// One array, because a span needs neighbours in memory.
+constexpr auto rows = [] {
+  std::array<Knob, protection_rows.size() + budget_rows.size() + engine_rows.size()> all{};
+  auto end = std::ranges::copy(protection_rows, all.begin()).out;
+  end = std::ranges::copy(budget_rows, end).out;
+  std::ranges::copy(engine_rows, end);
+  return all;
+}();
+
+}  // namespace
+
+std::span<const Knob> general_knobs() { return rows; }
+
+}  // namespace makeway::knob_tables

@@ -1,0 +1,119 @@
+// The knobs of src/policies/workload: pods and pod groups ask, pods and pod groups are victims.
+#include "model/knob_tables.hpp"
+
+namespace makeway::knob_tables {
+namespace {
+
+using Workload = WorkloadSettings;
+constexpr auto workload = &Configuration::workload;
+constexpr Limits priorities = {.minimum = priority_min, .maximum = priority_max};
+
+constexpr std::array rows = {
+    choice<workload, &Workload::evict_for>(
+        {"workload.evictFor", "2",
+         "Victims are taken only for a gang's minimum, further members fill free room (minimum), "
+         "or for as many members as possible (all)."}),
+    choice<workload, &Workload::below_minimum>(
+        {"workload.belowMinimum", "2",
+         "A victim group that falls under its minimum runs on degraded (keep) or goes whole "
+         "(evict)."}),
+    plain<workload, &Workload::above_minimum_first>(
+        {"workload.aboveMinimumFirst", "2",
+         "Among members of equal priority of one group, those above the gang minimum leave "
+         "first."}),
+    plain<workload, &Workload::protect_marked_members>(
+        {"workload.protectMarkedMembers", "2",
+         "A member marked makeway.dev/protected is never a victim while its group runs."}),
+    choice<workload, &Workload::pods_not_matching_priority>(
+        {"workload.podsNotMatchingPriority", "2",
+         "A group whose pods carry another priority than the group is reported and the group's "
+         "counts (report), or the group is refused as an ask (refuse)."}),
+    plain<workload, &Workload::honour_preemption_priority>(
+        {"workload.honourPreemptionPriority", "2",
+         "A preemption priority of its own is read. Otherwise every unit has its scheduling "
+         "priority only."}),
+    integer<workload, &Workload::preemption_priority_above_max>(
+        {"workload.preemptionPriorityAboveMax", "2",
+         "How far a preemption priority may lie above the scheduling priority. The default is "
+         "beyond every distance, so nothing is capped."},
+        {.minimum = 0, .maximum = priority_distance_max}),
+    integer<workload, &Workload::preemption_priority_from>(
+        {"workload.preemptionPriorityFrom", "2",
+         "The lowest scheduling priority whose preemption priority may differ from it."},
+        priorities),
+    integer<workload, &Workload::preemption_priority_to>(
+        {"workload.preemptionPriorityTo", "2",
+         "The highest scheduling priority whose preemption priority may differ from it."},
+        priorities),
+    choice<workload, &Workload::group_domains>(
+        {"workload.groupDomains", "2",
+         "A group is tried in each topology domain that it allows (topology), or its topology "
+         "constraint is not read and the whole cluster is its one domain (cluster)."}),
+    choice<workload, &Workload::member_order>(
+        {"workload.memberOrder", "2",
+         "In which order the members of a group are placed: the hardest to place first (largest), "
+         "or by priority, then creation (creation)."}),
+    choice<workload, &Workload::node_score>(
+        {"workload.nodeScore", "2",
+         "Among nodes with room, the fullest (pack) or the emptiest (spread) is taken. Packing "
+         "keeps whole nodes free, which is what large asks need."}),
+    choice<workload, &Workload::placement_guide>(
+        {"workload.placementGuide", "2",
+         "When victims are needed, a place is chosen for who would have to leave (victims), or by "
+         "nodeScore on a cluster from which all potential victims are gone (node-score)."}),
+    integer<workload, &Workload::placements_max>(
+        {"workload.placementsMax", "2",
+         "How many placements of a group are tried in each domain; 1 places the members one after "
+         "the other and never takes a step back."},
+        {.minimum = 1, .maximum = 1'000}),
+    plain<workload, &Workload::start_from_simple_plans>(
+        {"workload.startFromSimplePlans", "2",
+         "The search starts from the plans of the simpler rules (one placement by nodeScore, with "
+         "and without priority search), so its result is never worse than theirs."}),
+    choice<workload, &Workload::search>(
+        {"workload.search", "2",
+         "The usual search (fast), or one that proves its plan the best on the score within "
+         "engine.exactStepsMax (exact)."}),
+    choice<workload, &Workload::priority_search>(
+        {"workload.prioritySearch", "2",
+         "How the lowest priority is found above which no victim is needed: not at all (none), by "
+         "halving (bisect), upward step by step (scan), or by halving where the constraints are "
+         "monotone and upward elsewhere (adaptive)."}),
+    choices<workload, &Workload::importance_keys>(
+        {"workload.importanceKeys", "2",
+         "What makes a victim more important, and so put back earlier: higher priority; a group "
+         "or its member over a lone pod (kind); more pods (size); started earlier (age); more lost "
+         "work. Names come last."}),
+    choice<workload, &Workload::put_back>(
+        {"workload.putBack", "2",
+         "Victims that still fit are put back, most important first: not at all (none), in one "
+         "pass (once), or until nothing changes (until-stable)."}),
+    choice<workload, &Workload::reprieve_scope>(
+        {"workload.reprieveScope", "2",
+         "A put-back must leave the plan feasible in every constraint on every node it touches "
+         "(every-node), or only for the ask on the ask's own nodes (ask-nodes)."}),
+    choice<workload, &Workload::leaving_room>(
+        {"workload.leavingRoom", "1",
+         "Leaving pods free their room for the ask (credited), hold it until they are gone "
+         "(occupied), or are candidates like any other pod (victims)."}),
+    choice<workload, &Workload::nomination_held_by>(
+        {"workload.nominationHeldBy", "1",
+         "An ask gets no new victims while its nominated placement stays possible (placement), or "
+         "while a pod of lower priority that a scheduler preempted is still leaving its nominated "
+         "node (preempted-pods)."}),
+    choices<workload, &Workload::score_keys>(
+        {"workload.scoreKeys", "2",
+         "The score of a plan, smaller is better, the first difference decides; names come last. "
+         "raw-priority-sum adds 2^31 to each priority, as kube-scheduler does; oldest-victim is "
+         "the age of the oldest victim of the highest priority."}),
+    choice<workload, &Workload::score_priority>(
+        {"workload.scorePriority", "2",
+         "The priorities in the score are those of the victims' units (unit) or the pods' own "
+         "(pod)."}),
+};
+
+}  // namespace
+
+std::span<const Knob> workload_knobs() { return rows; }
+
+}  // namespace makeway::knob_tables
