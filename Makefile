@@ -15,10 +15,6 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-# Compiled objects are shared between build folders and clones: ccache sees relative paths only.
-export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
-
 .PHONY: help build run test check bench deps fmt clean deps-build deps-test deps-check
 
 help: ## this list

@@ -5,7 +5,6 @@
 # end names each with its wall time, and the exit status is that of the worst.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 
 stages=("${@:-}")
 if [[ -z "${stages[0]}" ]]; then stages=(format tidy asan tsan fuzz); fi

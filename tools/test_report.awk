@@ -26,4 +26,7 @@
 /^Updating|^Checking/ { next }
 /^Added 0 tests|^Done constructing|^Label Time Summary|^[a-z_]+ += +[0-9.]+ sec\*proc/ { next }
 
-{ print; fflush() }
+/^The following tests passed:/ { listing_passed = 1; next }
+listing_passed && /^\t/ { next }
+
+{ listing_passed = 0; print; fflush() }

@@ -59,7 +59,10 @@ namespace {
 constexpr std::size_t block_bytes = 64UL * 1024;
 }
 
-StringPool::StringPool() { intern(""); }
+StringPool::StringPool() {
+  texts_.push_back({});
+  table_.insert(hash_of(std::string_view{}), 0);
+}
 
 std::string_view StringPool::store(std::string_view text) {
   if (text.empty()) return "";  // There may be no block yet.
@@ -76,6 +79,7 @@ std::string_view StringPool::store(std::string_view text) {
 }
 
 StringId StringPool::intern(std::string_view text) {
+  if (text.empty()) return StringId{0};
   const std::uint64_t hash = hash_of(text);
   const auto found =
       table_.find(hash, [&](std::uint32_t id) { return texts_[StringId{id}] == text; });

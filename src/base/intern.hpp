@@ -95,11 +95,18 @@ class StringPool {
   HashTable table_;
 };
 
-/// Values are found by `hash_of(value)` (an overload beside the type) and `==`.
+/// Values are found by `hash_of(value)` (an overload beside the type) and `==`. Id 0 is the default
+/// value, the most frequent one: it is recognised without hashing.
 template <class IndexType, class T>
 class Interner {
  public:
+  Interner() {
+    values_.push_back(T{});
+    table_.insert(hash_of(T{}), 0);
+  }
+
   IndexType intern(const T& value) {
+    if (value == values_[IndexType{0}]) return IndexType{0};
     const std::uint64_t hash = hash_of(value);
     const auto found =
         table_.find(hash, [&](std::uint32_t id) { return values_[IndexType{id}] == value; });

@@ -1,8 +1,9 @@
 # Script of the ctest entry `compile_fail`: see CMakeLists.txt beside it.
 set(flags -std=c++23 -fsyntax-only -Wall -Wextra -Werror "-I${SOURCE_DIR}/src")
+file(GLOB files "${SOURCE_DIR}/tests/compile_fail/*.cpp")
 set(failures 0)
 
-foreach(file IN LISTS FILES)
+foreach(file IN LISTS files)
   cmake_path(GET file FILENAME name)
   execute_process(COMMAND "${COMPILER}" ${flags} "${file}" RESULT_VARIABLE correct_use
                   ERROR_VARIABLE correct_use_output)
@@ -20,8 +21,8 @@ foreach(file IN LISTS FILES)
   endif()
 endforeach()
 
-list(LENGTH FILES count)
-if(failures GREATER 0)
+list(LENGTH files count)
+if(failures GREATER 0 OR count EQUAL 0)
   message(FATAL_ERROR "${failures} of ${count} files")
 endif()
 message("[  PASSED  ] ${count} files: correct use compiles, misuse does not.")

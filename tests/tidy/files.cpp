@@ -43,7 +43,8 @@ bool is_compiled(std::string_view path) {
                                   std::string_view("tests/tidy"),
                                   std::string_view("tests/compile_fail"),
                                   std::string_view("tests/replay"),
-                                  std::string_view("bench")};
+                                  std::string_view("bench"),
+                                  std::string_view("bench/support")};
   return std::ranges::find(folders, folder_of(path)) != folders.end();
 }
 

@@ -1,0 +1,332 @@
+#include "codec/decode.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/check.hpp"
+#include "codec/decoders.hpp"
+#include "codec/source.hpp"
+#include "model/object_text.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr int list_depth_max = 4;  // Lists of lists are legal and pointless.
+
+struct TypeMeta {
+  std::string_view api_version;
+  std::string_view kind;
+
+  std::string_view group() const {
+    const std::size_t slash = api_version.find('/');
+    return slash == std::string_view::npos ? std::string_view{} : api_version.substr(0, slash);
+  }
+};
+
+/// A raw JSON string up to its closing quote. Kinds and versions have no escapes; one that has is
+/// simply a kind we do not know.
+std::string_view raw_text(simdjson::ondemand::raw_json_string raw, const char* end) {
+  const char* const begin = raw.raw();
+  return {begin, static_cast<std::size_t>(std::find(begin, end, '"') - begin)};
+}
+
+enum class Kind : std::uint8_t {
+  unknown,
+  pod,
+  node,
+  priority_class,
+  budget,
+  namespace_object,
+  pod_group,
+  workload,
+  list,
+  own
+};
+
+struct KindName {
+  std::string_view group;
+  std::string_view name;
+  Kind kind;
+};
+constexpr std::array kind_names = {
+    KindName{"", "Pod", Kind::pod},
+    KindName{"", "Node", Kind::node},
+    KindName{"", "Namespace", Kind::namespace_object},
+    KindName{"scheduling.k8s.io", "PriorityClass", Kind::priority_class},
+    KindName{"scheduling.k8s.io", "PodGroup", Kind::pod_group},
+    KindName{"scheduling.k8s.io", "Workload", Kind::workload},
+    KindName{"policy", "PodDisruptionBudget", Kind::budget},
+};
+
+Kind kind_of(const TypeMeta& type) {
+  if (type.group() == "makeway.dev") return Kind::own;
+  for (const KindName& candidate : kind_names) {
+    if (candidate.name == type.kind && candidate.group == type.group()) return candidate.kind;
+  }
+  return type.kind.ends_with("List") ? Kind::list : Kind::unknown;
+}
+
+}  // namespace
+
+void DecodeReport::add(Problems more) {
+  for (Problem& problem : more) {
+    if (problems.size() < problems_max) {
+      problems.push_back(std::move(problem));
+    } else {
+      ++problems_left_out;
+    }
+  }
+}
+
+/// One text being decoded.
+struct ObjectDecoder::State {
+  simdjson::ondemand::parser parser;
+  Change pod = Pod{};  ///< Kept apart, so that its buffers are used again.
+  PodDraft draft;
+  Change other;
+
+  std::string_view text;
+  const Origin* origin = nullptr;
+  ObjectSink* sink = nullptr;
+  DecodeReport* report = nullptr;
+  Problems found;
+
+  std::size_t next_document(std::string_view document);
+  void document(JsonReader& reader, simdjson::ondemand::document& root);
+  void any_object(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+                  TypeMeta inherited, int depth);
+  void list(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+            const TypeMeta& type, int depth);
+  void one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path, Kind kind);
+  void own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+           const TypeMeta& type);
+  std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
+                                  const FieldPath& path, TypeMeta inherited) const;
+  void place_problems(std::size_t first, std::string_view object);
+};
+
+ObjectDecoder::ObjectDecoder() : state_(std::make_unique<State>()) {}
+ObjectDecoder::~ObjectDecoder() = default;
+
+/// Names the object in the problems found since `first`.
+void ObjectDecoder::State::place_problems(std::size_t first, std::string_view object) {
+  for (std::size_t index = first; index < found.size(); ++index) {
+    if (found[index].object.empty()) found[index].object = object;
+  }
+}
+
+/// Looks for kind and apiVersion without unescaping, since every text may be unescaped only once.
+std::optional<TypeMeta> ObjectDecoder::State::type_of(JsonReader& reader, JsonObjectCursor& object,
+                                                      const FieldPath& path,
+                                                      TypeMeta inherited) const {
+  if (!inherited.kind.empty()) return inherited;  // The items of a typed list are of its type.
+  const char* const end = text.data() + text.size();
+  TypeMeta type = inherited;
+  for (const auto& [name, target] :
+       {std::pair{"apiVersion", &type.api_version}, std::pair{"kind", &type.kind}}) {
+    simdjson::ondemand::raw_json_string raw;
+    const auto error = object.find_field_unordered(name).get_raw_json_string().get(raw);
+    if (!error) {
+      *target = raw_text(raw, end);
+    } else if (error == simdjson::INCORRECT_TYPE) {
+      reader.refuse(path.at(name), {}, "expected a string");
+      return std::nullopt;
+    } else if (error != simdjson::NO_SUCH_FIELD) {
+      reader.broken(error, path);
+      return std::nullopt;
+    }
+  }
+  if (const auto error = object.reset().error()) {
+    reader.broken(error, path);
+    return std::nullopt;
+  }
+  return type;
+}
+
+void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& object,
+                                      const FieldPath& path, TypeMeta inherited, int depth) {
+  const std::optional<TypeMeta> type = type_of(reader, object, path, inherited);
+  if (!type) return;
+  if (type->kind.empty()) {
+    reader.refuse(path.at("kind"), {}, "expected an object with a kind",
+                  "set apiVersion and kind, as in every Kubernetes manifest");
+    return;
+  }
+  const Kind kind = kind_of(*type);
+  if (kind == Kind::unknown) {
+    ++report->skipped[fmt::format("{} {}", shorten(type->api_version), shorten(type->kind))];
+  } else if (kind == Kind::list) {
+    list(reader, object, path, *type, depth);
+  } else if (kind == Kind::own) {
+    own(reader, object, path, *type);
+  } else {
+    one(reader, object, path, kind);
+  }
+}
+
+void ObjectDecoder::State::list(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+                                const TypeMeta& type, int depth) {
+  if (depth >= list_depth_max) {
+    reader.refuse(path, {}, "lists are nested too deeply", "put the objects into one List");
+    return;
+  }
+  TypeMeta item_type;
+  if (type.kind != "List") {
+    item_type = {.api_version = type.api_version,
+                 .kind = type.kind.substr(0, type.kind.size() - 4)};
+  }
+  reader.each_field(object, path,
+                    [&](std::string_view key, JsonCursor& items, const FieldPath& at) {
+                      if (key != "items") return;
+                      reader.each_item(items, at, [&](JsonCursor& item, const FieldPath& to) {
+                        JsonObjectCursor inner;
+                        if (const auto error = item.get_object().get(inner)) {
+                          if (error != simdjson::INCORRECT_TYPE) return reader.broken(error, to);
+                          return reader.refuse(to, {}, "expected an object");
+                        }
+                        any_object(reader, inner, to, item_type, depth + 1);
+                      });
+                    });
+}
+
+void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+                               Kind kind) {
+  const std::size_t first = found.size();
+  bool present = true;
+  const ObjectCursor cursor{.reader = reader, .object = object, .path = path};
+  switch (kind) {
+    case Kind::pod:
+      present = decode_pod(cursor, draft, std::get<Pod>(pod)) == PodState::present;
+      break;
+    case Kind::node: decode_node(cursor, other.emplace<Node>()); break;
+    case Kind::priority_class: decode_priority_class(cursor, other.emplace<PriorityClass>()); break;
+    case Kind::budget: decode_budget(cursor, other.emplace<DisruptionBudget>()); break;
+    case Kind::namespace_object: decode_namespace(cursor, other.emplace<Namespace>()); break;
+    case Kind::pod_group: decode_pod_group(cursor, other.emplace<PodGroup>()); break;
+    case Kind::workload: decode_workload(cursor, other.emplace<Workload>()); break;
+    case Kind::unknown:
+    case Kind::list:
+    case Kind::own: CHECK(false, "not an object of Kubernetes");
+  }
+  const Change& decoded = kind == Kind::pod ? pod : other;
+  if (found.size() != first) {
+    place_problems(first, object_text(decoded));
+  } else if (present) {
+    ++report->objects;
+    sink->object(decoded, *origin);
+  } else {
+    ++report->finished_pods;
+  }
+}
+
+void ObjectDecoder::State::own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+                               const TypeMeta& type) {
+  if (type.api_version != "makeway.dev/v1") {
+    reader.refuse(path.at("apiVersion"), type.api_version, "expected makeway.dev/v1");
+    return;
+  }
+  std::string_view json;
+  if (const auto error = object.raw_json().get(json)) return reader.broken(error, path);
+  const std::string kind(type.kind);
+  sink->own_document(kind, json, *origin);
+}
+
+void ObjectDecoder::State::document(JsonReader& reader, simdjson::ondemand::document& root) {
+  JsonObjectCursor object;
+  const FieldPath path;
+  const auto error = root.get_object().get(object);
+  if (error == simdjson::INCORRECT_TYPE) {
+    reader.refuse(path, {}, "expected an object, found something else",
+                  "a manifest begins with apiVersion and kind");
+  } else if (error) {
+    reader.broken(error, path);
+  } else {
+    any_object(reader, object, path, {}, 0);
+  }
+}
+
+namespace {
+
+/// The end of the JSON object at the beginning of `text`, by counting braces outside strings.
+std::size_t object_end(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char byte = text[at];
+    if (quoted) {
+      if (byte == '\\') ++at;
+      if (byte == '"') quoted = false;
+    } else if (byte == '"') {
+      quoted = true;
+    } else if (byte == '{' || byte == '[') {
+      ++depth;
+    } else if ((byte == '}' || byte == ']') && (depth == 0 || --depth == 0)) {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin == std::string_view::npos ? std::string_view{} : text.substr(begin);
+}
+
+/// Where the first of several documents ends, when that is soon: JSON lines, manifests put
+/// together. 0 when there is one document only, or a first one too large to look through
+/// beforehand.
+std::size_t early_end(std::string_view text) {
+  constexpr std::size_t peek_bytes = 64U << 10U;
+  const std::string_view head = text.substr(0, peek_bytes);
+  const std::size_t end = object_end(head);
+  const bool more = end < head.size() && !without_blanks(text.substr(end)).empty();
+  return more ? end : 0;
+}
+
+}  // namespace
+
+/// Decodes the document at the beginning of `document` and returns how much of it that was.
+std::size_t ObjectDecoder::State::next_document(std::string_view document) {
+  text = document;
+  found.clear();
+  JsonReader reader(found);
+  simdjson::ondemand::document root;
+  const auto error =
+      parser.iterate(document.data(), document.size(), document.size() + text_padding).get(root);
+  std::size_t used = document.size();
+  if (error) {
+    reader.broken(error, {});
+  } else {
+    this->document(reader, root);
+    const char* location = nullptr;
+    const bool more = !reader.is_broken() && !root.current_location().get(location);
+    if (more) used = object_end(document);  // Another one follows, or this kind was skipped.
+  }
+  for (Problem& problem : found) problem.origin = *origin;
+  report->add(std::move(found));
+  found = {};
+  return used;
+}
+
+void ObjectDecoder::decode(std::string_view text, const Origin& origin, ObjectSink& sink,
+                           DecodeReport& report) {
+  Origin here = origin;
+  state_->origin = &here;
+  state_->sink = &sink;
+  state_->report = &report;
+  std::string_view rest = without_blanks(text);
+  std::size_t end = early_end(rest);
+  if (end != 0) here.document = 1;
+  while (true) {
+    const std::string_view document = end == 0 ? rest : rest.substr(0, end);
+    rest = without_blanks(rest.substr(state_->next_document(document)));
+    if (rest.empty()) return;
+    here.document = std::max(here.document, 1U) + 1;
+    end = object_end(rest);
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "codec/decoders.hpp"
+#include "model/names.hpp"
+#include "model/normalize.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::size_t name_length_max = 253;
+
+/// Objects carry long annotations that we never look at; keep the few that we do.
+bool is_read_here(std::string_view key) {
+  return key.starts_with("makeway.dev/") || key == names::yunikorn_allow_preemption ||
+         key == names::volcano_queue || key == names::mirror_pod || key == names::config_source;
+}
+
+void decode_annotations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                        Metadata& metadata) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
+    std::string_view text;
+    if (is_read_here(key) && reader.read(item, at, text)) {
+      metadata.annotations.push_back({.key = key, .value = text});
+    }
+  });
+}
+
+void decode_owners(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                   Metadata& metadata) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    OwnerReference owner;
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      if (key == "kind") reader.read(field, to, owner.kind);
+      if (key == "name") reader.read(field, to, owner.name);
+      if (key == "uid") reader.read(field, to, owner.uid);
+      if (key == "controller") reader.read(field, to, owner.controller);
+    });
+    metadata.owners.push_back(std::move(owner));
+  });
+}
+
+bool is_name_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '-' || byte == '.';
+}
+
+void check_name(JsonReader& reader, const FieldPath& path, std::string_view name) {
+  if (name.empty()) {
+    reader.refuse(path, {}, "every object needs a name", "set " + path.text());
+  } else if (name.size() > name_length_max || !std::ranges::all_of(name, is_name_byte)) {
+    reader.refuse(path, name,
+                  "expected at most 253 lower-case letters, digits, '-' or '.' (RFC 1123)");
+  }
+}
+
+}  // namespace
+
+std::string_view Metadata::annotation(std::string_view key) const {
+  const auto found = std::ranges::find(annotations, key, &TextPair::key);
+  return found == annotations.end() ? std::string_view{} : found->value;
+}
+
+std::string_view Metadata::label(std::string_view key) const {
+  return find_label(labels, key).value_or(std::string_view{});
+}
+
+void Metadata::clear() {
+  name.clear();
+  namespace_name.clear();
+  uid.clear();
+  labels.clear();
+  annotations.clear();
+  owners.clear();
+  created.reset();
+  deletion.reset();
+  deletion_grace_seconds = 0;
+}
+
+void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
+    std::string_view text;
+    if (reader.read(item, at, text)) {
+      labels.push_back({.key = std::string(key), .value = std::string(text)});
+    }
+  });
+  normalize(labels);
+  const auto twice = std::ranges::adjacent_find(labels, {}, &Label::key);
+  if (twice != labels.end())
+    reader.refuse(path.at(twice->key), twice->value, "the key is there twice");
+}
+
+void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                     Metadata& metadata) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    Time time;
+    if (key == "name") {
+      reader.read(field, at, metadata.name);
+    } else if (key == "namespace") {
+      reader.read(field, at, metadata.namespace_name);
+    } else if (key == "uid") {
+      reader.read(field, at, metadata.uid);
+    } else if (key == "labels") {
+      decode_labels(reader, field, at, metadata.labels);
+    } else if (key == "annotations") {
+      decode_annotations(reader, field, at, metadata);
+    } else if (key == "ownerReferences") {
+      decode_owners(reader, field, at, metadata);
+    } else if (key == "creationTimestamp") {
+      if (reader.read(field, at, time)) metadata.created = time;
+    } else if (key == "deletionTimestamp") {
+      if (reader.read(field, at, time)) metadata.deletion = time;
+    } else if (key == "deletionGracePeriodSeconds") {
+      reader.read(field, at, metadata.deletion_grace_seconds);
+    }
+  });
+}
+
+void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
+                     Metadata& metadata) {
+  const FieldPath at = path.at("metadata");
+  check_name(reader, at.at("name"), metadata.name);
+  if (!namespaced) {
+    metadata.namespace_name.clear();
+    return;
+  }
+  if (metadata.namespace_name.empty()) metadata.namespace_name = names::default_namespace;
+  check_name(reader, at.at("namespace"), metadata.namespace_name);
+}
+
+std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
+                              std::string_view key) {
+  const FieldPath at = path.at("metadata");
+  std::string_view text = metadata.annotation(key);
+  const bool from_annotation = !text.empty();
+  if (!from_annotation) text = metadata.label(key);
+  if (text.empty()) return std::nullopt;
+  if (text == "true" || text == "false") return text == "true";
+  const FieldPath owner = at.at(from_annotation ? "annotations" : "labels");
+  reader.refuse(owner.at(key), text, "expected \"true\" or \"false\"");
+  return std::nullopt;
+}
+
+bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+  for (const std::string_view key : {names::allow_preemption, names::yunikorn_allow_preemption}) {
+    const std::optional<bool> allowed = read_mark(reader, path, metadata, key);
+    if (allowed) return !*allowed;
+  }
+  return false;
+}
+
+std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
+                                    const Metadata& metadata) {
+  const std::string_view text = metadata.annotation(names::last_checkpoint);
+  if (text.empty()) return std::nullopt;
+  const Result<Time> time = parse_time(text);
+  if (time) return *time;
+  const FieldPath at = path.at("metadata");
+  reader.refuse(at.at("annotations").at(names::last_checkpoint), text,
+                "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
+                                      const Metadata& metadata) {
+  constexpr std::int64_t cost_max = 1'000'000'000'000;  // Some 30,000 years of lost work.
+  const std::string_view text = metadata.annotation(names::preemption_cost);
+  if (text.empty()) return std::nullopt;
+  std::int64_t seconds = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (whole && seconds >= 0 && seconds <= cost_max) return seconds;
+  const FieldPath at = path.at("metadata");
+  reader.refuse(at.at("annotations").at(names::preemption_cost), text,
+                fmt::format("expected seconds of lost work per pod, 0 to {}", cost_max));
+  return std::nullopt;
+}
+
+PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
+                                        const FieldPath& path) {
+  std::string_view text;
+  if (!reader.read(value, path, text) || text.empty()) return PreemptionPolicy::unset;
+  if (text == "Never") return PreemptionPolicy::never;
+  if (text == "PreemptLowerPriority") return PreemptionPolicy::preempt_lower_priority;
+  reader.refuse(path, text, "expected PreemptLowerPriority or Never");
+  return PreemptionPolicy::unset;
+}
+
+}  // namespace makeway

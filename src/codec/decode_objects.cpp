@@ -1,0 +1,339 @@
+// Decoders of everything but pods: nodes, classes, budgets, namespaces, groups, workloads.
+#include <charconv>
+
+#include "codec/decoders.hpp"
+#include "model/names.hpp"
+#include "model/normalize.hpp"
+
+namespace makeway {
+namespace {
+
+/// Reads metadata itself and hands every other field to `visit`; returns the finished metadata.
+template <class Visit>
+Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit) {
+  Metadata metadata;
+  cursor.reader.each_field(cursor.object, cursor.path,
+                           [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                             if (key == "metadata") {
+                               decode_metadata(cursor.reader, field, at, metadata);
+                             } else {
+                               visit(key, field, at);
+                             }
+                           });
+  finish_metadata(cursor.reader, cursor.path, namespaced, metadata);
+  return metadata;
+}
+
+void decode_taint(JsonReader& reader, JsonCursor& value, const FieldPath& path, Node& node) {
+  Taint taint;
+  std::optional<TaintEffect> effect;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "key") reader.read(field, at, taint.key);
+    if (key == "value") reader.read(field, at, taint.value);
+    if (key == "effect") effect = read_effect(reader, field, at);
+  });
+  if (taint.key.empty()) reader.refuse(path.at("key"), {}, "expected the taint's key");
+  if (!effect) return;
+  taint.effect = *effect;
+  node.taints.push_back(std::move(taint));
+}
+
+std::optional<CountOrPercent> read_count(JsonReader& reader, JsonCursor& value,
+                                         const FieldPath& path) {
+  std::string_view text;
+  if (!reader.read_token(value, path, text)) return std::nullopt;
+  CountOrPercent count;
+  std::string_view digits = text;
+  count.percent = digits.ends_with('%');
+  if (count.percent) digits.remove_suffix(1);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), count.value);
+  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+  if (whole && count.value >= 0 && (!count.percent || count.value <= 100)) return count;
+  reader.refuse(path, text, "expected a count such as 2 or a percentage such as \"50%\"");
+  return std::nullopt;
+}
+
+void decode_budget_spec(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                        DisruptionBudget& budget) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "selector") decode_label_selector(reader, field, at, budget.selector);
+    if (key == "minAvailable") budget.available_min = read_count(reader, field, at);
+    if (key == "maxUnavailable") budget.unavailable_max = read_count(reader, field, at);
+  });
+}
+
+void decode_budget_status(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          DisruptionBudget& budget) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    std::int32_t allowed = 0;
+    if (key == "disruptionsAllowed" && reader.read(field, at, allowed)) {
+      budget.disruptions_allowed = allowed;
+    } else if (key == "disruptedPods") {
+      reader.each_field(field, at, [&](std::string_view pod, JsonCursor&, const FieldPath&) {
+        budget.disrupted_pods.emplace_back(pod);
+      });
+    }
+  });
+}
+
+// ---- Groups -----------------------------------------------------------------------------------
+
+void read_minimum(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                  GroupPolicy& policy) {
+  if (!reader.read(value, path, policy.minimum)) return;
+  if (policy.minimum < 1) {
+    reader.refuse(path, std::to_string(policy.minimum), "expected at least 1");
+    policy.minimum = 1;
+  }
+}
+
+/// The seed writes Pod or PodGroup, 1.36 the same in disruptionMode, 1.37 single{} or all{}.
+void read_mode_text(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                    GroupPolicy& policy) {
+  std::string_view text;
+  if (!reader.read(value, path, text) || text.empty()) return;
+  if (text == "Pod" || text == "PodGroup") {
+    policy.mode = text == "Pod" ? DisruptionMode::single : DisruptionMode::all;
+  } else {
+    reader.refuse(path, text, "expected Pod or PodGroup");
+  }
+}
+
+void decode_disruption_mode(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                            GroupPolicy& policy) {
+  simdjson::ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return reader.broken(error, path);
+  if (type == simdjson::ondemand::json_type::string) {
+    return read_mode_text(reader, value, path, policy);
+  }
+  std::size_t choices = 0;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor&, const FieldPath& at) {
+    ++choices;
+    if (key == "all") {
+      policy.mode = DisruptionMode::all;
+    } else if (key != "single") {
+      reader.refuse(at, key, "expected single or all");
+    }
+  });
+  if (choices > 1) reader.refuse(path, {}, "expected exactly one of single and all");
+}
+
+void decode_scheduling_policy(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                              GroupPolicy& policy) {
+  std::size_t choices = 0;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    ++choices;
+    if (key == "basic") return;
+    if (key != "gang") return reader.refuse(at, key, "expected basic or gang");
+    policy.gang = true;
+    bool has_minimum = false;
+    reader.each_field(field, at,
+                      [&](std::string_view name, JsonCursor& inner, const FieldPath& to) {
+                        if (name == "minCount") {
+                          has_minimum = true;
+                          read_minimum(reader, inner, to, policy);
+                        } else if (name == "preemptionMode") {
+                          read_mode_text(reader, inner, to, policy);
+                        }
+                      });
+    if (!has_minimum) reader.refuse(at.at("minCount"), {}, "a gang needs its minimum");
+  });
+  if (choices > 1) reader.refuse(path, {}, "expected exactly one of basic and gang");
+}
+
+void decode_topology(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                     GroupPolicy& policy) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key != "topology") return;
+    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+      reader.each_field(item, to,
+                        [&](std::string_view name, JsonCursor& text, const FieldPath& end) {
+                          if (name == "key")
+                            reader.read(text, end, policy.topology_keys.emplace_back());
+                        });
+    });
+  });
+}
+
+/// The fields that PodGroup specs, their templates and Workload specs share; false for others.
+bool decode_group_field(JsonReader& reader, std::string_view key, JsonCursor& field,
+                        const FieldPath& at, GroupPolicy& policy, PriorityClaim& claim) {
+  if (key == "schedulingPolicy" || key == "policy") {
+    decode_scheduling_policy(reader, field, at, policy);
+  } else if (key == "disruptionMode") {
+    decode_disruption_mode(reader, field, at, policy);
+  } else if (key == "preemptionMode") {
+    read_mode_text(reader, field, at, policy);
+  } else if (key == "schedulingConstraints") {
+    decode_topology(reader, field, at, policy);
+  } else if (key == "priorityClassName") {
+    reader.read(field, at, claim.priority_class);
+  } else if (key == "preemptionPriorityClassName") {
+    reader.read(field, at, claim.preemption_priority_class);
+  } else if (key == "priority") {
+    std::int32_t priority = 0;
+    if (reader.read(field, at, priority)) claim.priority = priority;
+  } else if (key == "preemptionPolicy") {
+    claim.preemption_policy = read_preemption_policy(reader, field, at);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void decode_workload_reference(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                               PodGroup& group) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "workloadName") reader.read(field, at, group.workload);
+    if (key == "templateName" || key == "podGroupTemplateName") {
+      reader.read(field, at, group.template_name);
+    }
+    // 1.36: podGroupTemplateRef wraps the same two in a union.
+    if (key == "workload") decode_workload_reference(reader, field, at, group);
+  });
+}
+
+void decode_templates(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                      Workload& workload) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    GroupTemplate& entry = workload.templates.emplace_back();
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      if (decode_group_field(reader, key, field, to, entry.policy, entry.priority)) return;
+      if (key == "name") reader.read(field, to, entry.name);
+    });
+    if (entry.name.empty()) reader.refuse(at.at("name"), {}, "every template needs a name");
+  });
+}
+
+std::string queue_of(const Metadata& metadata) {
+  for (const std::string_view key : {names::queue, names::kueue_queue, names::yunikorn_queue}) {
+    const std::string_view label = metadata.label(key);
+    if (!label.empty()) return std::string(label);
+  }
+  const std::string_view volcano = metadata.annotation(names::volcano_queue);
+  return std::string(volcano.empty() ? metadata.annotation(names::queue) : volcano);
+}
+
+/// The annotation wins over the seed's field: an API server keeps annotations only.
+void read_preemption_class(const Metadata& metadata, PriorityClaim& claim) {
+  const std::string_view name = metadata.annotation(names::preemption_priority_class);
+  if (!name.empty()) claim.preemption_priority_class = name;
+}
+
+}  // namespace
+
+void decode_node(ObjectCursor cursor, Node& node) {
+  JsonReader& reader = cursor.reader;
+  bool has_allocatable = false;
+  Amounts capacity;
+  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "unschedulable") reader.read(field, at, node.unschedulable);
+    if (key != "taints") return;
+    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+      decode_taint(reader, item, to, node);
+    });
+  };
+  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "capacity") decode_amounts(reader, field, at, capacity);
+    if (key == "allocatable") {
+      has_allocatable = true;
+      decode_amounts(reader, field, at, node.allocatable);
+    }
+  };
+  Metadata metadata = decode_fields(
+      cursor, false, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+        if (key == "spec") reader.each_field(field, at, spec);
+        if (key == "status") reader.each_field(field, at, status);
+      });
+  if (!has_allocatable) node.allocatable = std::move(capacity);  // As the API server fills it in.
+  node.name = std::move(metadata.name);
+  node.uid = std::move(metadata.uid);
+  node.labels = std::move(metadata.labels);
+  node.created = metadata.created;
+  normalize(node);
+}
+
+void decode_priority_class(ObjectCursor cursor, PriorityClass& object) {
+  JsonReader& reader = cursor.reader;
+  bool has_value = false;
+  Metadata metadata = decode_fields(
+      cursor, false, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+        if (key == "value") has_value = reader.read(field, at, object.value);
+        if (key == "globalDefault") reader.read(field, at, object.global_default);
+        if (key == "preemptionPolicy") {
+          object.preemption_policy = read_preemption_policy(reader, field, at);
+        }
+      });
+  object.name = std::move(metadata.name);
+  if (!has_value) reader.refuse(cursor.path.at("value"), {}, "a PriorityClass needs its value");
+}
+
+void decode_budget(ObjectCursor cursor, DisruptionBudget& budget) {
+  JsonReader& reader = cursor.reader;
+  Metadata metadata = decode_fields(
+      cursor, true, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+        if (key == "spec") decode_budget_spec(reader, field, at, budget);
+        if (key == "status") decode_budget_status(reader, field, at, budget);
+      });
+  budget.namespace_name = std::move(metadata.namespace_name);
+  budget.name = std::move(metadata.name);
+  budget.uid = std::move(metadata.uid);
+  normalize(budget);
+}
+
+void decode_namespace(ObjectCursor cursor, Namespace& object) {
+  Metadata metadata =
+      decode_fields(cursor, false, [](std::string_view, JsonCursor&, const FieldPath&) {});
+  object.name = std::move(metadata.name);
+  object.labels = std::move(metadata.labels);
+}
+
+void decode_pod_group(ObjectCursor cursor, PodGroup& group) {
+  JsonReader& reader = cursor.reader;
+  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (decode_group_field(reader, key, field, at, group.policy, group.priority)) return;
+    if (key == "workloadRef" || key == "podGroupTemplateRef") {
+      decode_workload_reference(reader, field, at, group);
+    } else if (key == "parentCompositePodGroupName") {
+      reader.read(field, at, group.parent);
+    }
+  };
+  Metadata metadata = decode_fields(
+      cursor, true, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+        if (key == "spec") reader.each_field(field, at, spec);
+      });
+  read_preemption_class(metadata, group.priority);
+  group.queue = queue_of(metadata);
+  group.opted_out = read_opted_out(reader, cursor.path, metadata);
+  group.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
+  group.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);
+  group.namespace_name = std::move(metadata.namespace_name);
+  group.name = std::move(metadata.name);
+  group.uid = std::move(metadata.uid);
+  group.created = metadata.created;
+}
+
+void decode_workload(ObjectCursor cursor, Workload& workload) {
+  JsonReader& reader = cursor.reader;
+  GroupPolicy unused;  // A Workload has no policy of its own; its templates have.
+  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "podGroupTemplates" || key == "podGroups") {
+      decode_templates(reader, field, at, workload);
+    } else {
+      decode_group_field(reader, key, field, at, unused, workload.priority);
+    }
+  };
+  Metadata metadata = decode_fields(
+      cursor, true, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+        if (key == "spec") reader.each_field(field, at, spec);
+      });
+  read_preemption_class(metadata, workload.priority);
+  workload.namespace_name = std::move(metadata.namespace_name);
+  workload.name = std::move(metadata.name);
+  workload.uid = std::move(metadata.uid);
+  workload.created = metadata.created;
+  normalize(workload);
+}
+
+}  // namespace makeway

@@ -1,0 +1,291 @@
+#include <algorithm>
+
+#include "codec/decoders.hpp"
+#include "model/group_name.hpp"
+#include "model/names.hpp"
+#include "model/normalize.hpp"
+
+namespace makeway {
+namespace {
+
+void read_names(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                std::string_view prefix, std::vector<std::string>& needs) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    std::string_view name;
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      if (key == "name") reader.read(field, to, name);
+    });
+    needs.push_back(std::string(prefix) + " " + std::string(name));
+  });
+}
+
+/// Volumes whose place matters. Everything else can be mounted anywhere.
+void decode_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                    std::vector<std::string>& needs) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    std::string_view name;
+    std::string_view claim;
+    bool ephemeral = false;
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      if (key == "name") {
+        reader.read(field, to, name);
+      } else if (key == "ephemeral") {
+        ephemeral = true;
+      } else if (key == "persistentVolumeClaim") {
+        reader.each_field(field, to,
+                          [&](std::string_view inner, JsonCursor& text, const FieldPath& end) {
+                            if (inner == "claimName") reader.read(text, end, claim);
+                          });
+      }
+    });
+    if (!claim.empty()) needs.push_back("persistentVolumeClaim " + std::string(claim));
+    if (ephemeral) needs.push_back("ephemeralVolume " + std::string(name));
+  });
+}
+
+void decode_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "podGroupName") reader.read(field, at, pod.group);
+  });
+}
+
+/// The 1.35 form: the pod names the workload, one of its groups and perhaps a replica.
+void decode_workload_reference(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                               Pod& pod) {
+  std::string_view workload;
+  std::string_view group;
+  std::string_view replica;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "name") reader.read(field, at, workload);
+    if (key == "podGroup") reader.read(field, at, group);
+    if (key == "podGroupReplicaKey") reader.read(field, at, replica);
+  });
+  if (!workload.empty() && !group.empty()) pod.group = group_name(workload, group, replica);
+}
+
+/// What a pod asks of its place; false when the key is none of these.
+bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& field,
+                      const FieldPath& at, PodDraft& draft, Pod& pod) {
+  PodShape& shape = pod.shape;
+  if (key == "tolerations") {
+    decode_tolerations(reader, field, at, shape.tolerations);
+  } else if (key == "affinity") {
+    decode_affinity(reader, field, at, shape, draft.shape);
+  } else if (key == "nodeSelector") {
+    decode_labels(reader, field, at, shape.node_selector);
+  } else if (key == "topologySpreadConstraints") {
+    decode_spread(reader, field, at, draft.shape.spread);
+  } else if (key == "volumes") {
+    decode_volumes(reader, field, at, shape.unsupported);
+  } else if (key == "resourceClaims") {
+    read_names(reader, field, at, "resourceClaim", shape.unsupported);
+  } else if (key == "schedulingGates") {
+    read_names(reader, field, at, "schedulingGate", shape.unsupported);
+  } else if (key == "schedulingGroup") {
+    decode_group(reader, field, at, pod);
+  } else if (key == "workloadRef") {
+    decode_workload_reference(reader, field, at, pod);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void decode_spec(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
+                 Pod& pod) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "containers") {
+      decode_containers(reader, field, at, ContainersOf::pod, draft.resources.containers,
+                        draft.ports);
+    } else if (key == "initContainers") {
+      decode_containers(reader, field, at, ContainersOf::init, draft.resources.init_containers,
+                        draft.ports);
+    } else if (key == "nodeName") {
+      reader.read(field, at, pod.node);
+    } else if (key == "schedulerName") {
+      reader.read(field, at, pod.scheduler);
+    } else if (key == "priorityClassName") {
+      reader.read(field, at, pod.priority_class);
+    } else if (key == "priority") {
+      std::int32_t priority = 0;
+      if (reader.read(field, at, priority)) pod.priority = priority;
+    } else if (key == "preemptionPolicy") {
+      pod.preemption_policy = read_preemption_policy(reader, field, at);
+    } else if (key == "overhead") {
+      decode_resource_list(reader, field, at, draft.resources.overhead);
+    } else if (key == "resources") {
+      decode_resources(reader, field, at, draft.resources.requests, draft.resources.limits);
+    } else if (key == "hostNetwork") {
+      reader.read(field, at, draft.host_network);
+    } else {
+      decode_placement(reader, key, field, at, draft, pod);
+    }
+  });
+}
+
+void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
+                      Pod& pod) {
+  std::string_view type;
+  std::string_view status;
+  std::string_view reason;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "type") reader.read(field, at, type);
+    if (key == "status") reader.read(field, at, status);
+    if (key == "reason") reader.read(field, at, reason);
+  });
+  if (status != "True") return;
+  if (type == "Ready") pod.ready = true;
+  if (type == "DisruptionTarget" && reason == "PreemptionByScheduler") {
+    pod.disrupted_by_preemption = true;
+  }
+  if (type == "PodResizePending" && reason == "Infeasible") {
+    draft.resources.resize_infeasible = true;
+  }
+}
+
+void decode_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodDraft& draft,
+                   Pod& pod) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    Time time;
+    if (key == "phase") {
+      reader.read(field, at, draft.phase);
+    } else if (key == "startTime") {
+      if (reader.read(field, at, time)) pod.started = time;
+    } else if (key == "nominatedNodeName") {
+      reader.read(field, at, pod.nominated_node);
+    } else if (key == "conditions") {
+      reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+        decode_condition(reader, item, to, draft, pod);
+      });
+    } else if (key == "containerStatuses" || key == "initContainerStatuses") {
+      decode_container_statuses(reader, field, at, draft.statuses);
+    }
+  });
+}
+
+void join_statuses(PodDraft& draft) {
+  for (auto* const containers : {&draft.resources.containers, &draft.resources.init_containers}) {
+    for (ContainerResources& container : *containers) {
+      for (const ContainerResources& status : draft.statuses) {
+        if (status.name != container.name || !status.has_status) continue;
+        container.has_status = true;
+        container.actual = status.actual;
+        container.allocated = status.allocated;
+      }
+    }
+  }
+}
+
+void join_ports(PodDraft& draft, Pod& pod) {
+  for (ContainerPort& port : draft.ports) {
+    // On the host's network a container's port is the host's port.
+    if (port.host.port == 0 && draft.host_network) port.host.port = port.container_port;
+    if (port.host.port != 0) pod.shape.ports.push_back(std::move(port.host));
+  }
+}
+
+void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
+  pod.opted_out = read_opted_out(reader, path, metadata);
+  pod.is_protected = read_mark(reader, path, metadata, names::protected_member).value_or(false);
+  pod.is_owner = read_mark(reader, path, metadata, names::owner).value_or(false);
+  if (metadata.annotations.empty()) return;
+  pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
+  pod.notes.required_node = metadata.annotation(names::required_node);
+  pod.notes.evicted_for = metadata.annotation(names::evicted_for);
+  pod.notes.plan = metadata.annotation(names::plan);
+  pod.notes.queue = metadata.annotation(names::volcano_queue);
+  if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::queue);
+  pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
+  pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
+  const std::string_view source = metadata.annotation(names::config_source);
+  pod.mirror =
+      !metadata.annotation(names::mirror_pod).empty() || (!source.empty() && source != "api");
+}
+
+/// Empties the pod but keeps its buffers.
+void clear(PodShape& shape) {
+  shape.node_selector.clear();
+  shape.node_terms.clear();
+  shape.tolerations.clear();
+  shape.ports.clear();
+  shape.affinity.clear();
+  shape.anti_affinity.clear();
+  shape.spread.clear();
+  shape.unsupported.clear();
+}
+
+void clear(Pod& pod) {
+  for (std::string* const text :
+       {&pod.namespace_name, &pod.name, &pod.uid, &pod.node, &pod.nominated_node, &pod.group,
+        &pod.scheduler, &pod.priority_class}) {
+    text->clear();
+  }
+  pod.labels.clear();
+  pod.priority.reset();
+  pod.preemption_policy = PreemptionPolicy::unset;
+  pod.requests.clear();
+  clear(pod.shape);
+  pod.notes = {};
+  pod.owners.clear();
+  pod.created.reset();
+  pod.started.reset();
+  pod.deletion.reset();
+  pod.deletion_grace_seconds = 0;
+  pod.ready = pod.mirror = pod.opted_out = false;
+  pod.is_protected = pod.is_owner = pod.disrupted_by_preemption = false;
+}
+
+}  // namespace
+
+void PodDraft::clear() {
+  metadata.clear();
+  shape.affinity.clear();
+  shape.anti_affinity.clear();
+  shape.spread.clear();
+  resources.containers.clear();
+  resources.init_containers.clear();
+  resources.requests.clear();
+  resources.limits.clear();
+  resources.overhead.clear();
+  resources.resize_infeasible = false;
+  statuses.clear();
+  ports.clear();
+  phase = {};
+  host_network = false;
+}
+
+PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
+  JsonReader& reader = cursor.reader;
+  draft.clear();
+  clear(pod);
+  reader.each_field(cursor.object, cursor.path,
+                    [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                      if (key == "metadata") {
+                        decode_metadata(reader, field, at, draft.metadata);
+                      } else if (key == "spec") {
+                        decode_spec(reader, field, at, draft, pod);
+                      } else if (key == "status") {
+                        decode_status(reader, field, at, draft, pod);
+                      }
+                    });
+  Metadata& metadata = draft.metadata;
+  finish_metadata(reader, cursor.path, true, metadata);
+  read_marks(reader, cursor.path, metadata, pod);
+  join_statuses(draft);
+  join_ports(draft, pod);
+  pod_requests(draft.resources, pod.requests);
+  finish_shape(draft.shape, metadata.labels, metadata.namespace_name, pod.shape);
+  pod.namespace_name.swap(metadata.namespace_name);
+  pod.name.swap(metadata.name);
+  pod.uid.swap(metadata.uid);
+  pod.labels.swap(metadata.labels);
+  pod.owners.swap(metadata.owners);
+  pod.created = metadata.created;
+  pod.deletion = metadata.deletion;
+  pod.deletion_grace_seconds = metadata.deletion ? metadata.deletion_grace_seconds : 0;
+  normalize(pod);
+  const bool finished = draft.phase == "Succeeded" || draft.phase == "Failed";
+  return finished ? PodState::finished : PodState::present;
+}
+
+}  // namespace makeway

@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include "codec/decoders.hpp"
+#include "model/normalize.hpp"
+#include "model/resource.hpp"
+
+namespace makeway {
+namespace {
+
+bool read_quantity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                   std::string_view resource, Quantity& quantity) {
+  std::string_view text;
+  if (!reader.read_token(value, path, text)) return false;
+  const Result<Quantity> parsed = parse_quantity_exact(text);
+  if (!parsed) {
+    reader.refuse(path, text, parsed.error().message);
+    return false;
+  }
+  if (parsed->is_negative()) {
+    reader.refuse(path, text, "expected an amount that is not negative");
+    return false;
+  }
+  const Scale scale = counted_in_thousandths(resource) ? Scale::milli : Scale::one;
+  if (!rounded_up(*parsed, scale)) {
+    reader.refuse(path, text, "the amount is absurd: more than 2^60 of its unit");
+    return false;
+  }
+  quantity = *parsed;
+  return true;
+}
+
+void decode_ports(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                  std::vector<ContainerPort>& ports) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    ContainerPort port;
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      std::string_view text;
+      if (key == "hostPort") {
+        reader.read(field, to, port.host.port);
+      } else if (key == "containerPort") {
+        reader.read(field, to, port.container_port);
+      } else if (key == "hostIP") {
+        // 0.0.0.0 is how Kubernetes spells "every address".
+        if (reader.read(field, to, text) && text != "0.0.0.0") port.host.ip = text;
+      } else if (key == "protocol" && reader.read(field, to, text)) {
+        if (text == "UDP") {
+          port.host.protocol = Protocol::udp;
+        } else if (text == "SCTP") {
+          port.host.protocol = Protocol::sctp;
+        } else if (text != "TCP" && !text.empty()) {
+          reader.refuse(to, text, "expected TCP, UDP or SCTP");
+        }
+      }
+    });
+    if (port.host.port < 0 || port.host.port > 65'535) {
+      reader.refuse(at.at("hostPort"), std::to_string(port.host.port),
+                    "expected a port from 1 to 65535");
+      return;
+    }
+    ports.push_back(std::move(port));
+  });
+}
+
+}  // namespace
+
+void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          ResourceList& list) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
+    ResourceQuantity entry{.resource = key};
+    if (read_quantity(reader, item, at, key, entry.quantity)) list.push_back(entry);
+  });
+}
+
+void decode_resources(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                      ResourceList& requests, ResourceList& limits) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "requests") decode_resource_list(reader, field, at, requests);
+    if (key == "limits") decode_resource_list(reader, field, at, limits);
+  });
+}
+
+void decode_amounts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                    Amounts& amounts) {
+  ResourceList list;
+  decode_resource_list(reader, value, path, list);
+  for (const ResourceQuantity& item : list) {
+    const Scale scale = counted_in_thousandths(item.resource) ? Scale::milli : Scale::one;
+    amounts.push_back({.resource = std::string(item.resource),
+                       .amount = rounded_up(item.quantity, scale).value_or(0)});
+  }
+  normalize(amounts);
+}
+
+void decode_containers(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                       ContainersOf of, std::vector<ContainerResources>& containers,
+                       std::vector<ContainerPort>& ports) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    ContainerResources& container = containers.emplace_back();
+    const std::size_t ports_before = ports.size();
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      std::string_view text;
+      if (key == "name") {
+        reader.read(field, to, container.name);
+      } else if (key == "resources") {
+        decode_resources(reader, field, to, container.requests, container.limits);
+      } else if (key == "ports") {
+        decode_ports(reader, field, to, ports);
+      } else if (key == "restartPolicy") {
+        container.restartable = reader.read(field, to, text) && text == "Always";
+      }
+    });
+    if (of == ContainersOf::init && !container.restartable) ports.resize(ports_before);
+  });
+}
+
+void decode_container_statuses(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                               std::vector<ContainerResources>& statuses) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    ContainerResources& status = statuses.emplace_back();
+    ResourceList limits;
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      if (key == "name") {
+        reader.read(field, to, status.name);
+      } else if (key == "allocatedResources") {
+        decode_resource_list(reader, field, to, status.allocated);
+      } else if (key == "resources") {
+        // Kubernetes looks at the status only when it says what the container runs with.
+        status.has_status = true;
+        decode_resources(reader, field, to, status.actual, limits);
+      }
+    });
+  });
+}
+
+}  // namespace makeway

@@ -1,0 +1,236 @@
+#include <algorithm>
+
+#include "codec/decoders.hpp"
+#include "model/normalize.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
+
+void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                      PodShape& shape) {
+  NodeSelectorTerm term;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "matchExpressions") {
+      decode_requirements(reader, field, at, RequirementsOf::nodes, term.labels);
+    } else if (key == "matchFields") {
+      decode_requirements(reader, field, at, RequirementsOf::nodes, term.fields);
+      for (const Requirement& requirement : term.fields) {
+        if (requirement.key == "metadata.name") continue;
+        reader.refuse(at, requirement.key, "the only field to select by is metadata.name");
+      }
+    }
+  });
+  shape.node_terms.push_back(std::move(term));
+}
+
+void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          PodShape& shape) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key != required) return;
+    bool any = false;
+    reader.each_field(field, at,
+                      [&](std::string_view name, JsonCursor& terms, const FieldPath& to) {
+                        any = true;
+                        if (name != "nodeSelectorTerms") return;
+                        reader.each_item(terms, to, [&](JsonCursor& term, const FieldPath& item) {
+                          decode_node_term(reader, term, item, shape);
+                        });
+                      });
+    if (any && shape.node_terms.empty()) {
+      reader.refuse(at.at("nodeSelectorTerms"), {}, "expected at least one term");
+    }
+  });
+}
+
+void decode_affinity_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          std::vector<AffinityDraft>& drafts) {
+  AffinityDraft draft;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "labelSelector") {
+      decode_label_selector(reader, field, at, draft.term.selector);
+    } else if (key == "namespaceSelector") {
+      decode_label_selector(reader, field, at, draft.term.namespace_selector);
+    } else if (key == "namespaces") {
+      decode_texts(reader, field, at, draft.term.namespaces);
+    } else if (key == "topologyKey") {
+      reader.read(field, at, draft.term.topology_key);
+    } else if (key == "matchLabelKeys") {
+      decode_texts(reader, field, at, draft.match_label_keys);
+    } else if (key == "mismatchLabelKeys") {
+      decode_texts(reader, field, at, draft.mismatch_label_keys);
+    }
+  });
+  if (draft.term.topology_key.empty()) {
+    reader.refuse(path.at("topologyKey"), {}, "expected a node label such as a zone or hostname");
+  }
+  drafts.push_back(std::move(draft));
+}
+
+void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                           std::vector<AffinityDraft>& drafts) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key != required) return;
+    reader.each_item(field, at, [&](JsonCursor& term, const FieldPath& to) {
+      decode_affinity_term(reader, term, to, drafts);
+    });
+  });
+}
+
+void decode_toleration(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                       std::vector<Toleration>& tolerations) {
+  Toleration toleration;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    std::string_view text;
+    if (key == "key") {
+      reader.read(field, at, toleration.key);
+    } else if (key == "value") {
+      reader.read(field, at, toleration.value);
+    } else if (key == "effect") {
+      toleration.effect = read_effect(reader, field, at);
+    } else if (key == "operator" && reader.read(field, at, text)) {
+      toleration.exists = text == "Exists";
+      if (text != "Exists" && text != "Equal" && !text.empty()) {
+        reader.refuse(at, text, "expected Equal or Exists");
+      }
+    }
+  });
+  if (toleration.key.empty() && !toleration.exists) {
+    reader.refuse(path.at("operator"), {}, "a toleration without a key must use Exists");
+  }
+  tolerations.push_back(std::move(toleration));
+}
+
+bool read_honor(JsonReader& reader, JsonCursor& value, const FieldPath& path, bool fallback) {
+  std::string_view text;
+  if (!reader.read(value, path, text)) return fallback;
+  if (text != "Honor" && text != "Ignore") reader.refuse(path, text, "expected Honor or Ignore");
+  return text == "Honor";
+}
+
+/// Reads one constraint; false when it only influences scoring.
+bool decode_constraint(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                       SpreadDraft& draft) {
+  bool hard = true;
+  SpreadConstraint& constraint = draft.constraint;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    std::string_view text;
+    if (key == "maxSkew") {
+      reader.read(field, at, constraint.skew_max);
+    } else if (key == "topologyKey") {
+      reader.read(field, at, constraint.topology_key);
+    } else if (key == "minDomains") {
+      reader.read(field, at, constraint.domains_min);
+    } else if (key == "labelSelector") {
+      decode_label_selector(reader, field, at, constraint.selector);
+    } else if (key == "matchLabelKeys") {
+      decode_texts(reader, field, at, draft.match_label_keys);
+    } else if (key == "nodeAffinityPolicy") {
+      constraint.honor_node_affinity = read_honor(reader, field, at, true);
+    } else if (key == "nodeTaintsPolicy") {
+      constraint.honor_node_taints = read_honor(reader, field, at, false);
+    } else if (key == "whenUnsatisfiable" && reader.read(field, at, text)) {
+      hard = text == "DoNotSchedule";
+      if (!hard && text != "ScheduleAnyway") {
+        reader.refuse(at, text, "expected DoNotSchedule or ScheduleAnyway");
+      }
+    }
+  });
+  if (constraint.topology_key.empty()) {
+    reader.refuse(path.at("topologyKey"), {}, "expected a node label such as a zone or hostname");
+  }
+  if (constraint.skew_max < 1) {
+    reader.refuse(path.at("maxSkew"), std::to_string(constraint.skew_max),
+                  "expected an integer of at least 1");
+  }
+  if (constraint.domains_min < 1) {
+    reader.refuse(path.at("minDomains"), std::to_string(constraint.domains_min),
+                  "expected an integer of at least 1");
+  }
+  return hard;
+}
+
+void require_own(std::optional<LabelSelector>& selector, const std::vector<std::string>& keys,
+                 Operator operation, const Labels& labels) {
+  for (const std::string& key : keys) {
+    const std::optional<std::string_view> value = find_label(labels, key);
+    if (!value) continue;  // Kubernetes ignores keys that the pod does not carry.
+    if (!selector) selector.emplace();
+    selector->requirements.push_back(
+        {.key = key, .operation = operation, .values = {std::string(*value)}});
+  }
+  if (selector) normalize(*selector);
+}
+
+PodAffinityTerm finished(const AffinityDraft& draft, const Labels& labels,
+                         std::string_view namespace_name) {
+  PodAffinityTerm term = draft.term;
+  if (term.selector) {  // Without a selector the term selects nothing, whatever the keys say.
+    require_own(term.selector, draft.match_label_keys, Operator::in, labels);
+    require_own(term.selector, draft.mismatch_label_keys, Operator::not_in, labels);
+  }
+  if (term.namespaces.empty() && !term.namespace_selector) {
+    term.namespaces.emplace_back(namespace_name);
+  }
+  return term;
+}
+
+}  // namespace
+
+std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,
+                                       const FieldPath& path) {
+  std::string_view text;
+  if (!reader.read(value, path, text) || text.empty()) return std::nullopt;
+  if (text == "NoSchedule") return TaintEffect::no_schedule;
+  if (text == "PreferNoSchedule") return TaintEffect::prefer_no_schedule;
+  if (text == "NoExecute") return TaintEffect::no_execute;
+  reader.refuse(path, text, "expected NoSchedule, PreferNoSchedule or NoExecute");
+  return std::nullopt;
+}
+
+void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodShape& shape,
+                     ShapeDraft& draft) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "nodeAffinity") {
+      decode_node_affinity(reader, field, at, shape);
+    } else if (key == "podAffinity") {
+      decode_affinity_terms(reader, field, at, draft.affinity);
+    } else if (key == "podAntiAffinity") {
+      decode_affinity_terms(reader, field, at, draft.anti_affinity);
+    }
+  });
+}
+
+void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                        std::vector<Toleration>& tolerations) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    decode_toleration(reader, item, at, tolerations);
+  });
+}
+
+void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                   std::vector<SpreadDraft>& constraints) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    SpreadDraft draft;
+    if (decode_constraint(reader, item, at, draft)) constraints.push_back(std::move(draft));
+  });
+}
+
+void finish_shape(const ShapeDraft& draft, const Labels& labels, std::string_view namespace_name,
+                  PodShape& shape) {
+  for (const AffinityDraft& term : draft.affinity) {
+    shape.affinity.push_back(finished(term, labels, namespace_name));
+  }
+  for (const AffinityDraft& term : draft.anti_affinity) {
+    shape.anti_affinity.push_back(finished(term, labels, namespace_name));
+  }
+  for (const SpreadDraft& item : draft.spread) {
+    SpreadConstraint constraint = item.constraint;
+    require_own(constraint.selector, item.match_label_keys, Operator::in, labels);
+    shape.spread.push_back(std::move(constraint));
+  }
+}
+
+}  // namespace makeway

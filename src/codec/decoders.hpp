@@ -1,0 +1,145 @@
+// The decoders of single objects, private to decode.cpp: JSON in, canonical object out.
+//
+// Each fills an object that it is given empty, and reports what it cannot accept to the reader.
+// Fields that scheduling does not read are skipped, unknown fields of Kubernetes kinds too.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "codec/json_cursor.hpp"
+#include "codec/pod_requests.hpp"
+#include "model/objects.hpp"
+
+namespace makeway {
+
+struct TextPair {
+  std::string_view key;
+  std::string_view value;
+};
+
+/// What every object's metadata holds for us.
+struct Metadata {
+  std::string name;
+  std::string namespace_name;
+  std::string uid;
+  Labels labels;
+  std::vector<TextPair> annotations;  ///< Only those that somebody here reads.
+  std::vector<OwnerReference> owners;
+  std::optional<Time> created;
+  std::optional<Time> deletion;
+  std::int32_t deletion_grace_seconds = 0;
+
+  /// The value of an annotation, empty when it is missing.
+  std::string_view annotation(std::string_view key) const;
+  std::string_view label(std::string_view key) const;
+  void clear();
+};
+
+/// One object under the cursor. `path` is empty for a document, "items[3]" inside a list.
+struct ObjectCursor {
+  JsonReader& reader;
+  JsonObjectCursor& object;
+  FieldPath path;
+};
+
+// decode_metadata.cpp
+void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                     Metadata& metadata);
+void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels);
+/// Refuses objects without a usable name; fills in the default namespace where one belongs.
+void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
+                     Metadata& metadata);
+/// "true" or "false" from an annotation or a label of that name; anything else is refused.
+std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
+                              std::string_view key);
+bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata);
+std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
+                                    const Metadata& metadata);
+std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
+                                      const Metadata& metadata);
+PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
+                                        const FieldPath& path);
+
+// decode_resources.cpp
+void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          ResourceList& list);
+void decode_resources(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                      ResourceList& requests, ResourceList& limits);
+void decode_amounts(JsonReader& reader, JsonCursor& value, const FieldPath& path, Amounts& amounts);
+
+struct ContainerPort {
+  HostPort host;
+  std::int32_t container_port = 0;
+};
+enum class ContainersOf : bool { pod, init };  ///< Of the latter, only sidecars hold host ports.
+void decode_containers(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                       ContainersOf of, std::vector<ContainerResources>& containers,
+                       std::vector<ContainerPort>& ports);
+/// Statuses as containers that have only name, allocated and actual resources.
+void decode_container_statuses(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                               std::vector<ContainerResources>& statuses);
+
+// decode_selector.cpp
+void decode_label_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                           std::optional<LabelSelector>& selector);
+enum class RequirementsOf : bool { pods, nodes };  ///< Only nodes know Gt and Lt.
+void decode_requirements(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                         RequirementsOf of, std::vector<Requirement>& requirements);
+void decode_texts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                  std::vector<std::string>& texts);
+
+// decode_shape.cpp. Keys whose values come from the pod's own labels wait until those are known.
+struct AffinityDraft {
+  PodAffinityTerm term;
+  std::vector<std::string> match_label_keys;
+  std::vector<std::string> mismatch_label_keys;
+};
+struct SpreadDraft {
+  SpreadConstraint constraint;
+  std::vector<std::string> match_label_keys;
+};
+struct ShapeDraft {
+  std::vector<AffinityDraft> affinity;
+  std::vector<AffinityDraft> anti_affinity;
+  std::vector<SpreadDraft> spread;
+};
+void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodShape& shape,
+                     ShapeDraft& draft);
+void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                        std::vector<Toleration>& tolerations);
+void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                   std::vector<SpreadDraft>& constraints);
+/// Turns the drafts into terms, now that the pod's labels and namespace are known.
+void finish_shape(const ShapeDraft& draft, const Labels& labels, std::string_view namespace_name,
+                  PodShape& shape);
+std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,
+                                       const FieldPath& path);
+
+// decode_pod.cpp. A pod while it is read: parts that can only be put together at the end. One draft
+// serves pod after pod, so that its buffers are used again.
+struct PodDraft {
+  Metadata metadata;
+  ShapeDraft shape;
+  PodResources resources;
+  std::vector<ContainerResources> statuses;
+  std::vector<ContainerPort> ports;
+  std::string_view phase;
+  bool host_network = false;
+
+  void clear();
+};
+enum class PodState : bool { present, finished };  ///< Finished pods hold nothing any more.
+/// Overwrites `pod`, whatever it held.
+PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod);
+
+// decode_objects.cpp
+void decode_node(ObjectCursor cursor, Node& node);
+void decode_priority_class(ObjectCursor cursor, PriorityClass& object);
+void decode_budget(ObjectCursor cursor, DisruptionBudget& budget);
+void decode_namespace(ObjectCursor cursor, Namespace& object);
+void decode_pod_group(ObjectCursor cursor, PodGroup& group);
+void decode_workload(ObjectCursor cursor, Workload& workload);
+
+}  // namespace makeway

@@ -1,0 +1,406 @@
+#include "codec/dump.hpp"
+
+#include "codec/dump_shape.hpp"
+#include "codec/quantity.hpp"
+#include "codec/writer.hpp"
+#include "model/group_name.hpp"
+#include "model/names.hpp"
+
+namespace makeway {
+namespace {
+
+void begin_kind(DocumentWriter& writer, std::string_view version, std::string_view kind) {
+  writer.begin_object();
+  writer.string_field("apiVersion", version);
+  writer.string_field("kind", kind);
+}
+
+void text_if(DocumentWriter& writer, std::string_view key, std::string_view value) {
+  if (!value.empty()) writer.string_field(key, value);
+}
+
+void time_if(DocumentWriter& writer, std::string_view key, const std::optional<Time>& time) {
+  if (time) writer.string_field(key, to_text(*time));
+}
+
+void write_amounts(DocumentWriter& writer, const Amounts& amounts) {
+  writer.begin_object();
+  for (const Amount& amount : amounts) {
+    const Scale scale = counted_in_thousandths(amount.resource) ? Scale::milli : Scale::one;
+    writer.string_field(amount.resource, quantity_text(amount.amount, scale));
+  }
+  writer.end_object();
+}
+
+void write_policy(DocumentWriter& writer, PreemptionPolicy policy) {
+  if (policy == PreemptionPolicy::unset) return;
+  writer.string_field("preemptionPolicy",
+                      policy == PreemptionPolicy::never ? "Never" : "PreemptLowerPriority");
+}
+
+void write_identity(DocumentWriter& writer, std::string_view space, std::string_view name,
+                    std::string_view uid) {
+  writer.string_field("name", name);
+  text_if(writer, "namespace", space);
+  text_if(writer, "uid", uid);
+}
+
+void write_labels_if(DocumentWriter& writer, std::string_view key, const Labels& labels) {
+  if (labels.empty()) return;
+  writer.key(key);
+  write_labels(writer, labels);
+}
+
+/// Annotations are collected first, so that an object without any has no empty mapping.
+void write_annotations(DocumentWriter& writer, const Labels& annotations) {
+  write_labels_if(writer, "annotations", annotations);
+}
+
+void note(Labels& annotations, std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  annotations.push_back({.key = std::string(key), .value = std::string(value)});
+}
+
+void note_cost(Labels& annotations, const std::optional<Time>& checkpoint,
+               const std::optional<std::int64_t>& cost) {
+  if (checkpoint) note(annotations, names::last_checkpoint, to_text(*checkpoint));
+  if (cost) note(annotations, names::preemption_cost, std::to_string(*cost));
+}
+
+// ---- Pods -------------------------------------------------------------------------------------
+
+Labels pod_annotations(const Pod& pod) {
+  Labels annotations;
+  // An opt-out may also stand among the labels, which are written as they are; twice is harmless.
+  if (pod.opted_out) note(annotations, names::allow_preemption, "false");
+  note(annotations, names::evicted_for, pod.notes.evicted_for);
+  note_cost(annotations, pod.notes.last_checkpoint, pod.notes.preemption_cost_seconds);
+  if (pod.is_owner) note(annotations, names::owner, "true");
+  note(annotations, names::plan, pod.notes.plan);
+  note(annotations, names::preemption_priority_class, pod.notes.preemption_priority_class);
+  if (pod.is_protected) note(annotations, names::protected_member, "true");
+  note(annotations, names::queue, pod.notes.queue);
+  note(annotations, names::required_node, pod.notes.required_node);
+  if (pod.mirror) note(annotations, names::mirror_pod, "mirror");
+  return annotations;
+}
+
+void write_owners(DocumentWriter& writer, const std::vector<OwnerReference>& owners) {
+  if (owners.empty()) return;
+  writer.key("ownerReferences");
+  writer.begin_array();
+  for (const OwnerReference& owner : owners) {
+    writer.begin_object();
+    writer.string_field("kind", owner.kind);
+    writer.string_field("name", owner.name);
+    text_if(writer, "uid", owner.uid);
+    if (owner.controller) writer.boolean_field("controller", true);
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_pod_metadata(DocumentWriter& writer, const Pod& pod) {
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, pod.namespace_name, pod.name, pod.uid);
+  write_labels_if(writer, "labels", pod.labels);
+  write_annotations(writer, pod_annotations(pod));
+  write_owners(writer, pod.owners);
+  time_if(writer, "creationTimestamp", pod.created);
+  time_if(writer, "deletionTimestamp", pod.deletion);
+  if (pod.deletion && pod.deletion_grace_seconds != 0) {
+    writer.integer_field("deletionGracePeriodSeconds", pod.deletion_grace_seconds);
+  }
+  writer.end_object();
+}
+
+void write_pod_group_reference(DocumentWriter& writer, std::string_view group) {
+  if (group.empty()) return;
+  const std::string_view workload = workload_of_group_name(group);
+  writer.key(workload.empty() ? "schedulingGroup" : "workloadRef");
+  writer.begin_object();
+  if (workload.empty()) {
+    writer.string_field("podGroupName", group);
+  } else {
+    writer.string_field("name", workload);
+    writer.string_field("podGroup", template_of_group_name(group));
+    text_if(writer, "podGroupReplicaKey", replica_of_group_name(group));
+  }
+  writer.end_object();
+}
+
+void write_container(DocumentWriter& writer, const Pod& pod) {
+  writer.key("containers");
+  writer.begin_array();
+  writer.begin_object();
+  writer.string_field("name", "total");
+  if (!pod.requests.empty()) {
+    writer.key("resources");
+    writer.begin_object();
+    writer.key("requests");
+    write_amounts(writer, pod.requests);
+    writer.end_object();
+  }
+  write_ports(writer, pod.shape.ports);
+  writer.end_object();
+  writer.end_array();
+}
+
+void write_pod_status(DocumentWriter& writer, const Pod& pod) {
+  const bool any =
+      pod.started || !pod.nominated_node.empty() || pod.ready || pod.disrupted_by_preemption;
+  if (!any) return;
+  writer.key("status");
+  writer.begin_object();
+  time_if(writer, "startTime", pod.started);
+  text_if(writer, "nominatedNodeName", pod.nominated_node);
+  if (pod.ready || pod.disrupted_by_preemption) {
+    writer.key("conditions");
+    writer.begin_array();
+    const auto condition = [&](std::string_view type, std::string_view reason) {
+      writer.begin_object();
+      writer.string_field("type", type);
+      writer.string_field("status", "True");
+      text_if(writer, "reason", reason);
+      writer.end_object();
+    };
+    if (pod.disrupted_by_preemption) condition("DisruptionTarget", "PreemptionByScheduler");
+    if (pod.ready) condition("Ready", {});
+    writer.end_array();
+  }
+  writer.end_object();
+}
+
+void write_pod(DocumentWriter& writer, const Pod& pod) {
+  begin_kind(writer, "v1", "Pod");
+  write_pod_metadata(writer, pod);
+  writer.key("spec");
+  writer.begin_object();
+  text_if(writer, "nodeName", pod.node);
+  text_if(writer, "schedulerName", pod.scheduler);
+  text_if(writer, "priorityClassName", pod.priority_class);
+  if (pod.priority) writer.integer_field("priority", *pod.priority);
+  write_policy(writer, pod.preemption_policy);
+  write_pod_group_reference(writer, pod.group);
+  write_container(writer, pod);
+  write_shape(writer, pod.shape);
+  writer.end_object();
+  write_pod_status(writer, pod);
+  writer.end_object();
+}
+
+// ---- Other kinds ------------------------------------------------------------------------------
+
+void write_node(DocumentWriter& writer, const Node& node) {
+  begin_kind(writer, "v1", "Node");
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, {}, node.name, node.uid);
+  write_labels_if(writer, "labels", node.labels);
+  time_if(writer, "creationTimestamp", node.created);
+  writer.end_object();
+  if (node.unschedulable || !node.taints.empty()) {
+    writer.key("spec");
+    writer.begin_object();
+    if (node.unschedulable) writer.boolean_field("unschedulable", true);
+    write_taints(writer, node.taints);
+    writer.end_object();
+  }
+  writer.key("status");
+  writer.begin_object();
+  writer.key("allocatable");
+  write_amounts(writer, node.allocatable);
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_priority_class(DocumentWriter& writer, const PriorityClass& object) {
+  begin_kind(writer, "scheduling.k8s.io/v1", "PriorityClass");
+  writer.key("metadata");
+  writer.begin_object();
+  writer.string_field("name", object.name);
+  writer.end_object();
+  writer.integer_field("value", object.value);
+  if (object.global_default) writer.boolean_field("globalDefault", true);
+  write_policy(writer, object.preemption_policy);
+  writer.end_object();
+}
+
+void write_count(DocumentWriter& writer, std::string_view key,
+                 const std::optional<CountOrPercent>& count) {
+  if (!count) return;
+  if (count->percent) {
+    writer.string_field(key, std::to_string(count->value) + "%");
+  } else {
+    writer.integer_field(key, count->value);
+  }
+}
+
+void write_budget(DocumentWriter& writer, const DisruptionBudget& budget) {
+  begin_kind(writer, "policy/v1", "PodDisruptionBudget");
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, budget.namespace_name, budget.name, budget.uid);
+  writer.end_object();
+  writer.key("spec");
+  writer.begin_object();
+  write_count(writer, "minAvailable", budget.available_min);
+  write_count(writer, "maxUnavailable", budget.unavailable_max);
+  write_selector(writer, "selector", budget.selector);
+  writer.end_object();
+  if (budget.disruptions_allowed || !budget.disrupted_pods.empty()) {
+    writer.key("status");
+    writer.begin_object();
+    if (budget.disruptions_allowed) {
+      writer.integer_field("disruptionsAllowed", *budget.disruptions_allowed);
+    }
+    if (!budget.disrupted_pods.empty()) {
+      writer.key("disruptedPods");
+      writer.begin_object();
+      for (const std::string& pod : budget.disrupted_pods) writer.string_field(pod, "");
+      writer.end_object();
+    }
+    writer.end_object();
+  }
+  writer.end_object();
+}
+
+void write_namespace(DocumentWriter& writer, const Namespace& object) {
+  begin_kind(writer, "v1", "Namespace");
+  writer.key("metadata");
+  writer.begin_object();
+  writer.string_field("name", object.name);
+  write_labels_if(writer, "labels", object.labels);
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_group_policy(DocumentWriter& writer, const GroupPolicy& policy) {
+  writer.key("schedulingPolicy");
+  writer.begin_object();
+  writer.key(policy.gang ? "gang" : "basic");
+  writer.begin_object();
+  if (policy.gang) writer.integer_field("minCount", policy.minimum);
+  writer.end_object();
+  writer.end_object();
+  writer.key("disruptionMode");
+  writer.begin_object();
+  writer.key(policy.mode == DisruptionMode::all ? "all" : "single");
+  writer.begin_object();
+  writer.end_object();
+  writer.end_object();
+  if (policy.topology_keys.empty()) return;
+  writer.key("schedulingConstraints");
+  writer.begin_object();
+  writer.key("topology");
+  writer.begin_array();
+  for (const std::string& key : policy.topology_keys) {
+    writer.begin_object();
+    writer.string_field("key", key);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+}
+
+/// `as_field`: where no annotation is at hand (templates), the seed's field is.
+void write_claim(DocumentWriter& writer, const PriorityClaim& claim, bool as_field) {
+  text_if(writer, "priorityClassName", claim.priority_class);
+  if (claim.priority) writer.integer_field("priority", *claim.priority);
+  if (as_field) {
+    text_if(writer, "preemptionPriorityClassName", claim.preemption_priority_class);
+  }
+  write_policy(writer, claim.preemption_policy);
+}
+
+void write_pod_group(DocumentWriter& writer, const PodGroup& group) {
+  begin_kind(writer, "scheduling.k8s.io/v1beta1", "PodGroup");
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, group.namespace_name, group.name, group.uid);
+  Labels annotations;
+  if (group.opted_out) note(annotations, names::allow_preemption, "false");
+  note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
+  note(annotations, names::preemption_priority_class, group.priority.preemption_priority_class);
+  note(annotations, names::queue, group.queue);
+  write_annotations(writer, annotations);
+  time_if(writer, "creationTimestamp", group.created);
+  writer.end_object();
+  writer.key("spec");
+  writer.begin_object();
+  text_if(writer, "parentCompositePodGroupName", group.parent);
+  if (!group.workload.empty() || !group.template_name.empty()) {
+    writer.key("workloadRef");
+    writer.begin_object();
+    text_if(writer, "workloadName", group.workload);
+    text_if(writer, "templateName", group.template_name);
+    writer.end_object();
+  }
+  write_group_policy(writer, group.policy);
+  write_claim(writer, group.priority, false);
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_workload(DocumentWriter& writer, const Workload& workload) {
+  begin_kind(writer, "scheduling.k8s.io/v1beta1", "Workload");
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, workload.namespace_name, workload.name, workload.uid);
+  Labels annotations;
+  note(annotations, names::preemption_priority_class, workload.priority.preemption_priority_class);
+  write_annotations(writer, annotations);
+  time_if(writer, "creationTimestamp", workload.created);
+  writer.end_object();
+  writer.key("spec");
+  writer.begin_object();
+  write_claim(writer, workload.priority, false);
+  writer.key("podGroupTemplates");
+  writer.begin_array();
+  for (const GroupTemplate& entry : workload.templates) {
+    writer.begin_object();
+    writer.string_field("name", entry.name);
+    write_group_policy(writer, entry.policy);
+    write_claim(writer, entry.priority, true);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+  writer.end_object();
+}
+
+}  // namespace
+
+void write_cluster(DocumentWriter& writer, const Cluster& cluster) {
+  begin_kind(writer, "v1", "List");
+  writer.key("items");
+  writer.begin_array();
+  for (const Namespace* object : cluster.namespaces()) write_namespace(writer, *object);
+  for (const PriorityClass* object : cluster.priority_classes()) {
+    write_priority_class(writer, *object);
+  }
+  for (const NodeIndex node : cluster.nodes_by_name()) write_node(writer, cluster.node(node));
+  for (const DisruptionBudget* budget : cluster.budgets()) write_budget(writer, *budget);
+  for (const Workload* workload : cluster.workloads()) write_workload(writer, *workload);
+  for (const GroupIndex group : cluster.groups_by_name()) {
+    if (cluster.groups()[group].object) write_pod_group(writer, *cluster.groups()[group].object);
+  }
+  for (const PodIndex pod : cluster.pods_by_name()) write_pod(writer, cluster.pod(pod));
+  writer.end_array();
+  writer.end_object();
+}
+
+std::string dump(const Cluster& cluster, DumpFormat format) {
+  std::string text;
+  if (format == DumpFormat::json) {
+    JsonWriter writer(text);
+    write_cluster(writer, cluster);
+  } else {
+    YamlWriter writer(text);
+    write_cluster(writer, cluster);
+  }
+  return text;
+}
+
+}  // namespace makeway

@@ -1,0 +1,236 @@
+#include "codec/dump_shape.hpp"
+
+#include <array>
+#include <string>
+
+#include "base/check.hpp"
+#include "codec/writer.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
+
+std::string_view effect_text(TaintEffect effect) {
+  switch (effect) {
+    case TaintEffect::no_schedule: return "NoSchedule";
+    case TaintEffect::prefer_no_schedule: return "PreferNoSchedule";
+    case TaintEffect::no_execute: return "NoExecute";
+  }
+  CHECK(false, "unknown effect");
+}
+
+std::string_view operator_text(Operator operation) {
+  switch (operation) {
+    case Operator::in: return "In";
+    case Operator::not_in: return "NotIn";
+    case Operator::exists: return "Exists";
+    case Operator::does_not_exist: return "DoesNotExist";
+    case Operator::greater_than: return "Gt";
+    case Operator::less_than: return "Lt";
+  }
+  CHECK(false, "unknown operator");
+}
+
+void write_texts(DocumentWriter& writer, std::string_view key,
+                 const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  writer.key(key);
+  writer.begin_array();
+  for (const std::string& text : texts) writer.string(text);
+  writer.end_array();
+}
+
+void write_requirements(DocumentWriter& writer, std::string_view key,
+                        const std::vector<Requirement>& requirements) {
+  if (requirements.empty()) return;
+  writer.key(key);
+  writer.begin_array();
+  for (const Requirement& requirement : requirements) {
+    writer.begin_object();
+    writer.string_field("key", requirement.key);
+    writer.string_field("operator", operator_text(requirement.operation));
+    write_texts(writer, "values", requirement.values);
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_node_terms(DocumentWriter& writer, const std::vector<NodeSelectorTerm>& terms) {
+  if (terms.empty()) return;
+  writer.key("nodeAffinity");
+  writer.begin_object();
+  writer.key(required);
+  writer.begin_object();
+  writer.key("nodeSelectorTerms");
+  writer.begin_array();
+  for (const NodeSelectorTerm& term : terms) {
+    writer.begin_object();
+    write_requirements(writer, "matchExpressions", term.labels);
+    write_requirements(writer, "matchFields", term.fields);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_pod_terms(DocumentWriter& writer, std::string_view key,
+                     const std::vector<PodAffinityTerm>& terms) {
+  if (terms.empty()) return;
+  writer.key(key);
+  writer.begin_object();
+  writer.key(required);
+  writer.begin_array();
+  for (const PodAffinityTerm& term : terms) {
+    writer.begin_object();
+    write_selector(writer, "labelSelector", term.selector);
+    write_texts(writer, "namespaces", term.namespaces);
+    write_selector(writer, "namespaceSelector", term.namespace_selector);
+    writer.string_field("topologyKey", term.topology_key);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+}
+
+void write_tolerations(DocumentWriter& writer, const std::vector<Toleration>& tolerations) {
+  if (tolerations.empty()) return;
+  writer.key("tolerations");
+  writer.begin_array();
+  for (const Toleration& toleration : tolerations) {
+    writer.begin_object();
+    if (!toleration.key.empty()) writer.string_field("key", toleration.key);
+    writer.string_field("operator", toleration.exists ? "Exists" : "Equal");
+    if (!toleration.value.empty()) writer.string_field("value", toleration.value);
+    if (toleration.effect) writer.string_field("effect", effect_text(*toleration.effect));
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_spread(DocumentWriter& writer, const std::vector<SpreadConstraint>& constraints) {
+  if (constraints.empty()) return;
+  writer.key("topologySpreadConstraints");
+  writer.begin_array();
+  for (const SpreadConstraint& constraint : constraints) {
+    writer.begin_object();
+    writer.integer_field("maxSkew", constraint.skew_max);
+    writer.string_field("topologyKey", constraint.topology_key);
+    writer.string_field("whenUnsatisfiable", "DoNotSchedule");
+    if (constraint.domains_min != 1) writer.integer_field("minDomains", constraint.domains_min);
+    if (!constraint.honor_node_affinity) writer.string_field("nodeAffinityPolicy", "Ignore");
+    if (constraint.honor_node_taints) writer.string_field("nodeTaintsPolicy", "Honor");
+    write_selector(writer, "labelSelector", constraint.selector);
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+/// A need is "kind name"; each kind has its own list in a pod's spec.
+void write_needs(DocumentWriter& writer, const PodShape& shape) {
+  struct NeedList {
+    std::string_view field;
+    std::string_view kind;
+  };
+  constexpr std::array lists = {
+      NeedList{"resourceClaims", "resourceClaim "}, NeedList{"schedulingGates", "schedulingGate "},
+      NeedList{"volumes", "persistentVolumeClaim "}, NeedList{"volumes", "ephemeralVolume "}};
+  std::string_view open;
+  for (const NeedList& list : lists) {
+    for (const std::string& need : shape.unsupported) {
+      if (!need.starts_with(list.kind)) continue;
+      if (open != list.field) {
+        if (!open.empty()) writer.end_array();
+        open = list.field;
+        writer.key(open);
+        writer.begin_array();
+      }
+      const std::string_view name = std::string_view(need).substr(list.kind.size());
+      writer.begin_object();
+      writer.string_field("name", name);
+      if (list.kind == "persistentVolumeClaim ") {
+        writer.key("persistentVolumeClaim");
+        writer.begin_object();
+        writer.string_field("claimName", name);
+        writer.end_object();
+      } else if (list.kind == "ephemeralVolume ") {
+        writer.key("ephemeral");
+        writer.begin_object();
+        writer.end_object();
+      }
+      writer.end_object();
+    }
+  }
+  if (!open.empty()) writer.end_array();
+}
+
+}  // namespace
+
+void write_labels(DocumentWriter& writer, const Labels& labels) {
+  writer.begin_object();
+  for (const Label& label : labels) writer.string_field(label.key, label.value);
+  writer.end_object();
+}
+
+void write_selector(DocumentWriter& writer, std::string_view key,
+                    const std::optional<LabelSelector>& selector) {
+  if (!selector) return;
+  writer.key(key);
+  writer.begin_object();
+  write_requirements(writer, "matchExpressions", selector->requirements);
+  writer.end_object();
+}
+
+void write_taints(DocumentWriter& writer, const std::vector<Taint>& taints) {
+  if (taints.empty()) return;
+  writer.key("taints");
+  writer.begin_array();
+  for (const Taint& taint : taints) {
+    writer.begin_object();
+    writer.string_field("key", taint.key);
+    if (!taint.value.empty()) writer.string_field("value", taint.value);
+    writer.string_field("effect", effect_text(taint.effect));
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_ports(DocumentWriter& writer, const std::vector<HostPort>& ports) {
+  if (ports.empty()) return;
+  writer.key("ports");
+  writer.begin_array();
+  for (const HostPort& port : ports) {
+    writer.begin_object();
+    writer.integer_field("hostPort", port.port);
+    if (!port.ip.empty()) writer.string_field("hostIP", port.ip);
+    const std::string_view protocol = port.protocol == Protocol::tcp   ? "TCP"
+                                      : port.protocol == Protocol::udp ? "UDP"
+                                                                       : "SCTP";
+    writer.string_field("protocol", protocol);
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_shape(DocumentWriter& writer, const PodShape& shape) {
+  if (!shape.node_selector.empty()) {
+    writer.key("nodeSelector");
+    write_labels(writer, shape.node_selector);
+  }
+  const bool affinity =
+      !shape.node_terms.empty() || !shape.affinity.empty() || !shape.anti_affinity.empty();
+  if (affinity) {
+    writer.key("affinity");
+    writer.begin_object();
+    write_node_terms(writer, shape.node_terms);
+    write_pod_terms(writer, "podAffinity", shape.affinity);
+    write_pod_terms(writer, "podAntiAffinity", shape.anti_affinity);
+    writer.end_object();
+  }
+  write_tolerations(writer, shape.tolerations);
+  write_spread(writer, shape.spread);
+  write_needs(writer, shape);
+}
+
+}  // namespace makeway

@@ -1,0 +1,183 @@
+#include "codec/json_cursor.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+
+namespace makeway {
+namespace {
+
+using simdjson::ondemand::json_type;
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return end == std::string_view::npos ? std::string_view{} : text.substr(0, end + 1);
+}
+
+std::string_view type_text(json_type type) {
+  switch (type) {
+    case json_type::array: return "a list";
+    case json_type::object: return "a mapping";
+    case json_type::number: return "a number";
+    case json_type::string: return "a string";
+    case json_type::boolean: return "a boolean";
+    case json_type::null: return "null";
+  }
+  return "something else";
+}
+
+/// What the author can do when the type is wrong; unquoted scalars are the usual reason.
+std::string type_remedy(std::string_view expected, json_type found) {
+  if (expected == "a string" && (found == json_type::number || found == json_type::boolean)) {
+    return "put it in quotes";
+  }
+  if (found == json_type::string && expected != "a mapping" && expected != "a list") {
+    return "write it without quotes";
+  }
+  return {};
+}
+
+/// The text of a JSON string that begins at its opening quote, when it has no escapes. Finding the
+/// structure of the document has made sure that the closing quote exists.
+std::optional<std::string_view> plain_text(const char* quote) {
+  const char* const begin = quote + 1;
+  const char* end = begin;
+  while (*end != '"') {
+    if (*end == '\\') return std::nullopt;
+    ++end;
+  }
+  return std::string_view(begin, static_cast<std::size_t>(end - begin));
+}
+
+}  // namespace
+
+std::string FieldPath::text() const {
+  std::string before = parent == nullptr ? std::string() : parent->text();
+  if (index != no_index) return before + fmt::format("[{}]", index);
+  if (key.empty()) return before;
+  // A key with dots is one step, not several: labels, resources.
+  const bool plain = key.find_first_of("./ ") == std::string_view::npos;
+  if (!plain) return before + fmt::format("[{}]", shorten(key));
+  return before.empty() ? std::string(key) : before + "." + std::string(key);
+}
+
+void JsonReader::refuse(const FieldPath& path, std::string_view value, std::string message,
+                        std::string remedy) {
+  problems_->push_back({.field = path.text(),
+                        .value = shorten(value),
+                        .message = std::move(message),
+                        .remedy = std::move(remedy)});
+}
+
+void JsonReader::broken(simdjson::error_code error, const FieldPath& path) {
+  if (is_broken_) return;
+  is_broken_ = true;
+  refuse(path, {},
+         fmt::format("the text is not valid JSON here ({})", simdjson::error_message(error)));
+}
+
+bool JsonReader::wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,
+                            std::string_view expected) {
+  json_type found{};
+  if (const auto type_error = value.type().get(found)) {
+    broken(type_error, path);
+    return false;
+  }
+  if (found == json_type::null) {
+    bool is_null = false;
+    if (value.is_null().get(is_null) || !is_null) broken(simdjson::N_ATOM_ERROR, path);
+    return false;
+  }
+  const bool wrong = error == simdjson::INCORRECT_TYPE || error == simdjson::NUMBER_ERROR ||
+                     error == simdjson::NUMBER_OUT_OF_RANGE;
+  if (!wrong) {
+    broken(error, path);
+    return false;
+  }
+  const bool scalar = found != json_type::array && found != json_type::object;
+  std::string_view token = scalar ? trimmed(value.raw_json_token()) : std::string_view{};
+  if (found == json_type::string && token.size() >= 2) {
+    token = token.substr(1, token.size() - 2);
+  }
+  refuse(path, token, fmt::format("expected {}, found {}", expected, type_text(found)),
+         type_remedy(expected, found));
+  return false;
+}
+
+simdjson::error_code JsonReader::read_key(simdjson::ondemand::field& field, std::string_view& key) {
+  if (const auto plain = plain_text(field.key().raw() - 1)) {
+    key = *plain;
+    return simdjson::SUCCESS;
+  }
+  return field.unescaped_key().get(key);
+}
+
+bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::string_view& out) {
+  const std::string_view token = value.raw_json_token();
+  if (token.starts_with('"')) {
+    if (const auto plain = plain_text(token.data())) {
+      out = *plain;
+      return true;
+    }
+  }
+  const simdjson::error_code error = value.get_string().get(out);
+  return !error || wrong_type(value, error, path, "a string");
+}
+
+bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::string& out) {
+  std::string_view text;
+  if (!read(value, path, text)) return false;
+  out.assign(text);
+  return true;
+}
+
+bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::int64_t& out) {
+  const simdjson::error_code error = value.get_int64().get(out);
+  return !error || wrong_type(value, error, path, "an integer");
+}
+
+bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::int32_t& out) {
+  std::int64_t wide = 0;
+  if (!read(value, path, wide)) return false;
+  if (wide < std::numeric_limits<std::int32_t>::min() ||
+      wide > std::numeric_limits<std::int32_t>::max()) {
+    refuse(path, fmt::format("{}", wide), "expected an integer of 32 bits");
+    return false;
+  }
+  out = static_cast<std::int32_t>(wide);
+  return true;
+}
+
+bool JsonReader::read(JsonCursor& value, const FieldPath& path, bool& out) {
+  const simdjson::error_code error = value.get_bool().get(out);
+  return !error || wrong_type(value, error, path, "a boolean");
+}
+
+bool JsonReader::read(JsonCursor& value, const FieldPath& path, Time& out) {
+  std::string_view text;
+  if (!read(value, path, text)) return false;
+  const Result<Time> time = parse_time(text);
+  if (!time) {
+    refuse(path, text, "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
+    return false;
+  }
+  out = *time;
+  return true;
+}
+
+bool JsonReader::read_token(JsonCursor& value, const FieldPath& path, std::string_view& out) {
+  json_type type{};
+  if (const auto error = value.type().get(type)) {
+    broken(error, path);
+    return false;
+  }
+  if (type == json_type::string) return read(value, path, out);
+  if (type != json_type::number) {
+    return wrong_type(value, simdjson::INCORRECT_TYPE, path, "a string or a number");
+  }
+  out = trimmed(value.raw_json_token());
+  return true;
+}
+
+}  // namespace makeway

@@ -1,0 +1,110 @@
+// Reading JSON on demand, with the field path and the value at hand when something is wrong.
+//
+// Private to the decoders: it is the one header that shows simdjson. Rules of on-demand parsing
+// that every decoder keeps: a value is read once; texts live as long as the document's text and
+// until the next document; what nobody reads is skipped and hardly checked. Texts without escapes,
+// nearly all, are not copied.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/problem.hpp"
+#include "base/time.hpp"
+
+namespace makeway {
+
+using JsonCursor = simdjson::ondemand::value;
+using JsonObjectCursor = simdjson::ondemand::object;
+
+/// The way from the root to a value, kept on the stack; it becomes text only in a Problem.
+struct FieldPath {
+  static constexpr std::size_t no_index = SIZE_MAX;
+
+  const FieldPath* parent = nullptr;
+  std::string_view key;
+  std::size_t index = no_index;
+
+  FieldPath at(std::string_view name) const { return {.parent = this, .key = name}; }
+  FieldPath at(std::size_t item) const { return {.parent = this, .index = item}; }
+  std::string text() const;  ///< "spec.containers[0].name"
+};
+
+/// Typed reads that collect Problems. A null counts as absent: the read answers false.
+class JsonReader {
+ public:
+  explicit JsonReader(Problems& problems) : problems_(&problems) {}
+
+  bool read(JsonCursor& value, const FieldPath& path, std::string_view& out);
+  bool read(JsonCursor& value, const FieldPath& path, std::string& out);
+  bool read(JsonCursor& value, const FieldPath& path, std::int64_t& out);
+  bool read(JsonCursor& value, const FieldPath& path, std::int32_t& out);
+  bool read(JsonCursor& value, const FieldPath& path, bool& out);
+  bool read(JsonCursor& value, const FieldPath& path, Time& out);
+  /// A string or a number, as its text: quantities are written both ways.
+  bool read_token(JsonCursor& value, const FieldPath& path, std::string_view& out);
+
+  /// Calls `visit(key, value, path)` for each field; nothing for null.
+  template <class Visit>
+  void each_field(JsonCursor& value, const FieldPath& path, const Visit& visit) {
+    JsonObjectCursor object;
+    const simdjson::error_code error = value.get_object().get(object);
+    if (error) {
+      wrong_type(value, error, path, "a mapping");
+      return;
+    }
+    each_field(object, path, visit);
+  }
+
+  template <class Visit>
+  void each_field(JsonObjectCursor& object, const FieldPath& path, const Visit& visit) {
+    for (auto result : object) {
+      simdjson::ondemand::field field;
+      std::string_view key;
+      if (const auto error = std::move(result).get(field)) return broken(error, path);
+      if (const auto error = read_key(field, key)) return broken(error, path);
+      JsonCursor value = field.value();
+      visit(key, value, path.at(key));
+      if (is_broken_) return;
+    }
+  }
+
+  /// Calls `visit(value, path)` for each item; nothing for null.
+  template <class Visit>
+  void each_item(JsonCursor& value, const FieldPath& path, const Visit& visit) {
+    simdjson::ondemand::array array;
+    const simdjson::error_code type_error = value.get_array().get(array);
+    if (type_error) {
+      wrong_type(value, type_error, path, "a list");
+      return;
+    }
+    std::size_t index = 0;
+    for (auto result : array) {
+      JsonCursor item;
+      if (const auto error = std::move(result).get(item)) return broken(error, path);
+      visit(item, path.at(index++));
+      if (is_broken_) return;
+    }
+  }
+
+  void refuse(const FieldPath& path, std::string_view value, std::string message,
+              std::string remedy = {});
+
+  /// The text is no JSON here; nothing more can be read from this document.
+  void broken(simdjson::error_code error, const FieldPath& path);
+  bool is_broken() const { return is_broken_; }
+
+ private:
+  static simdjson::error_code read_key(simdjson::ondemand::field& field, std::string_view& key);
+  bool wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,
+                  std::string_view expected);
+
+  Problems* problems_;
+  bool is_broken_ = false;
+};
+
+}  // namespace makeway

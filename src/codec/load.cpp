@@ -1,0 +1,199 @@
+#include "codec/load.hpp"
+
+#include <fmt/format.h>
+
+#include "codec/budget_status.hpp"
+#include "codec/decode.hpp"
+#include "codec/json_value.hpp"
+#include "codec/source.hpp"
+#include "codec/yaml.hpp"
+#include "model/object_text.hpp"
+#include "model/validation.hpp"
+
+namespace makeway {
+namespace {
+
+/// Collects objects into a cluster and remembers where each came from.
+class Loader final : public ObjectSink {
+ public:
+  Loader() { cluster_.begin_bulk(); }
+
+  void text(std::string_view padded_text, std::string_view name);
+  void refuse(Problem problem) { report_.add({std::move(problem)}); }
+  LoadResult finish();
+  LoadStatistics& statistics() { return statistics_; }
+
+  void object(const Change& object, const Origin& origin) override;
+  void own_document(std::string_view kind, std::string_view json, const Origin& origin) override;
+
+ private:
+  std::uint32_t document_number(const Origin& origin);
+  void repeated(const Change& object, const Origin& origin);
+  Origin origin_of(std::string_view object) const;
+  void add_placed(Problems problems);
+
+  Cluster cluster_;
+  ObjectDecoder decoder_;
+  DecodeReport report_;
+  LoadStatistics statistics_;
+  std::optional<ConfigurationDocument> configuration_;
+  Origin configuration_origin_;
+  Problems warnings_;
+  // A pod's slot in a fresh store is its number, so its document is found by slot; the other
+  // kinds are few enough for a map by name.
+  std::vector<Origin> documents_;
+  std::vector<std::uint32_t> document_of_pod_;
+  std::map<std::string, std::uint32_t, std::less<>> document_of_object_;
+};
+
+void Loader::text(std::string_view padded_text, std::string_view name) {
+  ++statistics_.files;
+  statistics_.bytes += padded_text.size();
+  const Origin origin{.source = std::string(name)};
+  if (detect_format(padded_text) == TextFormat::json) {
+    decoder_.decode(padded_text, origin, *this, report_);
+    return;
+  }
+  Problems problems = yaml_documents(padded_text, name, {}, [&](YamlDocument& document) {
+    const std::size_t size = document.json.size();
+    document.json.append(text_padding, '\0');
+    const Origin place{
+        .source = std::string(name), .document = document.number, .line = document.line};
+    decoder_.decode(std::string_view(document.json).substr(0, size), place, *this, report_);
+  });
+  report_.add(std::move(problems));
+}
+
+std::uint32_t Loader::document_number(const Origin& origin) {
+  if (documents_.empty() || documents_.back() != origin) documents_.push_back(origin);
+  return static_cast<std::uint32_t>(documents_.size() - 1);
+}
+
+void Loader::object(const Change& object, const Origin& origin) {
+  const bool is_new = cluster_.apply(object);
+  if (!is_new) return repeated(object, origin);
+  const std::uint32_t document = document_number(origin);
+  if (std::holds_alternative<Pod>(object)) {
+    document_of_pod_.push_back(document);
+  } else {
+    document_of_object_.emplace(object_text(object), document);
+  }
+}
+
+void Loader::repeated(const Change& object, const Origin& origin) {
+  const std::string name = object_text(object);
+  const Origin first = origin_of(name);
+  refuse({.origin = origin,
+          .object = name,
+          .message = fmt::format(
+              "it is there twice; the other one is in {}{}", first.source,
+              first.document == 0 ? std::string() : fmt::format(", document {}", first.document)),
+          .remedy = "remove one of them"});
+}
+
+Origin Loader::origin_of(std::string_view object) const {
+  const auto found = document_of_object_.find(object);
+  if (found != document_of_object_.end()) return documents_[found->second];
+  const std::size_t slash = object.find('/');
+  if (!object.starts_with("Pod ") || slash == std::string_view::npos) return {};
+  const auto pod = cluster_.find_pod(object.substr(4, slash - 4), object.substr(slash + 1));
+  if (!pod || pod->value >= document_of_pod_.size()) return {};
+  return documents_[document_of_pod_[pod->value]];
+}
+
+void Loader::own_document(std::string_view kind, std::string_view json, const Origin& origin) {
+  if (kind != "Configuration") {
+    return refuse({.origin = origin,
+                   .field = "kind",
+                   .value = shorten(kind),
+                   .message = "this version knows no such kind of makeway.dev/v1",
+                   .remedy = "known kinds: Configuration"});
+  }
+  if (configuration_) {
+    return refuse({.origin = origin,
+                   .object = "Configuration " + configuration_->name,
+                   .message = fmt::format("there is another Configuration in {}",
+                                          configuration_origin_.source),
+                   .remedy = "keep one, or name it with --config"});
+  }
+  auto tree = parse_json_value(json);
+  if (!tree) {
+    Problem problem = std::move(tree.error());
+    problem.origin = origin;
+    return refuse(std::move(problem));
+  }
+  ConfigurationReading reading = read_configuration(*tree, MissingKnobs::take_defaults, origin);
+  if (reading.document) {
+    configuration_ = std::move(reading.document);
+    configuration_origin_ = origin;
+    ++report_.objects;
+    warnings_.insert(warnings_.end(), reading.problems.begin(), reading.problems.end());
+  } else {
+    report_.add(std::move(reading.problems));
+  }
+}
+
+void Loader::add_placed(Problems problems) {
+  for (Problem& problem : problems) problem.origin = origin_of(problem.object);
+  report_.add(std::move(problems));
+}
+
+LoadResult Loader::finish() {
+  LoadResult result;
+  if (report_.problems.empty()) {
+    cluster_.finish_bulk();
+    fill_budget_status(cluster_);
+    add_placed(find_errors(cluster_));
+  }
+  result.problems = std::move(report_.problems);
+  result.problems_left_out = report_.problems_left_out;
+  if (has_errors(result.problems)) return result;
+  statistics_.objects = report_.objects;
+  statistics_.finished_pods = report_.finished_pods;
+  statistics_.skipped = std::move(report_.skipped);
+  for (Problem& problem : result.problems) warnings_.push_back(std::move(problem));
+  result.problems.clear();
+  result.loaded = Loaded{.cluster = std::move(cluster_),
+                         .configuration = std::move(configuration_),
+                         .statistics = std::move(statistics_),
+                         .warnings = std::move(warnings_)};
+  return result;
+}
+
+Problem failure(std::string source, std::string message) {
+  return {.origin = {.source = std::move(source)}, .message = std::move(message)};
+}
+
+}  // namespace
+
+LoadResult load(std::span<const std::string> paths, const LoadProgress& progress) {
+  Loader loader;
+  const Result<std::vector<SourceFile>> files = list_sources(paths);
+  if (!files) {
+    loader.refuse(failure({}, files.error().message));
+    return loader.finish();
+  }
+  for (const SourceFile& file : *files) {
+    if (progress)
+      progress({.files_done = loader.statistics().files,
+                .files = files->size(),
+                .bytes_done = loader.statistics().bytes,
+                .file = file.path});
+    const Result<SourceText> source = read_source(file);
+    if (source) {
+      loader.text(source->text.view(), source->name);
+    } else {
+      loader.refuse(failure({}, source.error().message));
+    }
+  }
+  return loader.finish();
+}
+
+LoadResult load_text(std::string_view text, std::string_view name) {
+  Loader loader;
+  const PaddedText padded(text);
+  loader.text(padded.view(), name);
+  return loader.finish();
+}
+
+}  // namespace makeway

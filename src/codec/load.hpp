@@ -1,0 +1,60 @@
+// Loading: files, folders and standard input become one checked Cluster, or a list of problems.
+//
+// All or nothing: with a single error nothing is handed out (law 13). Objects are found by name, so
+// the order of files and documents means nothing; an object that is there twice is an error. What
+// only refers to something missing is kept (see Cluster), what cannot be decided is refused: an
+// unknown priority class, a preemption priority below the scheduling priority.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.hpp"
+#include "codec/configuration_codec.hpp"
+#include "model/cluster.hpp"
+
+namespace makeway {
+
+struct LoadStatistics {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;  ///< Of text, after decompression.
+  std::uint64_t objects = 0;
+  std::uint64_t finished_pods = 0;               ///< Succeeded or Failed: they hold nothing.
+  std::map<std::string, std::uint64_t> skipped;  ///< Kinds that nobody here reads.
+};
+
+struct Loaded {
+  Cluster cluster;
+  std::optional<ConfigurationDocument> configuration;  ///< At most one may be among the files.
+  LoadStatistics statistics;
+  Problems warnings;  ///< Never errors.
+};
+
+/// Either `loaded`, or `problems` with at least one error.
+struct LoadResult {
+  std::optional<Loaded> loaded;
+  Problems problems;
+  std::uint64_t problems_left_out = 0;
+};
+
+struct LoadStep {
+  std::uint64_t files_done = 0;
+  std::uint64_t files = 0;
+  std::uint64_t bytes_done = 0;
+  std::string_view file;  ///< About to be read.
+};
+using LoadProgress = std::function<void(const LoadStep&)>;
+
+/// Paths of files and folders; "-" is standard input. `progress` hears of every file.
+LoadResult load(std::span<const std::string> paths, const LoadProgress& progress = {});
+
+/// One text that is already in memory; `name` stands for the file in messages.
+LoadResult load_text(std::string_view text, std::string_view name);
+
+}  // namespace makeway

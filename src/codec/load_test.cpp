@@ -1,0 +1,296 @@
+// Loading manifests into a cluster (issue 3, point 6; law 13: bad input is refused whole).
+#include "codec/load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "codec/dump.hpp"
+
+namespace makeway {
+namespace {
+
+Cluster loaded(std::string_view text) {
+  LoadResult result = load_text(text, "test");
+  for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
+  return result.loaded ? std::move(result.loaded->cluster) : Cluster{};
+}
+
+Pod pod_of(std::string_view text, std::string_view space = "default", std::string_view name = "p") {
+  const Cluster cluster = loaded(text);
+  const auto index = cluster.find_pod(space, name);
+  EXPECT_TRUE(index.has_value());
+  return index ? cluster.pod(*index) : Pod{};
+}
+
+std::vector<std::string> problems_of(std::string_view text) {
+  const LoadResult result = load_text(text, "test");
+  EXPECT_FALSE(result.loaded.has_value());
+  std::vector<std::string> texts;
+  for (const Problem& problem : result.problems) texts.push_back(to_text(problem));
+  return texts;
+}
+
+std::string pod_yaml(std::string_view spec) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {app: web, rev: r1}}\nspec:\n" +
+         std::string(spec);
+}
+
+TEST(Load, APodWithoutANamespaceIsInDefault) {
+  const Pod pod = pod_of("{apiVersion: v1, kind: Pod, metadata: {name: p}}");
+  EXPECT_EQ(pod.namespace_name, "default");
+  EXPECT_TRUE(pod.node.empty());
+}
+
+TEST(Load, ListsOfMixedKindsAndTypedListsAreOpened) {
+  const Cluster cluster = loaded(R"({"apiVersion":"v1","items":[
+    {"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"capacity":{"cpu":"2"}}},
+    {"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a"}},
+                                                 {"metadata":{"name":"b"}}]}],"kind":"List"})");
+  EXPECT_EQ(cluster.node_count(), 1U);
+  EXPECT_EQ(cluster.pod_count(), 2U);
+}
+
+TEST(Load, SeveralJsonDocumentsInOneTextAreAllRead) {
+  std::string text;
+  for (int index = 0; index < 3; ++index) {
+    text += R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p)" + std::to_string(index) +
+            "\"}}\n";
+  }
+  EXPECT_EQ(loaded(text).pod_count(), 3U);
+}
+
+TEST(Load, ALargeFirstDocumentMayBeFollowedByAnother) {
+  std::string first = R"({"apiVersion":"v1","kind":"PodList","items":[)";
+  for (int index = 0; index < 3'000; ++index) {
+    if (index > 0) first += ",";
+    first += R"({"metadata":{"name":"pod-)" + std::to_string(index) + R"("},"spec":{}})";
+  }
+  const std::string text =
+      first + "]}\n{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"last\"}}";
+  EXPECT_GT(first.size(), 65'536U);
+  EXPECT_EQ(loaded(text).pod_count(), 3'001U);
+}
+
+TEST(Load, OtherKindsAreSkippedAndCounted) {
+  const LoadResult result = load_text(
+      "{apiVersion: apps/v1, kind: Deployment}\n---\n{apiVersion: v1, kind: Service}\n---\n"
+      "{apiVersion: apps/v1, kind: Deployment}\n---\n"
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup}",
+      "test");
+  ASSERT_TRUE(result.loaded.has_value());
+  EXPECT_EQ(result.loaded->statistics.skipped,
+            (std::map<std::string, std::uint64_t>{{"apps/v1 Deployment", 2},
+                                                  {"scheduling.volcano.sh/v1beta1 PodGroup", 1},
+                                                  {"v1 Service", 1}}));
+}
+
+TEST(Load, FinishedPodsAreLeftOut) {
+  const LoadResult result = load_text(
+      "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Succeeded}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: b}, status: {phase: Failed}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: c}, status: {phase: Running}}",
+      "test");
+  ASSERT_TRUE(result.loaded.has_value());
+  EXPECT_EQ(result.loaded->cluster.pod_count(), 1U);
+  EXPECT_EQ(result.loaded->statistics.finished_pods, 2U);
+}
+
+TEST(Load, PrioritiesComeByClassByGlobalDefaultOrAreZero) {
+  const std::string pods =
+      "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {priorityClassName: high}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: b}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: c}, spec: {priority: 7}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: d}, "
+      "spec: {priorityClassName: system-node-critical}}\n---\n";
+  const std::string high =
+      "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, "
+      "value: 1000}\n";
+  const std::string normal =
+      "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: normal}, "
+      "value: 50, globalDefault: true}\n";
+  const auto priority = [](const Cluster& cluster, std::string_view name) {
+    return cluster.units()[cluster.pods().unit[*cluster.find_pod("default", name)]]
+        .scheduling_priority;
+  };
+  const Cluster without = loaded(pods + high);
+  EXPECT_EQ(priority(without, "a"), 1000);
+  EXPECT_EQ(priority(without, "b"), 0);
+  EXPECT_EQ(priority(without, "c"), 7);
+  EXPECT_EQ(priority(without, "d"), 2'000'001'000);
+  EXPECT_EQ(priority(loaded(pods + high + normal), "b"), 50);
+}
+
+TEST(Load, MatchLabelKeysTakeTheValuesOfThePod) {
+  const Pod pod = pod_of(pod_yaml(R"(
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - topologyKey: zone
+        labelSelector: {matchLabels: {app: web}}
+        matchLabelKeys: [rev, missing]
+        mismatchLabelKeys: [app]
+  topologySpreadConstraints:
+  - {maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [rev]}
+  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway})"));
+  ASSERT_EQ(pod.shape.anti_affinity.size(), 1U);
+  EXPECT_EQ(pod.shape.anti_affinity[0].namespaces, std::vector<std::string>{"default"});
+  EXPECT_EQ(pod.shape.anti_affinity[0].selector->requirements,
+            (std::vector<Requirement>{{"app", Operator::in, {"web"}},
+                                      {"app", Operator::not_in, {"web"}},
+                                      {"rev", Operator::in, {"r1"}}}));
+  ASSERT_EQ(pod.shape.spread.size(), 1U) << "ScheduleAnyway only influences scoring";
+  EXPECT_EQ(pod.shape.spread[0].skew_max, 2);
+  EXPECT_EQ(pod.shape.spread[0].selector->requirements,
+            (std::vector<Requirement>{{"rev", Operator::in, {"r1"}}}));
+}
+
+TEST(Load, HostPortsOfContainersAndSidecarsCount) {
+  const Pod pod = pod_of(pod_yaml(R"(
+  initContainers:
+  - {name: once, ports: [{hostPort: 1, containerPort: 1}]}
+  - {name: side, restartPolicy: Always, ports: [{hostPort: 2, hostIP: 0.0.0.0}]}
+  containers:
+  - {name: main, ports: [{containerPort: 80}, {hostPort: 53, protocol: UDP, hostIP: 10.0.0.1}]})"));
+  EXPECT_EQ(pod.shape.ports,
+            (std::vector<HostPort>{{2, Protocol::tcp, ""}, {53, Protocol::udp, "10.0.0.1"}}));
+}
+
+TEST(Load, OnTheHostNetworkEveryPortIsAHostPort) {
+  const Pod pod = pod_of(pod_yaml(R"(
+  hostNetwork: true
+  containers: [{name: main, ports: [{containerPort: 80}]}])"));
+  EXPECT_EQ(pod.shape.ports, (std::vector<HostPort>{{80, Protocol::tcp, ""}}));
+}
+
+TEST(Load, WhatMakewayCannotCheckIsRememberedWhileThePodIsPending) {
+  const std::string spec = R"(
+  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, {name: c, configMap: {}}]
+  resourceClaims: [{name: gpu}]
+  schedulingGates: [{name: quota}])";
+  EXPECT_EQ(pod_of(pod_yaml(spec)).shape.unsupported,
+            (std::vector<std::string>{"persistentVolumeClaim data", "resourceClaim gpu",
+                                      "schedulingGate quota"}));
+  EXPECT_TRUE(pod_of(pod_yaml("  nodeName: n" + spec)).shape.unsupported.empty());
+}
+
+TEST(Load, GroupsOfEveryVersionOfTheApi) {
+  const Cluster cluster = loaded(R"(
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: beta}
+spec: {schedulingPolicy: {gang: {minCount: 4}}, disruptionMode: {all: {}}, priority: 5}
+---
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {name: alpha}
+spec: {schedulingPolicy: {basic: {}}, disruptionMode: PodGroup}
+---
+apiVersion: scheduling.k8s.io/v1alpha1
+kind: Workload
+metadata: {name: old}
+spec: {podGroups: [{name: g, policy: {gang: {minCount: 2, preemptionMode: PodGroup}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {workloadRef: {name: old, podGroup: g, podGroupReplicaKey: "0"}}
+)");
+  const auto unit = [&](std::string_view name) {
+    return cluster.units()[cluster.groups()[*cluster.find_group("default", name)].unit];
+  };
+  EXPECT_EQ(unit("beta").minimum, 4);
+  EXPECT_EQ(unit("beta").mode, DisruptionMode::all);
+  EXPECT_EQ(unit("beta").scheduling_priority, 5);
+  EXPECT_FALSE(unit("alpha").gang);
+  EXPECT_EQ(unit("alpha").mode, DisruptionMode::all);
+  EXPECT_EQ(unit("old/g/0").minimum, 2);
+  EXPECT_EQ(unit("old/g/0").mode, DisruptionMode::all);
+  EXPECT_EQ(unit("old/g/0").size, 1);
+}
+
+TEST(Load, ABudgetWithoutStatusFollowsFromItsSpec) {
+  const std::string pods =
+      "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: x}}, spec: {nodeName: n}}\n"
+      "---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: b, labels: {app: x}}, spec: {nodeName: n}}\n"
+      "---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: c, labels: {app: x}}}\n---\n";
+  const auto allowed = [&](std::string_view spec) {
+    const Cluster cluster = loaded(
+        pods + "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {" +
+        std::string(spec) + ", selector: {matchLabels: {app: x}}}}");
+    return *cluster.budgets().at(0)->disruptions_allowed;
+  };
+  EXPECT_EQ(allowed("minAvailable: 1"), 1) << "two are healthy, one must stay";
+  EXPECT_EQ(allowed("minAvailable: 50%"), 0) << "half of three rounds up to two";
+  EXPECT_EQ(allowed("maxUnavailable: 2"), 1) << "three expected, one must stay";
+  EXPECT_EQ(allowed("maxUnavailable: 0"), 0);
+}
+
+TEST(LoadErrors, NameFileDocumentObjectFieldValueAndRemedy) {
+  EXPECT_EQ(problems_of("# first\n{apiVersion: v1, kind: Node, metadata: {name: n}}\n---\n" +
+                        pod_yaml("  priority: high\n  containers: "
+                                 "[{name: a, resources: {requests: {cpu: 1 core}}}]")),
+            (std::vector<std::string>{
+                "test, document 2 (line 4): Pod default/p: spec.priority \"high\": expected an "
+                "integer, found a string; write it without quotes",
+                "test, document 2 (line 4): Pod default/p: "
+                "spec.containers[0].resources.requests.cpu \"1 core\": \"1 core\" is not a "
+                "quantity; expected a number and at most one suffix of n u m k M G T P E, Ki Mi Gi "
+                "Ti Pi Ei, or an exponent like e3 (500m, 1.5, 2Gi)"}));
+}
+
+TEST(LoadErrors, AnUnknownClassIsRefusedWithItsOrigin) {
+  const auto problems = problems_of(pod_yaml("  priorityClassName: hihg"));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_TRUE(problems[0].starts_with(
+      "test, document 1 (line 1): Pod default/p: spec.priorityClassName \"hihg\": no "
+      "PriorityClass of this name"))
+      << problems[0];
+}
+
+TEST(LoadErrors, APreemptionPriorityBelowTheSchedulingPriorityIsRefused) {  // SPEC section 2
+  const auto problems = problems_of(
+      "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: 1}\n"
+      "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: "
+      "{makeway.dev/preemption-priority-class: low}}, spec: {priority: 5}}");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_NE(problems[0].find("preempt each other for ever"), std::string::npos) << problems[0];
+}
+
+TEST(LoadErrors, AnObjectThatIsThereTwiceIsRefused) {
+  const std::string pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}}";
+  EXPECT_EQ(problems_of(pod + "\n---\n" + pod),
+            std::vector<std::string>{"test, document 2 (line 3): Pod default/p: it is there twice; "
+                                     "the other one is in test, document 1; remove one of them"});
+}
+
+TEST(LoadErrors, ATornTextIsRefused) {
+  EXPECT_EQ(problems_of(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p")").size(), 1U);
+  EXPECT_EQ(problems_of("kind: [").size(), 1U);
+}
+
+TEST(LoadErrors, ManyAreReportedTogetherAndTheRestIsCounted) {
+  std::string text;
+  for (int index = 0; index < 150; ++index) {
+    text += "{apiVersion: v1, kind: Pod, metadata: {name: Bad}}\n---\n";
+  }
+  const LoadResult result = load_text(text, "test");
+  EXPECT_FALSE(result.loaded.has_value());
+  EXPECT_EQ(result.problems.size(), 100U);
+  EXPECT_EQ(result.problems_left_out, 50U);
+}
+
+TEST(LoadErrors, UnknownFieldsOfOurKindsAreErrorsThoseOfKubernetesAreNot) {
+  EXPECT_EQ(loaded("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {futureField: 1}}")
+                .pod_count(),
+            1U);
+  const auto problems = problems_of(
+      "{apiVersion: makeway.dev/v1, kind: Configuration, spec: {workload: {evictfor: all}}}");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_NE(problems[0].find("evictFor"), std::string::npos) << problems[0];
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,227 @@
+// The store's front: dispatch of changes, bulk loading, and the way back to plain objects.
+#include "model/cluster.hpp"
+
+#include <algorithm>
+
+#include "model/names.hpp"
+
+namespace makeway {
+
+Cluster::Cluster()
+    : queue_keys_{strings_.intern(names::queue), strings_.intern(names::kueue_queue),
+                  strings_.intern(names::yunikorn_queue)} {}
+
+bool Cluster::apply(const Change& change) {
+  return std::visit([this](const auto& object) { return apply(object); }, change);
+}
+
+bool Cluster::apply(const DisruptionBudget& budget) {
+  return budgets_.insert_or_assign({budget.namespace_name, budget.name}, budget).second;
+}
+
+bool Cluster::apply(const Namespace& object) {
+  return namespaces_.insert_or_assign(object.name, object).second;
+}
+
+bool Cluster::apply(const Removal& removal) {
+  switch (removal.kind) {
+    case ObjectKind::node: return remove_node(removal.name);
+    case ObjectKind::pod: return remove_pod(removal.namespace_name, removal.name);
+    case ObjectKind::priority_class:
+      if (priority_classes_.erase(removal.name) == 0) return false;
+      refresh_all_priorities();
+      return true;
+    case ObjectKind::disruption_budget:
+      return budgets_.erase({removal.namespace_name, removal.name}) > 0;
+    case ObjectKind::pod_group: return remove_group(removal.namespace_name, removal.name);
+    case ObjectKind::workload: return remove_workload(removal.namespace_name, removal.name);
+    case ObjectKind::namespace_object: return namespaces_.erase(removal.name) > 0;
+  }
+  CHECK(false, "unknown kind");
+}
+
+void Cluster::finish_bulk() {
+  bulk_ = false;
+  classify_all();
+  refresh_all_priorities();
+  pods_.shrink_to_fit();
+  units_.shrink_to_fit();
+  label_sets_.shrink_to_fit();
+}
+
+std::string Cluster::pod_key(PodIndex pod) const {
+  std::string key(text(pods_.namespace_name[pod]));
+  key += '/';
+  key += pods_.name[pod.value];
+  return key;
+}
+
+// ---- Back to objects --------------------------------------------------------------------------
+
+namespace {
+
+std::optional<Time> object_time(Time time) {
+  if (time == no_time) return std::nullopt;
+  return time;
+}
+
+}  // namespace
+
+Labels Cluster::label_objects(LabelSetId id) const {
+  Labels labels;
+  for (const LabelPair& pair : label_sets_[id]) {
+    labels.push_back({.key = std::string(text(pair.key)), .value = std::string(text(pair.value))});
+  }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+Amounts Cluster::amount_objects(RequestId id) const {
+  Amounts amounts;
+  for (const ResourceAmount& amount : requests_[id]) {
+    amounts.push_back(
+        {.resource = std::string(resources_.name(amount.resource)), .amount = amount.amount});
+  }
+  std::ranges::sort(amounts);
+  return amounts;
+}
+
+Pod Cluster::pod(PodIndex index) const {
+  const PodFlags flags = pods_.flags[index];
+  const auto node_name = [this](NodeIndex node) {
+    return node.exists() ? std::string(text(nodes_.name[node])) : std::string();
+  };
+  const Unit& unit = units_[pods_.unit[index]];
+  Pod pod{.namespace_name = std::string(text(pods_.namespace_name[index])),
+          .name = std::string(pods_.name[index.value]),
+          .uid = std::string(pods_.uid[index.value]),
+          .labels = label_objects(pods_.labels[index]),
+          .node = node_name(pods_.node[index]),
+          .nominated_node = node_name(pods_.nominated[index]),
+          .group = unit.kind == UnitKind::group ? std::string(text(groups_[unit.group].name)) : "",
+          .scheduler = std::string(text(pods_.scheduler[index])),
+          .priority_class = std::string(text(pods_.priority_class[index])),
+          .priority = std::nullopt,
+          .preemption_policy = flags.preemption_policy,
+          .requests = amount_objects(pods_.requests[index]),
+          .shape = shapes_[pods_.shape[index]],
+          .notes = notes_[pods_.notes[index]],
+          .owners = owner_sets_[pods_.owners[index]],
+          .created = object_time(pods_.created[index]),
+          .started = object_time(pods_.started[index]),
+          .deletion = object_time(pods_.deletion[index]),
+          .deletion_grace_seconds = pods_.deletion_grace_seconds[index],
+          .ready = flags.ready,
+          .mirror = flags.mirror,
+          .opted_out = flags.opted_out,
+          .is_protected = flags.is_protected,
+          .is_owner = flags.is_owner,
+          .disrupted_by_preemption = flags.disrupted_by_preemption};
+  if (flags.priority_given) pod.priority = pods_.priority[index];
+  std::erase_if(pod.requests, [](const Amount& amount) { return amount.resource == pods_name; });
+  return pod;
+}
+
+Node Cluster::node(NodeIndex index) const {
+  return {.name = std::string(text(nodes_.name[index])),
+          .uid = std::string(nodes_.uid[index.value]),
+          .labels = label_objects(nodes_.labels[index]),
+          .taints = taint_sets_[nodes_.taints[index]],
+          .unschedulable = nodes_.flags[index].unschedulable,
+          .allocatable = amount_objects(nodes_.allocatable[index]),
+          .created = object_time(nodes_.created[index])};
+}
+
+std::vector<PodIndex> Cluster::pods_by_name() const {
+  std::vector<PodIndex> all;
+  all.reserve(pod_count_);
+  for (std::uint32_t slot = 0; slot < pods_.slots(); ++slot) {
+    if (pods_.flags[PodIndex{slot}].exists) all.push_back(PodIndex{slot});
+  }
+  std::ranges::sort(all, [this](PodIndex a, PodIndex b) {
+    const StringId a_space = pods_.namespace_name[a];
+    const StringId b_space = pods_.namespace_name[b];
+    if (a_space != b_space) return text(a_space) < text(b_space);
+    return pods_.name[a.value] < pods_.name[b.value];
+  });
+  return all;
+}
+
+std::vector<NodeIndex> Cluster::nodes_by_name() const {
+  std::vector<NodeIndex> all;
+  for (std::uint32_t slot = 0; slot < nodes_.slots(); ++slot) {
+    if (nodes_.flags[NodeIndex{slot}].exists) all.push_back(NodeIndex{slot});
+  }
+  std::ranges::sort(all, {}, [this](NodeIndex node) { return text(nodes_.name[node]); });
+  return all;
+}
+
+std::vector<GroupIndex> Cluster::groups_by_name() const {
+  std::vector<GroupIndex> all;
+  for (std::uint32_t slot = 0; slot < groups_.size(); ++slot) {
+    if (groups_[GroupIndex{slot}].unit.exists()) all.push_back(GroupIndex{slot});
+  }
+  std::ranges::sort(all, {}, [this](GroupIndex group) {
+    return std::pair(text(groups_[group].namespace_name), text(groups_[group].name));
+  });
+  return all;
+}
+
+namespace {
+
+template <class Map>
+auto values_of(const Map& map) {
+  std::vector<const typename Map::mapped_type*> values;
+  values.reserve(map.size());
+  for (const auto& [key, value] : map) values.push_back(&value);
+  return values;
+}
+
+}  // namespace
+
+std::vector<const PriorityClass*> Cluster::priority_classes() const {
+  return values_of(priority_classes_);
+}
+std::vector<const DisruptionBudget*> Cluster::budgets() const { return values_of(budgets_); }
+std::vector<const Namespace*> Cluster::namespaces() const { return values_of(namespaces_); }
+
+std::vector<const Workload*> Cluster::workloads() const {
+  std::vector<const Workload*> all;
+  for (const WorkloadSlot& slot : workloads_) {
+    if (slot.object) all.push_back(&*slot.object);
+  }
+  std::ranges::sort(all, {}, [](const Workload* workload) {
+    return std::pair(std::string_view(workload->namespace_name), std::string_view(workload->name));
+  });
+  return all;
+}
+
+Cluster Cluster::compacted() const {
+  Cluster fresh;
+  fresh.begin_bulk();
+  for (const auto* object : namespaces()) fresh.apply(*object);
+  for (const auto* object : priority_classes()) fresh.apply(*object);
+  for (const auto* object : budgets()) fresh.apply(*object);
+  for (const auto* object : workloads()) fresh.apply(*object);
+  for (const Group& group : groups_) {
+    if (group.object) fresh.apply(*group.object);
+  }
+  for (const NodeIndex index : nodes_by_name()) fresh.apply(node(index));
+  for (const PodIndex index : pods_by_name()) fresh.apply(pod(index));
+  fresh.finish_bulk();
+  return fresh;
+}
+
+ClusterBytes Cluster::bytes() const {
+  ClusterBytes bytes;
+  bytes.pods = pods_.bytes() - pods_.name.bytes() - pods_.uid.bytes() + pods_by_key_.bytes();
+  bytes.nodes = nodes_.bytes() + nodes_by_key_.bytes();
+  bytes.units = units_.bytes() + groups_.bytes() + groups_by_key_.bytes();
+  bytes.order = order_.bytes();
+  bytes.texts = pods_.name.bytes() + pods_.uid.bytes() + strings_.bytes();
+  bytes.interned = label_sets_.bytes() + requests_.bytes() + shapes_.table_bytes() +
+                   notes_.table_bytes() + owner_sets_.table_bytes();
+  return bytes;
+}
+
+}  // namespace makeway

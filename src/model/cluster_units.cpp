@@ -1,0 +1,427 @@
+// Units in the store: groups, workloads, and whose priority counts.
+//
+// The priority of a group is its PodGroup's, else its Workload's, else the lowest of its pods'
+// (anything above that could preempt part of it). A class that is not here counts as 0 until it
+// comes; `validate` reports it.
+#include <algorithm>
+#include <array>
+
+#include "model/cluster.hpp"
+#include "model/group_name.hpp"
+#include "model/names.hpp"
+
+namespace makeway {
+namespace {
+
+std::uint64_t key_hash(StringId namespace_name, StringId name) {
+  return hash_combine(namespace_name.value, name.value);
+}
+
+const PriorityClass& built_in_class(std::size_t index) {
+  static const std::array<PriorityClass, 2> classes = {
+      PriorityClass{.name = std::string(names::node_critical), .value = 2'000'001'000},
+      PriorityClass{.name = std::string(names::cluster_critical), .value = 2'000'000'000}};
+  return classes.at(index);
+}
+
+}  // namespace
+
+const PriorityClass* Cluster::find_priority_class(std::string_view name) const {
+  const auto found = priority_classes_.find(name);
+  if (found != priority_classes_.end()) return &found->second;
+  for (const std::size_t index : {0U, 1U}) {
+    if (built_in_class(index).name == name) return &built_in_class(index);
+  }
+  return nullptr;
+}
+
+const PriorityClass* Cluster::default_priority_class() const {
+  const PriorityClass* best = nullptr;
+  for (const auto& [name, candidate] : priority_classes_) {
+    // Several global defaults are a mistake; Kubernetes then takes the lowest.
+    if (candidate.global_default && (best == nullptr || candidate.value < best->value)) {
+      best = &candidate;
+    }
+  }
+  return best;
+}
+
+bool Cluster::apply(const PriorityClass& priority_class) {
+  const auto [at, is_new] = priority_classes_.insert_or_assign(priority_class.name, priority_class);
+  refresh_all_priorities();
+  return is_new;
+}
+
+// ---- Slots ------------------------------------------------------------------------------------
+
+std::optional<GroupIndex> Cluster::find_group(std::string_view namespace_name,
+                                              std::string_view name) const {
+  const auto space = strings_.find(namespace_name);
+  const auto id = strings_.find(name);
+  if (!space || !id) return std::nullopt;
+  const auto found = groups_by_key_.find(key_hash(*space, *id), [&](std::uint32_t slot) {
+    const Group& group = groups_[GroupIndex{slot}];
+    return group.namespace_name == *space && group.name == *id;
+  });
+  if (!found) return std::nullopt;
+  return GroupIndex{*found};
+}
+
+std::optional<WorkloadIndex> Cluster::find_workload(std::string_view namespace_name,
+                                                    std::string_view name) const {
+  const auto space = strings_.find(namespace_name);
+  const auto id = strings_.find(name);
+  if (!space || !id) return std::nullopt;
+  const auto found = workloads_by_key_.find(key_hash(*space, *id), [&](std::uint32_t slot) {
+    const WorkloadSlot& workload = workloads_[WorkloadIndex{slot}];
+    return workload.namespace_name == *space && workload.name == *id;
+  });
+  if (!found) return std::nullopt;
+  return WorkloadIndex{*found};
+}
+
+UnitIndex Cluster::new_unit() {
+  if (free_units_.empty()) return units_.push_back({});
+  const UnitIndex unit = free_units_.back();
+  free_units_.pop_back();
+  units_[unit] = {};
+  return unit;
+}
+
+GroupIndex Cluster::group_slot(StringId namespace_name, std::string_view name) {
+  if (const auto found = find_group(text(namespace_name), name)) return *found;
+  GroupIndex slot;
+  if (free_groups_.empty()) {
+    slot = groups_.push_back({});
+  } else {
+    slot = free_groups_.back();
+    free_groups_.pop_back();
+  }
+  Group& group = groups_[slot];
+  group.namespace_name = namespace_name;
+  group.name = strings_.intern(name);
+  group.unit = new_unit();
+  units_[group.unit].kind = UnitKind::group;
+  units_[group.unit].group = slot;
+  groups_by_key_.insert(key_hash(namespace_name, group.name), slot.value);
+  follow_workload(slot);
+  return slot;
+}
+
+WorkloadIndex Cluster::workload_slot(StringId namespace_name, std::string_view name) {
+  if (const auto found = find_workload(text(namespace_name), name)) return *found;
+  WorkloadIndex slot;
+  if (free_workloads_.empty()) {
+    slot = workloads_.push_back({});
+  } else {
+    slot = free_workloads_.back();
+    free_workloads_.pop_back();
+  }
+  WorkloadSlot& workload = workloads_[slot];
+  workload.namespace_name = namespace_name;
+  workload.name = strings_.intern(name);
+  workload.used = true;
+  workloads_by_key_.insert(key_hash(namespace_name, workload.name), slot.value);
+  return slot;
+}
+
+/// Links the group to the workload that its object, or its name of the 1.35 form, points at.
+void Cluster::follow_workload(GroupIndex index) {
+  const Group& group = groups_[index];
+  std::string_view wanted = workload_of_group_name(text(group.name));
+  if (group.object) wanted = group.object->workload;
+  const WorkloadIndex old = group.workload;
+  const WorkloadIndex target =
+      wanted.empty() ? WorkloadIndex{} : workload_slot(group.namespace_name, wanted);
+  if (old == target) return;
+  groups_[index].workload = target;
+  if (target.exists()) workloads_[target].groups.push_back(index);
+  if (old.exists()) {
+    std::erase(workloads_[old].groups, index);
+    drop_workload_if_unused(old);
+  }
+}
+
+void Cluster::drop_group_if_unused(GroupIndex index) {
+  Group& group = groups_[index];
+  if (group.object || !group.members.empty()) return;
+  groups_by_key_.erase(key_hash(group.namespace_name, group.name), index.value);
+  units_[group.unit] = {};
+  free_units_.push_back(group.unit);
+  const WorkloadIndex workload = group.workload;
+  group = {};
+  free_groups_.push_back(index);
+  if (!workload.exists()) return;
+  std::erase(workloads_[workload].groups, index);
+  drop_workload_if_unused(workload);
+}
+
+void Cluster::drop_workload_if_unused(WorkloadIndex index) {
+  WorkloadSlot& workload = workloads_[index];
+  if (workload.object || !workload.groups.empty()) return;
+  workloads_by_key_.erase(key_hash(workload.namespace_name, workload.name), index.value);
+  workload = {};
+  free_workloads_.push_back(index);
+}
+
+// ---- Changes ----------------------------------------------------------------------------------
+
+void Cluster::join_unit(PodIndex pod, std::string_view group) {
+  const UnitIndex old = pods_.unit[pod];
+  const StringId space = pods_.namespace_name[pod];
+  if (old.exists()) {
+    const Unit& unit = units_[old];
+    const bool stays =
+        unit.kind == UnitKind::pod ? group.empty() : text(groups_[unit.group].name) == group;
+    if (stays) return refresh_unit(old);
+    leave_unit(pod);
+  }
+  if (group.empty()) {
+    const UnitIndex unit = new_unit();
+    units_[unit].kind = UnitKind::pod;
+    units_[unit].pod = pod;
+    pods_.unit[pod] = unit;
+  } else {
+    const GroupIndex slot = group_slot(space, group);
+    groups_[slot].members.push_back(pod);
+    pods_.unit[pod] = groups_[slot].unit;
+  }
+  refresh_unit(pods_.unit[pod]);
+}
+
+void Cluster::leave_unit(PodIndex pod) {
+  const UnitIndex index = pods_.unit[pod];
+  pods_.unit[pod] = {};
+  const Unit unit = units_[index];
+  if (unit.kind == UnitKind::pod) {
+    units_[index] = {};
+    free_units_.push_back(index);
+    return;
+  }
+  std::vector<PodIndex>& members = groups_[unit.group].members;
+  const auto at = std::ranges::find(members, pod);
+  CHECK(at != members.end(), "a pod is missing from its group");
+  *at = members.back();
+  members.pop_back();
+  refresh_unit(index);
+  drop_group_if_unused(unit.group);
+}
+
+bool Cluster::apply(const PodGroup& object) {
+  const GroupIndex slot = group_slot(strings_.intern(object.namespace_name), object.name);
+  const bool is_new = !groups_[slot].object;
+  groups_[slot].object = object;
+  strings_.intern(object.queue);
+  follow_workload(slot);
+  refresh_unit(groups_[slot].unit);
+  return is_new;
+}
+
+bool Cluster::remove_group(std::string_view namespace_name, std::string_view name) {
+  const std::optional<GroupIndex> found = find_group(namespace_name, name);
+  if (!found || !groups_[*found].object) return false;
+  groups_[*found].object.reset();
+  follow_workload(*found);
+  refresh_unit(groups_[*found].unit);
+  drop_group_if_unused(*found);
+  return true;
+}
+
+bool Cluster::apply(const Workload& object) {
+  const WorkloadIndex slot = workload_slot(strings_.intern(object.namespace_name), object.name);
+  const bool is_new = !workloads_[slot].object;
+  workloads_[slot].object = object;
+  for (const GroupIndex group : workloads_[slot].groups) refresh_unit(groups_[group].unit);
+  return is_new;
+}
+
+bool Cluster::remove_workload(std::string_view namespace_name, std::string_view name) {
+  const std::optional<WorkloadIndex> found = find_workload(namespace_name, name);
+  if (!found || !workloads_[*found].object) return false;
+  workloads_[*found].object.reset();
+  for (const GroupIndex group : workloads_[*found].groups) refresh_unit(groups_[group].unit);
+  drop_workload_if_unused(*found);
+  return true;
+}
+
+// ---- Derived values ---------------------------------------------------------------------------
+
+/// Recomputes the row; when its rank among others changed, its bound pods are ordered anew.
+void Cluster::refresh_unit(UnitIndex index) {
+  if (bulk_) return;
+  const Unit fresh = computed(units_[index]);
+  const Unit old = units_[index];
+  if (fresh == old) return;
+  const bool size_counts = fresh.mode == DisruptionMode::all || old.mode == DisruptionMode::all;
+  const bool moves = fresh.preemption_priority != old.preemption_priority ||
+                     fresh.mode != old.mode || (size_counts && fresh.size != old.size);
+  if (!moves || fresh.kind == UnitKind::pod) {
+    units_[index] = fresh;  // A lone pod is never in the order while its unit is refreshed alone.
+    return;
+  }
+  std::vector<PodIndex> ordered;
+  for (const PodIndex pod : groups_[fresh.group].members) {
+    if (!pods_.flags[pod].ordered) continue;
+    leave_order(pod);
+    ordered.push_back(pod);
+  }
+  units_[index] = fresh;
+  for (const PodIndex pod : ordered) enter_order(pod);
+}
+
+Unit Cluster::computed(const Unit& unit) const {
+  if (unit.kind == UnitKind::group) return computed_group(unit);
+  Unit fresh{.kind = UnitKind::pod, .defined = true, .size = 1, .pod = unit.pod};
+  const ResolvedPriority priority = own_priority(unit.pod);
+  fresh.scheduling_priority = priority.scheduling;
+  fresh.preemption_priority = priority.preemption;
+  fresh.never_preempts = priority.never_preempts;
+  fresh.queue = strings_.find(pod_queue(unit.pod)).value_or(StringId{0});
+  return fresh;
+}
+
+Unit Cluster::computed_group(const Unit& unit) const {
+  const Group& group = groups_[unit.group];
+  Unit fresh{.kind = UnitKind::group,
+             .size = static_cast<std::int32_t>(group.members.size()),
+             .group = unit.group};
+  const GroupPolicy* policy = nullptr;
+  std::vector<const PriorityClaim*> claims;  // Most specific first.
+  if (group.object) {
+    policy = &group.object->policy;
+    claims.push_back(&group.object->priority);
+  }
+  if (group.workload.exists() && workloads_[group.workload].object) {
+    const Workload& workload = *workloads_[group.workload].object;
+    const std::string_view name = group.object ? std::string_view(group.object->template_name)
+                                               : template_of_group_name(text(group.name));
+    const auto found = std::ranges::find(workload.templates, name, &GroupTemplate::name);
+    if (found != workload.templates.end()) {
+      if (policy == nullptr) policy = &found->policy;
+      claims.push_back(&found->priority);
+    }
+    claims.push_back(&workload.priority);
+  }
+  const ResolvedPriority priority = group_priority(group, claims);
+  fresh.scheduling_priority = priority.scheduling;
+  fresh.preemption_priority = priority.preemption;
+  fresh.never_preempts = priority.never_preempts;
+  fresh.queue = strings_.find(group_queue(group)).value_or(StringId{0});
+  if (policy == nullptr) return fresh;
+  fresh.defined = true;
+  fresh.gang = policy->gang;
+  fresh.minimum = policy->minimum;
+  fresh.mode = policy->mode;
+  return fresh;
+}
+
+Cluster::ResolvedPriority Cluster::group_priority(
+    const Group& group, std::span<const PriorityClaim* const> claims) const {
+  const auto first = [&](const auto& speaks) -> const PriorityClaim* {
+    const auto found = std::ranges::find_if(claims, speaks);
+    return found == claims.end() ? nullptr : *found;
+  };
+  ResolvedPriority result = members_priority(group);
+  const PriorityClaim* const claim = first([](const PriorityClaim* candidate) {
+    return candidate->priority || !candidate->priority_class.empty();
+  });
+  if (claim != nullptr) {
+    const PriorityClass* const named = find_priority_class(claim->priority_class);
+    result.scheduling = claim->priority ? *claim->priority : named != nullptr ? named->value : 0;
+    result.preemption = result.scheduling;
+    result.never_preempts = named != nullptr && named->preemption_policy == PreemptionPolicy::never;
+  }
+  const PriorityClaim* const policy = first([](const PriorityClaim* candidate) {
+    return candidate->preemption_policy != PreemptionPolicy::unset;
+  });
+  if (policy != nullptr) {
+    result.never_preempts = policy->preemption_policy == PreemptionPolicy::never;
+  }
+  const PriorityClaim* const preemption = first(
+      [](const PriorityClaim* candidate) { return !candidate->preemption_priority_class.empty(); });
+  const PriorityClass* const preemption_class =
+      preemption == nullptr ? nullptr : find_priority_class(preemption->preemption_priority_class);
+  if (preemption_class != nullptr) result.preemption = preemption_class->value;
+  return result;
+}
+
+Cluster::ResolvedPriority Cluster::own_priority(PodIndex pod) const {
+  const PodFlags flags = pods_.flags[pod];
+  const std::string_view name = text(pods_.priority_class[pod]);
+  const bool relies_on_class =
+      !flags.priority_given || flags.preemption_policy == PreemptionPolicy::unset;
+  const PriorityClass* const wanted = !relies_on_class ? nullptr
+                                      : name.empty()   ? default_priority_class()
+                                                       : find_priority_class(name);
+  ResolvedPriority result;
+  result.scheduling = flags.priority_given ? pods_.priority[pod]
+                      : wanted != nullptr  ? wanted->value
+                                           : 0;
+  const PreemptionPolicy policy = flags.preemption_policy != PreemptionPolicy::unset
+                                      ? flags.preemption_policy
+                                  : wanted != nullptr ? wanted->preemption_policy
+                                                      : PreemptionPolicy::unset;
+  result.never_preempts = policy == PreemptionPolicy::never;
+  result.preemption = result.scheduling;
+  const std::string& preemption_class = notes_[pods_.notes[pod]].preemption_priority_class;
+  if (preemption_class.empty()) return result;
+  const PriorityClass* const found = find_priority_class(preemption_class);
+  if (found != nullptr) result.preemption = found->value;
+  return result;
+}
+
+Cluster::ResolvedPriority Cluster::members_priority(const Group& group) const {
+  ResolvedPriority result;
+  if (group.members.empty()) {
+    const PriorityClass* const fallback = default_priority_class();
+    if (fallback == nullptr) return result;
+    return {.scheduling = fallback->value,
+            .preemption = fallback->value,
+            .never_preempts = fallback->preemption_policy == PreemptionPolicy::never};
+  }
+  result = own_priority(group.members.front());
+  for (const PodIndex pod : group.members) {
+    const ResolvedPriority own = own_priority(pod);
+    result.scheduling = std::min(result.scheduling, own.scheduling);
+    result.preemption = std::min(result.preemption, own.preemption);
+    result.never_preempts = result.never_preempts || own.never_preempts;
+  }
+  return result;
+}
+
+void Cluster::refresh_all_priorities() {
+  if (bulk_) return;
+  for (std::uint32_t slot = 0; slot < units_.size(); ++slot) {
+    if (units_[UnitIndex{slot}].kind != UnitKind::none) {
+      units_[UnitIndex{slot}] = computed(units_[UnitIndex{slot}]);
+    }
+  }
+  for (std::uint32_t slot = 0; slot < pods_.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods_.flags[pod].exists || pods_.flags[pod].priority_given) continue;
+    pods_.priority[pod] = own_priority(pod).scheduling;
+  }
+  rebuild_order();
+}
+
+std::string_view Cluster::pod_queue(PodIndex pod) const {
+  for (const StringId key : queue_keys_) {
+    for (const LabelPair& pair : label_sets_[pods_.labels[pod]]) {
+      if (pair.key == key) return text(pair.value);
+    }
+  }
+  return notes_[pods_.notes[pod]].queue;
+}
+
+/// The group's own queue, else the first by name among those its pods ask for.
+std::string_view Cluster::group_queue(const Group& group) const {
+  if (group.object && !group.object->queue.empty()) return group.object->queue;
+  std::string_view queue;
+  for (const PodIndex pod : group.members) {
+    const std::string_view wanted = pod_queue(pod);
+    if (!wanted.empty() && (queue.empty() || wanted < queue)) queue = wanted;
+  }
+  return queue;
+}
+
+}  // namespace makeway

@@ -1,0 +1,37 @@
+// Names that Makeway reads from and writes on objects (DESIGN, "Names on objects").
+#pragma once
+
+#include <string_view>
+
+namespace makeway::names {
+
+inline constexpr std::string_view preemption_priority_class =
+    "makeway.dev/preemption-priority-class";
+inline constexpr std::string_view last_checkpoint = "makeway.dev/last-checkpoint";
+inline constexpr std::string_view preemption_cost = "makeway.dev/preemption-cost";
+inline constexpr std::string_view allow_preemption = "makeway.dev/allow-preemption";
+inline constexpr std::string_view yunikorn_allow_preemption =
+    "yunikorn.apache.org/allow-preemption";
+inline constexpr std::string_view protected_member = "makeway.dev/protected";
+inline constexpr std::string_view owner = "makeway.dev/owner";
+inline constexpr std::string_view required_node = "makeway.dev/required-node";
+inline constexpr std::string_view plane = "makeway.dev/plane";
+inline constexpr std::string_view deployment = "makeway.dev/deployment";
+inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
+inline constexpr std::string_view plan = "makeway.dev/plan";
+
+// Queues: the first of these that a pod or group carries counts.
+inline constexpr std::string_view queue = "makeway.dev/queue";
+inline constexpr std::string_view kueue_queue = "kueue.x-k8s.io/queue-name";
+inline constexpr std::string_view yunikorn_queue = "queue";
+inline constexpr std::string_view volcano_queue = "scheduling.volcano.sh/queue-name";
+
+inline constexpr std::string_view hostname = "kubernetes.io/hostname";
+inline constexpr std::string_view mirror_pod = "kubernetes.io/config.mirror";
+inline constexpr std::string_view config_source = "kubernetes.io/config.source";
+inline constexpr std::string_view default_namespace = "default";
+inline constexpr std::string_view default_scheduler = "default-scheduler";
+inline constexpr std::string_view node_critical = "system-node-critical";
+inline constexpr std::string_view cluster_critical = "system-cluster-critical";
+
+}  // namespace makeway::names

@@ -1,0 +1,125 @@
+#include "model/normalize.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/checked_math.hpp"
+#include "model/names.hpp"
+#include "model/resource.hpp"
+
+namespace makeway {
+namespace {
+
+/// Most lists are short and already in order: look before sorting.
+template <class T>
+void sort_unique(std::vector<T>& items) {
+  if (items.size() < 2) return;
+  if (!std::ranges::is_sorted(items)) std::ranges::sort(items);
+  const auto repeated = std::ranges::unique(items);
+  items.erase(repeated.begin(), repeated.end());
+}
+
+void normalize(Requirement& requirement) { sort_unique(requirement.values); }
+
+void normalize_all(std::vector<Requirement>& requirements) {
+  for (Requirement& requirement : requirements) normalize(requirement);
+  sort_unique(requirements);
+}
+
+void normalize_all(std::vector<PodAffinityTerm>& terms) {
+  for (PodAffinityTerm& term : terms) {
+    if (term.selector) makeway::normalize(*term.selector);
+    if (term.namespace_selector) makeway::normalize(*term.namespace_selector);
+    sort_unique(term.namespaces);
+  }
+  sort_unique(terms);
+}
+
+}  // namespace
+
+/// Of a key given twice the last value counts, as in Go's maps and so in Kubernetes.
+void normalize(Labels& labels) {
+  if (std::ranges::adjacent_find(labels, std::ranges::greater_equal{}, &Label::key) ==
+      labels.end()) {
+    return;
+  }
+  std::vector<std::size_t> by_key(labels.size());
+  for (std::size_t at = 0; at < by_key.size(); ++at) by_key[at] = at;
+  std::ranges::sort(by_key, {}, [&labels](std::size_t at) {
+    return std::pair(std::string_view(labels[at].key), at);
+  });
+  Labels sorted;
+  for (std::size_t k = 0; k < by_key.size(); ++k) {
+    Label& label = labels[by_key[k]];
+    const bool given_again = k + 1 < by_key.size() && labels[by_key[k + 1]].key == label.key;
+    if (!given_again) sorted.push_back(std::move(label));
+  }
+  labels = std::move(sorted);
+}
+
+void normalize(Amounts& amounts) {
+  std::ranges::sort(amounts);
+  Amounts merged;
+  for (Amount& amount : amounts) {
+    if (amount.amount <= 0 || amount.resource.empty()) continue;
+    if (!merged.empty() && merged.back().resource == amount.resource) {
+      merged.back().amount = saturated_add(merged.back().amount, amount.amount);
+    } else {
+      merged.push_back(std::move(amount));
+    }
+  }
+  amounts = std::move(merged);
+}
+
+void normalize(LabelSelector& selector) { normalize_all(selector.requirements); }
+
+void normalize(PodShape& shape) {
+  normalize(shape.node_selector);
+  for (NodeSelectorTerm& term : shape.node_terms) {
+    normalize_all(term.labels);
+    normalize_all(term.fields);
+  }
+  sort_unique(shape.node_terms);
+  sort_unique(shape.tolerations);
+  sort_unique(shape.ports);
+  normalize_all(shape.affinity);
+  normalize_all(shape.anti_affinity);
+  for (SpreadConstraint& constraint : shape.spread) {
+    if (constraint.selector) normalize(*constraint.selector);
+  }
+  sort_unique(shape.spread);
+  sort_unique(shape.unsupported);
+}
+
+void normalize(Pod& pod) {
+  normalize(pod.labels);
+  normalize(pod.requests);
+  std::erase_if(pod.requests, [](const Amount& amount) { return amount.resource == pods_name; });
+  normalize(pod.shape);
+  sort_unique(pod.owners);
+  if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();
+  if (pod.node.empty()) return;
+  pod.nominated_node.clear();
+  pod.shape.unsupported.clear();
+}
+
+void normalize(Node& node) {
+  normalize(node.labels);
+  normalize(node.allocatable);
+  sort_unique(node.taints);
+}
+
+void normalize(DisruptionBudget& budget) {
+  if (budget.selector) normalize(*budget.selector);
+  sort_unique(budget.disrupted_pods);
+}
+
+void normalize(Workload& workload) {
+  std::ranges::sort(workload.templates, {}, &GroupTemplate::name);
+}
+
+}  // namespace makeway

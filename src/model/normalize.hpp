@@ -1,0 +1,19 @@
+// Brings objects into their canonical form: lists without a meaning in their order are sorted,
+// repeated entries and zero amounts go, and what a bound pod cannot have (a nomination, needs that
+// only matter before binding) is dropped. Idempotent. Equal meaning becomes equal value.
+#pragma once
+
+#include "model/objects.hpp"
+
+namespace makeway {
+
+void normalize(Labels& labels);
+void normalize(Amounts& amounts);
+void normalize(LabelSelector& selector);
+void normalize(PodShape& shape);
+void normalize(Pod& pod);
+void normalize(Node& node);
+void normalize(DisruptionBudget& budget);
+void normalize(Workload& workload);
+
+}  // namespace makeway

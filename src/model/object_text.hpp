@@ -1,0 +1,15 @@
+// How messages call an object: "Pod shop/web-1", "Node n1", and only the kind when it has no name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/objects.hpp"
+
+namespace makeway {
+
+std::string object_text(std::string_view kind, std::string_view namespace_name,
+                        std::string_view name);
+std::string object_text(const Change& change);
+
+}  // namespace makeway

@@ -1,0 +1,320 @@
+// The objects of a cluster as plain values: what scheduling reads of them, and nothing else.
+//
+// These are what a Change carries and what a dump prints. They are canonical: lists whose order
+// means nothing are sorted, defaults are filled in, so equal meaning is equal value. `normalize`
+// in normalize.hpp brings hand-made ones into that form; the codec and the store rely on it.
+//
+// Amounts are integers in the resource's unit: thousandths for cpu, whole units for the rest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace makeway {
+
+struct Label {
+  std::string key;
+  std::string value;
+
+  friend auto operator<=>(const Label&, const Label&) = default;
+};
+using Labels = std::vector<Label>;  ///< Sorted by key, keys unique.
+
+struct Amount {
+  std::string resource;
+  std::int64_t amount = 0;
+
+  friend auto operator<=>(const Amount&, const Amount&) = default;
+};
+using Amounts = std::vector<Amount>;  ///< Sorted by resource, unique, never zero or negative.
+
+// ---- Selection ------------------------------------------------------------------------------
+
+enum class Operator : std::uint8_t { in, not_in, exists, does_not_exist, greater_than, less_than };
+
+struct Requirement {
+  std::string key;
+  Operator operation = Operator::in;
+  std::vector<std::string> values;  ///< Sorted and unique; one integer for greater and less.
+
+  friend auto operator<=>(const Requirement&, const Requirement&) = default;
+};
+
+/// All requirements must hold; none at all selects everything. `matchLabels` becomes `in`.
+struct LabelSelector {
+  std::vector<Requirement> requirements;  ///< Sorted.
+
+  friend auto operator<=>(const LabelSelector&, const LabelSelector&) = default;
+};
+
+/// All of it must hold; a term without any requirement selects no node.
+struct NodeSelectorTerm {
+  std::vector<Requirement> labels;  ///< matchExpressions
+  std::vector<Requirement> fields;  ///< matchFields; the only field is metadata.name
+
+  friend auto operator<=>(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+
+// ---- What a pod demands besides resources ---------------------------------------------------
+
+enum class TaintEffect : std::uint8_t { no_schedule, prefer_no_schedule, no_execute };
+
+struct Taint {
+  std::string key;
+  std::string value;
+  TaintEffect effect = TaintEffect::no_schedule;
+
+  friend auto operator<=>(const Taint&, const Taint&) = default;
+};
+
+struct Toleration {
+  std::string key;  ///< Empty with `exists`: every taint.
+  bool exists = false;
+  std::string value;
+  std::optional<TaintEffect> effect;  ///< None: every effect.
+
+  friend auto operator<=>(const Toleration&, const Toleration&) = default;
+};
+
+struct PodAffinityTerm {
+  std::optional<LabelSelector> selector;  ///< None selects no pod.
+  std::vector<std::string> namespaces;    ///< Sorted; the pod's own when the manifest names none.
+  std::optional<LabelSelector> namespace_selector;
+  std::string topology_key;
+
+  friend auto operator<=>(const PodAffinityTerm&, const PodAffinityTerm&) = default;
+};
+
+/// A topology spread constraint with `whenUnsatisfiable: DoNotSchedule`.
+struct SpreadConstraint {
+  std::string topology_key;
+  std::int32_t skew_max = 1;
+  std::int32_t domains_min = 1;
+  bool honor_node_affinity = true;
+  bool honor_node_taints = false;
+  std::optional<LabelSelector> selector;
+
+  friend auto operator<=>(const SpreadConstraint&, const SpreadConstraint&) = default;
+};
+
+enum class Protocol : std::uint8_t { tcp, udp, sctp };
+
+struct HostPort {
+  std::int32_t port = 0;
+  Protocol protocol = Protocol::tcp;
+  std::string ip;  ///< Empty: every address of the node.
+
+  friend auto operator<=>(const HostPort&, const HostPort&) = default;
+};
+
+/// Everything a pod asks of its place besides resources. Shared by many pods, so interned.
+struct PodShape {
+  Labels node_selector;
+  std::vector<NodeSelectorTerm> node_terms;  ///< Any of them; empty: no node affinity.
+  std::vector<Toleration> tolerations;
+  std::vector<HostPort> ports;
+  std::vector<PodAffinityTerm> affinity;
+  std::vector<PodAffinityTerm> anti_affinity;
+  std::vector<SpreadConstraint> spread;
+  /// What a pending pod needs that Makeway does not check: "persistentVolumeClaim data", ...
+  std::vector<std::string> unsupported;
+
+  friend auto operator<=>(const PodShape&, const PodShape&) = default;
+};
+
+// ---- Objects --------------------------------------------------------------------------------
+
+enum class PreemptionPolicy : std::uint8_t { unset, preempt_lower_priority, never };
+
+struct OwnerReference {
+  std::string kind;
+  std::string name;
+  std::string uid;
+  bool controller = false;
+
+  friend auto operator<=>(const OwnerReference&, const OwnerReference&) = default;
+};
+
+/// The rare and the written-by-us parts of a pod, kept apart so that ordinary pods stay small.
+struct PodNotes {
+  std::string preemption_priority_class;
+  std::string queue;  ///< From an annotation; a queue label stays among the labels.
+  std::string required_node;
+  std::string evicted_for;
+  std::string plan;
+  std::optional<Time> last_checkpoint;
+  std::optional<std::int64_t> preemption_cost_seconds;
+
+  friend auto operator<=>(const PodNotes&, const PodNotes&) = default;
+};
+
+struct Pod {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  Labels labels;
+  std::string node;            ///< Empty: pending.
+  std::string nominated_node;  ///< Only while pending.
+  std::string group;           ///< PodGroup in the same namespace, see group_name.hpp.
+  std::string scheduler;       ///< Empty: "default-scheduler".
+  std::string priority_class;
+  std::optional<std::int32_t> priority;  ///< Wins over the class, as after admission.
+  PreemptionPolicy preemption_policy = PreemptionPolicy::unset;
+  Amounts requests;
+  PodShape shape;
+  PodNotes notes;
+  std::vector<OwnerReference> owners;
+  std::optional<Time> created;
+  std::optional<Time> started;
+  std::optional<Time> deletion;  ///< deletionTimestamp: it is leaving.
+  std::int32_t deletion_grace_seconds = 0;
+  bool ready = false;
+  bool mirror = false;                   ///< Mirror of a static pod: the kubelet owns it.
+  bool opted_out = false;                ///< allow-preemption: "false"
+  bool is_protected = false;             ///< Never a victim while its group runs.
+  bool is_owner = false;                 ///< Marked as owner of other pods.
+  bool disrupted_by_preemption = false;  ///< Condition DisruptionTarget, PreemptionByScheduler.
+
+  friend bool operator==(const Pod&, const Pod&) = default;
+};
+
+struct Node {
+  std::string name;
+  std::string uid;
+  Labels labels;
+  std::vector<Taint> taints;  ///< Sorted.
+  bool unschedulable = false;
+  Amounts allocatable;
+  std::optional<Time> created;
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+struct PriorityClass {
+  std::string name;
+  std::int32_t value = 0;
+  bool global_default = false;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::unset;
+
+  friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
+};
+
+/// A count or a percentage, as in minAvailable.
+struct CountOrPercent {
+  std::int32_t value = 0;
+  bool percent = false;
+
+  friend bool operator==(const CountOrPercent&, const CountOrPercent&) = default;
+};
+
+struct DisruptionBudget {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::optional<LabelSelector> selector;  ///< None or empty: governs nothing (as kube-scheduler).
+  std::optional<CountOrPercent> available_min;
+  std::optional<CountOrPercent> unavailable_max;
+  /// status.disruptionsAllowed; none in files without status, then it follows from the spec.
+  std::optional<std::int32_t> disruptions_allowed;
+  std::vector<std::string> disrupted_pods;  ///< Sorted.
+
+  friend bool operator==(const DisruptionBudget&, const DisruptionBudget&) = default;
+};
+
+enum class DisruptionMode : std::uint8_t { single, all };
+
+/// How a group is scheduled and disrupted; a Workload's template and a PodGroup share it.
+struct GroupPolicy {
+  std::int32_t minimum = 1;  ///< A gang's minCount; 1 for `basic`.
+  bool gang = false;
+  DisruptionMode mode = DisruptionMode::single;
+  std::vector<std::string> topology_keys;  ///< Required domains, widest first, as given.
+
+  friend bool operator==(const GroupPolicy&, const GroupPolicy&) = default;
+};
+
+/// What PodGroup, its template and Workload may say about priority.
+struct PriorityClaim {
+  std::string priority_class;
+  std::optional<std::int32_t> priority;
+  std::string preemption_priority_class;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::unset;
+
+  friend bool operator==(const PriorityClaim&, const PriorityClaim&) = default;
+};
+
+struct PodGroup {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::optional<Time> created;
+  GroupPolicy policy;
+  PriorityClaim priority;
+  std::string workload;  ///< workloadRef
+  std::string template_name;
+  std::string parent;  ///< parentCompositePodGroupName
+  std::string queue;
+  bool opted_out = false;
+  std::optional<Time> last_checkpoint;
+  std::optional<std::int64_t> preemption_cost_seconds;
+
+  friend bool operator==(const PodGroup&, const PodGroup&) = default;
+};
+
+struct GroupTemplate {
+  std::string name;
+  GroupPolicy policy;
+  PriorityClaim priority;
+
+  friend bool operator==(const GroupTemplate&, const GroupTemplate&) = default;
+};
+
+struct Workload {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::optional<Time> created;
+  PriorityClaim priority;
+  std::vector<GroupTemplate> templates;  ///< Sorted by name.
+
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+struct Namespace {
+  std::string name;
+  Labels labels;
+
+  friend bool operator==(const Namespace&, const Namespace&) = default;
+};
+
+// ---- Changes --------------------------------------------------------------------------------
+
+enum class ObjectKind : std::uint8_t {
+  node,
+  pod,
+  priority_class,
+  disruption_budget,
+  pod_group,
+  workload,
+  namespace_object,
+};
+
+struct Removal {
+  ObjectKind kind = ObjectKind::pod;
+  std::string namespace_name;
+  std::string name;
+
+  friend bool operator==(const Removal&, const Removal&) = default;
+};
+
+/// An object stands for itself: insert it, or replace the one of that name.
+using Change = std::variant<Node, Pod, PriorityClass, DisruptionBudget, PodGroup, Workload,
+                            Namespace, Removal>;
+
+}  // namespace makeway

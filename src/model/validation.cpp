@@ -1,0 +1,360 @@
+#include "model/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/names.hpp"
+#include "model/object_text.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::int32_t user_priority_max = 1'000'000'000;
+
+/// Collects problems; short names for the two ways to report one.
+class Findings {
+ public:
+  explicit Findings(const Cluster& cluster) : cluster_(cluster) {}
+
+  void error(Problem problem) { add(Severity::error, std::move(problem)); }
+  void warning(Problem problem) { add(Severity::warning, std::move(problem)); }
+
+  void unknown_class(std::string object, std::string field, std::string_view name) {
+    error({.object = std::move(object),
+           .field = std::move(field),
+           .value = shorten(name),
+           .message = "no PriorityClass of this name is in the input",
+           .remedy = "add it (kubectl get priorityclasses -o yaml) or correct the name"});
+  }
+
+  const Cluster& cluster() const { return cluster_; }
+  Problems take() { return std::move(problems_); }
+
+ private:
+  void add(Severity severity, Problem problem) {
+    problem.severity = severity;
+    problems_.push_back(std::move(problem));
+  }
+
+  const Cluster& cluster_;
+  Problems problems_;
+};
+
+std::string annotation_field(std::string_view name) {
+  return fmt::format("metadata.annotations[{}]", name);
+}
+
+void check_classes(Findings& findings) {
+  for (const PriorityClass* item : findings.cluster().priority_classes()) {
+    const std::string object = object_text("PriorityClass", {}, item->name);
+    const bool node_critical = item->name == names::node_critical;
+    if (node_critical || item->name == names::cluster_critical) {
+      const std::int32_t fixed = node_critical ? 2'000'001'000 : 2'000'000'000;
+      if (item->value == fixed) continue;
+      findings.error({.object = object,
+                      .field = "value",
+                      .value = fmt::format("{}", item->value),
+                      .message = fmt::format("this class is built in with {}", fixed),
+                      .remedy = "leave it out or give it that value"});
+    } else if (item->value > user_priority_max) {
+      findings.error({.object = object,
+                      .field = "value",
+                      .value = fmt::format("{}", item->value),
+                      .message = fmt::format("expected at most {}", user_priority_max),
+                      .remedy = "higher values are reserved for the system-critical classes"});
+    }
+  }
+}
+
+void check_claim(Findings& findings, const std::string& object, const PriorityClaim& claim) {
+  const Cluster& cluster = findings.cluster();
+  const auto known = [&](std::string_view name) {
+    return name.empty() || cluster.find_priority_class(name) != nullptr;
+  };
+  if (!claim.priority && !known(claim.priority_class)) {
+    findings.unknown_class(object, "spec.priorityClassName", claim.priority_class);
+  }
+  if (!known(claim.preemption_priority_class)) {
+    findings.unknown_class(object, annotation_field(names::preemption_priority_class),
+                           claim.preemption_priority_class);
+  }
+}
+
+void check_order(Findings& findings, std::string object, const Unit& unit) {
+  if (unit.preemption_priority >= unit.scheduling_priority) return;
+  findings.error(
+      {.object = std::move(object),
+       .field = annotation_field(names::preemption_priority_class),
+       .value = fmt::format("{}", unit.preemption_priority),
+       .message = fmt::format("the preemption priority is below the scheduling priority {}, so two "
+                              "workloads could preempt each other for ever",
+                              unit.scheduling_priority),
+       .remedy = "name a class of at least that value"});
+}
+
+void check_groups(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    const std::string object =
+        object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
+    if (group.object) check_claim(findings, object, group.object->priority);
+    check_order(findings, object, cluster.units()[group.unit]);
+  }
+  for (const Workload* workload : cluster.workloads()) {
+    const std::string object = object_text("Workload", workload->namespace_name, workload->name);
+    check_claim(findings, object, workload->priority);
+    for (const GroupTemplate& entry : workload->templates) {
+      check_claim(findings, object, entry.priority);
+    }
+  }
+}
+
+void check_pod(Findings& findings, PodIndex pod) {
+  const Cluster& cluster = findings.cluster();
+  const std::string_view name = cluster.text(cluster.pods().priority_class[pod]);
+  if (!cluster.pods().flags[pod].priority_given && !name.empty() &&
+      cluster.find_priority_class(name) == nullptr) {
+    findings.unknown_class("Pod " + cluster.pod_key(pod), "spec.priorityClassName", name);
+  }
+  const std::string& preemption_class =
+      cluster.notes(cluster.pods().notes[pod]).preemption_priority_class;
+  if (!preemption_class.empty() && cluster.find_priority_class(preemption_class) == nullptr) {
+    findings.unknown_class("Pod " + cluster.pod_key(pod),
+                           annotation_field(names::preemption_priority_class), preemption_class);
+  }
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind == UnitKind::pod && unit.preemption_priority < unit.scheduling_priority) {
+    check_order(findings, "Pod " + cluster.pod_key(pod), unit);
+  }
+}
+
+/// True when something in `check_pod` could be wrong: cheap, so that sorting happens only then.
+bool suspicious(const Cluster& cluster, PodIndex pod) {
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  return !cluster.pods().flags[pod].priority_given ||
+         !cluster.notes(cluster.pods().notes[pod]).preemption_priority_class.empty() ||
+         unit.preemption_priority < unit.scheduling_priority;
+}
+
+void check_pods(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  Findings unsorted(cluster);
+  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (cluster.pods().flags[pod].exists && suspicious(cluster, pod)) check_pod(unsorted, pod);
+  }
+  Problems problems = unsorted.take();
+  std::ranges::stable_sort(problems, {}, &Problem::object);
+  for (Problem& problem : problems) findings.error(std::move(problem));
+}
+
+}  // namespace
+
+Problems find_errors(const Cluster& cluster) {
+  Findings findings(cluster);
+  check_classes(findings);
+  check_groups(findings);
+  check_pods(findings);
+  return findings.take();
+}
+
+// ---- Lint -------------------------------------------------------------------------------------
+
+namespace {
+
+void lint_classes(Findings& findings) {
+  const PriorityClass* first = findings.cluster().default_priority_class();
+  for (const PriorityClass* item : findings.cluster().priority_classes()) {
+    if (!item->global_default || item == first) continue;
+    findings.warning({.object = object_text("PriorityClass", {}, item->name),
+                      .field = "globalDefault",
+                      .value = "true",
+                      .message = fmt::format("there is more than one global default; {} counts, "
+                                             "since it is lower",
+                                             first->name),
+                      .remedy = "leave one"});
+  }
+}
+
+std::string human_amount(std::string_view resource, std::int64_t amount) {
+  return counted_in_thousandths(resource) ? fmt::format("{}m", amount) : fmt::format("{}", amount);
+}
+
+void lint_nodes(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    const std::string object = object_text("Node", {}, cluster.text(cluster.nodes().name[node]));
+    std::map<ResourceIndex, std::int64_t> allocatable;
+    for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
+      allocatable[item.resource] = item.amount;
+    }
+    if (!allocatable.contains(resource_pods)) {
+      findings.warning({.object = object,
+                        .field = "status.allocatable.pods",
+                        .message = "the node takes no pod at all",
+                        .remedy = "state how many pods it takes, for example 110"});
+    }
+    const std::span<const std::int64_t> used = cluster.order().used(node);
+    for (std::uint32_t column = 0; column < used.size(); ++column) {
+      const ResourceIndex resource{column};
+      const std::string_view name = cluster.resources().name(resource);
+      if (used[column] <= allocatable[resource]) continue;
+      findings.warning(
+          {.object = object,
+           .field = fmt::format("status.allocatable[{}]", name),
+           .value = human_amount(name, allocatable[resource]),
+           .message = fmt::format("its pods request more: {}", human_amount(name, used[column]))});
+    }
+  }
+}
+
+void lint_groups(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    const Unit& unit = cluster.units()[group.unit];
+    const std::string object =
+        object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
+    if (!unit.defined) {
+      findings.warning({.object = object,
+                        .message = fmt::format("{} pods name this group, but it is not in the "
+                                               "input; it counts as basic, minimum 1",
+                                               unit.size),
+                        .remedy = "add the PodGroup or its Workload"});
+      continue;
+    }
+    if (unit.gang && unit.minimum > unit.size) {
+      findings.warning(
+          {.object = object,
+           .field = "spec.schedulingPolicy.gang.minCount",
+           .value = fmt::format("{}", unit.minimum),
+           .message = fmt::format("only {} pods are there: it cannot start", unit.size),
+           .remedy = "create the missing pods or lower the minimum"});
+    }
+    std::int64_t other = 0;
+    for (const PodIndex pod : group.members) {
+      if (cluster.pods().priority[pod] != unit.scheduling_priority) ++other;
+    }
+    if (other == 0) continue;
+    findings.warning({.object = object,
+                      .field = "spec.priorityClassName",
+                      .value = fmt::format("{}", unit.scheduling_priority),
+                      .message = fmt::format("PodsNotMatchingPriority: {} of its pods carry "
+                                             "another priority; the group's counts",
+                                             other),
+                      .remedy = "give the pods the group's class"});
+  }
+}
+
+/// The pods of each namespace, for matching budgets.
+std::map<std::string_view, std::vector<PodIndex>> pods_by_namespace(const Cluster& cluster) {
+  std::map<std::string_view, std::vector<PodIndex>> pods;
+  if (cluster.budgets().empty()) return pods;
+  for (const PodIndex pod : cluster.pods_by_name()) {
+    pods[cluster.text(cluster.pods().namespace_name[pod])].push_back(pod);
+  }
+  return pods;
+}
+
+void lint_budgets(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  const auto pods = pods_by_namespace(cluster);
+  std::map<std::string, std::int64_t> governed_by;
+  for (const DisruptionBudget* budget : cluster.budgets()) {
+    const std::string object =
+        object_text("PodDisruptionBudget", budget->namespace_name, budget->name);
+    std::int64_t governed = 0;
+    const auto here = pods.find(budget->namespace_name);
+    if (here != pods.end()) {
+      for (const PodIndex pod : here->second) {
+        const Labels labels = cluster.label_objects(cluster.pods().labels[pod]);
+        if (!governs(*budget, budget->namespace_name, labels)) continue;
+        ++governed;
+        ++governed_by[cluster.pod_key(pod)];
+      }
+    }
+    if (governed > 0) continue;
+    findings.warning({.object = object,
+                      .field = "spec.selector",
+                      .message = "it governs no pod of its namespace",
+                      .remedy = "compare the selector with the pods' labels"});
+  }
+  for (const auto& [pod, count] : governed_by) {
+    if (count < 2) continue;
+    findings.warning({.object = "Pod " + pod,
+                      .message = fmt::format("{} budgets govern it; Kubernetes refuses to evict "
+                                             "such a pod through its API",
+                                             count),
+                      .remedy = "make the selectors disjoint"});
+  }
+}
+
+void lint_pod(Findings& findings, PodIndex pod) {
+  const Cluster& cluster = findings.cluster();
+  const PodColumns& pods = cluster.pods();
+  const std::string object = "Pod " + cluster.pod_key(pod);
+  const auto missing = [&](NodeIndex node) {
+    return node.exists() && !cluster.nodes().flags[node].exists;
+  };
+  for (const auto& [node, field] : {std::pair{pods.node[pod], "spec.nodeName"},
+                                    std::pair{pods.nominated[pod], "status.nominatedNodeName"}}) {
+    if (!missing(node)) continue;
+    findings.warning({.object = object,
+                      .field = field,
+                      .value = std::string(cluster.text(cluster.nodes().name[node])),
+                      .message = "this node is not in the input",
+                      .remedy = "add it (kubectl get nodes -o yaml) or leave the pod out"});
+  }
+  for (const std::string& need : cluster.shape(pods.shape[pod]).unsupported) {
+    findings.warning({.object = object,
+                      .value = need,
+                      .message = "Makeway does not check this need yet and will refuse to place "
+                                 "the pod"});
+  }
+}
+
+/// Pending pods that ask for more of something than any node has.
+void lint_size(Findings& findings, PodIndex pod,
+               const std::map<ResourceIndex, std::int64_t>& largest) {
+  const Cluster& cluster = findings.cluster();
+  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+    const auto found = largest.find(item.resource);
+    const std::int64_t most = found == largest.end() ? 0 : found->second;
+    if (item.amount <= most) continue;
+    const std::string_view name = cluster.resources().name(item.resource);
+    findings.warning({.object = "Pod " + cluster.pod_key(pod),
+                      .field = fmt::format("requests[{}]", name),
+                      .value = human_amount(name, item.amount),
+                      .message = fmt::format("no node has that much; the largest has {}",
+                                             human_amount(name, most))});
+  }
+}
+
+}  // namespace
+
+Problems lint(const Cluster& cluster) {
+  Findings findings(cluster);
+  lint_classes(findings);
+  lint_nodes(findings);
+  lint_groups(findings);
+  lint_budgets(findings);
+  std::map<ResourceIndex, std::int64_t> largest;
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
+      largest[item.resource] = std::max(largest[item.resource], item.amount);
+    }
+  }
+  for (const PodIndex pod : cluster.pods_by_name()) {
+    lint_pod(findings, pod);
+    const bool pending = !cluster.pods().node[pod].exists();
+    if (pending && cluster.node_count() > 0) lint_size(findings, pod, largest);
+  }
+  return findings.take();
+}
+
+}  // namespace makeway

@@ -1,0 +1,17 @@
+// What is wrong with a cluster as a whole, although each object is fine by itself.
+//
+// `find_errors` finds what cannot be decided and must be refused (law 13); it costs O(units) and
+// runs on every load. `lint` finds what is legal and probably not meant; `makeway check` runs it.
+// Problems come in the order of kind, namespace and name, without an origin: the store does not
+// know files.
+#pragma once
+
+#include "base/problem.hpp"
+#include "model/cluster.hpp"
+
+namespace makeway {
+
+Problems find_errors(const Cluster& cluster);
+Problems lint(const Cluster& cluster);
+
+}  // namespace makeway

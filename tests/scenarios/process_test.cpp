@@ -1,0 +1,74 @@
+// The real process, for what only a process has: standard input, pipes, a full disk, signals.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "scenarios/sandbox.hpp"
+
+namespace makeway {
+namespace {
+
+/// Output and exit status of a bash script in which $makeway is the program.
+Outcome shell(const std::string& script) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  const char* const binary = std::getenv("MAKEWAY_BINARY");
+  if (binary == nullptr) return {.error = "MAKEWAY_BINARY is not set", .status = -1};
+  const std::string command = fmt::format("makeway='{}'; {}", binary, script);
+  std::FILE* const pipe = popen(fmt::format("bash -c \"{}\"", command).c_str(), "r");
+  if (pipe == nullptr) return {.error = "popen failed", .status = -1};
+  Outcome outcome;
+  std::array<char, 4'096> buffer{};
+  for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    outcome.out.append(buffer.data(), size);
+  }
+  const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+class Process : public testing::Test {
+ protected:
+  void SetUp() override {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
+    if (std::getenv("MAKEWAY_BINARY") == nullptr) GTEST_SKIP() << "run me through ctest";
+  }
+};
+
+TEST_F(Process, ReadsStandardInput) {
+  const Outcome outcome = shell(
+      "printf '%s\\n' 'apiVersion: v1' 'kind: Node' 'metadata: {name: n1}' | "
+      "\\$makeway snapshot -f - -o json");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(outcome.out.contains("\"name\": \"n1\"")) << outcome.out;
+}
+
+TEST_F(Process, AClosedPipeIsNoFailure) {
+  const Outcome outcome = shell(
+      "set -o pipefail; "
+      "for i in 1 2 3 4 5; do \\$makeway config list 2>&1 | head -c 1 > /dev/null || exit 9; done");
+  EXPECT_EQ(outcome.status, 0);
+}
+
+TEST_F(Process, AFullDiskIsAFailure) {
+  const Outcome outcome = shell("\\$makeway config list 2>&1 > /dev/full");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(outcome.out.starts_with("makeway: cannot write the output: ")) << outcome.out;
+}
+
+TEST_F(Process, ExitStatusReachesTheShell) {
+  EXPECT_EQ(shell("\\$makeway version > /dev/null").status, 0);
+  EXPECT_EQ(shell("\\$makeway snapshot -f there-is-no-such-file 2> /dev/null").status, 1);
+  EXPECT_EQ(shell("\\$makeway snapsot 2> /dev/null").status, 2);
+}
+
+TEST_F(Process, PlainTextWithoutATerminal) {
+  const Outcome outcome = shell("\\$makeway snapshot -f no-such-file 2>&1");
+  EXPECT_FALSE(outcome.out.contains('\x1b')) << outcome.out;
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,74 @@
+// ReferenceStore: the store as one would write it without caring about time. The oracle of Cluster.
+//
+// It keeps the objects in maps and derives everything from nothing whenever it is asked, in the
+// most obvious way. It shares no code with Cluster besides the object types and the names. Rules:
+//  1. A pod is a unit of its own, or belongs to the group it names in its namespace, whether or
+//     not there is such an object.
+//  2. A group's policy is its PodGroup's, else that of the Workload's template that it follows.
+//  3. A group's priority is said by its PodGroup, else the template, else the Workload, else by the
+//     lowest of its pods. A class that is not here counts as 0; no class: the lowest global
+//     default, else 0. The preemption priority is the scheduling priority unless a class that is
+//     here is named for it.
+//  4. On a node: preemption priority, group over pod, size (of units that go whole), older start
+//     (none: last), namespace, name.
+//  5. Existing nodes share a class when taints, `unschedulable` and their values of all keys that
+//     any pod ever selected nodes by are equal; the host name is never such a key.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/objects.hpp"
+#include "support/cluster_view.hpp"
+
+namespace makeway {
+
+class ReferenceStore {
+ public:
+  using Key = std::pair<std::string, std::string>;  ///< Namespace and name.
+
+  /// Objects must be normalized.
+  void apply(const Change& change);
+
+  ClusterView view() const;
+
+  /// What is here, as upserts.
+  std::vector<Change> objects() const;
+
+ private:
+  struct Priority {
+    std::int32_t scheduling = 0;
+    std::int32_t preemption = 0;
+    bool never_preempts = false;
+  };
+
+  void remember_keys(const Pod& pod);
+  void remove(const Removal& removal);
+  const PriorityClass* find_class(const std::string& name) const;
+  const PriorityClass* default_class() const;
+  Priority pod_priority(const Pod& pod) const;
+  Priority lowest_priority(const std::vector<const Pod*>& members) const;
+  Priority claimed_priority(Priority of_members, const std::vector<PriorityClaim>& claims) const;
+  const Workload* workload_of(const Key& group) const;
+  const GroupTemplate* template_of(const Key& group) const;
+  UnitView pod_unit(const Pod& pod) const;
+  UnitView group_unit(const Key& group, const std::vector<const Pod*>& members) const;
+  std::map<std::string, UnitView> units() const;
+  NodeView node(const std::string& name, const std::map<std::string, UnitView>& units) const;
+  std::vector<NodeView> nodes(const std::map<std::string, UnitView>& units) const;
+  bool same_class(const Node& a, const Node& b) const;
+
+  std::map<Key, Pod> pods_;
+  std::map<std::string, Node> nodes_;
+  std::map<std::string, PriorityClass> classes_;
+  std::map<Key, DisruptionBudget> budgets_;
+  std::map<Key, PodGroup> groups_;
+  std::map<Key, Workload> workloads_;
+  std::map<std::string, Namespace> namespaces_;
+  std::set<std::string> selecting_keys_;  ///< Ever seen.
+};
+
+}  // namespace makeway
