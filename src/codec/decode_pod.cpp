@@ -274,7 +274,7 @@ PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   join_statuses(draft);
   join_ports(draft, pod);
   pod_requests(draft.resources, pod.requests);
-  finish_shape(draft.shape, metadata.labels, metadata.namespace_name, pod.shape);
+  finish_shape(draft.shape, metadata.labels, pod.shape);
   pod.namespace_name.swap(metadata.namespace_name);
   pod.name.swap(metadata.name);
   pod.uid.swap(metadata.uid);

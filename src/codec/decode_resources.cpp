@@ -13,7 +13,10 @@ bool read_quantity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
   if (!reader.read_token(value, path, text)) return false;
   const Result<Quantity> parsed = parse_quantity_exact(text);
   if (!parsed) {
-    reader.refuse(path, text, parsed.error().message);
+    // The problem shows the value itself: leave out the message's own `"value" is `.
+    std::string_view message = parsed.error().message;
+    message.remove_prefix(std::min(message.size(), shorten(text).size() + 6));
+    reader.refuse(path, text, std::string(message));
     return false;
   }
   if (parsed->is_negative()) {
@@ -22,7 +25,7 @@ bool read_quantity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
   }
   const Scale scale = counted_in_thousandths(resource) ? Scale::milli : Scale::one;
   if (!rounded_up(*parsed, scale)) {
-    reader.refuse(path, text, "the amount is absurd: more than 2^60 of its unit");
+    reader.refuse(path, text, "too large; the largest amount accepted is 2^60 of its unit");
     return false;
   }
   quantity = *parsed;

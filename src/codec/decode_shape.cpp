@@ -164,15 +164,11 @@ void require_own(std::optional<LabelSelector>& selector, const std::vector<std::
   if (selector) normalize(*selector);
 }
 
-PodAffinityTerm finished(const AffinityDraft& draft, const Labels& labels,
-                         std::string_view namespace_name) {
+PodAffinityTerm finished(const AffinityDraft& draft, const Labels& labels) {
   PodAffinityTerm term = draft.term;
   if (term.selector) {  // Without a selector the term selects nothing, whatever the keys say.
     require_own(term.selector, draft.match_label_keys, Operator::in, labels);
     require_own(term.selector, draft.mismatch_label_keys, Operator::not_in, labels);
-  }
-  if (term.namespaces.empty() && !term.namespace_selector) {
-    term.namespaces.emplace_back(namespace_name);
   }
   return term;
 }
@@ -218,13 +214,12 @@ void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
   });
 }
 
-void finish_shape(const ShapeDraft& draft, const Labels& labels, std::string_view namespace_name,
-                  PodShape& shape) {
+void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape) {
   for (const AffinityDraft& term : draft.affinity) {
-    shape.affinity.push_back(finished(term, labels, namespace_name));
+    shape.affinity.push_back(finished(term, labels));
   }
   for (const AffinityDraft& term : draft.anti_affinity) {
-    shape.anti_affinity.push_back(finished(term, labels, namespace_name));
+    shape.anti_affinity.push_back(finished(term, labels));
   }
   for (const SpreadDraft& item : draft.spread) {
     SpreadConstraint constraint = item.constraint;

@@ -111,9 +111,8 @@ void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& 
                         std::vector<Toleration>& tolerations);
 void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                    std::vector<SpreadDraft>& constraints);
-/// Turns the drafts into terms, now that the pod's labels and namespace are known.
-void finish_shape(const ShapeDraft& draft, const Labels& labels, std::string_view namespace_name,
-                  PodShape& shape);
+/// Turns the drafts into terms, now that the pod's labels are known.
+void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape);
 std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,
                                        const FieldPath& path);
 

@@ -23,12 +23,12 @@ apiVersion: v1
 kind: Pod
 metadata: {name: p, uid: u1, labels: {b: "2", a: "1"}}
 spec:
-  nodeName: n
+  nodeName: n1
   schedulerName: default-scheduler
   overhead: {cpu: 100m}
   containers:
   - {name: x, resources: {requests: {cpu: 1, memory: 1Ki}}}
-  - {name: y, resources: {requests: {cpu: 400m}}}
+  - {name: z, resources: {requests: {cpu: 400m}}}
 )");
   EXPECT_EQ(dump(cluster, DumpFormat::yaml), R"(apiVersion: v1
 kind: List
@@ -43,7 +43,7 @@ items:
       a: "1"
       b: "2"
   spec:
-    nodeName: n
+    nodeName: n1
     containers:
     - name: total
       resources:
@@ -55,7 +55,7 @@ items:
 
 TEST(Dump, JsonAndYamlSayTheSame) {
   const Cluster cluster = loaded(
-      "{apiVersion: v1, kind: Node, metadata: {name: n, labels: {zone: \"no\"}}, spec: "
+      "{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {zone: \"no\"}}, spec: "
       "{taints: [{key: k, effect: NoSchedule}]}, status: {allocatable: {cpu: 3, pods: 10}}}");
   const std::string json = dump(cluster, DumpFormat::json);
   const std::string yaml = dump(cluster, DumpFormat::yaml);

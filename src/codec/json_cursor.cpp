@@ -29,8 +29,9 @@ std::string_view type_text(json_type type) {
 
 /// What the author can do when the type is wrong; unquoted scalars are the usual reason.
 std::string type_remedy(std::string_view expected, json_type found) {
-  if (expected == "a string" && (found == json_type::number || found == json_type::boolean)) {
-    return "put it in quotes";
+  if (expected == "a string" && found == json_type::number) return "put it in quotes";
+  if (expected == "a string" && found == json_type::boolean) {
+    return "put it in quotes (YAML takes y, n, yes, no, on and off for booleans)";
   }
   if (found == json_type::string && expected != "a mapping" && expected != "a list") {
     return "write it without quotes";

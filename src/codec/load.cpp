@@ -27,10 +27,7 @@ class Loader final : public ObjectSink {
   void own_document(std::string_view kind, std::string_view json, const Origin& origin) override;
 
  private:
-  std::uint32_t document_number(const Origin& origin);
   void repeated(const Change& object, const Origin& origin);
-  Origin origin_of(std::string_view object) const;
-  void add_placed(Problems problems);
 
   Cluster cluster_;
   ObjectDecoder decoder_;
@@ -39,11 +36,7 @@ class Loader final : public ObjectSink {
   std::optional<ConfigurationDocument> configuration_;
   Origin configuration_origin_;
   Problems warnings_;
-  // A pod's slot in a fresh store is its number, so its document is found by slot; the other
-  // kinds are few enough for a map by name.
-  std::vector<Origin> documents_;
-  std::vector<std::uint32_t> document_of_pod_;
-  std::map<std::string, std::uint32_t, std::less<>> document_of_object_;
+  ObjectOrigins origins_;
 };
 
 void Loader::text(std::string_view padded_text, std::string_view name) {
@@ -64,41 +57,20 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   report_.add(std::move(problems));
 }
 
-std::uint32_t Loader::document_number(const Origin& origin) {
-  if (documents_.empty() || documents_.back() != origin) documents_.push_back(origin);
-  return static_cast<std::uint32_t>(documents_.size() - 1);
-}
-
 void Loader::object(const Change& object, const Origin& origin) {
-  const bool is_new = cluster_.apply(object);
-  if (!is_new) return repeated(object, origin);
-  const std::uint32_t document = document_number(origin);
-  if (std::holds_alternative<Pod>(object)) {
-    document_of_pod_.push_back(document);
-  } else {
-    document_of_object_.emplace(object_text(object), document);
-  }
+  if (!cluster_.apply(object)) return repeated(object, origin);
+  origins_.add(object, origin);
 }
 
 void Loader::repeated(const Change& object, const Origin& origin) {
   const std::string name = object_text(object);
-  const Origin first = origin_of(name);
+  const Origin first = origins_.find(name, cluster_);
   refuse({.origin = origin,
           .object = name,
           .message = fmt::format(
               "it is there twice; the other one is in {}{}", first.source,
               first.document == 0 ? std::string() : fmt::format(", document {}", first.document)),
           .remedy = "remove one of them"});
-}
-
-Origin Loader::origin_of(std::string_view object) const {
-  const auto found = document_of_object_.find(object);
-  if (found != document_of_object_.end()) return documents_[found->second];
-  const std::size_t slash = object.find('/');
-  if (!object.starts_with("Pod ") || slash == std::string_view::npos) return {};
-  const auto pod = cluster_.find_pod(object.substr(4, slash - 4), object.substr(slash + 1));
-  if (!pod || pod->value >= document_of_pod_.size()) return {};
-  return documents_[document_of_pod_[pod->value]];
 }
 
 void Loader::own_document(std::string_view kind, std::string_view json, const Origin& origin) {
@@ -111,7 +83,7 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
   }
   if (configuration_) {
     return refuse({.origin = origin,
-                   .object = "Configuration " + configuration_->name,
+                   .object = "Configuration",
                    .message = fmt::format("there is another Configuration in {}",
                                           configuration_origin_.source),
                    .remedy = "keep one, or name it with --config"});
@@ -133,17 +105,14 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
   }
 }
 
-void Loader::add_placed(Problems problems) {
-  for (Problem& problem : problems) problem.origin = origin_of(problem.object);
-  report_.add(std::move(problems));
-}
-
 LoadResult Loader::finish() {
   LoadResult result;
   if (report_.problems.empty()) {
     cluster_.finish_bulk();
     fill_budget_status(cluster_);
-    add_placed(find_errors(cluster_));
+    Problems errors = find_errors(cluster_);
+    origins_.place(errors, cluster_);
+    report_.add(std::move(errors));
   }
   result.problems = std::move(report_.problems);
   result.problems_left_out = report_.problems_left_out;
@@ -154,6 +123,7 @@ LoadResult Loader::finish() {
   for (Problem& problem : result.problems) warnings_.push_back(std::move(problem));
   result.problems.clear();
   result.loaded = Loaded{.cluster = std::move(cluster_),
+                         .origins = std::move(origins_),
                          .configuration = std::move(configuration_),
                          .statistics = std::move(statistics_),
                          .warnings = std::move(warnings_)};
@@ -165,6 +135,30 @@ Problem failure(std::string source, std::string message) {
 }
 
 }  // namespace
+
+void ObjectOrigins::add(const Change& object, const Origin& origin) {
+  if (documents_.empty() || documents_.back() != origin) documents_.push_back(origin);
+  const auto document = static_cast<std::uint32_t>(documents_.size() - 1);
+  if (std::holds_alternative<Pod>(object)) {
+    document_of_pod_.push_back(document);
+  } else {
+    document_of_object_.emplace(object_text(object), document);
+  }
+}
+
+Origin ObjectOrigins::find(std::string_view object, const Cluster& cluster) const {
+  const auto found = document_of_object_.find(object);
+  if (found != document_of_object_.end()) return documents_[found->second];
+  const std::size_t slash = object.find('/');
+  if (!object.starts_with("Pod ") || slash == std::string_view::npos) return {};
+  const auto pod = cluster.find_pod(object.substr(4, slash - 4), object.substr(slash + 1));
+  if (!pod || pod->value >= document_of_pod_.size()) return {};
+  return documents_[document_of_pod_[pod->value]];
+}
+
+void ObjectOrigins::place(Problems& problems, const Cluster& cluster) const {
+  for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
+}
 
 LoadResult load(std::span<const std::string> paths, const LoadProgress& progress) {
   Loader loader;

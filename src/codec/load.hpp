@@ -29,8 +29,26 @@ struct LoadStatistics {
   std::map<std::string, std::uint64_t> skipped;  ///< Kinds that nobody here reads.
 };
 
+/// Where each object came from. Four bytes a pod.
+class ObjectOrigins {
+ public:
+  void add(const Change& object, const Origin& origin);
+  /// By its name in messages ("Pod shop/web-1"); empty when unknown.
+  Origin find(std::string_view object, const Cluster& cluster) const;
+  /// Fills in the origin of problems that name an object.
+  void place(Problems& problems, const Cluster& cluster) const;
+
+ private:
+  // A pod's slot in a fresh store is its number, so its document is found by slot; the other kinds
+  // are few enough for a map by name.
+  std::vector<Origin> documents_;
+  std::vector<std::uint32_t> document_of_pod_;
+  std::map<std::string, std::uint32_t, std::less<>> document_of_object_;
+};
+
 struct Loaded {
   Cluster cluster;
+  ObjectOrigins origins;
   std::optional<ConfigurationDocument> configuration;  ///< At most one may be among the files.
   LoadStatistics statistics;
   Problems warnings;  ///< Never errors.

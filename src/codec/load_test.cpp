@@ -171,7 +171,7 @@ TEST(Load, WhatMakewayCannotCheckIsRememberedWhileThePodIsPending) {
   EXPECT_EQ(pod_of(pod_yaml(spec)).shape.unsupported,
             (std::vector<std::string>{"persistentVolumeClaim data", "resourceClaim gpu",
                                       "schedulingGate quota"}));
-  EXPECT_TRUE(pod_of(pod_yaml("  nodeName: n" + spec)).shape.unsupported.empty());
+  EXPECT_TRUE(pod_of(pod_yaml("  nodeName: n1" + spec)).shape.unsupported.empty());
 }
 
 TEST(Load, GroupsOfEveryVersionOfTheApi) {
@@ -211,9 +211,9 @@ spec: {workloadRef: {name: old, podGroup: g, podGroupReplicaKey: "0"}}
 
 TEST(Load, ABudgetWithoutStatusFollowsFromItsSpec) {
   const std::string pods =
-      "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: x}}, spec: {nodeName: n}}\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: x}}, spec: {nodeName: n1}}\n"
       "---\n"
-      "{apiVersion: v1, kind: Pod, metadata: {name: b, labels: {app: x}}, spec: {nodeName: n}}\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: b, labels: {app: x}}, spec: {nodeName: n1}}\n"
       "---\n"
       "{apiVersion: v1, kind: Pod, metadata: {name: c, labels: {app: x}}}\n---\n";
   const auto allowed = [&](std::string_view spec) {
@@ -229,15 +229,15 @@ TEST(Load, ABudgetWithoutStatusFollowsFromItsSpec) {
 }
 
 TEST(LoadErrors, NameFileDocumentObjectFieldValueAndRemedy) {
-  EXPECT_EQ(problems_of("# first\n{apiVersion: v1, kind: Node, metadata: {name: n}}\n---\n" +
+  EXPECT_EQ(problems_of("# first\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n" +
                         pod_yaml("  priority: high\n  containers: "
                                  "[{name: a, resources: {requests: {cpu: 1 core}}}]")),
             (std::vector<std::string>{
                 "test, document 2 (line 4): Pod default/p: spec.priority \"high\": expected an "
                 "integer, found a string; write it without quotes",
                 "test, document 2 (line 4): Pod default/p: "
-                "spec.containers[0].resources.requests.cpu \"1 core\": \"1 core\" is not a "
-                "quantity; expected a number and at most one suffix of n u m k M G T P E, Ki Mi Gi "
+                "spec.containers[0].resources.requests.cpu \"1 core\": not a quantity; expected a "
+                "number and at most one suffix of n u m k M G T P E, Ki Mi Gi "
                 "Ti Pi Ei, or an exponent like e3 (500m, 1.5, 2Gi)"}));
 }
 

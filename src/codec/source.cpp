@@ -303,7 +303,10 @@ Result<PaddedText> decode_text(PaddedText bytes, std::string_view name, std::siz
 TextFormat detect_format(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return TextFormat::yaml;
-  return text[first] == '{' || text[first] == '[' ? TextFormat::json : TextFormat::yaml;
+  if (text[first] != '{') return text[first] == '[' ? TextFormat::json : TextFormat::yaml;
+  const std::size_t second = text.find_first_not_of(" \t\r\n", first + 1);
+  if (second == std::string_view::npos) return TextFormat::yaml;
+  return text[second] == '"' || text[second] == '}' ? TextFormat::json : TextFormat::yaml;
 }
 
 }  // namespace makeway

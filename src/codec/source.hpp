@@ -99,7 +99,8 @@ Result<PaddedText> decode_text(PaddedText bytes, std::string_view name,
 
 enum class TextFormat : std::uint8_t { json, yaml };
 
-/// By the first byte that is not blank: "{" and "[" begin JSON. Names lie too often.
+/// By the first bytes that are not blank: "[", or "{" with a quoted key, begin JSON; a mapping in
+/// braces with a bare key is YAML. Names lie too often.
 TextFormat detect_format(std::string_view text);
 
 }  // namespace makeway

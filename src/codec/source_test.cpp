@@ -202,6 +202,9 @@ TEST(PaddedTextTest, MovesAndLeavesNothing) {
 TEST(Format, IsSeenInTheFirstByte) {
   EXPECT_EQ(detect_format("{}"), TextFormat::json);
   EXPECT_EQ(detect_format(" \n\t[1]"), TextFormat::json);
+  EXPECT_EQ(detect_format("{ \n \"a\": 1}"), TextFormat::json);
+  EXPECT_EQ(detect_format("{a: 1}"), TextFormat::yaml);
+  EXPECT_EQ(detect_format("{"), TextFormat::yaml);
   EXPECT_EQ(detect_format("a: 1"), TextFormat::yaml);
   EXPECT_EQ(detect_format("---\n{}"), TextFormat::yaml);
   EXPECT_EQ(detect_format(""), TextFormat::yaml);

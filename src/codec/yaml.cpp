@@ -37,7 +37,9 @@ class Parser {
   explicit Parser(std::string_view text) {
     CHECK(yaml_parser_initialize(&parser_) == 1, "out of memory");
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+    // libyaml asserts that there is a text; an empty view may point nowhere.
+    const char* const begin = text.empty() ? "" : text.data();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(begin),
                                  text.size());
   }
   Parser(const Parser&) = delete;

@@ -99,6 +99,14 @@ void normalize(Pod& pod) {
   normalize(pod.labels);
   normalize(pod.requests);
   std::erase_if(pod.requests, [](const Amount& amount) { return amount.resource == pods_name; });
+  for (auto* const terms : {&pod.shape.affinity, &pod.shape.anti_affinity}) {
+    for (PodAffinityTerm& term : *terms) {
+      // A term that names no namespace means the pod's own.
+      if (term.namespaces.empty() && !term.namespace_selector) {
+        term.namespaces.push_back(pod.namespace_name);
+      }
+    }
+  }
   normalize(pod.shape);
   sort_unique(pod.owners);
   if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();

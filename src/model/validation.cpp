@@ -222,7 +222,7 @@ void lint_groups(Findings& findings) {
         object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
     if (!unit.defined) {
       findings.warning({.object = object,
-                        .message = fmt::format("{} pods name this group, but it is not in the "
+                        .message = fmt::format("pods name this group ({}), but it is not in the "
                                                "input; it counts as basic, minimum 1",
                                                unit.size),
                         .remedy = "add the PodGroup or its Workload"});
@@ -233,7 +233,7 @@ void lint_groups(Findings& findings) {
           {.object = object,
            .field = "spec.schedulingPolicy.gang.minCount",
            .value = fmt::format("{}", unit.minimum),
-           .message = fmt::format("only {} pods are there: it cannot start", unit.size),
+           .message = fmt::format("fewer pods are there ({}): it cannot start", unit.size),
            .remedy = "create the missing pods or lower the minimum"});
     }
     std::int64_t other = 0;
@@ -299,7 +299,7 @@ void lint_pod(Findings& findings, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
   const std::string object = "Pod " + cluster.pod_key(pod);
   const auto missing = [&](NodeIndex node) {
-    return node.exists() && !cluster.nodes().flags[node].exists;
+    return cluster.node_count() > 0 && node.exists() && !cluster.nodes().flags[node].exists;
   };
   for (const auto& [node, field] : {std::pair{pods.node[pod], "spec.nodeName"},
                                     std::pair{pods.nominated[pod], "status.nominatedNodeName"}}) {
@@ -348,6 +348,10 @@ Problems lint(const Cluster& cluster) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
       largest[item.resource] = std::max(largest[item.resource], item.amount);
     }
+  }
+  if (cluster.node_count() == 0 && cluster.pod_count() > 0) {
+    findings.warning({.message = "there are pods but no nodes in the input",
+                      .remedy = "add them (kubectl get nodes -o yaml)"});
   }
   for (const PodIndex pod : cluster.pods_by_name()) {
     lint_pod(findings, pod);

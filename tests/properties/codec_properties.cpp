@@ -27,12 +27,20 @@ Cluster filled(const std::vector<Change>& objects) {
 RandomClusterOptions clean_options(Prng& random) {
   RandomClusterOptions options = random_options(random);
   options.features.dangling = false;
+  options.features.huge_amounts = false;  // Beyond what a quantity may say.
   return options;
 }
 
 TEST(CodecProperties, ADumpLoadsToTheSameDump) {
   for_each_case("a dump loads to the same dump", [](Prng& random) {
-    const Cluster cluster = filled(random_objects(random, clean_options(random)));
+    std::vector<Change> objects = random_objects(random, clean_options(random));
+    for (Change& object : objects) {
+      // Loading computes a missing status from the spec: not the same dump, and not meant to be.
+      if (auto* const budget = std::get_if<DisruptionBudget>(&object)) {
+        budget->disruptions_allowed = budget->disruptions_allowed.value_or(0);
+      }
+    }
+    const Cluster cluster = filled(objects);
     const DumpFormat format = random.chance(80) ? DumpFormat::json : DumpFormat::yaml;
     const std::string first = dump(cluster, format);
     const LoadResult again = load_text(first, "dump");

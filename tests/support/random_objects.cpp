@@ -96,9 +96,9 @@ std::vector<Taint> RandomObjects::taints() {
   return taints;
 }
 
-Requirement RandomObjects::requirement() {
+Requirement RandomObjects::requirement(std::uint64_t operators) {
   Requirement requirement{.key = topology_key(),
-                          .operation = static_cast<Operator>(prng_.below(6))};
+                          .operation = static_cast<Operator>(prng_.below(operators))};
   if (requirement.operation == Operator::greater_than ||
       requirement.operation == Operator::less_than) {
     requirement.values = {fmt::format("{}", prng_.below(10))};
@@ -111,7 +111,7 @@ Requirement RandomObjects::requirement() {
 
 LabelSelector RandomObjects::selector() {
   LabelSelector selector;
-  while (prng_.chance(50)) selector.requirements.push_back(requirement());
+  while (prng_.chance(50)) selector.requirements.push_back(requirement(pod_operators));
   return selector;
 }
 
@@ -121,7 +121,7 @@ PodShape RandomObjects::shape() {
     shape.node_selector.push_back({.key = topology_key(), .value = numbered("value", 2)});
   }
   while (on(options_.features.node_selectors, 10)) {
-    NodeSelectorTerm term{.labels = {requirement()}, .fields = {}};
+    NodeSelectorTerm term{.labels = {requirement(node_operators)}, .fields = {}};
     if (prng_.chance(30)) {
       term.fields.push_back(
           {.key = "metadata.name", .operation = Operator::in, .values = {node_name()}});

@@ -102,7 +102,10 @@ class RandomObjects {
   std::int64_t amount();
   std::vector<Taint> taints();
   PodShape shape();
-  Requirement requirement();
+  // The first four operators are for labels of anything, Gt and Lt for those of nodes only.
+  static constexpr std::uint64_t pod_operators = 4;
+  static constexpr std::uint64_t node_operators = 6;
+  Requirement requirement(std::uint64_t operators);
   LabelSelector selector();
   PodNotes notes();
   std::int32_t priority();

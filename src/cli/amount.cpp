@@ -1,0 +1,79 @@
+#include "cli/amount.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "cli/text.hpp"
+#include "codec/quantity.hpp"
+#include "model/resource.hpp"
+
+namespace makeway::cli {
+namespace {
+
+bool counted_in_bytes(std::string_view resource) {
+  return resource == memory_name || resource == storage_name || resource.starts_with("hugepages-");
+}
+
+/// The fewer cores, the more decimals: below 10 exactly, below 100 to a tenth, then whole ones.
+std::string cores_text(std::int64_t milli) {
+  if (milli >= 100'000)
+    return grouped(static_cast<std::uint64_t>(milli / 1'000 + (milli % 1'000 >= 500 ? 1 : 0)));
+  const std::int64_t shown = milli < 10'000 ? milli : (milli + 50) / 100 * 100;
+  std::string text = fmt::format("{}.{:03}", shown / 1'000, shown % 1'000);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+/// part * scale / whole without leaving int64.
+std::int64_t scaled(std::int64_t part, std::int64_t whole, std::int64_t scale) {
+  constexpr std::int64_t safe = std::int64_t{1} << 50U;
+  if (whole <= 0) return 0;
+  while (part > safe || whole > safe) {
+    part /= 2;
+    whole = std::max<std::int64_t>(whole / 2, 1);
+  }
+  return (part * scale + whole / 2) / whole;
+}
+
+}  // namespace
+
+std::string amount_text(std::string_view resource, std::int64_t amount) {
+  CHECK(amount >= 0, "amounts are not negative");
+  if (counted_in_thousandths(resource)) return cores_text(amount);
+  if (counted_in_bytes(resource)) return human_bytes(amount);
+  return grouped(static_cast<std::uint64_t>(amount));
+}
+
+std::string_view short_name(std::string_view resource) {
+  return resource.substr(resource.rfind('/') + 1);
+}
+
+std::int64_t percent_of(std::int64_t part, std::int64_t whole) {
+  constexpr std::int64_t shown_max = 999;
+  return std::min(scaled(part, whole, 100), shown_max);
+}
+
+std::int64_t share_permille(std::int64_t part, std::int64_t whole) {
+  constexpr std::int64_t shown_max = 9'990;
+  if (part <= 0) return 0;
+  if (whole <= 0) return shown_max;
+  const std::int64_t rounded = std::clamp<std::int64_t>(scaled(part, whole, 1'000), 1, shown_max);
+  // Rounding must not hide that a node is full, overfull or not.
+  if (part > whole) return std::max<std::int64_t>(rounded, 1'001);
+  return part < whole ? std::min<std::int64_t>(rounded, 999) : 1'000;
+}
+
+std::string bar(std::int64_t part, std::int64_t whole, std::size_t width) {
+  const auto cells = static_cast<std::int64_t>(width);
+  std::int64_t filled = std::clamp<std::int64_t>(scaled(part, whole, cells), 0, cells);
+  if (part > 0 && whole > 0) filled = std::max<std::int64_t>(filled, 1);
+  if (part < whole) filled = std::min(filled, cells - 1);
+  std::string text;
+  for (std::int64_t i = 0; i < cells; ++i) text += i < filled ? "█" : "░";
+  return text;
+}
+
+}  // namespace makeway::cli

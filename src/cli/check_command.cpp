@@ -1,0 +1,131 @@
+#include "cli/check_command.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/palette.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/text.hpp"
+#include "codec/writer.hpp"
+#include "model/validation.hpp"
+
+namespace makeway::cli {
+namespace {
+
+struct Findings {
+  Problems problems;
+  std::uint64_t left_out = 0;
+  std::optional<std::uint64_t> objects;  ///< Unknown when the files could not be read.
+
+  void add(Problems more) {
+    problems.insert(problems.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+  }
+  ProblemCounts counts() const {
+    ProblemCounts counts = count_problems(problems);
+    counts.errors += left_out;  // Only errors are ever left out.
+    return counts;
+  }
+};
+
+void check_files(const std::vector<std::string>& paths, Terminal& terminal, Findings& findings) {
+  LoadResult result = load_with_progress(paths, terminal);
+  findings.add(std::move(result.problems));
+  findings.left_out = result.problems_left_out;
+  if (!result.loaded) {
+    findings.objects.reset();
+    return;
+  }
+  findings.add(std::move(result.loaded->warnings));
+  Problems warnings = lint(result.loaded->cluster);
+  result.loaded->origins.place(warnings, result.loaded->cluster);
+  findings.add(std::move(warnings));
+  findings.objects = findings.objects.value_or(0) + result.loaded->statistics.objects;
+}
+
+std::string text_of(const Findings& findings, const Palette& palette) {
+  const ProblemCounts counts = findings.counts();
+  std::string text = problem_lines(findings.problems, palette);
+  if (findings.left_out > 0) {
+    text += fmt::format("... and {}\n", counted(findings.left_out, "more problem"));
+  }
+  text +=
+      fmt::format("{}, {}", counted(counts.errors, "error"), counted(counts.warnings, "warning"));
+  if (findings.objects) text += fmt::format(" in {}", counted(*findings.objects, "object"));
+  return text + "\n";
+}
+
+void write_problem(DocumentWriter& writer, const Problem& problem) {
+  writer.begin_object();
+  writer.string_field("severity", problem.severity == Severity::error ? "error" : "warning");
+  if (!problem.origin.source.empty()) writer.string_field("source", problem.origin.source);
+  if (problem.origin.document != 0) writer.integer_field("document", problem.origin.document);
+  if (problem.origin.line != 0) {
+    writer.integer_field("line", static_cast<std::int64_t>(problem.origin.line));
+  }
+  const auto text_field = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) writer.string_field(name, value);
+  };
+  text_field("object", problem.object);
+  text_field("field", problem.field);
+  text_field("value", problem.value);
+  text_field("message", problem.message);
+  text_field("remedy", problem.remedy);
+  writer.end_object();
+}
+
+std::string json_of(const Findings& findings) {
+  const ProblemCounts counts = findings.counts();
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object();
+  writer.integer_field("errors", static_cast<std::int64_t>(counts.errors));
+  writer.integer_field("warnings", static_cast<std::int64_t>(counts.warnings));
+  if (findings.objects) {
+    writer.integer_field("objects", static_cast<std::int64_t>(*findings.objects));
+  }
+  if (findings.left_out > 0) {
+    writer.integer_field("leftOut", static_cast<std::int64_t>(findings.left_out));
+  }
+  writer.key("problems");
+  writer.begin_array();
+  for (const Problem& problem : findings.problems) write_problem(writer, problem);
+  writer.end_array();
+  writer.end_object();
+  return text;
+}
+
+ExitStatus usage_error(std::string_view message, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command("check"))));
+  return ExitStatus::usage;
+}
+
+}  // namespace
+
+ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
+  const bool wants_configuration =
+      arguments.has("config") || arguments.has("preset") || arguments.has("set");
+  if (!arguments.has("file") && !wants_configuration) {
+    return usage_error("nothing to check; name files with -f, or a configuration", terminal);
+  }
+  Findings findings;
+  ChosenConfiguration chosen = choose_configuration({.preset = arguments.text("preset"),
+                                                     .file = arguments.text("config"),
+                                                     .overrides = arguments.all("set")});
+  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  findings.add(std::move(chosen.problems));
+  if (wants_configuration && chosen.document) findings.objects = 1;
+  if (arguments.has("file")) check_files(arguments.all("file"), terminal, findings);
+
+  const Palette palette = palette_for_out(terminal, arguments.text("color"));
+  terminal.out.write(arguments.text("output") == "json" ? json_of(findings)
+                                                        : text_of(findings, palette));
+  const ProblemCounts counts = findings.counts();
+  const bool refused = counts.errors > 0 || (arguments.has("strict") && counts.warnings > 0);
+  return refused ? ExitStatus::failed : ExitStatus::done;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,170 @@
+#include "cli/config_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/check.hpp"
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/palette.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "codec/presets.hpp"
+#include "codec/writer.hpp"
+#include "model/knobs.hpp"
+
+namespace makeway::cli {
+namespace {
+
+const Palette plain(false);
+
+/// The kind of value in a word or two; `config explain` says it in full.
+std::string type_text(const Knob& knob) {
+  switch (knob.type) {
+    case KnobType::boolean: return "true or false";
+    case KnobType::integer: return "integer";
+    case KnobType::duration: return "duration";
+    case KnobType::choice: return fmt::format("{}", fmt::join(knob.choices, " or "));
+    case KnobType::choice_list: return "list of choices";
+    case KnobType::text_list: return "list of texts";
+    case KnobType::text: return "text";
+  }
+  return {};
+}
+
+std::string value_text(const Configuration& configuration, const Knob& knob) {
+  std::string text = knob_text(configuration, knob);
+  return text.empty() ? std::string("(empty)") : text;
+}
+
+std::string knob_table(std::string_view section) {
+  const Configuration standard;
+  Table table({{.heading = "KNOB"}, {.heading = "DEFAULT"}, {.heading = "TAKES"}});
+  for (const Knob& knob : knobs()) {
+    if (!section.empty() && knob.section() != section) continue;
+    table.row({{.text = std::string(knob.path)},
+               {.text = shorten(value_text(standard, knob), 40)},
+               {.text = type_text(knob)}});
+  }
+  return table.empty() ? std::string{} : table.text(plain);
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  return result;
+}
+
+/// Knobs that the user may have meant: those that contain the word, else the most similar one.
+std::vector<std::string_view> similar_knobs(std::string_view word) {
+  constexpr std::size_t shown_max = 8;
+  std::vector<std::string_view> paths;
+  for (const Knob& knob : knobs()) {
+    if (word.empty() || !lower(knob.path).contains(lower(word))) continue;
+    if (paths.size() < shown_max) paths.push_back(knob.path);
+  }
+  const std::string_view nearest = nearest_path(word);
+  if (paths.empty() && !nearest.empty()) paths.push_back(nearest);
+  return paths;
+}
+
+std::string explanation(const Knob& knob) {
+  std::string text = fmt::format("{}\n{}", knob.path, wrapped(knob.documentation, 2));
+  const auto line = [&](std::string_view name, std::string_view value) {
+    std::string body = wrapped(value, 12);
+    body.replace(0, name.size() + 2, fmt::format("  {}", name));
+    text += body;
+  };
+  text += "\n";
+  line("Value:", expected_text(knob));
+  line("Default:", value_text(Configuration{}, knob));
+  line("From:", fmt::format("SPEC section {}", knob.spec));
+  text += "\n";
+  Table table({{.heading = "PRESET"}, {.heading = "VALUE"}});
+  for (const std::string_view name : preset_names()) {
+    const Result<Configuration> preset = load_preset(name);
+    CHECK(preset.has_value(), "presets are checked by tests");
+    table.row({{.text = std::string(name)}, {.text = value_text(*preset, knob)}});
+  }
+  return text + table.text(plain);
+}
+
+ExitStatus usage_error(std::string_view command, std::string_view message, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command(command))));
+  return ExitStatus::usage;
+}
+
+std::string document_text(const ConfigurationDocument& document, std::string_view format,
+                          bool comments) {
+  if (format == "yaml" && comments) return commented_yaml(document);
+  std::string text;
+  if (format == "yaml") {
+    YamlWriter writer(text);
+    write_configuration(writer, document);
+  } else {
+    JsonWriter writer(text);
+    write_configuration(writer, document);
+  }
+  return text;
+}
+
+}  // namespace
+
+ExitStatus run_config_list(const Arguments& /*arguments*/, Terminal& terminal) {
+  Table presets({{.heading = "PRESET"}, {.heading = "REPRODUCES"}});
+  for (const std::string_view name : preset_names()) {
+    presets.row({{.text = std::string(name)}, {.text = preset_summary(name)}});
+  }
+  terminal.out.write(
+      fmt::format("Presets: complete configurations ('makeway config show NAME')\n{}\n"
+                  "Knobs: what can be set ('makeway config explain KNOB')\n{}",
+                  presets.text(plain), knob_table({})));
+  return ExitStatus::done;
+}
+
+ExitStatus run_config_show(const Arguments& arguments, Terminal& terminal) {
+  const bool named = !arguments.operands().empty();
+  const std::string_view preset = named ? std::string_view(arguments.operands().front()) : "";
+  const std::string_view format = arguments.text("output");
+  const bool as_written = !arguments.has("config") && !arguments.has("set") &&
+                          !arguments.has("comments") && format == "yaml";
+  if (as_written) {
+    const Result<std::string_view> text = preset_text(named ? preset : default_preset);
+    CHECK(text.has_value(), "the parser knows the presets");
+    terminal.out.write(*text);
+    return ExitStatus::done;
+  }
+  const ChosenConfiguration chosen = choose_configuration(
+      {.preset = preset, .file = arguments.text("config"), .overrides = arguments.all("set")});
+  if (!chosen.usage.empty()) return usage_error("config show", chosen.usage, terminal);
+  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  if (!chosen.document) return ExitStatus::failed;
+  terminal.out.write(document_text(*chosen.document, format, arguments.has("comments")));
+  return ExitStatus::done;
+}
+
+ExitStatus run_config_explain(const Arguments& arguments, Terminal& terminal) {
+  const std::string& word = arguments.operands().front();
+  if (const Knob* const knob = find_knob(word)) {
+    terminal.out.write(explanation(*knob));
+    return ExitStatus::done;
+  }
+  const std::string section = knob_table(word.empty() ? "-" : word);
+  if (!section.empty()) {
+    terminal.out.write(fmt::format("{}\n", word) + section);
+    return ExitStatus::done;
+  }
+  const std::vector<std::string_view> similar = similar_knobs(word);
+  const std::string remedy = similar.empty()
+                                 ? std::string("'makeway config list' names all of them")
+                                 : fmt::format("did you mean {}?", fmt::join(similar, ", "));
+  return usage_error("config explain",
+                     fmt::format("there is no knob '{}'; {}", shorten(word), remedy), terminal);
+}
+
+}  // namespace makeway::cli

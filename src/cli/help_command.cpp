@@ -1,0 +1,28 @@
+#include "cli/help_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/problem.hpp"
+#include "cli/help.hpp"
+#include "cli/suggest.hpp"
+
+namespace makeway::cli {
+
+ExitStatus run_help(const Arguments& arguments, Terminal& terminal) {
+  if (arguments.operands().empty()) {
+    terminal.out.write(program_help());
+    return ExitStatus::done;
+  }
+  const std::string name = fmt::format("{}", fmt::join(arguments.operands(), " "));
+  const Command* const command = find_command(name);
+  if (command == nullptr) {
+    terminal.error.write(fmt::format("makeway: there is no command '{}'{}\n{}\n", shorten(name),
+                                     did_you_mean(command_names(), name), help_line(nullptr)));
+    return ExitStatus::usage;
+  }
+  terminal.out.write(command_help(*command));
+  return ExitStatus::done;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,36 @@
+// What commands read: clusters with -f, configurations with --preset, --config and --set.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/terminal.hpp"
+#include "codec/configuration_codec.hpp"
+#include "codec/load.hpp"
+
+namespace makeway::cli {
+
+/// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
+LoadResult load_with_progress(std::span<const std::string> paths, Terminal& terminal);
+
+/// Loads for a command that needs a cluster: problems and warnings go to standard error, and
+/// nothing is returned when there are errors.
+std::optional<Loaded> load_or_report(std::span<const std::string> paths, Terminal& terminal);
+
+struct ConfigurationChoice {
+  std::string_view preset;  ///< Empty: the default one, unless there is a file.
+  std::string_view file;    ///< Empty: no file.
+  std::span<const std::string> overrides;
+};
+
+struct ChosenConfiguration {
+  std::optional<ConfigurationDocument> document;  ///< Absent when there are errors.
+  Problems problems;                              ///< Of the file.
+  std::string usage;  ///< What is wrong on the command line; empty when nothing is.
+};
+
+ChosenConfiguration choose_configuration(const ConfigurationChoice& choice);
+
+}  // namespace makeway::cli

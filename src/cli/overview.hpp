@@ -1,0 +1,22 @@
+// The overview of a cluster for people: what there is, how full it is, who could yield to whom.
+//
+// Everything is counted over the whole cluster; long lists are cut (the section says so) unless
+// `all` is set. Nodes and budgets come by name, priorities, groups and pending pods the most
+// important first. Costs O(pods + nodes * priorities shown), and sorting of what is listed.
+#pragma once
+
+#include <string>
+
+#include "cli/palette.hpp"
+#include "codec/load.hpp"
+
+namespace makeway::cli {
+
+struct OverviewOptions {
+  bool all = false;
+  Palette palette{false};
+};
+
+std::string overview_text(const Loaded& loaded, const OverviewOptions& options);
+
+}  // namespace makeway::cli

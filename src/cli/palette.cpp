@@ -1,0 +1,36 @@
+#include "cli/palette.hpp"
+
+#include <fmt/format.h>
+
+namespace makeway::cli {
+namespace {
+
+std::string_view code_of(Tone tone) {
+  switch (tone) {
+    case Tone::plain: return "";
+    case Tone::strong: return "1";
+    case Tone::dim: return "2";
+    case Tone::good: return "32";
+    case Tone::warning: return "33";
+    case Tone::bad: return "31";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Palette::paint(std::string_view text, Tone tone) const {
+  if (!on_ || tone == Tone::plain || text.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", code_of(tone), text);
+}
+
+Palette palette_for_out(const Terminal& terminal, std::string_view choice) {
+  if (choice == "auto") return Palette(terminal.out_is_terminal && !terminal.colour_refused);
+  return Palette(choice == "always");
+}
+
+Palette palette_for_error(const Terminal& terminal) {
+  return Palette(terminal.error_is_terminal && !terminal.colour_refused);
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,111 @@
+#include "cli/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "base/problem.hpp"
+#include "cli/text.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::size_t cell_bytes_max = 96;
+constexpr std::string_view margin = "  ";
+constexpr std::string_view gap = "  ";
+
+std::string padding(std::size_t width, std::string_view text) {
+  const std::size_t columns = columns_of(text);
+  std::string blanks(width > columns ? width - columns : 0, ' ');
+  return blanks;
+}
+
+void finish_line(std::string& out) {
+  while (out.ends_with(' ')) out.pop_back();
+  out += '\n';
+}
+
+}  // namespace
+
+void Table::row(std::vector<Cell> cells) {
+  CHECK(cells.size() == columns_.size(), "a row has as many cells as there are columns");
+  for (Cell& cell : cells) cell.text = shorten(cell.text, cell_bytes_max);
+  rows_.push_back(std::move(cells));
+}
+
+void Table::band(std::size_t first, std::string text) {
+  bands_.push_back({.first = first, .text = std::move(text)});
+}
+
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> widths;
+  widths.reserve(columns_.size());
+  for (const Column& column : columns_) widths.push_back(columns_of(column.heading));
+  for (const std::vector<Cell>& cells : rows_) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      widths[i] = std::max(widths[i], columns_of(cells[i].text));
+    }
+  }
+  // A band that is wider than its columns pushes the first of them to the right.
+  for (std::size_t i = 0; i < bands_.size(); ++i) {
+    const std::size_t end = i + 1 < bands_.size() ? bands_[i + 1].first : columns_.size();
+    std::size_t room = 0;
+    for (std::size_t at = bands_[i].first; at < end; ++at) room += widths[at] + gap.size();
+    const std::size_t needed = columns_of(bands_[i].text) + gap.size();
+    if (needed > room && bands_[i].first < end) widths[bands_[i].first] += needed - room;
+  }
+  return widths;
+}
+
+std::string Table::text(const Palette& palette) const {
+  const std::vector<std::size_t> width = widths();
+  std::string out;
+  const auto line = [&](const auto& cell_of) {
+    out += margin;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Cell cell = cell_of(i);
+      const std::string blanks = padding(width[i], cell.text);
+      if (i != 0) out += gap;
+      if (columns_[i].align == Align::right) out += blanks;
+      out += palette.paint(cell.text, cell.tone);
+      if (columns_[i].align == Align::left && i + 1 < columns_.size()) out += blanks;
+    }
+    finish_line(out);
+  };
+  if (!bands_.empty()) {
+    std::string above;
+    for (const Band& band : bands_) {
+      std::size_t start = margin.size();
+      for (std::size_t i = 0; i < band.first; ++i) start += width[i] + gap.size();
+      above += std::string(start > columns_of(above) ? start - columns_of(above) : 1, ' ');
+      above += band.text;
+    }
+    out += palette.paint(above, Tone::dim);
+    finish_line(out);
+  }
+  line([&](std::size_t i) { return Cell{.text = columns_[i].heading, .tone = Tone::dim}; });
+  for (const std::vector<Cell>& cells : rows_) {
+    line([&](std::size_t i) { return cells[i]; });
+  }
+  return out;
+}
+
+std::vector<std::string> aligned_ratios(const std::vector<Ratio>& ratios) {
+  std::size_t part = 0;
+  std::size_t whole = 0;
+  for (const Ratio& ratio : ratios) {
+    part = std::max(part, columns_of(ratio.part));
+    whole = std::max(whole, columns_of(ratio.whole));
+  }
+  std::vector<std::string> texts;
+  texts.reserve(ratios.size());
+  for (const Ratio& ratio : ratios) {
+    const bool nothing = ratio.part.empty() && ratio.whole.empty();
+    texts.push_back(nothing ? std::string("-")
+                            : fmt::format("{:>{}}/{:<{}}", ratio.part, part, ratio.whole, whole));
+  }
+  return texts;
+}
+
+}  // namespace makeway::cli

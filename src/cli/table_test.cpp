@@ -1,0 +1,69 @@
+#include "cli/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/text.hpp"
+
+namespace makeway::cli {
+namespace {
+
+TEST(Table, AlignsByContent) {
+  Table table({{.heading = "NAME"}, {.heading = "PODS", .align = Align::right}, {.heading = "X"}});
+  table.row({{.text = "a"}, {.text = "12345"}, {.text = "é"}});
+  table.row({{.text = "longer"}, {.text = "1"}, {.text = ""}});
+  EXPECT_EQ(table.text(Palette(false)),
+            "  NAME     PODS  X\n"
+            "  a       12345  é\n"
+            "  longer      1\n");
+}
+
+TEST(Table, ColoursDoNotCountAsWidth) {
+  Table table({{.heading = "A"}, {.heading = "B"}});
+  table.row({{.text = "x", .tone = Tone::bad}, {.text = "y"}});
+  EXPECT_EQ(table.text(Palette(true)),
+            "  \x1b[2mA\x1b[0m  \x1b[2mB\x1b[0m\n"
+            "  \x1b[31mx\x1b[0m  y\n");
+}
+
+TEST(Table, ControlBytesAreHarmless) {
+  Table table({{.heading = "A"}});
+  table.row({{.text = "\x1b[2J"}});
+  EXPECT_EQ(table.text(Palette(false)), "  A\n  \\x1b[2J\n");
+}
+
+TEST(Table, ABandWidensItsColumns) {
+  Table table({{.heading = "A"},
+               {.heading = "B", .align = Align::right},
+               {.heading = "C", .align = Align::right}});
+  table.band(1, "FIRST");
+  table.band(2, "NEXT");
+  table.row({{.text = "1"}, {.text = "2"}, {.text = "3"}});
+  EXPECT_EQ(table.text(Palette(false)),
+            "     FIRST  NEXT\n"
+            "  A      B     C\n"
+            "  1      2     3\n");
+}
+
+TEST(AlignedRatios, PutTheSlashesUnderEachOther) {
+  EXPECT_EQ(aligned_ratios({{.part = "1", .whole = "16"}, {.part = "10.5", .whole = "4"}, {}}),
+            (std::vector<std::string>{"   1/16", "10.5/4 ", "-"}));
+}
+
+TEST(Text, CountsAndGroups) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1'000), "1,000");
+  EXPECT_EQ(grouped(1'234'567), "1,234,567");
+  EXPECT_EQ(counted(1, "pod"), "1 pod");
+  EXPECT_EQ(counted(2'000, "class", "classes"), "2,000 classes");
+}
+
+TEST(Text, WrapsAtBlanks) {
+  EXPECT_EQ(wrapped("one two three", 2, 9), "  one two\n  three\n");
+  EXPECT_EQ(wrapped("a\n\n  kept as it is, however long", 0, 5),
+            "a\n\n  kept as it is, however long\n");
+  EXPECT_EQ(wrapped("incompressible word", 0, 4), "incompressible\nword\n");
+}
+
+}  // namespace
+}  // namespace makeway::cli

@@ -1,0 +1,40 @@
+// Terminal: where a command's text goes, and what that place can show.
+//
+// Commands never touch the process: they write to two sinks and return an exit status, so that
+// tests run them in process and read what they wrote. main.cpp connects the real streams.
+//
+// Rules: what a command was asked for goes to `out`, everything else to `error`; a command that
+// fails writes nothing to `out` (only `check` differs: problems are what it was asked for).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace makeway::cli {
+
+class TextSink {
+ public:
+  TextSink() = default;
+  TextSink(const TextSink&) = delete;
+  TextSink& operator=(const TextSink&) = delete;
+  virtual ~TextSink() = default;
+
+  virtual void write(std::string_view text) = 0;
+};
+
+struct Terminal {
+  TextSink& out;
+  TextSink& error;
+  bool out_is_terminal = false;
+  bool error_is_terminal = false;
+  bool colour_refused = false;  ///< NO_COLOR is set.
+};
+
+/// The exit status of the process; `plan` will add further ones.
+enum class ExitStatus : std::uint8_t {
+  done = 0,
+  failed = 1,  ///< Bad input, or the world failed.
+  usage = 2,   ///< The command line is wrong.
+};
+
+}  // namespace makeway::cli
