@@ -24,7 +24,7 @@ bool read_quantity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
     return false;
   }
   const Scale scale = counted_in_thousandths(resource) ? Scale::milli : Scale::one;
-  if (!rounded_up(*parsed, scale)) {
+  if (!is_representable(*parsed, scale)) {
     reader.refuse(path, text, "too large; the largest amount accepted is 2^60 of its unit");
     return false;
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <optional>
 
 namespace makeway {
 namespace {
@@ -27,28 +26,19 @@ std::string_view type_text(json_type type) {
   return "something else";
 }
 
-/// What the author can do when the type is wrong; unquoted scalars are the usual reason.
-std::string type_remedy(std::string_view expected, json_type found) {
+/// What the author can do when the type is wrong; quotes are the usual reason.
+std::string type_remedy(std::string_view expected, json_type found, std::string_view token) {
   if (expected == "a string" && found == json_type::number) return "put it in quotes";
   if (expected == "a string" && found == json_type::boolean) {
     return "put it in quotes (YAML takes y, n, yes, no, on and off for booleans)";
   }
-  if (found == json_type::string && expected != "a mapping" && expected != "a list") {
+  if (found != json_type::string) return {};
+  const bool is_number = !token.empty() && token.find_first_not_of("-0123456789") == token.npos;
+  if (expected == "an integer" && is_number) return "write it without quotes";
+  if (expected == "a boolean" && (token == "true" || token == "false")) {
     return "write it without quotes";
   }
   return {};
-}
-
-/// The text of a JSON string that begins at its opening quote, when it has no escapes. Finding the
-/// structure of the document has made sure that the closing quote exists.
-std::optional<std::string_view> plain_text(const char* quote) {
-  const char* const begin = quote + 1;
-  const char* end = begin;
-  while (*end != '"') {
-    if (*end == '\\') return std::nullopt;
-    ++end;
-  }
-  return std::string_view(begin, static_cast<std::size_t>(end - begin));
 }
 
 }  // namespace
@@ -102,26 +92,11 @@ bool JsonReader::wrong_type(JsonCursor& value, simdjson::error_code error, const
     token = token.substr(1, token.size() - 2);
   }
   refuse(path, token, fmt::format("expected {}, found {}", expected, type_text(found)),
-         type_remedy(expected, found));
+         type_remedy(expected, found, token));
   return false;
 }
 
-simdjson::error_code JsonReader::read_key(simdjson::ondemand::field& field, std::string_view& key) {
-  if (const auto plain = plain_text(field.key().raw() - 1)) {
-    key = *plain;
-    return simdjson::SUCCESS;
-  }
-  return field.unescaped_key().get(key);
-}
-
-bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::string_view& out) {
-  const std::string_view token = value.raw_json_token();
-  if (token.starts_with('"')) {
-    if (const auto plain = plain_text(token.data())) {
-      out = *plain;
-      return true;
-    }
-  }
+bool JsonReader::read_slowly(JsonCursor& value, const FieldPath& path, std::string_view& out) {
   const simdjson::error_code error = value.get_string().get(out);
   return !error || wrong_type(value, error, path, "a string");
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,12 +35,33 @@ struct FieldPath {
   std::string text() const;  ///< "spec.containers[0].name"
 };
 
+/// The text of a JSON string that begins at its opening quote, when it has no escapes. Finding the
+/// structure of the document has made sure that the closing quote exists.
+inline std::optional<std::string_view> plain_text(const char* quote) {
+  const char* const begin = quote + 1;
+  const char* end = begin;
+  while (*end != '"') {
+    if (*end == '\\') return std::nullopt;
+    ++end;
+  }
+  return std::string_view(begin, static_cast<std::size_t>(end - begin));
+}
+
 /// Typed reads that collect Problems. A null counts as absent: the read answers false.
 class JsonReader {
  public:
   explicit JsonReader(Problems& problems) : problems_(&problems) {}
 
-  bool read(JsonCursor& value, const FieldPath& path, std::string_view& out);
+  bool read(JsonCursor& value, const FieldPath& path, std::string_view& out) {
+    const std::string_view token = value.raw_json_token();
+    if (token.starts_with('"')) {
+      if (const auto plain = plain_text(token.data())) {
+        out = *plain;
+        return true;
+      }
+    }
+    return read_slowly(value, path, out);
+  }
   bool read(JsonCursor& value, const FieldPath& path, std::string& out);
   bool read(JsonCursor& value, const FieldPath& path, std::int64_t& out);
   bool read(JsonCursor& value, const FieldPath& path, std::int32_t& out);
@@ -99,7 +121,13 @@ class JsonReader {
   bool is_broken() const { return is_broken_; }
 
  private:
-  static simdjson::error_code read_key(simdjson::ondemand::field& field, std::string_view& key);
+  static simdjson::error_code read_key(simdjson::ondemand::field& field, std::string_view& key) {
+    const std::optional<std::string_view> plain = plain_text(field.key().raw() - 1);
+    if (!plain) return field.unescaped_key().get(key);
+    key = *plain;
+    return simdjson::SUCCESS;
+  }
+  bool read_slowly(JsonCursor& value, const FieldPath& path, std::string_view& out);
   bool wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,
                   std::string_view expected);
 

@@ -234,7 +234,7 @@ TEST(LoadErrors, NameFileDocumentObjectFieldValueAndRemedy) {
                                  "[{name: a, resources: {requests: {cpu: 1 core}}}]")),
             (std::vector<std::string>{
                 "test, document 2 (line 4): Pod default/p: spec.priority \"high\": expected an "
-                "integer, found a string; write it without quotes",
+                "integer, found a string",
                 "test, document 2 (line 4): Pod default/p: "
                 "spec.containers[0].resources.requests.cpu \"1 core\": not a quantity; expected a "
                 "number and at most one suffix of n u m k M G T P E, Ki Mi Gi "

@@ -251,6 +251,12 @@ std::optional<Quantity> checked_add(Quantity a, Quantity b) {
   return Quantity::from_nano(sum);
 }
 
+bool is_representable(Quantity quantity, Scale scale) {
+  const Int128 most =
+      Int128{quantity_amount_max} * (scale == Scale::milli ? nano_per_milli : nano_per_one);
+  return quantity.nano() <= most && quantity.nano() >= -most;
+}
+
 std::optional<std::int64_t> rounded_up(Quantity quantity, Scale scale) {
   const std::int64_t nano_per_unit = scale == Scale::milli ? nano_per_milli : nano_per_one;
   Int128 amount = quantity.nano() / nano_per_unit;

@@ -57,6 +57,9 @@ class Quantity {
 /// Nothing when the sum leaves 128 bits, which takes billions of the largest quantities.
 std::optional<Quantity> checked_add(Quantity a, Quantity b);
 
+/// Whether `rounded_up` has an answer, without dividing.
+bool is_representable(Quantity quantity, Scale scale);
+
 /// In `scale`, rounded away from zero; nothing beyond quantity_amount_max.
 std::optional<std::int64_t> rounded_up(Quantity quantity, Scale scale);
 

@@ -133,6 +133,7 @@ class Cluster {
 
   // cluster_pods.cpp
   PodIndex pod_slot(const Pod& pod);
+  void add_free_pods();
   void write_pod(PodIndex index, const Pod& pod);
   bool remove_pod(std::string_view namespace_name, std::string_view name);
   void bind(PodIndex pod, NodeIndex node);
@@ -197,6 +198,7 @@ class Cluster {
   std::array<StringId, 3> queue_keys_;      ///< Labels that name a queue; the first one counts.
   std::vector<ResourceAmount> row_buffer_;  ///< Used again by every change.
   std::vector<LabelPair> pair_buffer_;
+  StringId last_namespace_{0};
   std::vector<StringId> selecting_keys_;  ///< Keys that pods select nodes by; sorted by id.
 
   PodColumns pods_;

@@ -28,25 +28,38 @@ std::optional<PodIndex> Cluster::find_pod(std::string_view namespace_name,
 }
 
 PodIndex Cluster::pod_slot(const Pod& pod) {
-  if (const auto found = find_pod(pod.namespace_name, pod.name)) return *found;
-  PodIndex slot;
-  if (free_pods_.empty()) {
-    slot = PodIndex::from(pods_.slots());
-    pods_.resize(pods_.slots() + 1);
-  } else {
-    slot = free_pods_.back();
-    free_pods_.pop_back();
+  // Pods come namespace by namespace.
+  if (text(last_namespace_) != pod.namespace_name) {
+    last_namespace_ = strings_.intern(pod.namespace_name);
   }
-  const StringId space = strings_.intern(pod.namespace_name);
+  const StringId space = last_namespace_;
+  const std::uint64_t hash = pod_hash(space, pod.name);
+  const auto found = pods_by_key_.find(hash, [&](std::uint32_t id) {
+    return pods_.namespace_name[PodIndex{id}] == space && pods_.name[id] == pod.name;
+  });
+  if (found) return PodIndex{*found};
+  if (free_pods_.empty()) add_free_pods();
+  const PodIndex slot = free_pods_.back();
+  free_pods_.pop_back();
   pods_.namespace_name[slot] = space;
   pods_.name.set(slot.value, pod.name);
   pods_.node[slot] = {};
   pods_.nominated[slot] = {};
   pods_.unit[slot] = {};
   pods_.flags[slot] = PodFlags{.exists = true};
-  pods_by_key_.insert(pod_hash(space, pod.name), slot.value);
+  pods_by_key_.insert(hash, slot.value);
   ++pod_count_;
   return slot;
+}
+
+/// Some at a time, since every column has to grow; the lowest slot is taken first.
+void Cluster::add_free_pods() {
+  constexpr std::size_t slots_at_a_time = 256;
+  const std::size_t first = pods_.slots();
+  pods_.resize(first + slots_at_a_time);
+  for (std::size_t slot = pods_.slots(); slot-- > first;) {
+    free_pods_.push_back(PodIndex::from(slot));
+  }
 }
 
 bool Cluster::apply(const Pod& pod) {
