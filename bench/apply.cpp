@@ -76,6 +76,7 @@ void run(const Size& size) {
 
   Prng random(1);
   std::vector<Pod> samples;
+  samples.reserve(changes);
   for (std::size_t index = 0; index < changes; ++index) {
     samples.push_back(bench::sample_pod(index, size.nodes, random));
   }

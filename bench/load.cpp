@@ -60,8 +60,8 @@ void run(std::string_view name, const std::string& text, std::size_t pods, std::
     best = std::min(best, seconds.count());
     bytes = result.loaded->cluster.bytes();
   }
-  const double size = static_cast<double>(text.size());
-  const double count = static_cast<double>(pods);
+  const auto size = static_cast<double>(text.size());
+  const auto count = static_cast<double>(pods);
   fmt::print(
       "load  {:8} {:9} pods {:7.1f} MB ({:5.0f} bytes/pod) {:8.1f} ms {:6.0f} MB/s "
       "{:9.0f} pods/s; in memory {:4.0f} bytes/pod\n",

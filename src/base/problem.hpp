@@ -46,6 +46,9 @@ bool has_errors(const Problems& problems);
 /// `a.yaml, document 2: Pod default/x: spec.nodeName "": expected ...`.
 std::string to_text(const Problem& problem);
 
+/// The text with control bytes escaped: input must not drive the terminal that shows it.
+std::string printable(std::string_view text);
+
 /// The text cut to `length_max` bytes at a UTF-8 boundary, with control bytes escaped.
 std::string shorten(std::string_view text, std::size_t length_max = 60);
 

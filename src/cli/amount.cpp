@@ -16,9 +16,9 @@ bool counted_in_bytes(std::string_view resource) {
   return resource == memory_name || resource == storage_name || resource.starts_with("hugepages-");
 }
 
-/// The fewer cores, the more decimals: below 10 exactly, below 100 to a tenth, then whole ones.
+/// The fewer cores, the more decimals: below 10 exactly, below 1,000 to a tenth, then whole ones.
 std::string cores_text(std::int64_t milli) {
-  if (milli >= 100'000)
+  if (milli >= 1'000'000)
     return grouped(static_cast<std::uint64_t>(milli / 1'000 + (milli % 1'000 >= 500 ? 1 : 0)));
   const std::int64_t shown = milli < 10'000 ? milli : (milli + 50) / 100 * 100;
   std::string text = fmt::format("{}.{:03}", shown / 1'000, shown % 1'000);

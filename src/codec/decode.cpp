@@ -63,10 +63,14 @@ constexpr std::array kind_names = {
 
 Kind kind_of(const TypeMeta& type) {
   if (type.group() == "makeway.dev") return Kind::own;
+  if (type.kind == "List") return Kind::list;
   for (const KindName& candidate : kind_names) {
-    if (candidate.name == type.kind && candidate.group == type.group()) return candidate.kind;
+    if (candidate.group != type.group() || !type.kind.starts_with(candidate.name)) continue;
+    const std::string_view rest = type.kind.substr(candidate.name.size());
+    if (rest.empty()) return candidate.kind;
+    if (rest == "List") return Kind::list;  // As the API server answers: PodList, NodeList, ...
   }
-  return type.kind.ends_with("List") ? Kind::list : Kind::unknown;
+  return Kind::unknown;
 }
 
 }  // namespace
@@ -102,10 +106,11 @@ struct ObjectDecoder::State {
             const TypeMeta& type, int depth);
   void one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path, Kind kind);
   void own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
-           const TypeMeta& type);
+           const TypeMeta& type) const;
   std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
                                   const FieldPath& path, TypeMeta inherited) const;
   void place_problems(std::size_t first, std::string_view object);
+  void report_problems();
 };
 
 ObjectDecoder::ObjectDecoder() : state_(std::make_unique<State>()) {}
@@ -116,6 +121,13 @@ void ObjectDecoder::State::place_problems(std::size_t first, std::string_view ob
   for (std::size_t index = first; index < found.size(); ++index) {
     if (found[index].object.empty()) found[index].object = object;
   }
+}
+
+/// Hands over what was found: the report keeps the first problems and counts the rest.
+void ObjectDecoder::State::report_problems() {
+  for (Problem& problem : found) problem.origin = *origin;
+  report->add(std::move(found));
+  found.clear();
 }
 
 /// Looks for kind and apiVersion without unescaping, since every text may be unescaped only once.
@@ -135,7 +147,7 @@ std::optional<TypeMeta> ObjectDecoder::State::type_of(JsonReader& reader, JsonOb
     const std::string_view key = raw_text(field.key(), end);
     if (key != "apiVersion" && key != "kind") continue;
     simdjson::ondemand::raw_json_string raw;
-    if (field.value().get_raw_json_string().get(raw)) {
+    if (field.value().get_raw_json_string().get(raw) != simdjson::SUCCESS) {
       reader.refuse(path.at(key), {}, "expected a string");
       return std::nullopt;
     }
@@ -217,6 +229,7 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   const Change& decoded = kind == Kind::pod ? pod : other;
   if (found.size() != first) {
     place_problems(first, object_text(decoded));
+    report_problems();
   } else if (present) {
     ++report->objects;
     sink->object(decoded, *origin);
@@ -226,7 +239,7 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
 }
 
 void ObjectDecoder::State::own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
-                               const TypeMeta& type) {
+                               const TypeMeta& type) const {
   if (type.api_version != "makeway.dev/v1") {
     reader.refuse(path.at("apiVersion"), type.api_version, "expected makeway.dev/v1");
     return;
@@ -244,7 +257,7 @@ void ObjectDecoder::State::document(JsonReader& reader, simdjson::ondemand::docu
   if (error == simdjson::INCORRECT_TYPE) {
     reader.refuse(path, {}, "expected an object, found something else",
                   "a manifest begins with apiVersion and kind");
-  } else if (error) {
+  } else if (error != simdjson::SUCCESS) {
     reader.broken(error, path);
   } else {
     any_object(reader, object, path, {}, 0);
@@ -266,8 +279,9 @@ std::size_t object_end(std::string_view text) {
       quoted = true;
     } else if (byte == '{' || byte == '[') {
       ++depth;
-    } else if ((byte == '}' || byte == ']') && (depth == 0 || --depth == 0)) {
-      return at + 1;
+    } else if (byte == '}' || byte == ']') {
+      if (depth <= 1) return at + 1;
+      --depth;
     }
   }
   return text.size();
@@ -278,6 +292,16 @@ std::string_view without_blanks(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view{} : text.substr(begin);
 }
 
+/// Blanks, and the lines "---" with which people separate documents of JSON as well.
+std::string_view without_separators(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  text = without_blanks(text);
+  while (text.starts_with("---") && (text.size() == 3 || blanks.contains(text[3]))) {
+    text = without_blanks(text.substr(3));
+  }
+  return text;
+}
+
 /// Where the first of several documents ends, when that is soon: JSON lines, manifests put
 /// together. 0 when there is one document only, or a first one too large to look through
 /// beforehand.
@@ -285,7 +309,7 @@ std::size_t early_end(std::string_view text) {
   constexpr std::size_t peek_bytes = 64U << 10U;
   const std::string_view head = text.substr(0, peek_bytes);
   const std::size_t end = object_end(head);
-  const bool more = end < head.size() && !without_blanks(text.substr(end)).empty();
+  const bool more = end < head.size() && !without_separators(text.substr(end)).empty();
   return more ? end : 0;
 }
 
@@ -300,17 +324,16 @@ std::size_t ObjectDecoder::State::next_document(std::string_view document) {
   const auto error =
       parser.iterate(document.data(), document.size(), document.size() + text_padding).get(root);
   std::size_t used = document.size();
-  if (error) {
+  if (error != simdjson::SUCCESS) {
     reader.broken(error, {});
   } else {
     this->document(reader, root);
     const char* location = nullptr;
-    const bool more = !reader.is_broken() && !root.current_location().get(location);
+    const bool more =
+        !reader.is_broken() && root.current_location().get(location) == simdjson::SUCCESS;
     if (more) used = object_end(document);  // Another one follows, or this kind was skipped.
   }
-  for (Problem& problem : found) problem.origin = *origin;
-  report->add(std::move(found));
-  found = {};
+  report_problems();
   return used;
 }
 
@@ -325,7 +348,7 @@ void ObjectDecoder::decode(std::string_view text, const Origin& origin, ObjectSi
   if (end != 0) here.document = 1;
   while (true) {
     const std::string_view document = end == 0 ? rest : rest.substr(0, end);
-    rest = without_blanks(rest.substr(state_->next_document(document)));
+    rest = without_separators(rest.substr(state_->next_document(document)));
     if (rest.empty()) return;
     here.document = std::max(here.document, 1U) + 1;
     end = object_end(rest);

@@ -49,12 +49,8 @@ bool is_name_byte(char byte) {
 }
 
 void check_name(JsonReader& reader, const FieldPath& path, std::string_view name) {
-  if (name.empty()) {
-    reader.refuse(path, {}, "every object needs a name", "set " + path.text());
-  } else if (name.size() > name_length_max || !std::ranges::all_of(name, is_name_byte)) {
-    reader.refuse(path, name,
-                  "expected at most 253 lower-case letters, digits, '-' or '.' (RFC 1123)");
-  }
+  if (name.empty()) reader.refuse(path, {}, "every object needs a name", "set " + path.text());
+  check_reference(reader, path, name);
 }
 
 }  // namespace
@@ -78,19 +74,22 @@ void Metadata::clear() {
   created.reset();
   deletion.reset();
   deletion_grace_seconds = 0;
+  name_refused = false;
 }
 
 void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
+    const std::size_t before = reader.problem_count();
     std::string_view text;
-    if (reader.read(item, at, text)) {
-      labels.push_back({.key = std::string(key), .value = std::string(text)});
-    }
+    reader.read(item, at, text);  // Null is the empty text, as in Kubernetes.
+    if (reader.problem_count() > before) return;
+    labels.push_back({.key = std::string(key), .value = std::string(text)});
   });
-  normalize(labels);
+  if (!std::ranges::is_sorted(labels)) std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels, {}, &Label::key);
-  if (twice != labels.end())
-    reader.refuse(path.at(twice->key), twice->value, "the key is there twice");
+  if (twice == labels.end()) return;
+  reader.refuse(path.at(twice->key), twice->value, "the key is there twice");
+  normalize(labels);
 }
 
 void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -98,7 +97,9 @@ void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& pat
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     Time time;
     if (key == "name") {
+      const std::size_t before = reader.problem_count();
       reader.read(field, at, metadata.name);
+      metadata.name_refused = reader.problem_count() > before;
     } else if (key == "namespace") {
       reader.read(field, at, metadata.namespace_name);
     } else if (key == "uid") {
@@ -119,10 +120,19 @@ void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& pat
   });
 }
 
+void check_reference(JsonReader& reader, const FieldPath& path, std::string_view name) {
+  if (name.size() <= name_length_max && std::ranges::all_of(name, is_name_byte)) return;
+  reader.refuse(path, name,
+                "expected at most 253 lower-case letters, digits, '-' or '.' (RFC 1123)");
+}
+
 void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
                      Metadata& metadata) {
   const FieldPath at = path.at("metadata");
-  check_name(reader, at.at("name"), metadata.name);
+  if (!metadata.name_refused) check_name(reader, at.at("name"), metadata.name);
+  if (metadata.uid.size() > name_length_max) {
+    reader.refuse(at.at("uid"), metadata.uid, "expected at most 253 bytes");
+  }
   if (!namespaced) {
     metadata.namespace_name.clear();
     return;

@@ -1,5 +1,6 @@
 // Decoders of everything but pods: nodes, classes, budgets, namespaces, groups, workloads.
 #include <charconv>
+#include <set>
 
 #include "codec/decoders.hpp"
 #include "model/names.hpp"
@@ -139,7 +140,7 @@ void decode_scheduling_policy(JsonReader& reader, JsonCursor& value, const Field
                       });
     if (!has_minimum) reader.refuse(at.at("minCount"), {}, "a gang needs its minimum");
   });
-  if (choices > 1) reader.refuse(path, {}, "expected exactly one of basic and gang");
+  if (choices != 1) reader.refuse(path, {}, "expected exactly one of basic and gang");
 }
 
 void decode_topology(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -147,11 +148,15 @@ void decode_topology(JsonReader& reader, JsonCursor& value, const FieldPath& pat
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key != "topology") return;
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      reader.each_field(item, to,
-                        [&](std::string_view name, JsonCursor& text, const FieldPath& end) {
-                          if (name == "key")
-                            reader.read(text, end, policy.topology_keys.emplace_back());
-                        });
+      std::string node_label;
+      const auto constraint = [&](std::string_view name, JsonCursor& text, const FieldPath& end) {
+        if (name == "key") reader.read(text, end, node_label);
+      };
+      reader.each_field(item, to, constraint);
+      if (node_label.empty()) {
+        reader.refuse(to.at("key"), {}, "expected a node label such as a rack or a zone");
+      }
+      policy.topology_keys.push_back(std::move(node_label));
     });
   });
 }
@@ -185,7 +190,9 @@ bool decode_group_field(JsonReader& reader, std::string_view key, JsonCursor& fi
 void decode_workload_reference(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                                PodGroup& group) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "workloadName") reader.read(field, at, group.workload);
+    if (key == "workloadName" && reader.read(field, at, group.workload)) {
+      check_reference(reader, at, group.workload);
+    }
     if (key == "templateName" || key == "podGroupTemplateName") {
       reader.read(field, at, group.template_name);
     }
@@ -203,7 +210,13 @@ void decode_templates(JsonReader& reader, JsonCursor& value, const FieldPath& pa
       if (key == "name") reader.read(field, to, entry.name);
     });
     if (entry.name.empty()) reader.refuse(at.at("name"), {}, "every template needs a name");
+    check_reference(reader, at.at("name"), entry.name);
   });
+  std::set<std::string_view> names_seen;
+  for (const GroupTemplate& entry : workload.templates) {
+    if (names_seen.insert(entry.name).second) continue;
+    reader.refuse(path, entry.name, "two templates have this name");
+  }
 }
 
 std::string queue_of(const Metadata& metadata) {
@@ -211,8 +224,8 @@ std::string queue_of(const Metadata& metadata) {
     const std::string_view label = metadata.label(key);
     if (!label.empty()) return std::string(label);
   }
-  const std::string_view volcano = metadata.annotation(names::volcano_queue);
-  return std::string(volcano.empty() ? metadata.annotation(names::queue) : volcano);
+  const std::string_view ours = metadata.annotation(names::queue);
+  return std::string(ours.empty() ? metadata.annotation(names::volcano_queue) : ours);
 }
 
 /// The annotation wins over the seed's field: an API server keeps annotations only.
@@ -225,7 +238,6 @@ void read_preemption_class(const Metadata& metadata, PriorityClaim& claim) {
 
 void decode_node(ObjectCursor cursor, Node& node) {
   JsonReader& reader = cursor.reader;
-  bool has_allocatable = false;
   Amounts capacity;
   const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "unschedulable") reader.read(field, at, node.unschedulable);
@@ -236,17 +248,15 @@ void decode_node(ObjectCursor cursor, Node& node) {
   };
   const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "capacity") decode_amounts(reader, field, at, capacity);
-    if (key == "allocatable") {
-      has_allocatable = true;
-      decode_amounts(reader, field, at, node.allocatable);
-    }
+    if (key == "allocatable") decode_amounts(reader, field, at, node.allocatable);
   };
   Metadata metadata = decode_fields(
       cursor, false, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
         if (key == "status") reader.each_field(field, at, status);
       });
-  if (!has_allocatable) node.allocatable = std::move(capacity);  // As the API server fills it in.
+  // As the API server fills it in.
+  if (node.allocatable.empty()) node.allocatable = std::move(capacity);
   node.name = std::move(metadata.name);
   node.uid = std::move(metadata.uid);
   node.labels = std::move(metadata.labels);

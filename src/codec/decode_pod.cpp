@@ -45,7 +45,9 @@ void decode_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path
 
 void decode_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "podGroupName") reader.read(field, at, pod.group);
+    if (key == "podGroupName" && reader.read(field, at, pod.group)) {
+      check_reference(reader, at, pod.group);
+    }
   });
 }
 
@@ -56,9 +58,10 @@ void decode_workload_reference(JsonReader& reader, JsonCursor& value, const Fiel
   std::string_view group;
   std::string_view replica;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "name") reader.read(field, at, workload);
-    if (key == "podGroup") reader.read(field, at, group);
-    if (key == "podGroupReplicaKey") reader.read(field, at, replica);
+    for (const auto& [name, target] : {std::pair{"name", &workload}, std::pair{"podGroup", &group},
+                                       std::pair{"podGroupReplicaKey", &replica}}) {
+      if (key == name && reader.read(field, at, *target)) check_reference(reader, at, *target);
+    }
   });
   if (!workload.empty() && !group.empty()) pod.group = group_name(workload, group, replica);
 }
@@ -101,7 +104,7 @@ void decode_spec(JsonReader& reader, JsonCursor& value, const FieldPath& path, P
       decode_containers(reader, field, at, ContainersOf::init, draft.resources.init_containers,
                         draft.ports);
     } else if (key == "nodeName") {
-      reader.read(field, at, pod.node);
+      if (reader.read(field, at, pod.node)) check_reference(reader, at, pod.node);
     } else if (key == "schedulerName") {
       reader.read(field, at, pod.scheduler);
     } else if (key == "priorityClassName") {
@@ -133,13 +136,12 @@ void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& pa
     if (key == "status") reader.read(field, at, status);
     if (key == "reason") reader.read(field, at, reason);
   });
+  // Kubernetes looks at the reason of this one only.
+  if (type == "PodResizePending") draft.resources.resize_infeasible = reason == "Infeasible";
   if (status != "True") return;
   if (type == "Ready") pod.ready = true;
   if (type == "DisruptionTarget" && reason == "PreemptionByScheduler") {
     pod.disrupted_by_preemption = true;
-  }
-  if (type == "PodResizePending" && reason == "Infeasible") {
-    draft.resources.resize_infeasible = true;
   }
 }
 
@@ -152,11 +154,18 @@ void decode_status(JsonReader& reader, JsonCursor& value, const FieldPath& path,
     } else if (key == "startTime") {
       if (reader.read(field, at, time)) pod.started = time;
     } else if (key == "nominatedNodeName") {
-      reader.read(field, at, pod.nominated_node);
+      if (reader.read(field, at, pod.nominated_node)) {
+        check_reference(reader, at, pod.nominated_node);
+      }
     } else if (key == "conditions") {
       reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
         decode_condition(reader, item, to, draft, pod);
       });
+    } else if (key == "resources") {
+      ResourceList limits;
+      decode_resources(reader, field, at, draft.resources.actual, limits);
+    } else if (key == "allocatedResources") {
+      decode_resource_list(reader, field, at, draft.resources.allocated);
     } else if (key == "containerStatuses" || key == "initContainerStatuses") {
       decode_container_statuses(reader, field, at, draft.statuses);
     }
@@ -184,22 +193,32 @@ void join_ports(PodDraft& draft, Pod& pod) {
   }
 }
 
+/// Most pods carry no name of ours at all.
+bool has_marks(const Metadata& metadata) {
+  return !metadata.annotations.empty() ||
+         std::ranges::any_of(metadata.labels, [](const Label& label) {
+           return label.key.starts_with("makeway.dev/") ||
+                  label.key == names::yunikorn_allow_preemption;
+         });
+}
+
 void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
+  if (!has_marks(metadata)) return;
   pod.opted_out = read_opted_out(reader, path, metadata);
   pod.is_protected = read_mark(reader, path, metadata, names::protected_member).value_or(false);
   pod.is_owner = read_mark(reader, path, metadata, names::owner).value_or(false);
-  if (metadata.annotations.empty()) return;
   pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
   pod.notes.required_node = metadata.annotation(names::required_node);
   pod.notes.evicted_for = metadata.annotation(names::evicted_for);
   pod.notes.plan = metadata.annotation(names::plan);
-  pod.notes.queue = metadata.annotation(names::volcano_queue);
-  if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::queue);
+  pod.notes.queue = metadata.annotation(names::queue);
+  if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::volcano_queue);
   pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
   pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
   const std::string_view source = metadata.annotation(names::config_source);
-  pod.mirror =
-      !metadata.annotation(names::mirror_pod).empty() || (!source.empty() && source != "api");
+  const bool mirror = std::ranges::find(metadata.annotations, names::mirror_pod, &TextPair::key) !=
+                      metadata.annotations.end();
+  pod.mirror = mirror || (!source.empty() && source != "api");
 }
 
 /// Empties the pod but keeps its buffers.
@@ -247,6 +266,8 @@ void PodDraft::clear() {
   resources.requests.clear();
   resources.limits.clear();
   resources.overhead.clear();
+  resources.allocated.clear();
+  resources.actual.clear();
   resources.resize_infeasible = false;
   statuses.clear();
   ports.clear();

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "codec/decoders.hpp"
@@ -6,6 +8,11 @@
 
 namespace makeway {
 namespace {
+
+// Far above what Kubernetes lets through; they keep hostile input linear.
+constexpr std::size_t containers_max = 1'000;
+constexpr std::size_t resources_max = 256;
+constexpr std::size_t resource_name_length_max = 320;
 
 bool read_quantity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                    std::string_view resource, Quantity& quantity) {
@@ -55,9 +62,10 @@ void decode_ports(JsonReader& reader, JsonCursor& value, const FieldPath& path,
         }
       }
     });
-    if (port.host.port < 0 || port.host.port > 65'535) {
-      reader.refuse(at.at("hostPort"), std::to_string(port.host.port),
-                    "expected a port from 1 to 65535");
+    for (const auto& [name, number] :
+         {std::pair{"hostPort", port.host.port}, std::pair{"containerPort", port.container_port}}) {
+      if (number >= 0 && number <= 65'535) continue;
+      reader.refuse(at.at(name), std::to_string(number), "expected a port from 1 to 65535");
       return;
     }
     ports.push_back(std::move(port));
@@ -70,8 +78,16 @@ void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath
                           ResourceList& list) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
     ResourceQuantity entry{.resource = key};
-    if (read_quantity(reader, item, at, key, entry.quantity)) list.push_back(entry);
+    if (key.empty() || key.size() > resource_name_length_max) {
+      reader.refuse(at, key, "expected the name of a resource");
+    } else if (list.size() < resources_max &&
+               read_quantity(reader, item, at, key, entry.quantity)) {
+      list.push_back(entry);
+    }
   });
+  if (list.size() >= resources_max) {
+    reader.refuse(path, {}, fmt::format("expected fewer than {} resources", resources_max));
+  }
 }
 
 void decode_resources(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -98,6 +114,9 @@ void decode_containers(JsonReader& reader, JsonCursor& value, const FieldPath& p
                        ContainersOf of, std::vector<ContainerResources>& containers,
                        std::vector<ContainerPort>& ports) {
   reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+    if (containers.size() == containers_max) {
+      return reader.refuse(at, {}, fmt::format("expected at most {} containers", containers_max));
+    }
     ContainerResources& container = containers.emplace_back();
     const std::size_t ports_before = ports.size();
     reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
@@ -128,8 +147,8 @@ void decode_container_statuses(JsonReader& reader, JsonCursor& value, const Fiel
         decode_resource_list(reader, field, to, status.allocated);
       } else if (key == "resources") {
         // Kubernetes looks at the status only when it says what the container runs with.
-        status.has_status = true;
-        decode_resources(reader, field, to, status.actual, limits);
+        status.has_status = !reader.is_null(field, to);
+        if (status.has_status) decode_resources(reader, field, to, status.actual, limits);
       }
     });
   });

@@ -103,9 +103,7 @@ void decode_requirements(JsonReader& reader, JsonCursor& value, const FieldPath&
 
 void decode_label_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                            std::optional<LabelSelector>& selector) {
-  bool is_null = false;
-  if (const auto error = value.is_null().get(is_null)) return reader.broken(error, path);
-  if (is_null) return;
+  if (reader.is_null(value, path)) return;
   LabelSelector read;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "matchLabels") {

@@ -82,6 +82,7 @@ void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPat
 void decode_toleration(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                        std::vector<Toleration>& tolerations) {
   Toleration toleration;
+  bool numeric = false;  // Lt and Gt are alpha; such a toleration counts as none.
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     std::string_view text;
     if (key == "key") {
@@ -92,7 +93,8 @@ void decode_toleration(JsonReader& reader, JsonCursor& value, const FieldPath& p
       toleration.effect = read_effect(reader, field, at);
     } else if (key == "operator" && reader.read(field, at, text)) {
       toleration.exists = text == "Exists";
-      if (text != "Exists" && text != "Equal" && !text.empty()) {
+      numeric = text == "Lt" || text == "Gt";
+      if (!numeric && text != "Exists" && text != "Equal" && !text.empty()) {
         reader.refuse(at, text, "expected Equal or Exists");
       }
     }
@@ -100,7 +102,7 @@ void decode_toleration(JsonReader& reader, JsonCursor& value, const FieldPath& p
   if (toleration.key.empty() && !toleration.exists) {
     reader.refuse(path.at("operator"), {}, "a toleration without a key must use Exists");
   }
-  tolerations.push_back(std::move(toleration));
+  if (!numeric) tolerations.push_back(std::move(toleration));
 }
 
 bool read_honor(JsonReader& reader, JsonCursor& value, const FieldPath& path, bool fallback) {

@@ -30,6 +30,7 @@ struct Metadata {
   std::optional<Time> created;
   std::optional<Time> deletion;
   std::int32_t deletion_grace_seconds = 0;
+  bool name_refused = false;  ///< It was there, but no text: one problem is enough.
 
   /// The value of an annotation, empty when it is missing.
   std::string_view annotation(std::string_view key) const;
@@ -48,6 +49,8 @@ struct ObjectCursor {
 void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                      Metadata& metadata);
 void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels);
+/// Refuses what cannot be the name of an object; an empty text is no name and passes.
+void check_reference(JsonReader& reader, const FieldPath& path, std::string_view name);
 /// Refuses objects without a usable name; fills in the default namespace where one belongs.
 void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
                      Metadata& metadata);

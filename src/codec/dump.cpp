@@ -5,6 +5,7 @@
 #include "codec/writer.hpp"
 #include "model/group_name.hpp"
 #include "model/names.hpp"
+#include "model/selector.hpp"
 
 namespace makeway {
 namespace {
@@ -69,16 +70,29 @@ void note_cost(Labels& annotations, const std::optional<Time>& checkpoint,
 
 // ---- Pods -------------------------------------------------------------------------------------
 
+/// Marks may also stand among the labels, which are written as they are. An annotation wins over a
+/// label, so one is written exactly where the labels alone would say something else.
+void note_mark(Labels& annotations, const Labels& labels, std::string_view key, bool mark) {
+  if (mark == (find_label(labels, key) == "true")) return;
+  note(annotations, key, mark ? "true" : "false");
+}
+
+void note_opt_out(Labels& annotations, const Labels& labels, bool opted_out) {
+  std::optional<std::string_view> allowed = find_label(labels, names::allow_preemption);
+  if (!allowed) allowed = find_label(labels, names::yunikorn_allow_preemption);
+  if (opted_out == (allowed == "false")) return;
+  note(annotations, names::allow_preemption, opted_out ? "false" : "true");
+}
+
 Labels pod_annotations(const Pod& pod) {
   Labels annotations;
-  // An opt-out may also stand among the labels, which are written as they are; twice is harmless.
-  if (pod.opted_out) note(annotations, names::allow_preemption, "false");
+  note_opt_out(annotations, pod.labels, pod.opted_out);
   note(annotations, names::evicted_for, pod.notes.evicted_for);
   note_cost(annotations, pod.notes.last_checkpoint, pod.notes.preemption_cost_seconds);
-  if (pod.is_owner) note(annotations, names::owner, "true");
+  note_mark(annotations, pod.labels, names::owner, pod.is_owner);
   note(annotations, names::plan, pod.notes.plan);
   note(annotations, names::preemption_priority_class, pod.notes.preemption_priority_class);
-  if (pod.is_protected) note(annotations, names::protected_member, "true");
+  note_mark(annotations, pod.labels, names::protected_member, pod.is_protected);
   note(annotations, names::queue, pod.notes.queue);
   note(annotations, names::required_node, pod.notes.required_node);
   if (pod.mirror) note(annotations, names::mirror_pod, "mirror");

@@ -33,7 +33,8 @@ std::string type_remedy(std::string_view expected, json_type found, std::string_
     return "put it in quotes (YAML takes y, n, yes, no, on and off for booleans)";
   }
   if (found != json_type::string) return {};
-  const bool is_number = !token.empty() && token.find_first_not_of("-0123456789") == token.npos;
+  const bool is_number =
+      !token.empty() && token.find_first_not_of("-0123456789") == std::string_view::npos;
   if (expected == "an integer" && is_number) return "write it without quotes";
   if (expected == "a boolean" && (token == "true" || token == "false")) {
     return "write it without quotes";
@@ -77,7 +78,8 @@ bool JsonReader::wrong_type(JsonCursor& value, simdjson::error_code error, const
   }
   if (found == json_type::null) {
     bool is_null = false;
-    if (value.is_null().get(is_null) || !is_null) broken(simdjson::N_ATOM_ERROR, path);
+    if (value.is_null().get(is_null) != simdjson::SUCCESS || !is_null)
+      broken(simdjson::N_ATOM_ERROR, path);
     return false;
   }
   const bool wrong = error == simdjson::INCORRECT_TYPE || error == simdjson::NUMBER_ERROR ||
@@ -98,7 +100,7 @@ bool JsonReader::wrong_type(JsonCursor& value, simdjson::error_code error, const
 
 bool JsonReader::read_slowly(JsonCursor& value, const FieldPath& path, std::string_view& out) {
   const simdjson::error_code error = value.get_string().get(out);
-  return !error || wrong_type(value, error, path, "a string");
+  return error == simdjson::SUCCESS || wrong_type(value, error, path, "a string");
 }
 
 bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::string& out) {
@@ -110,7 +112,7 @@ bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::string& out
 
 bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::int64_t& out) {
   const simdjson::error_code error = value.get_int64().get(out);
-  return !error || wrong_type(value, error, path, "an integer");
+  return error == simdjson::SUCCESS || wrong_type(value, error, path, "an integer");
 }
 
 bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::int32_t& out) {
@@ -127,7 +129,7 @@ bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::int32_t& ou
 
 bool JsonReader::read(JsonCursor& value, const FieldPath& path, bool& out) {
   const simdjson::error_code error = value.get_bool().get(out);
-  return !error || wrong_type(value, error, path, "a boolean");
+  return error == simdjson::SUCCESS || wrong_type(value, error, path, "a boolean");
 }
 
 bool JsonReader::read(JsonCursor& value, const FieldPath& path, Time& out) {

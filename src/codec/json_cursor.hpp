@@ -8,6 +8,8 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,6 +49,31 @@ inline std::optional<std::string_view> plain_text(const char* quote) {
   return std::string_view(begin, static_cast<std::size_t>(end - begin));
 }
 
+/// Notices a key that comes twice among the first keys of an object. Larger objects are maps
+/// (labels, resources, annotations); where their keys matter, their decoders look themselves.
+class SeenKeys {
+ public:
+  bool repeats(std::string_view key) {
+    const std::size_t mark = key.empty()
+                                 ? 0
+                                 : (key.size() * 7 + static_cast<unsigned char>(key.front()) +
+                                    static_cast<unsigned char>(key.back()) * 3) %
+                                       64;
+    const std::uint64_t bit = std::uint64_t{1} << mark;
+    const bool maybe = (marks_ & bit) != 0;
+    marks_ |= bit;
+    const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(count_);
+    if (maybe && std::find(keys_.begin(), end, key) != end) return true;
+    if (count_ < keys_.size()) keys_[count_++] = key;
+    return false;
+  }
+
+ private:
+  std::uint64_t marks_ = 0;
+  std::size_t count_ = 0;
+  std::array<std::string_view, 40> keys_;
+};
+
 /// Typed reads that collect Problems. A null counts as absent: the read answers false.
 class JsonReader {
  public:
@@ -55,7 +82,7 @@ class JsonReader {
   bool read(JsonCursor& value, const FieldPath& path, std::string_view& out) {
     const std::string_view token = value.raw_json_token();
     if (token.starts_with('"')) {
-      if (const auto plain = plain_text(token.data())) {
+      if (const auto plain = plain_text(token.begin())) {
         out = *plain;
         return true;
       }
@@ -70,12 +97,19 @@ class JsonReader {
   /// A string or a number, as its text: quantities are written both ways.
   bool read_token(JsonCursor& value, const FieldPath& path, std::string_view& out);
 
+  /// Does not consume the value.
+  bool is_null(JsonCursor& value, const FieldPath& path) {
+    bool answer = false;
+    if (const auto error = value.is_null().get(answer)) broken(error, path);
+    return answer;
+  }
+
   /// Calls `visit(key, value, path)` for each field; nothing for null.
   template <class Visit>
   void each_field(JsonCursor& value, const FieldPath& path, const Visit& visit) {
     JsonObjectCursor object;
     const simdjson::error_code error = value.get_object().get(object);
-    if (error) {
+    if (error != simdjson::SUCCESS) {
       wrong_type(value, error, path, "a mapping");
       return;
     }
@@ -84,11 +118,13 @@ class JsonReader {
 
   template <class Visit>
   void each_field(JsonObjectCursor& object, const FieldPath& path, const Visit& visit) {
+    SeenKeys seen;
     for (auto result : object) {
       simdjson::ondemand::field field;
       std::string_view key;
       if (const auto error = std::move(result).get(field)) return broken(error, path);
       if (const auto error = read_key(field, key)) return broken(error, path);
+      if (seen.repeats(key)) refuse(path.at(key), {}, "the key is there twice");
       JsonCursor value = field.value();
       visit(key, value, path.at(key));
       if (is_broken_) return;
@@ -100,7 +136,7 @@ class JsonReader {
   void each_item(JsonCursor& value, const FieldPath& path, const Visit& visit) {
     simdjson::ondemand::array array;
     const simdjson::error_code type_error = value.get_array().get(array);
-    if (type_error) {
+    if (type_error != simdjson::SUCCESS) {
       wrong_type(value, type_error, path, "a list");
       return;
     }
@@ -119,6 +155,7 @@ class JsonReader {
   /// The text is no JSON here; nothing more can be read from this document.
   void broken(simdjson::error_code error, const FieldPath& path);
   bool is_broken() const { return is_broken_; }
+  std::size_t problem_count() const { return problems_->size(); }
 
  private:
   static simdjson::error_code read_key(simdjson::ondemand::field& field, std::string_view& key) {

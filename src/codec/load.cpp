@@ -13,6 +13,9 @@
 namespace makeway {
 namespace {
 
+/// Different names of resources in one cluster; real ones have a few dozen.
+constexpr std::size_t resource_names_max = 256;
+
 /// Collects objects into a cluster and remembers where each came from.
 class Loader final : public ObjectSink {
  public:
@@ -37,6 +40,7 @@ class Loader final : public ObjectSink {
   Origin configuration_origin_;
   Problems warnings_;
   ObjectOrigins origins_;
+  bool too_many_resources_ = false;
 };
 
 void Loader::text(std::string_view padded_text, std::string_view name) {
@@ -60,6 +64,13 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
 void Loader::object(const Change& object, const Origin& origin) {
   if (!cluster_.apply(object)) return repeated(object, origin);
   origins_.add(object, origin);
+  if (cluster_.resources().size() <= resource_names_max || too_many_resources_) return;
+  too_many_resources_ = true;  // Every name is a column of the store; say it once.
+  refuse({.origin = origin,
+          .object = object_text(object),
+          .message =
+              fmt::format("the input names more than {} different resources", resource_names_max),
+          .remedy = "split the input"});
 }
 
 void Loader::repeated(const Change& object, const Origin& origin) {

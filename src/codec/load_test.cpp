@@ -292,5 +292,131 @@ TEST(LoadErrors, UnknownFieldsOfOurKindsAreErrorsThoseOfKubernetesAreNot) {
   EXPECT_NE(problems[0].find("evictFor"), std::string::npos) << problems[0];
 }
 
+// ---- Found in review, by reading and by hostile input ------------------------------------------
+
+void expect_refused(std::string_view text, std::string_view part) {
+  const auto problems = problems_of(text);
+  ASSERT_FALSE(problems.empty());
+  EXPECT_NE(problems[0].find(part), std::string::npos) << problems[0];
+}
+
+std::string reloaded(std::string_view text) {
+  const std::string first = dump(loaded(text), DumpFormat::json);
+  EXPECT_EQ(dump(loaded(first), DumpFormat::json), first);
+  return first;
+}
+
+TEST(LoadHostile, AnEndlessUidIsRefused) {
+  expect_refused(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":")" +
+                     std::string(17'000'000, 'u') + "\"}}",
+                 "metadata.uid");
+}
+
+TEST(LoadHostile, NamesOfOtherObjectsMustBeNames) {
+  for (const std::string_view spec :
+       {"schedulingGroup: {podGroupName: a/b}", "nodeName: N1", "nodeName: \"n\\x1b[31m\"",
+        "workloadRef: {name: w, podGroup: a/b}"}) {
+    expect_refused(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {" + std::string(spec) + "}}",
+        "RFC 1123");
+  }
+}
+
+TEST(LoadHostile, ProblemsDoNotDriveTheTerminal) {
+  const auto problems = problems_of(
+      "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":"
+      "\"p\\u001b[2J\\n\"}}");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].find('\x1b'), std::string::npos);
+  EXPECT_EQ(problems[0].find('\n'), std::string::npos);
+}
+
+TEST(LoadHostile, KeysThatComeTwiceAreRefused) {
+  const std::string head = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)";
+  expect_refused(head + R"("spec":{},"spec":{}})", "there twice");
+  expect_refused(
+      head + R"("spec":{"containers":[{"resources":{"requests":{"cpu":"1","cpu":"2"}}}]}})",
+      "there twice");
+  expect_refused(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p",)"
+                 R"("labels":{"a":"1","b":"2","a":"3"}}})",
+                 "there twice");
+}
+
+TEST(LoadHostile, TwoTemplatesOfOneNameAreRefused) {
+  expect_refused(
+      "{apiVersion: scheduling.k8s.io/v1beta1, kind: Workload, metadata: {name: w}, "
+      "spec: {podGroupTemplates: [{name: a}, {name: a}]}}",
+      "two templates");
+}
+
+TEST(LoadHostile, PortsOutsideTheirRangeAreRefused) {
+  expect_refused(pod_yaml("  hostNetwork: true\n"
+                          "  containers: [{name: a, ports: [{containerPort: 99999999}]}]"),
+                 "containerPort");
+}
+
+TEST(LoadHostile, TooManyDifferentResourcesAreRefused) {
+  std::string text;
+  for (int index = 0; index < 300; ++index) {
+    const std::string number = std::to_string(index);
+    text += "{apiVersion: v1, kind: Pod, metadata: {name: p" + number +
+            "}, spec: {containers: [{name: a, resources: {requests: {r" + number +
+            ": 1}}}]}}\n---\n";
+  }
+  expect_refused(text, "different resources");
+}
+
+TEST(LoadDetails, ANullLabelIsTheEmptyText) {
+  const Pod pod = pod_of(pod_yaml("  nodeSelector: {node-role.kubernetes.io/worker: }"));
+  EXPECT_EQ(pod.shape.node_selector, (Labels{{"node-role.kubernetes.io/worker", ""}}));
+}
+
+TEST(LoadDetails, OtherListsAreSkippedAndCounted) {
+  const LoadResult result = load_text(
+      "{apiVersion: example.com/v1, kind: AllowList, items: [10.0.0.1]}\n---\n"
+      "{apiVersion: v1, kind: ServiceList, items: [{metadata: {name: s}}]}",
+      "test");
+  ASSERT_TRUE(result.loaded.has_value());
+  EXPECT_EQ(result.loaded->statistics.skipped,
+            (std::map<std::string, std::uint64_t>{{"example.com/v1 AllowList", 1},
+                                                  {"v1 ServiceList", 1}}));
+}
+
+TEST(LoadDetails, JsonDocumentsMayBeSeparatedLikeYaml) {
+  EXPECT_EQ(loaded(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}
+---
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b"}}
+---
+)")
+                .pod_count(),
+            2U);
+}
+
+TEST(LoadDetails, AnAnnotationWinsOverALabelAndStaysSoInADump) {
+  const std::string text =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {makeway.dev/allow-preemption: "
+      "\"false\", makeway.dev/protected: \"true\", makeway.dev/owner: \"true\"}, annotations: "
+      "{makeway.dev/allow-preemption: \"true\", makeway.dev/protected: \"false\"}}}";
+  const Pod pod = pod_of(text);
+  EXPECT_FALSE(pod.opted_out);
+  EXPECT_FALSE(pod.is_protected);
+  EXPECT_TRUE(pod.is_owner);
+  EXPECT_EQ(pod_of(reloaded(text)), pod);
+}
+
+TEST(LoadDetails, PodLevelResizeCountsTheLargest) {
+  const Pod pod = pod_of(
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {resources: {requests: {cpu: 1}}, "
+      "containers: [{name: a}]}, status: {resources: {requests: {cpu: 5}}, allocatedResources: "
+      "{cpu: 3}, containerStatuses: [{name: a, resources: null}]}}");
+  EXPECT_EQ(pod.requests, (Amounts{{"cpu", 5'000}}));
+}
+
+TEST(LoadDetails, AMirrorPodIsKnownByItsAnnotationWhateverItSays) {
+  EXPECT_TRUE(pod_of("{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: "
+                     "{kubernetes.io/config.mirror: \"\"}}}")
+                  .mirror);
+}
+
 }  // namespace
 }  // namespace makeway

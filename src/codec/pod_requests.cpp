@@ -54,7 +54,13 @@ bool counts_at_pod_level(std::string_view resource) {
 }
 
 void apply_pod_level(ResourceList& total, const PodResources& pod) {
-  for (const ResourceQuantity& item : pod.requests) {
+  ResourceList level = pod.requests;
+  if (!level.empty()) {
+    if (pod.resize_infeasible && !pod.actual.empty()) level.clear();
+    raise(level, pod.actual);
+    raise(level, pod.allocated);
+  }
+  for (const ResourceQuantity& item : level) {
     if (!counts_at_pod_level(item.resource)) continue;
     if (Quantity* const there = find(total, item.resource)) {
       *there = item.quantity;
@@ -62,10 +68,15 @@ void apply_pod_level(ResourceList& total, const PodResources& pod) {
       total.push_back(item);
     }
   }
-  // A limit alone is the request, unless the containers asked for something themselves.
+  // A limit alone is the request, unless the containers asked for something themselves; huge pages
+  // are never overcommitted, so there the pod's limit counts in any case.
   for (const ResourceQuantity& item : pod.limits) {
-    if (counts_at_pod_level(item.resource) && find(total, item.resource) == nullptr) {
+    if (!counts_at_pod_level(item.resource)) continue;
+    Quantity* const there = find(total, item.resource);
+    if (there == nullptr) {
       total.push_back(item);
+    } else if (item.resource.starts_with("hugepages-") && find(level, item.resource) == nullptr) {
+      *there = item.quantity;
     }
   }
 }

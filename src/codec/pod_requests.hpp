@@ -8,7 +8,7 @@
 //  2. sum(containers) + sum(restartable init containers, "sidecars") ...
 //  3. ... but at least what each init container needs while it runs: itself plus the sidecars
 //     started before it.
-//  4. Pod-level requests replace the sums for cpu, memory and huge pages.
+//  4. Pod-level requests replace the sums for cpu, memory and huge pages; they are resized like 1.
 //  5. Overhead comes on top.
 #pragma once
 
@@ -43,6 +43,8 @@ struct PodResources {
   std::vector<ContainerResources> init_containers;
   ResourceList requests;  ///< Pod level.
   ResourceList limits;
+  ResourceList allocated;  ///< Pod level, from the status, while a resize is under way.
+  ResourceList actual;
   ResourceList overhead;
   bool resize_infeasible = false;
 };

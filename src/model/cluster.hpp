@@ -4,9 +4,10 @@
 //  1. `apply` costs O(what changed): a pod moves within its node's order and its unit's row. Three
 //     rare changes cost more: a PriorityClass (every pod that relies on a class), a resource or a
 //     node-selector key never seen before (every node), the size of a group that is evicted whole
-//     (its members).
+//     (its members; silent groups, whose priority is their pods', too).
 //  2. The order of changes leaves no trace: the same objects give the same dump and the same
-//     derived state, whatever slots they got.
+//     derived state, whatever slots they got. (Node classes may stay finer than needed after a pod
+//     that selected nodes by some label is gone; `compacted` forgets.)
 //  3. References may dangle: a pod may name a node, a group or a class that is not here (yet). It
 //     is kept and counted; `validate` in validation.hpp tells.
 //  4. Reading is free of side effects; while a decision is made the cluster is const.
@@ -60,8 +61,8 @@ class Cluster {
   bool apply(const Node& node);
   bool apply(const PriorityClass& priority_class);
   bool apply(const DisruptionBudget& budget);
-  bool apply(const PodGroup& group);
-  bool apply(const Workload& workload);
+  bool apply(const PodGroup& object);
+  bool apply(const Workload& object);
   bool apply(const Namespace& object);
   /// True when it was there. Removing what is not there changes nothing.
   bool apply(const Removal& removal);
@@ -166,12 +167,12 @@ class Cluster {
   WorkloadIndex workload_slot(StringId namespace_name, std::string_view name);
   void join_unit(PodIndex pod, std::string_view group);
   void leave_unit(PodIndex pod);
-  void follow_workload(GroupIndex group);
-  void drop_group_if_unused(GroupIndex group);
-  void drop_workload_if_unused(WorkloadIndex workload);
+  void follow_workload(GroupIndex index);
+  void drop_group_if_unused(GroupIndex index);
+  void drop_workload_if_unused(WorkloadIndex index);
   bool remove_group(std::string_view namespace_name, std::string_view name);
   bool remove_workload(std::string_view namespace_name, std::string_view name);
-  void refresh_unit(UnitIndex unit);
+  void refresh_unit(UnitIndex index);
   void refresh_all_priorities();
   Unit computed(const Unit& unit) const;
   Unit computed_group(const Unit& unit) const;
@@ -179,8 +180,8 @@ class Cluster {
   ResolvedPriority group_priority(const Group& group,
                                   std::span<const PriorityClaim* const> claims) const;
   ResolvedPriority members_priority(const Group& group) const;
-  std::string_view pod_queue(PodIndex pod) const;
-  std::string_view group_queue(const Group& group) const;
+  StringId stated_queue(PodIndex pod);
+  StringId group_queue(const Group& group) const;
   UnitIndex new_unit();
   std::optional<WorkloadIndex> find_workload(std::string_view namespace_name,
                                              std::string_view name) const;

@@ -84,7 +84,7 @@ void Cluster::write_pod(PodIndex index, const Pod& pod) {
   pods_.requests[index] = intern_requests(pod.requests, true);
   pods_.shape[index] = intern_shape(pod.shape);
   pods_.notes[index] = notes_.intern(pod.notes);
-  strings_.intern(pod.notes.queue);
+  pods_.queue[index] = stated_queue(index);
   pods_.owners[index] = owner_sets_.intern(pod.owners);
   pods_.scheduler[index] = strings_.intern(pod.scheduler);
   pods_.priority_class[index] = strings_.intern(pod.priority_class);

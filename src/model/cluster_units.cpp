@@ -276,7 +276,7 @@ Unit Cluster::computed(const Unit& unit) const {
   fresh.scheduling_priority = priority.scheduling;
   fresh.preemption_priority = priority.preemption;
   fresh.never_preempts = priority.never_preempts;
-  fresh.queue = strings_.find(pod_queue(unit.pod)).value_or(StringId{0});
+  fresh.queue = pods_.queue[unit.pod];
   return fresh;
 }
 
@@ -306,7 +306,7 @@ Unit Cluster::computed_group(const Unit& unit) const {
   fresh.scheduling_priority = priority.scheduling;
   fresh.preemption_priority = priority.preemption;
   fresh.never_preempts = priority.never_preempts;
-  fresh.queue = strings_.find(group_queue(group)).value_or(StringId{0});
+  fresh.queue = group_queue(group);
   if (policy == nullptr) return fresh;
   fresh.defined = true;
   fresh.gang = policy->gang;
@@ -321,7 +321,7 @@ Cluster::ResolvedPriority Cluster::group_priority(
     const auto found = std::ranges::find_if(claims, speaks);
     return found == claims.end() ? nullptr : *found;
   };
-  ResolvedPriority result = members_priority(group);
+  ResolvedPriority result;
   const PriorityClaim* const claim = first([](const PriorityClaim* candidate) {
     return candidate->priority || !candidate->priority_class.empty();
   });
@@ -330,6 +330,8 @@ Cluster::ResolvedPriority Cluster::group_priority(
     result.scheduling = claim->priority ? *claim->priority : named != nullptr ? named->value : 0;
     result.preemption = result.scheduling;
     result.never_preempts = named != nullptr && named->preemption_policy == PreemptionPolicy::never;
+  } else {
+    result = members_priority(group);
   }
   const PriorityClaim* const policy = first([](const PriorityClaim* candidate) {
     return candidate->preemption_policy != PreemptionPolicy::unset;
@@ -404,22 +406,26 @@ void Cluster::refresh_all_priorities() {
   rebuild_order();
 }
 
-std::string_view Cluster::pod_queue(PodIndex pod) const {
+/// The queue that the pod's own labels and notes name.
+StringId Cluster::stated_queue(PodIndex pod) {
   for (const StringId key : queue_keys_) {
     for (const LabelPair& pair : label_sets_[pods_.labels[pod]]) {
-      if (pair.key == key) return text(pair.value);
+      if (pair.key == key) return pair.value;
     }
   }
-  return notes_[pods_.notes[pod]].queue;
+  return strings_.intern(notes_[pods_.notes[pod]].queue);
 }
 
 /// The group's own queue, else the first by name among those its pods ask for.
-std::string_view Cluster::group_queue(const Group& group) const {
-  if (group.object && !group.object->queue.empty()) return group.object->queue;
-  std::string_view queue;
+StringId Cluster::group_queue(const Group& group) const {
+  if (group.object && !group.object->queue.empty()) {
+    return strings_.find(group.object->queue).value_or(StringId{0});
+  }
+  StringId queue{0};
   for (const PodIndex pod : group.members) {
-    const std::string_view wanted = pod_queue(pod);
-    if (!wanted.empty() && (queue.empty() || wanted < queue)) queue = wanted;
+    const StringId wanted = pods_.queue[pod];
+    if (wanted == queue || wanted == StringId{0}) continue;
+    if (queue == StringId{0} || text(wanted) < text(queue)) queue = wanted;
   }
   return queue;
 }

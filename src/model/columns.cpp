@@ -17,6 +17,7 @@ void each_column(Columns& pods, const Visit& visit) {
   visit(pods.priority_class);
   visit(pods.namespace_name);
   visit(pods.scheduler);
+  visit(pods.queue);
   visit(pods.owners);
   visit(pods.notes);
   visit(pods.created);

@@ -46,6 +46,7 @@ struct PodColumns {
   IndexedVector<PodIndex, StringId> priority_class;
   IndexedVector<PodIndex, StringId> namespace_name;
   IndexedVector<PodIndex, StringId> scheduler;
+  IndexedVector<PodIndex, StringId> queue;  ///< As the pod says; see its unit for what counts.
   IndexedVector<PodIndex, OwnersId> owners;
   IndexedVector<PodIndex, NotesId> notes;
   IndexedVector<PodIndex, Time> created;

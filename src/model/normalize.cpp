@@ -62,6 +62,11 @@ void normalize(Labels& labels) {
 }
 
 void normalize(Amounts& amounts) {
+  const bool positive = std::ranges::all_of(
+      amounts, [](const Amount& amount) { return amount.amount > 0 && !amount.resource.empty(); });
+  const bool ascending = std::ranges::adjacent_find(amounts, std::ranges::greater_equal{},
+                                                    &Amount::resource) == amounts.end();
+  if (positive && ascending) return;  // Nearly always.
   std::ranges::sort(amounts);
   Amounts merged;
   for (Amount& amount : amounts) {
@@ -127,7 +132,7 @@ void normalize(DisruptionBudget& budget) {
 }
 
 void normalize(Workload& workload) {
-  std::ranges::sort(workload.templates, {}, &GroupTemplate::name);
+  std::ranges::stable_sort(workload.templates, {}, &GroupTemplate::name);
 }
 
 }  // namespace makeway

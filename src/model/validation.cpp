@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "model/names.hpp"
 #include "model/object_text.hpp"
@@ -270,10 +269,15 @@ void lint_budgets(Findings& findings) {
         object_text("PodDisruptionBudget", budget->namespace_name, budget->name);
     std::int64_t governed = 0;
     const auto here = pods.find(budget->namespace_name);
+    std::map<LabelSetId, bool> answers;  // Pods of one controller share their labels.
     if (here != pods.end()) {
       for (const PodIndex pod : here->second) {
-        const Labels labels = cluster.label_objects(cluster.pods().labels[pod]);
-        if (!governs(*budget, budget->namespace_name, labels)) continue;
+        const LabelSetId labels = cluster.pods().labels[pod];
+        const auto [at, is_new] = answers.try_emplace(labels, false);
+        if (is_new) {
+          at->second = governs(*budget, budget->namespace_name, cluster.label_objects(labels));
+        }
+        if (!at->second) continue;
         ++governed;
         ++governed_by[cluster.pod_key(pod)];
       }

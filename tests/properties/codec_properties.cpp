@@ -89,7 +89,7 @@ std::vector<std::string> corpus() {
 std::string mutated(std::string text, const std::vector<std::string>& others, Prng& random) {
   static const std::vector<std::string> tokens = {
       "null",    "[]",   "{}", "\"\"", "-1", "1e999", "99999999999999999999",
-      "\\u0000", "&a ",  "*a", "<<:",  "\t", "---",   "\x00",
+      "\\u0000", "&a ",  "*a", "<<:",  "\t", "---",   std::string(1, '\0'),
       "\xff",    "true", "\"", "{",    "}",  "[",     "]",
       ":",       "9Ei"};
   const std::uint64_t edits = 1 + random.below(4);
