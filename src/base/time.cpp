@@ -103,7 +103,35 @@ std::optional<std::int64_t> time_of_day_ms(Cursor& cursor) {
   return *hour * ms_per_hour + *minute * ms_per_minute + *second * ms_per_second + *fraction;
 }
 
+/// Days since 1970-01-01 of a date that is known to be valid.
+std::int64_t day_number(int year, int month, int day) {
+  return std::chrono::sys_days{std::chrono::year{year} /
+                               std::chrono::month{static_cast<unsigned>(month)} /
+                               std::chrono::day{static_cast<unsigned>(day)}}
+      .time_since_epoch()
+      .count();
+}
+
+/// "2026-01-01T00:00:00Z", the only form that Kubernetes itself writes, with a day that every month
+/// has. Nothing when the text is of another form; it may be a time all the same.
+std::optional<Time> common_time(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+  if (text.size() != form.size()) return std::nullopt;
+  for (std::size_t at = 0; at < form.size(); ++at) {
+    if (form[at] == 'd' ? !is_digit(text[at]) : text[at] != form[at]) return std::nullopt;
+  }
+  const auto two = [text](std::size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
+  const int month = two(5);
+  const int day = two(8);
+  const bool plain = month >= 1 && month <= 12 && day >= 1 && day <= 28 && two(11) <= 23 &&
+                     two(14) <= 59 && two(17) <= 59;
+  if (!plain) return std::nullopt;
+  return Time{day_number(two(0) * 100 + two(2), month, day) * ms_per_day + two(11) * ms_per_hour +
+              two(14) * ms_per_minute + two(17) * ms_per_second};
+}
+
 std::optional<Time> time_of(std::string_view text) {
+  if (const std::optional<Time> common = common_time(text)) return common;
   Cursor cursor(text);
   const auto day = day_ms(cursor);
   if (!day || !cursor.any_of("Tt ")) return std::nullopt;

@@ -76,6 +76,8 @@ void decode_ports(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 
 void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                           ResourceList& list) {
+  constexpr std::size_t usual_size = 4;
+  list.reserve(usual_size);
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
     ResourceQuantity entry{.resource = key};
     if (key.empty() || key.size() > resource_name_length_max) {
