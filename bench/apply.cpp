@@ -103,6 +103,31 @@ void run(const Size& size) {
   });
 }
 
+/// One gang with its PodGroup: does a member's event cost more because the group is large?
+void run_gang(std::int32_t members) {
+  Cluster cluster;
+  cluster.begin_bulk();
+  PodGroup group{.namespace_name = "production", .name = "gang"};
+  group.policy = {.minimum = members, .gang = true};
+  group.priority.priority = 100;
+  cluster.apply(group);
+  Prng random(1);
+  std::vector<Pod> pods;
+  pods.reserve(static_cast<std::size_t>(members));
+  for (std::size_t index = 0; index < static_cast<std::size_t>(members); ++index) {
+    pods.push_back(bench::sample_pod(index, 1'000, random));
+    pods.back().group = "gang";
+    cluster.apply(pods.back());
+  }
+  cluster.finish_bulk();
+  fmt::print("apply one gang of {} over 1000 nodes\n", members);
+  time_each("status of a member", pods.size(), [&](std::size_t index) {
+    pods[index].ready = false;
+    cluster.apply(pods[index]);
+  });
+  CHECK(cluster.units()[cluster.pods().unit[PodIndex{0}]].size == members);
+}
+
 }  // namespace
 }  // namespace makeway
 
@@ -115,5 +140,6 @@ int main(int argc, char** argv) {
   }
   if (sizes.empty()) sizes = {{5'000, 30}, {20'000, 30}};
   for (const makeway::Size& size : sizes) makeway::run(size);
+  for (const std::int32_t members : {100, 1'000, 10'000}) makeway::run_gang(members);
   return 0;
 }

@@ -18,6 +18,7 @@ namespace {
 struct Findings {
   Problems problems;
   std::uint64_t left_out = 0;
+  std::uint64_t skipped = 0;             ///< Objects of kinds that nobody here reads.
   std::optional<std::uint64_t> objects;  ///< Unknown when the files could not be read.
 
   void add(Problems more) {
@@ -44,6 +45,7 @@ void check_files(const std::vector<std::string>& paths, Terminal& terminal, Find
   result.loaded->origins.place(warnings, result.loaded->cluster);
   findings.add(std::move(warnings));
   findings.objects = findings.objects.value_or(0) + result.loaded->statistics.objects;
+  for (const auto& [kind, count] : result.loaded->statistics.skipped) findings.skipped += count;
 }
 
 std::string text_of(const Findings& findings, const Palette& palette) {
@@ -55,6 +57,9 @@ std::string text_of(const Findings& findings, const Palette& palette) {
   text +=
       fmt::format("{}, {}", counted(counts.errors, "error"), counted(counts.warnings, "warning"));
   if (findings.objects) text += fmt::format(" in {}", counted(*findings.objects, "object"));
+  if (findings.skipped > 0) {
+    text += fmt::format("; {} of other kinds skipped", counted(findings.skipped, "object"));
+  }
   return text + "\n";
 }
 
@@ -86,6 +91,9 @@ std::string json_of(const Findings& findings) {
   writer.integer_field("warnings", static_cast<std::int64_t>(counts.warnings));
   if (findings.objects) {
     writer.integer_field("objects", static_cast<std::int64_t>(*findings.objects));
+  }
+  if (findings.skipped > 0) {
+    writer.integer_field("skipped", static_cast<std::int64_t>(findings.skipped));
   }
   if (findings.left_out > 0) {
     writer.integer_field("leftOut", static_cast<std::int64_t>(findings.left_out));

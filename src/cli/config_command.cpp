@@ -139,11 +139,16 @@ ExitStatus run_config_show(const Arguments& arguments, Terminal& terminal) {
     terminal.out.write(*text);
     return ExitStatus::done;
   }
-  const ChosenConfiguration chosen = choose_configuration(
+  ChosenConfiguration chosen = choose_configuration(
       {.preset = preset, .file = arguments.text("config"), .overrides = arguments.all("set")});
   if (!chosen.usage.empty()) return usage_error("config show", chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
+  if (arguments.has("set")) {
+    // What it was made from is no longer what it is.
+    chosen.document->name += "-changed";
+    chosen.document->description.clear();
+  }
   terminal.out.write(document_text(*chosen.document, format, arguments.has("comments")));
   return ExitStatus::done;
 }

@@ -167,7 +167,7 @@ void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& obje
   if (!type) return;
   if (type->kind.empty()) {
     reader.refuse(path.at("kind"), {}, "expected an object with a kind",
-                  "set apiVersion and kind, as in every Kubernetes manifest");
+                  "set apiVersion and kind, or leave the file out if it is no manifest");
     return;
   }
   const Kind kind = kind_of(*type);

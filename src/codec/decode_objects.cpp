@@ -269,7 +269,10 @@ void decode_priority_class(ObjectCursor cursor, PriorityClass& object) {
   bool has_value = false;
   Metadata metadata = decode_fields(
       cursor, false, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "value") has_value = reader.read(field, at, object.value);
+        if (key == "value") {
+          has_value = true;
+          reader.read(field, at, object.value);
+        }
         if (key == "globalDefault") reader.read(field, at, object.global_default);
         if (key == "preemptionPolicy") {
           object.preemption_policy = read_preemption_policy(reader, field, at);

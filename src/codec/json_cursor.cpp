@@ -65,8 +65,11 @@ void JsonReader::refuse(const FieldPath& path, std::string_view value, std::stri
 void JsonReader::broken(simdjson::error_code error, const FieldPath& path) {
   if (is_broken_) return;
   is_broken_ = true;
+  const bool ends_early = error == simdjson::UNCLOSED_STRING || error == simdjson::EMPTY ||
+                          error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
   refuse(path, {},
-         fmt::format("the text is not valid JSON here ({})", simdjson::error_message(error)));
+         fmt::format("the text is not valid JSON here ({})", simdjson::error_message(error)),
+         ends_early ? "is the file cut off?" : "");
 }
 
 bool JsonReader::wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,

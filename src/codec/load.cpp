@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "codec/budget_status.hpp"
 #include "codec/decode.hpp"
 #include "codec/json_value.hpp"
@@ -44,6 +47,12 @@ class Loader final : public ObjectSink {
 };
 
 void Loader::text(std::string_view padded_text, std::string_view name) {
+  if (padded_text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    const bool input = name == "-";
+    return refuse({.origin = {.source = std::string(name)},
+                   .message = input ? "standard input is empty" : "the file is empty",
+                   .remedy = input ? "did the command before it fail?" : "leave it out"});
+  }
   ++statistics_.files;
   statistics_.bytes += padded_text.size();
   const Origin origin{.source = std::string(name)};
@@ -116,6 +125,39 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
   }
 }
 
+/// Kinds that were skipped although they look like one that is read: a slip of the pen, or an API
+/// of somebody else.
+void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings) {
+  struct Known {
+    std::string_view kind;
+    std::string_view version;
+  };
+  constexpr std::array known = {Known{"Pod", "v1"},
+                                Known{"Node", "v1"},
+                                Known{"Namespace", "v1"},
+                                Known{"PriorityClass", "scheduling.k8s.io/v1"},
+                                Known{"PodGroup", "scheduling.k8s.io/v1beta1"},
+                                Known{"Workload", "scheduling.k8s.io/v1beta1"},
+                                Known{"PodDisruptionBudget", "policy/v1"}};
+  const auto lower = [](char byte) {
+    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
+  };
+  for (const auto& [name, count] : skipped) {
+    std::string_view kind = std::string_view(name).substr(name.rfind(' ') + 1);
+    if (kind.ends_with('s')) kind.remove_suffix(1);
+    for (const Known& candidate : known) {
+      std::string_view wanted = candidate.kind;
+      if (wanted.ends_with('s')) wanted.remove_suffix(1);
+      if (!std::ranges::equal(kind, wanted, {}, lower, lower)) continue;
+      warnings.push_back(
+          {.severity = Severity::warning,
+           .value = name,
+           .message = fmt::format("skipped ({})", count),
+           .remedy = fmt::format("what is read is {} {}", candidate.version, candidate.kind)});
+    }
+  }
+}
+
 LoadResult Loader::finish() {
   LoadResult result;
   if (report_.problems.empty()) {
@@ -132,6 +174,7 @@ LoadResult Loader::finish() {
   statistics_.finished_pods = report_.finished_pods;
   statistics_.skipped = std::move(report_.skipped);
   for (Problem& problem : result.problems) warnings_.push_back(std::move(problem));
+  warn_of_near_misses(statistics_.skipped, warnings_);
   result.problems.clear();
   result.loaded = Loaded{.cluster = std::move(cluster_),
                          .origins = std::move(origins_),

@@ -418,5 +418,22 @@ TEST(LoadDetails, AMirrorPodIsKnownByItsAnnotationWhateverItSays) {
                   .mirror);
 }
 
+TEST(LoadDetails, SkippedKindsThatLookLikeOursAreWarnedOf) {
+  const LoadResult result = load_text(
+      "{apiVersion: v1, kind: pods}\n---\n{apiVersion: v1, kind: PriorityClass}\n---\n"
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup}\n---\n"
+      "{apiVersion: v1, kind: Service}",
+      "test");
+  ASSERT_TRUE(result.loaded.has_value());
+  std::vector<std::string> values;
+  for (const Problem& problem : result.loaded->warnings) values.push_back(problem.value);
+  EXPECT_EQ(values, (std::vector<std::string>{"scheduling.volcano.sh/v1beta1 PodGroup",
+                                              "v1 PriorityClass", "v1 pods"}));
+}
+
+TEST(LoadErrors, AnEmptyTextIsRefused) {
+  EXPECT_EQ(problems_of(" \n"), std::vector<std::string>{"test: the file is empty; leave it out"});
+}
+
 }  // namespace
 }  // namespace makeway

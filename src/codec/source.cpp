@@ -220,7 +220,7 @@ bool is_utf16(std::string_view text) {
 
 PaddedText::PaddedText(std::string_view text) {
   reserve(std::max<std::size_t>(text.size(), 1));
-  std::memcpy(buffer_.get(), text.data(), text.size());
+  if (!text.empty()) std::memcpy(buffer_.get(), text.data(), text.size());
   grow_by(text.size());
   finish();
 }

@@ -283,9 +283,12 @@ void lint_budgets(Findings& findings) {
       }
     }
     if (governed > 0) continue;
+    const bool empty = budget->selector && budget->selector->requirements.empty();
     findings.warning({.object = object,
                       .field = "spec.selector",
-                      .message = "it governs no pod of its namespace",
+                      .message = empty ? "an empty selector governs nothing here, as in "
+                                         "kube-scheduler; evictions through the API do count it"
+                                       : "it governs no pod of its namespace",
                       .remedy = "compare the selector with the pods' labels"});
   }
   for (const auto& [pod, count] : governed_by) {
