@@ -54,11 +54,7 @@ inline std::optional<std::string_view> plain_text(const char* quote) {
 class SeenKeys {
  public:
   bool repeats(std::string_view key) {
-    const std::size_t mark = key.empty()
-                                 ? 0
-                                 : (key.size() * 7 + static_cast<unsigned char>(key.front()) +
-                                    static_cast<unsigned char>(key.back()) * 3) %
-                                       64;
+    const std::size_t mark = mark_of(key);
     const std::uint64_t bit = std::uint64_t{1} << mark;
     const bool maybe = (marks_ & bit) != 0;
     marks_ |= bit;
@@ -69,6 +65,14 @@ class SeenKeys {
   }
 
  private:
+  /// 0 to 63, different for most keys of one object.
+  static std::size_t mark_of(std::string_view key) {
+    if (key.empty()) return 0;
+    const std::size_t first = static_cast<unsigned char>(key.front());
+    const std::size_t last = static_cast<unsigned char>(key.back());
+    return (key.size() * 7 + first + last * 3) % 64;
+  }
+
   std::uint64_t marks_ = 0;
   std::size_t count_ = 0;
   std::array<std::string_view, 40> keys_;

@@ -1,6 +1,7 @@
 // Loading manifests into a cluster (issue 3, point 6; law 13: bad input is refused whole).
 #include "codec/load.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -307,9 +308,10 @@ std::string reloaded(std::string_view text) {
 }
 
 TEST(LoadHostile, AnEndlessUidIsRefused) {
-  expect_refused(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":")" +
-                     std::string(17'000'000, 'u') + "\"}}",
-                 "metadata.uid");
+  std::string text = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":")";
+  text.resize(text.size() + 17'000'000, 'u');
+  text += "\"}}";
+  expect_refused(text, "metadata.uid");
 }
 
 TEST(LoadHostile, NamesOfOtherObjectsMustBeNames) {
@@ -358,10 +360,10 @@ TEST(LoadHostile, PortsOutsideTheirRangeAreRefused) {
 TEST(LoadHostile, TooManyDifferentResourcesAreRefused) {
   std::string text;
   for (int index = 0; index < 300; ++index) {
-    const std::string number = std::to_string(index);
-    text += "{apiVersion: v1, kind: Pod, metadata: {name: p" + number +
-            "}, spec: {containers: [{name: a, resources: {requests: {r" + number +
-            ": 1}}}]}}\n---\n";
+    text += fmt::format(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p{0}}}, "
+        "spec: {{containers: [{{name: a, resources: {{requests: {{r{0}: 1}}}}}}]}}}}\n---\n",
+        index);
   }
   expect_refused(text, "different resources");
 }

@@ -55,6 +55,9 @@ class Source : public testing::Test {
     return names;
   }
 
+  const fs::path& folder() const { return folder_; }
+
+ private:
   fs::path folder_;
 };
 
@@ -77,7 +80,7 @@ TEST_F(Source, ListsFoldersInOrderOfPaths) {
   write(".hidden.yaml", "");
   write(".git/e.yaml", "");
   write("sub/.yaml", "");
-  const auto files = list({folder_.string()});
+  const auto files = list({folder().string()});
   ASSERT_TRUE(files);
   EXPECT_EQ(*files, (std::vector<std::string>{path("a.yml.gz"), path("b.yaml"), path("sub/c.json"),
                                               path("sub/deep/d.jsonl")}));
@@ -92,10 +95,10 @@ TEST_F(Source, TakesNamedFilesAsTheyAre) {
 
 TEST_F(Source, DoesNotFollowLinksToFolders) {
   write("a.yaml", "");
-  fs::create_directory_symlink(folder_, folder_ / "loop");
-  fs::create_symlink(folder_ / "a.yaml", folder_ / "link.yaml");
-  fs::create_symlink(folder_ / "nothing", folder_ / "dangling.yaml");
-  const auto files = list({folder_.string()});
+  fs::create_directory_symlink(folder(), folder() / "loop");
+  fs::create_symlink(folder() / "a.yaml", folder() / "link.yaml");
+  fs::create_symlink(folder() / "nothing", folder() / "dangling.yaml");
+  const auto files = list({folder().string()});
   ASSERT_TRUE(files);
   EXPECT_EQ(*files, (std::vector<std::string>{path("a.yaml"), path("link.yaml")}));
 }
@@ -108,7 +111,7 @@ TEST_F(Source, RefusesPathsWithTheRemedy) {
   EXPECT_FALSE(list({"-", "-"}));
   EXPECT_FALSE(list({""}));
   write("notes.txt", "");
-  const auto empty = list({folder_.string()});
+  const auto empty = list({folder().string()});
   ASSERT_FALSE(empty);
   EXPECT_NE(empty.error().message.find("no *.yaml"), std::string::npos);
 }
@@ -134,7 +137,8 @@ TEST_F(Source, ReadsGzipWhateverItsName) {
   EXPECT_EQ(text_of(write("bom.gz", gzip("\xEF\xBB\xBF"
                                          "a"))),
             "a");
-  const std::string many(10'000'000, 'a');
+  std::string many;
+  many.resize(10'000'000, 'a');
   EXPECT_EQ(text_of(write("many.gz", gzip(many))), many);
 }
 
@@ -170,7 +174,7 @@ TEST_F(Source, RefusesUtf16) {
 }
 
 TEST_F(Source, RefusesWhatIsNoFile) {
-  EXPECT_NE(text_of(folder_.string()).find("is a folder"), std::string::npos);
+  EXPECT_NE(text_of(folder().string()).find("is a folder"), std::string::npos);
   EXPECT_NE(text_of("/dev/null").find("is a character device"), std::string::npos);
   EXPECT_NE(text_of(path("gone")).find("No such file"), std::string::npos);
 }
