@@ -68,9 +68,10 @@ void time_each(std::string_view name, std::size_t count, const Change& change) {
 }
 
 void run(const Size& size) {
-  constexpr std::size_t changes = 20'000;
   Cluster cluster = filled(size);
   const std::size_t pods = size.nodes * size.pods_per_node;
+  const std::size_t changes =
+      std::min<std::size_t>(20'000, pods);  // Each changes a pod that is there.
   fmt::print("apply {} nodes x {} pods\n", size.nodes, size.pods_per_node);
   const std::int64_t cpu_before = used_cpu(cluster);
 
