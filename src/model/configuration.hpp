@@ -42,6 +42,16 @@ template <>
 inline constexpr std::array<std::string_view, 2> choice_names<BudgetMode> = {"best-effort",
                                                                              "strict"};
 
+/// Which evictions count against a budget when places are compared.
+enum class BudgetCount : std::uint8_t {
+  victims,            ///< Those of the victims that are left in the end.
+  potential_victims,  ///< As kube-scheduler: walked over all potential victims, before any is
+                      ///< spared.
+};
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<BudgetCount> = {"victims",
+                                                                              "potential-victims"};
+
 /// The laws of SPEC section 1 that a plan may break; 11 to 13 are properties and have no waiver.
 enum class WaivedLaw : std::uint8_t {
   law_1,
@@ -272,6 +282,7 @@ struct ProtectionSettings {
 
 struct BudgetSettings {
   BudgetMode mode = BudgetMode::best_effort;
+  BudgetCount counted_over = BudgetCount::victims;
 
   friend bool operator==(const BudgetSettings&, const BudgetSettings&) = default;
 };
@@ -281,6 +292,7 @@ struct EngineSettings {
   Duration preemption_delay;
   Duration leave_timeout{60'000};
   std::int64_t cascade_depth = 1;
+  std::int64_t cascade_steps_max = 1'000'000;
   std::int64_t victim_steps_max = 1'000'000;
   std::int64_t placement_steps_max = 100'000;
   std::int64_t exact_steps_max = 10'000'000;

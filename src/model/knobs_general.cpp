@@ -38,6 +38,11 @@ constexpr std::array budget_rows = {
         {"budgets.mode", "1",
          "Disruption budgets are avoided where possible (best-effort, as Kubernetes does) or never "
          "violated (strict). The shorthand is budgets=strict."}),
+    choice<&Configuration::budgets, &BudgetSettings::counted_over>(
+        {"budgets.countedOver", "2",
+         "Which evictions count as budget violations when places are compared: those of the final "
+         "victims, or, as kube-scheduler does, those found in one walk over all potential victims "
+         "before any of them is spared."}),
 };
 
 constexpr std::array engine_rows = {
@@ -58,6 +63,11 @@ constexpr std::array engine_rows = {
          "How many further preemptions are followed when a victim's controller recreates it; their "
          "victims are the secondary victims. 0 follows none."},
         {.minimum = 0, .maximum = 8}),
+    integer<engine, &Engine::cascade_steps_max>(
+        {"engine.cascadeStepsMax", "2",
+         "Bound of following cascades, per ask: the number of nodes that are tried for recreated "
+         "victims."},
+        steps),
     integer<engine, &Engine::victim_steps_max>(
         {"engine.victimStepsMax", "1",
          "Bound of the choice of victims, per ask: the number of removals and put-backs that are "

@@ -1,0 +1,208 @@
+// Plan: what was decided, for whom, and why. The document that machines read and people are shown.
+//
+// Plain values with names instead of slots, so that a plan outlives the cluster it was made for.
+// Asks come in the order in which they were decided: priority, creation, namespace/name. Lists of
+// pods are sorted by namespace and name, except victims: they come most important first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+enum class AskKind : std::uint8_t { pod, pod_group };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<AskKind> = {"Pod", "PodGroup"};
+
+enum class Outcome : std::uint8_t {
+  fits,        ///< There is room now.
+  preempts,    ///< There is room once the victims are gone.
+  waits,       ///< There is room once pods that are leaving are gone, or a delay has passed.
+  infeasible,  ///< Proven: no node can hold it, whoever may be made to leave.
+  not_found,   ///< Nothing was found, and that proves nothing.
+};
+template <>
+inline constexpr std::array<std::string_view, 5> choice_names<Outcome> = {
+    "fits", "preempts", "waits", "infeasible", "not-found"};
+
+struct PodPlacement {
+  std::string namespace_name;
+  std::string name;
+  std::string node;
+
+  friend auto operator<=>(const PodPlacement&, const PodPlacement&) = default;
+};
+
+struct ScoreTerm {
+  ScoreKey key = ScoreKey::victims;
+  std::int64_t value = 0;
+
+  friend bool operator==(const ScoreTerm&, const ScoreTerm&) = default;
+};
+
+/// In the order of `workload.scoreKeys`; smaller is better, the first difference decides.
+using ScoreTerms = std::vector<ScoreTerm>;
+
+struct PlanVictim {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::string node;
+  std::string unit;  ///< What leaves as one: "Pod default/low", "PodGroup default/training".
+  std::int32_t priority = 0;  ///< The unit's preemption priority.
+  bool violates_budget = false;
+  std::string reason;  ///< "lower priority (10 < 1000)"
+  // The cause (law 9): for whom, under which rule, compared with what, and what decided.
+  std::string cause_for;          ///< "Pod default/urgent"
+  std::string cause_rule;         ///< "workload: pods of lower priority on one node"
+  std::string cause_alternative;  ///< "node n2", or why there is none.
+  std::string cause_key;          ///< "highest-priority: 10 against 20"
+
+  friend bool operator==(const PlanVictim&, const PlanVictim&) = default;
+};
+
+/// Why a node cannot hold an ask.
+enum class RefusalReason : std::uint8_t {
+  unsupported,    ///< The pod needs something that is not checked. Detail: what.
+  unschedulable,  ///< The node is cordoned.
+  taint,          ///< Detail: the taint that is not tolerated, "key=value:NoSchedule".
+  node_affinity,  ///< Node selector or required node affinity.
+  host_port,      ///< Detail: the port, "8080/TCP".
+  resource,       ///< Detail: the resource. Amount: how much is missing.
+  spread_label,   ///< The node lacks a topology label. Detail: the label.
+  spread,         ///< Detail: the topology key. Amount: by how much the skew is too large.
+  affinity,       ///< No matching pod in the node's domain. Detail: the topology key.
+  anti_affinity,  ///< The ask repels a pod there. Detail: the topology key.
+  repelled,       ///< A pod there repels the ask. Detail: the topology key.
+};
+template <>
+inline constexpr std::array<std::string_view, 11> choice_names<RefusalReason> = {
+    "unsupported",  "unschedulable", "taint",    "node-affinity", "host-port", "resource",
+    "spread-label", "spread",        "affinity", "anti-affinity", "repelled"};
+
+/// Nodes that refuse the ask for the same reason.
+struct PlanRefusal {
+  RefusalReason reason = RefusalReason::resource;
+  std::string detail;
+  std::int64_t amount_min = 0;  ///< The smallest amount among these nodes; 0: no amount.
+  std::int64_t nodes = 0;
+  std::string example;  ///< The first of these nodes by name.
+
+  friend bool operator==(const PlanRefusal&, const PlanRefusal&) = default;
+};
+
+/// Another place where the ask could have gone.
+struct PlanAlternative {
+  std::string node;
+  ScoreTerms score;
+  std::int64_t victims = 0;
+  std::int64_t victim_units = 0;
+  std::string lost_on;  ///< The key on which it lost: "victims: 3 against 2", "name".
+
+  friend bool operator==(const PlanAlternative&, const PlanAlternative&) = default;
+};
+
+/// A pod that could have been made to leave and was put back, because the ask fits beside it.
+struct PlanSpared {
+  std::string namespace_name;
+  std::string name;
+  std::int32_t priority = 0;
+
+  friend bool operator==(const PlanSpared&, const PlanSpared&) = default;
+};
+
+/// A victim that its controller recreates, and whom it would make leave in turn.
+struct PlanCascade {
+  std::string pod;  ///< "Pod default/web"
+  std::vector<std::string> victims;
+
+  friend bool operator==(const PlanCascade&, const PlanCascade&) = default;
+};
+
+struct PlanExplanation {
+  std::int64_t nodes_considered = 0;
+  std::int64_t nodes_fitting = 0;          ///< As they are now.
+  std::int64_t nodes_with_preemption = 0;  ///< Only after somebody leaves.
+  /// Potential victims on the chosen node; the victims and the spared are among them.
+  std::int64_t potential_victims = 0;
+  std::vector<PlanAlternative> alternatives;  ///< Best first, at most `engine.alternativesMax`.
+  std::vector<PlanSpared> spared;             ///< Most important first, at most ten.
+  std::int64_t spared_count = 0;
+  std::vector<PlanCascade> cascades;  ///< Of the chosen node; in the order in which they follow.
+  /// Most frequent first. For an ask that fits nowhere: what stays unmet when everybody who may be
+  /// made to leave has left.
+  std::vector<PlanRefusal> refusals;
+
+  friend bool operator==(const PlanExplanation&, const PlanExplanation&) = default;
+};
+
+struct PlanAsk {
+  AskKind kind = AskKind::pod;
+  std::string namespace_name;
+  std::string name;
+  std::int32_t priority = 0;
+  Outcome outcome = Outcome::infeasible;
+  std::vector<PodPlacement> placements;
+  std::vector<PlanVictim> victims;      ///< Most important first.
+  std::vector<PodPlacement> waits_for;  ///< Leaving pods whose room is needed, and where they are.
+  std::optional<Time> waits_until;      ///< The end of a delay.
+  ScoreTerms score;                     ///< Empty without victims.
+  std::vector<std::string> bounds_reached;  ///< Names of bounds that stopped a search.
+  std::string reason;                       ///< One sentence.
+  PlanExplanation explanation;
+
+  friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
+};
+
+enum class ActionType : std::uint8_t { bind, nominate, evict, wait };
+template <>
+inline constexpr std::array<std::string_view, 4> choice_names<ActionType> = {"bind", "nominate",
+                                                                             "evict", "wait"};
+
+/// What the world is asked to do.
+struct PlanAction {
+  ActionType type = ActionType::bind;
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::string node;  ///< bind and nominate: where to. evict: where it runs.
+  std::string ask;   ///< evict: for whom, "Pod default/urgent".
+
+  friend bool operator==(const PlanAction&, const PlanAction&) = default;
+};
+
+/// A condition that an object should show.
+struct PlanStatus {
+  std::string object;  ///< "Pod default/urgent"
+  std::string condition;
+  bool value = false;
+  std::string reason;
+  std::string message;
+
+  friend bool operator==(const PlanStatus&, const PlanStatus&) = default;
+};
+
+struct Plan {
+  std::string id;  ///< 16 hexadecimal digits over everything that was decided.
+  std::string preset;
+  std::string configuration_hash;
+  Time now;
+  std::vector<WaivedLaw> laws_waived;
+  std::vector<PlanAsk> asks;
+  std::vector<PlanAction> actions;
+  std::vector<PlanStatus> status;
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// "Pod default/urgent"
+std::string ask_text(const PlanAsk& ask);
+
+}  // namespace makeway
