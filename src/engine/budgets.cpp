@@ -1,0 +1,65 @@
+#include "engine/budgets.hpp"
+
+#include <algorithm>
+
+#include "model/selector.hpp"
+
+namespace makeway {
+
+Budgets::Budgets(Survey& survey) : survey_(survey), budgets_(survey.cluster().budgets()) {
+  for (const DisruptionBudget* budget : budgets_) {
+    committed_.push_back(budget->disruptions_allowed.value_or(0));
+  }
+  left_ = committed_;
+}
+
+std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
+  if (budgets_.empty()) return {};
+  const Cluster& cluster = survey_.cluster();
+  const StringId space = cluster.pods().namespace_name[pod];
+  const LabelSetId labels = cluster.pods().labels[pod];
+  const auto [at, is_new] = governing_.try_emplace({space, labels});
+  if (is_new) {
+    for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
+      if (governs(*budgets_[budget], cluster.text(space), survey_.labels(labels))) {
+        at->second.push_back(budget);
+      }
+    }
+  }
+  return at->second;
+}
+
+bool Budgets::already_disrupted(std::uint32_t budget, PodIndex pod) const {
+  const std::vector<std::string>& disrupted = budgets_[budget]->disrupted_pods;
+  return !disrupted.empty() &&
+         std::ranges::binary_search(disrupted, survey_.cluster().pods().name[pod.value]);
+}
+
+void Budgets::start_trial() {
+  for (const std::uint32_t budget : touched_) left_[budget] = committed_[budget];
+  touched_.clear();
+}
+
+bool Budgets::charge(PodIndex pod) {
+  for (const std::uint32_t budget : governing(pod)) {
+    if (already_disrupted(budget, pod)) continue;
+    touched_.push_back(budget);
+    if (--left_[budget] < 0) return true;
+  }
+  return false;
+}
+
+bool Budgets::would_violate(PodIndex pod) {
+  return std::ranges::any_of(governing(pod), [&](std::uint32_t budget) {
+    return left_[budget] <= 0 && !already_disrupted(budget, pod);
+  });
+}
+
+void Budgets::commit(std::span<const PodIndex> pods) {
+  start_trial();
+  for (const PodIndex pod : pods) charge(pod);
+  for (const std::uint32_t budget : touched_) committed_[budget] = left_[budget];
+  touched_.clear();
+}
+
+}  // namespace makeway

@@ -1,0 +1,51 @@
+// Budgets: which PodDisruptionBudgets govern a pod, and what evictions do to them.
+//
+// A pod violates a budget when its eviction takes the budget below zero. Pods are charged in a
+// given order; each decrements every budget that governs it (same namespace, selector matches, not
+// among the budget's disrupted pods already), and the walk over a pod's budgets stops at the first
+// one that is exhausted, as in kube-scheduler. Budgets come by namespace and name.
+//
+// What the victims of earlier asks of the same cycle used up stays charged (`commit`).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/survey.hpp"
+
+namespace makeway {
+
+class Budgets {
+ public:
+  explicit Budgets(Survey& survey);
+
+  bool any() const { return !budgets_.empty(); }
+
+  /// Places of the budgets that govern the pod. Cached by namespace and label set.
+  std::span<const std::uint32_t> governing(PodIndex pod);
+
+  /// A trial: charges on top of what is committed. Starting one ends the one before.
+  void start_trial();
+  /// True when the pod's eviction violates a budget.
+  bool charge(PodIndex pod);
+  /// Whether `charge` would be true; charges nothing.
+  bool would_violate(PodIndex pod);
+
+  /// These pods will be evicted: they stay charged.
+  void commit(std::span<const PodIndex> pods);
+
+ private:
+  bool already_disrupted(std::uint32_t budget, PodIndex pod) const;
+
+  Survey& survey_;
+  std::vector<const DisruptionBudget*> budgets_;
+  std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.
+  std::vector<std::int64_t> left_;       ///< In the trial.
+  std::vector<std::uint32_t> touched_;   ///< Where `left_` differs from `committed_`.
+  std::map<std::pair<StringId, LabelSetId>, std::vector<std::uint32_t>> governing_;
+};
+
+}  // namespace makeway

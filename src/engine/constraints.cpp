@@ -1,0 +1,234 @@
+#include "engine/constraints.hpp"
+
+#include <algorithm>
+
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+Refused refused(RefusalReason reason, Survey& survey, std::string_view detail,
+                std::int64_t amount = 0) {
+  // Required affinity is not something that making room brings about.
+  const bool resolvable =
+      reason != RefusalReason::affinity && reason != RefusalReason::spread_label;
+  return {
+      .reason = reason, .detail = survey.note(detail), .amount = amount, .resolvable = resolvable};
+}
+
+}  // namespace
+
+bool PodConstraints::Matcher::matches(Survey& survey, LabelSetId labels) {
+  if (!*selector_) return false;
+  if (labels.value >= answers_.size()) answers_.resize(labels.value + 1);
+  std::uint8_t& answer = answers_[labels.value];
+  if (answer == 0) answer = makeway::matches(**selector_, survey.labels(labels)) ? 2 : 1;
+  return answer == 2;
+}
+
+PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
+    : survey_(survey), scratch_(scratch), ask_(ask) {
+  const Cluster& cluster = survey.cluster();
+  const PodShape& shape = cluster.shape(cluster.pods().shape[ask]);
+  const auto add_terms = [&](const std::vector<PodAffinityTerm>& from, std::vector<Term>& to) {
+    for (const PodAffinityTerm& term : from) {
+      const Topology& topology = survey.topology(term.topology_key);
+      to.push_back({.term = &term,
+                    .topology = &topology,
+                    .matcher = Matcher(term.selector),
+                    .counts = std::vector<std::int32_t>(topology.domains),
+                    .covers_namespace = {}});
+    }
+  };
+  add_terms(shape.affinity, affinity_);
+  add_terms(shape.anti_affinity, anti_affinity_);
+  add_spread(shape);
+  ask_matches_itself_ = !affinity_.empty() && matches_all_affinity(ask);
+  count_everything();
+  scratch_.attach(*this);
+}
+
+PodConstraints::~PodConstraints() { scratch_.detach(*this); }
+
+void PodConstraints::add_spread(const PodShape& shape) {
+  const LabelSetId own_labels = survey_.cluster().pods().labels[ask_];
+  for (const SpreadConstraint& constraint : shape.spread) {
+    const Topology& topology = survey_.topology(constraint.topology_key);
+    Spread spread{
+        .constraint = &constraint,
+        .topology = &topology,
+        .matcher = Matcher(constraint.selector),
+        .takes_part = IndexedVector<NodeIndex, std::uint8_t>(survey_.cluster().nodes().slots(), 0),
+        .counts = std::vector<std::int32_t>(topology.domains),
+        .domain_takes_part = std::vector<std::uint8_t>(topology.domains),
+        .domains_by_count = {}};
+    spread.counts_pods = constraint.selector && !constraint.selector->requirements.empty();
+    spread.self = spread.matcher.matches(survey_, own_labels) ? 1 : 0;
+    spread_.push_back(std::move(spread));
+  }
+  for (Spread& spread : spread_) {
+    for (const NodeIndex node : survey_.nodes()) {
+      const bool has_all_keys = std::ranges::all_of(spread_, [&](const Spread& other) {
+        return other.topology->domain[node] != Topology::no_domain;
+      });
+      if (!has_all_keys) continue;
+      const StaticVerdict& placing = survey_.placing(ask_, node);
+      if (spread.constraint->honor_node_affinity && !placing.affinity_matches) continue;
+      if (spread.constraint->honor_node_taints && !placing.taints_tolerated) continue;
+      spread.takes_part[node] = 1;
+      std::uint8_t& known = spread.domain_takes_part[spread.topology->domain[node]];
+      if (known == 0) {
+        ++spread.domains;
+        ++spread.domains_by_count[0];
+      }
+      known = 1;
+    }
+  }
+}
+
+bool PodConstraints::matches(Term& term, PodIndex pod) {
+  const PodColumns& pods = survey_.cluster().pods();
+  if (!term.matcher.matches(survey_, pods.labels[pod])) return false;
+  const StringId space = pods.namespace_name[pod];
+  const auto [at, is_new] = term.covers_namespace.try_emplace(space, false);
+  if (is_new) at->second = survey_.covers(*term.term, survey_.cluster().text(space));
+  return at->second;
+}
+
+bool PodConstraints::matches_all_affinity(PodIndex pod) {
+  return std::ranges::all_of(affinity_, [&](Term& term) { return matches(term, pod); });
+}
+
+bool PodConstraints::wanted(PodIndex pod) {
+  return !affinity_.empty() && matches_all_affinity(pod);
+}
+
+/// Which of the counts in `repelling_` a pod of this shape adds to; made on demand.
+const std::vector<std::size_t>& PodConstraints::repelling_of(ShapeId shape) {
+  const auto [at, is_new] = repelling_by_shape_.try_emplace(shape);
+  if (!is_new) return at->second;
+  const Cluster& cluster = survey_.cluster();
+  const Labels& labels = survey_.labels(cluster.pods().labels[ask_]);
+  const std::string_view space = cluster.text(cluster.pods().namespace_name[ask_]);
+  for (const PodAffinityTerm& term : cluster.shape(shape).anti_affinity) {
+    if (!term.selector || !makeway::matches(*term.selector, labels)) continue;
+    if (!survey_.covers(term, space)) continue;
+    const Topology& topology = survey_.topology(term.topology_key);
+    const auto same = [&](const Repelling& entry) { return entry.topology == &topology; };
+    const auto found = std::ranges::find_if(repelling_, same);
+    at->second.push_back(static_cast<std::size_t>(found - repelling_.begin()));
+    if (found != repelling_.end()) continue;
+    repelling_.push_back({&topology, std::vector<std::int32_t>(topology.domains)});
+  }
+  return at->second;
+}
+
+void PodConstraints::count_everything() {
+  const PodColumns& pods = survey_.cluster().pods();
+  if (affinity_.empty() && anti_affinity_.empty() && spread_.empty()) {
+    for (const PodIndex pod : survey_.repelling_pods()) {
+      const NodeIndex node = scratch_.node_of(pod);
+      if (node.exists()) count(pod, node, 1);
+    }
+    return;
+  }
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods.flags[pod].exists) continue;
+    const NodeIndex node = scratch_.node_of(pod);
+    if (node.exists()) count(pod, node, 1);
+  }
+}
+
+void PodConstraints::moved(PodIndex pod, NodeIndex node, int delta) { count(pod, node, delta); }
+
+void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
+  const PodColumns& pods = survey_.cluster().pods();
+  const auto add = [&](const Topology& topology, std::vector<std::int32_t>& counts) {
+    const std::uint32_t domain = topology.domain[node];
+    if (domain == Topology::no_domain) return false;
+    counts[domain] += delta;
+    return true;
+  };
+  for (Spread& spread : spread_) count_spread(spread, pod, node, delta);
+  if (!affinity_.empty() && matches_all_affinity(pod)) {
+    for (Term& term : affinity_) {
+      if (add(*term.topology, term.counts)) affinity_total_ += delta;
+    }
+  }
+  for (Term& term : anti_affinity_) {
+    if (matches(term, pod)) add(*term.topology, term.counts);
+  }
+  if (pods.shape[pod] == ShapeId{0}) return;
+  for (const std::size_t at : repelling_of(pods.shape[pod])) {
+    add(*repelling_[at].topology, repelling_[at].counts);
+  }
+}
+
+/// Pods that are leaving do not count: they are not there when the ask starts.
+void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, int delta) {
+  const PodColumns& pods = survey_.cluster().pods();
+  if (!spread.counts_pods || spread.takes_part[node] == 0) return;
+  if (pods.deletion[pod] != no_time) return;
+  if (pods.namespace_name[pod] != pods.namespace_name[ask_]) return;
+  if (!spread.matcher.matches(survey_, pods.labels[pod])) return;
+  std::int32_t& count = spread.counts[spread.topology->domain[node]];
+  const auto old = spread.domains_by_count.find(count);
+  if (--old->second == 0) spread.domains_by_count.erase(old);
+  count += delta;
+  ++spread.domains_by_count[count];
+}
+
+std::optional<Refused> PodConstraints::check(NodeIndex node) const {
+  for (const Spread& spread : spread_) {
+    if (auto refusal = check_spread(spread, node)) return refusal;
+  }
+  if (auto refusal = check_affinity(node)) return refusal;
+  for (const Term& term : anti_affinity_) {
+    const std::uint32_t domain = term.topology->domain[node];
+    if (domain != Topology::no_domain && term.counts[domain] > 0) {
+      return refused(RefusalReason::anti_affinity, survey_, term.topology->key);
+    }
+  }
+  // Their order is that of the pods' slots, which must leave no trace: the first key is told.
+  const Topology* repelling = nullptr;
+  for (const Repelling& entry : repelling_) {
+    const std::uint32_t domain = entry.topology->domain[node];
+    if (domain == Topology::no_domain || entry.counts[domain] <= 0) continue;
+    if (repelling == nullptr || entry.topology->key < repelling->key) repelling = entry.topology;
+  }
+  if (repelling == nullptr) return std::nullopt;
+  return refused(RefusalReason::repelled, survey_, repelling->key);
+}
+
+std::optional<Refused> PodConstraints::check_spread(const Spread& spread, NodeIndex node) const {
+  const std::uint32_t domain = spread.topology->domain[node];
+  if (domain == Topology::no_domain) {
+    return refused(RefusalReason::spread_label, survey_, spread.topology->key);
+  }
+  const bool too_few = spread.domains < spread.constraint->domains_min;
+  const std::int32_t minimum =
+      too_few || spread.domains_by_count.empty() ? 0 : spread.domains_by_count.begin()->first;
+  const std::int64_t skew = std::int64_t{spread.counts[domain]} + spread.self - minimum;
+  if (skew <= spread.constraint->skew_max) return std::nullopt;
+  return refused(RefusalReason::spread, survey_, spread.topology->key,
+                 skew - spread.constraint->skew_max);
+}
+
+std::optional<Refused> PodConstraints::check_affinity(NodeIndex node) const {
+  if (affinity_.empty()) return std::nullopt;
+  const Topology* missing = nullptr;
+  for (const Term& term : affinity_) {
+    const std::uint32_t domain = term.topology->domain[node];
+    if (domain == Topology::no_domain) {
+      return refused(RefusalReason::affinity, survey_, term.topology->key);
+    }
+    if (term.counts[domain] <= 0 && missing == nullptr) missing = term.topology;
+  }
+  if (missing == nullptr) return std::nullopt;
+  // The first of a series that wants to be together has nobody to join yet.
+  if (affinity_total_ == 0 && ask_matches_itself_) return std::nullopt;
+  return refused(RefusalReason::affinity, survey_, missing->key);
+}
+
+}  // namespace makeway

@@ -1,0 +1,103 @@
+// PodConstraints: what other pods mean for one ask, as counts by topology domain.
+//
+// Four rules, as kube-scheduler has them:
+//  spread         for each constraint, pods that its selector matches, by domain, on nodes that
+//  take
+//                 part; the ask fits where count + itself - minimum <= skew_max
+//  affinity       pods that match all of the ask's terms; each term's domain must hold one, or none
+//                 exist anywhere and the ask matches its own terms
+//  anti-affinity  pods that match one of the ask's terms; none in the term's domain
+//  repelled       pods whose own anti-affinity matches the ask; none in that term's domain
+//
+// Built once from a Scratch and attached to it, so that counts stay right through every removal,
+// put-back and rollback. Building costs O(pods) when the ask has terms of its own, O(repelling
+// pods) otherwise; a move costs O(terms), a check O(terms + log domains).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "engine/scratch.hpp"
+#include "engine/survey.hpp"
+
+namespace makeway {
+
+class PodConstraints final : public ScratchWatcher {
+ public:
+  PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask);
+  ~PodConstraints() override;
+  PodConstraints(const PodConstraints&) = delete;
+  PodConstraints& operator=(const PodConstraints&) = delete;
+
+  std::optional<Refused> check(NodeIndex node) const;
+
+  /// Whether the presence of the pod can be what the ask's affinity needs.
+  bool wanted(PodIndex pod);
+  bool has_affinity() const { return !affinity_.empty(); }
+  bool has_spread() const { return !spread_.empty(); }
+
+  void moved(PodIndex pod, NodeIndex node, int delta) override;
+
+ private:
+  /// A selector with its answers by label set.
+  class Matcher {
+   public:
+    explicit Matcher(const std::optional<LabelSelector>& selector) : selector_(&selector) {}
+    bool matches(Survey& survey, LabelSetId labels);
+
+   private:
+    const std::optional<LabelSelector>* selector_;
+    std::vector<std::uint8_t> answers_;  ///< 0 unknown, 1 no, 2 yes.
+  };
+
+  struct Term {
+    const PodAffinityTerm* term;
+    const Topology* topology;
+    Matcher matcher;
+    std::vector<std::int32_t> counts;           ///< By domain.
+    std::map<StringId, bool> covers_namespace;  ///< Few namespaces, asked for every pod.
+  };
+
+  struct Spread {
+    const SpreadConstraint* constraint;
+    const Topology* topology;
+    Matcher matcher;
+    bool counts_pods = true;  ///< An empty selector counts none (as kube-scheduler).
+    std::int32_t self = 0;
+    IndexedVector<NodeIndex, std::uint8_t> takes_part;
+    std::vector<std::int32_t> counts;
+    std::vector<std::uint8_t> domain_takes_part;
+    std::int32_t domains = 0;
+    std::map<std::int32_t, std::int32_t> domains_by_count;
+  };
+
+  struct Repelling {
+    const Topology* topology;
+    std::vector<std::int32_t> counts;
+  };
+
+  bool matches(Term& term, PodIndex pod);
+  bool matches_all_affinity(PodIndex pod);
+  const std::vector<std::size_t>& repelling_of(ShapeId shape);
+  void add_spread(const PodShape& shape);
+  void count_everything();
+  void count(PodIndex pod, NodeIndex node, int delta);
+  void count_spread(Spread& spread, PodIndex pod, NodeIndex node, int delta);
+  std::optional<Refused> check_spread(const Spread& spread, NodeIndex node) const;
+  std::optional<Refused> check_affinity(NodeIndex node) const;
+
+  Survey& survey_;
+  Scratch& scratch_;
+  PodIndex ask_;
+  bool ask_matches_itself_ = false;
+  std::vector<Term> affinity_;
+  std::int64_t affinity_total_ = 0;
+  std::vector<Term> anti_affinity_;
+  std::vector<Spread> spread_;
+  std::vector<Repelling> repelling_;
+  std::map<ShapeId, std::vector<std::size_t>> repelling_by_shape_;  ///< Places in `repelling_`.
+};
+
+}  // namespace makeway

@@ -1,0 +1,127 @@
+#include "engine/fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view every_address = "0.0.0.0";
+
+bool is_every_address(const HostPort& port) { return port.ip.empty() || port.ip == every_address; }
+
+/// part / whole in thousandths; huge amounts lose low bits instead of overflowing.
+std::int64_t permille_of(std::int64_t part, std::int64_t whole) {
+  constexpr std::int64_t safe = std::numeric_limits<std::int64_t>::max() / 1000;
+  while (part > safe) {
+    part /= 2;
+    whole /= 2;
+  }
+  return whole == 0 ? std::numeric_limits<std::int64_t>::max() : part * 1000 / whole;
+}
+
+bool clash(const HostPort& a, const HostPort& b) {
+  if (a.port != b.port || a.protocol != b.protocol) return false;
+  return is_every_address(a) || is_every_address(b) || a.ip == b.ip;
+}
+
+}  // namespace
+
+std::string port_text(const HostPort& port) {
+  constexpr std::array<std::string_view, 3> protocols = {"TCP", "UDP", "SCTP"};
+  const std::string_view protocol = protocols.at(static_cast<std::size_t>(port.protocol));
+  return is_every_address(port) ? fmt::format("{}/{}", port.port, protocol)
+                                : fmt::format("{}:{}/{}", port.ip, port.port, protocol);
+}
+
+PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods& decided)
+    : survey_(survey),
+      scratch_(scratch),
+      ask_(ask),
+      decided_(decided),
+      requests_(survey.cluster().requests(survey.cluster().pods().requests[ask])),
+      constraints_(survey, scratch, ask) {
+  const Cluster& cluster = survey.cluster();
+  priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
+  for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {
+    ports_.push_back({&port, survey.note(port_text(port))});
+  }
+}
+
+bool PodFit::holds_room(PodIndex pod) const {
+  // Who has a place in this world already holds that one.
+  if (pod == ask_ || decided_[pod] != 0 || scratch_.node_of(pod).exists()) return false;
+  const Cluster& cluster = survey_.cluster();
+  return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
+}
+
+std::optional<Refused> PodFit::check(NodeIndex node) {
+  const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
+  const auto holds = [&](PodIndex pod) { return holds_room(pod); };
+  if (nominated.empty() || std::ranges::none_of(nominated, holds)) return check_unreserved(node);
+  const Scratch::Checkpoint before = scratch_.checkpoint();
+  for (const PodIndex pod : nominated) {
+    if (holds_room(pod)) scratch_.place(pod, node);
+  }
+  std::optional<Refused> refusal = check_unreserved(node);
+  scratch_.rollback(before);
+  if (refusal) return refusal;
+  return check_unreserved(node);
+}
+
+std::optional<Refused> PodFit::check_unreserved(NodeIndex node) {
+  const StaticVerdict& placing = survey_.placing(ask_, node);
+  if (placing.refused) return placing.refused;
+  if (auto refusal = check_ports(node)) return refusal;
+  if (auto refusal = check_resources(node)) return refusal;
+  return constraints_.check(node);
+}
+
+std::optional<Refused> PodFit::check_ports(NodeIndex node) const {
+  if (ports_.empty()) return std::nullopt;
+  const Cluster& cluster = survey_.cluster();
+  std::optional<Refused> refusal;
+  scratch_.for_each_pod(node, [&](PodIndex pod) {
+    if (refusal || cluster.pods().shape[pod] == ShapeId{0}) return;
+    for (const HostPort& taken : cluster.shape(cluster.pods().shape[pod]).ports) {
+      for (const Port& wanted : ports_) {
+        if (refusal || !clash(taken, *wanted.port)) continue;
+        refusal =
+            Refused{.reason = RefusalReason::host_port, .detail = wanted.note, .resolvable = true};
+      }
+    }
+  });
+  return refusal;
+}
+
+/// Tells the resource that is shortest in proportion to the request, then the first by name.
+std::optional<Refused> PodFit::check_resources(NodeIndex node) {
+  const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
+  const std::span<const std::int64_t> used = scratch_.used(node);
+  std::optional<Refused> refusal;
+  std::int64_t worst_permille = -1;
+  bool resolvable = true;
+  for (const ResourceAmount& item : requests_) {
+    const std::size_t column = item.resource.value;
+    const std::int64_t free = allocatable[column] - used[column];
+    if (item.amount <= free) continue;
+    if (item.amount > allocatable[column]) resolvable = false;
+    const std::int64_t missing = saturated_sub(item.amount, free);
+    const std::int64_t permille = permille_of(missing, item.amount);
+    const StringId note = survey_.resource_note(item.resource);
+    const bool worse =
+        permille > worst_permille ||
+        (permille == worst_permille && survey_.text(note) < survey_.text(refusal->detail));
+    if (!worse) continue;
+    worst_permille = permille;
+    refusal = Refused{.reason = RefusalReason::resource, .detail = note, .amount = missing};
+  }
+  if (refusal) refusal->resolvable = resolvable;
+  return refusal;
+}
+
+}  // namespace makeway

@@ -1,0 +1,63 @@
+// PodFit: does a pod fit on a node of a what-if world, and if not, why and by how much.
+//
+// The rules in the order of kube-scheduler's filters; the first one that fails is told:
+//  1. what node and pod say about each other: cordon, taints, node selector and affinity (Survey)
+//  2. host ports     3. resources     4. topology spread     5. inter-pod affinity, anti-affinity
+//
+// Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
+// the ask's priority hold their room. The ask must fit with them there, and also without them, so
+// that it does not lean on somebody who has not arrived.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/constraints.hpp"
+#include "engine/scratch.hpp"
+#include "engine/survey.hpp"
+
+namespace makeway {
+
+/// Pods whose nomination counts no more, because this cycle has decided about them.
+using DecidedPods = IndexedVector<PodIndex, std::uint8_t>;
+
+class PodFit {
+ public:
+  PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods& decided);
+
+  PodIndex ask() const { return ask_; }
+  Scratch& scratch() { return scratch_; }
+  Survey& survey() { return survey_; }
+  PodConstraints& constraints() { return constraints_; }
+
+  /// None: it fits.
+  std::optional<Refused> check(NodeIndex node);
+  /// The same without looking at nominations.
+  std::optional<Refused> check_unreserved(NodeIndex node);
+
+ private:
+  struct Port {
+    const HostPort* port;
+    StringId note;
+  };
+
+  std::optional<Refused> check_ports(NodeIndex node) const;
+  std::optional<Refused> check_resources(NodeIndex node);
+  bool holds_room(PodIndex pod) const;
+
+  Survey& survey_;
+  Scratch& scratch_;
+  PodIndex ask_;
+  const DecidedPods& decided_;
+  std::int32_t priority_ = 0;
+  RequestRow requests_;
+  std::vector<Port> ports_;
+  PodConstraints constraints_;
+};
+
+/// "8080/TCP", with the address in front when it is not every address.
+std::string port_text(const HostPort& port);
+
+}  // namespace makeway

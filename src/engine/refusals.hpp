@@ -1,0 +1,33 @@
+// RefusalTally: nodes that refuse an ask, grouped by reason.
+#pragma once
+
+#include <vector>
+
+#include "engine/survey.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+class RefusalTally {
+ public:
+  /// Nodes come in the order of their names, so that the first of a group is its example.
+  void add(const Refused& refused, NodeIndex node);
+  void clear() { groups_.clear(); }
+  bool empty() const { return groups_.empty(); }
+
+  /// Most frequent first, then by reason and detail.
+  std::vector<PlanRefusal> refusals(const Survey& survey) const;
+
+ private:
+  struct Group {
+    RefusalReason reason = RefusalReason::resource;
+    StringId detail;
+    std::int64_t amount_min = 0;
+    std::int64_t nodes = 0;
+    NodeIndex example;
+  };
+
+  std::vector<Group> groups_;  ///< Few: reasons, not nodes.
+};
+
+}  // namespace makeway

@@ -1,0 +1,132 @@
+#include "engine/score.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace makeway {
+namespace {
+
+constexpr std::int64_t raw_offset = std::int64_t{1} << 31;
+
+class Scoring {
+ public:
+  Scoring(const Survey& survey, const VictimRules& rules, const ScoreInput& input)
+      : cluster_(survey.cluster()),
+        rules_(rules),
+        input_(input),
+        by_pod_(rules.configuration().workload.score_priority == ScorePriority::pod) {}
+
+  std::int64_t value(ScoreKey key) const {
+    switch (key) {
+      case ScoreKey::members_not_placed: return input_.members_not_placed;
+      case ScoreKey::budget_violations: return input_.budget_violations;
+      case ScoreKey::highest_priority: return highest_priority();
+      case ScoreKey::secondary_victims: return input_.secondary_victims;
+      case ScoreKey::victims: return sum([](PodIndex) { return 1; });
+      case ScoreKey::priority_sum: return sum([this](PodIndex pod) { return priority(pod); });
+      case ScoreKey::raw_priority_sum:
+        return sum([this](PodIndex pod) { return priority(pod) + raw_offset; });
+      case ScoreKey::lost_work:
+        return sum([this](PodIndex pod) { return rules_.lost_work_seconds(pod); });
+      case ScoreKey::groups_below_minimum: return groups(true);
+      case ScoreKey::disrupted_groups: return groups(false);
+      case ScoreKey::oldest_victim: return oldest_victim();
+    }
+    CHECK(false, "unknown score key");
+  }
+
+ private:
+  template <class Value>
+  std::int64_t sum(const Value& value) const {
+    std::int64_t total = 0;
+    for (const VictimUnit& unit : input_.victims) {
+      for (const PodIndex pod : input_.list.pods_of(unit)) total += value(pod);
+    }
+    return total;
+  }
+
+  std::int64_t priority(PodIndex pod) const {
+    return by_pod_ ? cluster_.pods().priority[pod] : rules_.priority_of(pod);
+  }
+
+  std::int64_t highest_priority() const {
+    if (input_.victims.empty()) return 0;
+    if (by_pod_) return priority(input_.victims.front().first);
+    return std::ranges::max(input_.victims, {}, &VictimUnit::priority).priority;
+  }
+
+  /// Of the highest priority among the victims' pods, as kube-scheduler reads it.
+  std::int64_t oldest_victim() const {
+    std::int64_t highest = std::numeric_limits<std::int64_t>::min();
+    Time earliest = rules_.now();
+    for (const VictimUnit& unit : input_.victims) {
+      for (const PodIndex pod : input_.list.pods_of(unit)) {
+        const Time started = rules_.started(pod);
+        if (priority(pod) > highest) {
+          highest = priority(pod);
+          earliest = started;
+        } else if (priority(pod) == highest) {
+          earliest = std::min(earliest, started);
+        }
+      }
+    }
+    return (rules_.now() - earliest).ms;
+  }
+
+  std::int64_t groups(bool below_minimum) const {
+    std::vector<UnitIndex> seen;
+    for (const VictimUnit& unit : input_.victims) {
+      if (!unit.group || std::ranges::find(seen, unit.unit) != seen.end()) continue;
+      if (below_minimum && !falls_below_minimum(unit.unit)) continue;
+      seen.push_back(unit.unit);
+    }
+    return static_cast<std::int64_t>(seen.size());
+  }
+
+  bool falls_below_minimum(UnitIndex index) const {
+    const Unit& unit = cluster_.units()[index];
+    if (!unit.gang) return false;
+    const std::vector<PodIndex>& members = cluster_.groups()[unit.group].members;
+    const auto remaining = std::ranges::count_if(
+        members, [&](PodIndex pod) { return input_.scratch.node_of(pod).exists(); });
+    return remaining < unit.minimum;
+  }
+
+  const Cluster& cluster_;
+  const VictimRules& rules_;
+  const ScoreInput& input_;
+  bool by_pod_;
+};
+
+}  // namespace
+
+ScoreTerms score_of(const Survey& survey, const VictimRules& rules, const ScoreInput& input) {
+  const Scoring scoring(survey, rules, input);
+  ScoreTerms terms;
+  for (const ScoreKey key : rules.configuration().workload.score_keys) {
+    terms.push_back({.key = key, .value = scoring.value(key)});
+  }
+  return terms;
+}
+
+int compare(const ScoreTerms& a, const ScoreTerms& b) {
+  CHECK(a.size() == b.size(), "scores of different keys");
+  for (std::size_t at = 0; at < a.size(); ++at) {
+    if (a[at].value != b[at].value) return a[at].value < b[at].value ? -1 : 1;
+  }
+  return 0;
+}
+
+std::string first_difference(const ScoreTerms& loser, const ScoreTerms& winner) {
+  CHECK(loser.size() == winner.size(), "scores of different keys");
+  for (std::size_t at = 0; at < loser.size(); ++at) {
+    if (loser[at].value == winner[at].value) continue;
+    return fmt::format("{}: {} against {}", choice_name(loser[at].key), loser[at].value,
+                       winner[at].value);
+  }
+  return {};
+}
+
+}  // namespace makeway

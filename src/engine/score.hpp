@@ -1,0 +1,45 @@
+// Score: how bad it is that these victims leave. Lexicographic, smaller is better.
+//
+// One number for each of `workload.scoreKeys`, in that order:
+//  members-not-placed    of the ask; 0 for a pod
+//  budget-violations     pods evicted against a budget
+//  highest-priority      of the victims' units; with scorePriority `pod`, as kube-scheduler: the
+//  own
+//                        priority of the first pod of the most important victim
+//  secondary-victims     pods that the recreated victims would make leave in turn
+//  victims               pods
+//  priority-sum          over pods, of their units' priorities
+//  raw-priority-sum      over pods, own priority + 2^31: kube-scheduler's criterion
+//  lost-work             seconds, over pods
+//  groups-below-minimum  groups that keep fewer pods than their minimum
+//  disrupted-groups      groups that lose a pod
+//  oldest-victim         milliseconds that the oldest victim of the highest priority has run
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/budgets.hpp"
+#include "engine/victims.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+struct ScoreInput {
+  const Scratch& scratch;  ///< The victims have left it.
+  const VictimList& list;
+  std::span<const VictimUnit> victims;  ///< Most important first.
+  std::int64_t budget_violations = 0;
+  std::int64_t secondary_victims = 0;
+  std::int64_t members_not_placed = 0;
+};
+
+ScoreTerms score_of(const Survey& survey, const VictimRules& rules, const ScoreInput& input);
+
+/// Negative when `a` is better, positive when `b` is, 0 when they are equal.
+int compare(const ScoreTerms& a, const ScoreTerms& b);
+
+/// "victims: 3 against 2": the first key on which `loser` differs from `winner`; empty when none.
+std::string first_difference(const ScoreTerms& loser, const ScoreTerms& winner);
+
+}  // namespace makeway

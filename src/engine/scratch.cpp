@@ -1,0 +1,116 @@
+#include "engine/scratch.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+
+Scratch::Scratch(const Cluster& cluster)
+    : cluster_(cluster),
+      states_(cluster.pods().slots(), State::as_in_cluster),
+      row_of_(cluster.nodes().slots(), no_row) {}
+
+NodeIndex Scratch::node_of(PodIndex pod) const {
+  if (states_[pod] == State::as_in_cluster) return cluster_.pods().node[pod];
+  if (states_[pod] == State::nowhere) return {};
+  // Rare: only what this world has placed. The newest move of the pod says where.
+  for (std::size_t at = log_.size(); at-- > 0;) {
+    if (log_[at].pod == pod) return log_[at].node;
+  }
+  CHECK(false, "a placed pod without a move");
+}
+
+std::span<const std::int64_t> Scratch::used(NodeIndex node) const {
+  const std::uint32_t at = row_of_[node];
+  return at == no_row ? cluster_.order().used(node) : std::span<const std::int64_t>(rows_[at].used);
+}
+
+std::span<const PodIndex> Scratch::placed(NodeIndex node) const {
+  const std::uint32_t at = row_of_[node];
+  return at == no_row ? std::span<const PodIndex>() : std::span<const PodIndex>(rows_[at].placed);
+}
+
+Scratch::Row& Scratch::row(NodeIndex node) {
+  std::uint32_t& at = row_of_[node];
+  if (at == no_row) {
+    const std::span<const std::int64_t> base = cluster_.order().used(node);
+    at = static_cast<std::uint32_t>(rows_.size());
+    rows_.push_back({.used = {base.begin(), base.end()}, .placed = {}});
+  }
+  return rows_[at];
+}
+
+void Scratch::come(PodIndex pod, NodeIndex node) {
+  Row& touched = row(node);
+  if (cluster_.pods().node[pod] == node) {
+    states_[pod] = State::as_in_cluster;
+  } else {
+    states_[pod] = State::placed;
+    touched.placed.push_back(pod);
+  }
+  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+    std::int64_t& used = touched.used.at(item.resource.value);
+    used = saturated_add(used, item.amount);
+  }
+  for (ScratchWatcher* watcher : watchers_) watcher->moved(pod, node, 1);
+}
+
+void Scratch::leave(PodIndex pod, NodeIndex node) {
+  Row& touched = row(node);
+  if (states_[pod] == State::placed) std::erase(touched.placed, pod);
+  states_[pod] = State::nowhere;
+  bool saturated = false;
+  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+    std::int64_t& used = touched.used.at(item.resource.value);
+    saturated = saturated || used == std::numeric_limits<std::int64_t>::max();
+    used -= item.amount;
+  }
+  if (saturated) sum_again(node, touched);
+  for (ScratchWatcher* watcher : watchers_) watcher->moved(pod, node, -1);
+}
+
+/// A sum that hit the ceiling does not know how far above it was.
+void Scratch::sum_again(NodeIndex node, Row& row) const {
+  std::ranges::fill(row.used, 0);
+  for_each_pod(node, [&](PodIndex pod) {
+    for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+      std::int64_t& used = row.used.at(item.resource.value);
+      used = saturated_add(used, item.amount);
+    }
+  });
+}
+
+void Scratch::remove(PodIndex pod) {
+  const NodeIndex node = node_of(pod);
+  CHECK(node.exists(), "the pod is nowhere");
+  leave(pod, node);
+  log_.push_back({.pod = pod, .node = node, .came = false});
+}
+
+void Scratch::place(PodIndex pod, NodeIndex node) {
+  CHECK(!node_of(pod).exists(), "the pod is somewhere already");
+  come(pod, node);
+  log_.push_back({.pod = pod, .node = node, .came = true});
+}
+
+void Scratch::rollback(Checkpoint checkpoint) {
+  CHECK(checkpoint.moves <= log_.size(), "a checkpoint from the future");
+  while (log_.size() > checkpoint.moves) {
+    const Move move = log_.back();
+    log_.pop_back();
+    if (move.came) {
+      leave(move.pod, move.node);
+    } else {
+      come(move.pod, move.node);
+    }
+  }
+}
+
+void Scratch::detach(ScratchWatcher& watcher) {
+  CHECK(!watchers_.empty() && watchers_.back() == &watcher, "detached out of order");
+  watchers_.pop_back();
+}
+
+}  // namespace makeway

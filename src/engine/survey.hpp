@@ -1,0 +1,106 @@
+// Survey: what decisions look up again and again about one cluster, computed once and kept.
+//
+// Lives for one cycle, over a cluster that does not change meanwhile. Everything in it follows from
+// the cluster alone; the caches only save time. Not thread-safe.
+//
+//   topology   the domain of every node under a topology key
+//   placing    what node and pod shape say about each other, whoever else is there: cordon, taints,
+//              node selector, node affinity. Once per shape and node class (DESIGN: ask classes).
+//   texts      details of refusals as small numbers, so that nodes can be grouped by reason
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/intern.hpp"
+#include "model/cluster.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+/// The nodes of one topology key by their value of it.
+struct Topology {
+  static constexpr std::uint32_t no_domain = 0xFFFFFFFFU;
+
+  std::string_view key;
+  IndexedVector<NodeIndex, std::uint32_t> domain;  ///< `no_domain`: the node lacks the label.
+  std::uint32_t domains = 0;
+};
+
+/// Why something cannot be placed, in numbers. See PlanRefusal for the meaning of the parts.
+struct Refused {
+  RefusalReason reason = RefusalReason::resource;
+  StringId detail{0};  ///< In Survey::text.
+  std::int64_t amount = 0;
+  bool resolvable = false;  ///< Somebody who leaves could change it.
+
+  friend bool operator==(const Refused&, const Refused&) = default;
+};
+
+/// What does not depend on other pods.
+struct StaticVerdict {
+  bool known = false;
+  bool affinity_matches = true;  ///< Node selector and required node affinity.
+  bool taints_tolerated = true;  ///< NoSchedule and NoExecute.
+  std::optional<Refused> refused;
+};
+
+class Survey {
+ public:
+  explicit Survey(const Cluster& cluster);
+
+  const Cluster& cluster() const { return cluster_; }
+  const Topology& topology(std::string_view key);
+  /// Dense: one amount for each resource column.
+  std::span<const std::int64_t> allocatable(NodeIndex node);
+  const StaticVerdict& placing(PodIndex pod, NodeIndex node);
+  /// The labels of the set as values; cached.
+  const Labels& labels(LabelSetId id);
+  /// Whether the term looks at pods of this namespace.
+  bool covers(const PodAffinityTerm& term, std::string_view namespace_name) const;
+  /// Bound pods that repel others (required anti-affinity), in no order.
+  std::span<const PodIndex> repelling_pods();
+  /// Existing nodes by name.
+  std::span<const NodeIndex> nodes() const { return nodes_; }
+  /// Place of a node in `nodes`.
+  std::uint32_t rank(NodeIndex node) const { return ranks_[node]; }
+
+  StringId note(std::string_view text) { return texts_.intern(text); }
+  std::string_view text(StringId id) const { return texts_.text(id); }
+  StringId resource_note(ResourceIndex resource) const { return resource_notes_[resource]; }
+
+ private:
+  struct ShapeVerdicts {
+    bool by_node = false;  ///< It names single nodes, so classes do not tell enough.
+    std::vector<StaticVerdict> verdicts;
+  };
+
+  StaticVerdict judge(const PodShape& shape, const Labels& labels, std::string_view node_name,
+                      TaintSetId taints, bool unschedulable);
+
+  const Cluster& cluster_;
+  std::vector<NodeIndex> nodes_;
+  IndexedVector<NodeIndex, std::uint32_t> ranks_;
+  std::map<std::string, Topology, std::less<>> topologies_;
+  std::map<std::uint32_t, std::vector<std::int64_t>> allocatable_;  ///< By request id.
+  IndexedVector<NodeIndex, const std::int64_t*> allocatable_rows_;
+  std::map<std::uint32_t, ShapeVerdicts> placing_;
+  std::vector<std::unique_ptr<Labels>> labels_;
+  std::optional<std::vector<PodIndex>> repelling_;
+  std::map<std::string_view, const Namespace*> namespaces_;
+  StringPool texts_;
+  IndexedVector<ResourceIndex, StringId> resource_notes_;
+};
+
+/// "key=value:NoSchedule", as kubectl writes taints.
+std::string taint_text(const Taint& taint);
+
+bool tolerates(const PodShape& shape, const Taint& taint);
+
+}  // namespace makeway

@@ -1,0 +1,197 @@
+#include "engine/victims.hpp"
+
+#include <algorithm>
+
+#include "model/names.hpp"
+
+namespace makeway {
+
+VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Time now)
+    : survey_(survey),
+      configuration_(configuration),
+      now_(now),
+      settled_(survey.cluster().pods().slots(), 0) {
+  const StringPool& strings = survey.cluster().strings();
+  for (const std::string& name : configuration.protection.namespaces) {
+    if (const auto id = strings.find(name)) protected_namespaces_.push_back(*id);
+  }
+  for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
+    if (const auto id = strings.find(name)) critical_classes_.push_back(*id);
+  }
+}
+
+std::int32_t VictimRules::priority_of(PodIndex pod) const {
+  const Unit& unit = survey_.cluster().units()[survey_.cluster().pods().unit[pod]];
+  return configuration_.workload.honour_preemption_priority ? unit.preemption_priority
+                                                            : unit.scheduling_priority;
+}
+
+bool VictimRules::leaving(PodIndex pod) const {
+  return configuration_.workload.leaving_room != LeavingRoom::victims &&
+         survey_.cluster().pods().deletion[pod] != no_time;
+}
+
+bool VictimRules::credited(PodIndex pod) const {
+  return configuration_.workload.leaving_room == LeavingRoom::credited &&
+         survey_.cluster().pods().deletion[pod] != no_time && !overdue(pod);
+}
+
+bool VictimRules::overdue(PodIndex pod) const {
+  const Time deletion = survey_.cluster().pods().deletion[pod];
+  return deletion != no_time && !(now_ - deletion < configuration_.engine.leave_timeout);
+}
+
+Time VictimRules::started(PodIndex pod) const {
+  const Time started = survey_.cluster().pods().started[pod];
+  return started == no_time ? now_ : started;
+}
+
+bool VictimRules::protected_pod(PodIndex pod) const {
+  const Cluster& cluster = survey_.cluster();
+  const PodColumns& pods = cluster.pods();
+  const ProtectionSettings& protection = configuration_.protection;
+  const PodFlags flags = pods.flags[pod];
+  const Unit& unit = cluster.units()[pods.unit[pod]];
+  if (protection.protect_mirror_pods && flags.mirror) return true;
+  if (protection.protect_opted_out) {
+    if (flags.opted_out) return true;
+    const bool grouped = unit.kind == UnitKind::group;
+    if (grouped && cluster.groups()[unit.group].object &&
+        cluster.groups()[unit.group].object->opted_out) {
+      return true;
+    }
+  }
+  if (configuration_.workload.protect_marked_members && flags.is_protected &&
+      unit.mode != DisruptionMode::all) {
+    return true;
+  }
+  if (std::ranges::find(protected_namespaces_, pods.namespace_name[pod]) !=
+      protected_namespaces_.end()) {
+    return true;
+  }
+  if (protection.protect_system_critical &&
+      std::ranges::find(critical_classes_, pods.priority_class[pod]) != critical_classes_.end()) {
+    return true;
+  }
+  // A clock that is ahead must not protect anybody.
+  return protection.minimum_runtime > Duration{} &&
+         now_ - started(pod) < protection.minimum_runtime;
+}
+
+/// Everything but priority. Who was moved elsewhere in this world is only supposed to be there.
+bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {
+  const NodeIndex node = scratch.node_of(pod);
+  return node.exists() && node == survey_.cluster().pods().node[pod] && settled_[pod] == 0 &&
+         !leaving(pod) && !protected_pod(pod);
+}
+
+void VictimRules::collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority,
+                          VictimList& list) {
+  const Cluster& cluster = survey_.cluster();
+  seen_groups_.clear();
+  scratch.for_each_pod(node, [&](PodIndex pod) {
+    if (priority_of(pod) >= ask_priority) return;
+    const UnitIndex index = cluster.pods().unit[pod];
+    const Unit& unit = cluster.units()[index];
+    if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
+      if (std::ranges::find(seen_groups_, index) != seen_groups_.end()) return;
+      seen_groups_.push_back(index);
+      add_group(scratch, index, list);
+      return;
+    }
+    if (!may_leave(scratch, pod)) return;
+    list.units.push_back({.unit = index,
+                          .first = pod,
+                          .priority = priority_of(pod),
+                          .group = unit.kind == UnitKind::group,
+                          .started = started(pod),
+                          .lost_work_seconds = lost_work_seconds(pod),
+                          .begin = static_cast<std::uint32_t>(list.pods.size()),
+                          .size = 1});
+    list.pods.push_back(pod);
+  });
+}
+
+void VictimRules::add_group(const Scratch& scratch, UnitIndex index, VictimList& list) {
+  const Cluster& cluster = survey_.cluster();
+  const Group& group = cluster.groups()[cluster.units()[index].group];
+  const std::size_t begin = list.pods.size();
+  bool stays = false;
+  for (const PodIndex pod : group.members) {
+    if (!scratch.node_of(pod).exists() || leaving(pod)) continue;
+    stays = stays || !may_leave(scratch, pod);
+    list.pods.push_back(pod);
+  }
+  if (stays || list.pods.size() == begin) {
+    list.pods.resize(begin);
+    return;
+  }
+  const auto pods = std::span(list.pods).subspan(begin);
+  std::ranges::sort(pods, {}, [&](PodIndex pod) { return cluster.pods().name[pod.value]; });
+  VictimUnit unit{.unit = index,
+                  .first = pods.front(),
+                  .priority = priority_of(pods.front()),
+                  .group = true,
+                  .whole = true,
+                  .started = now_,
+                  .begin = static_cast<std::uint32_t>(begin),
+                  .size = static_cast<std::uint32_t>(pods.size())};
+  for (const PodIndex pod : pods) {
+    unit.started = std::min(unit.started, started(pod));
+    unit.lost_work_seconds += lost_work_seconds(pod);
+  }
+  list.units.push_back(unit);
+}
+
+/// A stated cost, else the time since the last checkpoint, else the run time.
+std::int64_t VictimRules::lost_work_seconds(PodIndex pod) const {
+  const Cluster& cluster = survey_.cluster();
+  const PodNotes& notes = cluster.notes(cluster.pods().notes[pod]);
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  const PodGroup* group = nullptr;
+  if (unit.kind == UnitKind::group && cluster.groups()[unit.group].object) {
+    group = &*cluster.groups()[unit.group].object;
+  }
+  if (notes.preemption_cost_seconds) return *notes.preemption_cost_seconds;
+  if (group != nullptr && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
+  Time since = started(pod);
+  if (notes.last_checkpoint) {
+    since = std::max(since, *notes.last_checkpoint);
+  } else if (group != nullptr && group->last_checkpoint) {
+    since = std::max(since, *group->last_checkpoint);
+  }
+  return std::max(std::int64_t{0}, (now_ - since).ms / 1000);
+}
+
+bool VictimRules::more_important(const VictimUnit& a, const VictimUnit& b) const {
+  for (const ImportanceKey key : configuration_.workload.importance_keys) {
+    switch (key) {
+      case ImportanceKey::priority:
+        if (a.priority != b.priority) return a.priority > b.priority;
+        break;
+      case ImportanceKey::kind:
+        if (a.group != b.group) return a.group;
+        break;
+      case ImportanceKey::size:
+        if (a.size != b.size) return a.size > b.size;
+        break;
+      case ImportanceKey::age:
+        if (a.started != b.started) return a.started < b.started;
+        break;
+      case ImportanceKey::lost_work:
+        if (a.lost_work_seconds != b.lost_work_seconds) {
+          return a.lost_work_seconds > b.lost_work_seconds;
+        }
+        break;
+    }
+  }
+  const PodColumns& pods = survey_.cluster().pods();
+  const StringId a_space = pods.namespace_name[a.first];
+  const StringId b_space = pods.namespace_name[b.first];
+  if (a_space != b_space) {
+    return survey_.cluster().text(a_space) < survey_.cluster().text(b_space);
+  }
+  return pods.name[a.first.value] < pods.name[b.first.value];
+}
+
+}  // namespace makeway

@@ -1,0 +1,92 @@
+// Potential victims: who may be made to leave for an ask, and in which order they are spared.
+//
+// A potential victim is a unit: a pod, or a whole group whose disruption mode is `all`, with all of
+// its pods wherever they run. It must be strictly less important than the ask by priority and not
+// protected (SPEC section 1): mirror and static pods, opted out, protected namespaces, younger than
+// the minimum runtime, system-critical, marked members. One protected pod protects a whole `all`
+// group.
+//
+// Importance, the configured keys in order (`workload.importanceKeys`): priority, group over pod,
+// size, age, lost work; then namespace/name. Members of a group that leave one by one rank as
+// groups of size 1.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/scratch.hpp"
+#include "engine/survey.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+struct VictimUnit {
+  UnitIndex unit;
+  PodIndex first;  ///< Its only pod, or the first by name.
+  std::int32_t priority = 0;
+  bool group = false;
+  bool whole = false;  ///< A group that leaves whole.
+  Time started;        ///< The earliest start; unknown counts as now.
+  std::int64_t lost_work_seconds = 0;
+  std::uint32_t begin = 0;  ///< Its pods in the list's `pods`.
+  std::uint32_t size = 0;
+  std::int32_t violations = 0;  ///< Of its pods against budgets; set by whoever walks the budgets.
+};
+
+/// Units and their pods; reused from node to node, so that no memory is asked for in between.
+struct VictimList {
+  std::vector<VictimUnit> units;
+  std::vector<PodIndex> pods;
+
+  std::span<const PodIndex> pods_of(const VictimUnit& unit) const {
+    return std::span(pods).subspan(unit.begin, unit.size);
+  }
+  void clear() {
+    units.clear();
+    pods.clear();
+  }
+};
+
+/// What the rules need to know besides the cluster.
+class VictimRules {
+ public:
+  VictimRules(Survey& survey, const Configuration& configuration, Time now);
+
+  Time now() const { return now_; }
+  const Configuration& configuration() const { return configuration_; }
+
+  /// The priority that protects the pod's unit.
+  std::int32_t priority_of(PodIndex pod) const;
+  /// Already on its way out, and not to be evicted again.
+  bool leaving(PodIndex pod) const;
+  /// Leaving, and its room counts as free (law 6).
+  bool credited(PodIndex pod) const;
+  /// Leaving for so long that nobody waits for it any more.
+  bool overdue(PodIndex pod) const;
+  bool protected_pod(PodIndex pod) const;
+  /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
+  void settle(PodIndex pod) { settled_[pod] = 1; }
+
+  /// Adds the units that have a pod on the node in this world and may leave for an ask of this
+  /// priority.
+  void collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority, VictimList& list);
+
+  bool more_important(const VictimUnit& a, const VictimUnit& b) const;
+  std::int64_t lost_work_seconds(PodIndex pod) const;
+  Time started(PodIndex pod) const;
+
+ private:
+  bool may_leave(const Scratch& scratch, PodIndex pod) const;
+  void add_group(const Scratch& scratch, UnitIndex unit, VictimList& list);
+
+  Survey& survey_;
+  const Configuration& configuration_;
+  Time now_;
+  IndexedVector<PodIndex, std::uint8_t> settled_;
+  std::vector<StringId> protected_namespaces_;
+  std::vector<StringId> critical_classes_;
+  std::vector<UnitIndex> seen_groups_;
+};
+
+}  // namespace makeway
