@@ -1,0 +1,53 @@
+// Cycle: what one run of `decide` shares between its asks.
+//
+// Two worlds. `now` is what is there: everything bound, and what this cycle binds. `after` is what
+// will be there: also what this cycle nominates, without pods that are leaving and whose room is
+// credited, and without the victims of this cycle. An ask that fits in both is bound at once; one
+// that fits in `after` only waits; otherwise it may make others leave, and that is tried in
+// `after`. Nominations of pods that were not decided yet hold their room in `after`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/budgets.hpp"
+#include "engine/fit.hpp"
+#include "engine/scratch.hpp"
+#include "engine/survey.hpp"
+#include "engine/victims.hpp"
+#include "model/configuration.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+struct Cycle {
+  Cycle(const Cluster& cluster, const Configuration& configuration, Time now_time);
+
+  const Cluster& cluster;
+  const Configuration& configuration;
+  Survey survey;
+  VictimRules rules;
+  Budgets budgets;
+  Scratch now;
+  Scratch after;
+  bool worlds_differ = false;
+  std::vector<PodIndex> gone;  ///< In `now`, but not in `after`.
+  DecidedPods decided;
+  Plan plan;
+};
+
+std::string pod_text(const Cluster& cluster, PodIndex pod);  ///< "Pod default/web"
+std::string unit_text(const Cluster& cluster, UnitIndex unit);
+std::string node_name(const Cluster& cluster, NodeIndex node);
+PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node);
+
+/// An entry for the pod with its names and priority filled in.
+PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod);
+
+/// The pod is bound to the node now.
+void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node);
+/// The pod will go to the node once these pods are gone; they may be none.
+void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
+                      std::span<const PodIndex> victims);
+
+}  // namespace makeway

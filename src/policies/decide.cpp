@@ -1,0 +1,166 @@
+#include "policies/decide.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/object_text.hpp"
+#include "policies/cycle.hpp"
+#include "policies/plan_end.hpp"
+#include "policies/workload/pod_policy.hpp"
+
+namespace makeway {
+namespace {
+
+struct PendingUnit {
+  std::int32_t priority = 0;
+  Time created;
+  UnitIndex unit;
+  PodIndex pod;  ///< The first by name, for a group.
+};
+
+/// A pod that wants to be placed: unbound and not being deleted.
+bool pending(const Cluster& cluster, PodIndex pod) {
+  const PodColumns& pods = cluster.pods();
+  return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+}
+
+/// In the order in which they are decided. A missing creation time counts as the latest.
+std::vector<PendingUnit> pending_units(const Cluster& cluster) {
+  std::vector<PendingUnit> units;
+  std::vector<std::uint8_t> seen(cluster.units().size());
+  for (const PodIndex pod : cluster.pods_by_name()) {
+    if (!pending(cluster, pod)) continue;
+    const UnitIndex index = cluster.pods().unit[pod];
+    if (seen[index.value] != 0) continue;
+    seen[index.value] = 1;
+    const Unit& unit = cluster.units()[index];
+    Time created = cluster.pods().created[pod];
+    if (unit.kind == UnitKind::group) {
+      const Group& group = cluster.groups()[unit.group];
+      created = group.object && group.object->created ? *group.object->created : no_time;
+    }
+    if (created == no_time) created = Time{std::numeric_limits<std::int64_t>::max()};
+    units.push_back({unit.scheduling_priority, created, index, pod});
+  }
+  std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
+    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
+  });
+  return units;
+}
+
+/// Groups ask as a whole; that is not built yet, and it is said so.
+PlanAsk group_ask(const Cluster& cluster, UnitIndex index) {
+  const Unit& unit = cluster.units()[index];
+  const Group& group = cluster.groups()[unit.group];
+  PlanAsk ask;
+  ask.kind = AskKind::pod_group;
+  ask.namespace_name = std::string(cluster.text(group.namespace_name));
+  ask.name = std::string(cluster.text(group.name));
+  ask.priority = unit.scheduling_priority;
+  ask.outcome = Outcome::not_found;
+  ask.reason = "pod groups are not planned as asks by this version";
+  return ask;
+}
+
+Problem ask_problem(const AskName& name, std::string message, std::string remedy) {
+  return {.object = object_text(choice_name(name.kind), name.namespace_name, name.name),
+          .field = "--ask",
+          .value = {},
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
+}
+
+/// The unit that is asked for, or why it cannot be.
+std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, PendingUnit& found) {
+  if (name.kind == AskKind::pod_group) {
+    const std::optional<GroupIndex> group = cluster.find_group(name.namespace_name, name.name);
+    if (!group) return ask_problem(name, "there is no such group", "see makeway snapshot");
+    found.unit = cluster.groups()[*group].unit;
+    return std::nullopt;
+  }
+  const std::optional<PodIndex> pod = cluster.find_pod(name.namespace_name, name.name);
+  if (!pod) {
+    return ask_problem(name, "there is no such pod among the input",
+                       "makeway snapshot lists the pending pods");
+  }
+  if (cluster.pods().node[*pod].exists()) {
+    return ask_problem(
+        name,
+        fmt::format("it already runs on node {}", node_name(cluster, cluster.pods().node[*pod])),
+        "only a pending pod can ask");
+  }
+  if (!pending(cluster, *pod)) {
+    return ask_problem(name, "it is being deleted", "only a pending pod can ask");
+  }
+  found = {.unit = cluster.pods().unit[*pod], .pod = *pod};
+  const Unit& unit = cluster.units()[found.unit];
+  if (unit.kind == UnitKind::group) {
+    const std::string group = unit_text(cluster, found.unit);
+    return ask_problem(name, fmt::format("it belongs to {} and asks with it", group),
+                       "name the group: --ask PodGroup/NAMESPACE/NAME");
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
+                                  std::optional<NodeIndex>& node) {
+  if (!request.ask || request.placements.empty()) return std::nullopt;
+  if (request.ask->kind == AskKind::pod_group) return std::nullopt;
+  const std::string& name = request.placements.front().node;
+  const std::optional<NodeIndex> found = cluster.find_node(name);
+  if (!found || !cluster.nodes().flags[*found].exists) {
+    return ask_problem(*request.ask, fmt::format("the given node {} does not exist", name),
+                       "correct the placement");
+  }
+  node = found;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Decision decide(const Cluster& cluster, const Configuration& configuration,
+                const PlanRequest& request) {
+  std::vector<PendingUnit> units;
+  std::optional<NodeIndex> given;
+  if (request.ask) {
+    PendingUnit unit;
+    if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
+    if (auto problem = find_given(cluster, request, given)) return {{}, {*std::move(problem)}};
+    units.push_back(unit);
+  } else {
+    units = pending_units(cluster);
+  }
+  Cycle cycle(cluster, configuration, request.now);
+  for (const PendingUnit& unit : units) {
+    if (cluster.units()[unit.unit].kind == UnitKind::group) {
+      cycle.plan.asks.push_back(group_ask(cluster, unit.unit));
+    } else {
+      decide_pod(cycle, unit.pod, given);
+    }
+  }
+  cycle.plan.preset = request.preset;
+  finish_plan(cycle);
+  return {.plan = std::move(cycle.plan), .problems = {}};
+}
+
+Time newest_time(const Cluster& cluster) {
+  Time newest{0};
+  const PodColumns& pods = cluster.pods();
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods.flags[pod].exists) continue;
+    newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
+  }
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    newest = std::max(newest, cluster.nodes().created[node]);
+  }
+  for (const GroupIndex group : cluster.groups_by_name()) {
+    const std::optional<PodGroup>& object = cluster.groups()[group].object;
+    if (object && object->created) newest = std::max(newest, *object->created);
+  }
+  return newest;
+}
+
+}  // namespace makeway

@@ -1,0 +1,99 @@
+#include "policies/plan_end.hpp"
+
+#include <fmt/format.h>
+
+namespace makeway {
+namespace {
+
+std::string uid_of(const Cluster& cluster, const PodPlacement& placement) {
+  const auto pod = cluster.find_pod(placement.namespace_name, placement.name);
+  return pod ? std::string(cluster.pods().uid[pod->value]) : std::string();
+}
+
+void add_evictions(const PlanAsk& ask, Plan& plan) {
+  for (const PlanVictim& victim : ask.victims) {
+    plan.actions.push_back({.type = ActionType::evict,
+                            .namespace_name = victim.namespace_name,
+                            .name = victim.name,
+                            .uid = victim.uid,
+                            .node = victim.node,
+                            .ask = ask_text(ask)});
+    plan.status.push_back(
+        {.object = fmt::format("Pod {}/{}", victim.namespace_name, victim.name),
+         .condition = "DisruptionTarget",
+         .value = true,
+         .reason = "PreemptionByScheduler",
+         .message = fmt::format("makeway: makes room for {}: {}", ask_text(ask), victim.reason)});
+  }
+}
+
+void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
+  add_evictions(ask, plan);
+  for (const PodPlacement& placement : ask.placements) {
+    const bool bound = ask.outcome == Outcome::fits;
+    plan.actions.push_back({.type = bound ? ActionType::bind : ActionType::nominate,
+                            .namespace_name = placement.namespace_name,
+                            .name = placement.name,
+                            .uid = uid_of(cluster, placement),
+                            .node = placement.node,
+                            .ask = {}});
+  }
+  if (ask.outcome == Outcome::waits && ask.placements.empty()) {
+    plan.actions.push_back({.type = ActionType::wait,
+                            .namespace_name = ask.namespace_name,
+                            .name = ask.name,
+                            .uid = {},
+                            .node = {},
+                            .ask = {}});
+  }
+  if (ask.outcome == Outcome::fits || ask.kind == AskKind::pod_group) return;
+  plan.status.push_back({.object = ask_text(ask),
+                         .condition = "PodScheduled",
+                         .value = false,
+                         .reason = "Unschedulable",
+                         .message = ask.reason});
+}
+
+class Identity {
+ public:
+  void add(std::string_view text) { hash_ = hash_combine(hash_, hash_of(text)); }
+  void add(std::int64_t number) { hash_ = hash_combine(hash_, static_cast<std::uint64_t>(number)); }
+  std::string text() const { return fmt::format("{:016x}", hash_); }
+
+ private:
+  std::uint64_t hash_ = 0;
+};
+
+std::string identity_of(const Plan& plan) {
+  Identity identity;
+  identity.add(plan.configuration_hash);
+  identity.add(plan.now.ms);
+  for (const PlanAsk& ask : plan.asks) {
+    identity.add(ask_text(ask));
+    identity.add(choice_name(ask.outcome));
+    for (const PodPlacement& placement : ask.placements) {
+      identity.add(placement.namespace_name);
+      identity.add(placement.name);
+      identity.add(placement.node);
+    }
+    for (const PlanVictim& victim : ask.victims) {
+      identity.add(victim.namespace_name);
+      identity.add(victim.name);
+      identity.add(victim.uid);
+    }
+  }
+  return identity.text();
+}
+
+}  // namespace
+
+void finish_plan(Cycle& cycle) {
+  Plan& plan = cycle.plan;
+  plan.now = cycle.rules.now();
+  plan.configuration_hash = configuration_hash(cycle.configuration);
+  plan.laws_waived = cycle.configuration.engine.laws_waived;
+  for (const PlanAsk& ask : plan.asks) add_actions(cycle.cluster, ask, plan);
+  plan.id = identity_of(plan);
+}
+
+}  // namespace makeway

@@ -1,0 +1,75 @@
+#include "policies/workload/cascades.hpp"
+
+#include <algorithm>
+
+#include "policies/workload/node_choice.hpp"
+
+namespace makeway {
+namespace {
+
+bool recreated_by_controller(const Cluster& cluster, PodIndex pod) {
+  return std::ranges::any_of(cluster.owners(cluster.pods().owners[pod]),
+                             &OwnerReference::controller);
+}
+
+}  // namespace
+
+std::int64_t Cascades::follow(Candidate& candidate) {
+  Scratch& world = fit_.scratch();
+  const Scratch::Checkpoint before = world.checkpoint();
+  for (const PodIndex victim : candidate.victims.pods) world.remove(victim);
+  world.place(fit_.ask(), candidate.node);
+  candidate.cascades.clear();
+  const std::int64_t count = follow_pods(
+      candidate.victims.pods, cycle_.configuration.engine.cascade_depth, candidate.cascades);
+  world.rollback(before);
+  return count;
+}
+
+std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int64_t depth,
+                                   std::vector<PlanCascade>& chain) {
+  const Cluster& cluster = cycle_.cluster;
+  std::int64_t count = 0;
+  for (const PodIndex pod : recreated) {
+    if (!recreated_by_controller(cluster, pod)) continue;
+    if (steps_ >= cycle_.configuration.engine.cascade_steps_max) return count;
+    std::optional<Candidate> taken;
+    {
+      PodFit fit(cycle_.survey, fit_.scratch(), pod, cycle_.decided);
+      steps_ += static_cast<std::int64_t>(cycle_.survey.nodes().size());
+      const NodeChoice choice = choose_node(cycle_, fit, nullptr, cycle_.survey.nodes());
+      if (choice.now) {
+        fit.scratch().place(pod, *choice.now);
+        continue;
+      }
+      if (cluster.units()[cluster.pods().unit[pod]].never_preempts) continue;
+      taken = preempt_for(fit);
+    }
+    if (!taken) continue;
+    PlanCascade& link = chain.emplace_back();
+    link.pod = pod_text(cluster, pod);
+    for (const PodIndex victim : taken->victims.pods) {
+      link.victims.push_back(pod_text(cluster, victim));
+    }
+    count += static_cast<std::int64_t>(taken->victims.pods.size());
+    if (depth > 1) count += follow_pods(taken->victims.pods, depth - 1, chain);
+  }
+  return count;
+}
+
+std::optional<Candidate> Cascades::preempt_for(PodFit& fit) {
+  VictimSearch search(cycle_, fit);
+  std::optional<Candidate> best;
+  for (const NodeIndex node : cycle_.survey.nodes()) {
+    ++steps_;
+    std::optional<Candidate> candidate = search.on_node(node);
+    if (!candidate) continue;
+    if (!best || compare(candidate->score, best->score) < 0) best = std::move(candidate);
+  }
+  if (!best) return std::nullopt;
+  for (const PodIndex victim : best->victims.pods) fit.scratch().remove(victim);
+  fit.scratch().place(fit.ask(), best->node);
+  return best;
+}
+
+}  // namespace makeway

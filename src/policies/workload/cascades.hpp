@@ -1,0 +1,39 @@
+// Cascades: what happens next to victims that a controller recreates (SPEC section 2).
+//
+// A recreated victim asks again with its own scheduling priority. It may fit somewhere; otherwise
+// it may make others leave, whose own return is followed in turn, `engine.cascadeDepth` times. The
+// pods that leave in such chains are the secondary victims of the candidate. They are only counted
+// and shown: the next cycle decides anew.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policies/workload/victim_search.hpp"
+
+namespace makeway {
+
+class Cascades {
+ public:
+  /// `fit` is the ask's, over the world `after`, which is left as it was.
+  Cascades(Cycle& cycle, PodFit& fit) : cycle_(cycle), fit_(fit) {}
+
+  /// The number of secondary victims; the chain is noted in the candidate.
+  std::int64_t follow(Candidate& candidate);
+  /// Nodes tried so far; see `engine.cascadeStepsMax`.
+  std::int64_t steps() const { return steps_; }
+
+ private:
+  std::int64_t follow_pods(std::span<const PodIndex> recreated, std::int64_t depth,
+                           std::vector<PlanCascade>& chain);
+  /// The victims of a recreated pod that fits nowhere; it is placed and they are removed.
+  std::optional<Candidate> preempt_for(PodFit& fit);
+
+  Cycle& cycle_;
+  PodFit& fit_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace makeway

@@ -1,0 +1,170 @@
+#include "policies/workload/pod_explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view rule = "workload: units of lower priority leave one node";
+constexpr std::string_view no_alternative = "no other node can hold it";
+constexpr std::size_t spared_max = 10;
+
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
+  const Cluster& cluster = cycle.cluster;
+  const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
+  PlanVictim victim;
+  victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
+  victim.name = std::string(cluster.pods().name[pod.value]);
+  victim.uid = std::string(cluster.pods().uid[pod.value]);
+  victim.node = node_name(cluster, cluster.pods().node[pod]);
+  victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
+  victim.priority = unit.priority;
+  victim.reason = fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
+  if (unit.whole) victim.reason += ", its group leaves whole";
+  victim.cause_for = ask_text(ask);
+  victim.cause_rule = std::string(rule);
+  return victim;
+}
+
+void add_victims(Cycle& cycle, const Candidate& chosen, const Candidate* next, PlanAsk& ask) {
+  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims;
+  cycle.budgets.start_trial();
+  for (const VictimUnit& unit : chosen.victims.units) {
+    for (const PodIndex pod : chosen.victims.pods_of(unit)) {
+      PlanVictim victim = victim_of(cycle, unit, pod, ask);
+      const bool violates = cycle.budgets.charge(pod);
+      victim.violates_budget = over_victims ? violates : unit.violations > 0;
+      if (next == nullptr) {
+        victim.cause_alternative = std::string(no_alternative);
+        victim.cause_key = "only candidate";
+      } else {
+        victim.cause_alternative = "node " + node_name(cycle.cluster, next->node);
+        victim.cause_key = first_difference(chosen.score, next->score);
+        if (victim.cause_key.empty()) victim.cause_key = "name";
+      }
+      ask.victims.push_back(std::move(victim));
+    }
+  }
+}
+
+void add_spared(Cycle& cycle, const Candidate& chosen, PlanExplanation& explanation) {
+  const PodColumns& pods = cycle.cluster.pods();
+  std::int64_t count = 0;
+  for (const VictimUnit& unit : chosen.spared) {
+    count += unit.size;
+    if (explanation.spared.size() >= spared_max) continue;
+    explanation.spared.push_back(
+        {.namespace_name = std::string(cycle.cluster.text(pods.namespace_name[unit.first])),
+         .name = std::string(pods.name[unit.first.value]),
+         .priority = unit.priority});
+  }
+  explanation.spared_count = count;
+  explanation.potential_victims = count + static_cast<std::int64_t>(chosen.victims.pods.size());
+}
+
+}  // namespace
+
+std::string refusal_text(const PlanRefusal& refusal) {
+  switch (refusal.reason) {
+    case RefusalReason::unsupported:
+      return fmt::format("needs {}, which is not checked yet", refusal.detail);
+    case RefusalReason::unschedulable: return "cordoned";
+    case RefusalReason::taint: return fmt::format("taint {} is not tolerated", refusal.detail);
+    case RefusalReason::node_affinity: return "node selector or node affinity does not match";
+    case RefusalReason::host_port: return fmt::format("host port {} is taken", refusal.detail);
+    case RefusalReason::resource:
+      return fmt::format("short of {} by at least {}", refusal.detail, refusal.amount_min);
+    case RefusalReason::spread_label:
+      return fmt::format("no label {}, which the spread constraint needs", refusal.detail);
+    case RefusalReason::spread:
+      return fmt::format("spread over {} would be uneven by at least {} too much", refusal.detail,
+                         refusal.amount_min);
+    case RefusalReason::affinity:
+      return fmt::format("no pod in the same {} that it must be near", refusal.detail);
+    case RefusalReason::anti_affinity:
+      return fmt::format("a pod in the same {} that it must not be near", refusal.detail);
+    case RefusalReason::repelled:
+      return fmt::format("a pod in the same {} does not let it come near", refusal.detail);
+  }
+  CHECK(false, "unknown reason");
+}
+
+std::string fits_reason(const PlanAsk& ask) {
+  return fmt::format("fits now on {} of {}", ask.explanation.nodes_fitting,
+                     counted(ask.explanation.nodes_considered, "node"));
+}
+
+std::string waits_reason(const PlanAsk& ask) {
+  if (ask.waits_for.empty()) {
+    return fmt::format("fits on {} once asks before it have arrived", ask.placements.front().node);
+  }
+  return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
+                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
+                     ask.waits_for.size() == 1 ? "is" : "are");
+}
+
+std::string infeasible_reason(const PlanAsk& ask, bool never_preempts, bool unproven) {
+  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
+  if (refusals.empty()) return "there is no node";
+  std::string text = never_preempts ? "fits nowhere, and its preemptionPolicy is Never"
+                     : unproven     ? "no set of victims was found that makes room"
+                                    : "fits nowhere, even if everybody below its priority left";
+  const PlanRefusal& first = refusals.front();
+  text += fmt::format(": {} {}: {}", first.nodes, first.nodes == 1 ? "node" : "nodes",
+                      refusal_text(first));
+  if (refusals.size() > 1) {
+    text += fmt::format("; and {} more",
+                        counted(static_cast<std::int64_t>(refusals.size()) - 1, "reason"));
+  }
+  return text;
+}
+
+std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& now, NodeIndex node) {
+  std::vector<PodIndex> leaving = cycle.gone;
+  // Those of other nodes are put back first: they seldom matter.
+  const PodColumns& pods = cycle.cluster.pods();
+  std::ranges::stable_partition(leaving, [&](PodIndex pod) { return pods.node[pod] != node; });
+  Scratch& world = now.scratch();
+  const Scratch::Checkpoint before = world.checkpoint();
+  for (const PodIndex pod : leaving) world.remove(pod);
+  std::vector<PodPlacement> needed;
+  const bool enough = !now.check_unreserved(node);
+  for (const PodIndex pod : leaving) {
+    if (!enough) break;  // It waits for somebody to come, not for somebody to go.
+    world.place(pod, pods.node[pod]);
+    if (!now.check_unreserved(node)) continue;
+    world.remove(pod);
+    needed.push_back(placement_of(cycle.cluster, pod, pods.node[pod]));
+  }
+  world.rollback(before);
+  std::ranges::sort(needed);
+  return needed;
+}
+
+void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& ask) {
+  const Candidate& chosen = best.front();
+  add_victims(cycle, chosen, best.size() > 1 ? &best[1] : nullptr, ask);
+  add_spared(cycle, chosen, ask.explanation);
+  ask.explanation.cascades = chosen.cascades;
+  for (const Candidate& other : best.subspan(1)) {
+    std::string lost_on = first_difference(other.score, chosen.score);
+    if (lost_on.empty()) lost_on = "name";
+    ask.explanation.alternatives.push_back(
+        {.node = node_name(cycle.cluster, other.node),
+         .score = other.score,
+         .victims = static_cast<std::int64_t>(other.victims.pods.size()),
+         .victim_units = static_cast<std::int64_t>(other.victims.units.size()),
+         .lost_on = std::move(lost_on)});
+  }
+  ask.reason = fmt::format("{} of lower priority must leave; {} could be made room on",
+                           counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
+                           counted(ask.explanation.nodes_with_preemption, "node"));
+}
+
+}  // namespace makeway

@@ -1,0 +1,213 @@
+#include "policies/workload/pod_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/refusals.hpp"
+#include "policies/workload/cascades.hpp"
+#include "policies/workload/node_choice.hpp"
+#include "policies/workload/pod_explain.hpp"
+#include "policies/workload/victim_search.hpp"
+
+namespace makeway {
+namespace {
+
+class PodPolicy {
+ public:
+  PodPolicy(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only)
+      : cycle_(cycle), pod_(pod), ask_(start_pod_ask(cycle.cluster, pod)) {
+    const std::span<const NodeIndex> all = cycle.survey.nodes();
+    domain_ = only ? std::vector<NodeIndex>{*only} : std::vector<NodeIndex>(all.begin(), all.end());
+    ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
+    const Configuration& configuration = cycle.configuration;
+    cascades_count_ =
+        configuration.engine.cascade_depth > 0 &&
+        std::ranges::find(configuration.workload.score_keys, ScoreKey::secondary_victims) !=
+            configuration.workload.score_keys.end();
+  }
+
+  PlanAsk run() {
+    PodFit after(cycle_.survey, cycle_.after, pod_, cycle_.decided);
+    if (!finds_room(after) && !held_by_nomination(after)) preempt(after);
+    cycle_.decided[pod_] = 1;
+    return std::move(ask_);
+  }
+
+ private:
+  const Unit& unit() const { return cycle_.cluster.units()[cycle_.cluster.pods().unit[pod_]]; }
+
+  bool finds_room(PodFit& after);
+  bool held_by_nomination(PodFit& after);
+  void preempt(PodFit& after);
+  void search(PodFit& fit, VictimSearch& search);
+  void keep(Candidate candidate);
+  bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
+  void follow_cascades(PodFit& fit);
+  void nothing_works(bool unproven);
+  bool delayed();
+
+  Cycle& cycle_;
+  PodIndex pod_;
+  PlanAsk ask_;
+  std::vector<NodeIndex> domain_;
+  RefusalTally refusals_;
+  bool cascades_count_ = false;
+  std::vector<Candidate> best_;  ///< Best first.
+};
+
+/// Without anybody leaving for it: now, or once those who are leaving anyway are gone.
+bool PodPolicy::finds_room(PodFit& after) {
+  std::optional<PodFit> now;
+  if (cycle_.worlds_differ) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
+  const NodeChoice choice = choose_node(cycle_, after, now ? &*now : nullptr, domain_);
+  ask_.explanation.nodes_fitting = choice.fitting_now;
+  if (choice.now) {
+    ask_.outcome = Outcome::fits;
+    ask_.placements = {placement_of(cycle_.cluster, pod_, *choice.now)};
+    ask_.reason = fits_reason(ask_);
+    return true;
+  }
+  if (!choice.later) return false;
+  ask_.outcome = Outcome::waits;
+  ask_.placements = {placement_of(cycle_.cluster, pod_, *choice.later)};
+  ask_.waits_for = needed_leavers(cycle_, *now, *choice.later);
+  ask_.reason = waits_reason(ask_);
+  return true;
+}
+
+/// kube-scheduler's rule: no second preemption while a preempted pod leaves the nominated node.
+bool PodPolicy::held_by_nomination(PodFit& after) {
+  const PodColumns& pods = cycle_.cluster.pods();
+  const NodeIndex nominated = pods.nominated[pod_];
+  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
+      !nominated.exists() || !cycle_.cluster.nodes().flags[nominated].exists) {
+    return false;
+  }
+  if (unit().never_preempts || std::ranges::find(domain_, nominated) == domain_.end()) return false;
+  const std::optional<Refused> refused = after.check(nominated);
+  if (refused && !refused->resolvable) return false;
+  for (const PodIndex other : cycle_.cluster.order().pods(nominated)) {
+    if (pods.deletion[other] == no_time || !pods.flags[other].disrupted_by_preemption) continue;
+    if (cycle_.rules.priority_of(other) >= ask_.priority || cycle_.rules.overdue(other)) continue;
+    ask_.waits_for.push_back(placement_of(cycle_.cluster, other, nominated));
+  }
+  if (ask_.waits_for.empty()) return false;
+  std::ranges::sort(ask_.waits_for);
+  ask_.outcome = Outcome::waits;
+  ask_.placements = {placement_of(cycle_.cluster, pod_, nominated)};
+  ask_.reason = fmt::format("waits for preempted pods to leave its nominated node {}",
+                            node_name(cycle_.cluster, nominated));
+  return true;
+}
+
+void PodPolicy::preempt(PodFit& after) {
+  VictimSearch victims(cycle_, after);
+  search(after, victims);
+  if (best_.empty()) return nothing_works(victims.unproven());
+  if (delayed()) return;
+  follow_cascades(after);
+  const Candidate& chosen = best_.front();
+  ask_.outcome = Outcome::preempts;
+  ask_.placements = {placement_of(cycle_.cluster, pod_, chosen.node)};
+  ask_.score = chosen.score;
+  explain_candidates(cycle_, best_, ask_);
+}
+
+void PodPolicy::search(PodFit& fit, VictimSearch& search) {
+  for (const NodeIndex node : domain_) {
+    if (search.steps() >= cycle_.configuration.engine.victim_steps_max) {
+      ask_.bounds_reached.emplace_back("engine.victimStepsMax");
+      break;
+    }
+    if (unit().never_preempts) {
+      if (const std::optional<Refused> refused = fit.check(node)) refusals_.add(*refused, node);
+      continue;
+    }
+    if (std::optional<Candidate> candidate = search.on_node(node)) {
+      ++ask_.explanation.nodes_with_preemption;
+      keep(std::move(*candidate));
+    } else {
+      refusals_.add(search.refused(), node);
+    }
+  }
+  ask_.explanation.refusals = refusals_.refusals(cycle_.survey);
+}
+
+/// Nodes come by name, so a later one of equal score stays behind. Where cascades are followed,
+/// all that are equal up to that key are kept.
+void PodPolicy::keep(Candidate candidate) {
+  const auto place = std::ranges::find_if(
+      best_, [&](const Candidate& other) { return compare(candidate.score, other.score) < 0; });
+  best_.insert(place, std::move(candidate));
+  const auto kept_max = static_cast<std::size_t>(cycle_.configuration.engine.alternatives_max) + 1;
+  while (best_.size() > kept_max && !ties_until_cascades(best_.front(), best_.back())) {
+    best_.pop_back();
+  }
+}
+
+bool PodPolicy::ties_until_cascades(const Candidate& a, const Candidate& b) const {
+  if (!cascades_count_) return false;
+  for (std::size_t at = 0; a.score[at].key != ScoreKey::secondary_victims; ++at) {
+    if (a.score[at].value != b.score[at].value) return false;
+  }
+  return true;
+}
+
+/// Candidates come best first but for their secondary victims, so the first without any wins.
+void PodPolicy::follow_cascades(PodFit& fit) {
+  if (!cascades_count_) return;
+  Cascades cascades(cycle_, fit);
+  std::vector<Candidate> followed;
+  for (Candidate& candidate : best_) {
+    if (!ties_until_cascades(best_.front(), candidate)) break;
+    const std::int64_t secondary = cascades.follow(candidate);
+    const auto term =
+        std::ranges::find(candidate.score, ScoreKey::secondary_victims, &ScoreTerm::key);
+    term->value = secondary;
+    if (secondary == 0) break;
+    if (cascades.steps() < cycle_.configuration.engine.cascade_steps_max) continue;
+    ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
+    break;
+  }
+  std::ranges::stable_sort(
+      best_, [](const Candidate& a, const Candidate& b) { return compare(a.score, b.score) < 0; });
+}
+
+bool PodPolicy::delayed() {
+  const Duration delay = cycle_.configuration.engine.preemption_delay;
+  const Time created = cycle_.cluster.pods().created[pod_];
+  if (delay.ms == 0 || created == no_time || !(cycle_.rules.now() - created < delay)) return false;
+  ask_.outcome = Outcome::waits;
+  ask_.waits_until = created + delay;
+  ask_.reason = fmt::format("may make others leave only {} after its creation, from {} on",
+                            to_text(delay), to_text(*ask_.waits_until));
+  return true;
+}
+
+void PodPolicy::nothing_works(bool unproven) {
+  unproven = unproven || !ask_.bounds_reached.empty();
+  ask_.outcome = unproven ? Outcome::not_found : Outcome::infeasible;
+  ask_.reason = infeasible_reason(ask_, unit().never_preempts, unproven);
+}
+
+}  // namespace
+
+void decide_pod(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only) {
+  PlanAsk ask = PodPolicy(cycle, pod, only).run();
+  if (!ask.placements.empty()) {
+    const NodeIndex node = *cycle.cluster.find_node(ask.placements.front().node);
+    std::vector<PodIndex> victims;
+    for (const PlanVictim& victim : ask.victims) {
+      victims.push_back(*cycle.cluster.find_pod(victim.namespace_name, victim.name));
+    }
+    if (ask.outcome == Outcome::fits) {
+      settle_bound(cycle, pod, node);
+    } else {
+      settle_nominated(cycle, pod, node, victims);
+    }
+  }
+  cycle.plan.asks.push_back(std::move(ask));
+}
+
+}  // namespace makeway
