@@ -1,0 +1,128 @@
+// Preset kube-1.37 against kube-scheduler 1.37.1's own code (SPEC section 2): for every case the
+// verdict, the node, the victims, the budget violations, and the same for every candidate node.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codec/load.hpp"
+#include "codec/presets.hpp"
+#include "engine/check_plan.hpp"
+#include "policies/decide.hpp"
+#include "policies/workload/victim_search.hpp"
+#include "support/vector_file.hpp"
+
+namespace makeway {
+namespace {
+
+struct NodeAnswer {
+  std::vector<std::string> victims;
+  std::int64_t budget_violations = 0;
+
+  friend bool operator==(const NodeAnswer&, const NodeAnswer&) = default;
+};
+
+void PrintTo(const NodeAnswer& answer, std::ostream* out) {
+  *out << fmt::format("{} against budgets, {}", answer.budget_violations,
+                      fmt::join(answer.victims, " "));
+}
+
+std::vector<std::string> texts(const JsonValue* array) {
+  std::vector<std::string> result;
+  if (array == nullptr) return result;
+  for (const JsonValue& item : *array->as_array()) result.push_back(*item.as_string());
+  std::ranges::sort(result);
+  return result;
+}
+
+std::map<std::string, NodeAnswer> expected_candidates(const JsonValue& expect) {
+  std::map<std::string, NodeAnswer> result;
+  const JsonValue* const list = expect.find("candidates");
+  if (list == nullptr) return result;
+  for (const JsonValue& item : *list->as_array()) {
+    result[*item.find("node")->as_string()] = {texts(item.find("victims")),
+                                               *item.find("budgetViolations")->as_integer()};
+  }
+  return result;
+}
+
+std::map<std::string, NodeAnswer> our_candidates(const Cluster& cluster,
+                                                 const Configuration& configuration, PodIndex pod) {
+  Cycle cycle(cluster, configuration, newest_time(cluster));
+  PodFit fit(cycle.survey, cycle.after, pod, cycle.decided);
+  VictimSearch search(cycle, fit);
+  std::map<std::string, NodeAnswer> result;
+  for (const NodeIndex node : cycle.survey.nodes()) {
+    const std::optional<Candidate> candidate = search.on_node(node);
+    if (!candidate) continue;
+    NodeAnswer answer{.victims = {}, .budget_violations = candidate->budget_violations};
+    for (const PodIndex victim : candidate->victims.pods) {
+      answer.victims.push_back(cluster.pod_key(victim));
+    }
+    std::ranges::sort(answer.victims);
+    result[node_name(cluster, node)] = std::move(answer);
+  }
+  return result;
+}
+
+std::string verdict(Outcome outcome) {
+  const bool no = outcome == Outcome::waits || outcome == Outcome::not_found;
+  return no ? "infeasible" : std::string(choice_name(outcome));
+}
+
+void compare_case(const VectorCase& item, const Configuration& configuration) {
+  const LoadResult input = load_text(json_text(item.snapshot()), item.id);
+  ASSERT_TRUE(input.loaded.has_value());
+  const Cluster& cluster = input.loaded->cluster;
+  const std::string_view name = item.text("ask");
+  const std::size_t slash = name.find('/');
+  const AskName ask_name{.kind = AskKind::pod,
+                         .namespace_name = std::string(name.substr(0, slash)),
+                         .name = std::string(name.substr(slash + 1))};
+  const Decision decision = decide(
+      cluster, configuration,
+      {.now = newest_time(cluster), .preset = "kube-1.37", .ask = ask_name, .placements = {}});
+  ASSERT_TRUE(decision.plan.has_value());
+  for (const LawBreach& breach : check_plan(cluster, configuration, *decision.plan)) {
+    ADD_FAILURE() << "law " << breach.law << ": " << breach.text;
+  }
+  const PlanAsk& ask = decision.plan->asks.front();
+  const JsonValue& expect = item.expect();
+  const std::string& outcome = *expect.find("outcome")->as_string();
+  ASSERT_EQ(verdict(ask.outcome), outcome) << ask.reason;
+  if (outcome == "fits") {
+    const std::vector<std::string> nodes = texts(expect.find("fitsNodes"));
+    EXPECT_TRUE(std::ranges::binary_search(nodes, ask.placements.front().node));
+    EXPECT_EQ(ask.explanation.nodes_fitting, static_cast<std::int64_t>(nodes.size()));
+  }
+  if (outcome != "preempts") return;
+  EXPECT_EQ(ask.placements.front().node, *expect.find("node")->as_string());
+  std::vector<std::string> victims;
+  for (const PlanVictim& victim : ask.victims) {
+    victims.push_back(victim.namespace_name + "/" + victim.name);
+  }
+  std::ranges::sort(victims);
+  EXPECT_EQ(victims, texts(expect.find("victims")));
+  const PodIndex pod = *cluster.find_pod(ask_name.namespace_name, ask_name.name);
+  EXPECT_EQ(our_candidates(cluster, configuration, pod), expected_candidates(expect));
+}
+
+class KubePods : public testing::TestWithParam<const char*> {};
+
+TEST_P(KubePods, AgreeWithKubeScheduler) {
+  const Configuration configuration = *load_preset("kube-1.37");
+  const std::size_t cases = for_each_vector(
+      GetParam(), [&](const VectorCase& item) { compare_case(item, configuration); });
+  EXPECT_GT(cases, 400U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, KubePods, testing::Values("kube-1.37/pod-basic.jsonl.gz", "kube-1.37/pod-full.jsonl.gz"),
+    [](const auto& test) { return test.index == 0 ? std::string("Basic") : std::string("Full"); });
+
+}  // namespace
+}  // namespace makeway
