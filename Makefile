@@ -23,8 +23,8 @@ help: ## this list
 build: deps-build ## the release binary, at build/makeway
 	@tools/build.sh release makeway
 
-run: build ## load the commented example cluster and show it
-	build/makeway snapshot -f examples/ -o text
+run: build ## plan the example: who must leave, and why
+	build/makeway plan -f examples/pods --explain
 
 test: deps-test ## one build, all tests (2,000 random cases per property)
 	@tools/build.sh $(PRESET)

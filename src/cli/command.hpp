@@ -1,5 +1,5 @@
-// The table of commands: the one description that parsing, help and (later) shell completion and
-// the man page are read off.
+// The table of commands: the one description that parsing, help, shell completion and the man page
+// are read off.
 //
 // A command is data and a function. Its name may have two words ("config show"); the first word
 // then stands in the table too, without a function, for its help. Flags take one value each, or
@@ -23,8 +23,12 @@ struct Flag {
   std::string_view help;
   std::vector<std::string_view> choices;  ///< All values that are possible; empty: not a choice.
   std::string_view standard;              ///< The value that counts when the flag is missing.
+  std::vector<std::string_view> suggestions;  ///< Values that shells offer; others are possible.
   bool repeats = false;
   bool required = false;
+
+  /// Shells offer the names of files.
+  bool takes_file() const { return value.contains("FILE"); }
 };
 
 /// What stands after the command without a dash.
@@ -32,6 +36,7 @@ struct Operand {
   std::string_view name;  ///< "KNOB"
   std::string_view help;
   std::vector<std::string_view> choices;
+  std::vector<std::string_view> suggestions;  ///< Values that shells offer; others are possible.
   bool repeats = false;
   bool required = false;
 };

@@ -3,11 +3,15 @@
 #include "base/check.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command.hpp"
+#include "cli/completion_command.hpp"
 #include "cli/config_command.hpp"
 #include "cli/help_command.hpp"
+#include "cli/man_command.hpp"
+#include "cli/plan_command.hpp"
 #include "cli/snapshot_command.hpp"
 #include "cli/version_command.hpp"
 #include "codec/presets.hpp"
+#include "model/knobs.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -56,10 +60,30 @@ Flag config_flag() {
               "say has its default."};
 }
 
+/// "workload.evictFor=": what shells offer after --set. Written once, then never changed.
+const std::vector<std::string>& assignments() {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> list;
+    for (const Knob& knob : knobs()) list.push_back(std::string(knob.path) + "=");
+    return list;
+  }();
+  return texts;
+}
+
+std::vector<std::string_view> knob_names() {
+  std::vector<std::string_view> names;
+  for (const Knob& knob : knobs()) {
+    if (std::ranges::find(names, knob.section()) == names.end()) names.push_back(knob.section());
+    names.push_back(knob.path);
+  }
+  return names;
+}
+
 Flag set_flag() {
   return {.name = "set",
           .value = "KNOB=VALUE",
           .help = "Change one knob; lists are separated by commas. May be repeated.",
+          .suggestions = {assignments().begin(), assignments().end()},
           .repeats = true};
 }
 
@@ -82,7 +106,7 @@ Command snapshot_entry() {
                      .help = "text: list every node, priority, group, budget and pending pod, "
                              "however many there are."},
                     color_flag()},
-          .examples = {{"makeway snapshot -f examples/", "an overview of the example cluster"},
+          .examples = {{"makeway snapshot -f examples/tour", "an overview of the example cluster"},
                        {"kubectl get nodes,pods,pc,pdb -A -o json | makeway snapshot -f -",
                         "an overview of a live cluster"},
                        {"makeway snapshot -f dump.json.gz -o yaml", "the canonical dump"}},
@@ -110,6 +134,68 @@ Command check_entry() {
                        {"makeway check --config ours.yaml", "a configuration alone"},
                        {"makeway check -f manifests/ --strict -o json", "for a pipeline"}},
           .run = run_check};
+}
+
+std::vector<Flag> plan_flags() {
+  return {file_flag(false),
+          {.name = "ask",
+           .value = "[KIND/]NAMESPACE/NAME",
+           .help = "Plan only for this unit; everything that is pending when it is not given. "
+                   "KIND is pod or podgroup; a bare NAME is in the namespace default. In a "
+                   "batch: for cases that name none."},
+          preset_flag(),
+          config_flag(),
+          set_flag(),
+          {.name = "now",
+           .value = "TIME",
+           .help = "The time of the decision, such as 2026-01-01T00:00:00Z; else what the case "
+                   "of a batch says, else the newest time in the input."},
+          output_flag({"text", "json", "yaml"}, "How to print the plan."),
+          {.name = "explain",
+           .help = "Also say why this node and not the next best, who was spared, and which "
+                   "nodes refuse the ask for which reason."},
+          {.name = "batch",
+           .value = "FILE|-",
+           .help = "Plan every line of this file (plain or gzip) or of standard input, and print "
+                   "one plan a line."},
+          {.name = "verify",
+           .help = "With --batch: compare each plan with what its line expects, and print what "
+                   "differs instead of plans. Exit status 1 when anything does."},
+          {.name = "timing",
+           .help = "Print a JSON line of microseconds (load, snapshot, decide, check) to standard "
+                   "error."},
+          {.name = "detailed-exitcode",
+           .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no place "
+                   "was found; 4 wins."},
+          color_flag()};
+}
+
+Command plan_entry() {
+  return {
+      .name = "plan",
+      .summary = "decide who must leave so that something can run",
+      .description =
+          "Loads a cluster and decides for each pending unit, most important first: whether it "
+          "fits, which pods must leave for it, whether it only has to wait, or that there is "
+          "no place. Nothing is changed. Every plan is checked against the laws before it is "
+          "shown.\n"
+          "\n"
+          "The configuration comes from --preset or --config, else from the one Configuration "
+          "among the files, else from the preset makeway; --set changes single knobs of it.\n"
+          "\n"
+          "A line of a --batch is {\"id\", \"ask\", \"askKind\", \"snapshot\", \"now\", "
+          "\"placements\", \"expect\", \"configuration\"}, of which only the snapshot (a "
+          "List) must be there, or a bare List. A line that cannot be planned gives {\"id\", "
+          "\"error\"}, the others go on, and the exit status is 1.",
+      .flags = plan_flags(),
+      .examples = {{"makeway plan -f examples/pods --explain", "an example cluster, with reasons"},
+                   {"makeway plan -f dump.json --ask shop/checkout-7 -o json",
+                    "one pod, for machines"},
+                   {"kubectl get nodes,pods,pc,pdb -A -o json | makeway plan -f -",
+                    "everything that is pending in a live cluster"},
+                   {"makeway plan --batch cases.jsonl.gz --verify --preset kube-1.37",
+                    "regression tests of one's own"}},
+      .run = run_plan};
 }
 
 Command config_list_entry() {
@@ -154,36 +240,76 @@ Command config_explain_entry() {
               "knobs of that section.",
           .operands = {{.name = "KNOB",
                         .help = "A path such as workload.evictFor, or a section.",
+                        .suggestions = knob_names(),
                         .required = true}},
           .examples = {{"makeway config explain workload.evictFor", "one knob"},
                        {"makeway config explain workload", "a section"}},
           .run = run_config_explain};
 }
 
+Command completion_entry() {
+  return {.name = "completion",
+          .summary = "print a completion script for a shell",
+          .description =
+              "Prints a script that teaches the shell the commands of makeway, their flags and "
+              "their values. To use it:\n"
+              "\n"
+              "  bash  eval \"$(makeway completion bash)\" in ~/.bashrc\n"
+              "  zsh   makeway completion zsh > a folder of $fpath, as _makeway\n"
+              "  fish  makeway completion fish > ~/.config/fish/completions/makeway.fish\n"
+              "\n"
+              "A new version of makeway may know more: write the script again then.",
+          .operands = {{.name = "SHELL",
+                        .help = "The shell.",
+                        .choices = {"bash", "zsh", "fish"},
+                        .required = true}},
+          .examples = {{"eval \"$(makeway completion bash)\"", "for this session"}},
+          .run = run_completion};
+}
+
+Command man_entry() {
+  return {.name = "man",
+          .summary = "print the manual page",
+          .description = "Prints the manual page of makeway, all commands included, as roff text.",
+          .examples = {{"makeway man | man -l -", "read it"},
+                       {"makeway man > /usr/local/share/man/man1/makeway.1", "install it"}},
+          .run = run_man};
+}
+
 std::vector<Command> all_commands() {
-  return {snapshot_entry(),
-          check_entry(),
-          {.name = "config",
-           .summary = "show and explain configuration",
-           .description = "A configuration decides about decisions. It comes from a preset or a "
-                          "file, and single knobs can be set on the command line."},
-          config_list_entry(),
-          config_show_entry(),
-          config_explain_entry(),
-          {.name = "version",
-           .summary = "print version, compiler and build",
-           .description = "Prints the version of makeway and how it was built.",
-           .examples = {{"makeway version", "all of it"}, {"makeway --version", "one line"}},
-           .run = run_version},
-          {.name = "help",
-           .summary = "explain a command",
-           .description = "Prints the help of the program or of a command; `--help` after any "
-                          "command does the same.",
-           .operands = {{.name = "COMMAND",
-                         .help = "The command, in one or two words.",
-                         .repeats = true}},
-           .examples = {{"makeway help config show", "the same as makeway config show --help"}},
-           .run = run_help}};
+  std::vector<Command> table = {
+      plan_entry(),
+      snapshot_entry(),
+      check_entry(),
+      {.name = "config",
+       .summary = "show and explain configuration",
+       .description = "A configuration decides about decisions. It comes from a preset or a "
+                      "file, and single knobs can be set on the command line."},
+      config_list_entry(),
+      config_show_entry(),
+      config_explain_entry(),
+      completion_entry(),
+      man_entry(),
+      {.name = "version",
+       .summary = "print version, compiler and build",
+       .description = "Prints the version of makeway and how it was built.",
+       .examples = {{"makeway version", "all of it"}, {"makeway --version", "one line"}},
+       .run = run_version},
+      {.name = "help",
+       .summary = "explain a command",
+       .description = "Prints the help of the program or of a command; `--help` after any "
+                      "command does the same.",
+       .operands = {{.name = "COMMAND",
+                     .help = "The command, in one or two words.",
+                     .repeats = true}},
+       .examples = {{"makeway help config show", "the same as makeway config show --help"}},
+       .run = run_help}};
+  // Help comes last and knows the others.
+  for (const Command& command : table) {
+    if (command.name.contains(' ')) continue;
+    table.back().operands.front().suggestions.push_back(command.name);
+  }
+  return table;
 }
 
 }  // namespace

@@ -106,8 +106,9 @@ std::string program_help() {
       "\n"
       "Commands:\n{}\n"
       "Start here:\n"
-      "  makeway snapshot -f examples/    an overview of the example cluster\n"
-      "  makeway help snapshot            what a command does, with examples\n"
+      "  makeway plan -f examples/pods --explain    who must leave in an example cluster\n"
+      "  makeway snapshot -f examples/pods          an overview of that cluster\n"
+      "  makeway help plan                          what a command does, with examples\n"
       "\n{}",
       entries_text(entries), exit_status_text);
 }

@@ -121,6 +121,8 @@ ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {
   }
   if (!choice.file.empty()) {
     chosen = read_file(choice.file);
+  } else if (choice.preset.empty() && choice.found != nullptr) {
+    chosen.document = *choice.found;
   } else {
     const std::string_view name = choice.preset.empty() ? default_preset : choice.preset;
     Result<Configuration> preset = load_preset(name);

@@ -20,9 +20,11 @@ LoadResult load_with_progress(std::span<const std::string> paths, Terminal& term
 std::optional<Loaded> load_or_report(std::span<const std::string> paths, Terminal& terminal);
 
 struct ConfigurationChoice {
-  std::string_view preset;  ///< Empty: the default one, unless there is a file.
+  std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.
   std::string_view file;    ///< Empty: no file.
   std::span<const std::string> overrides;
+  /// Counts instead of the default preset; null: there is none.
+  const ConfigurationDocument* found = nullptr;
 };
 
 struct ChosenConfiguration {

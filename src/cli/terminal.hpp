@@ -30,11 +30,14 @@ struct Terminal {
   bool colour_refused = false;  ///< NO_COLOR is set.
 };
 
-/// The exit status of the process; `plan` will add further ones.
+/// The exit status of the process.
 enum class ExitStatus : std::uint8_t {
   done = 0,
   failed = 1,  ///< Bad input, or the world failed.
   usage = 2,   ///< The command line is wrong.
+  // Only with `plan --detailed-exitcode`:
+  victims_needed = 3,
+  infeasible = 4,  ///< Some ask has no place, or none was found.
 };
 
 }  // namespace makeway::cli

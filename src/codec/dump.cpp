@@ -272,7 +272,11 @@ void write_budget(DocumentWriter& writer, const DisruptionBudget& budget) {
     if (!budget.disrupted_pods.empty()) {
       writer.key("disruptedPods");
       writer.begin_object();
-      for (const std::string& pod : budget.disrupted_pods) writer.string_field(pod, "");
+      // When is not kept; null is a time that every reader of Kubernetes accepts.
+      for (const std::string& pod : budget.disrupted_pods) {
+        writer.key(pod);
+        writer.null();
+      }
       writer.end_object();
     }
     writer.end_object();

@@ -35,8 +35,8 @@ class PodConstraints final : public ScratchWatcher {
 
   /// Whether the presence of the pod can be what the ask's affinity needs.
   bool wanted(PodIndex pod);
-  bool has_affinity() const { return !affinity_.empty(); }
-  bool has_spread() const { return !spread_.empty(); }
+  /// Whether the ask may be the first of a series that wants to be together.
+  bool matches_itself() const { return ask_matches_itself_; }
 
   void moved(PodIndex pod, NodeIndex node, int delta) override;
 

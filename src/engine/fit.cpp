@@ -46,6 +46,7 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
       requests_(survey.cluster().requests(survey.cluster().pods().requests[ask])),
       constraints_(survey, scratch, ask) {
   const Cluster& cluster = survey.cluster();
+  required_node_ = cluster.notes(cluster.pods().notes[ask]).required_node;
   priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
   for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {
     ports_.push_back({&port, survey.note(port_text(port))});
@@ -76,6 +77,12 @@ std::optional<Refused> PodFit::check(NodeIndex node) {
 std::optional<Refused> PodFit::check_unreserved(NodeIndex node) {
   const StaticVerdict& placing = survey_.placing(ask_, node);
   if (placing.refused) return placing.refused;
+  if (!required_node_.empty()) {
+    const Cluster& cluster = survey_.cluster();
+    if (cluster.text(cluster.nodes().name[node]) != required_node_) {
+      return Refused{.reason = RefusalReason::node_affinity};
+    }
+  }
   if (auto refusal = check_ports(node)) return refusal;
   if (auto refusal = check_resources(node)) return refusal;
   return constraints_.check(node);
@@ -98,29 +105,32 @@ std::optional<Refused> PodFit::check_ports(NodeIndex node) const {
   return refusal;
 }
 
-/// Tells the resource that is shortest in proportion to the request, then the first by name.
+/// Tells the resource that is shortest in proportion to the request, then the first by name. What
+/// is more than the whole node comes before everything else, and is told against the whole node.
 std::optional<Refused> PodFit::check_resources(NodeIndex node) {
   const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
   const std::span<const std::int64_t> used = scratch_.used(node);
   std::optional<Refused> refusal;
   std::int64_t worst_permille = -1;
-  bool resolvable = true;
   for (const ResourceAmount& item : requests_) {
-    const std::size_t column = item.resource.value;
-    const std::int64_t free = allocatable[column] - used[column];
+    const std::int64_t whole = allocatable[item.resource.value];
+    const std::int64_t free = whole - used[item.resource.value];
     if (item.amount <= free) continue;
-    if (item.amount > allocatable[column]) resolvable = false;
-    const std::int64_t missing = saturated_sub(item.amount, free);
+    const bool resolvable = item.amount <= whole;
+    if (refusal && !refusal->resolvable && resolvable) continue;
+    const std::int64_t missing = saturated_sub(item.amount, resolvable ? free : whole);
     const std::int64_t permille = permille_of(missing, item.amount);
     const StringId note = survey_.resource_note(item.resource);
     const bool worse =
-        permille > worst_permille ||
+        !refusal || refusal->resolvable != resolvable || permille > worst_permille ||
         (permille == worst_permille && survey_.text(note) < survey_.text(refusal->detail));
     if (!worse) continue;
     worst_permille = permille;
-    refusal = Refused{.reason = RefusalReason::resource, .detail = note, .amount = missing};
+    refusal = Refused{.reason = RefusalReason::resource,
+                      .detail = note,
+                      .amount = missing,
+                      .resolvable = resolvable};
   }
-  if (refusal) refusal->resolvable = resolvable;
   return refusal;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/constraints.hpp"
@@ -52,6 +53,7 @@ class PodFit {
   PodIndex ask_;
   const DecidedPods& decided_;
   std::int32_t priority_ = 0;
+  std::string_view required_node_;  ///< Pinned by annotation; empty: not pinned.
   RequestRow requests_;
   std::vector<Port> ports_;
   PodConstraints constraints_;

@@ -2,10 +2,61 @@
 
 #include <fmt/format.h>
 
+#include "base/problem.hpp"
+#include "model/resource.hpp"
+
 namespace makeway {
+namespace {
+
+/// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
+std::string exact_amount(std::string_view resource, std::int64_t amount) {
+  if (counted_in_thousandths(resource)) {
+    return amount % 1000 == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}m", amount);
+  }
+  const bool bytes = resource == memory_name || resource == storage_name;
+  constexpr std::array<std::string_view, 5> suffixes = {"", "Ki", "Mi", "Gi", "Ti"};
+  std::size_t suffix = 0;
+  while (bytes && amount != 0 && amount % 1024 == 0 && suffix + 1 < suffixes.size()) {
+    amount /= 1024;
+    ++suffix;
+  }
+  return fmt::format("{}{}", amount, suffixes.at(suffix));
+}
+
+}  // namespace
 
 std::string ask_text(const PlanAsk& ask) {
   return fmt::format("{} {}/{}", choice_name(ask.kind), ask.namespace_name, ask.name);
+}
+
+std::string refusal_text(const PlanRefusal& refusal) {
+  const std::string detail = shorten(refusal.detail, 96);
+  const std::string_view least = refusal.nodes == 1 ? "" : "at least ";
+  switch (refusal.reason) {
+    case RefusalReason::unsupported:
+      return fmt::format("needs what is not checked yet: {}", detail);
+    case RefusalReason::unschedulable: return "cordoned";
+    case RefusalReason::taint: return fmt::format("taint {} is not tolerated", detail);
+    case RefusalReason::node_affinity:
+      return fmt::format("node selector or required node affinity does not match{}{}",
+                         detail.empty() ? "" : ": ", detail);
+    case RefusalReason::host_port: return fmt::format("host port {} is taken", detail);
+    case RefusalReason::resource:
+      return fmt::format("short of {} by {}{}", detail, least,
+                         exact_amount(refusal.detail, refusal.amount_min));
+    case RefusalReason::spread_label:
+      return fmt::format("lacks the label {} of a topology spread constraint", detail);
+    case RefusalReason::spread:
+      return fmt::format("topology spread over {}: skew too large by {}{}", detail, least,
+                         refusal.amount_min);
+    case RefusalReason::affinity:
+      return fmt::format("required pod affinity: no matching pod in the same {}", detail);
+    case RefusalReason::anti_affinity:
+      return fmt::format("required pod anti-affinity: a matching pod in the same {}", detail);
+    case RefusalReason::repelled:
+      return fmt::format("a pod in the same {} has anti-affinity against it", detail);
+  }
+  CHECK(false, "unknown reason");
 }
 
 }  // namespace makeway

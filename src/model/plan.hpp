@@ -150,6 +150,7 @@ struct PlanAsk {
   std::int32_t priority = 0;
   Outcome outcome = Outcome::infeasible;
   std::vector<PodPlacement> placements;
+  bool placement_given = false;         ///< Whoever asked said where; only victims were chosen.
   std::vector<PlanVictim> victims;      ///< Most important first.
   std::vector<PodPlacement> waits_for;  ///< Leaving pods whose room is needed, and where they are.
   std::optional<Time> waits_until;      ///< The end of a delay.
@@ -204,5 +205,8 @@ struct Plan {
 
 /// "Pod default/urgent"
 std::string ask_text(const PlanAsk& ask);
+
+/// "short of nvidia.com/gpu by at least 2"
+std::string refusal_text(const PlanRefusal& refusal);
 
 }  // namespace makeway

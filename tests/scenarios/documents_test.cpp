@@ -41,8 +41,8 @@ std::string refreshed(const std::string& text, const Sandbox& sandbox) {
     if (fence || line.starts_with("$ ")) skipping = false;
     if (!skipping) result += line + "\n";
     if (console && line.starts_with(prompt)) {
-      const Outcome outcome = sandbox.run(std::string_view(line).substr(2));
-      result += outcome.out + outcome.error;
+      const RunResult ran = sandbox.run(std::string_view(line).substr(2));
+      result += ran.out + ran.error;
       skipping = true;
     }
     if (fence) console = line == "```console";

@@ -13,21 +13,21 @@ namespace makeway {
 namespace {
 
 /// Output and exit status of a bash script in which $makeway is the program.
-Outcome shell(const std::string& script) {
+RunResult shell(const std::string& script) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   const char* const binary = std::getenv("MAKEWAY_BINARY");
   if (binary == nullptr) return {.error = "MAKEWAY_BINARY is not set", .status = -1};
   const std::string command = fmt::format("makeway='{}'; {}", binary, script);
   std::FILE* const pipe = popen(fmt::format("bash -c \"{}\"", command).c_str(), "r");
   if (pipe == nullptr) return {.error = "popen failed", .status = -1};
-  Outcome outcome;
+  RunResult result;
   std::array<char, 4'096> buffer{};
   for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    outcome.out.append(buffer.data(), size);
+    result.out.append(buffer.data(), size);
   }
   const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
 }
 
 class Process : public testing::Test {
@@ -39,24 +39,32 @@ class Process : public testing::Test {
 };
 
 TEST_F(Process, ReadsStandardInput) {
-  const Outcome outcome = shell(
+  const RunResult result = shell(
       "printf '%s\\n' 'apiVersion: v1' 'kind: Node' 'metadata: {name: n1}' | "
       "\\$makeway snapshot -f - -o json");
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_TRUE(outcome.out.contains("\"name\": \"n1\"")) << outcome.out;
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.out.contains("\"name\": \"n1\"")) << result.out;
+}
+
+TEST_F(Process, PlansABatchOfStandardInput) {
+  const RunResult result = shell(
+      "printf '%s\\n' 'apiVersion: v1' 'kind: Node' 'metadata: {name: n1}' | "
+      "\\$makeway snapshot -f - -o json | tr -d '\\n' | gzip | \\$makeway plan --batch -");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.out.starts_with("{\"id\":1,\"apiVersion\":")) << result.out;
 }
 
 TEST_F(Process, AClosedPipeIsNoFailure) {
-  const Outcome outcome = shell(
+  const RunResult result = shell(
       "set -o pipefail; "
       "for i in 1 2 3 4 5; do \\$makeway config list 2>&1 | head -c 1 > /dev/null || exit 9; done");
-  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(result.status, 0);
 }
 
 TEST_F(Process, AFullDiskIsAFailure) {
-  const Outcome outcome = shell("\\$makeway config list 2>&1 > /dev/full");
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(outcome.out.starts_with("makeway: cannot write the output: ")) << outcome.out;
+  const RunResult result = shell("\\$makeway config list 2>&1 > /dev/full");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(result.out.starts_with("makeway: cannot write the output: ")) << result.out;
 }
 
 TEST_F(Process, ExitStatusReachesTheShell) {
@@ -66,8 +74,8 @@ TEST_F(Process, ExitStatusReachesTheShell) {
 }
 
 TEST_F(Process, PlainTextWithoutATerminal) {
-  const Outcome outcome = shell("\\$makeway snapshot -f no-such-file 2>&1");
-  EXPECT_FALSE(outcome.out.contains('\x1b')) << outcome.out;
+  const RunResult result = shell("\\$makeway snapshot -f no-such-file 2>&1");
+  EXPECT_FALSE(result.out.contains('\x1b')) << result.out;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class StringSink final : public cli::TextSink {
   std::string text_;
 };
 
-Outcome run_makeway(const std::vector<std::string>& words) {
+RunResult run_makeway(const std::vector<std::string>& words) {
   StringSink out;
   StringSink error;
   cli::Terminal terminal{.out = out, .error = error};
@@ -30,7 +30,7 @@ Outcome run_makeway(const std::vector<std::string>& words) {
   return {.out = out.take(), .error = error.take(), .status = static_cast<int>(status)};
 }
 
-Outcome same(const std::vector<std::string>& files) {
+RunResult same(const std::vector<std::string>& files) {
   if (files.size() == 2 && std::filesystem::exists(files[0]) && std::filesystem::exists(files[1]) &&
       read_text(files[0]) == read_text(files[1])) {
     return {};
@@ -62,7 +62,7 @@ void Sandbox::write(std::string_view name, std::string_view text) const {
   write_text(path, text);
 }
 
-Outcome Sandbox::run(std::string_view line) const {
+RunResult Sandbox::run(std::string_view line) const {
   std::vector<std::string> words = split_words(line);
   if (words.empty()) return {.error = "no command\n", .status = 127};
   const std::string program = words.front();
@@ -74,12 +74,12 @@ Outcome Sandbox::run(std::string_view line) const {
     target = words.back();
     words.resize(words.size() - 2);
   }
-  Outcome outcome = run_makeway(words);
+  RunResult result = run_makeway(words);
   if (!target.empty()) {
-    write(target, outcome.out);
-    outcome.out.clear();
+    write(target, result.out);
+    result.out.clear();
   }
-  return outcome;
+  return result;
 }
 
 std::string read_text(const std::filesystem::path& path) {

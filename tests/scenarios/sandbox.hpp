@@ -8,7 +8,7 @@
 
 namespace makeway {
 
-struct Outcome {
+struct RunResult {
   std::string out;
   std::string error;
   int status = 0;
@@ -24,7 +24,7 @@ class Sandbox {
 
   void write(std::string_view name, std::string_view text) const;
   /// "makeway ARGUMENTS [> FILE]" or "same FILE FILE"; anything else fails.
-  Outcome run(std::string_view line) const;
+  RunResult run(std::string_view line) const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 struct Step {
   std::string line;  ///< Without "$ ".
-  Outcome expected;
+  RunResult expected;
   bool ended = false;  ///< Its exit status was there.
 };
 
@@ -61,7 +61,7 @@ std::string written(const std::vector<Item>& items) {
     if (item.is_file()) {
       text += fmt::format("==== {}\n{}", item.file_name, item.file_text);
     } else if (item.is_step()) {
-      const Outcome& expected = item.step.expected;
+      const RunResult& expected = item.step.expected;
       text += fmt::format("$ {}\n", item.step.line);
       if (!expected.out.empty()) text += "---- out\n" + expected.out;
       if (!expected.error.empty()) text += "---- error\n" + expected.error;
@@ -98,7 +98,7 @@ TEST_P(Scenario, PrintsWhatItShould) {
       if (item.is_file()) sandbox.write(item.file_name, item.file_text);
       if (!item.is_step()) continue;
       SCOPED_TRACE(item.step.line);
-      const Outcome actual = sandbox.run(item.step.line);
+      const RunResult actual = sandbox.run(item.step.line);
       if (rewriting()) {
         item.step.expected = actual;
         continue;

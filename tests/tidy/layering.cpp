@@ -34,9 +34,9 @@ const std::vector<Layer>& layer_table() {
 }
 
 /// Folders of tests/ that a test may include from.
-constexpr std::array test_folders = {std::string_view("support"), std::string_view("properties"),
-                                     std::string_view("scenarios"), std::string_view("tidy"),
-                                     std::string_view("bench")};
+constexpr std::array test_folders = {std::string_view("support"),    std::string_view("properties"),
+                                     std::string_view("scenarios"),  std::string_view("tidy"),
+                                     std::string_view("peer_cases"), std::string_view("bench")};
 
 struct Library {
   std::string_view header_prefix;

@@ -70,31 +70,6 @@ void add_spared(Cycle& cycle, const Candidate& chosen, PlanExplanation& explanat
 
 }  // namespace
 
-std::string refusal_text(const PlanRefusal& refusal) {
-  switch (refusal.reason) {
-    case RefusalReason::unsupported:
-      return fmt::format("needs {}, which is not checked yet", refusal.detail);
-    case RefusalReason::unschedulable: return "cordoned";
-    case RefusalReason::taint: return fmt::format("taint {} is not tolerated", refusal.detail);
-    case RefusalReason::node_affinity: return "node selector or node affinity does not match";
-    case RefusalReason::host_port: return fmt::format("host port {} is taken", refusal.detail);
-    case RefusalReason::resource:
-      return fmt::format("short of {} by at least {}", refusal.detail, refusal.amount_min);
-    case RefusalReason::spread_label:
-      return fmt::format("no label {}, which the spread constraint needs", refusal.detail);
-    case RefusalReason::spread:
-      return fmt::format("spread over {} would be uneven by at least {} too much", refusal.detail,
-                         refusal.amount_min);
-    case RefusalReason::affinity:
-      return fmt::format("no pod in the same {} that it must be near", refusal.detail);
-    case RefusalReason::anti_affinity:
-      return fmt::format("a pod in the same {} that it must not be near", refusal.detail);
-    case RefusalReason::repelled:
-      return fmt::format("a pod in the same {} does not let it come near", refusal.detail);
-  }
-  CHECK(false, "unknown reason");
-}
-
 std::string fits_reason(const PlanAsk& ask) {
   return fmt::format("fits now on {} of {}", ask.explanation.nodes_fitting,
                      counted(ask.explanation.nodes_considered, "node"));

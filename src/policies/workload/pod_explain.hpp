@@ -13,9 +13,6 @@ std::string fits_reason(const PlanAsk& ask);
 std::string waits_reason(const PlanAsk& ask);
 std::string infeasible_reason(const PlanAsk& ask, bool never_preempts, bool unproven);
 
-/// What a refusal says about one node or several: "short of nvidia.com/gpu by at least 2".
-std::string refusal_text(const PlanRefusal& refusal);
-
 /// The pods that have to leave before the ask fits on the node; by namespace and name. `fit` is
 /// over the world `after`.
 std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& fit, NodeIndex node);

@@ -19,6 +19,7 @@ class PodPolicy {
       : cycle_(cycle), pod_(pod), ask_(start_pod_ask(cycle.cluster, pod)) {
     const std::span<const NodeIndex> all = cycle.survey.nodes();
     domain_ = only ? std::vector<NodeIndex>{*only} : std::vector<NodeIndex>(all.begin(), all.end());
+    ask_.placement_given = only.has_value();
     ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
     const Configuration& configuration = cycle.configuration;
     cascades_count_ =

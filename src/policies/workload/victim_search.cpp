@@ -12,7 +12,12 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node) {
   const std::optional<Refused> before = fit_.check(node);
   CHECK(before.has_value(), "nobody has to leave this node");
   refused_ = *before;
-  if (!before->resolvable) return std::nullopt;
+  if (!before->resolvable) {
+    // Should everybody leave whom the ask must be near, it could start its own series.
+    unproven_ = unproven_ ||
+                (before->reason == RefusalReason::affinity && fit_.constraints().matches_itself());
+    return std::nullopt;
+  }
   list_.clear();
   cycle_.rules.collect(fit_.scratch(), node, priority_, list_);
   std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {

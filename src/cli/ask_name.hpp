@@ -1,0 +1,39 @@
+// The name of an ask as users write it: [KIND/]NAMESPACE/NAME, or a bare NAME.
+//
+// KIND is pod or podgroup in any case, and counts as one only when a namespace and a name follow:
+// "pod/web" is the pod web of the namespace pod. Without a kind, a pod of that name comes before a
+// group. A group that has no object of its own is called workload/template[/replica], so a name may
+// have slashes itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/cluster.hpp"
+#include "policies/decide.hpp"
+
+namespace makeway::cli {
+
+struct WrittenAsk {
+  std::optional<AskKind> kind;  ///< None: not said.
+  std::string namespace_name;
+  std::string name;
+
+  friend bool operator==(const WrittenAsk&, const WrittenAsk&) = default;
+};
+
+/// Nothing when a part is empty.
+std::optional<WrittenAsk> parse_ask(std::string_view text);
+
+/// Fills in the kind. The unit need not be there.
+AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster);
+
+/// Whether the cluster has such a unit, pending or not.
+bool is_there(const AskName& ask, const Cluster& cluster);
+
+/// "did you mean Pod shop/web-1?": the same name elsewhere, or the most similar one, first in its
+/// own namespace; else what is pending, never nothing.
+std::string near_misses(const AskName& ask, const Cluster& cluster);
+
+}  // namespace makeway::cli

@@ -1,0 +1,212 @@
+#include "cli/plan_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/problem.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::size_t listed_max = 10;
+
+std::string_view symbol_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::fits: return "+";
+    case Outcome::preempts: return "~";
+    case Outcome::waits: return "*";
+    case Outcome::infeasible: return "!";
+    case Outcome::not_found: return "?";
+  }
+  return "";
+}
+
+Tone tone_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::fits: return Tone::good;
+    case Outcome::preempts:
+    case Outcome::waits: return Tone::warning;
+    case Outcome::infeasible:
+    case Outcome::not_found: return Tone::bad;
+  }
+  return Tone::plain;
+}
+
+/// "node-3", "3 nodes", or nothing.
+std::string places_text(const PlanAsk& ask) {
+  std::set<std::string_view> nodes;
+  for (const PodPlacement& placement : ask.placements) nodes.insert(placement.node);
+  if (nodes.empty()) return {};
+  return nodes.size() == 1 ? shorten(*nodes.begin()) : counted(nodes.size(), "node");
+}
+
+/// What becomes of the ask, after its name.
+std::string verdict_text(const PlanAsk& ask) {
+  const std::string places = places_text(ask);
+  const std::string on = places.empty() ? std::string{} : fmt::format(" on {}", places);
+  switch (ask.outcome) {
+    case Outcome::fits: return fmt::format("fits{}", on);
+    case Outcome::preempts:
+      return fmt::format("preempts {}{}", counted(ask.victims.size(), "pod"), on);
+    case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
+    case Outcome::infeasible: return "is infeasible";
+    case Outcome::not_found: return "has no place that was found";
+  }
+  return {};
+}
+
+std::string heading(const PlanAsk& ask, const Palette& palette) {
+  const Tone tone = tone_of(ask.outcome);
+  const std::string name = fmt::format("{} {}/{}", choice_name(ask.kind),
+                                       shorten(ask.namespace_name), shorten(ask.name, 96));
+  return fmt::format("{} {} (priority {}) {}\n", palette.paint(symbol_of(ask.outcome), tone),
+                     palette.paint(name, Tone::strong), ask.priority,
+                     palette.paint(verdict_text(ask), tone));
+}
+
+bool leaves_with_others(const PlanVictim& victim) {
+  return !victim.unit.empty() &&
+         victim.unit != fmt::format("Pod {}/{}", victim.namespace_name, victim.name);
+}
+
+std::string victims_table(const PlanAsk& ask, const Palette& palette) {
+  if (ask.victims.empty()) return {};
+  const bool units = std::ranges::any_of(ask.victims, leaves_with_others);
+  const bool budgets = std::ranges::any_of(ask.victims, &PlanVictim::violates_budget);
+  std::vector<Column> columns = {{.heading = ""}, {.heading = "VICTIM"}};
+  if (units) columns.push_back({.heading = "UNIT"});
+  columns.push_back({.heading = "PRIORITY", .align = Align::right});
+  columns.push_back({.heading = "NODE"});
+  columns.push_back({.heading = "WHY"});
+  if (budgets) columns.push_back({.heading = "BUDGET"});
+  Table table(std::move(columns));
+  for (const PlanVictim& victim : ask.victims) {
+    std::vector<Cell> cells = {{.text = "-", .tone = Tone::bad},
+                               {.text = fmt::format("{}/{}", victim.namespace_name, victim.name)}};
+    if (units) cells.push_back({.text = leaves_with_others(victim) ? victim.unit : "-"});
+    cells.push_back({.text = fmt::format("{}", victim.priority)});
+    cells.push_back({.text = victim.node});
+    cells.push_back({.text = victim.reason});
+    if (budgets) {
+      cells.push_back(victim.violates_budget ? Cell{.text = "violated", .tone = Tone::bad}
+                                             : Cell{.text = "kept"});
+    }
+    table.row(std::move(cells));
+  }
+  return table.text(palette);
+}
+
+/// Where the members of a group go; a lone pod's place stands in its heading.
+std::string placements_table(const PlanAsk& ask, const Palette& palette) {
+  if (ask.kind == AskKind::pod || ask.placements.empty()) return {};
+  Table table({{.heading = ""}, {.heading = "MEMBER"}, {.heading = "NODE"}});
+  for (const PodPlacement& placement : ask.placements) {
+    table.row({{.text = "+", .tone = Tone::good},
+               {.text = fmt::format("{}/{}", placement.namespace_name, placement.name)},
+               {.text = placement.node}});
+  }
+  return table.text(palette);
+}
+
+std::string waiting_text(const PlanAsk& ask) {
+  std::string text;
+  if (!ask.waits_for.empty()) {
+    std::vector<std::string> names;
+    for (const PodPlacement& pod : ask.waits_for) {
+      if (names.size() == listed_max) break;
+      names.push_back(fmt::format("{}/{} ({})", pod.namespace_name, pod.name, pod.node));
+    }
+    std::string line = fmt::format("leaving: {}", fmt::join(names, ", "));
+    if (ask.waits_for.size() > listed_max) {
+      line += fmt::format(" and {} more", grouped(ask.waits_for.size() - listed_max));
+    }
+    text += wrapped(printable(line), 2);
+  }
+  if (ask.waits_until) text += fmt::format("  until {}\n", to_text(*ask.waits_until));
+  return text;
+}
+
+/// Everything below the heading.
+std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
+  std::string text;
+  // An ask that fits needs no more than its heading; --explain counts the nodes itself.
+  if (!ask.reason.empty() && ask.outcome != Outcome::fits)
+    text += wrapped(printable(ask.reason), 2);
+  text += waiting_text(ask);
+  if (!ask.bounds_reached.empty()) {
+    text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
+  }
+  text += placements_table(ask, options.palette);
+  text += victims_table(ask, options.palette);
+  if (options.explain) text += explanation_text(ask, options.palette);
+  return text;
+}
+
+std::string laws_text(const Plan& plan) {
+  if (plan.laws_waived.empty()) return {};
+  std::vector<std::string> laws;
+  laws.reserve(plan.laws_waived.size());
+  for (const WaivedLaw law : plan.laws_waived) {
+    laws.push_back(law == WaivedLaw::law_4_gangs ? std::string("4 (for gangs)")
+                                                 : std::string(choice_name(law)));
+  }
+  return fmt::format("Laws waived by the configuration: {}.\n", fmt::join(laws, ", "));
+}
+
+}  // namespace
+
+std::string totals_text(const Plan& plan) {
+  std::array<std::uint64_t, choice_names<Outcome>.size()> counts{};
+  std::uint64_t victims = 0;
+  for (const PlanAsk& ask : plan.asks) {
+    ++counts[static_cast<std::size_t>(ask.outcome)];
+    victims += ask.victims.size();
+  }
+  std::vector<std::string> parts;
+  const auto part = [&](Outcome outcome, std::string_view one, std::string_view several,
+                        std::string_view rest = {}) {
+    const std::uint64_t count = counts[static_cast<std::size_t>(outcome)];
+    if (count == 0) return;
+    parts.push_back(fmt::format("{} {}{}", grouped(count), count == 1 ? one : several, rest));
+  };
+  part(Outcome::fits, "fits", "fit");
+  part(Outcome::preempts, "preempts", "preempt", fmt::format(" {}", counted(victims, "pod")));
+  part(Outcome::waits, "waits", "wait");
+  part(Outcome::infeasible, "is infeasible", "are infeasible");
+  part(Outcome::not_found, "has no place that was found", "have no place that was found");
+  return fmt::format("Plan: {}: {}.", counted(plan.asks.size(), "ask"), fmt::join(parts, ", "));
+}
+
+std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
+  const Palette& palette = options.palette;
+  std::string text;
+  bool after_body = false;
+  for (const PlanAsk& ask : plan.asks) {
+    const std::string below = body(ask, options);
+    const bool first = text.empty();
+    if (!first && (after_body || !below.empty())) text += "\n";
+    text += heading(ask, palette);
+    text += below;
+    after_body = !below.empty();
+  }
+  if (plan.asks.empty()) {
+    text += "Nothing is pending.\n";
+  } else {
+    text += "\n";
+    text += palette.paint(totals_text(plan), Tone::strong) + "\n";
+  }
+  text += laws_text(plan);
+  return text +
+         palette.paint(fmt::format("Configuration {}, time {}, plan {}.", printable(plan.preset),
+                                   to_text(plan.now), plan.id),
+                       Tone::dim) +
+         "\n";
+}
+
+}  // namespace makeway::cli

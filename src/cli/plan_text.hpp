@@ -1,0 +1,24 @@
+// A plan for people: who gets a place, who must leave for it, and why.
+#pragma once
+
+#include <string>
+
+#include "cli/palette.hpp"
+#include "model/plan.hpp"
+
+namespace makeway::cli {
+
+struct PlanTextOptions {
+  bool explain = false;
+  Palette palette{false};
+};
+
+std::string plan_text(const Plan& plan, const PlanTextOptions& options);
+
+/// "Plan: 3 asks: 1 fits, 1 preempts 2 pods, 1 is infeasible."
+std::string totals_text(const Plan& plan);
+
+/// What --explain adds below an ask; plan_explanation.cpp.
+std::string explanation_text(const PlanAsk& ask, const Palette& palette);
+
+}  // namespace makeway::cli

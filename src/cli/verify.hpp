@@ -1,0 +1,66 @@
+// `plan --batch --verify`: do the plans say what the cases expect?
+//
+// Only the keys that are present are compared:
+//   outcome           waits and not-found count as infeasible
+//   victims           sorted "namespace/name"
+//   node              of the single placement, where the ask preempts
+//   fitsNodes         an ask that fits must use one of them
+//   budgetViolations  of the score, else counted over the victims
+// With `placements`, the outcome comes from a plan that chooses freely, victims and
+// budgetViolations from one with these placements given. `candidates`, `placements` and
+// `groupDisruptions` are known and not compared.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codec/json_value.hpp"
+#include "model/plan.hpp"
+
+namespace makeway::cli {
+
+struct Expectation {
+  std::optional<std::string> outcome;
+  std::optional<std::vector<std::string>> victims;  ///< Sorted.
+  std::optional<std::string> node;
+  std::optional<std::vector<std::string>> fits_nodes;
+  std::optional<std::int64_t> budget_violations;
+  std::vector<PodPlacement> placements;  ///< Empty: not given.
+  std::vector<std::string> unknown;      ///< Keys that nobody compares.
+
+  bool wants_victims() const { return victims || budget_violations; }
+};
+
+/// Problems when the value is no expectation.
+Expectation read_expectation(const JsonValue& value, Problems& problems);
+
+struct Mismatch {
+  JsonValue id;
+  std::string key;
+  JsonValue expected;
+  JsonValue got;
+};
+
+/// `free` decides the outcome, `placed` the victims; they may be the same plan.
+std::vector<Mismatch> compare(const JsonValue& id, const Expectation& expected, const Plan& free,
+                              const Plan& placed);
+
+struct Verification {
+  std::uint64_t cases = 0;
+  std::uint64_t agree = 0;
+  std::uint64_t differ = 0;
+  std::uint64_t failed = 0;  ///< No plan could be made.
+  std::uint64_t without_expectation = 0;
+  std::vector<Mismatch> mismatches;    ///< Of those that differ or failed.
+  std::set<std::string> unknown_keys;  ///< Of all expectations.
+
+  bool all_agree() const { return differ == 0 && failed == 0; }
+};
+
+/// Mismatches and then "418 cases: 418 agree".
+std::string verification_text(const Verification& verification);
+std::string verification_json(const Verification& verification);
+
+}  // namespace makeway::cli

@@ -1,0 +1,190 @@
+#include "codec/plan_codec.hpp"
+
+#include "codec/json_value.hpp"
+
+namespace makeway {
+namespace {
+
+/// Calls `write` for each item of the list `name`.
+template <class Items, class Write>
+void list_field(DocumentWriter& writer, std::string_view name, const Items& items,
+                const Write& write) {
+  writer.key(name);
+  writer.begin_array();
+  for (const auto& item : items) write(writer, item);
+  writer.end_array();
+}
+
+void write_text(DocumentWriter& writer, const std::string& text) { writer.string(text); }
+
+void write_placement(DocumentWriter& writer, const PodPlacement& placement) {
+  writer.begin_object();
+  writer.string_field("namespace", placement.namespace_name);
+  writer.string_field("name", placement.name);
+  writer.string_field("node", placement.node);
+  writer.end_object();
+}
+
+void write_score(DocumentWriter& writer, const ScoreTerms& score) {
+  writer.key("score");
+  writer.begin_object();
+  for (const ScoreTerm& term : score) writer.integer_field(score_field(term.key), term.value);
+  writer.end_object();
+}
+
+void write_victim(DocumentWriter& writer, const PlanVictim& victim) {
+  writer.begin_object();
+  writer.string_field("namespace", victim.namespace_name);
+  writer.string_field("name", victim.name);
+  writer.string_field("uid", victim.uid);
+  writer.string_field("node", victim.node);
+  writer.string_field("unit", victim.unit);
+  writer.integer_field("priority", victim.priority);
+  writer.boolean_field("violatesBudget", victim.violates_budget);
+  writer.string_field("reason", victim.reason);
+  writer.key("cause");
+  writer.begin_object();
+  writer.string_field("for", victim.cause_for);
+  writer.string_field("rule", victim.cause_rule);
+  writer.string_field("alternative", victim.cause_alternative);
+  writer.string_field("key", victim.cause_key);
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_alternative(DocumentWriter& writer, const PlanAlternative& alternative) {
+  writer.begin_object();
+  writer.string_field("node", alternative.node);
+  write_score(writer, alternative.score);
+  writer.integer_field("victims", alternative.victims);
+  writer.integer_field("victimUnits", alternative.victim_units);
+  writer.string_field("lostOn", alternative.lost_on);
+  writer.end_object();
+}
+
+void write_spared(DocumentWriter& writer, const PlanSpared& spared) {
+  writer.begin_object();
+  writer.string_field("namespace", spared.namespace_name);
+  writer.string_field("name", spared.name);
+  writer.integer_field("priority", spared.priority);
+  writer.end_object();
+}
+
+void write_refusal(DocumentWriter& writer, const PlanRefusal& refusal) {
+  writer.begin_object();
+  writer.string_field("reason", choice_name(refusal.reason));
+  writer.string_field("detail", refusal.detail);
+  writer.integer_field("amountMin", refusal.amount_min);
+  writer.integer_field("nodes", refusal.nodes);
+  writer.string_field("example", refusal.example);
+  writer.end_object();
+}
+
+void write_cascade(DocumentWriter& writer, const PlanCascade& cascade) {
+  writer.begin_object();
+  writer.string_field("pod", cascade.pod);
+  list_field(writer, "victims", cascade.victims, write_text);
+  writer.end_object();
+}
+
+void write_explanation(DocumentWriter& writer, const PlanExplanation& explanation) {
+  writer.key("explanation");
+  writer.begin_object();
+  writer.integer_field("nodesConsidered", explanation.nodes_considered);
+  writer.integer_field("nodesFitting", explanation.nodes_fitting);
+  writer.integer_field("nodesWithPreemption", explanation.nodes_with_preemption);
+  writer.integer_field("potentialVictims", explanation.potential_victims);
+  list_field(writer, "alternatives", explanation.alternatives, write_alternative);
+  list_field(writer, "spared", explanation.spared, write_spared);
+  writer.integer_field("sparedCount", explanation.spared_count);
+  list_field(writer, "cascades", explanation.cascades, write_cascade);
+  list_field(writer, "refusals", explanation.refusals, write_refusal);
+  writer.end_object();
+}
+
+void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
+  writer.begin_object();
+  writer.string_field("kind", choice_name(ask.kind));
+  writer.string_field("namespace", ask.namespace_name);
+  writer.string_field("name", ask.name);
+  writer.integer_field("priority", ask.priority);
+  writer.string_field("outcome", choice_name(ask.outcome));
+  list_field(writer, "placements", ask.placements, write_placement);
+  if (ask.placement_given) writer.boolean_field("placementGiven", true);
+  list_field(writer, "victims", ask.victims, write_victim);
+  list_field(writer, "waitsFor", ask.waits_for, write_placement);
+  if (ask.waits_until) writer.string_field("waitsUntil", to_text(*ask.waits_until));
+  write_score(writer, ask.score);
+  list_field(writer, "boundsReached", ask.bounds_reached, write_text);
+  writer.string_field("reason", ask.reason);
+  if (detail == PlanDetail::with_explanation) write_explanation(writer, ask.explanation);
+  writer.end_object();
+}
+
+void write_action(DocumentWriter& writer, const PlanAction& action) {
+  writer.begin_object();
+  writer.string_field("type", choice_name(action.type));
+  writer.string_field("namespace", action.namespace_name);
+  writer.string_field("name", action.name);
+  writer.string_field("uid", action.uid);
+  if (!action.node.empty()) writer.string_field("node", action.node);
+  if (!action.ask.empty()) writer.string_field("for", action.ask);
+  writer.end_object();
+}
+
+void write_status(DocumentWriter& writer, const PlanStatus& status) {
+  writer.begin_object();
+  writer.string_field("object", status.object);
+  writer.string_field("condition", status.condition);
+  writer.boolean_field("value", status.value);
+  writer.string_field("reason", status.reason);
+  writer.string_field("message", status.message);
+  writer.end_object();
+}
+
+}  // namespace
+
+std::string score_field(ScoreKey key) {
+  std::string field;
+  bool upper = false;
+  for (const char byte : choice_name(key)) {
+    if (byte == '-') {
+      upper = true;
+      continue;
+    }
+    field += upper ? static_cast<char>(byte - 'a' + 'A') : byte;
+    upper = false;
+  }
+  return field;
+}
+
+void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
+                const JsonValue* case_id) {
+  writer.begin_object();
+  if (case_id != nullptr) {
+    writer.key("id");
+    write_value(*case_id, writer);
+  }
+  writer.string_field("apiVersion", "makeway.dev/v1");
+  writer.string_field("kind", "Plan");
+  writer.string_field(case_id == nullptr ? "id" : "planId", plan.id);
+  writer.string_field("preset", plan.preset);
+  writer.string_field("configurationHash", plan.configuration_hash);
+  writer.string_field("now", to_text(plan.now));
+  list_field(writer, "lawsWaived", plan.laws_waived,
+             [](DocumentWriter& out, WaivedLaw law) { out.string(choice_name(law)); });
+  list_field(writer, "asks", plan.asks,
+             [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
+  list_field(writer, "actions", plan.actions, write_action);
+  list_field(writer, "status", plan.status, write_status);
+  writer.end_object();
+}
+
+std::string plan_text_json(const Plan& plan, PlanDetail detail, JsonStyle style) {
+  std::string text;
+  JsonWriter writer(text, style);
+  write_plan(writer, plan, detail);
+  return text;
+}
+
+}  // namespace makeway

@@ -1,0 +1,36 @@
+// Plan documents: Plan -> JSON or YAML. Stable and versioned: fields may be added, never renamed.
+//
+//   {"apiVersion":"makeway.dev/v1","kind":"Plan","id":"...","preset":"makeway", ...,
+//    "asks":[{"kind":"Pod","namespace":"default","name":"urgent","outcome":"preempts",
+//             "placements":[...],"victims":[...],"score":{"budgetViolations":0,...},...}],
+//    "actions":[...],"status":[...]}
+//
+// Every field is there in every plan, except `waitsUntil` (only where a delay has to pass),
+// `explanation` (only when asked for), and an action's `node` and `for` (only where they mean
+// something).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "codec/writer.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+struct JsonValue;
+
+enum class PlanDetail : std::uint8_t { brief, with_explanation };
+
+/// With a `case_id` (a line of a batch), that is the document's `id`, and it comes first; the
+/// plan's own id is then called `planId`.
+void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail = PlanDetail::brief,
+                const JsonValue* case_id = nullptr);
+
+std::string plan_text_json(const Plan& plan, PlanDetail detail = PlanDetail::brief,
+                           JsonStyle style = JsonStyle::pretty);
+
+/// The key as documents write it: "budgetViolations".
+std::string score_field(ScoreKey key);
+
+}  // namespace makeway

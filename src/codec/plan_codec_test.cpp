@@ -1,0 +1,130 @@
+// The plan document: field names and shape are a promise.
+#include "codec/plan_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "codec/json_value.hpp"
+
+namespace makeway {
+namespace {
+
+Plan small_plan() {
+  PlanAsk ask{.kind = AskKind::pod,
+              .namespace_name = "default",
+              .name = "urgent",
+              .priority = 1000,
+              .outcome = Outcome::preempts,
+              .placements = {{"default", "urgent", "n1"}},
+              .victims = {{.namespace_name = "default",
+                           .name = "low",
+                           .uid = "u1",
+                           .node = "n1",
+                           .unit = "Pod default/low",
+                           .priority = 10,
+                           .violates_budget = true,
+                           .reason = "lower priority",
+                           .cause_for = "Pod default/urgent",
+                           .cause_rule = "workload",
+                           .cause_alternative = "node n2",
+                           .cause_key = "victims: 2 against 1"}},
+              .score = {{ScoreKey::budget_violations, 1},
+                        {ScoreKey::highest_priority, 10},
+                        {ScoreKey::raw_priority_sum, 2147483658}},
+              .reason = "1 pod must leave",
+              .explanation = {.nodes_considered = 2,
+                              .nodes_fitting = 0,
+                              .nodes_with_preemption = 2,
+                              .potential_victims = 3,
+                              .alternatives = {{.node = "n2",
+                                                .score = {{ScoreKey::victims, 2}},
+                                                .victims = 2,
+                                                .victim_units = 1,
+                                                .lost_on = "victims: 2 against 1"}},
+                              .spared = {{"default", "lucky", 20}},
+                              .spared_count = 1,
+                              .refusals = {{.reason = RefusalReason::taint,
+                                            .detail = "a=b:NoSchedule",
+                                            .nodes = 1,
+                                            .example = "n3"}}}};
+  return {.id = "0123456789abcdef",
+          .preset = "kube-1.37",
+          .configuration_hash = "fedcba9876543210",
+          .now = *parse_time("2026-01-01T00:00:00Z"),
+          .laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4_gangs},
+          .asks = {std::move(ask)},
+          .actions = {{.type = ActionType::evict,
+                       .namespace_name = "default",
+                       .name = "low",
+                       .uid = "u1",
+                       .node = "n1",
+                       .ask = "Pod default/urgent"},
+                      {.type = ActionType::wait, .namespace_name = "default", .name = "urgent"}},
+          .status = {{.object = "Pod default/urgent",
+                      .condition = "PodScheduled",
+                      .value = false,
+                      .reason = "Unschedulable",
+                      .message = "1 pod must leave"}}};
+}
+
+TEST(PlanDocument, HasTheFieldsOfTheDesign) {
+  EXPECT_EQ(
+      plan_text_json(small_plan(), PlanDetail::brief, JsonStyle::compact),
+      R"({"apiVersion":"makeway.dev/v1","kind":"Plan","id":"0123456789abcdef",)"
+      R"("preset":"kube-1.37","configurationHash":"fedcba9876543210","now":"2026-01-01T00:00:00Z",)"
+      R"("lawsWaived":["6","4-gangs"],"asks":[{"kind":"Pod","namespace":"default",)"
+      R"("name":"urgent","priority":1000,"outcome":"preempts","placements":[{"namespace":)"
+      R"("default","name":"urgent","node":"n1"}],"victims":[{"namespace":"default","name":"low",)"
+      R"("uid":"u1","node":"n1","unit":"Pod default/low","priority":10,"violatesBudget":true,)"
+      R"("reason":"lower priority","cause":{"for":"Pod default/urgent","rule":)"
+      R"("workload","alternative":"node n2","key":"victims: 2 against 1"}}],"waitsFor":[],)"
+      R"("score":{"budgetViolations":1,"highestPriority":10,"rawPrioritySum":2147483658},)"
+      R"("boundsReached":[],"reason":"1 pod must leave"}],"actions":[{"type":"evict",)"
+      R"("namespace":"default","name":"low","uid":"u1","node":"n1","for":"Pod default/urgent"},)"
+      R"({"type":"wait","namespace":"default","name":"urgent","uid":""}],"status":[{"object":)"
+      R"("Pod default/urgent","condition":"PodScheduled","value":false,"reason":)"
+      R"("Unschedulable","message":"1 pod must leave"}]})"
+      "\n");
+}
+
+TEST(PlanDocument, ExplainsWhenAsked) {
+  const std::string text =
+      plan_text_json(small_plan(), PlanDetail::with_explanation, JsonStyle::compact);
+  EXPECT_TRUE(text.contains(
+      R"("explanation":{"nodesConsidered":2,"nodesFitting":0,"nodesWithPreemption":2,)"
+      R"("potentialVictims":3,"alternatives":[{"node":"n2","score":{"victims":2},"victims":2,)"
+      R"("victimUnits":1,"lostOn":"victims: 2 against 1"}],"spared":[{"namespace":"default",)"
+      R"("name":"lucky","priority":20}],"sparedCount":1,"cascades":[],)"
+      R"("refusals":[{"reason":"taint",)"
+      R"("detail":"a=b:NoSchedule","amountMin":0,"nodes":1,"example":"n3"}]})"))
+      << text;
+}
+
+TEST(PlanDocument, OfABatchBeginsWithItsCase) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  const JsonValue id{.data = std::int64_t{7}};
+  write_plan(writer, small_plan(), PlanDetail::brief, &id);
+  EXPECT_TRUE(text.starts_with(
+      R"({"id":7,"apiVersion":"makeway.dev/v1","kind":"Plan","planId":"0123456789abcdef",)"))
+      << text;
+}
+
+TEST(PlanDocument, SaysUntilWhenOnlyWhereItIsKnown) {
+  Plan plan = small_plan();
+  EXPECT_FALSE(plan_text_json(plan).contains("waitsUntil"));
+  plan.asks.front().waits_until = Time{30'000};
+  plan.asks.front().waits_for = {{"default", "old", "n2"}};
+  const std::string text = plan_text_json(plan, PlanDetail::brief, JsonStyle::compact);
+  EXPECT_TRUE(text.contains(R"("waitsFor":[{"namespace":"default","name":"old","node":"n2"}],)"
+                            R"("waitsUntil":"1970-01-01T00:00:30Z")"))
+      << text;
+}
+
+TEST(PlanDocument, NamesEveryScoreKeyInCamelCase) {
+  EXPECT_EQ(score_field(ScoreKey::members_not_placed), "membersNotPlaced");
+  EXPECT_EQ(score_field(ScoreKey::groups_below_minimum), "groupsBelowMinimum");
+  EXPECT_EQ(score_field(ScoreKey::victims), "victims");
+}
+
+}  // namespace
+}  // namespace makeway

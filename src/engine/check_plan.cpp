@@ -1,0 +1,76 @@
+#include "engine/check_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/check_plan_hearing.hpp"
+
+namespace makeway {
+namespace {
+
+/// The unit that asks; nothing when it is not there or not pending.
+std::optional<HeardAsk> find_ask(const Cluster& cluster, const PlanAsk& entry) {
+  HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
+  if (entry.kind == AskKind::pod) {
+    const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
+    if (!pod || cluster.pods().node[*pod].exists()) return std::nullopt;
+    heard.unit = cluster.pods().unit[*pod];
+    heard.pods = {*pod};
+  } else {
+    const std::optional<GroupIndex> group = cluster.find_group(entry.namespace_name, entry.name);
+    if (!group) return std::nullopt;
+    heard.unit = cluster.groups()[*group].unit;
+    heard.pods = cluster.groups()[*group].members;
+  }
+  heard.priority = cluster.units()[heard.unit].scheduling_priority;
+  return heard;
+}
+
+void find_victims(Hearing& hearing, HeardAsk& heard) {
+  const Cluster& cluster = hearing.cluster;
+  std::set<PodIndex> known;
+  for (const PlanVictim& entry : heard.entry->victims) {
+    HeardVictim victim{.entry = &entry,
+                       .text = fmt::format("victim {}/{}", entry.namespace_name, entry.name)};
+    const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
+    if (!pod || !cluster.pods().node[*pod].exists()) {
+      hearing.breaches.add(3, heard.text, victim.text + " is no bound pod");
+    } else if (!known.insert(*pod).second) {
+      hearing.breaches.add(3, heard.text, victim.text + " is listed twice");
+    } else {
+      victim.pod = *pod;
+      heard.victims.push_back(std::move(victim));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& configuration,
+                                  const Plan& plan) {
+  Hearing hearing{.cluster = cluster,
+                  .configuration = configuration,
+                  .plan = plan,
+                  .breaches = Breaches(configuration)};
+  for (const PlanAsk& entry : plan.asks) {
+    std::optional<HeardAsk> heard = find_ask(cluster, entry);
+    if (!heard) {
+      hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
+      continue;
+    }
+    find_victims(hearing, *heard);
+    hearing.asks.push_back(std::move(*heard));
+  }
+  judge_victims(hearing);
+  judge_places(hearing);
+  judge_document(hearing);
+  std::vector<LawBreach> breaches = hearing.breaches.take();
+  std::ranges::stable_sort(breaches, {}, &LawBreach::law);
+  return breaches;
+}
+
+}  // namespace makeway

@@ -1,0 +1,229 @@
+// Who may be made to leave: laws 2, 5 and 8, and that nobody is evicted twice (law 6).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/check_plan_hearing.hpp"
+#include "model/names.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+
+// ---- Rules --------------------------------------------------------------------------------------
+
+std::int32_t EvictionRules::priority(PodIndex pod) const {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  return configuration_.workload.honour_preemption_priority ? unit.preemption_priority
+                                                            : unit.scheduling_priority;
+}
+
+std::string_view EvictionRules::protection(PodIndex pod) const {
+  const ProtectionSettings& settings = configuration_.protection;
+  const PodColumns& pods = cluster_.pods();
+  const PodFlags flags = pods.flags[pod];
+  const Unit& unit = cluster_.units()[pods.unit[pod]];
+  if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
+  if (settings.protect_opted_out) {
+    if (flags.opted_out) return "it opted out of preemption";
+    const bool in_group = unit.kind == UnitKind::group;
+    if (in_group && cluster_.groups()[unit.group].object &&
+        cluster_.groups()[unit.group].object->opted_out) {
+      return "its group opted out of preemption";
+    }
+  }
+  const std::string_view space = cluster_.text(pods.namespace_name[pod]);
+  if (std::ranges::find(settings.namespaces, space) != settings.namespaces.end()) {
+    return "its namespace is protected";
+  }
+  // A pod whose start is unknown counts as just started.
+  const Duration runtime = pods.started[pod] == no_time ? Duration{} : now_ - pods.started[pod];
+  if (settings.minimum_runtime > Duration{} && runtime < settings.minimum_runtime) {
+    return "it is younger than protection.minimumRuntime";
+  }
+  const std::string_view named = cluster_.text(pods.priority_class[pod]);
+  const bool critical = named == names::node_critical || named == names::cluster_critical;
+  if (settings.protect_system_critical && critical) return "it is critical to the system";
+  const bool leaves_alone = unit.kind == UnitKind::pod || unit.mode == DisruptionMode::single;
+  if (configuration_.workload.protect_marked_members && flags.is_protected && leaves_alone) {
+    return "it is a protected member";
+  }
+  return {};
+}
+
+bool EvictionRules::overdue(PodIndex pod) const {
+  const Time end = cluster_.pods().deletion[pod] + configuration_.engine.leave_timeout;
+  return end <= now_;
+}
+
+std::vector<PodIndex> EvictionRules::leaves_with(PodIndex pod) const {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {pod};
+  const bool again = configuration_.workload.leaving_room == LeavingRoom::victims;
+  std::vector<PodIndex> together;
+  for (const PodIndex member : cluster_.groups()[unit.group].members) {
+    const bool goes = cluster_.pods().node[member].exists() && (!leaving(member) || again);
+    if (goes || member == pod) together.push_back(member);
+  }
+  return together;
+}
+
+bool EvictionRules::may_leave(PodIndex pod, std::int32_t ask_priority) const {
+  const bool again = configuration_.workload.leaving_room == LeavingRoom::victims;
+  if (priority(pod) >= ask_priority || (leaving(pod) && !again)) return false;
+  return std::ranges::all_of(leaves_with(pod), [this](PodIndex each) {
+    return protection(each).empty() && !governed_strictly(each);
+  });
+}
+
+bool EvictionRules::governed(PodIndex pod, const DisruptionBudget& budget) const {
+  const PodColumns& pods = cluster_.pods();
+  if (cluster_.text(pods.namespace_name[pod]) != budget.namespace_name) return false;
+  const std::string_view name = pods.name[pod.value];
+  if (std::ranges::find(budget.disrupted_pods, name) != budget.disrupted_pods.end()) return false;
+  return governs(budget, budget.namespace_name, cluster_.label_objects(pods.labels[pod]));
+}
+
+bool EvictionRules::governed_strictly(PodIndex pod) const {
+  if (configuration_.budgets.mode != BudgetMode::strict) return false;
+  const std::vector<const DisruptionBudget*> budgets = cluster_.budgets();
+  return std::ranges::any_of(
+      budgets, [&](const DisruptionBudget* budget) { return governed(pod, *budget); });
+}
+
+// ---- Laws ---------------------------------------------------------------------------------------
+
+namespace {
+
+class VictimJudge {
+ public:
+  explicit VictimJudge(Hearing& hearing)
+      : hearing_(hearing),
+        cluster_(hearing.cluster),
+        rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
+        budgets_(hearing.cluster.budgets()) {}
+
+  void judge() {
+    for (const HeardAsk& ask : hearing_.asks) find_placed(ask);
+    for (const HeardAsk& ask : hearing_.asks) {
+      if (!asked_.insert(ask.text).second) report(8, ask, "it asks twice");
+      judge_ask(ask);
+      for (const HeardVictim& victim : ask.victims) {
+        judge_priority(ask, victim);
+        judge_use(ask, victim);
+        judge_budgets(ask, victim);
+      }
+      judge_whole(ask);
+    }
+  }
+
+ private:
+  void report(int law, const HeardAsk& ask, std::string text) {
+    hearing_.breaches.add(law, ask.text, std::move(text));
+  }
+
+  void find_placed(const HeardAsk& ask) {
+    for (const PodPlacement& placement : ask.entry->placements) {
+      const auto pod = cluster_.find_pod(placement.namespace_name, placement.name);
+      if (pod) placed_.insert(*pod);
+    }
+  }
+
+  void judge_ask(const HeardAsk& ask);
+  void judge_priority(const HeardAsk& ask, const HeardVictim& victim);
+  void judge_use(const HeardAsk& ask, const HeardVictim& victim);
+  void judge_whole(const HeardAsk& ask);
+  void judge_budgets(const HeardAsk& ask, const HeardVictim& victim);
+
+  Hearing& hearing_;
+  const Cluster& cluster_;
+  EvictionRules rules_;
+  std::vector<const DisruptionBudget*> budgets_;
+  std::map<const DisruptionBudget*, std::int64_t> spent_;
+  std::set<std::string> asked_;
+  std::set<PodIndex> placed_;
+  std::map<PodIndex, const HeardAsk*> taken_;
+};
+
+void VictimJudge::judge_ask(const HeardAsk& ask) {
+  const Unit& unit = cluster_.units()[ask.unit];
+  if (ask.entry->priority != ask.priority) {
+    report(2, ask, fmt::format("its priority is {}, not {}", ask.priority, ask.entry->priority));
+  }
+  if (ask.victims.empty()) return;
+  if (unit.never_preempts) report(2, ask, "its preemption policy is Never, and it has victims");
+  Time created = no_time;
+  if (ask.entry->kind == AskKind::pod) {
+    created = cluster_.pods().created[ask.pods.front()];
+  } else if (cluster_.groups()[unit.group].object) {
+    created = cluster_.groups()[unit.group].object->created.value_or(no_time);
+  }
+  const Duration delay = hearing_.configuration.engine.preemption_delay;
+  if (created != no_time && hearing_.plan.now < created + delay) {
+    report(2, ask, fmt::format("it may not preempt before {}", to_text(created + delay)));
+  }
+}
+
+void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim) {
+  const std::int32_t priority = rules_.priority(victim.pod);
+  if (victim.entry->priority != priority) {
+    report(2, ask,
+           fmt::format("the priority of {} is {}, not {}", victim.text, priority,
+                       victim.entry->priority));
+  }
+  if (priority >= ask.priority) {
+    report(2, ask,
+           fmt::format("{} has priority {}, not below {}", victim.text, priority, ask.priority));
+  }
+  const std::string_view protection = rules_.protection(victim.pod);
+  if (!protection.empty()) {
+    report(2, ask, fmt::format("{} may not be evicted: {}", victim.text, protection));
+  }
+}
+
+void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
+  const auto [at, is_new] = taken_.try_emplace(victim.pod, &ask);
+  if (!is_new) report(8, ask, fmt::format("{} also leaves for {}", victim.text, at->second->text));
+  if (placed_.contains(victim.pod)) {
+    report(8, ask, victim.text + " is placed by the same plan");
+  }
+  const LeavingRoom room = hearing_.configuration.workload.leaving_room;
+  if (rules_.leaving(victim.pod) && room != LeavingRoom::victims) {
+    report(6, ask, victim.text + " is leaving already");
+  }
+}
+
+void VictimJudge::judge_whole(const HeardAsk& ask) {
+  std::set<PodIndex> victims;
+  for (const HeardVictim& victim : ask.victims) victims.insert(victim.pod);
+  std::set<UnitIndex> judged;
+  for (const HeardVictim& victim : ask.victims) {
+    if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
+    for (const PodIndex member : rules_.leaves_with(victim.pod)) {
+      if (victims.contains(member)) continue;
+      report(5, ask,
+             fmt::format("{} leaves and {} of the same group stays", victim.text,
+                         cluster_.pod_key(member)));
+    }
+  }
+}
+
+void VictimJudge::judge_budgets(const HeardAsk& ask, const HeardVictim& victim) {
+  if (hearing_.configuration.budgets.mode != BudgetMode::strict) return;
+  for (const DisruptionBudget* const budget : budgets_) {
+    if (!rules_.governed(victim.pod, *budget)) continue;
+    const std::int64_t allowed = budget->disruptions_allowed.value_or(0);
+    if (++spent_[budget] <= allowed) continue;
+    report(2, ask,
+           fmt::format("{} is one more than the {} that budget {}/{} allows", victim.text, allowed,
+                       budget->namespace_name, budget->name));
+  }
+}
+
+}  // namespace
+
+void judge_victims(Hearing& hearing) { VictimJudge(hearing).judge(); }
+
+}  // namespace makeway

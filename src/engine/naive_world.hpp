@@ -1,0 +1,67 @@
+// NaiveWorld: which pod is where, in what-if form. Half of the judge's own idea of feasibility.
+//
+// Dense columns copied from the cluster, two ways to change them, no history: whoever removes a pod
+// puts it back. Used by check_plan only; the search must not include it, nor it the search, so that
+// a mistake in one is not a mistake in both.
+//
+// Rules
+//  1. At first every bound pod is where it is bound, leaving ones included; pending pods are
+//  nowhere.
+//  2. A node whose Node object is missing holds pods, but has no labels: it is in no domain.
+//  3. Usage never wraps. A node whose usage does not fit into 64 bits is added up anew each time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/index.hpp"
+#include "model/cluster.hpp"
+
+namespace makeway {
+
+/// The nodes by the value of one label. Numbers of domains mean nothing.
+struct NodeDomains {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  IndexedVector<NodeIndex, std::uint32_t> of;  ///< none: the node lacks the label.
+  std::uint32_t count = 0;
+};
+
+class NaiveWorld {
+ public:
+  explicit NaiveWorld(const Cluster& cluster);
+
+  const Cluster& cluster() const { return cluster_; }
+  /// None: pending, or removed.
+  NodeIndex where(PodIndex pod) const { return where_[pod]; }
+  /// Existing nodes, in no order that means anything.
+  const std::vector<NodeIndex>& nodes() const { return nodes_; }
+  /// Pods that repel others by required anti-affinity, wherever they are.
+  const std::vector<PodIndex>& repelling() const { return repelling_; }
+  std::int64_t used(NodeIndex node, ResourceIndex resource) const;
+  std::vector<PodIndex> pods_on(NodeIndex node) const;
+  const NodeDomains& domains(std::string_view label);
+  std::optional<StringId> node_label(NodeIndex node, StringId key) const;
+
+  void remove(PodIndex pod);
+  void place(PodIndex pod, NodeIndex node);
+
+ private:
+  void find_repelling();
+
+  const Cluster& cluster_;
+  std::size_t columns_ = 0;
+  IndexedVector<PodIndex, NodeIndex> where_;
+  IndexedVector<NodeIndex, bool> saturated_;
+  std::vector<std::int64_t> used_;  ///< Node by node, `columns_` each.
+  std::vector<NodeIndex> nodes_;
+  std::vector<PodIndex> repelling_;
+  std::map<NodeIndex, std::vector<PodIndex>> placed_;  ///< Pods that are not bound where they are.
+  std::map<std::string_view, NodeDomains> domains_;
+};
+
+}  // namespace makeway

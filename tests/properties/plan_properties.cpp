@@ -1,0 +1,205 @@
+// Plans over random clusters and configurations: they keep the laws (SPEC section 1), what they
+// promise comes true, and the order of the input leaves no trace.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/plan_codec.hpp"
+#include "engine/check_plan.hpp"
+#include "policies/decide.hpp"
+#include "support/property.hpp"
+#include "support/random_configuration.hpp"
+#include "support/random_planning.hpp"
+
+namespace makeway {
+namespace {
+
+using PodKey = std::pair<std::string, std::string>;
+
+PodKey key_of(const Pod& pod) { return {pod.namespace_name, pod.name}; }
+
+std::vector<Change> random_case(Prng& random) {
+  const RandomPlanning options = random_planning_options(random);
+  return random_planning(random, options);
+}
+
+Plan plan_for(const Cluster& cluster, const Configuration& configuration,
+              std::optional<AskName> ask = {}, std::vector<PodPlacement> placements = {}) {
+  Decision decision = decide(cluster, configuration,
+                             {.now = planning_now,
+                              .preset = "random",
+                              .ask = std::move(ask),
+                              .placements = std::move(placements)});
+  CHECK(decision.plan.has_value(), "the request is a good one");
+  return *std::move(decision.plan);
+}
+
+/// Pods that can be named as asks: pending, and in no group.
+std::vector<AskName> lone_asks(const std::vector<Change>& objects) {
+  std::vector<AskName> asks;
+  for (const Change& object : objects) {
+    const Pod* const pod = std::get_if<Pod>(&object);
+    if (pod == nullptr || !pod->node.empty() || !pod->group.empty()) continue;
+    asks.push_back(
+        {.kind = AskKind::pod, .namespace_name = pod->namespace_name, .name = pod->name});
+  }
+  return asks;
+}
+
+void expect_lawful(const Cluster& cluster, const Configuration& configuration, const Plan& plan) {
+  for (const LawBreach& breach : check_plan(cluster, configuration, plan)) {
+    ADD_FAILURE() << "law " << breach.law << ", " << breach.ask << ": " << breach.text << "\n"
+                  << canonical_text(configuration);
+  }
+}
+
+TEST(PlanProperties, NoPlanBreaksALaw) {  // laws 1 to 10
+  for_each_case("no plan breaks a law", [](Prng& random) {
+    const std::vector<Change> objects = random_case(random);
+    const Cluster cluster = cluster_of(objects);
+    const Configuration configuration = random_configuration(random);
+    expect_lawful(cluster, configuration, plan_for(cluster, configuration));
+    for (const AskName& ask : lone_asks(objects)) {
+      expect_lawful(cluster, configuration, plan_for(cluster, configuration, ask));
+    }
+  });
+}
+
+// ---- What is promised -----------------------------------------------------------------------
+
+/// The objects after the first asks of a plan.
+class Future {
+ public:
+  Future(const std::vector<Change>& objects, const Configuration& configuration)
+      : objects_(objects), configuration_(configuration) {}
+
+  void make_leave(const PlanAsk& ask) {
+    for (const PlanVictim& victim : ask.victims) gone_.insert({victim.namespace_name, victim.name});
+  }
+  void settle(const PlanAsk& ask) {
+    decided_.insert({ask.namespace_name, ask.name});
+    auto& places = ask.outcome == Outcome::fits ? bound_ : nominated_;
+    for (const PodPlacement& placement : ask.placements) {
+      places[{placement.namespace_name, placement.name}] = placement.node;
+    }
+  }
+
+  /// What is there, and what the asks bind.
+  Cluster now() const {
+    std::vector<Change> result = objects_;
+    for (Change& object : result) {
+      Pod* const pod = std::get_if<Pod>(&object);
+      if (pod == nullptr) continue;
+      pod->nominated_node.clear();
+      if (bound_.contains(key_of(*pod))) pod->node = bound_.at(key_of(*pod));
+    }
+    return cluster_of(result);
+  }
+
+  /// When everybody who leaves has left and everybody who is nominated has arrived.
+  Cluster after() const {
+    std::vector<Change> result;
+    for (Change object : objects_) {
+      if (Pod* const pod = std::get_if<Pod>(&object)) {
+        const PodKey key = key_of(*pod);
+        if (gone_.contains(key) || credited(*pod)) continue;
+        if (decided_.contains(key)) pod->nominated_node.clear();
+        if (bound_.contains(key)) pod->node = bound_.at(key);
+        if (nominated_.contains(key)) pod->node = nominated_.at(key);
+      }
+      result.push_back(std::move(object));
+    }
+    return cluster_of(result);
+  }
+
+ private:
+  bool credited(const Pod& pod) const {
+    return configuration_.workload.leaving_room == LeavingRoom::credited && pod.deletion &&
+           !pod.node.empty() && planning_now - *pod.deletion < configuration_.engine.leave_timeout;
+  }
+
+  const std::vector<Change>& objects_;
+  const Configuration& configuration_;
+  std::set<PodKey> decided_;
+  std::set<PodKey> gone_;
+  std::map<PodKey, std::string> bound_;
+  std::map<PodKey, std::string> nominated_;
+};
+
+/// An ask that only waits for whom it preempted keeps its nomination whatever the room.
+bool held(const PlanAsk& ask) {
+  return ask.outcome == Outcome::waits && ask.reason.starts_with("waits for preempted pods");
+}
+
+void expect_fits(const Cluster& cluster, Configuration configuration, const PlanAsk& ask) {
+  // Only this state counts, not what it becomes.
+  configuration.workload.leaving_room = LeavingRoom::occupied;
+  const AskName name{.kind = AskKind::pod, .namespace_name = ask.namespace_name, .name = ask.name};
+  const Plan again = plan_for(cluster, configuration, name, ask.placements);
+  EXPECT_EQ(choice_name(again.asks.front().outcome), "fits")
+      << ask_text(ask) << ": " << ask.reason << "; then: " << again.asks.front().reason;
+  EXPECT_EQ(again.asks.front().placements, ask.placements);
+}
+
+/// Every ask fits where it was planned, at once or when those who leave are gone.
+void expect_kept(const std::vector<Change>& objects, const Configuration& configuration,
+                 const Plan& plan) {
+  Future future(objects, configuration);
+  for (const PlanAsk& ask : plan.asks) {
+    future.make_leave(ask);
+    if (ask.kind == AskKind::pod && !ask.placements.empty() && !held(ask)) {
+      if (ask.outcome == Outcome::fits) expect_fits(future.now(), configuration, ask);
+      expect_fits(future.after(), configuration, ask);
+    }
+    future.settle(ask);
+  }
+}
+
+TEST(PlanProperties, WhatIsPlannedFitsOnceTheVictimsAreGone) {  // law 3
+  for_each_case("what is planned fits once the victims are gone", [](Prng& random) {
+    const std::vector<Change> objects = random_case(random);
+    const Cluster cluster = cluster_of(objects);
+    const Configuration configuration = random_configuration(random);
+    expect_kept(objects, configuration, plan_for(cluster, configuration));
+    for (const AskName& ask : lone_asks(objects)) {
+      expect_kept(objects, configuration, plan_for(cluster, configuration, ask));
+    }
+  });
+}
+
+// ---- The order of the input -----------------------------------------------------------------
+
+/// The first line in which the texts differ; empty when they are equal.
+std::string first_difference(const std::string& a, const std::string& b) {
+  std::istringstream a_lines(a);
+  std::istringstream b_lines(b);
+  std::string a_line;
+  std::string b_line;
+  while (std::getline(a_lines, a_line) && std::getline(b_lines, b_line)) {
+    if (a_line != b_line) return a_line + " against " + b_line;
+  }
+  return a == b ? "" : "one is longer";
+}
+
+TEST(PlanProperties, ShuffledInputGivesTheSamePlan) {  // law 11
+  for_each_case("shuffled input gives the same plan", [](Prng& random) {
+    std::vector<Change> objects = random_case(random);
+    const Configuration configuration = random_configuration(random);
+    const Plan plan = plan_for(cluster_of(objects), configuration);
+    random.shuffle(objects);
+    const Plan again = plan_for(cluster_of(objects, random.chance(50)), configuration);
+    EXPECT_EQ(first_difference(plan_text_json(again, PlanDetail::with_explanation),
+                               plan_text_json(plan, PlanDetail::with_explanation)),
+              "");
+    EXPECT_TRUE(again == plan);
+  });
+}
+
+}  // namespace
+}  // namespace makeway

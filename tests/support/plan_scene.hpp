@@ -1,0 +1,127 @@
+// Scenes for the tests of check_plan: a small cluster, and a plan for it as an honest planner would
+// write it. A test then breaks what it is about.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/check_plan.hpp"
+
+namespace makeway::scene {
+
+using Laws = std::vector<int>;
+
+inline constexpr Time now{1'000'000};
+
+inline Pod pod(std::string name, std::string node, std::int32_t priority, std::int64_t cpu) {
+  return {.namespace_name = "default",
+          .name = name,
+          .uid = "uid-" + name,
+          .labels = {{"app", name}},
+          .node = std::move(node),
+          .priority = priority,
+          .requests = {{"cpu", cpu}},
+          .created = Time{1000},
+          .started = Time{1000}};
+}
+
+inline Pod in_group(Pod member, std::string group) {
+  member.group = std::move(group);
+  return member;
+}
+
+inline Pod leaving(Pod object, Time deletion = now) {
+  object.deletion = deletion;
+  return object;
+}
+
+inline Pod nominated(Pod object, std::string node) {
+  object.nominated_node = std::move(node);
+  return object;
+}
+
+inline Node node(std::string name, std::int64_t cpu) {
+  return {.name = std::move(name), .allocatable = {{"cpu", cpu}, {"pods", 110}}};
+}
+
+inline PodGroup group(std::string name, DisruptionMode mode) {
+  return {.namespace_name = "default", .name = std::move(name), .policy = {.mode = mode}};
+}
+
+struct Scene {
+  Cluster cluster;
+  Configuration configuration;
+  Plan plan{.now = now};
+
+  template <class... Objects>
+  explicit Scene(const Objects&... objects) {
+    (cluster.apply(objects), ...);
+  }
+
+  std::int32_t priority_of(const std::string& name) const {
+    const Unit& unit = cluster.units()[cluster.pods().unit[*cluster.find_pod("default", name)]];
+    return unit.preemption_priority;
+  }
+
+  PlanVictim victim(const std::string& name, const std::string& ask) const {
+    const PodIndex found = *cluster.find_pod("default", name);
+    return {.namespace_name = "default",
+            .name = name,
+            .uid = "uid-" + name,
+            .node = cluster.pod(found).node,
+            .unit = "Pod default/" + name,
+            .priority = priority_of(name),
+            .reason = "lower priority",
+            .cause_for = "Pod default/" + ask,
+            .cause_rule = "workload: pods of lower priority on one node",
+            .cause_alternative = "no other node",
+            .cause_key = "only candidate"};
+  }
+
+  PlanAsk& ask(const std::string& name, Outcome outcome, const std::string& on = "",
+               std::initializer_list<const char*> victims = {}) {
+    PlanAsk entry{.namespace_name = "default", .name = name, .outcome = outcome};
+    entry.priority = priority_of(name);
+    if (!on.empty()) {
+      entry.placements.push_back({.namespace_name = "default", .name = name, .node = on});
+      plan.actions.push_back(
+          {.type = outcome == Outcome::fits ? ActionType::bind : ActionType::nominate,
+           .namespace_name = "default",
+           .name = name,
+           .node = on});
+    }
+    for (const char* const each : victims) {
+      entry.victims.push_back(victim(each, name));
+      plan.actions.push_back({.type = ActionType::evict,
+                              .namespace_name = "default",
+                              .name = each,
+                              .uid = entry.victims.back().uid,
+                              .node = entry.victims.back().node,
+                              .ask = "Pod default/" + name});
+    }
+    plan.asks.push_back(std::move(entry));
+    return plan.asks.back();
+  }
+
+  PlanAsk& waits(const std::string& name, const std::string& on, const std::string& leaver) {
+    PlanAsk& entry = ask(name, Outcome::waits, on);
+    entry.waits_for.push_back({.namespace_name = "default", .name = leaver, .node = on});
+    return entry;
+  }
+
+  std::vector<LawBreach> breaches() const { return check_plan(cluster, configuration, plan); }
+
+  /// The laws that are broken, each once.
+  std::vector<int> laws() const {
+    std::vector<int> broken;
+    for (const LawBreach& breach : breaches()) broken.push_back(breach.law);
+    broken.erase(std::ranges::unique(broken).begin(), broken.end());
+    return broken;
+  }
+};
+
+}  // namespace makeway::scene
