@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "cli/text.hpp"
 #include "model/knobs.hpp"
 
 namespace makeway::cli {
@@ -27,23 +28,33 @@ struct Candidate {
   AskKind kind = AskKind::pod;
   std::string_view namespace_name;
   std::string_view name;
+  bool pending = true;
 };
 
-/// Every unit that somebody could have meant, in the order of its name: pending pods and groups.
+bool pending(const Cluster& cluster, PodIndex pod) {
+  const PodColumns& pods = cluster.pods();
+  return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+}
+
+/// Every unit that somebody could have meant, in the order of its name: pending pods and all
+/// groups.
 std::vector<Candidate> candidates(const Cluster& cluster) {
   std::vector<Candidate> all;
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.node[pod].exists()) continue;
+    if (!pending(cluster, pod)) continue;
     all.push_back({.kind = AskKind::pod,
                    .namespace_name = cluster.text(pods.namespace_name[pod]),
                    .name = pods.name[slot]});
   }
   for (const GroupIndex group : cluster.groups_by_name()) {
-    all.push_back({.kind = AskKind::pod_group,
-                   .namespace_name = cluster.text(cluster.groups()[group].namespace_name),
-                   .name = cluster.text(cluster.groups()[group].name)});
+    all.push_back(
+        {.kind = AskKind::pod_group,
+         .namespace_name = cluster.text(cluster.groups()[group].namespace_name),
+         .name = cluster.text(cluster.groups()[group].name),
+         .pending = std::ranges::any_of(cluster.groups()[group].members,
+                                        [&](PodIndex pod) { return pending(cluster, pod); })});
   }
   std::ranges::sort(all, {}, [](const Candidate& unit) {
     return std::tuple(unit.kind, unit.namespace_name, unit.name);
@@ -56,21 +67,55 @@ std::string text_of(const Candidate& unit) {
                      shorten(unit.name));
 }
 
+/// "pending are Pod a/b, Pod a/c and 3 others": units of the same namespace first, then those whose
+/// names begin alike.
+std::string pending_text(std::vector<Candidate> units, const AskName& ask) {
+  constexpr std::size_t shown_max = 3;
+  std::erase_if(units, [](const Candidate& unit) { return !unit.pending; });
+  if (units.empty()) return "nothing is pending";
+  if (units.size() == 1) return fmt::format("only {} is pending", text_of(units.front()));
+  std::ranges::stable_sort(units, {}, [&](const Candidate& unit) {
+    const auto alike = std::ranges::mismatch(unit.name, ask.name).in1 - unit.name.begin();
+    return std::tuple(unit.namespace_name != ask.namespace_name, -alike);
+  });
+  std::vector<std::string> names;
+  for (const Candidate& unit : units) {
+    if (names.size() == shown_max) break;
+    names.push_back(text_of(unit));
+  }
+  const std::size_t others = units.size() - names.size();
+  std::string last = others == 0 ? names.back() : counted(others, "other");
+  if (others == 0) names.pop_back();
+  return fmt::format("pending are {} and {}", fmt::join(names, ", "), last);
+}
+
+std::unexpected<Error> refused(std::string message) {
+  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+}
+
+constexpr std::string_view expected_form =
+    "expected [KIND/]NAMESPACE/NAME with KIND pod or podgroup";
+
 }  // namespace
 
-std::optional<WrittenAsk> parse_ask(std::string_view text) {
-  WrittenAsk ask;
+Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind) {
+  WrittenAsk ask{.kind = kind};
   const std::size_t first = text.find('/');
   if (first != std::string_view::npos && text.find('/', first + 1) != std::string_view::npos) {
-    ask.kind = kind_of(text.substr(0, first));
-    if (ask.kind) text.remove_prefix(first + 1);
+    const std::string_view word = text.substr(0, first);
+    const std::optional<AskKind> written = kind_of(word);
+    if (!written && !kind) {
+      return refused(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
+    }
+    if (written) text.remove_prefix(first + 1);
+    if (!kind) ask.kind = written;
   }
   const std::size_t slash = text.find('/');
   const bool bare = slash == std::string_view::npos;
   ask.namespace_name = bare ? default_namespace : text.substr(0, slash);
   ask.name = bare ? text : text.substr(slash + 1);
   if (ask.namespace_name.empty() || ask.name.empty() || ask.name.ends_with('/')) {
-    return std::nullopt;
+    return refused(std::string(expected_form));
   }
   return ask;
 }
@@ -110,9 +155,7 @@ std::string near_misses(const AskName& ask, const Cluster& cluster) {
     if (unit.name == wanted && !far && found.size() < shown_max) found.push_back(text_of(unit));
   }
   if (!found.empty()) return fmt::format("did you mean {}?", fmt::join(found, " or "));
-  if (all.empty()) return "nothing is pending";
-  return all.size() == 1 ? fmt::format("only {} is pending", text_of(all.front()))
-                         : fmt::format("pending are {} and others", text_of(all.front()));
+  return pending_text(all, ask);
 }
 
 }  // namespace makeway::cli

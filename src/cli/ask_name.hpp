@@ -3,13 +3,14 @@
 // KIND is pod or podgroup in any case, and counts as one only when a namespace and a name follow:
 // "pod/web" is the pod web of the namespace pod. Without a kind, a pod of that name comes before a
 // group. A group that has no object of its own is called workload/template[/replica], so a name may
-// have slashes itself.
+// have slashes itself; such a name needs its kind, since three parts begin with one.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "model/cluster.hpp"
 #include "policies/decide.hpp"
 
@@ -23,8 +24,8 @@ struct WrittenAsk {
   friend bool operator==(const WrittenAsk&, const WrittenAsk&) = default;
 };
 
-/// Nothing when a part is empty.
-std::optional<WrittenAsk> parse_ask(std::string_view text);
+/// The error says what was expected. A `kind` that is said elsewhere need not be in the text.
+Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind = std::nullopt);
 
 /// Fills in the kind. The unit need not be there.
 AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster);
@@ -33,7 +34,7 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster);
 bool is_there(const AskName& ask, const Cluster& cluster);
 
 /// "did you mean Pod shop/web-1?": the same name elsewhere, or the most similar one, first in its
-/// own namespace; else what is pending, never nothing.
+/// own namespace; else up to three that are pending, nearest first; never nothing.
 std::string near_misses(const AskName& ask, const Cluster& cluster);
 
 }  // namespace makeway::cli

@@ -42,7 +42,17 @@ TEST(Ask, IsWrittenInThreeWays) {
   EXPECT_EQ(parse_ask("pod/web"), (WrittenAsk{std::nullopt, "pod", "web"}));
   EXPECT_EQ(parse_ask("podgroup/shop/job/workers/0"),
             (WrittenAsk{AskKind::pod_group, "shop", "job/workers/0"}));
-  EXPECT_EQ(parse_ask("shop/job/workers"), (WrittenAsk{std::nullopt, "shop", "job/workers"}));
+  EXPECT_EQ(parse_ask("shop/job/workers", AskKind::pod_group),
+            (WrittenAsk{AskKind::pod_group, "shop", "job/workers"}));
+  EXPECT_EQ(parse_ask("shop/web", AskKind::pod), (WrittenAsk{AskKind::pod, "shop", "web"}));
+}
+
+TEST(Ask, OfThreePartsBeginsWithAKind) {
+  const Result<WrittenAsk> ask = parse_ask("deployment/shop/web");
+  ASSERT_FALSE(ask.has_value());
+  EXPECT_EQ(ask.error().message,
+            "'deployment' is no kind of ask; expected [KIND/]NAMESPACE/NAME with KIND pod or "
+            "podgroup");
 }
 
 TEST(Ask, NeedsAllItsParts) {
@@ -68,7 +78,10 @@ TEST(Ask, ThatIsNotThereHasNearMisses) {
   EXPECT_EQ(near("shop", "chekout"), "did you mean Pod shop/checkout?");
   EXPECT_EQ(near("default", "chekout"), "did you mean Pod shop/checkout?");
   EXPECT_EQ(near("shop", "training"), "did you mean PodGroup shop/training?");
-  EXPECT_EQ(near("shop", "something-else"), "pending are Pod shop/checkout and others");
+  EXPECT_EQ(near("shop", "something-else"),
+            "pending are Pod shop/checkout, Pod shop/web-1 and Pod test/web-1");
+  EXPECT_EQ(near("test", "cxxxxxxxxxxx"),
+            "pending are Pod test/web-1, Pod shop/checkout and Pod shop/web-1");
   EXPECT_EQ(near_misses({AskKind::pod, "a", "b"}, Cluster{}), "nothing is pending");
 }
 

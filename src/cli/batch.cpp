@@ -84,6 +84,7 @@ class Batch {
   std::string configuration_of(const BatchCase& item, const Loaded& loaded,
                                ConfigurationDocument& document) const;
   std::string attempt(const PlanCase& plan_case, std::optional<Plan>& plan);
+  void note_unknown(const std::vector<std::string>& keys, const JsonValue& id);
   void report_error(const JsonValue& id, const std::string& error);
   void print(const Plan& plan, const JsonValue& id);
 
@@ -125,8 +126,23 @@ std::string Batch::plan_line(std::string& line, std::uint64_t number, JsonValue&
   BatchReading reading = read_batch_line(line);
   result_.timing.load += tools_.microseconds() - start;
   id = reading.id.is_null() ? JsonValue{.data = static_cast<std::int64_t>(number)} : reading.id;
+  note_unknown(reading.unknown_keys, id);
   if (!reading.item) return joined(reading.problems);
   return plan_case(*reading.item, id, fmt::format("line {}", number));
+}
+
+void Batch::note_unknown(const std::vector<std::string>& keys, const JsonValue& id) {
+  constexpr std::size_t noted_max = 20;
+  for (const std::string& key : keys) {
+    std::string name = shorten(key);
+    auto noted = result_.unknown_keys.find(name);
+    if (noted == result_.unknown_keys.end()) {
+      if (result_.unknown_keys.size() == noted_max) continue;
+      noted = result_.unknown_keys.emplace(std::move(name), UnknownKey{}).first;
+      noted->second.first = shorten(value_text(id));
+    }
+    ++noted->second.cases;
+  }
 }
 
 std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const std::string& name) {
@@ -142,14 +158,13 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
   PlanCase plan_case{.cluster = result.loaded->cluster,
                      .configuration = has_own ? own : standard_,
                      .ask = options_.ask,
+                     .ask_field = item.ask ? "ask" : "--ask",
                      .now = options_.now ? options_.now : item.now,
                      .placements = item.placements};
   if (item.ask) {
-    plan_case.ask = parse_ask(*item.ask);
-    if (!plan_case.ask) {
-      return fmt::format("ask \"{}\": expected NAMESPACE/NAME", shorten(*item.ask));
-    }
-    if (item.ask_kind) plan_case.ask->kind = item.ask_kind;
+    Result<WrittenAsk> ask = parse_ask(*item.ask, item.ask_kind);
+    if (!ask) return fmt::format("ask \"{}\": {}", shorten(*item.ask), ask.error().message);
+    plan_case.ask = std::move(*ask);
   }
   return plan_loaded(item, id, plan_case);
 }
@@ -212,7 +227,6 @@ std::string Batch::verify_case(const BatchCase& item, const JsonValue& id,
   Problems problems;
   const Expectation expected = read_expectation(*item.expect, problems);
   if (!problems.empty()) return joined(problems);
-  verification.unknown_keys.insert(expected.unknown.begin(), expected.unknown.end());
   std::optional<Plan> placed;
   if (!expected.placements.empty() && expected.wants_victims()) {
     PlanCase given = plan_case;
@@ -232,7 +246,7 @@ void Batch::report_error(const JsonValue& id, const std::string& error) {
     ++result_.verification.failed;
     result_.verification.mismatches.push_back({.id = id,
                                                .key = "error",
-                                               .expected = {.data = std::string("a plan")},
+                                               .expected = {.data = std::string("a comparison")},
                                                .got = {.data = error}});
     return;
   }

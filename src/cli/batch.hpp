@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,12 @@ struct BatchOptions {
   bool verify = false;  ///< Compare and count instead of printing plans.
 };
 
+/// A key of lines that nobody reads.
+struct UnknownKey {
+  std::string first;  ///< The first case that has it.
+  std::uint64_t cases = 0;
+};
+
 struct BatchResult {
   std::uint64_t cases = 0;
   std::uint64_t errors = 0;
@@ -34,6 +41,7 @@ struct BatchResult {
   std::string failure;  ///< Why the batch could not be read to its end; empty when it was.
   PlanTiming timing;
   Verification verification;
+  std::map<std::string, UnknownKey> unknown_keys;  ///< The first twenty.
 };
 
 BatchResult run_batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal);

@@ -73,6 +73,7 @@ struct Command {
   std::vector<Flag> flags;
   std::vector<Operand> operands;  ///< At most one.
   std::vector<Example> examples;
+  std::string_view exit_status;  ///< What statuses other than the common ones mean; may be empty.
   /// Null for the first word of several commands.
   ExitStatus (*run)(const Arguments&, Terminal&) = nullptr;
 };

@@ -141,8 +141,9 @@ std::vector<Flag> plan_flags() {
           {.name = "ask",
            .value = "[KIND/]NAMESPACE/NAME",
            .help = "Plan only for this unit; everything that is pending when it is not given. "
-                   "KIND is pod or podgroup; a bare NAME is in the namespace default. In a "
-                   "batch: for cases that name none."},
+                   "Other pending units then count only where they hold a nomination. KIND is pod "
+                   "or podgroup; a bare NAME is in the namespace default. In a batch: for cases "
+                   "that name none."},
           preset_flag(),
           config_flag(),
           set_flag(),
@@ -191,10 +192,14 @@ Command plan_entry() {
       .examples = {{"makeway plan -f examples/pods --explain", "an example cluster, with reasons"},
                    {"makeway plan -f dump.json --ask shop/checkout-7 -o json",
                     "one pod, for machines"},
-                   {"kubectl get nodes,pods,pc,pdb -A -o json | makeway plan -f -",
-                    "everything that is pending in a live cluster"},
+                   {"kubectl get nodes,pods,ns,pc,pdb,podgroups -A -o json | makeway plan -f -",
+                    "a live cluster; leave out podgroups where kubectl does not know them"},
                    {"makeway plan --batch cases.jsonl.gz --verify --preset kube-1.37",
                     "regression tests of one's own"}},
+      .exit_status =
+          "A batch prints and exits with 1 when a case could not be planned or, with "
+          "--verify, differs. With --detailed-exitcode also 3 when victims are "
+          "needed, 4 when an ask is infeasible or no place was found for it.",
       .run = run_plan};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "cli/completion_knobs.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -107,8 +108,9 @@ std::string bash_command(const Command& command) {
 
 constexpr std::string_view bash_head =
     R"(
+# $prefix stands before the word: what is not compared and has to stay.
 _makeway_words() {
-  COMPREPLY=($(compgen -W "$1" -- "$2"))
+  COMPREPLY=($(compgen -P "$prefix" -W "$1" -- "$2"))
   # What ends with = awaits its value right there.
   if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then
     compopt -o nospace 2>/dev/null
@@ -117,20 +119,35 @@ _makeway_words() {
 
 _makeway_files() {
   local IFS=$'\n'
-  COMPREPLY=($(compgen -f -- "$1"))
+  COMPREPLY=($(compgen -P "$prefix" -f -- "$1"))
   compopt -o filenames 2>/dev/null
 }
 
 _makeway() {
   local word="${COMP_WORDS[COMP_CWORD]}" before="" command="" flags="" operands=""
+  local prefix="" equals=$((COMP_CWORD - 1))
   if ((COMP_CWORD > 0)); then before="${COMP_WORDS[COMP_CWORD-1]}"; fi
-  # bash takes --flag=value for three words.
-  if [[ $word == "=" ]]; then
-    word=""
-  elif [[ $before == "=" ]] && ((COMP_CWORD > 1)); then
-    before="${COMP_WORDS[COMP_CWORD-2]}"
-  fi
   COMPREPLY=()
+  # bash usually takes --flag=value for three words, and --set knob=value for four.
+  if [[ $word == "=" ]]; then
+    word="" equals=$COMP_CWORD
+  fi
+  if ((equals > 1)) && [[ ${COMP_WORDS[equals]} == "=" ]]; then
+    before="${COMP_WORDS[equals-1]}"
+    if [[ $before != -* ]]; then
+      local flag="${COMP_WORDS[equals-2]}"
+      if [[ $flag == "=" ]] && ((equals > 2)); then flag="${COMP_WORDS[equals-3]}"; fi
+      if [[ $flag == --set ]]; then _makeway_values "$before" "$word"; fi
+      return
+    fi
+  elif [[ $word == --*=* ]]; then
+    before="${word%%=*}" prefix="${word%%=*}=" word="${word#*=}"
+  fi
+  if [[ $before == --set && $word == *=* ]]; then
+    prefix="$prefix${word%%=*}="
+    _makeway_values "${word%%=*}" "${word#*=}"
+    return
+  fi
 )";
 
 }  // namespace
@@ -138,6 +155,7 @@ _makeway() {
 std::string bash_completion() {
   std::string text = "# bash completion of makeway; written by 'makeway completion bash'.\n\n";
   text += fmt::format("_makeway_assignments=\"{}\"\n", fmt::join(assignments(), " "));
+  text += bash_knob_values();
   text += bash_head;
   text += fmt::format(
       "  if ((COMP_CWORD == 1)); then\n"
@@ -201,11 +219,15 @@ std::string zsh_values(const std::vector<std::string_view>& values) {
   return values.empty() ? std::string(" ") : fmt::format("({})", fmt::join(values, " "));
 }
 
+std::string zsh_action(const Flag& flag) {
+  if (flag.takes_file()) return "_files";
+  return flag.name == "set" ? std::string("_makeway_set") : zsh_values(values_of(flag));
+}
+
 std::string zsh_flag(const Flag& flag) {
   std::string value;
   if (!flag.value.empty()) {
-    value = fmt::format(":{}:{}", zsh_quoted(flag.value),
-                        flag.takes_file() ? std::string("_files") : zsh_values(values_of(flag)));
+    value = fmt::format(":{}:{}", zsh_quoted(flag.value), zsh_action(flag));
   }
   std::string text;
   for (const std::string& word : words_of(flag)) {
@@ -262,6 +284,9 @@ std::string zsh_completion() {
       "#compdef makeway\n"
       "# zsh completion of makeway; written by 'makeway completion zsh'.\n"
       "\n"
+      "_makeway_assignments=({})\n"
+      "\n"
+      "{}\n"
       "_makeway() {{\n"
       "  local -a first=(\n{}  )\n"
       "  if ((CURRENT == 2)); then\n"
@@ -271,7 +296,7 @@ std::string zsh_completion() {
       "  shift words\n"
       "  ((CURRENT--))\n"
       "  case $words[1] in\n",
-      zsh_names(first_words()));
+      fmt::join(assignments(), " "), zsh_knob_values(), zsh_names(first_words()));
   for (const Command* const command : first_words()) text += zsh_function(*command);
   return text +
          "  esac\n"
@@ -318,7 +343,9 @@ std::string fish_command(const Command& command) {
     } else if (!flag.value.empty()) {
       text += " -x";
     }
-    if (!values_of(flag).empty()) {
+    if (flag.name == "set") {
+      text += " -a '(__makeway_set)'";
+    } else if (!values_of(flag).empty()) {
       text += fmt::format(" -a '{}'", fmt::join(values_of(flag), " "));
     }
     text += fmt::format(" -d {}\n", fish_quoted(short_help(flag.help)));
@@ -335,7 +362,9 @@ std::string fish_command(const Command& command) {
 std::string fish_completion() {
   std::string text =
       "# fish completion of makeway; written by 'makeway completion fish'.\n"
-      "\n"
+      "\n";
+  text += fish_knob_values();
+  text +=
       "complete -c makeway -f\n"
       "complete -c makeway -n __fish_use_subcommand -l version -d 'Print the version'\n"
       "complete -c makeway -s h -l help -d 'Print the help'\n";

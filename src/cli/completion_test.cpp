@@ -81,11 +81,32 @@ TEST_F(Shells, BashOffersWhatTheTableHas) {
   EXPECT_EQ(offered({"plan", "--output", "="}), "text\njson\nyaml\n");
   EXPECT_EQ(offered({"plan", "--preset", "kub"}), "kube-1.37\n");
   EXPECT_EQ(offered({"plan", "--set", "workload.evict"}), "workload.evictFor=\n");
+  EXPECT_EQ(offered({"nonsense", "x"}), "\n");
   EXPECT_EQ(offered({"config", "show", "mak"}), "makeway\n");
   EXPECT_EQ(offered({"config", "explain", "workload.evict"}), "workload.evictFor\n");
   EXPECT_EQ(offered({"completion", ""}), "bash\nzsh\nfish\n");
   EXPECT_EQ(offered({"help", "sn"}), "snapshot\n");
-  EXPECT_EQ(offered({"nonsense", "x"}), "\n");
+}
+
+TEST_F(Shells, BashOffersTheValuesOfAKnob) {
+  if (!installed("bash")) GTEST_SKIP() << "bash is not installed";
+  // As bash splits the words: at every =.
+  EXPECT_EQ(offered({"plan", "--set", "workload.evictFor", "="}), "minimum\nall\n");
+  EXPECT_EQ(offered({"plan", "--set", "workload.evictFor", "=", "a"}), "all\n");
+  EXPECT_EQ(offered({"plan", "--set", "=", "workload.evict"}), "workload.evictFor=\n");
+  EXPECT_EQ(offered({"plan", "--set", "=", "workload.evictFor", "=", "m"}), "minimum\n");
+  EXPECT_EQ(offered({"plan", "--set", "budgets", "=", "s"}), "strict\n");
+  EXPECT_EQ(offered({"config", "show", "--set", "workload.scoreKeys", "=", "victims,lost"}),
+            "victims,lost-work\n");
+  EXPECT_EQ(offered({"plan", "--set", "protection.preemptOtherSchedulers", "="}), "true\nfalse\n");
+  // Never flags, whatever the knob takes and whatever the word is.
+  EXPECT_EQ(offered({"plan", "--set", "engine.alternativesMax", "="}), "\n");
+  EXPECT_EQ(offered({"plan", "--set", "engine.alternativesMax", "=", "-"}), "\n");
+  EXPECT_EQ(offered({"plan", "-f", "folder", "=", ""}), "\n");
+  // Where = is not among COMP_WORDBREAKS.
+  EXPECT_EQ(offered({"plan", "--set", "workload.evictFor=a"}), "workload.evictFor=all\n");
+  EXPECT_EQ(offered({"plan", "--set=workload.evictFor=a"}), "--set=workload.evictFor=all\n");
+  EXPECT_EQ(offered({"plan", "--output=y"}), "--output=yaml\n");
 }
 
 TEST_F(Shells, BashOffersFiles) {

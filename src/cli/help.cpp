@@ -139,7 +139,7 @@ std::string command_help(const Command& command) {
   flags.push_back({.left = "-h, --help", .right = "Print this text."});
   text += fmt::format("\nFlags:\n{}", entries_text(flags));
   text += examples_text(command);
-  return fmt::format("{}\n{}", text, exit_status_text);
+  return fmt::format("{}\n{}{}", text, exit_status_text, wrapped(command.exit_status, 0));
 }
 
 std::string help_line(const Command* command) {

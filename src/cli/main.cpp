@@ -18,9 +18,11 @@ namespace {
 /// A stream that remembers its first failure instead of dying from it.
 class FileSink final : public makeway::cli::TextSink {
  public:
-  explicit FileSink(std::FILE* file) : file_(file) {}
+  /// What was written to `before` comes first, also where both go to the same place.
+  explicit FileSink(std::FILE* file, FileSink* before = nullptr) : file_(file), before_(before) {}
 
   void write(std::string_view text) override {
+    if (before_ != nullptr && !text.empty()) before_->finish();
     if (failure_ != 0) return;
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) failure_ = errno;
   }
@@ -31,6 +33,7 @@ class FileSink final : public makeway::cli::TextSink {
 
  private:
   std::FILE* file_;
+  FileSink* before_;
   int failure_ = 0;
 };
 
@@ -42,7 +45,7 @@ bool is_set(const char* name) {
 
 int run(std::vector<std::string> arguments) {
   FileSink out(stdout);
-  FileSink error(stderr);
+  FileSink error(stderr, &out);
   makeway::cli::Terminal terminal{.out = out,
                                   .error = error,
                                   .out_is_terminal = isatty(STDOUT_FILENO) == 1,

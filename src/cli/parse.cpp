@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "base/problem.hpp"
@@ -129,6 +130,20 @@ std::string unknown_flag(const Command& command, std::string_view word) {
                      did_you_mean(names, name));
 }
 
+/// "'config explain' lacks its KNOB; expected a path such as workload.evictFor, or a section"
+std::string lacking_operand(const Command& command, const Operand& operand) {
+  std::string expected = fmt::format("one of {}", fmt::join(operand.choices, ", "));
+  if (operand.choices.empty()) {
+    // The help is a sentence of its own; here it ends one.
+    expected = operand.help.substr(0, operand.help.find_last_not_of('.') + 1);
+    if (!expected.empty()) {
+      expected.front() =
+          static_cast<char>(std::tolower(static_cast<unsigned char>(expected.front())));
+    }
+  }
+  return fmt::format("'{}' lacks its {}; expected {}", command.name, operand.name, expected);
+}
+
 /// What is wrong with the words that are no flags, or nothing.
 std::string refuse_rest(const Command& command, const std::vector<std::string>& rest) {
   for (const std::string& word : rest) {
@@ -143,8 +158,7 @@ std::string refuse_rest(const Command& command, const std::vector<std::string>& 
   }
   const Operand& operand = command.operands.front();
   if (rest.empty()) {
-    return operand.required ? fmt::format("{} is missing: {}", operand.name, operand.help)
-                            : std::string{};
+    return operand.required ? lacking_operand(command, operand) : std::string{};
   }
   if (rest.size() > 1 && !operand.repeats) {
     return fmt::format("'{}' takes one {}, not also '{}'", command.name, operand.name,

@@ -1,17 +1,19 @@
 #include "cli/plan_command.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "cli/batch.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
+#include "cli/load_notes.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
+#include "codec/batch_line.hpp"
 #include "codec/plan_codec.hpp"
+#include "model/knobs.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -44,11 +46,11 @@ std::string refuse_flags(const Arguments& arguments) {
 /// Fills in the wish; returns what is wrong.
 std::string read_wish(const Arguments& arguments, Wish& wish) {
   if (arguments.has("ask")) {
-    wish.ask = parse_ask(arguments.text("ask"));
-    if (!wish.ask) {
-      return fmt::format("--ask '{}': expected [KIND/]NAMESPACE/NAME with KIND pod or podgroup",
-                         shorten(arguments.text("ask")));
+    Result<WrittenAsk> ask = parse_ask(arguments.text("ask"));
+    if (!ask) {
+      return fmt::format("--ask '{}': {}", shorten(arguments.text("ask")), ask.error().message);
     }
+    wish.ask = std::move(*ask);
   }
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
@@ -65,7 +67,7 @@ std::string read_wish(const Arguments& arguments, Wish& wish) {
 }
 
 std::string document_text(const Plan& plan, const Arguments& arguments, PlanDetail detail,
-                          const Terminal& terminal) {
+                          bool time_is_known, const Terminal& terminal) {
   const std::string_view format = arguments.text("output");
   if (format == "json") return plan_text_json(plan, detail);
   if (format == "yaml") {
@@ -75,6 +77,7 @@ std::string document_text(const Plan& plan, const Arguments& arguments, PlanDeta
     return text;
   }
   return plan_text(plan, {.explain = detail == PlanDetail::with_explanation,
+                          .time_is_known = time_is_known,
                           .palette = palette_for_out(terminal, arguments.text("color"))});
 }
 
@@ -100,6 +103,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   const std::optional<Loaded> loaded = load_or_report(arguments.all("file"), terminal);
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
+  terminal.error.write(load_notes(*loaded));
   ConfigurationChoice choice = wish.configuration;
   if (loaded->configuration) choice.found = &*loaded->configuration;
   ChosenConfiguration chosen = choose_configuration(choice);
@@ -120,8 +124,27 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   terminal.error.write(problem_lines(attempt.problems, palette_for_error(terminal)));
   if (arguments.has("timing")) terminal.error.write(timing_line(timing));
   if (!attempt.plan) return ExitStatus::failed;
-  terminal.out.write(document_text(*attempt.plan, arguments, wish.detail, terminal));
+  const bool time_is_known = wish.now || newest_time(loaded->cluster) != Time{0};
+  terminal.out.write(document_text(*attempt.plan, arguments, wish.detail, time_is_known, terminal));
   return verdict(arguments, *attempt.plan);
+}
+
+/// "warning: case a: there is no key \"expct\"; did you mean expect?"
+std::string unknown_keys_text(const BatchResult& result, const Palette& palette) {
+  Problems problems;
+  for (const auto& [key, where] : result.unknown_keys) {
+    const std::string others = where.cases == 1
+                                   ? std::string{}
+                                   : fmt::format(" and {}", counted(where.cases - 1, "other"));
+    const std::string_view nearest = nearest_of(batch_keys(), key);
+    problems.push_back(
+        {.severity = Severity::warning,
+         .object = fmt::format("case {}{}", where.first, others),
+         .field = key,
+         .message = "there is no such key; it was not read",
+         .remedy = nearest.empty() ? std::string{} : fmt::format("did you mean {}?", nearest)});
+  }
+  return problem_lines(problems, palette);
 }
 
 void report_batch(const BatchResult& result, const Arguments& arguments, Terminal& terminal) {
@@ -130,19 +153,15 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
     terminal.out.write(arguments.text("output") == "json" ? verification_json(verification)
                                                           : verification_text(verification));
   }
-  if (!verification.unknown_keys.empty()) {
-    terminal.error.write(fmt::format(
-        "warning: keys of expect that are not compared: {}; known are outcome, victims, node, "
-        "fitsNodes, budgetViolations\n",
-        printable(fmt::format("{}", fmt::join(verification.unknown_keys, ", ")))));
-  }
+  terminal.error.write(unknown_keys_text(result, palette_for_error(terminal)));
   if (!result.failure.empty()) {
     terminal.error.write(fmt::format("makeway: {}\n", printable(result.failure)));
   } else if (result.cases == 0) {
     terminal.error.write("makeway: the batch has no line\n");
   } else if (result.errors > 0) {
-    terminal.error.write(fmt::format("makeway: {} of {} could not be planned\n",
-                                     grouped(result.errors), counted(result.cases, "case")));
+    terminal.error.write(fmt::format("makeway: {} of {} could not be {}\n", grouped(result.errors),
+                                     counted(result.cases, "case"),
+                                     arguments.has("verify") ? "compared" : "planned"));
   }
   if (arguments.has("timing")) terminal.error.write(timing_line(result.timing));
 }

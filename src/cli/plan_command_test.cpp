@@ -151,6 +151,7 @@ TEST_F(PlanCommand, FlagsThatDoNotGoTogetherAreRefused) {
            {"-f", "node.json", "--verify"},
            {"--batch", "x", "-o", "yaml"},
            {"-f", "node.json", "--ask", "a/"},
+           {"-f", "node.json", "--ask", "deployment/a/b"},
            {"-f", "node.json", "--preset", "makeway", "--config", "x"}}) {
     EXPECT_EQ(run(words), 2);
     EXPECT_TRUE(error.ends_with("'makeway plan --help' says more.\n")) << error;
@@ -245,15 +246,58 @@ TEST_F(PlanCommand, VerifyPlansAgainWithGivenPlacements) {
 
 TEST_F(PlanCommand, VerifyListsWhatDiffers) {
   write("batch", fmt::format("{{\"id\":\"a\",\"snapshot\":{},\"expect\":{{\"outcome\":\"preempts\","
-                             "\"vicitms\":[]}}}}\n{{\"snapshot\":{}}}\nnonsense\n",
+                             "\"victims\":[]}}}}\n{{\"snapshot\":{}}}\nnonsense\n",
                              node, node));
   EXPECT_EQ(run({"--batch", "batch", "--verify"}), 1);
-  EXPECT_TRUE(out.starts_with("a: outcome\n  expected  preempts\n  got       fits\n3: error\n"))
+  EXPECT_TRUE(
+      out.starts_with("a: outcome\n  expected  preempts\n  got       fits\n"
+                      "3: could not be compared\n"))
       << out;
   EXPECT_TRUE(out.ends_with(
-      "3 cases: 0 agree, 1 differ, 1 could not be planned, 1 without an expectation\n"))
+      "3 cases: 0 agree, 1 differ, 1 could not be compared, 1 without an expectation\n"))
       << out;
-  EXPECT_TRUE(error.contains("not compared: vicitms")) << error;
+  EXPECT_EQ(error, "makeway: 1 of 3 cases could not be compared\n");
+}
+
+TEST_F(PlanCommand, ASlipInAnExpectationIsNoAgreement) {
+  write("batch",
+        fmt::format("{{\"id\":\"a\",\"snapshot\":{},\"expect\":{{\"outcom\":\"fits\"}}}}\n"
+                    "{{\"id\":\"b\",\"snapshot\":{},\"expect\":{{\"outcome\":\"fit\"}}}}\n",
+                    node, node));
+  EXPECT_EQ(run({"--batch", "batch", "--verify"}), 1);
+  EXPECT_EQ(out,
+            "a: could not be compared\n"
+            "  expect.outcom: nothing of that name is compared; did you mean outcome?\n"
+            "b: could not be compared\n"
+            "  expect.outcome \"fit\": there is no such outcome; did you mean fits?\n"
+            "2 cases: 0 agree, 2 could not be compared\n");
+}
+
+TEST_F(PlanCommand, KeysThatNobodyReadsAreNamed) {
+  write("batch", fmt::format("{{\"id\":\"a\",\"snapshot\":{},\"expct\":1}}\n"
+                             "{{\"snapshot\":{},\"expct\":1,\"remark\":1}}\n{}\n",
+                             node, node, node));
+  EXPECT_EQ(run({"--batch", "batch"}), 0);
+  EXPECT_EQ(error,
+            "warning: case a and 1 other: expct: there is no such key; it was not read; did you "
+            "mean expect?\n"
+            "warning: case 2: remark: there is no such key; it was not read\n");
+}
+
+TEST_F(PlanCommand, WhatDoesNotCountIsNoted) {
+  write("more.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
+        "spec: {nodeName: gone, containers: [{name: c}]}\n");
+  EXPECT_EQ(run({"-f", "node.json", "-f", "more.yaml"}), 0);
+  EXPECT_EQ(error,
+            "note: skipped 1 apps/v1 Deployment: only pods ask; give a Pod made from its template\n"
+            "note: 1 pod runs on a node that is not in the input; it is not counted\n");
+  EXPECT_TRUE(
+      out.ends_with("Configuration makeway, no time in the input, plan 00ff00ff00ff00ff.\n"))
+      << out;
+  EXPECT_EQ(run({"-f", "node.json", "--now", "1970-01-01T00:00:00Z"}), 0);
+  EXPECT_TRUE(out.contains(", time 1970-01-01T00:00:00Z, ")) << out;
 }
 
 TEST_F(PlanCommand, ProgressIsShownWhereItDoesNotDisturb) {
@@ -276,12 +320,18 @@ TEST_F(PlanCommand, ProblemsOfTheAskAreToldWithNearMisses) {
         "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\n"
         "spec: {containers: [{name: c}]}\n");
   tools.decide = [](const Cluster&, const Configuration&, const PlanRequest&) {
-    return Decision{.plan = std::nullopt,
-                    .problems = {{.object = "Pod default/web", .message = "it is not there"}}};
+    return Decision{
+        .plan = std::nullopt,
+        .problems = {{.object = "Pod default/web", .field = "ask", .message = "it is not there"}}};
   };
   EXPECT_EQ(run({"-f", "pod.yaml", "--ask", "web"}), 1);
-  EXPECT_EQ(error, "error: Pod default/web: it is not there; did you mean Pod shop/web?\n");
+  EXPECT_EQ(error, "error: Pod default/web: --ask: it is not there; did you mean Pod shop/web?\n");
   EXPECT_EQ(out, "");
+  write("batch", fmt::format("{{\"ask\":\"web\",\"snapshot\":{}}}\n", node));
+  EXPECT_EQ(run({"--batch", "batch"}), 1);
+  EXPECT_EQ(out,
+            "{\"id\":1,\"error\":\"Pod default/web: ask: it is not there; nothing is "
+            "pending\"}\n");
 }
 
 }  // namespace

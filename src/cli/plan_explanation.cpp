@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -30,8 +30,8 @@ std::optional<std::int64_t> value_of(const ScoreTerms& score, ScoreKey key) {
   return found->value;
 }
 
-/// Keys by which the chosen place and some other one differ, in the order in which they decide.
-/// The number of victims has a column of its own.
+/// Keys by which the chosen place and some other one differ, in the order in which they decide,
+/// and the number of victims.
 std::vector<ScoreKey> differing_keys(const PlanAsk& ask) {
   std::vector<ScoreKey> keys;
   for (const ScoreTerm& term : ask.score) {
@@ -39,26 +39,46 @@ std::vector<ScoreKey> differing_keys(const PlanAsk& ask) {
         std::ranges::any_of(ask.explanation.alternatives, [&](const PlanAlternative& other) {
           return value_of(other.score, term.key) != term.value;
         });
-    if (differs && term.key != ScoreKey::victims) keys.push_back(term.key);
+    if (differs || term.key == ScoreKey::victims) keys.push_back(term.key);
   }
   return keys;
 }
 
-std::string heading_of(ScoreKey key) {
-  std::string text(choice_name(key));
-  for (char& byte : text) {
-    byte = byte == '-' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(byte)));
+/// Over two lines: numbers are narrow.
+std::string_view heading_of(ScoreKey key) {
+  switch (key) {
+    case ScoreKey::members_not_placed: return "NOT\nPLACED";
+    case ScoreKey::budget_violations: return "BUDGETS\nVIOLATED";
+    case ScoreKey::highest_priority: return "HIGHEST\nPRIORITY";
+    case ScoreKey::secondary_victims: return "SECONDARY\nVICTIMS";
+    case ScoreKey::victims: return "VICTIMS";
+    case ScoreKey::priority_sum: return "PRIORITY\nSUM";
+    case ScoreKey::raw_priority_sum: return "RAW\nPRIORITY SUM";
+    case ScoreKey::lost_work: return "LOST\nWORK";
+    case ScoreKey::groups_below_minimum: return "GROUPS\nBELOW MINIMUM";
+    case ScoreKey::disrupted_groups: return "DISRUPTED\nGROUPS";
+    case ScoreKey::oldest_victim: return "OLDEST\nVICTIM";
   }
-  return text;
+  return {};
 }
 
-std::string score_text(const ScoreTerms& score, ScoreKey key) {
+/// kube-scheduler adds 2^31 to each priority: "2 x 2^31 + 200" instead of 4294967496.
+std::string raw_sum_text(std::int64_t value, std::int64_t victims) {
+  constexpr std::int64_t offset = std::int64_t{1} << 31U;
+  constexpr std::int64_t victims_max = std::numeric_limits<std::int32_t>::max();
+  if (victims <= 0 || victims > victims_max) return signed_text(value);
+  const std::int64_t rest = value - victims * offset;
+  return fmt::format("{} x 2^31 {} {}", victims, rest < 0 ? "-" : "+", rest < 0 ? -rest : rest);
+}
+
+std::string score_text(const ScoreTerms& score, ScoreKey key, std::int64_t victims) {
   constexpr std::int64_t ms_per_second = 1'000;
   constexpr std::int64_t seconds_max = std::numeric_limits<std::int64_t>::max() / ms_per_second;
   const std::optional<std::int64_t> value = value_of(score, key);
   if (!value) return "-";
   // Priorities are names rather than amounts: they are never grouped.
   if (key == ScoreKey::highest_priority) return fmt::format("{}", *value);
+  if (key == ScoreKey::raw_priority_sum) return raw_sum_text(*value, victims);
   if (*value < 0) return signed_text(*value);
   if (key == ScoreKey::lost_work && *value <= seconds_max) {
     return to_text(Duration{*value * ms_per_second});
@@ -71,32 +91,69 @@ std::string chosen_node(const PlanAsk& ask) {
   return ask.placements.size() == 1 ? ask.placements.front().node : std::string("this place");
 }
 
-std::string alternatives_table(const PlanAsk& ask, const Palette& palette) {
-  const PlanExplanation& explanation = ask.explanation;
-  if (explanation.alternatives.empty()) return {};
-  const std::vector<ScoreKey> keys = differing_keys(ask);
-  const bool preempts = !ask.victims.empty();
+/// The key on which an alternative lost; the values stand in its column.
+std::string_view lost_key(const PlanAlternative& other) {
+  const std::string_view text = other.lost_on;
+  return text.substr(0, text.find(':'));
+}
+
+/// Chosen place first.
+Table alternatives_table(const PlanAsk& ask, const std::vector<ScoreKey>& keys) {
   std::vector<Column> columns = {{.heading = ""}, {.heading = "NODE"}};
-  if (preempts) columns.push_back({.heading = "VICTIMS", .align = Align::right});
   for (const ScoreKey key : keys) {
-    columns.push_back({.heading = heading_of(key), .align = Align::right});
+    columns.push_back({.heading = std::string(heading_of(key)), .align = Align::right});
   }
   columns.push_back({.heading = "LOST ON"});
   Table table(std::move(columns));
   const auto row = [&](std::string_view mark, const std::string& node, std::int64_t victims,
                        const ScoreTerms& score, Cell last) {
     std::vector<Cell> cells = {{.text = std::string(mark), .tone = Tone::good}, {.text = node}};
-    if (preempts) cells.push_back({.text = signed_text(victims)});
-    for (const ScoreKey key : keys) cells.push_back({.text = score_text(score, key)});
+    for (const ScoreKey key : keys) cells.push_back({.text = score_text(score, key, victims)});
     cells.push_back(std::move(last));
     table.row(std::move(cells));
   };
   row(">", chosen_node(ask), static_cast<std::int64_t>(ask.victims.size()), ask.score,
       {.text = "chosen", .tone = Tone::good});
-  for (const PlanAlternative& other : explanation.alternatives) {
-    row("", other.node, other.victims, other.score, {.text = other.lost_on});
+  for (const PlanAlternative& other : ask.explanation.alternatives) {
+    const std::string_view key = lost_key(other);
+    const bool shown = std::ranges::find(keys, key, choice_name<ScoreKey>) != keys.end();
+    row("", other.node, other.victims, other.score,
+        {.text = shown ? std::string(key) : other.lost_on});
   }
-  return table.text(palette);
+  return table;
+}
+
+bool is_wide(std::string_view text) {
+  constexpr std::size_t columns_max = 100;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (columns_of(text.substr(0, end)) > columns_max) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
+/// Where the table would be too wide, the last keys go: they decide least. What decided stays.
+std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
+  const std::vector<PlanAlternative>& others = ask.explanation.alternatives;
+  if (others.empty()) return {};
+  std::vector<ScoreKey> keys = differing_keys(ask);
+  std::vector<std::string_view> dropped;
+  const auto may_go = [&](ScoreKey key) {
+    return std::ranges::find(others, choice_name(key), lost_key) == others.end();
+  };
+  while (is_wide(alternatives_table(ask, keys).text(Palette(false)))) {
+    const auto last = std::ranges::find_if(keys.rbegin(), keys.rend(), may_go);
+    if (last == keys.rend()) break;
+    dropped.insert(dropped.begin(), choice_name(*last));
+    keys.erase(std::next(last).base());
+  }
+  std::string text = alternatives_table(ask, keys).text(palette);
+  if (!dropped.empty()) {
+    text += wrapped(
+        fmt::format("They also differ in {}; -o json has it all.", fmt::join(dropped, ", ")), 2);
+  }
+  return text;
 }
 
 /// How many nodes there were to choose from.
@@ -163,6 +220,11 @@ std::string refusals_text(const PlanAsk& ask) {
                                     ? fmt::format(" (for example {})", shorten(refusal.example))
                                     : std::string{};
     text += fmt::format("    {}: {}{}\n", who, refusal_text(refusal), example);
+    for (const PlanHolder& holder : refusal.holders) {
+      text += printable(fmt::format("      held by {}/{} ({}): {}", holder.namespace_name,
+                                    holder.name, holder.priority, holder.why));
+      text += '\n';
+    }
   }
   return text;
 }
@@ -172,7 +234,7 @@ std::string refusals_text(const PlanAsk& ask) {
 std::string explanation_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;
   text += choice_line(ask);
-  text += alternatives_table(ask, palette);
+  text += alternatives_text(ask, palette);
   text += spared_text(ask.explanation);
   text += cascades_text(ask.explanation);
   text += refusals_text(ask);

@@ -60,6 +60,9 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
   const std::int64_t decided = tools.microseconds();
   timing.decide += decided - start;
   PlanAttempt attempt{.problems = std::move(decision.problems)};
+  for (Problem& problem : attempt.problems) {
+    if (problem.field == "ask") problem.field = item.ask_field;
+  }
   add_near_misses(attempt.problems, request.ask, item.cluster);
   if (!decision.plan) return attempt;
 

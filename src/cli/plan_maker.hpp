@@ -46,8 +46,9 @@ void name_configuration(ConfigurationDocument& document, bool changed);
 struct PlanCase {
   const Cluster& cluster;
   const ConfigurationDocument& configuration;
-  std::optional<WrittenAsk> ask;  ///< None: everything that is pending.
-  std::optional<Time> now;        ///< None: the newest time in the cluster.
+  std::optional<WrittenAsk> ask;         ///< None: everything that is pending.
+  std::string_view ask_field = "--ask";  ///< What problems call it, for whoever wrote it.
+  std::optional<Time> now;               ///< None: the newest time in the cluster.
   std::vector<PodPlacement> placements;
 };
 

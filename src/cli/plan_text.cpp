@@ -148,15 +148,33 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   return text;
 }
 
+/// A few words for each law, as in docs/concepts.md.
+std::string_view law_text(WaivedLaw law) {
+  switch (law) {
+    case WaivedLaw::law_1: return "nobody leaves for what fits";
+    case WaivedLaw::law_2: return "only lower priority leaves";
+    case WaivedLaw::law_3: return "all or nothing";
+    case WaivedLaw::law_4: return "no victim too many";
+    case WaivedLaw::law_5: return "groups that leave whole";
+    case WaivedLaw::law_6: return "leaving room is credited first";
+    case WaivedLaw::law_7: return "no new victims while a nomination is valid";
+    case WaivedLaw::law_8: return "nothing is used twice in a cycle";
+    case WaivedLaw::law_9: return "every victim has a cause";
+    case WaivedLaw::law_10: return "bounds are named";
+    case WaivedLaw::law_4_gangs: return "no victim too many, for gangs";
+  }
+  return {};
+}
+
 std::string laws_text(const Plan& plan) {
   if (plan.laws_waived.empty()) return {};
   std::vector<std::string> laws;
   laws.reserve(plan.laws_waived.size());
   for (const WaivedLaw law : plan.laws_waived) {
-    laws.push_back(law == WaivedLaw::law_4_gangs ? std::string("4 (for gangs)")
-                                                 : std::string(choice_name(law)));
+    const std::string_view number = law == WaivedLaw::law_4_gangs ? "4" : choice_name(law);
+    laws.push_back(fmt::format("{} ({})", number, law_text(law)));
   }
-  return fmt::format("Laws waived by the configuration: {}.\n", fmt::join(laws, ", "));
+  return wrapped(fmt::format("Laws waived by the configuration: {}.", fmt::join(laws, ", ")), 0);
 }
 
 }  // namespace
@@ -201,11 +219,20 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     text += "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
   }
+  if (plan.others_pending > 0) {
+    const bool one = plan.others_pending == 1;
+    text +=
+        fmt::format("{} {} not considered.\n",
+                    counted(static_cast<std::uint64_t>(plan.others_pending), "other pending unit"),
+                    one ? "was" : "were");
+  }
   text += laws_text(plan);
+  const std::string time = options.time_is_known ? fmt::format("time {}", to_text(plan.now))
+                                                 : std::string("no time in the input");
   return text +
-         palette.paint(fmt::format("Configuration {}, time {}, plan {}.", printable(plan.preset),
-                                   to_text(plan.now), plan.id),
-                       Tone::dim) +
+         palette.paint(
+             fmt::format("Configuration {}, {}, plan {}.", printable(plan.preset), time, plan.id),
+             Tone::dim) +
          "\n";
 }
 

@@ -10,6 +10,7 @@ namespace makeway::cli {
 
 struct PlanTextOptions {
   bool explain = false;
+  bool time_is_known = true;  ///< False: nobody said what time it is, and no object did.
   Palette palette{false};
 };
 

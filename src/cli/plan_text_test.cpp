@@ -108,8 +108,48 @@ TEST(PlanText, SumsUpEveryOutcome) {
 TEST(PlanText, NamesWaivedLaws) {
   Plan plan = plan_of({});
   plan.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4_gangs};
-  EXPECT_TRUE(
-      plan_text(plan, {}).contains("Laws waived by the configuration: 6, 4 (for gangs).\n"));
+  EXPECT_TRUE(plan_text(plan, {}).contains(
+      "Laws waived by the configuration: 6 (leaving room is credited first), 4 (no victim too\n"
+      "many, for gangs).\n"))
+      << plan_text(plan, {});
+}
+
+TEST(PlanText, SaysWhoDidNotAsk) {
+  Plan plan = plan_of({ask("a", Outcome::fits)});
+  plan.others_pending = 1;
+  EXPECT_TRUE(plan_text(plan, {}).contains("1 other pending unit was not considered.\n"));
+  plan.others_pending = 1'200;
+  EXPECT_TRUE(plan_text(plan, {}).contains("1,200 other pending units were not considered.\n"));
+}
+
+TEST(PlanText, SaysWhenThereIsNoTime) {
+  EXPECT_TRUE(plan_text(plan_of({}), {.time_is_known = false})
+                  .ends_with("Configuration makeway, no time in the input, plan 00ff.\n"));
+}
+
+TEST(PlanText, KeepsTheTableOfPlacesNarrow) {
+  PlanAsk wide = preempting();
+  wide.score.clear();
+  for (std::size_t at = 0; at < choice_names<ScoreKey>.size(); ++at) {
+    wide.score.push_back({static_cast<ScoreKey>(at), 2'000'000});
+  }
+  wide.score[6].value = (std::int64_t{2} << 31U) + 15;  // raw-priority-sum
+  ScoreTerms other = wide.score;
+  for (ScoreTerm& term : other) term.value += 1;
+  wide.explanation = {
+      .nodes_considered = 2,
+      .alternatives = {{.node = "n2", .score = other, .victims = 2, .lost_on = "name"},
+                       {.node = "n3",
+                        .score = other,
+                        .victims = 2,
+                        .lost_on = "victims: 3 "
+                                   "against 2"}}};
+  const std::string text = text_of({wide}, true);
+  EXPECT_TRUE(text.contains(" 2 x 2^31 + 15 ")) << text;
+  EXPECT_TRUE(text.contains("They also differ in ")) << text;
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
+    EXPECT_LE(text.find('\n', begin) - begin, 100U) << text;
+  }
 }
 
 TEST(PlanText, ExplainsTheChoice) {
@@ -133,9 +173,10 @@ TEST(PlanText, ExplainsTheChoice) {
   EXPECT_TRUE(text_of({explained}, true)
                   .contains("  Why n1: of 3,200 nodes, none has room now and 2 once somebody "
                             "leaves.\n"
-                            "     NODE  VICTIMS  LOST WORK  LOST ON\n"
-                            "  >  n1          2      1m30s  chosen\n"
-                            "     n2          2         1h  lost-work: 3600 against 90\n"
+                            "                     LOST\n"
+                            "     NODE  VICTIMS   WORK  LOST ON\n"
+                            "  >  n1          2  1m30s  chosen\n"
+                            "     n2          2     1h  lost-work\n"
                             "  Spared, with their priority: shop/lucky (20) and 1 more; 2 of 4 "
                             "pods that could have\n"
                             "  been made to leave.\n"

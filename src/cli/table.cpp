@@ -21,6 +21,16 @@ std::string padding(std::size_t width, std::string_view text) {
   return blanks;
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return lines;
+}
+
 void finish_line(std::string& out) {
   while (out.ends_with(' ')) out.pop_back();
   out += '\n';
@@ -41,7 +51,13 @@ void Table::band(std::size_t first, std::string text) {
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
   widths.reserve(columns_.size());
-  for (const Column& column : columns_) widths.push_back(columns_of(column.heading));
+  for (const Column& column : columns_) {
+    std::size_t width = 0;
+    for (const std::string_view line : lines_of(column.heading)) {
+      width = std::max(width, columns_of(line));
+    }
+    widths.push_back(width);
+  }
   for (const std::vector<Cell>& cells : rows_) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       widths[i] = std::max(widths[i], columns_of(cells[i].text));
@@ -56,6 +72,12 @@ std::vector<std::size_t> Table::widths() const {
     if (needed > room && bands_[i].first < end) widths[bands_[i].first] += needed - room;
   }
   return widths;
+}
+
+std::size_t Table::heading_lines() const {
+  std::size_t lines = 1;
+  for (const Column& column : columns_) lines = std::max(lines, lines_of(column.heading).size());
+  return lines;
 }
 
 std::string Table::text(const Palette& palette) const {
@@ -84,7 +106,15 @@ std::string Table::text(const Palette& palette) const {
     out += palette.paint(above, Tone::dim);
     finish_line(out);
   }
-  line([&](std::size_t i) { return Cell{.text = columns_[i].heading, .tone = Tone::dim}; });
+  const std::size_t above = heading_lines();
+  for (std::size_t number = 0; number < above; ++number) {
+    line([&](std::size_t i) {
+      const std::vector<std::string_view> lines = lines_of(columns_[i].heading);
+      const std::size_t skipped = above - lines.size();
+      return Cell{.text = number < skipped ? std::string{} : std::string(lines[number - skipped]),
+                  .tone = Tone::dim};
+    });
+  }
   for (const std::vector<Cell>& cells : rows_) {
     line([&](std::size_t i) { return cells[i]; });
   }

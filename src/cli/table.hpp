@@ -21,7 +21,7 @@ namespace makeway::cli {
 enum class Align : std::uint8_t { left, right };
 
 struct Column {
-  std::string heading;
+  std::string heading;  ///< May have several lines; they end on the same one.
   Align align = Align::left;
 };
 
@@ -49,6 +49,7 @@ class Table {
   };
 
   std::vector<std::size_t> widths() const;
+  std::size_t heading_lines() const;
 
   std::vector<Column> columns_;
   std::vector<Band> bands_;

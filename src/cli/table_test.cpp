@@ -65,5 +65,14 @@ TEST(Text, WrapsAtBlanks) {
   EXPECT_EQ(wrapped("incompressible word", 0, 4), "incompressible\nword\n");
 }
 
+TEST(Table, HeadingsMayHaveSeveralLines) {
+  Table table({{"NODE"}, {"LOST\nWORK", Align::right}, {"WHY"}});
+  table.row({{"n1"}, {"1h30m"}, {"chosen"}});
+  EXPECT_EQ(table.text(Palette(false)),
+            "         LOST\n"
+            "  NODE   WORK  WHY\n"
+            "  n1    1h30m  chosen\n");
+}
+
 }  // namespace
 }  // namespace makeway::cli

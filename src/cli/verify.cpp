@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "cli/text.hpp"
 #include "codec/batch_line.hpp"
 #include "codec/writer.hpp"
+#include "model/knobs.hpp"
 
 namespace makeway::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> not_compared = {"candidates", "groupDisruptions",
-                                                          "placements"};
+/// The first five are compared.
+constexpr std::array<std::string_view, 8> known_keys = {
+    "outcome",          "victims",    "node",       "fitsNodes",
+    "budgetViolations", "placements", "candidates", "groupDisruptions"};
+constexpr std::string_view error_key = "error";
 
 void refuse(Problems& problems, std::string_view key, std::string_view wanted,
             const JsonValue& found) {
@@ -41,10 +46,33 @@ std::optional<std::vector<std::string>> texts_of(const JsonMember& member, Probl
   return std::nullopt;
 }
 
+std::string remedy_of(std::string_view nearest, std::span<const std::string_view> all) {
+  return nearest.empty() ? fmt::format("known are {}", fmt::join(all, ", "))
+                         : fmt::format("did you mean {}?", nearest);
+}
+
+std::optional<std::string> outcome_of(const JsonMember& member, Problems& problems) {
+  std::optional<std::string> text = text_of(member, problems);
+  const std::span<const std::string_view> outcomes = choice_names<Outcome>;
+  if (!text || std::ranges::find(outcomes, *text) != outcomes.end()) return text;
+  problems.push_back({.field = "expect.outcome",
+                      .value = shorten(*text),
+                      .message = "there is no such outcome",
+                      .remedy = remedy_of(nearest_of(outcomes, *text), outcomes)});
+  return std::nullopt;
+}
+
 void read_member(const JsonMember& member, Expectation& expected, Problems& problems) {
+  if (std::ranges::find(known_keys, member.key) == known_keys.end()) {
+    problems.push_back(
+        {.field = fmt::format("expect.{}", shorten(member.key)),
+         .message = "nothing of that name is compared",
+         .remedy = remedy_of(nearest_of(known_keys, member.key), std::span(known_keys).first(5))});
+    return;
+  }
   if (member.value.is_null()) return;
   if (member.key == "outcome") {
-    expected.outcome = text_of(member, problems);
+    expected.outcome = outcome_of(member, problems);
   } else if (member.key == "victims") {
     expected.victims = texts_of(member, problems);
   } else if (member.key == "node") {
@@ -57,8 +85,6 @@ void read_member(const JsonMember& member, Expectation& expected, Problems& prob
     expected.budget_violations = *count;
   } else if (member.key == "placements") {
     expected.placements = read_placements(member.value, "expect.placements", problems);
-  } else if (std::ranges::find(not_compared, member.key) == not_compared.end()) {
-    expected.unknown.push_back(member.key);
   }
 }
 
@@ -70,9 +96,11 @@ JsonValue list_value(const std::vector<std::string>& texts) {
   return {.data = std::move(array)};
 }
 
-std::string_view outcome_text(std::string_view outcome) {
-  const bool no_place = outcome == "waits" || outcome == "not-found";
-  return no_place ? std::string_view("infeasible") : outcome;
+/// Peers do not tell waiting and not having found anything from having no place.
+bool agrees(std::string_view expected, Outcome outcome) {
+  const bool no_place = outcome == Outcome::waits || outcome == Outcome::not_found;
+  return expected == choice_name(outcome) ||
+         (no_place && expected == choice_name(Outcome::infeasible));
 }
 
 std::vector<std::string> victims_of(const PlanAsk& ask) {
@@ -91,23 +119,20 @@ std::int64_t violations_of(const PlanAsk& ask) {
   return std::ranges::count_if(ask.victims, &PlanVictim::violates_budget);
 }
 
+/// Empty: no placement, or several nodes.
 std::string node_of(const PlanAsk& ask) {
-  return ask.placements.size() == 1 ? ask.placements.front().node : std::string{};
+  if (ask.placements.empty()) return {};
+  const std::string& node = ask.placements.front().node;
+  return std::ranges::all_of(ask.placements,
+                             [&](const PodPlacement& placement) { return placement.node == node; })
+             ? node
+             : std::string{};
 }
 
-/// As people read it: lists without brackets, strings without quotes.
-std::string shown(const JsonValue& value) {
-  if (const std::string* const text = value.as_string()) return printable(*text);
-  if (const JsonValue::Array* const array = value.as_array()) {
-    std::vector<std::string> texts;
-    for (const JsonValue& item : *array) texts.push_back(shown(item));
-    return texts.empty() ? std::string("none") : fmt::format("{}", fmt::join(texts, ", "));
-  }
-  std::string text;
-  JsonWriter writer(text, JsonStyle::compact);
-  write_value(value, writer);
-  text.pop_back();  // The end of the line.
-  return text;
+/// Null when the ask has no single node.
+JsonValue node_value(const PlanAsk& ask) {
+  std::string node = node_of(ask);
+  return node.empty() ? JsonValue{} : JsonValue{.data = std::move(node)};
 }
 
 std::string summary_line(const Verification& verification) {
@@ -117,7 +142,7 @@ std::string summary_line(const Verification& verification) {
     if (count > 0) line += fmt::format(", {} {}", grouped(count), what);
   };
   part(verification.differ, "differ");
-  part(verification.failed, "could not be planned");
+  part(verification.failed, "could not be compared");
   part(verification.without_expectation, "without an expectation");
   return line + "\n";
 }
@@ -148,20 +173,19 @@ std::vector<Mismatch> compare(const JsonValue& id, const Expectation& expected, 
     return mismatches;
   }
   const PlanAsk& ask = free.asks.front();
-  const std::string_view outcome = outcome_text(choice_name(ask.outcome));
-  if (expected.outcome && outcome_text(*expected.outcome) != outcome) {
+  if (expected.outcome && !agrees(*expected.outcome, ask.outcome)) {
     differ("outcome", text_value(*expected.outcome), text_value(choice_name(ask.outcome)));
   }
   const std::vector<std::string> victims = victims_of(placed.asks.front());
   if (expected.victims && *expected.victims != victims) {
     differ("victims", list_value(*expected.victims), list_value(victims));
   }
-  if (expected.node && ask.outcome == Outcome::preempts && *expected.node != node_of(ask)) {
-    differ("node", text_value(*expected.node), text_value(node_of(ask)));
+  if (expected.node && *expected.node != node_of(ask)) {
+    differ("node", text_value(*expected.node), node_value(ask));
   }
   if (expected.fits_nodes && ask.outcome == Outcome::fits &&
       !std::ranges::binary_search(*expected.fits_nodes, node_of(ask))) {
-    differ("fitsNodes", list_value(*expected.fits_nodes), text_value(node_of(ask)));
+    differ("fitsNodes", list_value(*expected.fits_nodes), node_value(ask));
   }
   const std::int64_t violations = violations_of(placed.asks.front());
   if (expected.budget_violations && *expected.budget_violations != violations) {
@@ -170,11 +194,31 @@ std::vector<Mismatch> compare(const JsonValue& id, const Expectation& expected, 
   return mismatches;
 }
 
+std::string value_text(const JsonValue& value) {
+  if (value.is_null()) return "none";
+  if (const std::string* const text = value.as_string()) return printable(*text);
+  if (const JsonValue::Array* const array = value.as_array()) {
+    std::vector<std::string> texts;
+    for (const JsonValue& item : *array) texts.push_back(value_text(item));
+    return texts.empty() ? std::string("none") : fmt::format("{}", fmt::join(texts, ", "));
+  }
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  write_value(value, writer);
+  text.pop_back();  // The end of the line.
+  return text;
+}
+
 std::string verification_text(const Verification& verification) {
   std::string text;
   for (const Mismatch& mismatch : verification.mismatches) {
-    text += fmt::format("{}: {}\n  expected  {}\n  got       {}\n", shown(mismatch.id),
-                        mismatch.key, shown(mismatch.expected), shown(mismatch.got));
+    const std::string id = value_text(mismatch.id);
+    if (mismatch.key == error_key) {
+      text += fmt::format("{}: could not be compared\n  {}\n", id, value_text(mismatch.got));
+      continue;
+    }
+    text += fmt::format("{}: {}\n  expected  {}\n  got       {}\n", id, mismatch.key,
+                        value_text(mismatch.expected), value_text(mismatch.got));
   }
   return text + summary_line(verification);
 }

@@ -49,12 +49,32 @@ TEST(Verify, ComparesOnlyWhatIsThere) {
       (Keys{"outcome", "victims", "node", "budgetViolations"}));
 }
 
-TEST(Verify, WaitingAndNotFoundCountAsInfeasible) {
+TEST(Verify, WaitingAndNotFoundAgreeWithInfeasible) {
   for (const Outcome outcome : {Outcome::waits, Outcome::not_found, Outcome::infeasible}) {
-    EXPECT_EQ(keys(R"({"outcome":"infeasible","victims":[],"node":"n7"})", plan_with(outcome)),
-              Keys{});
+    EXPECT_EQ(keys(R"({"outcome":"infeasible","victims":[]})", plan_with(outcome)), Keys{});
     EXPECT_EQ(keys(R"({"outcome":"fits"})", plan_with(outcome)), Keys{"outcome"});
   }
+}
+
+TEST(Verify, WaitingAndNotFoundAreMeantExactly) {
+  for (const Outcome outcome : {Outcome::waits, Outcome::not_found, Outcome::infeasible}) {
+    const Plan plan = plan_with(outcome);
+    EXPECT_EQ(keys(R"({"outcome":"waits"})", plan).empty(), outcome == Outcome::waits);
+    EXPECT_EQ(keys(R"({"outcome":"not-found"})", plan).empty(), outcome == Outcome::not_found);
+  }
+}
+
+TEST(Verify, ComparesTheNodeOfEveryOutcome) {
+  for (const Outcome outcome : {Outcome::fits, Outcome::preempts, Outcome::waits}) {
+    EXPECT_EQ(keys(R"({"node":"n1"})", plan_with(outcome)), Keys{});
+    EXPECT_EQ(keys(R"({"node":"n2"})", plan_with(outcome)), Keys{"node"});
+  }
+  Plan nowhere = plan_with(Outcome::infeasible);
+  nowhere.asks.front().placements.clear();
+  const std::vector<Mismatch> found =
+      compare({}, expectation(R"({"node":"n2"})"), nowhere, nowhere);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(value_text(found.front().got), "none");
 }
 
 TEST(Verify, AFitMustUseOneOfTheNodes) {
@@ -85,7 +105,22 @@ TEST(Verify, RefusesWhatIsNoExpectation) {
     read_expectation(*parse_json_value(json), problems);
     EXPECT_FALSE(problems.empty()) << json;
   }
-  EXPECT_EQ(expectation(R"({"victms":[]})").unknown, Keys{"victms"});
+}
+
+TEST(Verify, RefusesWhatNobodyCompares) {
+  const auto problem = [](std::string_view json) {
+    Problems problems;
+    read_expectation(*parse_json_value(json), problems);
+    return problems.empty() ? std::string{} : to_text(problems.front());
+  };
+  EXPECT_EQ(problem(R"({"vicitms":[]})"),
+            "expect.vicitms: nothing of that name is compared; did you mean victims?");
+  EXPECT_EQ(problem(R"({"zzzzzzzz":null})"),
+            "expect.zzzzzzzz: nothing of that name is compared; known are outcome, victims, node, "
+            "fitsNodes, budgetViolations");
+  EXPECT_EQ(problem(R"({"outcome":"preempt"})"),
+            "expect.outcome \"preempt\": there is no such outcome; did you mean preempts?");
+  EXPECT_EQ(problem(R"({"candidates":[],"groupDisruptions":1,"placements":null})"), "");
 }
 
 TEST(Verify, ListsMismatchesAndSumsUp) {
@@ -103,7 +138,7 @@ TEST(Verify, ListsMismatchesAndSumsUp) {
                       .got = {.data = JsonValue::Array{{std::string("x")}, {std::string("y")}}}}}};
   EXPECT_EQ(verification_text(some),
             "a: victims\n  expected  none\n  got       x, y\n"
-            "3 cases: 1 agree, 1 differ, 1 could not be planned\n");
+            "3 cases: 1 agree, 1 differ, 1 could not be compared\n");
   EXPECT_FALSE(some.all_agree());
   const auto json = parse_json_value(verification_json(some));
   ASSERT_TRUE(json.has_value());

@@ -17,10 +17,14 @@ namespace ondemand = simdjson::ondemand;
 constexpr std::array<std::string_view, 7> other_fields = {
     "id", "ask", "askKind", "now", "placements", "expect", "configuration"};
 
+constexpr std::array<std::string_view, 9> all_fields = {
+    "id", "ask", "askKind", "snapshot", "now", "placements", "expect", "configuration", "breaches"};
+
 /// The fields that are read, as JSON text. Empty: not there.
 struct RawFields {
   std::string_view snapshot;
   std::string_view kind;
+  std::vector<std::string> unknown;
   std::array<std::string_view, other_fields.size()> others;
 };
 
@@ -39,6 +43,27 @@ simdjson::error_code raw_text(JsonCursor& value, std::string_view& out) {
   }
   out = value.raw_json_token();
   return simdjson::SUCCESS;
+}
+
+/// Whether a mapping begins and the line ends before it does.
+bool is_cut_off(std::string_view line) {
+  const std::size_t start = line.find_first_not_of(" \t\r");
+  if (start == std::string_view::npos || line[start] != '{') return false;
+  std::uint64_t depth = 0;
+  bool in_text = false;
+  for (std::size_t at = start; at < line.size(); ++at) {
+    const char byte = line[at];
+    if (in_text && byte == '\\') {
+      ++at;
+    } else if (byte == '"') {
+      in_text = !in_text;
+    } else if (!in_text && (byte == '{' || byte == '[')) {
+      ++depth;
+    } else if (!in_text && (byte == '}' || byte == ']') && --depth == 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void find_fields(std::string& line, RawFields& fields, JsonReader& reader) {
@@ -60,6 +85,9 @@ void find_fields(std::string& line, RawFields& fields, JsonReader& reader) {
         if (key == "kind") target = &fields.kind;
         if (known != other_fields.end()) {
           target = &fields.others[static_cast<std::size_t>(known - other_fields.begin())];
+        }
+        if (std::ranges::find(all_fields, key) == all_fields.end()) {
+          fields.unknown.emplace_back(key);
         }
         if (target == nullptr) return;
         if (const auto error = raw_text(value, *target)) reader.broken(error, path);
@@ -152,6 +180,8 @@ PodPlacement placement_of(const JsonMember& member) {
 
 }  // namespace
 
+std::span<const std::string_view> batch_keys() { return all_fields; }
+
 std::vector<PodPlacement> read_placements(const JsonValue& value, std::string_view field,
                                           Problems& problems) {
   std::vector<PodPlacement> placements;
@@ -185,6 +215,10 @@ BatchReading read_batch_line(std::string& line) {
   RawFields raw;
   JsonReader reader(reading.problems);
   find_fields(line, raw, reader);
+  if (!reading.problems.empty() && is_cut_off(line)) {
+    reading.problems.back().remedy = "the line may be cut off";
+  }
+  reading.unknown_keys = std::move(raw.unknown);
   FieldReader fields(raw, reading.problems);
   if (std::optional<JsonValue> id = fields.value("id")) reading.id = std::move(*id);
   if (!reading.problems.empty()) return reading;
@@ -193,6 +227,7 @@ BatchReading read_batch_line(std::string& line) {
   if (raw.snapshot.empty() && !raw.kind.empty()) {
     item.snapshot = line;  // A bare List: its fields are its own.
     reading.id = {};
+    reading.unknown_keys.clear();
     reading.item = std::move(item);
     return reading;
   }

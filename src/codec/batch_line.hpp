@@ -5,11 +5,13 @@
 //    "configuration": {"apiVersion": "makeway.dev/v1", "kind": "Configuration", ...}}
 //
 // Everything but `snapshot` may be missing. A line that has a `kind` and no `snapshot` is itself
-// the snapshot. Other keys are for people and are not read. The snapshot stays text: it can be
-// large, and the loader reads text.
+// the snapshot. `breaches` is what a bug report says to people; it is known and not read. Other
+// keys are named in `unknown_keys`: somebody meant something by them. The snapshot stays text: it
+// can be large, and the loader reads text.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +35,15 @@ struct BatchCase {
 struct BatchReading {
   JsonValue id;  ///< Null when there is none. Known even where the rest cannot be read.
   std::optional<BatchCase> item;
-  Problems problems;  ///< Empty exactly when there is an item.
+  Problems problems;                      ///< Empty exactly when there is an item.
+  std::vector<std::string> unknown_keys;  ///< In the order of the line.
 };
 
 /// Gives the line spare capacity, which the parser needs, and leaves its text alone.
 BatchReading read_batch_line(std::string& line);
+
+/// The keys that a line may have.
+std::span<const std::string_view> batch_keys();
 
 /// Either {"namespace/name": "node"} or a list of {namespace, name, node}; what is wrong with it
 /// goes to `problems`.

@@ -30,6 +30,7 @@ TEST(BatchLine, IsACase) {
   EXPECT_EQ(item.placements, (std::vector<PodPlacement>{{"shop", "a", "n1"}, {"shop", "b", "n2"}}));
   EXPECT_EQ(*item.expect->find("outcome")->as_string(), "fits");
   EXPECT_FALSE(item.configuration.has_value());
+  EXPECT_EQ(read.reading.unknown_keys, std::vector<std::string>{"note"});
 }
 
 TEST(BatchLine, NeedsOnlyASnapshot) {
@@ -43,6 +44,26 @@ TEST(BatchLine, MayBeABareList) {
   const Read read(R"({"apiVersion":"v1","kind":"List","items":[]})");
   ASSERT_TRUE(read.reading.item.has_value()) << read.problem();
   EXPECT_EQ(read.reading.item->snapshot, read.line);
+  EXPECT_TRUE(read.reading.unknown_keys.empty());
+}
+
+TEST(BatchLine, KnowsTheKeysOfABugReport) {
+  const Read read(R"({"id":1,"snapshot":{},"breaches":["law 2"]})");
+  EXPECT_TRUE(read.reading.item.has_value()) << read.problem();
+  EXPECT_TRUE(read.reading.unknown_keys.empty());
+}
+
+TEST(BatchLine, MayBeCutOff) {
+  const std::string whole =
+      R"({"id":"a","snapshot":{"kind":"List","items":[{"x":"\"}"}]},"ask":"b"})";
+  ASSERT_TRUE(Read(whole).reading.item.has_value());
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    const Read read(whole.substr(0, size));
+    EXPECT_FALSE(read.reading.item.has_value()) << read.line;
+    EXPECT_TRUE(read.problem().ends_with("; the line may be cut off")) << read.problem();
+  }
+  EXPECT_FALSE(Read(R"({"snapshot":{}} x)").problem().contains("cut off"));
+  EXPECT_FALSE(Read("nonsense").problem().contains("cut off"));
 }
 
 TEST(BatchLine, TakesPlacementsAsAList) {

@@ -70,6 +70,15 @@ void write_spared(DocumentWriter& writer, const PlanSpared& spared) {
   writer.end_object();
 }
 
+void write_holder(DocumentWriter& writer, const PlanHolder& holder) {
+  writer.begin_object();
+  writer.string_field("namespace", holder.namespace_name);
+  writer.string_field("name", holder.name);
+  writer.integer_field("priority", holder.priority);
+  writer.string_field("why", holder.why);
+  writer.end_object();
+}
+
 void write_refusal(DocumentWriter& writer, const PlanRefusal& refusal) {
   writer.begin_object();
   writer.string_field("reason", choice_name(refusal.reason));
@@ -77,6 +86,7 @@ void write_refusal(DocumentWriter& writer, const PlanRefusal& refusal) {
   writer.integer_field("amountMin", refusal.amount_min);
   writer.integer_field("nodes", refusal.nodes);
   writer.string_field("example", refusal.example);
+  list_field(writer, "holders", refusal.holders, write_holder);
   writer.end_object();
 }
 
@@ -177,6 +187,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
              [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
   list_field(writer, "actions", plan.actions, write_action);
   list_field(writer, "status", plan.status, write_status);
+  writer.integer_field("othersPending", plan.others_pending);
   writer.end_object();
 }
 

@@ -95,7 +95,7 @@ TEST(PlanDocument, ExplainsWhenAsked) {
       R"("victimUnits":1,"lostOn":"victims: 2 against 1"}],"spared":[{"namespace":"default",)"
       R"("name":"lucky","priority":20}],"sparedCount":1,"cascades":[],)"
       R"("refusals":[{"reason":"taint",)"
-      R"("detail":"a=b:NoSchedule","amountMin":0,"nodes":1,"example":"n3"}]})"))
+      R"("detail":"a=b:NoSchedule","amountMin":0,"nodes":1,"example":"n3","holders":[]}]})"))
       << text;
 }
 

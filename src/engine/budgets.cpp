@@ -29,10 +29,10 @@ std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
   return at->second;
 }
 
-bool Budgets::already_disrupted(std::uint32_t budget, PodIndex pod) const {
+bool Budgets::counts(std::uint32_t budget, PodIndex pod) const {
   const std::vector<std::string>& disrupted = budgets_[budget]->disrupted_pods;
-  return !disrupted.empty() &&
-         std::ranges::binary_search(disrupted, survey_.cluster().pods().name[pod.value]);
+  return disrupted.empty() ||
+         !std::ranges::binary_search(disrupted, survey_.cluster().pods().name[pod.value]);
 }
 
 void Budgets::start_trial() {
@@ -42,17 +42,27 @@ void Budgets::start_trial() {
 
 bool Budgets::charge(PodIndex pod) {
   for (const std::uint32_t budget : governing(pod)) {
-    if (already_disrupted(budget, pod)) continue;
+    if (!counts(budget, pod)) continue;
     touched_.push_back(budget);
     if (--left_[budget] < 0) return true;
   }
   return false;
 }
 
-bool Budgets::would_violate(PodIndex pod) {
-  return std::ranges::any_of(governing(pod), [&](std::uint32_t budget) {
-    return left_[budget] <= 0 && !already_disrupted(budget, pod);
-  });
+bool Budgets::charge_all(std::span<const PodIndex> pods) {
+  std::vector<std::uint32_t> charged;
+  bool violates = false;
+  for (const PodIndex pod : pods) {
+    for (const std::uint32_t budget : governing(pod)) {
+      if (!counts(budget, pod)) continue;
+      charged.push_back(budget);
+      touched_.push_back(budget);
+      violates = --left_[budget] < 0 || violates;
+    }
+  }
+  if (!violates) return true;
+  for (const std::uint32_t budget : charged) ++left_[budget];
+  return false;
 }
 
 void Budgets::commit(std::span<const PodIndex> pods) {

@@ -31,15 +31,17 @@ class Budgets {
   void start_trial();
   /// True when the pod's eviction violates a budget.
   bool charge(PodIndex pod);
-  /// Whether `charge` would be true; charges nothing.
-  bool would_violate(PodIndex pod);
+  /// Charges all of the pods, or none when one of them violates a budget; true when charged.
+  bool charge_all(std::span<const PodIndex> pods);
+  /// How many more evictions the budget allows, beyond what is committed.
+  std::int64_t allowed(std::uint32_t budget) const { return committed_[budget]; }
+  /// False for a pod that the budget counts as disrupted already.
+  bool counts(std::uint32_t budget, PodIndex pod) const;
 
   /// These pods will be evicted: they stay charged.
   void commit(std::span<const PodIndex> pods);
 
  private:
-  bool already_disrupted(std::uint32_t budget, PodIndex pod) const;
-
   Survey& survey_;
   std::vector<const DisruptionBudget*> budgets_;
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.

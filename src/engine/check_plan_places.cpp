@@ -41,7 +41,7 @@ class PlaceJudge {
         cluster_(hearing.cluster),
         configuration_(hearing.configuration),
         rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
-        world_(hearing.cluster) {
+        now_(hearing.cluster) {
     find_credited();
   }
 
@@ -55,6 +55,7 @@ class PlaceJudge {
       }
       settle(ask);
     }
+    judge_promises();
   }
 
  private:
@@ -62,6 +63,18 @@ class PlaceJudge {
     PodIndex pod;
     NodeIndex node;
   };
+
+  struct Promise {
+    const HeardAsk* ask = nullptr;
+    Place place;
+  };
+
+  /// When everybody who is leaving has left, and everybody who is nominated has come.
+  NaiveWorld& after() { return after_ ? *after_ : now_; }
+  NaiveWorld& own_after() {
+    if (!after_) after_.emplace(now_);
+    return *after_;
+  }
 
   void report(int law, const HeardAsk& ask, std::string text) {
     hearing_.breaches.add(law, ask.text, std::move(text));
@@ -80,8 +93,10 @@ class PlaceJudge {
   void judge_irreducible(NaiveFit& fit, const HeardAsk& ask, NodeIndex node);
   void judge_infeasible(NaiveFit& fit, const HeardAsk& ask);
   void judge_group(const HeardAsk& ask);
-  bool judge_members(const HeardAsk& ask, const std::vector<Place>& found, bool now);
+  bool judge_members(NaiveWorld& world, const HeardAsk& ask, const std::vector<Place>& found,
+                     bool now);
   void settle(const HeardAsk& ask);
+  void judge_promises();
 
   std::vector<PodIndex> holders(const HeardAsk& ask, NodeIndex node) const;
   bool fits_beside_nominated(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
@@ -98,9 +113,12 @@ class PlaceJudge {
   const Cluster& cluster_;
   const Configuration& configuration_;
   EvictionRules rules_;
-  NaiveWorld world_;                  ///< Now, for the next ask: what is bound or will be at once.
+  NaiveWorld now_;                   ///< For the next ask: what is bound or will be at once.
+  std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
+  std::vector<Promise> promises_;    ///< Pods that are still to come.
+  std::vector<PodIndex> hopeful_;    ///< Nominated where they do not fit yet.
+  bool someone_nominated_ = false;
   std::set<PodIndex> gone_;           ///< After: credited leaving pods and victims of earlier asks.
-  std::vector<Place> nominated_;      ///< After: where earlier asks will go.
   std::set<PodIndex> victims_;        ///< Of earlier asks.
   std::set<NodeIndex> victim_nodes_;  ///< Where they are.
   std::set<PodIndex> decided_;        ///< Pods of earlier asks.
@@ -112,13 +130,14 @@ void PlaceJudge::find_credited() {
     const NodeIndex node{slot};
     if (!cluster_.nodes().flags[node].used || cluster_.nodes().leaving[node] == 0) continue;
     for (const PodIndex pod : cluster_.order().pods(node)) {
-      if (rules_.leaving(pod) && !rules_.overdue(pod)) gone_.insert(pod);
+      if (!rules_.leaving(pod) || rules_.overdue(pod)) continue;
+      gone_.insert(pod);
+      own_after().remove(pod);
     }
   }
 }
 
-// ---- The form of an entry (laws 3, 6 and 10)
-// ------------------------------------------------------
+// ---- The form of an entry (laws 3, 6 and 10) ---------------------------------------------------
 
 void PlaceJudge::judge_form(const HeardAsk& ask) {
   const PlanAsk& entry = *ask.entry;
@@ -150,7 +169,7 @@ void PlaceJudge::judge_waiting(const HeardAsk& ask) {
   const PlanAsk& entry = *ask.entry;
   // Where earlier asks are on their way, it may also wait for them to come (affinity, spread).
   const bool names_nobody = entry.waits_for.empty() && !entry.waits_until;
-  if (entry.outcome == Outcome::waits && names_nobody && nominated_.empty()) {
+  if (entry.outcome == Outcome::waits && names_nobody && !someone_nominated_) {
     report(6, ask, "it waits for nothing");
   }
   if (entry.waits_until && *entry.waits_until <= hearing_.plan.now) {
@@ -200,8 +219,7 @@ std::vector<PlaceJudge::Place> PlaceJudge::places(const HeardAsk& ask, bool comp
   return found;
 }
 
-// ---- Feasibility beside nominated pods
-// ------------------------------------------------------------
+// ---- Feasibility beside nominated pods ---------------------------------------------------------
 
 /// Pending pods that hold room on the node against this ask by their nomination.
 std::vector<PodIndex> PlaceJudge::holders(const HeardAsk& ask, NodeIndex node) const {
@@ -209,7 +227,7 @@ std::vector<PodIndex> PlaceJudge::holders(const HeardAsk& ask, NodeIndex node) c
   for (const PodIndex pod : cluster_.nodes().nominated[node]) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
-    if (world_.where(pod).exists()) continue;
+    if ((after_ ? *after_ : now_).where(pod).exists()) continue;
     if (std::ranges::find(ask.pods, pod) == ask.pods.end()) held.push_back(pod);
   }
   return held;
@@ -229,29 +247,30 @@ bool PlaceJudge::fits_beside_nominated(NaiveFit& fit, const HeardAsk& ask, NodeI
 // ---- One pod ------------------------------------------------------------------------------------
 
 void PlaceJudge::judge_pod(const HeardAsk& ask) {
-  NaiveFit fit(world_, ask.pods.front());
   const Outcome outcome = ask.entry->outcome;
   const std::vector<Place> found = places(ask, true);
   const NodeIndex node = found.empty() ? NodeIndex{} : found.front().node;
   if (outcome == Outcome::not_found) return;
-  if (outcome == Outcome::fits && node.exists()) {
-    if (const MaybeRefusal refused = fit.refusal(node)) {
-      return report_refusal(ask, {.pod = fit.ask(), .node = node}, *refused);
+  std::vector<NodeIndex> free_now;
+  if (outcome == Outcome::fits || outcome == Outcome::preempts) {
+    NaiveFit fit(now_, ask.pods.front());
+    if (outcome == Outcome::fits && node.exists()) {
+      if (const MaybeRefusal refused = fit.refusal(node)) {
+        return report_refusal(ask, {.pod = fit.ask(), .node = node}, *refused);
+      }
+    }
+    if (outcome == Outcome::preempts) {
+      std::ranges::copy_if(now_.nodes(), std::back_inserter(free_now),
+                           [&](NodeIndex each) { return fit.fits(each); });
     }
   }
-  std::vector<NodeIndex> free_now;
-  if (outcome == Outcome::preempts) {
-    std::ranges::copy_if(world_.nodes(), std::back_inserter(free_now),
-                         [&](NodeIndex each) { return fit.fits(each); });
-  }
+  NaiveFit fit(after(), ask.pods.front());
   judge_after(fit, ask, node, free_now);
 }
 
 /// The laws about the time when everybody who leaves is gone and everybody nominated has come.
 void PlaceJudge::judge_after(NaiveFit& fit, const HeardAsk& ask, NodeIndex node,
                              const std::vector<NodeIndex>& free_now) {
-  for (const PodIndex pod : gone_) fit.remove(pod);
-  for (const Place& place : nominated_) fit.place(place.pod, place.node);
   const bool held = held_by_preempted(fit, ask);
   if (held && !ask.victims.empty()) {
     report(7, ask, "it has victims, and those it preempted are still leaving its nominated node");
@@ -270,8 +289,23 @@ void PlaceJudge::judge_after(NaiveFit& fit, const HeardAsk& ask, NodeIndex node,
   if (node.exists() && !waits_held) judge_place(fit, ask, node);
   if (node.exists() && fits_beside_nominated(fit, ask, node)) judge_irreducible(fit, ask, node);
   for (const PodIndex pod : own) fit.put_back(pod);
-  for (const Place& place : nominated_) fit.remove(place.pod);
-  for (const PodIndex pod : gone_) fit.put_back(pod);
+}
+
+/// Law 3 in the end: what later asks took and got leaves room for everybody who is still to come.
+void PlaceJudge::judge_promises() {
+  for (const PodIndex pod : hopeful_) after().remove(pod);
+  for (const Promise& promise : promises_) {
+    after().remove(promise.place.pod);
+    {
+      NaiveFit fit(after(), promise.place.pod);
+      if (const MaybeRefusal refused = fit.refusal(promise.place.node)) {
+        report(3, *promise.ask,
+               fmt::format("when all asks are served it does not fit on node {} any more: {}",
+                           node_name(promise.place.node), refusal_text(*refused)));
+      }
+    }
+    after().place(promise.place.pod, promise.place.node);
+  }
 }
 
 /// Laws 1, 6 and 7: without its victims the ask fits nowhere, neither at once nor when everybody
@@ -290,8 +324,8 @@ void PlaceJudge::judge_evicting(NaiveFit& fit, const HeardAsk& ask,
     return report(1, ask, fmt::format("it has victims, and fits on node {}", node_name(*free)));
   }
   if (gone_.empty()) return;  // Nobody is leaving: there is no room later that is not there now.
-  const auto later = std::ranges::find_if(world_.nodes(), fits_after);
-  if (later == world_.nodes().end()) return;
+  const auto later = std::ranges::find_if(now_.nodes(), fits_after);
+  if (later == now_.nodes().end()) return;
   report(
       6, ask,
       fmt::format("it has victims, and fits on node {} once others have left", node_name(*later)));
@@ -415,13 +449,13 @@ bool PlaceJudge::full_for_ever(const HeardAsk& ask, NodeIndex node) const {
 /// leaves whole; pods that stand elsewhere are nobody's to take for a pod that goes here.
 void PlaceJudge::judge_infeasible(NaiveFit& fit, const HeardAsk& ask) {
   const bool evicts = !cluster_.units()[ask.unit].never_preempts;
-  for (const NodeIndex node : world_.nodes()) {
+  for (const NodeIndex node : now_.nodes()) {
     if (full_for_ever(ask, node) || fit.lasting_refusal(node)) continue;
     std::set<PodIndex> away;
     for (const PodIndex pod : cluster_.order().pods(node)) {
-      if (!evicts || world_.where(pod) != node || !rules_.may_leave(pod, ask.priority)) continue;
+      if (!evicts || after().where(pod) != node || !rules_.may_leave(pod, ask.priority)) continue;
       for (const PodIndex member : rules_.leaves_with(pod)) {
-        if (world_.where(member).exists()) away.insert(member);
+        if (after().where(member).exists()) away.insert(member);
       }
     }
     for (const PodIndex pod : away) fit.remove(pod);
@@ -434,52 +468,59 @@ void PlaceJudge::judge_infeasible(NaiveFit& fit, const HeardAsk& ask) {
   }
 }
 
-// ---- Groups, and what an ask leaves behind
-// --------------------------------------------------------
+// ---- Groups, and what an ask leaves behind -----------------------------------------------------
 
 /// Each member fits where it goes beside all the others. Who `fits` must do so now as well.
 void PlaceJudge::judge_group(const HeardAsk& ask) {
   const std::vector<Place> found = places(ask, true);
   const bool fits = ask.entry->outcome == Outcome::fits;
-  if (fits && !judge_members(ask, found, true)) return;
-  std::set<PodIndex> away = gone_;
-  for (const HeardVictim& victim : ask.victims) away.insert(victim.pod);
-  for (const PodIndex pod : away) world_.remove(pod);
-  for (const Place& place : nominated_) world_.place(place.pod, place.node);
-  judge_members(ask, found, false);
-  for (const Place& place : nominated_) world_.remove(place.pod);
-  for (const PodIndex pod : away) world_.place(pod, cluster_.pods().node[pod]);
+  if (fits && !judge_members(now_, ask, found, true)) return;
+  std::vector<PodIndex> away;
+  for (const HeardVictim& victim : ask.victims) {
+    if (!gone_.contains(victim.pod)) away.push_back(victim.pod);
+  }
+  for (const PodIndex pod : away) after().remove(pod);
+  judge_members(after(), ask, found, false);
+  for (const PodIndex pod : away) after().place(pod, cluster_.pods().node[pod]);
 }
 
 /// False: somebody does not fit.
-bool PlaceJudge::judge_members(const HeardAsk& ask, const std::vector<Place>& found, bool now) {
+bool PlaceJudge::judge_members(NaiveWorld& world, const HeardAsk& ask,
+                               const std::vector<Place>& found, bool now) {
   bool all_fit = true;
-  for (const Place& place : found) world_.place(place.pod, place.node);
+  for (const Place& place : found) world.place(place.pod, place.node);
   for (const Place& place : found) {
-    world_.remove(place.pod);
-    NaiveFit fit(world_, place.pod);
+    world.remove(place.pod);
+    NaiveFit fit(world, place.pod);
     const MaybeRefusal refused = fit.refusal(place.node);
     if (refused) all_fit = false;
     if (!now) judge_place(fit, ask, place.node);
     if (now && refused) report_refusal(ask, place, *refused);
     fit.place(place.pod, place.node);
   }
-  for (const Place& place : found) world_.remove(place.pod);
+  for (const Place& place : found) world.remove(place.pod);
   return all_fit;
 }
 
 void PlaceJudge::settle(const HeardAsk& ask) {
-  for (const Place& place : places(ask, false)) {
-    if (ask.entry->outcome == Outcome::fits) {
-      world_.place(place.pod, place.node);
-    } else {
-      nominated_.push_back(place);
-    }
-  }
   for (const HeardVictim& victim : ask.victims) {
-    gone_.insert(victim.pod);
+    if (gone_.insert(victim.pod).second) own_after().remove(victim.pod);
     victims_.insert(victim.pod);
     victim_nodes_.insert(cluster_.pods().node[victim.pod]);
+  }
+  for (const Place& place : places(ask, false)) {
+    if (ask.entry->outcome == Outcome::fits) {
+      now_.place(place.pod, place.node);
+      if (after_) after_->place(place.pod, place.node);
+      continue;
+    }
+    // Somebody may wait for a place where it does not fit yet; that is no promise.
+    const bool fits = !NaiveFit(own_after(), place.pod).refusal(place.node);
+    own_after().place(place.pod, place.node);
+    someone_nominated_ = true;
+    if (!fits) hopeful_.push_back(place.pod);
+    const bool promised = fits && ask.entry->kind == AskKind::pod;
+    if (promised) promises_.push_back({.ask = &ask, .place = place});
   }
   // Groups for which nothing was found keep what they are nominated to.
   const bool keeps_nominations =

@@ -161,7 +161,7 @@ void VictimJudge::judge_ask(const HeardAsk& ask) {
     created = cluster_.groups()[unit.group].object->created.value_or(no_time);
   }
   const Duration delay = hearing_.configuration.engine.preemption_delay;
-  if (created != no_time && hearing_.plan.now < created + delay) {
+  if (delay.ms > 0 && created != no_time && hearing_.plan.now < created + delay) {
     report(2, ask, fmt::format("it may not preempt before {}", to_text(created + delay)));
   }
 }

@@ -33,6 +33,10 @@ class PodConstraints final : public ScratchWatcher {
 
   std::optional<Refused> check(NodeIndex node) const;
 
+  /// False: other pods mean nothing but the room they take.
+  bool any() const {
+    return !(affinity_.empty() && anti_affinity_.empty() && spread_.empty() && repelling_.empty());
+  }
   /// Whether the presence of the pod can be what the ask's affinity needs.
   bool wanted(PodIndex pod);
   /// Whether the ask may be the first of a series that wants to be together.

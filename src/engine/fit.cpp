@@ -60,10 +60,18 @@ bool PodFit::holds_room(PodIndex pod) const {
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
 }
 
-std::optional<Refused> PodFit::check(NodeIndex node) {
+bool PodFit::reserved(NodeIndex node) const {
   const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
-  const auto holds = [&](PodIndex pod) { return holds_room(pod); };
-  if (nominated.empty() || std::ranges::none_of(nominated, holds)) return check_unreserved(node);
+  return std::ranges::any_of(nominated, [&](PodIndex pod) { return holds_room(pod); });
+}
+
+bool PodFit::only_resources(NodeIndex node) const {
+  return ports_.empty() && !constraints_.any() && !reserved(node);
+}
+
+std::optional<Refused> PodFit::check(NodeIndex node) {
+  if (!reserved(node)) return check_unreserved(node);
+  const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
   const Scratch::Checkpoint before = scratch_.checkpoint();
   for (const PodIndex pod : nominated) {
     if (holds_room(pod)) scratch_.place(pod, node);
@@ -88,21 +96,23 @@ std::optional<Refused> PodFit::check_unreserved(NodeIndex node) {
   return constraints_.check(node);
 }
 
+/// Tells the first of the ask's own ports that is taken, whoever took it: pods that this world has
+/// placed come in no order that means anything.
 std::optional<Refused> PodFit::check_ports(NodeIndex node) const {
   if (ports_.empty()) return std::nullopt;
   const Cluster& cluster = survey_.cluster();
-  std::optional<Refused> refusal;
+  std::size_t first = ports_.size();
   scratch_.for_each_pod(node, [&](PodIndex pod) {
-    if (refusal || cluster.pods().shape[pod] == ShapeId{0}) return;
+    if (cluster.pods().shape[pod] == ShapeId{0}) return;
     for (const HostPort& taken : cluster.shape(cluster.pods().shape[pod]).ports) {
-      for (const Port& wanted : ports_) {
-        if (refusal || !clash(taken, *wanted.port)) continue;
-        refusal =
-            Refused{.reason = RefusalReason::host_port, .detail = wanted.note, .resolvable = true};
+      for (std::size_t at = 0; at < first; ++at) {
+        if (clash(taken, *ports_[at].port)) first = at;
       }
     }
   });
-  return refusal;
+  if (first == ports_.size()) return std::nullopt;
+  return Refused{
+      .reason = RefusalReason::host_port, .detail = ports_[first].note, .resolvable = true};
 }
 
 /// Tells the resource that is shortest in proportion to the request, then the first by name. What

@@ -37,6 +37,9 @@ class PodFit {
   std::optional<Refused> check(NodeIndex node);
   /// The same without looking at nominations.
   std::optional<Refused> check_unreserved(NodeIndex node);
+  /// Whether removals and put-backs can change nothing on the node but resources.
+  bool only_resources(NodeIndex node) const;
+  RequestRow requests() const { return requests_; }
 
  private:
   struct Port {
@@ -47,6 +50,7 @@ class PodFit {
   std::optional<Refused> check_ports(NodeIndex node) const;
   std::optional<Refused> check_resources(NodeIndex node);
   bool holds_room(PodIndex pod) const;
+  bool reserved(NodeIndex node) const;
 
   Survey& survey_;
   Scratch& scratch_;

@@ -19,7 +19,9 @@ void RefusalTally::add(const Refused& refused, NodeIndex node) {
     return;
   }
   ++found->nodes;
-  found->amount_min = std::min(found->amount_min, refused.amount);
+  if (refused.amount >= found->amount_min) return;
+  found->amount_min = refused.amount;
+  found->example = node;
 }
 
 std::vector<PlanRefusal> RefusalTally::refusals(const Survey& survey) const {

@@ -10,7 +10,7 @@ namespace makeway {
 
 class RefusalTally {
  public:
-  /// Nodes come in the order of their names, so that the first of a group is its example.
+  /// Nodes come in the order of their names, so that the first of the closest ones is the example.
   void add(const Refused& refused, NodeIndex node);
   void clear() { groups_.clear(); }
   bool empty() const { return groups_.empty(); }

@@ -20,10 +20,10 @@ class Scoring {
 
   std::int64_t value(ScoreKey key) const {
     switch (key) {
-      case ScoreKey::members_not_placed: return input_.members_not_placed;
+      case ScoreKey::members_not_placed: return 0;  // A pod is placed or not.
       case ScoreKey::budget_violations: return input_.budget_violations;
       case ScoreKey::highest_priority: return highest_priority();
-      case ScoreKey::secondary_victims: return input_.secondary_victims;
+      case ScoreKey::secondary_victims: return 0;  // Whoever follows cascades puts it in.
       case ScoreKey::victims: return sum([](PodIndex) { return 1; });
       case ScoreKey::priority_sum: return sum([this](PodIndex pod) { return priority(pod); });
       case ScoreKey::raw_priority_sum:

@@ -15,11 +15,7 @@ Scratch::Scratch(const Cluster& cluster)
 NodeIndex Scratch::node_of(PodIndex pod) const {
   if (states_[pod] == State::as_in_cluster) return cluster_.pods().node[pod];
   if (states_[pod] == State::nowhere) return {};
-  // Rare: only what this world has placed. The newest move of the pod says where.
-  for (std::size_t at = log_.size(); at-- > 0;) {
-    if (log_[at].pod == pod) return log_[at].node;
-  }
-  CHECK(false, "a placed pod without a move");
+  return placed_on_.at(pod);
 }
 
 std::span<const std::int64_t> Scratch::used(NodeIndex node) const {
@@ -48,6 +44,7 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
     states_[pod] = State::as_in_cluster;
   } else {
     states_[pod] = State::placed;
+    placed_on_[pod] = node;
     touched.placed.push_back(pod);
   }
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
@@ -59,7 +56,10 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
 
 void Scratch::leave(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
-  if (states_[pod] == State::placed) std::erase(touched.placed, pod);
+  if (states_[pod] == State::placed) {
+    std::erase(touched.placed, pod);
+    placed_on_.erase(pod);
+  }
   states_[pod] = State::nowhere;
   bool saturated = false;
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -94,6 +95,7 @@ class Scratch {
   IndexedVector<NodeIndex, std::uint32_t> row_of_;
   std::vector<Row> rows_;
   std::vector<Move> log_;
+  std::map<PodIndex, NodeIndex> placed_on_;  ///< Of pods in state `placed`.
   std::vector<ScratchWatcher*> watchers_;
 };
 

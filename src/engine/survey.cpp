@@ -68,10 +68,8 @@ bool tolerates(const PodShape& shape, const Taint& taint) {
 Survey::Survey(const Cluster& cluster)
     : cluster_(cluster),
       nodes_(cluster.nodes_by_name()),
-      ranks_(cluster.nodes().slots(), 0),
       allocatable_rows_(cluster.nodes().slots(), nullptr),
       resource_notes_(cluster.resources().size()) {
-  for (std::uint32_t rank = 0; rank < nodes_.size(); ++rank) ranks_[nodes_[rank]] = rank;
   for (const Namespace* object : cluster.namespaces()) namespaces_.emplace(object->name, object);
   for (std::uint32_t column = 0; column < cluster.resources().size(); ++column) {
     resource_notes_[ResourceIndex{column}] = note(cluster.resources().name(ResourceIndex{column}));

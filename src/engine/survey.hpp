@@ -68,8 +68,6 @@ class Survey {
   std::span<const PodIndex> repelling_pods();
   /// Existing nodes by name.
   std::span<const NodeIndex> nodes() const { return nodes_; }
-  /// Place of a node in `nodes`.
-  std::uint32_t rank(NodeIndex node) const { return ranks_[node]; }
 
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
@@ -86,7 +84,6 @@ class Survey {
 
   const Cluster& cluster_;
   std::vector<NodeIndex> nodes_;
-  IndexedVector<NodeIndex, std::uint32_t> ranks_;
   std::map<std::string, Topology, std::less<>> topologies_;
   std::map<std::uint32_t, std::vector<std::int64_t>> allocatable_;  ///< By request id.
   IndexedVector<NodeIndex, const std::int64_t*> allocatable_rows_;

@@ -46,43 +46,55 @@ Time VictimRules::started(PodIndex pod) const {
   return started == no_time ? now_ : started;
 }
 
-bool VictimRules::protected_pod(PodIndex pod) const {
+std::string_view VictimRules::protection(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodColumns& pods = cluster.pods();
   const ProtectionSettings& protection = configuration_.protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
-  if (protection.protect_mirror_pods && flags.mirror) return true;
+  if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
   if (protection.protect_opted_out) {
-    if (flags.opted_out) return true;
-    const bool grouped = unit.kind == UnitKind::group;
-    if (grouped && cluster.groups()[unit.group].object &&
-        cluster.groups()[unit.group].object->opted_out) {
-      return true;
+    const bool grouped = unit.kind == UnitKind::group && cluster.groups()[unit.group].object;
+    if (flags.opted_out || (grouped && cluster.groups()[unit.group].object->opted_out)) {
+      return "opted out";
     }
   }
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
-    return true;
+    return "marked as protected";
   }
-  if (std::ranges::find(protected_namespaces_, pods.namespace_name[pod]) !=
-      protected_namespaces_.end()) {
-    return true;
+  const auto among = [](const std::vector<StringId>& list, StringId id) {
+    return !list.empty() && std::ranges::find(list, id) != list.end();
+  };
+  if (among(protected_namespaces_, pods.namespace_name[pod])) return "in a protected namespace";
+  if (protection.protect_system_critical && among(critical_classes_, pods.priority_class[pod])) {
+    return "system-critical";
   }
-  if (protection.protect_system_critical &&
-      std::ranges::find(critical_classes_, pods.priority_class[pod]) != critical_classes_.end()) {
-    return true;
-  }
-  // A clock that is ahead must not protect anybody.
-  return protection.minimum_runtime > Duration{} &&
-         now_ - started(pod) < protection.minimum_runtime;
+  const Duration minimum = protection.minimum_runtime;
+  if (minimum.ms > 0 && now_ - started(pod) < minimum) return "younger than the minimum runtime";
+  return {};
+}
+
+std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod,
+                                            std::int32_t ask_priority) const {
+  if (priority_of(pod) >= ask_priority) return "not of lower priority";
+  if (leaving(pod)) return "leaving, and its time is up";
+  if (settled_[pod] != 0) return "placed by this plan";
+  if (const std::string_view reason = protection(pod); !reason.empty()) return reason;
+  const Cluster& cluster = survey_.cluster();
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
+  const bool held = std::ranges::any_of(cluster.groups()[unit.group].members, [&](PodIndex member) {
+    return scratch.node_of(member).exists() && !leaving(member) && !may_leave(scratch, member);
+  });
+  return held ? "its group cannot leave whole" : std::string_view{};
 }
 
 /// Everything but priority. Who was moved elsewhere in this world is only supposed to be there.
 bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {
   const NodeIndex node = scratch.node_of(pod);
   return node.exists() && node == survey_.cluster().pods().node[pod] && settled_[pod] == 0 &&
-         !leaving(pod) && !protected_pod(pod);
+         !leaving(pod) && protection(pod).empty();
 }
 
 void VictimRules::collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority,

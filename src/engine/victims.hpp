@@ -3,8 +3,8 @@
 // A potential victim is a unit: a pod, or a whole group whose disruption mode is `all`, with all of
 // its pods wherever they run. It must be strictly less important than the ask by priority and not
 // protected (SPEC section 1): mirror and static pods, opted out, protected namespaces, younger than
-// the minimum runtime, system-critical, marked members. One protected pod protects a whole `all`
-// group.
+// the minimum runtime, system-critical, marked members (of groups that leave one by one). One
+// protected pod protects a whole `all` group.
 //
 // Importance, the configured keys in order (`workload.importanceKeys`): priority, group over pod,
 // size, age, lost work; then namespace/name. Members of a group that leave one by one rank as
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/scratch.hpp"
@@ -64,9 +65,14 @@ class VictimRules {
   bool credited(PodIndex pod) const;
   /// Leaving for so long that nobody waits for it any more.
   bool overdue(PodIndex pod) const;
-  bool protected_pod(PodIndex pod) const;
+  /// Why the pod is protected, "opted out"; empty when it is not.
+  std::string_view protection(PodIndex pod) const;
   /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
   void settle(PodIndex pod) { settled_[pod] = 1; }
+
+  /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
+  std::string_view stays_because(const Scratch& scratch, PodIndex pod,
+                                 std::int32_t ask_priority) const;
 
   /// Adds the units that have a pod on the node in this world and may leave for an ask of this
   /// priority.

@@ -144,6 +144,11 @@ template <>
 inline constexpr std::array<std::string_view, 2> choice_names<PlacementGuide> = {"victims",
                                                                                  "node-score"};
 
+enum class VictimChoiceRule : std::uint8_t { put_back, best };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<VictimChoiceRule> = {"put-back",
+                                                                                   "best"};
+
 enum class NodeScore : std::uint8_t { pack, spread };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<NodeScore> = {"pack", "spread"};
@@ -321,6 +326,7 @@ struct WorkloadSettings {
   PrioritySearch priority_search = PrioritySearch::adaptive;
   std::vector<ImportanceKey> importance_keys = {ImportanceKey::priority, ImportanceKey::kind,
                                                 ImportanceKey::size, ImportanceKey::age};
+  VictimChoiceRule victim_choice = VictimChoiceRule::best;
   PutBack put_back = PutBack::until_stable;
   ReprieveScope reprieve_scope = ReprieveScope::every_node;
   LeavingRoom leaving_room = LeavingRoom::credited;

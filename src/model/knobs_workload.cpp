@@ -84,6 +84,10 @@ constexpr std::array rows = {
          "What makes a victim more important, and so put back earlier: higher priority; a group "
          "or its member over a lone pod (kind); more pods (size); started earlier (age); more lost "
          "work. Names come last."}),
+    choice<workload, &Workload::victim_choice>(
+        {"workload.victimChoice", "2",
+         "Who leaves a node: whoever cannot be put back (put-back), or the set that is best on the "
+         "score, found by branch and bound within engine.victimStepsMax (best)."}),
     choice<workload, &Workload::put_back>(
         {"workload.putBack", "2",
          "Victims that still fit are put back, most important first: not at all (none), in one "

@@ -87,13 +87,24 @@ inline constexpr std::array<std::string_view, 11> choice_names<RefusalReason> = 
     "unsupported",  "unschedulable", "taint",    "node-affinity", "host-port", "resource",
     "spread-label", "spread",        "affinity", "anti-affinity", "repelled"};
 
+/// A pod that holds what the ask needs and cannot be made to leave for it.
+struct PlanHolder {
+  std::string namespace_name;
+  std::string name;
+  std::int32_t priority = 0;  ///< The unit's preemption priority.
+  std::string why;            ///< "not of lower priority", "opted out", "nominated", ...
+
+  friend bool operator==(const PlanHolder&, const PlanHolder&) = default;
+};
+
 /// Nodes that refuse the ask for the same reason.
 struct PlanRefusal {
   RefusalReason reason = RefusalReason::resource;
   std::string detail;
   std::int64_t amount_min = 0;  ///< The smallest amount among these nodes; 0: no amount.
   std::int64_t nodes = 0;
-  std::string example;  ///< The first of these nodes by name.
+  std::string example;              ///< The first by name of the nodes with the smallest amount.
+  std::vector<PlanHolder> holders;  ///< On the example, most important first, at most five.
 
   friend bool operator==(const PlanRefusal&, const PlanRefusal&) = default;
 };
@@ -199,6 +210,7 @@ struct Plan {
   std::vector<PlanAsk> asks;
   std::vector<PlanAction> actions;
   std::vector<PlanStatus> status;
+  std::int64_t others_pending = 0;  ///< Pending pods that did not ask.
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };

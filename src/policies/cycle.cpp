@@ -55,6 +55,27 @@ PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod) {
   return ask;
 }
 
+bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const PodIndex> victims) {
+  if (cycle.promises.empty()) return true;
+  Scratch& world = cycle.after;
+  const Scratch::Checkpoint before = world.checkpoint();
+  for (const PodIndex pod : cycle.hopeful) world.remove(pod);
+  for (const PodIndex victim : victims) world.remove(victim);
+  world.place(ask, node);
+  bool kept = true;
+  for (const Promise& promise : cycle.promises) {
+    world.remove(promise.pod);
+    {
+      PodFit fit(cycle.survey, world, promise.pod, cycle.decided);
+      kept = !fit.check_unreserved(promise.node);
+    }
+    if (!kept) break;
+    world.place(promise.pod, promise.node);
+  }
+  world.rollback(before);
+  return kept;
+}
+
 void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node) {
   cycle.now.place(pod, node);
   cycle.after.place(pod, node);
@@ -69,6 +90,18 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
     cycle.rules.settle(victim);
   }
   cycle.budgets.commit(victims);
+  const PodShape& shape = cycle.cluster.shape(cycle.cluster.pods().shape[pod]);
+  const bool depends_on_others = !shape.affinity.empty() || !shape.spread.empty();
+  const bool may_hope = victims.empty() && cycle.configuration.workload.nomination_held_by ==
+                                               NominationHeldBy::preempted_pods;
+  if (depends_on_others || may_hope) {
+    PodFit fit(cycle.survey, cycle.after, pod, cycle.decided);
+    if (fit.check_unreserved(node)) {
+      cycle.hopeful.push_back(pod);
+    } else if (depends_on_others) {
+      cycle.promises.push_back({pod, node});
+    }
+  }
   cycle.after.place(pod, node);
   cycle.rules.settle(pod);
   cycle.worlds_differ = true;

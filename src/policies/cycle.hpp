@@ -20,6 +20,12 @@
 
 namespace makeway {
 
+/// A nominated ask whose place depends on others being there: affinity or spread.
+struct Promise {
+  PodIndex pod;
+  NodeIndex node;
+};
+
 struct Cycle {
   Cycle(const Cluster& cluster, const Configuration& configuration, Time now_time);
 
@@ -33,6 +39,10 @@ struct Cycle {
   bool worlds_differ = false;
   std::vector<PodIndex> gone;  ///< In `now`, but not in `after`.
   DecidedPods decided;
+  std::vector<Promise> promises;
+  /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
+  std::vector<PodIndex> hopeful;
+  bool explain = true;  ///< See PlanRequest.
   Plan plan;
 };
 
@@ -43,6 +53,11 @@ PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node);
 
 /// An entry for the pod with its names and priority filled in.
 PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod);
+
+/// Whether everybody who was promised a place still fits there in `after` when these victims leave
+/// and the ask comes to the node (law 3). What takes room is checked when it comes; this is about
+/// those whose place depends on others.
+bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const PodIndex> victims);
 
 /// The pod is bound to the node now.
 void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node);

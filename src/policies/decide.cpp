@@ -26,6 +26,13 @@ bool pending(const Cluster& cluster, PodIndex pod) {
   return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
 }
 
+/// How many pods are not bound; those that are being deleted too.
+std::int64_t pending_pods(const Cluster& cluster) {
+  auto count = static_cast<std::int64_t>(cluster.pod_count());
+  for (const std::uint32_t bound : cluster.nodes().pods) count -= bound;
+  return count;
+}
+
 /// In the order in which they are decided. A missing creation time counts as the latest.
 std::vector<PendingUnit> pending_units(const Cluster& cluster) {
   std::vector<PendingUnit> units;
@@ -60,13 +67,13 @@ PlanAsk group_ask(const Cluster& cluster, UnitIndex index) {
   ask.name = std::string(cluster.text(group.name));
   ask.priority = unit.scheduling_priority;
   ask.outcome = Outcome::not_found;
-  ask.reason = "pod groups are not planned as asks by this version";
+  ask.reason = "this version plans pods, not groups: nothing was tried";
   return ask;
 }
 
 Problem ask_problem(const AskName& name, std::string message, std::string remedy) {
   return {.object = object_text(choice_name(name.kind), name.namespace_name, name.name),
-          .field = "--ask",
+          .field = "ask",
           .value = {},
           .message = std::move(message),
           .remedy = std::move(remedy)};
@@ -97,9 +104,10 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
   found = {.unit = cluster.pods().unit[*pod], .pod = *pod};
   const Unit& unit = cluster.units()[found.unit];
   if (unit.kind == UnitKind::group) {
-    const std::string group = unit_text(cluster, found.unit);
-    return ask_problem(name, fmt::format("it belongs to {} and asks with it", group),
-                       "name the group: --ask PodGroup/NAMESPACE/NAME");
+    return ask_problem(name,
+                       fmt::format("it belongs to {}, and groups are not planned yet",
+                                   unit_text(cluster, found.unit)),
+                       "plan a pod that belongs to no group");
   }
   return std::nullopt;
 }
@@ -108,7 +116,13 @@ std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& req
                                   std::optional<NodeIndex>& node) {
   if (!request.ask || request.placements.empty()) return std::nullopt;
   if (request.ask->kind == AskKind::pod_group) return std::nullopt;
-  const std::string& name = request.placements.front().node;
+  const PodPlacement& given = request.placements.front();
+  if (request.placements.size() > 1 || given.namespace_name != request.ask->namespace_name ||
+      given.name != request.ask->name) {
+    return ask_problem(*request.ask, "the given placements are not those of this pod",
+                       "give the pod's own placement, or none");
+  }
+  const std::string& name = given.node;
   const std::optional<NodeIndex> found = cluster.find_node(name);
   if (!found || !cluster.nodes().flags[*found].exists) {
     return ask_problem(*request.ask, fmt::format("the given node {} does not exist", name),
@@ -124,15 +138,18 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
                 const PlanRequest& request) {
   std::vector<PendingUnit> units;
   std::optional<NodeIndex> given;
+  std::int64_t others = 0;
   if (request.ask) {
     PendingUnit unit;
     if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
     if (auto problem = find_given(cluster, request, given)) return {{}, {*std::move(problem)}};
     units.push_back(unit);
+    others = pending_pods(cluster) - 1;
   } else {
     units = pending_units(cluster);
   }
   Cycle cycle(cluster, configuration, request.now);
+  cycle.explain = request.explain;
   for (const PendingUnit& unit : units) {
     if (cluster.units()[unit.unit].kind == UnitKind::group) {
       cycle.plan.asks.push_back(group_ask(cluster, unit.unit));
@@ -141,6 +158,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
     }
   }
   cycle.plan.preset = request.preset;
+  cycle.plan.others_pending = others;
   finish_plan(cycle);
   return {.plan = std::move(cycle.plan), .problems = {}};
 }
@@ -152,6 +170,8 @@ Time newest_time(const Cluster& cluster) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists) continue;
     newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
+    const std::optional<Time> checkpoint = cluster.notes(pods.notes[pod]).last_checkpoint;
+    if (checkpoint) newest = std::max(newest, *checkpoint);
   }
   for (const NodeIndex node : cluster.nodes_by_name()) {
     newest = std::max(newest, cluster.nodes().created[node]);
@@ -159,6 +179,7 @@ Time newest_time(const Cluster& cluster) {
   for (const GroupIndex group : cluster.groups_by_name()) {
     const std::optional<PodGroup>& object = cluster.groups()[group].object;
     if (object && object->created) newest = std::max(newest, *object->created);
+    if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
   }
   return newest;
 }

@@ -30,6 +30,8 @@ struct PlanRequest {
   std::optional<AskName> ask;  ///< None: everything that is pending.
   /// Taken as they are, for the pods of `ask`: only victims are chosen.
   std::vector<PodPlacement> placements;
+  /// Fill the explanations, which may cost more than the decision. The decision is the same.
+  bool explain = true;
 };
 
 struct Decision {

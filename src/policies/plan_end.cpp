@@ -71,6 +71,9 @@ std::string identity_of(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     identity.add(ask_text(ask));
     identity.add(choice_name(ask.outcome));
+    identity.add(ask.priority);
+    identity.add(ask.reason);
+    for (const PodPlacement& awaited : ask.waits_for) identity.add(awaited.name);
     for (const PodPlacement& placement : ask.placements) {
       identity.add(placement.namespace_name);
       identity.add(placement.name);

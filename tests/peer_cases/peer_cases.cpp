@@ -68,8 +68,8 @@ int print_snapshots(std::uint64_t first_seed, std::uint64_t count) {
 /// "namespace/name" of each pod, sorted.
 JsonValue pod_names(const JsonValue& answer) {
   std::vector<std::string> names;
-  if (const JsonValue* const list = answer.find("victims"); list != nullptr && list->as_array()) {
-    for (const JsonValue& pod : *list->as_array()) {
+  if (has_items(answer, "victims")) {
+    for (const JsonValue& pod : *answer.find("victims")->as_array()) {
       names.push_back(text_of(pod, "namespace") + "/" + text_of(pod, "name"));
     }
   }
@@ -81,7 +81,7 @@ JsonValue pod_names(const JsonValue& answer) {
 
 JsonValue violations(const JsonValue& answer) {
   const JsonValue* const count = answer.find("numPDBViolations");
-  return {.data = count == nullptr || !count->as_integer() ? 0 : *count->as_integer()};
+  return {.data = count == nullptr || count->as_integer() == nullptr ? 0 : *count->as_integer()};
 }
 
 JsonValue candidates(const JsonValue& answer) {

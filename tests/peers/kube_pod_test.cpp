@@ -54,7 +54,7 @@ std::map<std::string, NodeAnswer> our_candidates(const Cluster& cluster,
                                                  const Configuration& configuration, PodIndex pod) {
   Cycle cycle(cluster, configuration, newest_time(cluster));
   PodFit fit(cycle.survey, cycle.after, pod, cycle.decided);
-  VictimSearch search(cycle, fit);
+  VictimSearch search(cycle, fit, VictimChoiceRule::put_back, nullptr);
   std::map<std::string, NodeAnswer> result;
   for (const NodeIndex node : cycle.survey.nodes()) {
     const std::optional<Candidate> candidate = search.on_node(node);

@@ -1,5 +1,6 @@
 // Plans over random clusters and configurations: they keep the laws (SPEC section 1), what they
 // promise comes true, and the order of the input leaves no trace.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -182,7 +183,7 @@ std::string first_difference(const std::string& a, const std::string& b) {
   std::string a_line;
   std::string b_line;
   while (std::getline(a_lines, a_line) && std::getline(b_lines, b_line)) {
-    if (a_line != b_line) return a_line + " against " + b_line;
+    if (a_line != b_line) return fmt::format("{} against {}", a_line, b_line);
   }
   return a == b ? "" : "one is longer";
 }

@@ -54,6 +54,14 @@ TEST_F(Process, PlansABatchOfStandardInput) {
   EXPECT_TRUE(result.out.starts_with("{\"id\":1,\"apiVersion\":")) << result.out;
 }
 
+TEST_F(Process, LinesStayWholeWhereBothStreamsMeet) {
+  // Enough lines for several buffers; the last words go to standard error.
+  const RunResult result = shell(
+      "for i in {1..400}; do printf '%s\\n' '{}'; done | \\$makeway plan --batch - 2>&1 | "
+      "grep -vc '^{.*}\\$'");
+  EXPECT_EQ(result.out, "1\n");
+}
+
 TEST_F(Process, AClosedPipeIsNoFailure) {
   const RunResult result = shell(
       "set -o pipefail; "

@@ -148,7 +148,7 @@ Pod Planning::make_bound(const Node& node, Amounts requests) {
           .requests = std::move(requests)};
   pod.shape = shapes_.of_bound(pod);
   const bool taken = std::ranges::any_of(pods_, [&](const Pod& other) {
-    return other.node == pod.node && shapes_.clash(other.shape, pod.shape);
+    return other.node == pod.node && RandomShapes::clash(other.shape, pod.shape);
   });
   if (taken && !options_.peer_quirks) pod.shape.ports.clear();
   const std::int64_t age =
@@ -277,6 +277,7 @@ std::vector<Change> Planning::make() {
   std::vector<Change> objects = classes();
   for (Namespace& each : shapes_.namespaces()) objects.emplace_back(std::move(each));
   std::vector<Pod> asks;
+  asks.reserve(options_.asks + 3);
   for (std::size_t i = 0; i < options_.asks; ++i) asks.push_back(make_ask(i));
   // Others who hold room by a nomination, though nobody plans for them.
   if (options_.asks == 1 && options_.nominations) {

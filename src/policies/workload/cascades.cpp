@@ -5,19 +5,24 @@
 #include "policies/workload/node_choice.hpp"
 
 namespace makeway {
-namespace {
+
+bool cascades_count(const Configuration& configuration) {
+  const std::vector<ScoreKey>& keys = configuration.workload.score_keys;
+  return configuration.engine.cascade_depth > 0 &&
+         std::ranges::find(keys, ScoreKey::secondary_victims) != keys.end();
+}
 
 bool recreated_by_controller(const Cluster& cluster, PodIndex pod) {
   return std::ranges::any_of(cluster.owners(cluster.pods().owners[pod]),
                              &OwnerReference::controller);
 }
 
-}  // namespace
-
 std::int64_t Cascades::follow(Candidate& candidate) {
   Scratch& world = fit_.scratch();
   const Scratch::Checkpoint before = world.checkpoint();
-  for (const PodIndex victim : candidate.victims.pods) world.remove(victim);
+  for (const PodIndex victim : candidate.victims.pods) {
+    if (world.node_of(victim).exists()) world.remove(victim);
+  }
   world.place(fit_.ask(), candidate.node);
   candidate.cascades.clear();
   const std::int64_t count = follow_pods(
@@ -32,7 +37,10 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
   std::int64_t count = 0;
   for (const PodIndex pod : recreated) {
     if (!recreated_by_controller(cluster, pod)) continue;
-    if (steps_ >= cycle_.configuration.engine.cascade_steps_max) return count;
+    if (steps_ >= cycle_.configuration.engine.cascade_steps_max) {
+      bound_reached_ = true;
+      return count;
+    }
     std::optional<Candidate> taken;
     {
       PodFit fit(cycle_.survey, fit_.scratch(), pod, cycle_.decided);
@@ -58,7 +66,7 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
 }
 
 std::optional<Candidate> Cascades::preempt_for(PodFit& fit) {
-  VictimSearch search(cycle_, fit);
+  VictimSearch search(cycle_, fit, VictimChoiceRule::put_back, nullptr);
   std::optional<Candidate> best;
   for (const NodeIndex node : cycle_.survey.nodes()) {
     ++steps_;

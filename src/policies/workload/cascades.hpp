@@ -15,15 +15,23 @@
 
 namespace makeway {
 
+/// Whether secondary victims are counted at all.
+bool cascades_count(const Configuration& configuration);
+
+bool recreated_by_controller(const Cluster& cluster, PodIndex pod);
+
 class Cascades {
  public:
   /// `fit` is the ask's, over the world `after`, which is left as it was.
   Cascades(Cycle& cycle, PodFit& fit) : cycle_(cycle), fit_(fit) {}
 
-  /// The number of secondary victims; the chain is noted in the candidate.
+  /// The number of secondary victims; the chain is noted in the candidate. Its victims may have
+  /// left the world already.
   std::int64_t follow(Candidate& candidate);
   /// Nodes tried so far; see `engine.cascadeStepsMax`.
   std::int64_t steps() const { return steps_; }
+  /// Some count is too small, because the bound ended it.
+  bool bound_reached() const { return bound_reached_; }
 
  private:
   std::int64_t follow_pods(std::span<const PodIndex> recreated, std::int64_t depth,
@@ -34,6 +42,7 @@ class Cascades {
   Cycle& cycle_;
   PodFit& fit_;
   std::int64_t steps_ = 0;
+  bool bound_reached_ = false;
 };
 
 }  // namespace makeway

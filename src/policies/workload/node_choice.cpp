@@ -38,7 +38,7 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
   for (const NodeIndex node : domain) {
-    if (after.check(node)) continue;
+    if (after.check(node) || !keeps_promises(cycle, after.ask(), node, {})) continue;
     const bool fits_now = now == nullptr || !now->check_unreserved(node);
     if (fits_now) ++choice.fitting_now;
     std::optional<NodeIndex>& chosen = fits_now ? choice.now : choice.later;

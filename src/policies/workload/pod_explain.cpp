@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace makeway {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr std::string_view rule = "workload: units of lower priority leave one node";
 constexpr std::string_view no_alternative = "no other node can hold it";
 constexpr std::size_t spared_max = 10;
+constexpr std::size_t holders_max = 5;
 
 std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -27,6 +29,7 @@ PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const P
   victim.priority = unit.priority;
   victim.reason = fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
   if (unit.whole) victim.reason += ", its group leaves whole";
+  if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
   victim.cause_for = ask_text(ask);
   victim.cause_rule = std::string(rule);
   return victim;
@@ -39,8 +42,12 @@ void add_victims(Cycle& cycle, const Candidate& chosen, const Candidate* next, P
     for (const PodIndex pod : chosen.victims.pods_of(unit)) {
       PlanVictim victim = victim_of(cycle, unit, pod, ask);
       const bool violates = cycle.budgets.charge(pod);
-      victim.violates_budget = over_victims ? violates : unit.violations > 0;
-      if (next == nullptr) {
+      victim.violates_budget =
+          over_victims ? violates : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
+      if (ask.placement_given) {
+        victim.cause_alternative = "none: the node was given";
+        victim.cause_key = "given";
+      } else if (next == nullptr) {
         victim.cause_alternative = std::string(no_alternative);
         victim.cause_key = "only candidate";
       } else {
@@ -84,20 +91,62 @@ std::string waits_reason(const PlanAsk& ask) {
                      ask.waits_for.size() == 1 ? "is" : "are");
 }
 
-std::string infeasible_reason(const PlanAsk& ask, bool never_preempts, bool unproven) {
+std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
   const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
   if (refusals.empty()) return "there is no node";
-  std::string text = never_preempts ? "fits nowhere, and its preemptionPolicy is Never"
-                     : unproven     ? "no set of victims was found that makes room"
-                                    : "fits nowhere, even if everybody below its priority left";
-  const PlanRefusal& first = refusals.front();
-  text += fmt::format(": {} {}: {}", first.nodes, first.nodes == 1 ? "node" : "nodes",
-                      refusal_text(first));
-  if (refusals.size() > 1) {
-    text += fmt::format("; and {} more",
-                        counted(static_cast<std::int64_t>(refusals.size()) - 1, "reason"));
+  std::string text;
+  switch (why) {
+    case Unplaced::never: text = "fits nowhere, and its preemptionPolicy is Never"; break;
+    case Unplaced::proven: text = "fits nowhere, even if all left who may be made to"; break;
+    case Unplaced::unproven: text = "no set of victims was found that makes room"; break;
+    case Unplaced::unsupported:
+      return fmt::format("needs {}, which Makeway does not check, so it is not placed",
+                         refusals.front().detail);
+  }
+  constexpr std::size_t told_max = 3;
+  for (std::size_t at = 0; at < std::min(refusals.size(), told_max); ++at) {
+    text += fmt::format("{} {}: {}", at == 0 ? ":" : ";", counted(refusals[at].nodes, "node"),
+                        refusal_text(refusals[at]));
+  }
+  if (refusals.size() > told_max) {
+    text += fmt::format("; and {} more", counted(static_cast<std::int64_t>(refusals.size()) -
+                                                     static_cast<std::int64_t>(told_max),
+                                                 "reason"));
   }
   return text;
+}
+
+void explain_holders(Cycle& cycle, PlanAsk& ask) {
+  const Cluster& cluster = cycle.cluster;
+  for (PlanRefusal& refusal : ask.explanation.refusals) {
+    if (refusal.reason != RefusalReason::resource) continue;
+    const NodeIndex node = *cluster.find_node(refusal.example);
+    const auto add = [&](PodIndex pod, std::string_view why) {
+      const auto row = cluster.requests(cluster.pods().requests[pod]);
+      const bool holds = std::ranges::any_of(row, [&](const ResourceAmount& item) {
+        return cluster.resources().name(item.resource) == refusal.detail;
+      });
+      if (!holds || why.empty()) return;
+      refusal.holders.push_back(
+          {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
+           .name = std::string(cluster.pods().name[pod.value]),
+           .priority = cycle.rules.priority_of(pod),
+           .why = std::string(why)});
+    };
+    cycle.after.for_each_pod(node, [&](PodIndex pod) {
+      add(pod, cycle.rules.stays_because(cycle.after, pod, ask.priority));
+    });
+    for (const PodIndex pod : cluster.nodes().nominated[node]) {
+      const bool counts = cycle.decided[pod] == 0 && pod_text(cluster, pod) != ask_text(ask) &&
+                          cycle.rules.priority_of(pod) >= ask.priority;
+      if (counts) add(pod, "nominated");
+    }
+    std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
+      return std::tie(b.priority, a.namespace_name, a.name) <
+             std::tie(a.priority, b.namespace_name, b.name);
+    });
+    if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
+  }
 }
 
 std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& now, NodeIndex node) {

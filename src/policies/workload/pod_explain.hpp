@@ -11,7 +11,13 @@ namespace makeway {
 
 std::string fits_reason(const PlanAsk& ask);
 std::string waits_reason(const PlanAsk& ask);
-std::string infeasible_reason(const PlanAsk& ask, bool never_preempts, bool unproven);
+
+/// Why an ask has no place.
+enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };
+std::string nothing_reason(const PlanAsk& ask, Unplaced why);
+
+/// Names, on the example node of each refusal, who holds what is short and cannot leave.
+void explain_holders(Cycle& cycle, PlanAsk& ask);
 
 /// The pods that have to leave before the ask fits on the node; by namespace and name. `fit` is
 /// over the world `after`.

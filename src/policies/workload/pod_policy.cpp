@@ -21,11 +21,7 @@ class PodPolicy {
     domain_ = only ? std::vector<NodeIndex>{*only} : std::vector<NodeIndex>(all.begin(), all.end());
     ask_.placement_given = only.has_value();
     ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
-    const Configuration& configuration = cycle.configuration;
-    cascades_count_ =
-        configuration.engine.cascade_depth > 0 &&
-        std::ranges::find(configuration.workload.score_keys, ScoreKey::secondary_victims) !=
-            configuration.workload.score_keys.end();
+    cascades_count_ = cascades_count(cycle.configuration);
   }
 
   PlanAsk run() {
@@ -43,8 +39,11 @@ class PodPolicy {
   void preempt(PodFit& after);
   void search(PodFit& fit, VictimSearch& search);
   void keep(Candidate candidate);
+  std::size_t kept_max() const {
+    return static_cast<std::size_t>(cycle_.configuration.engine.alternatives_max) + 1;
+  }
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
-  void follow_cascades(PodFit& fit);
+  void follow_cascades(Cascades& cascades);
   void nothing_works(bool unproven);
   bool delayed();
 
@@ -103,11 +102,18 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
 }
 
 void PodPolicy::preempt(PodFit& after) {
-  VictimSearch victims(cycle_, after);
+  const VictimChoiceRule rule = cycle_.configuration.workload.victim_choice;
+  Cascades cascades(cycle_, after);
+  // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
+  const bool follow_each = cascades_count_ && rule == VictimChoiceRule::best;
+  VictimSearch victims(cycle_, after, rule, follow_each ? &cascades : nullptr);
   search(after, victims);
   if (best_.empty()) return nothing_works(victims.unproven());
   if (delayed()) return;
-  follow_cascades(after);
+  if (!follow_each) follow_cascades(cascades);
+  if (cascades.bound_reached()) {
+    ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
+  }
   const Candidate& chosen = best_.front();
   ask_.outcome = Outcome::preempts;
   ask_.placements = {placement_of(cycle_.cluster, pod_, chosen.node)};
@@ -117,7 +123,7 @@ void PodPolicy::preempt(PodFit& after) {
 
 void PodPolicy::search(PodFit& fit, VictimSearch& search) {
   for (const NodeIndex node : domain_) {
-    if (search.steps() >= cycle_.configuration.engine.victim_steps_max) {
+    if (search.bound_reached() || search.steps() >= cycle_.configuration.engine.victim_steps_max) {
       ask_.bounds_reached.emplace_back("engine.victimStepsMax");
       break;
     }
@@ -141,8 +147,7 @@ void PodPolicy::keep(Candidate candidate) {
   const auto place = std::ranges::find_if(
       best_, [&](const Candidate& other) { return compare(candidate.score, other.score) < 0; });
   best_.insert(place, std::move(candidate));
-  const auto kept_max = static_cast<std::size_t>(cycle_.configuration.engine.alternatives_max) + 1;
-  while (best_.size() > kept_max && !ties_until_cascades(best_.front(), best_.back())) {
+  while (best_.size() > kept_max() && !ties_until_cascades(best_.front(), best_.back())) {
     best_.pop_back();
   }
 }
@@ -155,24 +160,29 @@ bool PodPolicy::ties_until_cascades(const Candidate& a, const Candidate& b) cons
   return true;
 }
 
-/// Candidates come best first but for their secondary victims, so the first without any wins.
-void PodPolicy::follow_cascades(PodFit& fit) {
+/// Candidates come best first but for their secondary victims, so the first without any wins. Those
+/// that a bound left unfollowed are no answer; the rest is followed only to be told.
+void PodPolicy::follow_cascades(Cascades& cascades) {
   if (!cascades_count_) return;
-  Cascades cascades(cycle_, fit);
+  const auto untied = std::ranges::find_if(best_, [&](const Candidate& candidate) {
+    return !ties_until_cascades(best_.front(), candidate);
+  });
+  const auto tied = static_cast<std::size_t>(untied - best_.begin());
   std::vector<Candidate> followed;
-  for (Candidate& candidate : best_) {
-    if (!ties_until_cascades(best_.front(), candidate)) break;
-    const std::int64_t secondary = cascades.follow(candidate);
+  bool decided = false;
+  for (std::size_t at = 0; at < best_.size() && !cascades.bound_reached(); ++at) {
+    if (at < tied && decided && followed.size() >= kept_max()) continue;
+    Candidate& candidate = best_[at];
     const auto term =
         std::ranges::find(candidate.score, ScoreKey::secondary_victims, &ScoreTerm::key);
-    term->value = secondary;
-    if (secondary == 0) break;
-    if (cascades.steps() < cycle_.configuration.engine.cascade_steps_max) continue;
-    ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
-    break;
+    term->value = cascades.follow(candidate);
+    decided = decided || term->value == 0;
+    followed.push_back(std::move(candidate));
   }
+  best_ = std::move(followed);
   std::ranges::stable_sort(
       best_, [](const Candidate& a, const Candidate& b) { return compare(a.score, b.score) < 0; });
+  if (best_.size() > kept_max()) best_.resize(kept_max());
 }
 
 bool PodPolicy::delayed() {
@@ -187,9 +197,16 @@ bool PodPolicy::delayed() {
 }
 
 void PodPolicy::nothing_works(bool unproven) {
-  unproven = unproven || !ask_.bounds_reached.empty();
-  ask_.outcome = unproven ? Outcome::not_found : Outcome::infeasible;
-  ask_.reason = infeasible_reason(ask_, unit().never_preempts, unproven);
+  const Cluster& cluster = cycle_.cluster;
+  const bool unsupported = !cluster.shape(cluster.pods().shape[pod_]).unsupported.empty();
+  const Unplaced why = unsupported                                ? Unplaced::unsupported
+                       : unproven || !ask_.bounds_reached.empty() ? Unplaced::unproven
+                       : unit().never_preempts                    ? Unplaced::never
+                                                                  : Unplaced::proven;
+  const bool proven = why == Unplaced::proven || why == Unplaced::never;
+  ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
+  ask_.reason = nothing_reason(ask_, why);
+  if (cycle_.explain) explain_holders(cycle_, ask_);
 }
 
 }  // namespace

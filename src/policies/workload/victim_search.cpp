@@ -2,41 +2,60 @@
 
 #include <algorithm>
 
+#include "policies/workload/cascades.hpp"
+
 namespace makeway {
 
-VictimSearch::VictimSearch(Cycle& cycle, PodFit& fit) : cycle_(cycle), fit_(fit) {
+VictimSearch::VictimSearch(Cycle& cycle, PodFit& fit, VictimChoiceRule rule, Cascades* cascades)
+    : cycle_(cycle), fit_(fit), rule_(rule), cascades_(cascades), choice_(cycle, fit) {
   priority_ = cycle.cluster.units()[cycle.cluster.pods().unit[fit.ask()]].scheduling_priority;
 }
 
-std::optional<Candidate> VictimSearch::on_node(NodeIndex node) {
+std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms* not_worse_than) {
   const std::optional<Refused> before = fit_.check(node);
-  CHECK(before.has_value(), "nobody has to leave this node");
-  refused_ = *before;
-  if (!before->resolvable) {
-    // Should everybody leave whom the ask must be near, it could start its own series.
-    unproven_ = unproven_ ||
-                (before->reason == RefusalReason::affinity && fit_.constraints().matches_itself());
+  if (!before) {  // It fits, but not without breaking a promise to somebody else.
+    unproven_ = true;
     return std::nullopt;
   }
+  refused_ = *before;
+  if (!worth_trying(*before)) return std::nullopt;
   list_.clear();
   cycle_.rules.collect(fit_.scratch(), node, priority_, list_);
   std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
     return cycle_.rules.more_important(a, b);
   });
-  mark_violations();
-  keep_within_budgets();
+  if (rule_ == VictimChoiceRule::put_back) {
+    mark_violations();
+    keep_within_budgets();
+  }
   if (list_.units.empty()) {
     unproven_ = unproven_ || budgets_kept_some_;
     return std::nullopt;
   }
   const Scratch::Checkpoint start = fit_.scratch().checkpoint();
-  std::optional<Candidate> candidate;
-  if (fits_without_all(node)) {
-    put_back_where_possible(node);
-    candidate = finish(node);
-  }
+  for (const VictimUnit& unit : list_.units) remove(unit);
+  const std::optional<Refused> still = fit_.check(node);
+  if (still) refused_ = *still;
+  std::optional<Candidate> candidate = rule_ == VictimChoiceRule::put_back
+                                           ? choose_put_back(node, still)
+                                           : choose_best(node, still, not_worse_than);
   fit_.scratch().rollback(start);
+  if (candidate && !keeps_promises(cycle_, fit_.ask(), node, candidate->victims.pods)) {
+    unproven_ = true;  // Others might leave instead.
+    return std::nullopt;
+  }
   return candidate;
+}
+
+/// Nobody who leaves can change what is not resolvable, with one exception: should everybody leave
+/// whom the ask must be near, it could start its own series.
+bool VictimSearch::worth_trying(const Refused& before) {
+  if (before.resolvable) return true;
+  const bool own_series =
+      before.reason == RefusalReason::affinity && fit_.constraints().matches_itself();
+  if (rule_ == VictimChoiceRule::best) return own_series;
+  unproven_ = unproven_ || own_series;
+  return false;
 }
 
 /// One walk in order of importance, as kube-scheduler does it.
@@ -56,10 +75,7 @@ void VictimSearch::keep_within_budgets() {
   cycle_.budgets.start_trial();
   std::vector<VictimUnit> allowed;
   for (auto unit = list_.units.rbegin(); unit != list_.units.rend(); ++unit) {
-    const auto pods = list_.pods_of(*unit);
-    // A group that leaves whole is charged pod by pod; if one of them is too much, it stays.
-    const bool too_much =
-        std::ranges::any_of(pods, [&](PodIndex pod) { return cycle_.budgets.charge(pod); });
+    const bool too_much = !cycle_.budgets.charge_all(list_.pods_of(*unit));
     budgets_kept_some_ = budgets_kept_some_ || too_much;
     unit->violations = 0;
     if (!too_much) allowed.push_back(*unit);
@@ -68,18 +84,73 @@ void VictimSearch::keep_within_budgets() {
   list_.units = std::move(allowed);
 }
 
-bool VictimSearch::fits_without_all(NodeIndex node) {
-  for (const VictimUnit& unit : list_.units) remove(unit);
-  const std::optional<Refused> still = fit_.check(node);
-  if (!still) return true;
-  refused_ = *still;
+std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
+                                                       const std::optional<Refused>& still) {
+  if (!still) {
+    put_back_where_possible(node);
+    Candidate candidate = candidate_of(node, evicted_);
+    return candidate;
+  }
   // Removing everybody may have removed the very pod that the ask wants to be near.
   const bool misses_somebody =
       still->reason == RefusalReason::affinity &&
       std::ranges::any_of(list_.pods, [&](PodIndex pod) { return fit_.constraints().wanted(pod); });
   unproven_ =
       unproven_ || misses_somebody || budgets_kept_some_ || still->reason == RefusalReason::spread;
-  return false;
+  return std::nullopt;
+}
+
+std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
+                                                   const std::optional<Refused>& still,
+                                                   const ScoreTerms* not_worse_than) {
+  // Fewer pods never make it worse, except where somebody's presence is needed.
+  const bool hopeless =
+      still && still->reason != RefusalReason::affinity && still->reason != RefusalReason::spread;
+  if (hopeless) return std::nullopt;
+  const VictimChoice::Score score = [&](const VictimChoice::Evicted& evicted,
+                                        const ScoreTerms* to_beat) {
+    return score_set(node, evicted, to_beat);
+  };
+  const std::int64_t steps_max = cycle_.configuration.engine.victim_steps_max - steps_;
+  VictimChoice::Answer answer = choice_.best({.node = node,
+                                              .list = list_,
+                                              .not_worse_than = not_worse_than,
+                                              .score = score,
+                                              .steps_max = steps_max});
+  steps_ += answer.steps;
+  if (answer.bound_reached) {
+    bound_reached_ = true;
+    unproven_ = true;
+    if (!still) {
+      const Scratch::Checkpoint everybody_gone = fit_.scratch().checkpoint();
+      put_back_where_possible(node);
+      ScoreTerms greedy = score_set(node, evicted_, nullptr);
+      fit_.scratch().rollback(everybody_gone);
+      if (!answer.evicted || compare(greedy, answer.score) < 0) answer.evicted = evicted_;
+    }
+  }
+  if (!answer.evicted) return std::nullopt;
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    if ((*answer.evicted)[at] == 0) put_back_pods(list_.units[at]);
+  }
+  Candidate candidate = candidate_of(node, *answer.evicted);
+  follow(candidate);
+  return candidate;
+}
+
+/// With secondary victims only where that can matter: following them is dear.
+ScoreTerms VictimSearch::score_set(NodeIndex node, const VictimChoice::Evicted& evicted,
+                                   const ScoreTerms* to_beat) {
+  Candidate candidate = candidate_of(node, evicted);
+  if (to_beat == nullptr || compare(candidate.score, *to_beat) < 0) follow(candidate);
+  return candidate.score;
+}
+
+void VictimSearch::follow(Candidate& candidate) {
+  if (cascades_ == nullptr) return;
+  const auto term =
+      std::ranges::find(candidate.score, ScoreKey::secondary_victims, &ScoreTerm::key);
+  if (term != candidate.score.end()) term->value = cascades_->follow(candidate);
 }
 
 void VictimSearch::remove(const VictimUnit& unit) {
@@ -87,12 +158,15 @@ void VictimSearch::remove(const VictimUnit& unit) {
   for (const PodIndex pod : list_.pods_of(unit)) fit_.scratch().remove(pod);
 }
 
+void VictimSearch::put_back_pods(const VictimUnit& unit) {
+  for (const PodIndex pod : list_.pods_of(unit)) {
+    fit_.scratch().place(pod, cycle_.cluster.pods().node[pod]);
+  }
+}
+
 bool VictimSearch::put_back(VictimUnit& unit, NodeIndex node) {
   ++steps_;
-  const Cluster& cluster = cycle_.cluster;
-  for (const PodIndex pod : list_.pods_of(unit)) {
-    fit_.scratch().place(pod, cluster.pods().node[pod]);
-  }
+  put_back_pods(unit);
   if (!fit_.check(node)) return true;
   remove(unit);
   return false;
@@ -100,16 +174,16 @@ bool VictimSearch::put_back(VictimUnit& unit, NodeIndex node) {
 
 void VictimSearch::put_back_where_possible(NodeIndex node) {
   const PutBack mode = cycle_.configuration.workload.put_back;
-  is_victim_.assign(list_.units.size(), 1);
+  evicted_.assign(list_.units.size(), 1);
   if (mode == PutBack::none) return;
   for (bool changed = true; changed;) {
     changed = false;
     for (const bool violating : {true, false}) {
       for (std::size_t at = 0; at < list_.units.size(); ++at) {
         VictimUnit& unit = list_.units[at];
-        if (is_victim_[at] == 0 || (unit.violations > 0) != violating) continue;
+        if (evicted_[at] == 0 || (unit.violations > 0) != violating) continue;
         if (!put_back(unit, node)) continue;
-        is_victim_[at] = 0;
+        evicted_[at] = 0;
         changed = true;
       }
     }
@@ -117,11 +191,12 @@ void VictimSearch::put_back_where_possible(NodeIndex node) {
   }
 }
 
-Candidate VictimSearch::finish(NodeIndex node) {
+/// The victims have left the world, everybody else is in it.
+Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted) {
   Candidate candidate{.node = node};
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
     VictimUnit unit = list_.units[at];
-    if (is_victim_[at] == 0) {
+    if (evicted[at] == 0) {
       candidate.spared.push_back(unit);
       continue;
     }
@@ -132,15 +207,7 @@ Candidate VictimSearch::finish(NodeIndex node) {
     candidate.victims.units.push_back(unit);
   }
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
-    candidate.budget_violations = 0;
-    cycle_.budgets.start_trial();
-    for (VictimUnit& unit : candidate.victims.units) {
-      unit.violations = 0;
-      for (const PodIndex pod : candidate.victims.pods_of(unit)) {
-        if (cycle_.budgets.charge(pod)) ++unit.violations;
-      }
-      candidate.budget_violations += unit.violations;
-    }
+    count_final_violations(candidate);
   }
   candidate.score = score_of(cycle_.survey, cycle_.rules,
                              {.scratch = fit_.scratch(),
@@ -148,6 +215,19 @@ Candidate VictimSearch::finish(NodeIndex node) {
                               .victims = candidate.victims.units,
                               .budget_violations = candidate.budget_violations});
   return candidate;
+}
+
+void VictimSearch::count_final_violations(Candidate& candidate) {
+  candidate.budget_violations = 0;
+  if (!cycle_.budgets.any()) return;
+  cycle_.budgets.start_trial();
+  for (VictimUnit& unit : candidate.victims.units) {
+    unit.violations = 0;
+    for (const PodIndex pod : candidate.victims.pods_of(unit)) {
+      if (cycle_.budgets.charge(pod)) ++unit.violations;
+    }
+    candidate.budget_violations += unit.violations;
+  }
 }
 
 }  // namespace makeway

@@ -2,13 +2,14 @@
 //
 //  1. Potential victims on the node leave, all of them. If the ask still does not fit, the node is
 //     out, and the reason is what stays unmet.
-//  2. They come back where the ask fits beside them, most important first; those whose loss would
-//     violate a disruption budget before all others. `workload.putBack`: once, or until nothing
-//     changes.
-//  3. Who could not come back is a victim. The score compares nodes.
+//  2. Some of them come back. `workload.victimChoice` put-back: most important first, where the ask
+//     fits beside them; those whose loss would violate a disruption budget before all others; once
+//     or until nothing changes (`workload.putBack`). best: the set with the best score is looked
+//     for (victim_choice.hpp).
+//  3. Who did not come back is a victim. The score compares nodes.
 //
-// With strict budgets, of the units under an exhausted budget only the least important ones that
-// the budget still allows are potential victims.
+// With put-back and strict budgets, of the units under an exhausted budget only the least important
+// ones that the budget still allows are potential victims.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,11 @@
 #include "engine/fit.hpp"
 #include "engine/score.hpp"
 #include "policies/cycle.hpp"
+#include "policies/workload/victim_choice.hpp"
 
 namespace makeway {
+
+class Cascades;
 
 /// A node where the ask fits once the victims are gone.
 struct Candidate {
@@ -34,39 +38,53 @@ struct Candidate {
 
 class VictimSearch {
  public:
-  /// `fit` is over the world `after`.
-  VictimSearch(Cycle& cycle, PodFit& fit);
+  /// `fit` is over the world `after`. `cascades` may be null: then nobody is followed, and
+  /// secondary victims count as 0.
+  VictimSearch(Cycle& cycle, PodFit& fit, VictimChoiceRule rule, Cascades* cascades);
 
-  /// A candidate, or nothing; then `refused` says what stays unmet.
-  std::optional<Candidate> on_node(NodeIndex node);
+  /// A candidate, or nothing; then `refused` says what stays unmet, unless the node is only worse
+  /// than `not_worse_than`.
+  std::optional<Candidate> on_node(NodeIndex node, const ScoreTerms* not_worse_than = nullptr);
   const Refused& refused() const { return refused_; }
 
-  /// Whether some refusal proves nothing, because a victim that was removed may be needed for
-  /// affinity, or because strict budgets kept somebody who could have left instead.
+  /// Whether some refusal proves nothing: a victim that was removed may be needed for affinity,
+  /// strict budgets kept somebody who could have left instead, or the bound was reached.
   bool unproven() const { return unproven_; }
 
-  /// Removals and put-backs so far; see `engine.victimStepsMax`.
+  /// Removals, put-backs and branches so far; see `engine.victimStepsMax`.
   std::int64_t steps() const { return steps_; }
+  bool bound_reached() const { return bound_reached_; }
 
  private:
+  bool worth_trying(const Refused& before);
   void keep_within_budgets();
   void mark_violations();
-  bool fits_without_all(NodeIndex node);
+  std::optional<Candidate> choose_put_back(NodeIndex node, const std::optional<Refused>& still);
+  std::optional<Candidate> choose_best(NodeIndex node, const std::optional<Refused>& still,
+                                       const ScoreTerms* not_worse_than);
   void put_back_where_possible(NodeIndex node);
   bool put_back(VictimUnit& unit, NodeIndex node);
+  void put_back_pods(const VictimUnit& unit);
   void remove(const VictimUnit& unit);
-  Candidate finish(NodeIndex node);
+  Candidate candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted);
+  void count_final_violations(Candidate& candidate);
+  ScoreTerms score_set(NodeIndex node, const VictimChoice::Evicted& evicted,
+                       const ScoreTerms* to_beat);
+  void follow(Candidate& candidate);
 
   Cycle& cycle_;
   PodFit& fit_;
+  VictimChoiceRule rule_;
+  Cascades* cascades_;
+  VictimChoice choice_;
   std::int32_t priority_ = 0;
   Refused refused_;
   bool unproven_ = false;
+  bool bound_reached_ = false;
   std::int64_t steps_ = 0;
   bool budgets_kept_some_ = false;
   VictimList list_;
-  std::vector<std::uint8_t> is_victim_;  ///< By place in `list_.units`.
-  std::vector<VictimUnit> victims_;
+  VictimChoice::Evicted evicted_;  ///< By place in `list_.units`.
 };
 
 }  // namespace makeway

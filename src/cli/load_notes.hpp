@@ -1,0 +1,14 @@
+// What was loaded and does not count for a plan, although its author may think so.
+#pragma once
+
+#include <string>
+
+#include "codec/load.hpp"
+
+namespace makeway::cli {
+
+/// Lines for standard error: skipped kinds that have pod templates, pods on nodes that are not
+/// there. Empty when there is nothing to say.
+std::string load_notes(const Loaded& loaded);
+
+}  // namespace makeway::cli

@@ -1,0 +1,347 @@
+#include "policies/workload/victim_choice.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.hpp"
+#include "policies/workload/cascades.hpp"
+
+namespace makeway {
+
+VictimChoice::VictimChoice(Cycle& cycle, PodFit& fit) : cycle_(cycle), fit_(fit) {
+  const WorkloadSettings& workload = cycle.configuration.workload;
+  by_unit_priority_ = workload.score_priority == ScorePriority::unit;
+  cascades_count_ = cascades_count(cycle.configuration);
+  const auto at = [&](ScoreKey key) { return std::ranges::find(workload.score_keys, key); };
+  fewer_before_sum_ = at(ScoreKey::victims) < at(ScoreKey::priority_sum);
+  age_after_priority_ = at(ScoreKey::highest_priority) < at(ScoreKey::oldest_victim) ||
+                        at(ScoreKey::oldest_victim) == workload.score_keys.end();
+}
+
+VictimChoice::Answer VictimChoice::best(const Task& task) {
+  task_ = &task;
+  answer_ = {};
+  read_units();
+  resources_only_ = fit_.only_resources(task.node);
+  if (resources_only_) find_short_resources();
+  evicted_.assign(task.list.units.size(), 0);
+  evicted_stack_.clear();
+  descend(0, {});
+  return std::move(answer_);
+}
+
+// ---- What there is to choose from ---------------------------------------------------------------
+
+void VictimChoice::read_units() {
+  const Cluster& cluster = cycle_.cluster;
+  entries_.clear();
+  groups_.clear();
+  budgets_.clear();
+  budgets_left_.clear();
+  budgets_of_.clear();
+  short_.clear();
+  for (std::uint32_t place = 0; place < task_->list.units.size(); ++place) {
+    Entry entry{.place = place, .unit = &task_->list.units[place]};
+    const auto pods = task_->list.pods_of(*entry.unit);
+    entry.recreated = cascades_count_ && std::ranges::any_of(pods, [&](PodIndex pod) {
+                        return recreated_by_controller(cluster, pod);
+                      });
+    if (entry.unit->group) {
+      const auto known = std::ranges::find(groups_, entry.unit->unit);
+      entry.group = static_cast<std::int32_t>(known - groups_.begin());
+      if (known == groups_.end()) groups_.push_back(entry.unit->unit);
+    }
+    read_budgets(entry);
+    entries_.push_back(entry);
+  }
+  std::ranges::stable_sort(
+      entries_, [](const Entry& a, const Entry& b) { return a.unit->priority > b.unit->priority; });
+  group_counts_.assign(groups_.size(), 0);
+  negative_sum_.assign(entries_.size() + 1, 0);
+  for (std::size_t depth = entries_.size(); depth-- > 0;) {
+    const VictimUnit& unit = *entries_[depth].unit;
+    negative_sum_[depth] = negative_sum_[depth + 1] +
+                           std::min<std::int64_t>(unit.priority, 0) * std::int64_t{unit.size};
+  }
+}
+
+void VictimChoice::read_budgets(Entry& entry) {
+  entry.budgets_begin = static_cast<std::uint32_t>(budgets_of_.size());
+  if (cycle_.budgets.any()) {
+    for (const PodIndex pod : task_->list.pods_of(*entry.unit)) {
+      for (const std::uint32_t budget : cycle_.budgets.governing(pod)) {
+        if (!cycle_.budgets.counts(budget, pod)) continue;
+        const auto known = std::ranges::find(budgets_, budget);
+        budgets_of_.push_back(static_cast<std::uint32_t>(known - budgets_.begin()));
+        if (known != budgets_.end()) continue;
+        budgets_.push_back(budget);
+        budgets_left_.push_back(cycle_.budgets.allowed(budget));
+      }
+    }
+  }
+  entry.budgets_end = static_cast<std::uint32_t>(budgets_of_.size());
+}
+
+/// A resource of which there is enough for everybody decides nothing.
+void VictimChoice::find_short_resources() {
+  const Cluster& cluster = cycle_.cluster;
+  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(task_->node);
+  const std::span<const std::int64_t> used = fit_.scratch().used(task_->node);
+  slack_.clear();
+  open_.clear();
+  std::vector<std::vector<std::int64_t>> columns;
+  for (const ResourceAmount& item : fit_.requests()) {
+    const std::size_t column = item.resource.value;
+    std::vector<std::int64_t> freed;
+    std::int64_t total = 0;
+    for (const Entry& entry : entries_) {
+      std::int64_t amount = 0;
+      for (const PodIndex pod : task_->list.pods_of(*entry.unit)) {
+        if (cluster.pods().node[pod] != task_->node) continue;
+        for (const ResourceAmount& held : cluster.requests(cluster.pods().requests[pod])) {
+          if (held.resource == item.resource) amount = saturated_add(amount, held.amount);
+        }
+      }
+      freed.push_back(amount);
+      total = saturated_add(total, amount);
+    }
+    const std::int64_t slack = allocatable[column] - used[column] - item.amount;
+    if (total <= slack) continue;
+    short_.push_back(item.resource);
+    slack_.push_back(slack);
+    open_.push_back(saturated_sub(total, slack));
+    columns.push_back(std::move(freed));
+  }
+  frees_.assign(entries_.size() * short_.size(), 0);
+  largest_.assign((entries_.size() + 1) * short_.size(), 0);
+  for (std::size_t entry = entries_.size(); entry-- > 0;) {
+    for (std::size_t at = 0; at < short_.size(); ++at) {
+      frees_[entry * short_.size() + at] = columns[at][entry];
+      largest_[entry * short_.size() + at] =
+          std::max(columns[at][entry], largest_[(entry + 1) * short_.size() + at]);
+    }
+  }
+}
+
+// ---- The search ---------------------------------------------------------------------------------
+
+void VictimChoice::descend(std::size_t depth, const Cost& cost) {
+  if (answer_.bound_reached || ++answer_.steps >= task_->steps_max) {
+    answer_.bound_reached = true;
+    return;
+  }
+  if (of_no_interest(depth, cost)) return;
+  if (depth == entries_.size()) return finish();
+  if (!wrongly_spared(depth) && spare(depth)) {
+    descend(depth + 1, cost);
+    unspare(depth);
+  }
+  evict_next(depth, cost);
+}
+
+void VictimChoice::evict_next(std::size_t depth, const Cost& cost) {
+  const Entry& entry = entries_[depth];
+  evicted_[entry.place] = 1;
+  evicted_stack_.push_back(depth);
+  for (std::size_t at = 0; at < short_.size(); ++at) open_[at] -= frees(depth, at);
+  descend(depth + 1, with(cost, entry));
+  uncharge(entry);
+  for (std::size_t at = 0; at < short_.size(); ++at) open_[at] += frees(depth, at);
+  evicted_stack_.pop_back();
+  evicted_[entry.place] = 0;
+}
+
+void VictimChoice::put_back(const VictimUnit& unit) {
+  for (const PodIndex pod : task_->list.pods_of(unit)) {
+    fit_.scratch().place(pod, cycle_.cluster.pods().node[pod]);
+  }
+}
+
+void VictimChoice::remove(const VictimUnit& unit) {
+  for (const PodIndex pod : task_->list.pods_of(unit)) fit_.scratch().remove(pod);
+}
+
+/// False: the ask could not stand beside it, whoever else leaves.
+bool VictimChoice::spare(std::size_t depth) {
+  if (resources_only_) {
+    for (std::size_t at = 0; at < short_.size(); ++at) {
+      if (frees(depth, at) > slack_[at]) return false;
+    }
+    for (std::size_t at = 0; at < short_.size(); ++at) slack_[at] -= frees(depth, at);
+    return true;
+  }
+  put_back(*entries_[depth].unit);
+  const std::optional<Refused> refused = fit_.check(task_->node);
+  // Somebody who comes back later may be wanted nearby, or even out the spread.
+  const bool may_change = refused && (refused->reason == RefusalReason::affinity ||
+                                      refused->reason == RefusalReason::spread);
+  if (!refused || may_change) return true;
+  remove(*entries_[depth].unit);
+  return false;
+}
+
+void VictimChoice::unspare(std::size_t depth) {
+  if (!resources_only_) return remove(*entries_[depth].unit);
+  for (std::size_t at = 0; at < short_.size(); ++at) slack_[at] += frees(depth, at);
+}
+
+/// Everybody is decided.
+void VictimChoice::finish() {
+  if (evicted_stack_.empty() || !feasible_set() || reducible_set()) return;
+  const Scratch::Checkpoint before = fit_.scratch().checkpoint();
+  if (resources_only_) {  // Only the sums know who was spared.
+    for (const Entry& entry : entries_) {
+      if (evicted_[entry.place] == 0) put_back(*entry.unit);
+    }
+  }
+  ScoreTerms score = task_->score(evicted_, answer_.evicted ? &answer_.score : nullptr);
+  fit_.scratch().rollback(before);
+  if (answer_.evicted && compare(score, answer_.score) >= 0) return;
+  answer_.evicted = evicted_;
+  answer_.score = std::move(score);
+}
+
+bool VictimChoice::feasible_set() {
+  if (cycle_.configuration.budgets.mode == BudgetMode::strict &&
+      std::ranges::any_of(budgets_left_, [](std::int64_t left) { return left < 0; })) {
+    return false;
+  }
+  return resources_only_ || !fit_.check(task_->node);
+}
+
+bool VictimChoice::reducible_set() {
+  for (const std::size_t entry : evicted_stack_) {
+    if (resources_only_) {
+      bool comes_back = true;
+      for (std::size_t at = 0; at < short_.size(); ++at) {
+        comes_back = comes_back && frees(entry, at) <= slack_[at];
+      }
+      if (comes_back) return true;
+      continue;
+    }
+    put_back(*entries_[entry].unit);
+    const bool comes_back = !fit_.check(task_->node);
+    remove(*entries_[entry].unit);
+    if (comes_back) return true;
+  }
+  return false;
+}
+
+// ---- Bounds -------------------------------------------------------------------------------------
+
+VictimChoice::Cost VictimChoice::with(const Cost& cost, const Entry& entry) {
+  Cost sum = cost;
+  const VictimUnit& unit = *entry.unit;
+  sum.pods += unit.size;
+  sum.priority_sum += std::int64_t{unit.priority} * unit.size;
+  sum.lost_work += unit.lost_work_seconds;
+  if (entry.group >= 0 && group_counts_[static_cast<std::size_t>(entry.group)]++ == 0) ++sum.groups;
+  for (std::uint32_t at = entry.budgets_begin; at < entry.budgets_end; ++at) {
+    // A pod under two budgets violates once; so the largest excess bounds their number.
+    sum.violations = std::max(sum.violations, -(--budgets_left_[budgets_of_[at]]));
+  }
+  if (!sum.highest) {
+    sum.highest = unit.priority;
+    sum.oldest = unit.started;
+  } else if (*sum.highest == unit.priority) {
+    sum.oldest = std::min(sum.oldest, unit.started);
+  }
+  return sum;
+}
+
+void VictimChoice::uncharge(const Entry& entry) {
+  if (entry.group >= 0) --group_counts_[static_cast<std::size_t>(entry.group)];
+  for (std::uint32_t at = entry.budgets_begin; at < entry.budgets_end; ++at) {
+    ++budgets_left_[budgets_of_[at]];
+  }
+}
+
+std::int64_t VictimChoice::pods_needed(std::size_t depth) const {
+  std::int64_t needed = 0;
+  for (std::size_t at = 0; at < short_.size(); ++at) {
+    const std::int64_t largest = largest_[depth * short_.size() + at];
+    if (open_[at] <= 0 || largest <= 0) continue;
+    needed = std::max(needed, (open_[at] - 1) / largest + 1);
+  }
+  return needed;
+}
+
+std::int64_t VictimChoice::lower_bound(ScoreKey key, std::size_t depth, const Cost& cost) const {
+  constexpr std::int64_t anything = std::numeric_limits<std::int64_t>::min();
+  switch (key) {
+    case ScoreKey::members_not_placed:
+    case ScoreKey::secondary_victims:
+    case ScoreKey::groups_below_minimum: return 0;
+    case ScoreKey::budget_violations: return cost.violations;
+    case ScoreKey::highest_priority:
+      return by_unit_priority_ && cost.highest ? std::int64_t{*cost.highest} : anything;
+    case ScoreKey::victims: return cost.pods + pods_needed(depth);
+    case ScoreKey::priority_sum:
+      return by_unit_priority_ ? cost.priority_sum + negative_sum_[depth] : anything;
+    case ScoreKey::raw_priority_sum: return by_unit_priority_ ? cost.priority_sum : 0;
+    case ScoreKey::lost_work: return cost.lost_work;
+    case ScoreKey::disrupted_groups: return cost.groups;
+    case ScoreKey::oldest_victim:
+      return by_unit_priority_ && cost.highest ? (cycle_.rules.now() - cost.oldest).ms : anything;
+  }
+  CHECK(false, "unknown score key");
+}
+
+bool VictimChoice::of_no_interest(std::size_t depth, const Cost& cost) const {
+  if (cost.violations > 0 && cycle_.configuration.budgets.mode == BudgetMode::strict) return true;
+  const std::vector<ScoreKey>& keys = cycle_.configuration.workload.score_keys;
+  bool as_good_as_limit = task_->not_worse_than != nullptr;
+  bool as_good_as_best = answer_.evicted.has_value();
+  for (std::size_t at = 0; at < keys.size() && (as_good_as_limit || as_good_as_best); ++at) {
+    const std::int64_t bound = lower_bound(keys[at], depth, cost);
+    if (as_good_as_limit) {
+      const std::int64_t limit = (*task_->not_worse_than)[at].value;
+      if (bound > limit) return true;
+      as_good_as_limit = bound == limit;
+    }
+    if (as_good_as_best) {
+      if (bound > answer_.score[at].value) return true;
+      as_good_as_best = bound == answer_.score[at].value;
+    }
+  }
+  return as_good_as_best;  // What is only equal is no better.
+}
+
+/// Somebody was evicted in whose place this one could go, for less or the same.
+bool VictimChoice::wrongly_spared(std::size_t depth) const {
+  const bool never_a_gain = fewer_before_sum_ || negative_sum_.front() == 0;
+  if (!resources_only_ || !by_unit_priority_ || !never_a_gain) return false;
+  return std::ranges::any_of(evicted_stack_, [&](std::size_t evicted) {
+    return frees_and_costs_no_worse(depth, evicted);
+  });
+}
+
+bool VictimChoice::frees_and_costs_no_worse(std::size_t a, std::size_t b) const {
+  for (std::size_t at = 0; at < short_.size(); ++at) {
+    if (frees(a, at) < frees(b, at)) return false;
+  }
+  return costs_no_more(entries_[a], entries_[b]);
+}
+
+bool VictimChoice::costs_no_more(const Entry& a, const Entry& b) const {
+  const VictimUnit& one = *a.unit;
+  const VictimUnit& other = *b.unit;
+  if (one.size > other.size || one.lost_work_seconds > other.lost_work_seconds) return false;
+  if (std::int64_t{one.priority} * one.size > std::int64_t{other.priority} * other.size) {
+    return false;
+  }
+  if (a.budgets_begin != a.budgets_end) return false;
+  if (a.group >= 0 && (a.group != b.group || one.whole)) return false;
+  if (one.priority == other.priority ? one.started < other.started : !age_after_priority_) {
+    return false;
+  }
+  if (!a.recreated) return true;
+  const PodColumns& pods = cycle_.cluster.pods();
+  return b.recreated && one.size == 1 && other.size == 1 && one.priority == other.priority &&
+         pods.requests[one.first] == pods.requests[other.first] &&
+         pods.shape[one.first] == pods.shape[other.first] &&
+         pods.labels[one.first] == pods.labels[other.first] &&
+         pods.namespace_name[one.first] == pods.namespace_name[other.first];
+}
+
+}  // namespace makeway

@@ -1,0 +1,199 @@
+#include "support/brute_force.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+#include "engine/check_plan_hearing.hpp"
+#include "engine/naive_fit.hpp"
+#include "support/naive_score.hpp"
+
+namespace makeway {
+namespace {
+
+using LeavingUnit = std::vector<PodIndex>;
+
+/// Negative: the first is better.
+int compared(const ScoreTerms& a, const ScoreTerms& b) {
+  for (std::size_t at = 0; at < a.size(); ++at) {
+    if (a[at].value != b[at].value) return a[at].value < b[at].value ? -1 : 1;
+  }
+  return 0;
+}
+
+class BruteForce {
+ public:
+  BruteForce(const Cluster& cluster, const Configuration& configuration, PodIndex ask, Time now)
+      : cluster_(cluster),
+        configuration_(configuration),
+        ask_(ask),
+        priority_(unit().scheduling_priority),
+        rules_(cluster, configuration, now),
+        scorer_(cluster, configuration, now),
+        world_(cluster),
+        fit_(world_, ask) {
+    CHECK(!waives(configuration, WaivedLaw::law_4), "every answer is irreducible");
+    CHECK(configuration.workload.nomination_held_by == NominationHeldBy::placement);
+    CHECK(configuration.workload.below_minimum == BelowMinimum::keep);
+    CHECK(configuration.workload.put_back == PutBack::until_stable);
+    CHECK(configuration.engine.preemption_delay == Duration{});
+  }
+
+  BruteAnswer answer() {
+    const std::vector<NodeIndex> nodes = cluster_.nodes_by_name();
+    std::set<NodeIndex> free_now;
+    for (const NodeIndex node : nodes) {
+      if (fit_.fits(node)) free_now.insert(node);
+    }
+    remove_credited();
+    for (const NodeIndex node : nodes) {
+      if (!fits_beside_nominated(node)) continue;
+      answer_.verdict = free_now.contains(node) ? BruteVerdict::fits : BruteVerdict::waits;
+      if (answer_.verdict == BruteVerdict::fits) return answer_;
+    }
+    if (answer_.verdict == BruteVerdict::waits || unit().never_preempts) return answer_;
+    for (const NodeIndex node : nodes) try_node(node);
+    if (too_many_units_) return {.verdict = BruteVerdict::unknown};
+    if (!answer_.places.empty()) answer_.verdict = BruteVerdict::preempts;
+    return answer_;
+  }
+
+ private:
+  const Unit& unit() const { return cluster_.units()[cluster_.pods().unit[ask_]]; }
+
+  void remove_credited() {
+    if (configuration_.workload.leaving_room != LeavingRoom::credited) return;
+    for (const PodIndex pod : cluster_.pods_by_name()) {
+      if (world_.where(pod).exists() && rules_.leaving(pod) && !rules_.overdue(pod)) {
+        fit_.remove(pod);
+      }
+    }
+  }
+
+  /// Both with and without those who hold room there by their nomination.
+  bool fits_beside_nominated(NodeIndex node) {
+    if (!fit_.fits(node)) return false;
+    std::vector<PodIndex> held;
+    for (const PodIndex pod : cluster_.nodes().nominated[node]) {
+      const Unit& other = cluster_.units()[cluster_.pods().unit[pod]];
+      const bool holds = pod != ask_ && other.scheduling_priority >= priority_;
+      if (holds && !world_.where(pod).exists()) held.push_back(pod);
+    }
+    for (const PodIndex pod : held) fit_.place(pod, node);
+    const bool fits = fit_.fits(node);
+    for (const PodIndex pod : held) fit_.remove(pod);
+    return fits;
+  }
+
+  std::vector<LeavingUnit> units_on(NodeIndex node) const {
+    const bool again = configuration_.workload.leaving_room == LeavingRoom::victims;
+    std::vector<LeavingUnit> units;
+    std::set<PodIndex> seen;
+    for (const PodIndex pod : world_.pods_on(node)) {
+      if (rules_.priority(pod) >= priority_ || (rules_.leaving(pod) && !again)) continue;
+      const LeavingUnit together = rules_.leaves_with(pod);
+      if (!seen.insert(together.front()).second) continue;
+      const bool stays = std::ranges::any_of(
+          together, [&](PodIndex each) { return !rules_.protection(each).empty(); });
+      if (!stays) units.push_back(together);
+    }
+    return units;
+  }
+
+  static std::vector<PodIndex> pods_of(const std::vector<LeavingUnit>& units, std::size_t set) {
+    std::vector<PodIndex> pods;
+    for (std::size_t at = 0; at < units.size(); ++at) {
+      if ((set >> at & 1U) != 0) pods.insert(pods.end(), units[at].begin(), units[at].end());
+    }
+    std::ranges::sort(pods);
+    return pods;
+  }
+
+  /// For every set of units, as bits: whether the ask fits on the node once they are gone.
+  std::vector<bool> feasible_sets(NodeIndex node, const std::vector<LeavingUnit>& units) {
+    std::vector<bool> feasible(std::size_t{1} << units.size());
+    for (std::size_t set = 0; set < feasible.size(); ++set) {
+      const std::vector<PodIndex> away = pods_of(units, set);
+      for (const PodIndex pod : away) fit_.remove(pod);
+      feasible[set] = fits_beside_nominated(node);
+      for (const PodIndex pod : away) fit_.put_back(pod);
+    }
+    return feasible;
+  }
+
+  void try_node(NodeIndex node) {
+    const std::vector<LeavingUnit> units = units_on(node);
+    if (units.size() > brute_units_max) too_many_units_ = true;
+    if (too_many_units_) return;
+    const std::vector<bool> feasible = feasible_sets(node, units);
+    for (std::size_t set = 0; set < feasible.size(); ++set) {
+      if (!feasible[set]) continue;
+      bool reducible = false;
+      for (std::size_t at = 0; at < units.size(); ++at) {
+        const std::size_t one = std::size_t{1} << at;
+        reducible = reducible || ((set & one) != 0 && feasible[set ^ one]);
+      }
+      if (!reducible) consider(node, pods_of(units, set));
+    }
+  }
+
+  void consider(NodeIndex node, std::vector<PodIndex> victims) {
+    const bool strict = configuration_.budgets.mode == BudgetMode::strict;
+    if (strict && !scorer_.within_budgets(victims)) return;
+    ScoreTerms score = scorer_.score(victims);
+    const int order = answer_.places.empty() ? -1 : compared(score, answer_.score);
+    if (order > 0) return;
+    if (order < 0) answer_.places.clear();
+    answer_.score = std::move(score);
+    answer_.places.push_back({.node = node, .victims = std::move(victims)});
+  }
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  PodIndex ask_;
+  std::int32_t priority_;
+  EvictionRules rules_;
+  NaiveScore scorer_;
+  NaiveWorld world_;
+  NaiveFit fit_;
+  BruteAnswer answer_;
+  bool too_many_units_ = false;
+};
+
+}  // namespace
+
+BruteAnswer brute_force(const Cluster& cluster, const Configuration& configuration, PodIndex ask,
+                        Time now) {
+  return BruteForce(cluster, configuration, ask, now).answer();
+}
+
+std::optional<LawBreach> breach_of(const Cluster& cluster, const Configuration& configuration,
+                                   PodIndex ask, const BrutePlace& place, Time now) {
+  const EvictionRules rules(cluster, configuration, now);
+  const auto space = [&](PodIndex pod) {
+    return std::string(cluster.text(cluster.pods().namespace_name[pod]));
+  };
+  const auto name = [&](PodIndex pod) { return std::string(cluster.pods().name[pod.value]); };
+  PlanAsk entry{.kind = AskKind::pod,
+                .namespace_name = space(ask),
+                .name = name(ask),
+                .priority = cluster.units()[cluster.pods().unit[ask]].scheduling_priority,
+                .outcome = Outcome::preempts};
+  entry.placements.push_back({.namespace_name = entry.namespace_name,
+                              .name = entry.name,
+                              .node = std::string(cluster.text(cluster.nodes().name[place.node]))});
+  for (const PodIndex pod : place.victims) {
+    entry.victims.push_back(
+        {.namespace_name = space(pod), .name = name(pod), .priority = rules.priority(pod)});
+  }
+  Plan plan{.now = now};
+  plan.asks.push_back(std::move(entry));
+  for (LawBreach& breach : check_plan(cluster, configuration, plan)) {
+    if (breach.law != 9) return std::move(breach);
+  }
+  return std::nullopt;
+}
+
+}  // namespace makeway
