@@ -160,7 +160,8 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
                      .ask = options_.ask,
                      .ask_field = item.ask ? "ask" : "--ask",
                      .now = options_.now ? options_.now : item.now,
-                     .placements = item.placements};
+                     .placements = item.placements,
+                     .explain = options_.detail == PlanDetail::with_explanation};
   if (item.ask) {
     Result<WrittenAsk> ask = parse_ask(*item.ask, item.ask_kind);
     if (!ask) return fmt::format("ask \"{}\": {}", shorten(*item.ask), ask.error().message);

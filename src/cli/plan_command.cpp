@@ -117,7 +117,8 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
                                    .configuration = *chosen.document,
                                    .ask = wish.ask,
                                    .now = wish.now,
-                                   .placements = {}},
+                                   .placements = {},
+                                   .explain = wish.detail == PlanDetail::with_explanation},
                                   tools, timing);
   terminal.error.write(attempt.bug);
   loaded->origins.place(attempt.problems, loaded->cluster);
@@ -129,7 +130,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   return verdict(arguments, *attempt.plan);
 }
 
-/// "warning: case a: there is no key \"expct\"; did you mean expect?"
+/// "warning: case a: expct: there is no such key; it was not read; did you mean expect?"
 std::string unknown_keys_text(const BatchResult& result, const Palette& palette) {
   Problems problems;
   for (const auto& [key, where] : result.unknown_keys) {

@@ -51,7 +51,8 @@ void name_configuration(ConfigurationDocument& document, bool changed) {
 PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing) {
   PlanRequest request{.now = item.now ? *item.now : newest_time(item.cluster),
                       .preset = item.configuration.name,
-                      .placements = item.placements};
+                      .placements = item.placements,
+                      .explain = item.explain};
   if (item.ask) request.ask = resolve_ask(*item.ask, item.cluster);
   const Configuration& configuration = item.configuration.configuration;
 

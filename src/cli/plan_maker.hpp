@@ -50,6 +50,7 @@ struct PlanCase {
   std::string_view ask_field = "--ask";  ///< What problems call it, for whoever wrote it.
   std::optional<Time> now;               ///< None: the newest time in the cluster.
   std::vector<PodPlacement> placements;
+  bool explain = true;
 };
 
 /// Exactly one of the three says something.

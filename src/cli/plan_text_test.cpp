@@ -10,7 +10,7 @@ PlanAsk ask(std::string name, Outcome outcome) {
   return {.namespace_name = "shop", .name = std::move(name), .priority = 1000, .outcome = outcome};
 }
 
-PlanVictim victim(std::string name, std::int32_t priority) {
+PlanVictim victim(const std::string& name, std::int32_t priority) {
   return {.namespace_name = "shop",
           .name = name,
           .node = "n1",

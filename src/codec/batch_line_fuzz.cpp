@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!reading.item) return 0;
   CHECK(!reading.item->snapshot.empty());
   const char* const begin = reading.item->snapshot.data();
-  CHECK(begin >= line.data() && begin + reading.item->snapshot.size() <= line.data() + line.size(),
-        "the snapshot is no part of the line");
+  CHECK(begin >= line.data(), "the snapshot begins before the line");
+  CHECK(begin + reading.item->snapshot.size() <= line.data() + line.size(),
+        "the snapshot ends after the line");
   return 0;
 }

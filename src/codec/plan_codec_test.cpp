@@ -82,7 +82,7 @@ TEST(PlanDocument, HasTheFieldsOfTheDesign) {
       R"("namespace":"default","name":"low","uid":"u1","node":"n1","for":"Pod default/urgent"},)"
       R"({"type":"wait","namespace":"default","name":"urgent","uid":""}],"status":[{"object":)"
       R"("Pod default/urgent","condition":"PodScheduled","value":false,"reason":)"
-      R"("Unschedulable","message":"1 pod must leave"}]})"
+      R"("Unschedulable","message":"1 pod must leave"}],"othersPending":0})"
       "\n");
 }
 

@@ -41,12 +41,11 @@ void Budgets::start_trial() {
 }
 
 bool Budgets::charge(PodIndex pod) {
-  for (const std::uint32_t budget : governing(pod)) {
-    if (!counts(budget, pod)) continue;
+  return std::ranges::any_of(governing(pod), [&](std::uint32_t budget) {
+    if (!counts(budget, pod)) return false;
     touched_.push_back(budget);
-    if (--left_[budget] < 0) return true;
-  }
-  return false;
+    return --left_[budget] < 0;  // Ends the walk.
+  });
 }
 
 bool Budgets::charge_all(std::span<const PodIndex> pods) {

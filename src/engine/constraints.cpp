@@ -126,7 +126,7 @@ const std::vector<std::size_t>& PodConstraints::repelling_of(ShapeId shape) {
 void PodConstraints::count_everything() {
   const PodColumns& pods = survey_.cluster().pods();
   if (affinity_.empty() && anti_affinity_.empty() && spread_.empty()) {
-    for (const PodIndex pod : survey_.repelling_pods()) {
+    for (const PodIndex pod : survey_.cluster().repelling_pods()) {
       const NodeIndex node = scratch_.node_of(pod);
       if (node.exists()) count(pod, node, 1);
     }

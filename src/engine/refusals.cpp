@@ -27,6 +27,7 @@ void RefusalTally::add(const Refused& refused, NodeIndex node) {
 std::vector<PlanRefusal> RefusalTally::refusals(const Survey& survey) const {
   std::vector<PlanRefusal> result;
   const Cluster& cluster = survey.cluster();
+  result.reserve(groups_.size());
   for (const Group& group : groups_) {
     result.push_back({.reason = group.reason,
                       .detail = std::string(survey.text(group.detail)),

@@ -9,7 +9,7 @@
 //  secondary-victims     pods that the recreated victims would make leave in turn
 //  victims               pods
 //  priority-sum          over pods, of their units' priorities
-//  raw-priority-sum      over pods, own priority + 2^31: kube-scheduler's criterion
+//  raw-priority-sum      over pods, priority + 2^31: kube-scheduler's criterion
 //  lost-work             seconds, over pods
 //  groups-below-minimum  groups that keep fewer pods than their minimum
 //  disrupted-groups      groups that lose a pod

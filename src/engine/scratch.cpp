@@ -33,7 +33,7 @@ Scratch::Row& Scratch::row(NodeIndex node) {
   if (at == no_row) {
     const std::span<const std::int64_t> base = cluster_.order().used(node);
     at = static_cast<std::uint32_t>(rows_.size());
-    rows_.push_back({.used = {base.begin(), base.end()}, .placed = {}});
+    rows_.push_back({.used = {base.begin(), base.end()}, .placed = {}, .moves = 0});
   }
   return rows_[at];
 }
@@ -42,7 +42,9 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
   if (cluster_.pods().node[pod] == node) {
     states_[pod] = State::as_in_cluster;
+    --touched.moves;
   } else {
+    ++touched.moves;
     states_[pod] = State::placed;
     placed_on_[pod] = node;
     touched.placed.push_back(pod);
@@ -56,6 +58,7 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
 
 void Scratch::leave(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
+  touched.moves += states_[pod] == State::placed ? -1 : 1;
   if (states_[pod] == State::placed) {
     std::erase(touched.placed, pod);
     placed_on_.erase(pod);

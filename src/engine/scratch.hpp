@@ -43,6 +43,10 @@ class Scratch {
   NodeIndex node_of(PodIndex pod) const;
   /// What the node's pods request, per resource column.
   std::span<const std::int64_t> used(NodeIndex node) const;
+  /// Whether the node's pods differ from the cluster's.
+  bool touched(NodeIndex node) const {
+    return row_of_[node] != no_row && rows_[row_of_[node]].moves != 0;
+  }
   /// Pods that this world has placed on the node and the cluster has not.
   std::span<const PodIndex> placed(NodeIndex node) const;
 
@@ -81,6 +85,7 @@ class Scratch {
   struct Row {
     std::vector<std::int64_t> used;
     std::vector<PodIndex> placed;
+    std::int32_t moves = 0;  ///< Pods that are gone from it or new to it.
   };
 
   void come(PodIndex pod, NodeIndex node);

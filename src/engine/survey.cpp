@@ -67,7 +67,6 @@ bool tolerates(const PodShape& shape, const Taint& taint) {
 
 Survey::Survey(const Cluster& cluster)
     : cluster_(cluster),
-      nodes_(cluster.nodes_by_name()),
       allocatable_rows_(cluster.nodes().slots(), nullptr),
       resource_notes_(cluster.resources().size()) {
   for (const Namespace* object : cluster.namespaces()) namespaces_.emplace(object->name, object);
@@ -87,7 +86,7 @@ const Topology& Survey::topology(std::string_view key) {
   const std::optional<StringId> wanted = cluster_.strings().find(key);
   if (!wanted) return topology;
   std::map<StringId, std::uint32_t> domains;
-  for (const NodeIndex node : nodes_) {
+  for (const NodeIndex node : nodes()) {
     for (const LabelPair& pair : cluster_.labels(cluster_.nodes().labels[node])) {
       if (pair.key != *wanted) continue;
       const auto next = static_cast<std::uint32_t>(domains.size());
@@ -173,18 +172,6 @@ bool Survey::covers(const PodAffinityTerm& term, std::string_view namespace_name
   const auto found = namespaces_.find(namespace_name);
   return matches(*term.namespace_selector,
                  found == namespaces_.end() ? no_labels : found->second->labels);
-}
-
-std::span<const PodIndex> Survey::repelling_pods() {
-  if (repelling_) return *repelling_;
-  repelling_.emplace();
-  const PodColumns& pods = cluster_.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.shape[pod] == ShapeId{0}) continue;
-    if (!cluster_.shape(pods.shape[pod]).anti_affinity.empty()) repelling_->push_back(pod);
-  }
-  return *repelling_;
 }
 
 }  // namespace makeway

@@ -64,10 +64,8 @@ class Survey {
   const Labels& labels(LabelSetId id);
   /// Whether the term looks at pods of this namespace.
   bool covers(const PodAffinityTerm& term, std::string_view namespace_name) const;
-  /// Bound pods that repel others (required anti-affinity), in no order.
-  std::span<const PodIndex> repelling_pods();
   /// Existing nodes by name.
-  std::span<const NodeIndex> nodes() const { return nodes_; }
+  std::span<const NodeIndex> nodes() const { return cluster_.nodes_by_name(); }
 
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
@@ -83,13 +81,11 @@ class Survey {
                       TaintSetId taints, bool unschedulable);
 
   const Cluster& cluster_;
-  std::vector<NodeIndex> nodes_;
   std::map<std::string, Topology, std::less<>> topologies_;
   std::map<std::uint32_t, std::vector<std::int64_t>> allocatable_;  ///< By request id.
   IndexedVector<NodeIndex, const std::int64_t*> allocatable_rows_;
   std::map<std::uint32_t, ShapeVerdicts> placing_;
   std::vector<std::unique_ptr<Labels>> labels_;
-  std::optional<std::vector<PodIndex>> repelling_;
   std::map<std::string_view, const Namespace*> namespaces_;
   StringPool texts_;
   IndexedVector<ResourceIndex, StringId> resource_notes_;

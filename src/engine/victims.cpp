@@ -102,7 +102,7 @@ void VictimRules::collect(const Scratch& scratch, NodeIndex node, std::int32_t a
   const Cluster& cluster = survey_.cluster();
   seen_groups_.clear();
   scratch.for_each_pod(node, [&](PodIndex pod) {
-    if (priority_of(pod) >= ask_priority) return;
+    if (priority_of(pod) >= ask_priority || leaving(pod)) return;
     const UnitIndex index = cluster.pods().unit[pod];
     const Unit& unit = cluster.units()[index];
     if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
@@ -145,7 +145,7 @@ void VictimRules::add_group(const Scratch& scratch, UnitIndex index, VictimList&
                   .priority = priority_of(pods.front()),
                   .group = true,
                   .whole = true,
-                  .started = now_,
+                  .started = started(pods.front()),
                   .begin = static_cast<std::uint32_t>(begin),
                   .size = static_cast<std::uint32_t>(pods.size())};
   for (const PodIndex pod : pods) {

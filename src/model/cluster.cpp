@@ -42,6 +42,7 @@ bool Cluster::apply(const Removal& removal) {
 
 void Cluster::finish_bulk() {
   bulk_ = false;
+  list_all_nodes();
   classify_all();
   refresh_all_priorities();
   pods_.shrink_to_fit();
@@ -144,15 +145,6 @@ std::vector<PodIndex> Cluster::pods_by_name() const {
     if (a_space != b_space) return text(a_space) < text(b_space);
     return pods_.name[a.value] < pods_.name[b.value];
   });
-  return all;
-}
-
-std::vector<NodeIndex> Cluster::nodes_by_name() const {
-  std::vector<NodeIndex> all;
-  for (std::uint32_t slot = 0; slot < nodes_.slots(); ++slot) {
-    if (nodes_.flags[NodeIndex{slot}].exists) all.push_back(NodeIndex{slot});
-  }
-  std::ranges::sort(all, {}, [this](NodeIndex node) { return text(nodes_.name[node]); });
   return all;
 }
 

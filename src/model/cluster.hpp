@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,7 +71,7 @@ class Cluster {
 
   /// Many changes at once: derived state is not touched until `finish_bulk`, which computes it from
   /// the columns in O(everything) and gives back spare memory. In between, `order`, the units'
-  /// values and node classes are stale.
+  /// values, node classes and the list of nodes are stale.
   void begin_bulk() { bulk_ = true; }
   void finish_bulk();
 
@@ -103,6 +104,10 @@ class Cluster {
   std::size_t pod_count() const { return pod_count_; }
   std::size_t node_count() const { return node_count_; }
 
+  /// Pods that repel others (required anti-affinity), bound or not; in no order that means
+  /// anything.
+  const std::set<PodIndex>& repelling_pods() const { return repelling_pods_; }
+
   /// Importance for ties inside one node: priority, group over pod, size, age, name.
   bool more_important(PodIndex a, PodIndex b) const;
 
@@ -112,7 +117,7 @@ class Cluster {
   Labels label_objects(LabelSetId id) const;
   Amounts amount_objects(RequestId id) const;
   std::vector<PodIndex> pods_by_name() const;
-  std::vector<NodeIndex> nodes_by_name() const;  ///< Existing ones only.
+  const std::vector<NodeIndex>& nodes_by_name() const { return nodes_by_name_; }  ///< Existing.
   std::vector<GroupIndex> groups_by_name() const;
   std::vector<const PriorityClass*> priority_classes() const;
   std::vector<const DisruptionBudget*> budgets() const;
@@ -156,6 +161,8 @@ class Cluster {
   void drop_node_if_unused(NodeIndex node);
   void classify(NodeIndex node);
   void classify_all();
+  void list_node(NodeIndex node);
+  void list_all_nodes();
 
   // cluster_units.cpp
   struct ResolvedPriority {
@@ -206,11 +213,13 @@ class Cluster {
   std::vector<PodIndex> free_pods_;
   HashTable pods_by_key_;
   std::size_t pod_count_ = 0;
+  std::set<PodIndex> repelling_pods_;
 
   NodeColumns nodes_;
   std::vector<NodeIndex> free_nodes_;
   HashTable nodes_by_key_;
   std::size_t node_count_ = 0;
+  std::vector<NodeIndex> nodes_by_name_;
   NodeOrder order_;
 
   IndexedVector<UnitIndex, Unit> units_;

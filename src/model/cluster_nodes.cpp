@@ -43,6 +43,7 @@ bool Cluster::apply(const Node& node) {
   const NodeIndex slot = node_slot(node.name);
   const bool is_new = !nodes_.flags[slot].exists;
   if (is_new) ++node_count_;
+  if (is_new && !bulk_) list_node(slot);
   nodes_.flags[slot] = {.exists = true, .used = true, .unschedulable = node.unschedulable};
   nodes_.uid.set(slot.value, node.uid);
   nodes_.labels[slot] = intern_labels(node.labels);
@@ -57,6 +58,7 @@ bool Cluster::remove_node(std::string_view name) {
   const std::optional<NodeIndex> found = find_node(name);
   if (!found || !nodes_.flags[*found].exists) return false;
   --node_count_;
+  std::erase(nodes_by_name_, *found);
   nodes_.flags[*found] = {.used = true};
   nodes_.uid.set(found->value, {});
   nodes_.labels[*found] = LabelSetId{0};
@@ -74,6 +76,19 @@ void Cluster::drop_node_if_unused(NodeIndex node) {
   nodes_by_key_.erase(mix64(nodes_.name[node].value), node.value);
   nodes_.flags[node] = {};
   free_nodes_.push_back(node);
+}
+
+void Cluster::list_node(NodeIndex node) {
+  const auto name_of = [this](NodeIndex each) { return text(nodes_.name[each]); };
+  nodes_by_name_.insert(std::ranges::lower_bound(nodes_by_name_, name_of(node), {}, name_of), node);
+}
+
+void Cluster::list_all_nodes() {
+  nodes_by_name_.clear();
+  for (std::uint32_t slot = 0; slot < nodes_.slots(); ++slot) {
+    if (nodes_.flags[NodeIndex{slot}].exists) nodes_by_name_.push_back(NodeIndex{slot});
+  }
+  std::ranges::sort(nodes_by_name_, {}, [this](NodeIndex node) { return text(nodes_.name[node]); });
 }
 
 void Cluster::classify(NodeIndex node) {

@@ -83,6 +83,11 @@ void Cluster::write_pod(PodIndex index, const Pod& pod) {
   pods_.labels[index] = intern_labels(pod.labels);
   pods_.requests[index] = intern_requests(pod.requests, true);
   pods_.shape[index] = intern_shape(pod.shape);
+  if (!pod.shape.anti_affinity.empty()) {
+    repelling_pods_.insert(index);
+  } else if (!repelling_pods_.empty()) {
+    repelling_pods_.erase(index);
+  }
   pods_.notes[index] = notes_.intern(pod.notes);
   pods_.queue[index] = stated_queue(index);
   pods_.owners[index] = owner_sets_.intern(pod.owners);
@@ -111,6 +116,7 @@ bool Cluster::remove_pod(std::string_view namespace_name, std::string_view name)
   unbind(*found);
   nominate(*found, {});
   leave_unit(*found);
+  repelling_pods_.erase(*found);
   pods_by_key_.erase(pod_hash(pods_.namespace_name[*found], name), found->value);
   pods_.name.set(found->value, {});
   pods_.uid.set(found->value, {});

@@ -42,7 +42,7 @@ constexpr std::array budget_rows = {
         {"budgets.countedOver", "2",
          "Which evictions count as budget violations when places are compared: those of the final "
          "victims, or, as kube-scheduler does, those found in one walk over all potential victims "
-         "before any of them is spared."}),
+         "before any of them is spared (only with workload.victimChoice put-back)."}),
 };
 
 constexpr std::array engine_rows = {

@@ -37,8 +37,15 @@ std::int64_t pending_pods(const Cluster& cluster) {
 std::vector<PendingUnit> pending_units(const Cluster& cluster) {
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
-  for (const PodIndex pod : cluster.pods_by_name()) {
-    if (!pending(cluster, pod)) continue;
+  std::vector<PodIndex> pods;
+  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
+    if (pending(cluster, PodIndex{slot})) pods.push_back(PodIndex{slot});
+  }
+  std::ranges::sort(pods, {}, [&](PodIndex pod) {
+    return std::pair(cluster.text(cluster.pods().namespace_name[pod]),
+                     cluster.pods().name[pod.value]);
+  });
+  for (const PodIndex pod : pods) {
     const UnitIndex index = cluster.pods().unit[pod];
     if (seen[index.value] != 0) continue;
     seen[index.value] = 1;

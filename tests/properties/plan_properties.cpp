@@ -202,5 +202,31 @@ TEST(PlanProperties, ShuffledInputGivesTheSamePlan) {  // law 11
   });
 }
 
+/// What explanations add is left out.
+Plan without_explanations(Plan plan) {
+  for (PlanAsk& ask : plan.asks) ask.explanation = {};
+  return plan;
+}
+
+TEST(PlanProperties, ExplainingChangesNothing) {
+  for_each_case("explaining changes nothing", [](Prng& random) {
+    const std::vector<Change> objects = random_case(random);
+    const Configuration configuration = random_configuration(random);
+    const Cluster cluster = cluster_of(objects);
+    const auto plan = [&](bool explain) {
+      return without_explanations(*decide(cluster, configuration,
+                                          {.now = planning_now,
+                                           .preset = "random",
+                                           .ask = {},
+                                           .placements = {},
+                                           .explain = explain})
+                                       .plan);
+    };
+    EXPECT_EQ(first_difference(plan_text_json(plan(false), PlanDetail::brief),
+                               plan_text_json(plan(true), PlanDetail::brief)),
+              "");
+  });
+}
+
 }  // namespace
 }  // namespace makeway

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "engine/node_scan.hpp"
+
 namespace makeway {
 namespace {
 
@@ -37,8 +39,10 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
   NodeChoice choice;
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
+  const NodeScan scan(cycle.survey, after.scratch(), after, true);
   for (const NodeIndex node : domain) {
-    if (after.check(node) || !keeps_promises(cycle, after.ask(), node, {})) continue;
+    if (!scan.has_room(node) || after.check(node) || !keeps_promises(cycle, after.ask(), node, {}))
+      continue;
     const bool fits_now = now == nullptr || !now->check_unreserved(node);
     if (fits_now) ++choice.fitting_now;
     std::optional<NodeIndex>& chosen = fits_now ? choice.now : choice.later;

@@ -36,7 +36,8 @@ PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const P
 }
 
 void add_victims(Cycle& cycle, const Candidate& chosen, const Candidate* next, PlanAsk& ask) {
-  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims;
+  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims ||
+                            cycle.configuration.workload.victim_choice == VictimChoiceRule::best;
   cycle.budgets.start_trial();
   for (const VictimUnit& unit : chosen.victims.units) {
     for (const PodIndex pod : chosen.victims.pods_of(unit)) {
@@ -186,9 +187,9 @@ void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& 
          .victim_units = static_cast<std::int64_t>(other.victims.units.size()),
          .lost_on = std::move(lost_on)});
   }
-  ask.reason = fmt::format("{} of lower priority must leave; {} could be made room on",
+  ask.reason = fmt::format("{} of lower priority must leave {}",
                            counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
-                           counted(ask.explanation.nodes_with_preemption, "node"));
+                           ask.placements.front().node);
 }
 
 }  // namespace makeway

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/node_scan.hpp"
 #include "engine/refusals.hpp"
 #include "policies/workload/cascades.hpp"
 #include "policies/workload/node_choice.hpp"
@@ -32,12 +33,18 @@ class PodPolicy {
   }
 
  private:
+  static constexpr std::size_t told_max = 2;  ///< The best, and the next one as its alternative.
+
   const Unit& unit() const { return cycle_.cluster.units()[cycle_.cluster.pods().unit[pod_]]; }
 
   bool finds_room(PodFit& after);
   bool held_by_nomination(PodFit& after);
   void preempt(PodFit& after);
   void search(PodFit& fit, VictimSearch& search);
+  void search_all(PodFit& fit, VictimSearch& search);
+  void search_pruned(PodFit& fit, VictimSearch& search);
+  bool out_of_steps(const VictimSearch& search);
+  std::int64_t highest_priority_limit(const ScoreTerms* limit) const;
   void keep(Candidate candidate);
   std::size_t kept_max() const {
     return static_cast<std::size_t>(cycle_.configuration.engine.alternatives_max) + 1;
@@ -121,12 +128,18 @@ void PodPolicy::preempt(PodFit& after) {
   explain_candidates(cycle_, best_, ask_);
 }
 
+/// Every node, or only those that can still win. Without anything found, the reasons of all nodes
+/// are gathered.
 void PodPolicy::search(PodFit& fit, VictimSearch& search) {
+  const bool pruned = !cycle_.explain && !unit().never_preempts &&
+                      cycle_.configuration.workload.victim_choice == VictimChoiceRule::best;
+  if (pruned) search_pruned(fit, search);
+  if (!pruned || best_.empty()) search_all(fit, search);
+}
+
+void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
   for (const NodeIndex node : domain_) {
-    if (search.bound_reached() || search.steps() >= cycle_.configuration.engine.victim_steps_max) {
-      ask_.bounds_reached.emplace_back("engine.victimStepsMax");
-      break;
-    }
+    if (out_of_steps(search)) break;
     if (unit().never_preempts) {
       if (const std::optional<Refused> refused = fit.check(node)) refusals_.add(*refused, node);
       continue;
@@ -139,6 +152,47 @@ void PodPolicy::search(PodFit& fit, VictimSearch& search) {
     }
   }
   ask_.explanation.refusals = refusals_.refusals(cycle_.survey);
+}
+
+/// Branch and bound over nodes: one look at the running sums tells whether a node can be among the
+/// best two, which is what the answer and its cause need.
+void PodPolicy::search_pruned(PodFit& fit, VictimSearch& search) {
+  const NodeScan scan(cycle_.survey, cycle_.after, fit,
+                      cycle_.configuration.workload.honour_preemption_priority);
+  for (const NodeIndex node : domain_) {
+    const ScoreTerms* const limit = best_.size() >= told_max ? &best_.back().score : nullptr;
+    if (cycle_.survey.placing(pod_, node).refused) continue;
+    const std::int64_t highest_max = highest_priority_limit(limit);
+    if (scan.lowest_priority(node, highest_max) > highest_max) continue;
+    if (out_of_steps(search)) break;
+    std::optional<Candidate> candidate = search.on_node(node, limit);
+    if (!candidate) continue;
+    keep(std::move(*candidate));
+    if (best_.size() > told_max) best_.resize(told_max);
+  }
+}
+
+bool PodPolicy::out_of_steps(const VictimSearch& search) {
+  const std::int64_t steps_max = cycle_.configuration.engine.victim_steps_max;
+  if (!search.bound_reached() && search.steps() < steps_max) return false;
+  if (ask_.bounds_reached.empty()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
+  return true;
+}
+
+/// A node whose highest victim priority is above this is worse than `limit`. Keys before that one
+/// cannot be below 0, so they say nothing only while the limit has more than that.
+std::int64_t PodPolicy::highest_priority_limit(const ScoreTerms* limit) const {
+  if (limit == nullptr || cycle_.configuration.workload.score_priority == ScorePriority::pod) {
+    return NodeScan::hopeless - 1;
+  }
+  for (const ScoreTerm& term : *limit) {
+    if (term.key == ScoreKey::highest_priority) return term.value;
+    const bool at_its_least =
+        (term.key == ScoreKey::members_not_placed || term.key == ScoreKey::budget_violations) &&
+        term.value == 0;
+    if (!at_its_least) break;
+  }
+  return NodeScan::hopeless - 1;
 }
 
 /// Nodes come by name, so a later one of equal score stays behind. Where cascades are followed,

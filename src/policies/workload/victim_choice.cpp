@@ -75,7 +75,8 @@ void VictimChoice::read_budgets(Entry& entry) {
         budgets_of_.push_back(static_cast<std::uint32_t>(known - budgets_.begin()));
         if (known != budgets_.end()) continue;
         budgets_.push_back(budget);
-        budgets_left_.push_back(cycle_.budgets.allowed(budget));
+        // Earlier asks may have overdrawn it; each further pod still violates it once.
+        budgets_left_.push_back(std::max<std::int64_t>(cycle_.budgets.allowed(budget), 0));
       }
     }
   }
@@ -309,7 +310,8 @@ bool VictimChoice::of_no_interest(std::size_t depth, const Cost& cost) const {
 
 /// Somebody was evicted in whose place this one could go, for less or the same.
 bool VictimChoice::wrongly_spared(std::size_t depth) const {
-  const bool never_a_gain = fewer_before_sum_ || negative_sum_.front() == 0;
+  const bool never_a_gain =
+      age_after_priority_ && (fewer_before_sum_ || negative_sum_.front() == 0);
   if (!resources_only_ || !by_unit_priority_ || !never_a_gain) return false;
   return std::ranges::any_of(evicted_stack_, [&](std::size_t evicted) {
     return frees_and_costs_no_worse(depth, evicted);

@@ -206,7 +206,9 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
     candidate.victims.pods.insert(candidate.victims.pods.end(), pods.begin(), pods.end());
     candidate.victims.units.push_back(unit);
   }
-  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
+  // A search for the best set can only go by the set itself.
+  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims ||
+      rule_ == VictimChoiceRule::best) {
     count_final_violations(candidate);
   }
   candidate.score = score_of(cycle_.survey, cycle_.rules,
