@@ -159,6 +159,10 @@ std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
 /// How many nodes there were to choose from.
 std::string choice_line(const PlanAsk& ask) {
   const PlanExplanation& explanation = ask.explanation;
+  if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
+    return fmt::format("  Why {}: no node has room now; there it is next.\n",
+                       shorten(chosen_node(ask)));
+  }
   const bool chosen = ask.outcome == Outcome::fits || ask.outcome == Outcome::preempts;
   if (!chosen || explanation.nodes_considered == 0) return {};
   const std::string fitting = explanation.nodes_fitting == 0

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/fit.hpp"
 #include "policies/cycle.hpp"
@@ -18,6 +19,8 @@ struct NodeChoice {
   std::optional<NodeIndex> now;    ///< It fits there at once.
   std::optional<NodeIndex> later;  ///< It will fit there; only nodes where it does not fit now.
   std::int64_t fitting_now = 0;    ///< How many nodes there were to choose from.
+  /// Where explanations are wanted: the next best nodes of the same kind, best first.
+  std::vector<PlanAlternative> others;
 };
 
 /// `now` may be null: then it is the same world as `after`.

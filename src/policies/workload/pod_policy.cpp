@@ -69,6 +69,7 @@ bool PodPolicy::finds_room(PodFit& after) {
   if (cycle_.worlds_differ) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
   const NodeChoice choice = choose_node(cycle_, after, now ? &*now : nullptr, domain_);
   ask_.explanation.nodes_fitting = choice.fitting_now;
+  ask_.explanation.alternatives = choice.others;
   if (choice.now) {
     ask_.outcome = Outcome::fits;
     ask_.placements = {placement_of(cycle_.cluster, pod_, *choice.now)};

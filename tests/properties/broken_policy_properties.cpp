@@ -1,0 +1,205 @@
+// Policies that are broken on purpose, over random clusters: each takes a good plan and spoils it
+// in one way, and check_plan must name the law (SPEC section 1). Hand-made plans for every law are
+// in src/engine/check_plan_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/presets.hpp"
+#include "engine/check_plan.hpp"
+#include "policies/decide.hpp"
+#include "support/property.hpp"
+#include "support/random_planning.hpp"
+
+namespace makeway {
+namespace {
+
+/// A cluster with one ask, and a good plan for it.
+struct Scene {
+  const Cluster& cluster;
+  const Configuration& configuration;
+  Plan plan;
+
+  PlanAsk& ask() { return plan.asks.front(); }
+};
+
+/// Spoils the plan; false when this plan cannot be spoilt that way.
+using Spoil = std::function<bool(Scene&)>;
+
+void add_victim(Scene& scene, PodIndex pod) {
+  PlanVictim victim = scene.ask().victims.front();
+  const PodColumns& pods = scene.cluster.pods();
+  const Unit& unit = scene.cluster.units()[pods.unit[pod]];
+  victim.namespace_name = std::string(scene.cluster.text(pods.namespace_name[pod]));
+  victim.name = std::string(pods.name[pod.value]);
+  victim.uid = std::string(pods.uid[pod.value]);
+  victim.node = std::string(scene.cluster.text(scene.cluster.nodes().name[pods.node[pod]]));
+  victim.priority = unit.preemption_priority;
+  PlanAction action = scene.plan.actions.front();
+  action.namespace_name = victim.namespace_name;
+  action.name = victim.name;
+  action.uid = victim.uid;
+  action.node = victim.node;
+  scene.ask().victims.push_back(victim);
+  scene.plan.actions.insert(scene.plan.actions.begin(), action);
+}
+
+bool is_victim(Scene& scene, PodIndex pod) {
+  return std::ranges::any_of(scene.ask().victims, [&](const PlanVictim& victim) {
+    return scene.cluster.find_pod(victim.namespace_name, victim.name) == pod;
+  });
+}
+
+/// The first bound pod that satisfies the condition; it becomes a victim too.
+bool evict_also(Scene& scene, const std::function<bool(PodIndex, const Unit&)>& wanted) {
+  for (const PodIndex pod : scene.cluster.pods_by_name()) {
+    const PodColumns& pods = scene.cluster.pods();
+    if (!pods.node[pod].exists() || pods.deletion[pod] != no_time) continue;
+    const Unit& unit = scene.cluster.units()[pods.unit[pod]];
+    if (is_victim(scene, pod) || !wanted(pod, unit)) continue;
+    add_victim(scene, pod);
+    return true;
+  }
+  return false;
+}
+
+bool one_too_many(Scene& scene) {
+  return evict_also(scene, [&](PodIndex, const Unit& unit) {
+    return unit.preemption_priority < scene.ask().priority && unit.mode == DisruptionMode::single;
+  });
+}
+
+bool equal_or_higher_priority(Scene& scene) {
+  return evict_also(scene, [&](PodIndex, const Unit& unit) {
+    return unit.preemption_priority >= scene.ask().priority;
+  });
+}
+
+bool opted_out_pod(Scene& scene) {
+  return evict_also(scene, [&](PodIndex pod, const Unit& unit) {
+    return scene.cluster.pods().flags[pod].opted_out &&
+           unit.preemption_priority < scene.ask().priority;
+  });
+}
+
+bool half_a_group(Scene& scene) {
+  const PodColumns& pods = scene.cluster.pods();
+  return evict_also(scene, [&](PodIndex, const Unit& unit) {
+    if (unit.mode != DisruptionMode::all || unit.preemption_priority >= scene.ask().priority) {
+      return false;
+    }
+    const auto runs = [&](PodIndex pod) {
+      return pods.node[pod].exists() && pods.deletion[pod] == no_time;
+    };
+    return std::ranges::count_if(scene.cluster.groups()[unit.group].members, runs) > 1;
+  });
+}
+
+bool one_too_few(Scene& scene) {
+  const PlanVictim gone = scene.ask().victims.back();
+  const PodIndex pod = *scene.cluster.find_pod(gone.namespace_name, gone.name);
+  const Unit& unit = scene.cluster.units()[scene.cluster.pods().unit[pod]];
+  if (unit.mode == DisruptionMode::all) return false;  // Half a group, then.
+  scene.ask().victims.pop_back();
+  std::erase_if(scene.plan.actions, [&](const PlanAction& action) {
+    return action.type == ActionType::evict && action.name == gone.name &&
+           action.namespace_name == gone.namespace_name;
+  });
+  return !scene.ask().victims.empty();
+}
+
+bool the_same_victim_twice(Scene& scene) {
+  scene.ask().victims.push_back(scene.ask().victims.front());
+  return true;
+}
+
+bool no_cause(Scene& scene) {
+  scene.ask().victims.front().cause_key.clear();
+  return true;
+}
+
+bool no_action(Scene& scene) {
+  scene.plan.actions.erase(scene.plan.actions.begin());
+  return true;
+}
+
+bool gives_up(Scene& scene) {
+  const PodIndex pod = *scene.cluster.find_pod(scene.ask().namespace_name, scene.ask().name);
+  const PodShape& shape = scene.cluster.shape(scene.cluster.pods().shape[pod]);
+  if (!shape.affinity.empty() || !shape.spread.empty()) return false;
+  PlanAsk& ask = scene.ask();
+  ask.outcome = Outcome::infeasible;
+  ask.placements.clear();
+  ask.victims.clear();
+  ask.score.clear();
+  scene.plan.actions.clear();
+  return true;
+}
+
+struct BrokenPolicy {
+  std::string_view name;
+  int law;  ///< 0: any. One too many may be protected, too few may be nominated room.
+  Spoil spoil;
+};
+
+const std::vector<BrokenPolicy>& broken_policies() {
+  static const std::vector<BrokenPolicy> all = {
+      {"evicts one too many", 0, one_too_many},
+      {"evicts equal or higher priority", 2, equal_or_higher_priority},
+      {"evicts who has opted out", 2, opted_out_pod},
+      {"evicts half a group", 5, half_a_group},
+      {"evicts one too few", 0, one_too_few},
+      {"evicts somebody twice", 3, the_same_victim_twice},
+      {"does not say why", 9, no_cause},
+      {"forgets to evict", 9, no_action},
+      {"gives up too early", 10, gives_up}};
+  return all;
+}
+
+TEST(BrokenPolicies, AreCaughtByCheckPlan) {
+  std::vector<std::int64_t> caught(broken_policies().size());
+  for_each_case("broken policies are caught", [&](Prng& random) {
+    const std::vector<Change> objects = random_planning(random, random_planning_options(random));
+    Cluster cluster;
+    for (const Change& object : objects) cluster.apply(object);
+    const Configuration configuration = *load_preset("makeway");
+    Scene good{.cluster = cluster, .configuration = configuration, .plan = {}};
+    const Plan all = *decide(good.cluster, good.configuration,
+                             {.now = planning_now, .preset = {}, .ask = {}, .placements = {}})
+                          .plan;
+    if (all.asks.empty() || all.asks.front().outcome != Outcome::preempts) return;
+    const AskName name{.kind = all.asks.front().kind,
+                       .namespace_name = all.asks.front().namespace_name,
+                       .name = all.asks.front().name};
+    good.plan = *decide(good.cluster, good.configuration,
+                        {.now = planning_now, .preset = {}, .ask = name, .placements = {}})
+                     .plan;
+    for (std::size_t at = 0; at < broken_policies().size(); ++at) {
+      const BrokenPolicy& policy = broken_policies()[at];
+      Scene spoilt = good;
+      if (spoilt.ask().victims.empty() || !policy.spoil(spoilt)) continue;
+      const std::vector<LawBreach> breaches =
+          check_plan(spoilt.cluster, spoilt.configuration, spoilt.plan);
+      const bool found = std::ranges::any_of(breaches, [&](const LawBreach& breach) {
+        return policy.law == 0 || breach.law == policy.law;
+      });
+      EXPECT_TRUE(found) << "a policy that " << policy.name << " was not caught under law "
+                         << policy.law;
+      ++caught[at];
+    }
+  });
+  for (std::size_t at = 0; at < caught.size(); ++at) {
+    std::printf("a policy that %s: caught %ld times\n", broken_policies()[at].name.data(),
+                static_cast<long>(caught[at]));
+    if (property_cases() >= 1000) {
+      EXPECT_GT(caught[at], 0) << broken_policies()[at].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace makeway
