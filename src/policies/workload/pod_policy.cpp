@@ -7,6 +7,7 @@
 #include "engine/node_scan.hpp"
 #include "engine/refusals.hpp"
 #include "policies/workload/cascades.hpp"
+#include "policies/workload/equal_nodes.hpp"
 #include "policies/workload/node_choice.hpp"
 #include "policies/workload/pod_explain.hpp"
 #include "policies/workload/victim_search.hpp"
@@ -160,11 +161,14 @@ void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
 void PodPolicy::search_pruned(PodFit& fit, VictimSearch& search) {
   const NodeScan scan(cycle_.survey, cycle_.after, fit,
                       cycle_.configuration.workload.honour_preemption_priority);
+  EqualNodes equal(cycle_, fit);
   for (const NodeIndex node : domain_) {
     const ScoreTerms* const limit = best_.size() >= told_max ? &best_.back().score : nullptr;
     if (cycle_.survey.placing(pod_, node).refused) continue;
     const std::int64_t highest_max = highest_priority_limit(limit);
     if (scan.lowest_priority(node, highest_max) > highest_max) continue;
+    // The first of equal nodes wins, and the second can be told as its alternative.
+    if (equal.seen(node) >= static_cast<std::int64_t>(told_max)) continue;
     if (out_of_steps(search)) break;
     std::optional<Candidate> candidate = search.on_node(node, limit);
     if (!candidate) continue;
