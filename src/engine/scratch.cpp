@@ -112,7 +112,8 @@ void Scratch::rollback(Checkpoint checkpoint) {
 }
 
 void Scratch::detach(ScratchWatcher& watcher) {
-  CHECK(!watchers_.empty() && watchers_.back() == &watcher, "detached out of order");
+  CHECK(!watchers_.empty(), "nobody is attached");
+  CHECK(watchers_.back() == &watcher, "detached out of order");
   watchers_.pop_back();
 }
 

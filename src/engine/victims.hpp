@@ -84,7 +84,7 @@ class VictimRules {
 
  private:
   bool may_leave(const Scratch& scratch, PodIndex pod) const;
-  void add_group(const Scratch& scratch, UnitIndex unit, VictimList& list);
+  void add_group(const Scratch& scratch, UnitIndex index, VictimList& list);
 
   Survey& survey_;
   const Configuration& configuration_;
