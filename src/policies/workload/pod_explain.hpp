@@ -19,9 +19,9 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why);
 /// Names, on the example node of each refusal, who holds what is short and cannot leave.
 void explain_holders(Cycle& cycle, PlanAsk& ask);
 
-/// The pods that have to leave before the ask fits on the node; by namespace and name. `fit` is
-/// over the world `after`.
-std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& fit, NodeIndex node);
+/// The pods of the world `now` that have to be gone before the ask fits on the node, an irreducible
+/// set of them; by namespace and name.
+std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& now, NodeIndex node);
 
 /// Victims with their causes, the spared, the alternatives and the reason. `best` comes best first
 /// and is not empty.

@@ -275,6 +275,7 @@ void decide_pod(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only) {
   if (!ask.placements.empty()) {
     const NodeIndex node = *cycle.cluster.find_node(ask.placements.front().node);
     std::vector<PodIndex> victims;
+    victims.reserve(ask.victims.size());
     for (const PlanVictim& victim : ask.victims) {
       victims.push_back(*cycle.cluster.find_pod(victim.namespace_name, victim.name));
     }

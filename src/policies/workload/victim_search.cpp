@@ -1,6 +1,7 @@
 #include "policies/workload/victim_search.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "policies/workload/cascades.hpp"
 
@@ -74,11 +75,11 @@ void VictimSearch::keep_within_budgets() {
   if (cycle_.configuration.budgets.mode != BudgetMode::strict || !cycle_.budgets.any()) return;
   cycle_.budgets.start_trial();
   std::vector<VictimUnit> allowed;
-  for (auto unit = list_.units.rbegin(); unit != list_.units.rend(); ++unit) {
-    const bool too_much = !cycle_.budgets.charge_all(list_.pods_of(*unit));
+  for (VictimUnit& unit : std::ranges::reverse_view(list_.units)) {
+    const bool too_much = !cycle_.budgets.charge_all(list_.pods_of(unit));
     budgets_kept_some_ = budgets_kept_some_ || too_much;
-    unit->violations = 0;
-    if (!too_much) allowed.push_back(*unit);
+    unit.violations = 0;
+    if (!too_much) allowed.push_back(unit);
   }
   std::ranges::reverse(allowed);
   list_.units = std::move(allowed);
