@@ -102,6 +102,7 @@ void compare_case(const VectorCase& item, const Configuration& configuration) {
   if (outcome != "preempts") return;
   EXPECT_EQ(ask.placements.front().node, *expect.find("node")->as_string());
   std::vector<std::string> victims;
+  victims.reserve(ask.victims.size());
   for (const PlanVictim& victim : ask.victims) {
     victims.push_back(victim.namespace_name + "/" + victim.name);
   }

@@ -1,9 +1,11 @@
 // Policies that are broken on purpose, over random clusters: each takes a good plan and spoils it
 // in one way, and check_plan must name the law (SPEC section 1). Hand-made plans for every law are
 // in src/engine/check_plan_test.cpp.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -193,8 +195,9 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
     }
   });
   for (std::size_t at = 0; at < caught.size(); ++at) {
-    std::printf("a policy that %s: caught %ld times\n", broken_policies()[at].name.data(),
-                static_cast<long>(caught[at]));
+    const std::string line =
+        fmt::format("a policy that {}: caught {} times\n", broken_policies()[at].name, caught[at]);
+    std::fputs(line.c_str(), stdout);
     if (property_cases() >= 1000) {
       EXPECT_GT(caught[at], 0) << broken_policies()[at].name;
     }
