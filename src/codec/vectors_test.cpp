@@ -40,13 +40,11 @@ TEST_P(Vectors, LoadAndDumpStably) {
   EXPECT_GT(cases, 100U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Vectors,
-                         testing::Values("kube-1.37/pod-basic.jsonl.gz",
-                                         "kube-1.37/pod-full.jsonl.gz",
-                                         "kube-1.37/pod-rich.jsonl.gz",
-                                         "kube-1.37/group-basic.jsonl.gz",
-                                         "kube-1.37/group-full.jsonl.gz",
-                                         "yunikorn/required-node.jsonl.gz"));
+INSTANTIATE_TEST_SUITE_P(
+    All, Vectors,
+    testing::Values("kube-1.37/pod-basic.jsonl.gz", "kube-1.37/pod-full.jsonl.gz",
+                    "kube-1.37/pod-rich.jsonl.gz", "kube-1.37/group-basic.jsonl.gz",
+                    "kube-1.37/group-full.jsonl.gz", "yunikorn/required-node.jsonl.gz"));
 
 }  // namespace
 }  // namespace makeway

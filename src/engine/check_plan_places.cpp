@@ -97,6 +97,7 @@ class PlaceJudge {
                      bool now);
   void settle(const HeardAsk& ask);
   void judge_promises();
+  bool keeps_promises(NaiveFit& fit, NodeIndex node);
 
   std::vector<PodIndex> holders(const HeardAsk& ask, NodeIndex node) const;
   bool fits_beside_nominated(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
@@ -308,17 +309,34 @@ void PlaceJudge::judge_promises() {
   }
 }
 
+/// Whether everybody before it would still fit, should the ask come to the node.
+bool PlaceJudge::keeps_promises(NaiveFit& fit, NodeIndex node) {
+  if (promises_.empty()) return true;
+  fit.place(fit.ask(), node);
+  bool kept = true;
+  for (const Promise& promise : promises_) {
+    fit.remove(promise.place.pod);
+    kept = kept && !NaiveFit(after(), promise.place.pod).refusal(promise.place.node);
+    fit.place(promise.place.pod, promise.place.node);
+  }
+  fit.remove(fit.ask());
+  return kept;
+}
+
 /// Laws 1, 6 and 7: without its victims the ask fits nowhere, neither at once nor when everybody
 /// else who is leaving is gone.
 void PlaceJudge::judge_evicting(NaiveFit& fit, const HeardAsk& ask,
                                 const std::vector<NodeIndex>& free_now) {
   const NodeIndex nominated = cluster_.pods().nominated[fit.ask()];
-  if (nominated.exists() && fits_beside_nominated(fit, ask, nominated)) {
+  if (nominated.exists() && fits_beside_nominated(fit, ask, nominated) &&
+      keeps_promises(fit, nominated)) {
     report(7, ask,
            fmt::format("it has victims, and its nomination to node {} is valid",
                        node_name(nominated)));
   }
-  const auto fits_after = [&](NodeIndex node) { return fits_beside_nominated(fit, ask, node); };
+  const auto fits_after = [&](NodeIndex node) {
+    return fits_beside_nominated(fit, ask, node) && keeps_promises(fit, node);
+  };
   const auto free = std::ranges::find_if(free_now, fits_after);
   if (free != free_now.end()) {
     return report(1, ask, fmt::format("it has victims, and fits on node {}", node_name(*free)));

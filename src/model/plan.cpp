@@ -55,6 +55,7 @@ std::string refusal_text(const PlanRefusal& refusal) {
       return fmt::format("required pod anti-affinity: a matching pod in the same {}", detail);
     case RefusalReason::repelled:
       return fmt::format("a pod in the same {} has anti-affinity against it", detail);
+    case RefusalReason::promised: return "an ask before it would lose its place";
   }
   CHECK(false, "unknown reason");
 }

@@ -81,11 +81,12 @@ enum class RefusalReason : std::uint8_t {
   affinity,       ///< No matching pod in the node's domain. Detail: the topology key.
   anti_affinity,  ///< The ask repels a pod there. Detail: the topology key.
   repelled,       ///< A pod there repels the ask. Detail: the topology key.
+  promised,       ///< There is room, but an ask before it would lose its place by it.
 };
 template <>
-inline constexpr std::array<std::string_view, 11> choice_names<RefusalReason> = {
+inline constexpr std::array<std::string_view, 12> choice_names<RefusalReason> = {
     "unsupported",  "unschedulable", "taint",    "node-affinity", "host-port", "resource",
-    "spread-label", "spread",        "affinity", "anti-affinity", "repelled"};
+    "spread-label", "spread",        "affinity", "anti-affinity", "repelled",  "promised"};
 
 /// A pod that holds what the ask needs and cannot be made to leave for it.
 struct PlanHolder {

@@ -16,6 +16,7 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
   const std::optional<Refused> before = fit_.check(node);
   if (!before) {  // It fits, but not without breaking a promise to somebody else.
     unproven_ = true;
+    refused_ = Refused{.reason = RefusalReason::promised};
     return std::nullopt;
   }
   refused_ = *before;
@@ -43,6 +44,7 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
   fit_.scratch().rollback(start);
   if (candidate && !keeps_promises(cycle_, fit_.ask(), node, candidate->victims.pods)) {
     unproven_ = true;  // Others might leave instead.
+    refused_ = Refused{.reason = RefusalReason::promised};
     return std::nullopt;
   }
   return candidate;
