@@ -6,6 +6,7 @@
 
 #include "cli/version_command.hpp"
 #include "codec/dump.hpp"
+#include "codec/plan_codec.hpp"
 #include "codec/writer.hpp"
 
 namespace makeway::cli {
@@ -22,11 +23,7 @@ void write_request(DocumentWriter& writer, const PlanRequest& request) {
   writer.key("placements");
   writer.begin_array();
   for (const PodPlacement& placement : request.placements) {
-    writer.begin_object();
-    writer.string_field("namespace", placement.namespace_name);
-    writer.string_field("name", placement.name);
-    writer.string_field("node", placement.node);
-    writer.end_object();
+    write_placement(writer, placement);
   }
   writer.end_array();
 }

@@ -1,7 +1,6 @@
 // Completion scripts and the manual page. bash and groff are asked where they are installed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -11,30 +10,13 @@
 
 #include "cli/completion_command.hpp"
 #include "cli/man_command.hpp"
+#include "support/shell.hpp"
 
 namespace makeway::cli {
 namespace {
 
-struct ShellResult {
-  std::string out;
-  int status = -1;
-};
-
-ShellResult shell(const std::string& command) {
-  ShellResult result;
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return result;
-  std::array<char, 4'096> buffer{};
-  for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    result.out.append(buffer.data(), size);
-  }
-  const int status = pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
-}
-
 bool installed(const std::string& program) {
-  return shell(fmt::format("command -v {} > /dev/null 2>&1", program)).status == 0;
+  return run_shell(fmt::format("command -v {} > /dev/null 2>&1", program)).status == 0;
 }
 
 /// A folder with what the scripts are, and files to offer.
@@ -63,7 +45,7 @@ class Shells : public testing::Test {
     std::ofstream(folder / "ask.bash")
         << "source ./makeway.bash\nCOMP_WORDS=(makeway" << list << ")\n"
         << "COMP_CWORD=" << words.size() << "\n_makeway\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
-    const ShellResult result = shell(in_folder("bash ask.bash 2>&1"));
+    const ShellResult result = run_shell(in_folder("bash ask.bash 2>&1"));
     EXPECT_EQ(result.status, 0) << result.out;
     return result.out;
   }
@@ -139,7 +121,8 @@ TEST_F(Shells, ReadTheirScripts) {
       fmt::print("{} is not installed: its script is not read by it\n", name);
       continue;
     }
-    const ShellResult result = shell(in_folder(fmt::format("{} -n makeway.{} 2>&1", name, name)));
+    const ShellResult result =
+        run_shell(in_folder(fmt::format("{} -n makeway.{} 2>&1", name, name)));
     EXPECT_EQ(result.status, 0) << result.out;
   }
 }
@@ -157,7 +140,7 @@ TEST(Completion, NamesEveryCommandAndFlag) {
 TEST_F(Shells, TheManualPageIsGoodRoff) {
   if (!installed("groff")) GTEST_SKIP() << "groff is not installed";
   const ShellResult warnings =
-      shell(in_folder("groff -man -Tutf8 -ww makeway.1 2>&1 > makeway.text"));
+      run_shell(in_folder("groff -man -Tutf8 -ww makeway.1 2>&1 > makeway.text"));
   EXPECT_EQ(warnings.status, 0);
   EXPECT_EQ(warnings.out, "");
 }

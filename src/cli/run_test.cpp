@@ -12,24 +12,12 @@
 #include "cli/help.hpp"
 #include "codec/presets.hpp"
 #include "model/knobs.hpp"
+#include "support/screen.hpp"
 
 namespace makeway::cli {
 namespace {
 
-class StringSink final : public TextSink {
- public:
-  void write(std::string_view text) override { text_ += text; }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-struct Screen {
-  StringSink out;
-  StringSink error;
-  Terminal terminal{.out = out, .error = error};
-
+struct Screen : makeway::Screen {
   ExitStatus run(std::vector<std::string> words) { return cli::run(words, terminal); }
 };
 

@@ -17,14 +17,6 @@ void list_field(DocumentWriter& writer, std::string_view name, const Items& item
 
 void write_text(DocumentWriter& writer, const std::string& text) { writer.string(text); }
 
-void write_placement(DocumentWriter& writer, const PodPlacement& placement) {
-  writer.begin_object();
-  writer.string_field("namespace", placement.namespace_name);
-  writer.string_field("name", placement.name);
-  writer.string_field("node", placement.node);
-  writer.end_object();
-}
-
 void write_score(DocumentWriter& writer, const ScoreTerms& score) {
   writer.key("score");
   writer.begin_object();
@@ -153,6 +145,14 @@ void write_status(DocumentWriter& writer, const PlanStatus& status) {
 }
 
 }  // namespace
+
+void write_placement(DocumentWriter& writer, const PodPlacement& placement) {
+  writer.begin_object();
+  writer.string_field("namespace", placement.namespace_name);
+  writer.string_field("name", placement.name);
+  writer.string_field("node", placement.node);
+  writer.end_object();
+}
 
 std::string score_field(ScoreKey key) {
   std::string field;

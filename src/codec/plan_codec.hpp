@@ -30,6 +30,9 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail = Pl
 std::string plan_text_json(const Plan& plan, PlanDetail detail = PlanDetail::brief,
                            JsonStyle style = JsonStyle::pretty);
 
+/// One object of `placements` or `waitsFor`.
+void write_placement(DocumentWriter& writer, const PodPlacement& placement);
+
 /// The key as documents write it: "budgetViolations".
 std::string score_field(ScoreKey key);
 

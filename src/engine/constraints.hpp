@@ -2,8 +2,7 @@
 //
 // Four rules, as kube-scheduler has them:
 //  spread         for each constraint, pods that its selector matches, by domain, on nodes that
-//  take
-//                 part; the ask fits where count + itself - minimum <= skew_max
+//                 take part; the ask fits where count + itself - minimum <= skew_max
 //  affinity       pods that match all of the ask's terms; each term's domain must hold one, or none
 //                 exist anywhere and the ask matches its own terms
 //  anti-affinity  pods that match one of the ask's terms; none in the term's domain

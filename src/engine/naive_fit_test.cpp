@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/naive_refusal.hpp"
+
 namespace makeway {
 namespace {
 
@@ -26,24 +28,6 @@ Pod ask(PodShape shape = {}) {
   Pod object = pod("ask", "");
   object.shape = std::move(shape);
   return object;
-}
-
-template <class... Objects>
-Cluster cluster_of(const Objects&... objects) {
-  Cluster cluster;
-  (cluster.apply(objects), ...);
-  return cluster;
-}
-
-/// The reason why default/ask does not fit on the node; nothing when it fits.
-std::optional<RefusalReason> refusal(const Cluster& cluster, std::string_view on) {
-  NaiveWorld world(cluster);
-  const NaiveFit fit(world, *cluster.find_pod("default", "ask"));
-  const NodeIndex at = *cluster.find_node(on);
-  const MaybeRefusal refused = fit.refusal(at);
-  EXPECT_EQ(fit.fits(at), !refused);
-  if (!refused) return std::nullopt;
-  return refused->reason;
 }
 
 constexpr std::nullopt_t fits = std::nullopt;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/naive_fit.hpp"
+#include "support/naive_refusal.hpp"
 
 namespace makeway {
 namespace {
@@ -43,21 +44,6 @@ SpreadConstraint spread() { return {.topology_key = "zone", .selector = web()}; 
 
 PodAffinityTerm near_web() {
   return {.selector = web(), .namespaces = {"default"}, .topology_key = "zone"};
-}
-
-template <class... Objects>
-Cluster cluster_of(const Objects&... objects) {
-  Cluster cluster;
-  (cluster.apply(objects), ...);
-  return cluster;
-}
-
-std::optional<RefusalReason> refusal(const Cluster& cluster, std::string_view on) {
-  NaiveWorld world(cluster);
-  const NaiveFit fit(world, *cluster.find_pod("default", "ask"));
-  const MaybeRefusal refused = fit.refusal(*cluster.find_node(on));
-  if (!refused) return std::nullopt;
-  return refused->reason;
 }
 
 // ---- Spread -------------------------------------------------------------------------------------

@@ -4,8 +4,7 @@
 //  members-not-placed    of the ask; 0 for a pod
 //  budget-violations     pods evicted against a budget
 //  highest-priority      of the victims' units; with scorePriority `pod`, as kube-scheduler: the
-//  own
-//                        priority of the first pod of the most important victim
+//                        own priority of the first pod of the most important victim
 //  secondary-victims     pods that the recreated victims would make leave in turn
 //  victims               pods
 //  priority-sum          over pods, of their units' priorities

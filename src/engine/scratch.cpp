@@ -98,6 +98,14 @@ void Scratch::place(PodIndex pod, NodeIndex node) {
   log_.push_back({.pod = pod, .node = node, .came = true});
 }
 
+void Scratch::remove(std::span<const PodIndex> pods) {
+  for (const PodIndex pod : pods) remove(pod);
+}
+
+void Scratch::put_back(std::span<const PodIndex> pods) {
+  for (const PodIndex pod : pods) place(pod, cluster_.pods().node[pod]);
+}
+
 void Scratch::rollback(Checkpoint checkpoint) {
   CHECK(checkpoint.moves <= log_.size(), "a checkpoint from the future");
   while (log_.size() > checkpoint.moves) {

@@ -64,6 +64,10 @@ class Scratch {
   /// The pod must be nowhere. Placing it where the cluster has it puts it back.
   void place(PodIndex pod, NodeIndex node);
 
+  void remove(std::span<const PodIndex> pods);
+  /// To where the cluster has them.
+  void put_back(std::span<const PodIndex> pods);
+
   struct Checkpoint {
     std::size_t moves = 0;
   };

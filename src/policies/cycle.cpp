@@ -59,8 +59,8 @@ bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const 
   if (cycle.promises.empty()) return true;
   Scratch& world = cycle.after;
   const Scratch::Checkpoint before = world.checkpoint();
-  for (const PodIndex pod : cycle.hopeful) world.remove(pod);
-  for (const PodIndex victim : victims) world.remove(victim);
+  world.remove(cycle.hopeful);
+  world.remove(victims);
   world.place(ask, node);
   bool kept = true;
   for (const Promise& promise : cycle.promises) {

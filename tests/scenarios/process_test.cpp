@@ -1,13 +1,12 @@
 // The real process, for what only a process has: standard input, pipes, a full disk, signals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "scenarios/sandbox.hpp"
+#include "support/shell.hpp"
 
 namespace makeway {
 namespace {
@@ -18,16 +17,8 @@ RunResult shell(const std::string& script) {
   const char* const binary = std::getenv("MAKEWAY_BINARY");
   if (binary == nullptr) return {.error = "MAKEWAY_BINARY is not set", .status = -1};
   const std::string command = fmt::format("makeway='{}'; {}", binary, script);
-  std::FILE* const pipe = popen(fmt::format("bash -c \"{}\"", command).c_str(), "r");
-  if (pipe == nullptr) return {.error = "popen failed", .status = -1};
-  RunResult result;
-  std::array<char, 4'096> buffer{};
-  for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    result.out.append(buffer.data(), size);
-  }
-  const int status = pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
+  ShellResult ran = run_shell(fmt::format("bash -c \"{}\"", command));
+  return {.out = std::move(ran.out), .error = {}, .status = ran.status};
 }
 
 class Process : public testing::Test {

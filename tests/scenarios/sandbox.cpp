@@ -9,25 +9,16 @@
 
 #include "base/check.hpp"
 #include "cli/run.hpp"
+#include "support/screen.hpp"
 
 namespace makeway {
 namespace {
 
-class StringSink final : public cli::TextSink {
- public:
-  void write(std::string_view text) override { text_ += text; }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
 RunResult run_makeway(const std::vector<std::string>& words) {
-  StringSink out;
-  StringSink error;
-  cli::Terminal terminal{.out = out, .error = error};
-  const cli::ExitStatus status = cli::run(words, terminal);
-  return {.out = out.take(), .error = error.take(), .status = static_cast<int>(status)};
+  Screen screen;
+  const cli::ExitStatus status = cli::run(words, screen.terminal);
+  return {
+      .out = screen.out.text(), .error = screen.error.text(), .status = static_cast<int>(status)};
 }
 
 RunResult same(const std::vector<std::string>& files) {

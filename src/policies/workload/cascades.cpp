@@ -75,7 +75,7 @@ std::optional<Candidate> Cascades::preempt_for(PodFit& fit) {
     if (!best || compare(candidate->score, best->score) < 0) best = std::move(candidate);
   }
   if (!best) return std::nullopt;
-  for (const PodIndex victim : best->victims.pods) fit.scratch().remove(victim);
+  fit.scratch().remove(best->victims.pods);
   fit.scratch().place(fit.ask(), best->node);
   return best;
 }

@@ -157,7 +157,7 @@ std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& now, NodeIndex no
   std::ranges::stable_partition(leaving, [&](PodIndex pod) { return pods.node[pod] != node; });
   Scratch& world = now.scratch();
   const Scratch::Checkpoint before = world.checkpoint();
-  for (const PodIndex pod : leaving) world.remove(pod);
+  world.remove(leaving);
   std::vector<PodPlacement> needed;
   const bool enough = !now.check_unreserved(node);
   for (const PodIndex pod : leaving) {

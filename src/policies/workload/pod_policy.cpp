@@ -18,9 +18,8 @@ namespace {
 class PodPolicy {
  public:
   PodPolicy(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only)
-      : cycle_(cycle), pod_(pod), ask_(start_pod_ask(cycle.cluster, pod)) {
-    const std::span<const NodeIndex> all = cycle.survey.nodes();
-    domain_ = only ? std::vector<NodeIndex>{*only} : std::vector<NodeIndex>(all.begin(), all.end());
+      : cycle_(cycle), pod_(pod), ask_(start_pod_ask(cycle.cluster, pod)), only_(only) {
+    domain_ = only_ ? std::span<const NodeIndex>(&*only_, 1) : cycle.survey.nodes();
     ask_.placement_given = only.has_value();
     ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
     cascades_count_ = cascades_count(cycle.configuration);
@@ -58,7 +57,8 @@ class PodPolicy {
   Cycle& cycle_;
   PodIndex pod_;
   PlanAsk ask_;
-  std::vector<NodeIndex> domain_;
+  std::optional<NodeIndex> only_;
+  std::span<const NodeIndex> domain_;  ///< `only_`, or every node.
   RefusalTally refusals_;
   bool cascades_count_ = false;
   std::vector<Candidate> best_;  ///< Best first.

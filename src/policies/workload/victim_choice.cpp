@@ -153,13 +153,11 @@ void VictimChoice::evict_next(std::size_t depth, const Cost& cost) {
 }
 
 void VictimChoice::put_back(const VictimUnit& unit) {
-  for (const PodIndex pod : task_->list.pods_of(unit)) {
-    fit_.scratch().place(pod, cycle_.cluster.pods().node[pod]);
-  }
+  fit_.scratch().put_back(task_->list.pods_of(unit));
 }
 
 void VictimChoice::remove(const VictimUnit& unit) {
-  for (const PodIndex pod : task_->list.pods_of(unit)) fit_.scratch().remove(pod);
+  fit_.scratch().remove(task_->list.pods_of(unit));
 }
 
 /// False: the ask could not stand beside it, whoever else leaves.

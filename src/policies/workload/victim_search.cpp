@@ -27,7 +27,7 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
     return cycle_.rules.more_important(a, b);
   });
   if (rule_ == VictimChoiceRule::put_back) {
-    mark_violations();
+    mark_violations(list_);
     keep_within_budgets();
   }
   if (list_.units.empty()) {
@@ -61,15 +61,19 @@ bool VictimSearch::worth_trying(const Refused& before) {
   return false;
 }
 
-/// One walk in order of importance, as kube-scheduler does it.
-void VictimSearch::mark_violations() {
-  if (!cycle_.budgets.any()) return;
+/// One walk in order of importance, as kube-scheduler does it; returns their sum.
+std::int64_t VictimSearch::mark_violations(VictimList& list) {
+  if (!cycle_.budgets.any()) return 0;
+  std::int64_t sum = 0;
   cycle_.budgets.start_trial();
-  for (VictimUnit& unit : list_.units) {
-    for (const PodIndex pod : list_.pods_of(unit)) {
+  for (VictimUnit& unit : list.units) {
+    unit.violations = 0;
+    for (const PodIndex pod : list.pods_of(unit)) {
       if (cycle_.budgets.charge(pod)) ++unit.violations;
     }
+    sum += unit.violations;
   }
+  return sum;
 }
 
 void VictimSearch::keep_within_budgets() {
@@ -91,8 +95,7 @@ std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
                                                        const std::optional<Refused>& still) {
   if (!still) {
     put_back_where_possible(node);
-    Candidate candidate = candidate_of(node, evicted_);
-    return candidate;
+    return candidate_of(node, evicted_);
   }
   // Removing everybody may have removed the very pod that the ask wants to be near.
   const bool misses_somebody =
@@ -134,7 +137,7 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
   }
   if (!answer.evicted) return std::nullopt;
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    if ((*answer.evicted)[at] == 0) put_back_pods(list_.units[at]);
+    if ((*answer.evicted)[at] == 0) fit_.scratch().put_back(list_.pods_of(list_.units[at]));
   }
   Candidate candidate = candidate_of(node, *answer.evicted);
   follow(candidate);
@@ -158,18 +161,12 @@ void VictimSearch::follow(Candidate& candidate) {
 
 void VictimSearch::remove(const VictimUnit& unit) {
   ++steps_;
-  for (const PodIndex pod : list_.pods_of(unit)) fit_.scratch().remove(pod);
-}
-
-void VictimSearch::put_back_pods(const VictimUnit& unit) {
-  for (const PodIndex pod : list_.pods_of(unit)) {
-    fit_.scratch().place(pod, cycle_.cluster.pods().node[pod]);
-  }
+  fit_.scratch().remove(list_.pods_of(unit));
 }
 
 bool VictimSearch::put_back(VictimUnit& unit, NodeIndex node) {
   ++steps_;
-  put_back_pods(unit);
+  fit_.scratch().put_back(list_.pods_of(unit));
   if (!fit_.check(node)) return true;
   remove(unit);
   return false;
@@ -212,7 +209,7 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
   // A search for the best set can only go by the set itself.
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims ||
       rule_ == VictimChoiceRule::best) {
-    count_final_violations(candidate);
+    candidate.budget_violations = mark_violations(candidate.victims);
   }
   candidate.score = score_of(cycle_.survey, cycle_.rules,
                              {.scratch = fit_.scratch(),
@@ -220,19 +217,6 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
                               .victims = candidate.victims.units,
                               .budget_violations = candidate.budget_violations});
   return candidate;
-}
-
-void VictimSearch::count_final_violations(Candidate& candidate) {
-  candidate.budget_violations = 0;
-  if (!cycle_.budgets.any()) return;
-  cycle_.budgets.start_trial();
-  for (VictimUnit& unit : candidate.victims.units) {
-    unit.violations = 0;
-    for (const PodIndex pod : candidate.victims.pods_of(unit)) {
-      if (cycle_.budgets.charge(pod)) ++unit.violations;
-    }
-    candidate.budget_violations += unit.violations;
-  }
 }
 
 }  // namespace makeway

@@ -58,16 +58,14 @@ class VictimSearch {
  private:
   bool worth_trying(const Refused& before);
   void keep_within_budgets();
-  void mark_violations();
+  std::int64_t mark_violations(VictimList& list);
   std::optional<Candidate> choose_put_back(NodeIndex node, const std::optional<Refused>& still);
   std::optional<Candidate> choose_best(NodeIndex node, const std::optional<Refused>& still,
                                        const ScoreTerms* not_worse_than);
   void put_back_where_possible(NodeIndex node);
   bool put_back(VictimUnit& unit, NodeIndex node);
-  void put_back_pods(const VictimUnit& unit);
   void remove(const VictimUnit& unit);
   Candidate candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted);
-  void count_final_violations(Candidate& candidate);
   ScoreTerms score_set(NodeIndex node, const VictimChoice::Evicted& evicted,
                        const ScoreTerms* to_beat);
   void follow(Candidate& candidate);
