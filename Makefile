@@ -15,10 +15,10 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test check bench deps fmt clean deps-build deps-test deps-check
+.PHONY: help build run test check bench bench-peers deps fmt clean deps-build deps-test deps-check
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 build: deps-build ## the release binary, at build/makeway
 	@tools/build.sh release makeway
@@ -35,6 +35,9 @@ check: deps-check ## sanitizers, 20,000 random cases, clang-format, clang-tidy, 
 
 bench: deps-build ## build the benchmarks and run them one after the other
 	@tools/bench.sh
+
+bench-peers: deps-build ## time kube-scheduler's preemption on the same clusters; needs Go
+	@tools/bench-peers.sh
 
 deps: ## install missing Debian packages, or say which
 	@tools/deps.sh build test check

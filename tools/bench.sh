@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the benchmarks in the release tree and runs them one after the other, alphabetically.
+# Builds the benchmarks in the release tree and runs them one after the other, alphabetically; then
+# counts the instructions of a decision.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,3 +18,7 @@ for source in "${sources[@]}"; do
   echo "== $name"
   "build/release/bench/$name"
 done
+if [[ -f bench/plan.cpp ]]; then
+  echo "== callgrind"
+  tools/callgrind.sh
+fi

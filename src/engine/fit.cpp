@@ -43,10 +43,13 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
       scratch_(scratch),
       ask_(ask),
       decided_(decided),
+      placing_(survey.verdicts_of(ask)),
       requests_(survey.cluster().requests(survey.cluster().pods().requests[ask])),
       constraints_(survey, scratch, ask) {
   const Cluster& cluster = survey.cluster();
-  required_node_ = cluster.notes(cluster.pods().notes[ask]).required_node;
+  const std::string& required = cluster.notes(cluster.pods().notes[ask]).required_node;
+  pinned_ = !required.empty();
+  if (pinned_) required_node_ = cluster.find_node(required).value_or(NodeIndex{});
   priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
   for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {
     ports_.push_back({&port, survey.note(port_text(port))});
@@ -60,13 +63,8 @@ bool PodFit::holds_room(PodIndex pod) const {
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
 }
 
-bool PodFit::reserved(NodeIndex node) const {
-  const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
+bool PodFit::any_holds_room(const std::vector<PodIndex>& nominated) const {
   return std::ranges::any_of(nominated, [&](PodIndex pod) { return holds_room(pod); });
-}
-
-bool PodFit::only_resources(NodeIndex node) const {
-  return ports_.empty() && !constraints_.any() && !reserved(node);
 }
 
 std::optional<Refused> PodFit::check(NodeIndex node) {
@@ -83,16 +81,9 @@ std::optional<Refused> PodFit::check(NodeIndex node) {
 }
 
 std::optional<Refused> PodFit::check_unreserved(NodeIndex node) {
-  const StaticVerdict& placing = survey_.placing(ask_, node);
-  if (placing.refused) return placing.refused;
-  if (!required_node_.empty()) {
-    const Cluster& cluster = survey_.cluster();
-    if (cluster.text(cluster.nodes().name[node]) != required_node_) {
-      return Refused{.reason = RefusalReason::node_affinity};
-    }
-  }
+  if (const std::optional<Refused>& refusal = refused_by_node(node)) return refusal;
   if (auto refusal = check_ports(node)) return refusal;
-  if (auto refusal = check_resources(node)) return refusal;
+  if (auto refusal = check_resources(node, scratch_.used(node))) return refusal;
   return constraints_.check(node);
 }
 
@@ -117,9 +108,8 @@ std::optional<Refused> PodFit::check_ports(NodeIndex node) const {
 
 /// Tells the resource that is shortest in proportion to the request, then the first by name. What
 /// is more than the whole node comes before everything else, and is told against the whole node.
-std::optional<Refused> PodFit::check_resources(NodeIndex node) {
+std::optional<Refused> PodFit::check_resources(NodeIndex node, std::span<const std::int64_t> used) {
   const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
-  const std::span<const std::int64_t> used = scratch_.used(node);
   std::optional<Refused> refusal;
   std::int64_t worst_permille = -1;
   for (const ResourceAmount& item : requests_) {

@@ -22,13 +22,15 @@
 namespace makeway {
 
 /// Pods whose nomination counts no more, because this cycle has decided about them.
-using DecidedPods = IndexedVector<PodIndex, std::uint8_t>;
+using DecidedPods = SparseColumn<PodIndex, std::uint8_t>;
 
 class PodFit {
  public:
   PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods& decided);
 
   PodIndex ask() const { return ask_; }
+  /// Whether the pods of the node differ from those of the cluster.
+  bool touched(NodeIndex node) const { return scratch_.touched(node); }
   Scratch& scratch() { return scratch_; }
   Survey& survey() { return survey_; }
   PodConstraints& constraints() { return constraints_; }
@@ -37,9 +39,23 @@ class PodFit {
   std::optional<Refused> check(NodeIndex node);
   /// The same without looking at nominations.
   std::optional<Refused> check_unreserved(NodeIndex node);
+  /// What no leaving pod can change: cordon, taints, node selector and affinity, a required node.
+  const std::optional<Refused>& refused_by_node(NodeIndex node) {
+    const std::optional<Refused>& refused = survey_.placing(placing_, node).refused;
+    const bool elsewhere = pinned_ && node != required_node_ && !refused;
+    return elsewhere ? not_the_required_node_ : refused;
+  }
+  /// The same as `check` where only resources count, were `used` all that is used on the node.
+  std::optional<Refused> check_resources(NodeIndex node, std::span<const std::int64_t> used);
   /// Whether removals and put-backs can change nothing on the node but resources.
-  bool only_resources(NodeIndex node) const;
+  bool only_resources(NodeIndex node) const {
+    return ports_.empty() && !constraints_.any() && !reserved(node);
+  }
   RequestRow requests() const { return requests_; }
+  std::int32_t priority() const { return priority_; }
+
+  /// Another ask that is alike in everything that is looked at here takes its turn.
+  void ask_for(PodIndex ask) { ask_ = ask; }
 
  private:
   struct Port {
@@ -48,16 +64,22 @@ class PodFit {
   };
 
   std::optional<Refused> check_ports(NodeIndex node) const;
-  std::optional<Refused> check_resources(NodeIndex node);
   bool holds_room(PodIndex pod) const;
-  bool reserved(NodeIndex node) const;
+  bool reserved(NodeIndex node) const {
+    const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
+    return !nominated.empty() && any_holds_room(nominated);
+  }
+  bool any_holds_room(const std::vector<PodIndex>& nominated) const;
 
   Survey& survey_;
   Scratch& scratch_;
   PodIndex ask_;
   const DecidedPods& decided_;
   std::int32_t priority_ = 0;
-  std::string_view required_node_;  ///< Pinned by annotation; empty: not pinned.
+  bool pinned_ = false;  ///< By annotation; to no node at all when there is none of that name.
+  NodeIndex required_node_;
+  std::optional<Refused> not_the_required_node_ = Refused{.reason = RefusalReason::node_affinity};
+  ShapeVerdicts& placing_;
   RequestRow requests_;
   std::vector<Port> ports_;
   PodConstraints constraints_;

@@ -5,15 +5,18 @@
 // an admissible bound on the highest priority among the victims. A node that nothing has touched
 // costs one binary search over its pods and a few rows of sums (model/node_order.hpp); a touched
 // one a walk over its pods.
+//
+// Where nobody below the ask is guarded and only resources count, the sums even say why a node is
+// out (`refusal`), without any pod being looked at.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "engine/fit.hpp"
-#include "engine/scratch.hpp"
-#include "engine/survey.hpp"
+#include "engine/victims.hpp"
 
 namespace makeway {
 
@@ -24,26 +27,45 @@ class NodeScan {
   /// Not even with everybody below the ask's priority gone.
   static constexpr std::int64_t hopeless = std::numeric_limits<std::int64_t>::max();
 
-  /// `honour_preemption_priority`: as in the configuration; the order of pods on nodes is by
-  /// preemption priority, so without it every node is walked.
-  NodeScan(Survey& survey, const Scratch& scratch, const PodFit& fit,
-           bool honour_preemption_priority);
+  NodeScan(PodFit& fit, const VictimRules& rules);
 
-  bool has_room(NodeIndex node) const;
-  /// The bound, or any value above `limit` when it is above `limit`.
+  /// Told a few nodes ahead, memory is there when it is needed.
+  void soon(NodeIndex node) const { survey_.cluster().order().prefetch(node); }
+  bool has_room(NodeIndex node) const {
+    return fits_beside(survey_.allocatable(node).data(), scratch_.used(node).data());
+  }
+  /// The bound, or `hopeless` when it is above `limit`.
   std::int64_t lowest_priority(NodeIndex node, std::int64_t limit) const;
 
+  /// Whether everybody below the ask's priority may leave, so that `refusal` is the whole truth.
+  bool tells_all(NodeIndex node) const {
+    return by_order_ && by_priority_alone_ && !scratch_.touched(node) &&
+           survey_.cluster().order().lowest_guarded(node) >= ask_priority_ &&
+           fit_.only_resources(node);
+  }
+  /// What the node lacks when everybody below the ask's priority has left; none: it has room.
+  std::optional<Refused> refusal(NodeIndex node) const;
+
  private:
-  bool fits_beside(NodeIndex node, std::span<const std::int64_t> used) const;
-  std::int64_t walk(NodeIndex node) const;
+  bool fits_beside(const std::int64_t* allocatable, const std::int64_t* used) const {
+    for (const ResourceAmount& item : requests_) {
+      const std::size_t column = item.resource.value;
+      if (item.amount > allocatable[column] - used[column]) return false;
+    }
+    return true;
+  }
+  std::int64_t walk(NodeIndex node, std::int64_t limit) const;
   std::int32_t priority_of(PodIndex pod) const;
 
+  PodFit& fit_;
   Survey& survey_;
   const Scratch& scratch_;
   RequestRow requests_;
-  std::int32_t ask_priority_ = 0;
-  bool by_order_ = true;
+  std::int64_t ask_priority_ = 0;
+  bool by_order_ = true;  ///< The order of pods on nodes is by the priority that protects them.
+  bool by_priority_alone_ = true;
   mutable std::vector<std::pair<std::int32_t, PodIndex>> pods_;  ///< Reused by `walk`.
+  mutable std::vector<std::int64_t> used_;                       ///< Likewise.
 };
 
 }  // namespace makeway

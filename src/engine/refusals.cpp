@@ -5,7 +5,7 @@
 
 namespace makeway {
 
-void RefusalTally::add(const Refused& refused, NodeIndex node) {
+void RefusalTally::add(const Refused& refused, NodeIndex node, std::uint32_t place) {
   const auto same = [&](const Group& group) {
     return group.reason == refused.reason && group.detail == refused.detail;
   };
@@ -15,13 +15,15 @@ void RefusalTally::add(const Refused& refused, NodeIndex node) {
                        .detail = refused.detail,
                        .amount_min = refused.amount,
                        .nodes = 1,
-                       .example = node});
+                       .example = node,
+                       .example_place = place});
     return;
   }
   ++found->nodes;
-  if (refused.amount >= found->amount_min) return;
+  if (std::tie(refused.amount, place) >= std::tie(found->amount_min, found->example_place)) return;
   found->amount_min = refused.amount;
   found->example = node;
+  found->example_place = place;
 }
 
 std::vector<PlanRefusal> RefusalTally::refusals(const Survey& survey) const {

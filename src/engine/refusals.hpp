@@ -10,8 +10,8 @@ namespace makeway {
 
 class RefusalTally {
  public:
-  /// Nodes come in the order of their names, so that the first of the closest ones is the example.
-  void add(const Refused& refused, NodeIndex node);
+  /// In any order: of the nodes that come closest, the one with the lowest place is the example.
+  void add(const Refused& refused, NodeIndex node, std::uint32_t place);
   void clear() { groups_.clear(); }
   bool empty() const { return groups_.empty(); }
 
@@ -25,6 +25,7 @@ class RefusalTally {
     std::int64_t amount_min = 0;
     std::int64_t nodes = 0;
     NodeIndex example;
+    std::uint32_t example_place = 0;
   };
 
   std::vector<Group> groups_;  ///< Few: reasons, not nodes.

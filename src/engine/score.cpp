@@ -119,6 +119,28 @@ int compare(const ScoreTerms& a, const ScoreTerms& b) {
   return 0;
 }
 
+ScoreFloor::ScoreFloor(const WorkloadSettings& settings) {
+  const auto never_negative = [](ScoreKey key) {
+    return key == ScoreKey::members_not_placed || key == ScoreKey::budget_violations ||
+           key == ScoreKey::secondary_victims || key == ScoreKey::victims ||
+           key == ScoreKey::lost_work || key == ScoreKey::groups_below_minimum ||
+           key == ScoreKey::disrupted_groups;
+  };
+  const auto highest = std::ranges::find(settings.score_keys, ScoreKey::highest_priority);
+  highest_at_ = static_cast<std::size_t>(highest - settings.score_keys.begin());
+  useful_ = settings.score_priority == ScorePriority::unit &&
+            highest != settings.score_keys.end() &&
+            std::all_of(settings.score_keys.begin(), highest, never_negative);
+}
+
+std::int64_t ScoreFloor::highest_allowed(const ScoreTerms& score) const {
+  if (!useful_) return no_limit;
+  const bool least_before =
+      std::all_of(score.begin(), score.begin() + static_cast<std::ptrdiff_t>(highest_at_),
+                  [](const ScoreTerm& term) { return term.value == 0; });
+  return least_before ? score[highest_at_].value : no_limit;
+}
+
 std::string first_difference(const ScoreTerms& loser, const ScoreTerms& winner) {
   CHECK(loser.size() == winner.size(), "scores of different keys");
   for (std::size_t at = 0; at < loser.size(); ++at) {

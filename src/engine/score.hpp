@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "engine/budgets.hpp"
@@ -35,6 +36,28 @@ ScoreTerms score_of(const Survey& survey, const VictimRules& rules, const ScoreI
 
 /// Negative when `a` is better, positive when `b` is, 0 when they are equal.
 int compare(const ScoreTerms& a, const ScoreTerms& b);
+
+/// What the highest priority among the victims alone says about a score: every key before it is
+/// known to be no less than 0, or it says nothing.
+class ScoreFloor {
+ public:
+  static constexpr std::int64_t anything = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max() - 1;
+
+  explicit ScoreFloor(const WorkloadSettings& settings);
+
+  /// Victims of a higher priority than this make a score worse than `score`.
+  std::int64_t highest_allowed(const ScoreTerms& score) const;
+  /// The least that key number `key` can be when the highest priority is at least `highest`.
+  std::int64_t value(std::size_t key, std::int64_t highest) const {
+    if (!useful_ || key > highest_at_) return anything;
+    return key < highest_at_ ? 0 : highest;
+  }
+
+ private:
+  bool useful_ = false;
+  std::size_t highest_at_ = 0;  ///< Place of the key `highest-priority`.
+};
 
 /// "victims: 3 against 2": the first key on which `loser` differs from `winner`; empty when none.
 std::string first_difference(const ScoreTerms& loser, const ScoreTerms& winner);

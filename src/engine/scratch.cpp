@@ -8,19 +8,12 @@
 namespace makeway {
 
 Scratch::Scratch(const Cluster& cluster)
-    : cluster_(cluster),
-      states_(cluster.pods().slots(), State::as_in_cluster),
-      row_of_(cluster.nodes().slots(), no_row) {}
+    : cluster_(cluster), states_(cluster.pods().slots()), row_of_(cluster.nodes().slots()) {}
 
 NodeIndex Scratch::node_of(PodIndex pod) const {
   if (states_[pod] == State::as_in_cluster) return cluster_.pods().node[pod];
   if (states_[pod] == State::nowhere) return {};
   return placed_on_.at(pod);
-}
-
-std::span<const std::int64_t> Scratch::used(NodeIndex node) const {
-  const std::uint32_t at = row_of_[node];
-  return at == no_row ? cluster_.order().used(node) : std::span<const std::int64_t>(rows_[at].used);
 }
 
 std::span<const PodIndex> Scratch::placed(NodeIndex node) const {
@@ -29,10 +22,11 @@ std::span<const PodIndex> Scratch::placed(NodeIndex node) const {
 }
 
 Scratch::Row& Scratch::row(NodeIndex node) {
-  std::uint32_t& at = row_of_[node];
+  std::uint32_t at = row_of_[node];
   if (at == no_row) {
     const std::span<const std::int64_t> base = cluster_.order().used(node);
     at = static_cast<std::uint32_t>(rows_.size());
+    row_of_.writable(node) = at;
     rows_.push_back({.used = {base.begin(), base.end()}, .placed = {}, .moves = 0});
   }
   return rows_[at];
@@ -41,11 +35,11 @@ Scratch::Row& Scratch::row(NodeIndex node) {
 void Scratch::come(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
   if (cluster_.pods().node[pod] == node) {
-    states_[pod] = State::as_in_cluster;
+    states_.writable(pod) = State::as_in_cluster;
     --touched.moves;
   } else {
     ++touched.moves;
-    states_[pod] = State::placed;
+    states_.writable(pod) = State::placed;
     placed_on_[pod] = node;
     touched.placed.push_back(pod);
   }
@@ -58,12 +52,13 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
 
 void Scratch::leave(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
-  touched.moves += states_[pod] == State::placed ? -1 : 1;
-  if (states_[pod] == State::placed) {
+  State& state = states_.writable(pod);
+  touched.moves += state == State::placed ? -1 : 1;
+  if (state == State::placed) {
     std::erase(touched.placed, pod);
     placed_on_.erase(pod);
   }
-  states_[pod] = State::nowhere;
+  state = State::nowhere;
   bool saturated = false;
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     std::int64_t& used = touched.used.at(item.resource.value);
@@ -120,9 +115,7 @@ void Scratch::rollback(Checkpoint checkpoint) {
 }
 
 void Scratch::detach(ScratchWatcher& watcher) {
-  CHECK(!watchers_.empty(), "nobody is attached");
-  CHECK(watchers_.back() == &watcher, "detached out of order");
-  watchers_.pop_back();
+  CHECK(std::erase(watchers_, &watcher) == 1, "it is not attached");
 }
 
 }  // namespace makeway

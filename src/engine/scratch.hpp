@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "base/sparse_column.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway {
@@ -42,10 +43,15 @@ class Scratch {
   /// Where the pod is in this world; none: nowhere.
   NodeIndex node_of(PodIndex pod) const;
   /// What the node's pods request, per resource column.
-  std::span<const std::int64_t> used(NodeIndex node) const;
+  std::span<const std::int64_t> used(NodeIndex node) const {
+    const std::uint32_t at = row_of_[node];
+    return at == no_row ? cluster_.order().used(node)
+                        : std::span<const std::int64_t>(rows_[at].used);
+  }
   /// Whether the node's pods differ from the cluster's.
   bool touched(NodeIndex node) const {
-    return row_of_[node] != no_row && rows_[row_of_[node]].moves != 0;
+    const std::uint32_t at = row_of_[node];
+    return at != no_row && rows_[at].moves != 0;
   }
   /// Pods that this world has placed on the node and the cluster has not.
   std::span<const PodIndex> placed(NodeIndex node) const;
@@ -74,7 +80,6 @@ class Scratch {
   Checkpoint checkpoint() const { return {log_.size()}; }
   void rollback(Checkpoint checkpoint);
 
-  /// Watchers detach in the reverse order of attaching.
   void attach(ScratchWatcher& watcher) { watchers_.push_back(&watcher); }
   void detach(ScratchWatcher& watcher);
 
@@ -97,12 +102,12 @@ class Scratch {
   Row& row(NodeIndex node);
   void sum_again(NodeIndex node, Row& row) const;
 
-  static constexpr std::uint32_t no_row = 0xFFFFFFFFU;
+  static constexpr std::uint32_t no_row = 0;  ///< The first row is nobody's.
 
   const Cluster& cluster_;
-  IndexedVector<PodIndex, State> states_;
-  IndexedVector<NodeIndex, std::uint32_t> row_of_;
-  std::vector<Row> rows_;
+  SparseColumn<PodIndex, State> states_;
+  SparseColumn<NodeIndex, std::uint32_t> row_of_;
+  std::vector<Row> rows_ = std::vector<Row>(1);
   std::vector<Move> log_;
   std::map<PodIndex, NodeIndex> placed_on_;  ///< Of pods in state `placed`.
   std::vector<ScratchWatcher*> watchers_;

@@ -67,7 +67,7 @@ bool tolerates(const PodShape& shape, const Taint& taint) {
 
 Survey::Survey(const Cluster& cluster)
     : cluster_(cluster),
-      allocatable_rows_(cluster.nodes().slots(), nullptr),
+      allocatable_(cluster.request_rows()),
       resource_notes_(cluster.resources().size()) {
   for (const Namespace* object : cluster.namespaces()) namespaces_.emplace(object->name, object);
   for (std::uint32_t column = 0; column < cluster.resources().size(); ++column) {
@@ -97,19 +97,13 @@ const Topology& Survey::topology(std::string_view key) {
   return topology;
 }
 
-std::span<const std::int64_t> Survey::allocatable(NodeIndex node) {
-  const std::size_t columns = cluster_.order().columns();
-  if (const std::int64_t* row = allocatable_rows_[node]; row != nullptr) return {row, columns};
-  const RequestId id = cluster_.nodes().allocatable[node];
-  const auto [at, is_new] = allocatable_.try_emplace(id.value);
-  if (is_new) {
-    at->second.resize(columns);
-    for (const ResourceAmount& item : cluster_.requests(id)) {
-      at->second.at(item.resource.value) = item.amount;
-    }
+std::span<const std::int64_t> Survey::fill_allocatable(RequestId id) {
+  std::vector<std::int64_t>& row = allocatable_[id];
+  row.resize(cluster_.order().columns());
+  for (const ResourceAmount& item : cluster_.requests(id)) {
+    row.at(item.resource.value) = item.amount;
   }
-  allocatable_rows_[node] = at->second.data();
-  return at->second;
+  return row;
 }
 
 const Labels& Survey::labels(LabelSetId id) {
@@ -119,23 +113,35 @@ const Labels& Survey::labels(LabelSetId id) {
   return *entry;
 }
 
-const StaticVerdict& Survey::placing(PodIndex pod, NodeIndex node) {
+std::uint32_t Survey::place_of(NodeIndex node) {
+  if (places_.empty()) {
+    places_.resize(cluster_.nodes().slots());
+    std::uint32_t place = 0;
+    for (const NodeIndex each : nodes()) places_[each] = place++;
+  }
+  return places_[node];
+}
+
+ShapeVerdicts& Survey::verdicts_of(PodIndex pod) {
   const ShapeId id = cluster_.pods().shape[pod];
   const auto [at, is_new] = placing_.try_emplace(id.value);
-  ShapeVerdicts& known = at->second;
-  const PodShape& shape = cluster_.shape(id);
-  if (is_new) known.by_node = names_single_nodes(shape);
-  const NodeClassId node_class = cluster_.nodes().node_class[node];
-  const std::size_t slot = known.by_node ? node.value : node_class.value;
+  if (is_new) {
+    at->second.shape = &cluster_.shape(id);
+    at->second.by_node = names_single_nodes(*at->second.shape);
+  }
+  return at->second;
+}
+
+const StaticVerdict& Survey::judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node) {
   if (slot >= known.verdicts.size()) known.verdicts.resize(slot + 1);
   StaticVerdict& verdict = known.verdicts[slot];
-  if (verdict.known) return verdict;
+  const PodShape& shape = *known.shape;
   if (known.by_node) {
     verdict = judge(shape, labels(cluster_.nodes().labels[node]),
                     cluster_.text(cluster_.nodes().name[node]), cluster_.nodes().taints[node],
                     cluster_.nodes().flags[node].unschedulable);
   } else {
-    const NodeClass& shared = cluster_.node_class(node_class);
+    const NodeClass& shared = cluster_.node_class(cluster_.nodes().node_class[node]);
     verdict = judge(shape, labels(shared.labels), {}, shared.taints, shared.unschedulable);
   }
   return verdict;

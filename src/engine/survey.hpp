@@ -51,6 +51,13 @@ struct StaticVerdict {
   std::optional<Refused> refused;
 };
 
+/// What one shape of pods and the nodes say about each other, as far as it was asked.
+struct ShapeVerdicts {
+  const PodShape* shape = nullptr;
+  bool by_node = false;  ///< It names single nodes, so classes do not tell enough.
+  std::vector<StaticVerdict> verdicts;
+};
+
 class Survey {
  public:
   explicit Survey(const Cluster& cluster);
@@ -58,32 +65,44 @@ class Survey {
   const Cluster& cluster() const { return cluster_; }
   const Topology& topology(std::string_view key);
   /// Dense: one amount for each resource column.
-  std::span<const std::int64_t> allocatable(NodeIndex node);
-  const StaticVerdict& placing(PodIndex pod, NodeIndex node);
+  std::span<const std::int64_t> allocatable(NodeIndex node) {
+    const RequestId id = cluster_.nodes().allocatable[node];
+    const std::vector<std::int64_t>& row = allocatable_[id];
+    return row.empty() ? fill_allocatable(id) : row;
+  }
+  /// For many nodes: the reference stays valid, and spares the search for the shape.
+  ShapeVerdicts& verdicts_of(PodIndex pod);
+  const StaticVerdict& placing(ShapeVerdicts& known, NodeIndex node) {
+    const std::size_t slot = known.by_node ? node.value : cluster_.nodes().node_class[node].value;
+    if (slot < known.verdicts.size() && known.verdicts[slot].known) return known.verdicts[slot];
+    return judge_new(known, slot, node);
+  }
+  const StaticVerdict& placing(PodIndex pod, NodeIndex node) {
+    return placing(verdicts_of(pod), node);
+  }
   /// The labels of the set as values; cached.
   const Labels& labels(LabelSetId id);
   /// Whether the term looks at pods of this namespace.
   bool covers(const PodAffinityTerm& term, std::string_view namespace_name) const;
   /// Existing nodes by name.
   std::span<const NodeIndex> nodes() const { return cluster_.nodes_by_name(); }
+  /// Where the node stands in `nodes`.
+  std::uint32_t place_of(NodeIndex node);
 
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
   StringId resource_note(ResourceIndex resource) const { return resource_notes_[resource]; }
 
  private:
-  struct ShapeVerdicts {
-    bool by_node = false;  ///< It names single nodes, so classes do not tell enough.
-    std::vector<StaticVerdict> verdicts;
-  };
-
+  std::span<const std::int64_t> fill_allocatable(RequestId id);
+  const StaticVerdict& judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node);
   StaticVerdict judge(const PodShape& shape, const Labels& labels, std::string_view node_name,
                       TaintSetId taints, bool unschedulable);
 
   const Cluster& cluster_;
   std::map<std::string, Topology, std::less<>> topologies_;
-  std::map<std::uint32_t, std::vector<std::int64_t>> allocatable_;  ///< By request id.
-  IndexedVector<NodeIndex, const std::int64_t*> allocatable_rows_;
+  IndexedVector<RequestId, std::vector<std::int64_t>> allocatable_;  ///< Made on demand.
+  IndexedVector<NodeIndex, std::uint32_t> places_;                   ///< Made on demand.
   std::map<std::uint32_t, ShapeVerdicts> placing_;
   std::vector<std::unique_ptr<Labels>> labels_;
   std::map<std::string_view, const Namespace*> namespaces_;

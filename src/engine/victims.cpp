@@ -10,7 +10,7 @@ VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Tim
     : survey_(survey),
       configuration_(configuration),
       now_(now),
-      settled_(survey.cluster().pods().slots(), 0) {
+      settled_(survey.cluster().pods().slots()) {
   const StringPool& strings = survey.cluster().strings();
   for (const std::string& name : configuration.protection.namespaces) {
     if (const auto id = strings.find(name)) protected_namespaces_.push_back(*id);

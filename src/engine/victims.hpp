@@ -57,6 +57,10 @@ class VictimRules {
   Time now() const { return now_; }
   const Configuration& configuration() const { return configuration_; }
 
+  /// Whether nothing but priority keeps a pod that is not guarded (model/node_order.hpp).
+  bool by_priority_alone() const {
+    return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0;
+  }
   /// The priority that protects the pod's unit.
   std::int32_t priority_of(PodIndex pod) const;
   /// Already on its way out, and not to be evicted again.
@@ -68,7 +72,7 @@ class VictimRules {
   /// Why the pod is protected, "opted out"; empty when it is not.
   std::string_view protection(PodIndex pod) const;
   /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
-  void settle(PodIndex pod) { settled_[pod] = 1; }
+  void settle(PodIndex pod) { settled_.writable(pod) = 1; }
 
   /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
   std::string_view stays_because(const Scratch& scratch, PodIndex pod,
@@ -89,7 +93,7 @@ class VictimRules {
   Survey& survey_;
   const Configuration& configuration_;
   Time now_;
-  IndexedVector<PodIndex, std::uint8_t> settled_;
+  SparseColumn<PodIndex, std::uint8_t> settled_;
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
   std::vector<UnitIndex> seen_groups_;

@@ -92,6 +92,7 @@ class Cluster {
   const ResourceTable& resources() const { return resources_; }
   const StringPool& strings() const { return strings_; }
   RequestRow requests(RequestId id) const { return requests_[id]; }
+  std::size_t request_rows() const { return requests_.size(); }
   std::span<const LabelPair> labels(LabelSetId id) const { return label_sets_[id]; }
   const PodShape& shape(ShapeId id) const { return shapes_[id]; }
   const PodNotes& notes(NotesId id) const { return notes_[id]; }
@@ -145,6 +146,7 @@ class Cluster {
   void bind(PodIndex pod, NodeIndex node);
   void unbind(PodIndex pod);
   void nominate(PodIndex pod, NodeIndex node);
+  bool guarded(PodIndex pod) const;  ///< See NodeOrder.
   void enter_order(PodIndex pod);
   void leave_order(PodIndex pod);
   OrderKey order_key(PodIndex pod) const;

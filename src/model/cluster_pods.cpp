@@ -163,6 +163,15 @@ Cluster::OrderKey Cluster::order_key(PodIndex pod) const {
           .pod = pod};
 }
 
+bool Cluster::guarded(PodIndex pod) const {
+  const PodFlags flags = pods_.flags[pod];
+  if (flags.mirror || flags.opted_out || flags.is_protected) return true;
+  if (pods_.deletion[pod] != no_time || units_[pods_.unit[pod]].kind == UnitKind::group)
+    return true;
+  const std::string_view priority_class = text(pods_.priority_class[pod]);
+  return priority_class == names::node_critical || priority_class == names::cluster_critical;
+}
+
 bool Cluster::before(const OrderKey& a, const OrderKey& b) const {
   if (a.priority != b.priority) return a.priority > b.priority;
   if (a.group != b.group) return a.group;
@@ -187,7 +196,10 @@ void Cluster::enter_order(PodIndex pod) {
   const auto position = std::ranges::partition_point(
       others, [&](PodIndex other) { return before(order_key(other), key); });
   order_.insert(node, static_cast<std::size_t>(position - others.begin()),
-                {.pod = pod, .priority = key.priority, .requests = requests_[pods_.requests[pod]]},
+                {.pod = pod,
+                 .priority = key.priority,
+                 .guarded = guarded(pod),
+                 .requests = requests_[pods_.requests[pod]]},
                 [this](PodIndex other) { return requests_[pods_.requests[other]]; });
   pods_.flags[pod].ordered = true;
 }
@@ -270,8 +282,10 @@ void Cluster::rebuild_order() {
   std::vector<NodeOrder::Entry> entries;
   entries.reserve(by_node.size());
   for (const OrderKey& key : by_node) {
-    entries.push_back(
-        {.pod = key.pod, .priority = key.priority, .requests = requests_[pods_.requests[key.pod]]});
+    entries.push_back({.pod = key.pod,
+                       .priority = key.priority,
+                       .guarded = guarded(key.pod),
+                       .requests = requests_[pods_.requests[key.pod]]});
   }
   order_.rebuild(entries, counts, resources_.size());
 }

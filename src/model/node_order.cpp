@@ -14,32 +14,16 @@ std::uint64_t hash_of(const ResourceAmount& amount) {
   return hash_combine(amount.resource.value, static_cast<std::uint64_t>(amount.amount));
 }
 
-std::span<const PodIndex> NodeOrder::pods(NodeIndex node) const {
-  const Block& block = blocks_[node];
-  return std::span(pods_).subspan(block.begin, block.count);
-}
-
-std::span<const std::int32_t> NodeOrder::priorities(NodeIndex node) const {
-  const Block& block = blocks_[node];
-  return std::span(priorities_).subspan(block.begin, block.count);
-}
-
 std::size_t NodeOrder::count_at_least(NodeIndex node, std::int32_t priority) const {
   const std::span<const std::int32_t> all = priorities(node);
   return static_cast<std::size_t>(std::ranges::upper_bound(all, priority, std::greater{}) -
                                   all.begin());
 }
 
-std::span<const std::int64_t> NodeOrder::used_by_first(NodeIndex node, std::size_t count) const {
-  const Block& block = blocks_[node];
-  CHECK(count <= block.count, "more pods than the node has");
-  if (count == 0) return zero_row_;
-  return std::span(sums_).subspan((block.begin + count - 1) * columns_, columns_);
-}
-
 std::size_t NodeOrder::bytes() const {
   return blocks_.bytes() + pods_.capacity() * sizeof(PodIndex) +
-         priorities_.capacity() * sizeof(std::int32_t) + sums_.capacity() * sizeof(std::int64_t);
+         priorities_.capacity() * sizeof(std::int32_t) + guarded_.capacity() +
+         sums_.capacity() * sizeof(std::int64_t);
 }
 
 /// Four sizes per doubling: little slack is wasted and freed blocks are found again.
@@ -59,6 +43,7 @@ NodeOrder::Block NodeOrder::allocate(std::uint32_t count) {
   const std::uint64_t begin = pods_.size();
   pods_.resize(begin + capacity);
   priorities_.resize(begin + capacity);
+  guarded_.resize(begin + capacity);
   sums_.resize((begin + capacity) * columns_);
   return {.begin = begin, .capacity = capacity, .count = 0};
 }
@@ -74,29 +59,46 @@ void NodeOrder::open_gap(NodeIndex node, std::size_t position, const Entry& entr
     };
     copy(pods_, 1);
     copy(priorities_, 1);
+    copy(guarded_, 1);
     copy(sums_, columns_);
     moved.count = block.count;
     if (block.capacity > 0) free_blocks_[block.capacity].push_back(block.begin);
     block = moved;
   }
-  PodIndex* const pods = pods_.data() + block.begin;
-  std::int32_t* const priorities = priorities_.data() + block.begin;
-  std::copy_backward(pods + position, pods + block.count, pods + block.count + 1);
-  std::copy_backward(priorities + position, priorities + block.count, priorities + block.count + 1);
-  pods[position] = entry.pod;
-  priorities[position] = entry.priority;
+  const auto put = [&](auto& column, const auto& value) {
+    auto* const row = column.data() + block.begin;
+    std::copy_backward(row + position, row + block.count, row + block.count + 1);
+    row[position] = value;
+  };
+  put(pods_, entry.pod);
+  put(priorities_, entry.priority);
+  put(guarded_, static_cast<std::uint8_t>(entry.guarded));
   ++block.count;
+  find_lowest_guarded(block);
   blocks_[node] = block;
 }
 
 void NodeOrder::close_gap(NodeIndex node, std::size_t position) {
   Block& block = blocks_[node];
   CHECK(position < block.count);
-  PodIndex* const pods = pods_.data() + block.begin;
-  std::int32_t* const priorities = priorities_.data() + block.begin;
-  std::copy(pods + position + 1, pods + block.count, pods + position);
-  std::copy(priorities + position + 1, priorities + block.count, priorities + position);
+  const auto take = [&](auto& column) {
+    auto* const row = column.data() + block.begin;
+    std::copy(row + position + 1, row + block.count, row + position);
+  };
+  take(pods_);
+  take(priorities_);
+  take(guarded_);
   --block.count;
+  find_lowest_guarded(block);
+}
+
+void NodeOrder::find_lowest_guarded(Block& block) const {
+  block.lowest_guarded = nobody_guarded;
+  for (std::uint64_t at = block.begin + block.count; at-- > block.begin;) {
+    if (guarded_[at] == 0) continue;
+    block.lowest_guarded = priorities_[at];
+    return;
+  }
 }
 
 void NodeOrder::write_sum(std::uint64_t at, bool first, RequestRow requests) {
@@ -128,15 +130,19 @@ void NodeOrder::rebuild(std::span<const Entry> entries, std::span<const std::uin
   };
   fresh(pods_, 1);
   fresh(priorities_, 1);
+  fresh(guarded_, 1);
   fresh(sums_, columns_);
   std::size_t next = 0;
-  for (const Block& block : blocks_) {
+  for (std::size_t slot = 0; slot < counts.size(); ++slot) {
+    Block& block = blocks_[NodeIndex::from(slot)];
     for (std::uint64_t k = 0; k < block.count; ++k) {
       const Entry& entry = entries[next++];
       pods_[block.begin + k] = entry.pod;
       priorities_[block.begin + k] = entry.priority;
+      guarded_[block.begin + k] = static_cast<std::uint8_t>(entry.guarded);
       write_sum(block.begin + k, k == 0, entry.requests);
     }
+    find_lowest_guarded(block);
   }
 }
 

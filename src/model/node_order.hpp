@@ -4,12 +4,17 @@
 // everything below priority P left" is: count the pods of priority >= P (binary search), read one
 // row, subtract from allocatable. Sums saturate instead of wrapping.
 //
-// All nodes share three flat arrays; a node owns a block in them with some slack. Inserting and
-// erasing cost O(pods on that node); a block that outgrows its slack moves to a free one.
+// A guarded pod is one that priority alone does not make leave: of a group, leaving already,
+// mirror, opted out, marked, of a critical class. Below the lowest guarded priority of a node the
+// sums tell the whole truth about who may leave.
+//
+// All nodes share flat arrays; a node owns a block in them with some slack. Inserting and erasing
+// cost O(pods on that node); a block that outgrows its slack moves to a free one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <vector>
@@ -32,22 +37,64 @@ using RequestRow = std::span<const ResourceAmount>;
 
 class NodeOrder {
  public:
-  std::span<const PodIndex> pods(NodeIndex node) const;
+  static constexpr std::int32_t nobody_guarded = std::numeric_limits<std::int32_t>::max();
+
+  std::span<const PodIndex> pods(NodeIndex node) const {
+    const Block& block = blocks_[node];
+    return {pods_.data() + block.begin, block.count};
+  }
   /// Preemption priorities of `pods(node)`, descending.
-  std::span<const std::int32_t> priorities(NodeIndex node) const;
+  std::span<const std::int32_t> priorities(NodeIndex node) const {
+    const Block& block = blocks_[node];
+    return {priorities_.data() + block.begin, block.count};
+  }
   /// How many pods of the node have at least this preemption priority. O(log pods).
   std::size_t count_at_least(NodeIndex node, std::int32_t priority) const;
   /// Usage per resource column of the `count` most important pods. One lookup.
-  std::span<const std::int64_t> used_by_first(NodeIndex node, std::size_t count) const;
+  std::span<const std::int64_t> used_by_first(NodeIndex node, std::size_t count) const {
+    const Block& block = blocks_[node];
+    CHECK(count <= block.count, "more pods than the node has");
+    if (count == 0) return zero_row_;
+    return {sums_.data() + (block.begin + count - 1) * columns_, columns_};
+  }
   std::span<const std::int64_t> used(NodeIndex node) const {
     return used_by_first(node, blocks_[node].count);
   }
+  /// One node for whoever looks at it several times.
+  struct View {
+    std::span<const std::int32_t> priorities;
+    const std::int64_t* sums;  ///< Of the first pod.
+    const std::int64_t* zero;
+    std::size_t columns;
+
+    /// As `used_by_first`; `count` is not checked.
+    const std::int64_t* used_by_first(std::size_t count) const {
+      return count == 0 ? zero : sums + (count - 1) * columns;
+    }
+  };
+  View view(NodeIndex node) const {
+    const Block& block = blocks_[node];
+    return {.priorities = {priorities_.data() + block.begin, block.count},
+            .sums = sums_.data() + block.begin * columns_,
+            .zero = zero_row_.data(),
+            .columns = columns_};
+  }
+  /// The lowest preemption priority of a guarded pod on the node, or `nobody_guarded`.
+  std::int32_t lowest_guarded(NodeIndex node) const { return blocks_[node].lowest_guarded; }
   std::size_t columns() const { return columns_; }
+  /// Asks for the memory that a look at the least important pods needs.
+  void prefetch(NodeIndex node) const {
+    const Block& block = blocks_[node];
+    const std::uint64_t last = block.begin + (block.count == 0 ? 0 : block.count - 1);
+    __builtin_prefetch(priorities_.data() + last);
+    __builtin_prefetch(sums_.data() + last * columns_);
+  }
   std::size_t bytes() const;
 
   struct Entry {
     PodIndex pod;
     std::int32_t priority = 0;
+    bool guarded = false;
     RequestRow requests;
   };
 
@@ -77,12 +124,14 @@ class NodeOrder {
     std::uint64_t begin = 0;
     std::uint32_t capacity = 0;
     std::uint32_t count = 0;
+    std::int32_t lowest_guarded = nobody_guarded;
   };
 
   static std::uint32_t capacity_for(std::uint32_t count);
   Block allocate(std::uint32_t count);
   void open_gap(NodeIndex node, std::size_t position, const Entry& entry);
   void close_gap(NodeIndex node, std::size_t position);
+  void find_lowest_guarded(Block& block) const;
   void write_sum(std::uint64_t at, bool first, RequestRow requests);
 
   template <class RequestsOf>
@@ -96,6 +145,7 @@ class NodeOrder {
   IndexedVector<NodeIndex, Block> blocks_;
   std::vector<PodIndex> pods_;
   std::vector<std::int32_t> priorities_;
+  std::vector<std::uint8_t> guarded_;
   std::vector<std::int64_t> sums_;
   std::vector<std::int64_t> zero_row_ = std::vector<std::int64_t>(4);
   std::size_t columns_ = 4;

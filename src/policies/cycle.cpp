@@ -12,7 +12,7 @@ Cycle::Cycle(const Cluster& the_cluster, const Configuration& the_configuration,
       budgets(survey),
       now(the_cluster),
       after(the_cluster),
-      decided(the_cluster.pods().slots(), 0) {
+      decided(the_cluster.pods().slots()) {
   for (const NodeIndex node : survey.nodes()) {
     if (cluster.nodes().leaving[node] == 0) continue;
     for (const PodIndex pod : cluster.order().pods(node)) {
@@ -76,7 +76,16 @@ bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const 
   return kept;
 }
 
+void settle_decided(Cycle& cycle, PodIndex pod) {
+  cycle.decided.writable(pod) = 1;
+  const NodeIndex nominated = cycle.cluster.pods().nominated[pod];
+  if (nominated.exists() && cycle.cluster.nodes().flags[nominated].exists) {
+    cycle.changed_nodes.push_back(nominated);
+  }
+}
+
 void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node) {
+  cycle.changed_nodes.push_back(node);
   cycle.now.place(pod, node);
   cycle.after.place(pod, node);
   cycle.rules.settle(pod);
@@ -84,7 +93,9 @@ void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node) {
 
 void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
                       std::span<const PodIndex> victims) {
+  cycle.changed_nodes.push_back(node);
   for (const PodIndex victim : victims) {
+    cycle.changed_nodes.push_back(cycle.cluster.pods().node[victim]);
     cycle.after.remove(victim);
     cycle.gone.push_back(victim);
     cycle.rules.settle(victim);

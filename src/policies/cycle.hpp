@@ -38,6 +38,8 @@ struct Cycle {
   Scratch after;
   bool worlds_differ = false;
   std::vector<PodIndex> gone;  ///< In `now`, but not in `after`.
+  /// Nodes that something came to, left, or is no longer kept for, as it happened.
+  std::vector<NodeIndex> changed_nodes;
   DecidedPods decided;
   std::vector<Promise> promises;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
@@ -59,6 +61,8 @@ PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod);
 /// those whose place depends on others.
 bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const PodIndex> victims);
 
+/// The pod's turn is over: its nomination, if it had one, holds no room any more.
+void settle_decided(Cycle& cycle, PodIndex pod);
 /// The pod is bound to the node now.
 void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node);
 /// The pod will go to the node once these pods are gone; they may be none.

@@ -157,11 +157,17 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
+  std::vector<PodIndex> pods;
+  for (const PendingUnit& unit : units) {
+    if (cluster.units()[unit.unit].kind == UnitKind::pod) pods.push_back(unit.pod);
+  }
+  AskClasses classes(cycle, pods);
   for (const PendingUnit& unit : units) {
     if (cluster.units()[unit.unit].kind == UnitKind::group) {
       cycle.plan.asks.push_back(group_ask(cluster, unit.unit));
     } else {
-      decide_pod(cycle, unit.pod, given);
+      decide_pod(cycle, classes.of(unit.pod), unit.pod, given);
+      classes.done(unit.pod);
     }
   }
   cycle.plan.preset = request.preset;

@@ -150,7 +150,7 @@ class FitComparison {
       : cluster_(cluster),
         survey_(cluster),
         scratch_(cluster),
-        decided_(cluster.pods().slots(), 0),
+        decided_(cluster.pods().slots()),
         fit_(survey_, scratch_, ask, decided_),
         world_(cluster),
         naive_(world_, ask) {}

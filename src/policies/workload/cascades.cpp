@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/node_scan.hpp"
 #include "policies/workload/node_choice.hpp"
 
 namespace makeway {
@@ -67,9 +68,13 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
 
 std::optional<Candidate> Cascades::preempt_for(PodFit& fit) {
   VictimSearch search(cycle_, fit, VictimChoiceRule::put_back, nullptr);
+  const NodeScan scan(fit, cycle_.rules);
+  const ScoreFloor floor(cycle_.configuration.workload);
   std::optional<Candidate> best;
   for (const NodeIndex node : cycle_.survey.nodes()) {
     ++steps_;
+    const std::int64_t limit = best ? floor.highest_allowed(best->score) : ScoreFloor::no_limit;
+    if (fit.refused_by_node(node) || scan.lowest_priority(node, limit) > limit) continue;
     std::optional<Candidate> candidate = search.on_node(node);
     if (!candidate) continue;
     if (!best || compare(candidate->score, best->score) < 0) best = std::move(candidate);

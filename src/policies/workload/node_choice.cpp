@@ -43,6 +43,36 @@ struct Ranked {
 
 constexpr std::int64_t nominated_value = std::numeric_limits<std::int64_t>::min();
 
+/// Looks at one node after the other, cheap questions first.
+class RoomLook {
+ public:
+  RoomLook(Cycle& cycle, PodFit& after, PodFit* now)
+      : cycle_(cycle),
+        after_(after),
+        now_(now),
+        scan_(after, cycle.rules),
+        nominated_(cycle.cluster.pods().nominated[after.ask()]),
+        pack_(cycle.configuration.workload.node_score == NodeScore::pack) {}
+
+  std::optional<Ranked> on(NodeIndex node) {
+    if (!scan_.has_room(node) || after_.check(node)) return std::nullopt;
+    if (!keeps_promises(cycle_, after_.ask(), node, {})) return std::nullopt;
+    const bool fits_now = now_ == nullptr || !now_->check_unreserved(node);
+    const std::int64_t value = node == nominated_ ? nominated_value
+                               : pack_            ? -fullness(after_, node)
+                                                  : fullness(after_, node);
+    return Ranked{.node = node, .value = value, .now = fits_now};
+  }
+
+ private:
+  Cycle& cycle_;
+  PodFit& after_;
+  PodFit* now_;
+  NodeScan scan_;
+  NodeIndex nominated_;
+  bool pack_;
+};
+
 /// Those that come after the best one, with what they lost on.
 std::vector<PlanAlternative> runners_up(const Cycle& cycle, std::vector<Ranked> ranked) {
   const bool any_now = std::ranges::any_of(ranked, &Ranked::now);
@@ -70,29 +100,59 @@ std::vector<PlanAlternative> runners_up(const Cycle& cycle, std::vector<Ranked> 
 
 NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
                        std::span<const NodeIndex> domain) {
-  const bool pack = cycle.configuration.workload.node_score == NodeScore::pack;
-  const NodeIndex nominated = cycle.cluster.pods().nominated[after.ask()];
   NodeChoice choice;
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
-  const NodeScan scan(cycle.survey, after.scratch(), after, true);
+  RoomLook look(cycle, after, now);
   for (const NodeIndex node : domain) {
-    if (!scan.has_room(node) || after.check(node)) continue;
-    if (!keeps_promises(cycle, after.ask(), node, {})) continue;
-    const bool fits_now = now == nullptr || !now->check_unreserved(node);
-    if (fits_now) ++choice.fitting_now;
-    std::optional<NodeIndex>& chosen = fits_now ? choice.now : choice.later;
-    std::int64_t& best = fits_now ? best_now : best_later;
-    const std::int64_t value = node == nominated ? nominated_value
-                               : pack            ? -fullness(after, node)
-                                                 : fullness(after, node);
-    if (cycle.explain) ranked.push_back({.node = node, .value = value, .now = fits_now});
-    if (chosen && value >= best) continue;
+    const std::optional<Ranked> found = look.on(node);
+    if (!found) continue;
+    if (found->now) ++choice.fitting_now;
+    std::optional<NodeIndex>& chosen = found->now ? choice.now : choice.later;
+    std::int64_t& best = found->now ? best_now : best_later;
+    if (cycle.explain) ranked.push_back(*found);
+    if (chosen && found->value >= best) continue;
     chosen = node;
-    best = value;
+    best = found->value;
   }
   choice.others = runners_up(cycle, std::move(ranked));
+  return choice;
+}
+
+RoomRanking::RoomRanking(Cycle& cycle, PodFit& after)
+    : cycle_(cycle),
+      after_(after),
+      nodes_(cycle.survey.nodes()),
+      entries_(nodes_.size()),
+      tree_(nodes_.size(), Before{&entries_}) {}
+
+NodeChoice RoomRanking::choose(PodFit* now) {
+  RoomLook look(cycle_, after_, now);
+  const auto look_at = [&](std::uint32_t place) {
+    Entry& entry = entries_[place];
+    if (entry.fits == Entry::Fits::now) --fitting_now_;
+    entry = {};
+    const std::optional<Ranked> found = look.on(nodes_[place]);
+    if (!found) return;
+    entry = {.fits = found->now ? Entry::Fits::now : Entry::Fits::later, .value = found->value};
+    if (found->now) ++fitting_now_;
+  };
+  if (looked_) {
+    for (const NodeIndex node : changed_) {
+      look_at(cycle_.survey.place_of(node));
+      tree_.changed(cycle_.survey.place_of(node));
+    }
+  } else {
+    for (std::uint32_t place = 0; place < nodes_.size(); ++place) look_at(place);
+    tree_.rebuild();
+    looked_ = true;
+  }
+  changed_.clear();
+  const std::uint32_t first = tree_.first();
+  NodeChoice choice{.fitting_now = fitting_now_};
+  if (entries_[first].fits == Entry::Fits::now) choice.now = nodes_[first];
+  if (entries_[first].fits == Entry::Fits::later) choice.later = nodes_[first];
   return choice;
 }
 

@@ -3,6 +3,9 @@
 // Its nominated node, when it fits there. Otherwise by fullness: the sum, over the resources that
 // it asks for, of used / allocatable in thousandths with the ask placed; `workload.nodeScore` pack
 // takes the fullest node, spread the emptiest. Ties by name. Deterministic, integers only.
+//
+// RoomRanking answers the same for many asks of one class: only nodes that changed are looked at
+// again.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/winner_tree.hpp"
 #include "engine/fit.hpp"
 #include "policies/cycle.hpp"
 
@@ -25,5 +29,42 @@ struct NodeChoice {
 
 /// `now` may be null: then it is the same world as `after`.
 NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain);
+
+class RoomRanking {
+ public:
+  RoomRanking(Cycle& cycle, PodFit& after);
+  RoomRanking(const RoomRanking&) = delete;
+  RoomRanking& operator=(const RoomRanking&) = delete;
+
+  /// Without alternatives.
+  NodeChoice choose(PodFit* now);
+  /// Something came to the node or left it.
+  void changed(NodeIndex node) { changed_.push_back(node); }
+
+ private:
+  struct Entry {
+    enum class Fits : std::uint8_t { now, later, never };
+    Fits fits = Fits::never;
+    std::int64_t value = 0;
+
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  struct Before {
+    const std::vector<Entry>* entries;
+    bool operator()(std::uint32_t a, std::uint32_t b) const {
+      const auto order = (*entries)[a] <=> (*entries)[b];
+      return order != 0 ? order < 0 : a < b;
+    }
+  };
+
+  Cycle& cycle_;
+  PodFit& after_;
+  std::span<const NodeIndex> nodes_;
+  bool looked_ = false;
+  std::vector<NodeIndex> changed_;
+  std::vector<Entry> entries_;  ///< By place in `nodes_`.
+  std::int64_t fitting_now_ = 0;
+  WinnerTree<Before> tree_;
+};
 
 }  // namespace makeway

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 
-#include "engine/node_scan.hpp"
 #include "engine/refusals.hpp"
 #include "policies/workload/cascades.hpp"
-#include "policies/workload/equal_nodes.hpp"
 #include "policies/workload/node_choice.hpp"
+#include "policies/workload/node_ranking.hpp"
 #include "policies/workload/pod_explain.hpp"
 #include "policies/workload/victim_search.hpp"
 
@@ -17,34 +16,39 @@ namespace {
 
 class PodPolicy {
  public:
-  PodPolicy(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only)
-      : cycle_(cycle), pod_(pod), ask_(start_pod_ask(cycle.cluster, pod)), only_(only) {
+  PodPolicy(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only)
+      : cycle_(cycle),
+        kept_(kept),
+        pod_(pod),
+        ask_(start_pod_ask(cycle.cluster, pod)),
+        only_(only) {
     domain_ = only_ ? std::span<const NodeIndex>(&*only_, 1) : cycle.survey.nodes();
     ask_.placement_given = only.has_value();
     ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
     cascades_count_ = cascades_count(cycle.configuration);
   }
 
-  PlanAsk run() {
-    PodFit after(cycle_.survey, cycle_.after, pod_, cycle_.decided);
-    if (!finds_room(after) && !held_by_nomination(after)) preempt(after);
-    cycle_.decided[pod_] = 1;
-    return std::move(ask_);
-  }
+  PlanAsk run();
+
+  /// Where `run` placed it, if anywhere, and who leaves for it.
+  NodeIndex node() const { return node_; }
+  std::span<const PodIndex> victims() const { return victims_; }
 
  private:
   static constexpr std::size_t told_max = 2;  ///< The best, and the next one as its alternative.
 
   const Unit& unit() const { return cycle_.cluster.units()[cycle_.cluster.pods().unit[pod_]]; }
 
-  bool finds_room(PodFit& after);
+  void decide(PodFit& after, PodFit* now);
+  bool finds_room(PodFit& after, PodFit* now);
+  void place(NodeIndex node) {
+    node_ = node;
+    ask_.placements = {placement_of(cycle_.cluster, pod_, node)};
+  }
   bool held_by_nomination(PodFit& after);
   void preempt(PodFit& after);
-  void search(PodFit& fit, VictimSearch& search);
   void search_all(PodFit& fit, VictimSearch& search);
-  void search_pruned(PodFit& fit, VictimSearch& search);
-  bool out_of_steps(const VictimSearch& search);
-  std::int64_t highest_priority_limit(const ScoreTerms* limit) const;
+  void search_best(PodFit& fit, VictimSearch& search);
   void keep(Candidate candidate);
   std::size_t kept_max() const {
     return static_cast<std::size_t>(cycle_.configuration.engine.alternatives_max) + 1;
@@ -55,31 +59,56 @@ class PodPolicy {
   bool delayed();
 
   Cycle& cycle_;
+  AskClass* kept_;  ///< Null: the ask is the only one of its kind.
   PodIndex pod_;
   PlanAsk ask_;
   std::optional<NodeIndex> only_;
   std::span<const NodeIndex> domain_;  ///< `only_`, or every node.
   RefusalTally refusals_;
   bool cascades_count_ = false;
+  bool promised_ = false;        ///< It would fit, but for a promise to somebody else.
   std::vector<Candidate> best_;  ///< Best first.
+  NodeIndex node_;
+  std::vector<PodIndex> victims_;
 };
 
+PlanAsk PodPolicy::run() {
+  if (kept_ != nullptr && kept_->nothing && kept_->nothing_at == cycle_.changed_nodes.size()) {
+    PlanAsk same = *kept_->nothing;
+    same.name = std::move(ask_.name);
+    ask_ = std::move(same);
+  } else if (kept_ != nullptr) {
+    decide(kept_->after, kept_->now ? &*kept_->now : nullptr);
+  } else {
+    PodFit after(cycle_.survey, cycle_.after, pod_, cycle_.decided);
+    std::optional<PodFit> now;
+    if (cycle_.worlds_differ) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
+    decide(after, now ? &*now : nullptr);
+  }
+  settle_decided(cycle_, pod_);
+  return std::move(ask_);
+}
+
+void PodPolicy::decide(PodFit& after, PodFit* now) {
+  if (!finds_room(after, now) && !held_by_nomination(after)) preempt(after);
+}
+
 /// Without anybody leaving for it: now, or once those who are leaving anyway are gone.
-bool PodPolicy::finds_room(PodFit& after) {
-  std::optional<PodFit> now;
-  if (cycle_.worlds_differ) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
-  const NodeChoice choice = choose_node(cycle_, after, now ? &*now : nullptr, domain_);
+bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
+  const bool ranked = kept_ != nullptr && kept_->room && !only_;
+  const NodeChoice choice =
+      ranked ? kept_->room->choose(now) : choose_node(cycle_, after, now, domain_);
   ask_.explanation.nodes_fitting = choice.fitting_now;
   ask_.explanation.alternatives = choice.others;
   if (choice.now) {
     ask_.outcome = Outcome::fits;
-    ask_.placements = {placement_of(cycle_.cluster, pod_, *choice.now)};
+    place(*choice.now);
     ask_.reason = fits_reason(ask_);
     return true;
   }
   if (!choice.later) return false;
   ask_.outcome = Outcome::waits;
-  ask_.placements = {placement_of(cycle_.cluster, pod_, *choice.later)};
+  place(*choice.later);
   ask_.waits_for = needed_leavers(cycle_, *now, *choice.later);
   ask_.reason = waits_reason(ask_);
   return true;
@@ -104,7 +133,7 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
   if (ask_.waits_for.empty()) return false;
   std::ranges::sort(ask_.waits_for);
   ask_.outcome = Outcome::waits;
-  ask_.placements = {placement_of(cycle_.cluster, pod_, nominated)};
+  place(nominated);
   ask_.reason = fmt::format("waits for preempted pods to leave its nominated node {}",
                             node_name(cycle_.cluster, nominated));
   return true;
@@ -116,8 +145,11 @@ void PodPolicy::preempt(PodFit& after) {
   // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
   const bool follow_each = cascades_count_ && rule == VictimChoiceRule::best;
   VictimSearch victims(cycle_, after, rule, follow_each ? &cascades : nullptr);
-  search(after, victims);
-  if (best_.empty()) return nothing_works(victims.unproven());
+  const bool every_node = cycle_.explain || unit().never_preempts || only_ ||
+                          rule == VictimChoiceRule::put_back || domain_.empty();
+  every_node ? search_all(after, victims) : search_best(after, victims);
+  if (victims.out_of_steps()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
+  if (best_.empty()) return nothing_works(victims.unproven() || promised_);
   if (delayed()) return;
   if (!follow_each) follow_cascades(cascades);
   if (cascades.bound_reached()) {
@@ -125,79 +157,45 @@ void PodPolicy::preempt(PodFit& after) {
   }
   const Candidate& chosen = best_.front();
   ask_.outcome = Outcome::preempts;
-  ask_.placements = {placement_of(cycle_.cluster, pod_, chosen.node)};
+  place(chosen.node);
+  victims_ = chosen.victims.pods;
   ask_.score = chosen.score;
   explain_candidates(cycle_, best_, ask_);
 }
 
-/// Every node, or only those that can still win. Without anything found, the reasons of all nodes
-/// are gathered.
-void PodPolicy::search(PodFit& fit, VictimSearch& search) {
-  const bool pruned = !cycle_.explain && !unit().never_preempts &&
-                      cycle_.configuration.workload.victim_choice == VictimChoiceRule::best;
-  if (pruned) search_pruned(fit, search);
-  if (!pruned || best_.empty()) search_all(fit, search);
-}
-
 void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
-  for (const NodeIndex node : domain_) {
-    if (out_of_steps(search)) break;
+  for (std::uint32_t place = 0; place < domain_.size() && !search.out_of_steps(); ++place) {
+    const NodeIndex node = domain_[place];
     if (unit().never_preempts) {
-      if (const std::optional<Refused> refused = fit.check(node)) refusals_.add(*refused, node);
+      const std::optional<Refused> refused = fit.check(node);
+      promised_ = promised_ || !refused;
+      refusals_.add(refused.value_or(Refused{.reason = RefusalReason::promised}), node, place);
       continue;
     }
     if (std::optional<Candidate> candidate = search.on_node(node)) {
       ++ask_.explanation.nodes_with_preemption;
       keep(std::move(*candidate));
     } else {
-      refusals_.add(search.refused(), node);
+      refusals_.add(search.refused(), node, place);
     }
   }
   ask_.explanation.refusals = refusals_.refusals(cycle_.survey);
 }
 
-/// Branch and bound over nodes: one look at the running sums tells whether a node can be among the
-/// best two, which is what the answer and its cause need.
-void PodPolicy::search_pruned(PodFit& fit, VictimSearch& search) {
-  const NodeScan scan(cycle_.survey, cycle_.after, fit,
-                      cycle_.configuration.workload.honour_preemption_priority);
-  EqualNodes equal(cycle_, fit);
-  for (const NodeIndex node : domain_) {
-    const ScoreTerms* const limit = best_.size() >= told_max ? &best_.back().score : nullptr;
-    if (cycle_.survey.placing(pod_, node).refused) continue;
-    const std::int64_t highest_max = highest_priority_limit(limit);
-    if (scan.lowest_priority(node, highest_max) > highest_max) continue;
-    // The first of equal nodes wins, and the second can be told as its alternative.
-    if (equal.seen(node) >= static_cast<std::int64_t>(told_max)) continue;
-    if (out_of_steps(search)) break;
-    std::optional<Candidate> candidate = search.on_node(node, limit);
-    if (!candidate) continue;
-    keep(std::move(*candidate));
-    if (best_.size() > told_max) best_.resize(told_max);
+/// Only nodes that can be among the best two, which is what the answer and its cause need.
+void PodPolicy::search_best(PodFit& fit, VictimSearch& search) {
+  std::optional<NodeRanking> own;
+  NodeRanking* ranking = nullptr;
+  if (kept_ != nullptr && kept_->room) {
+    if (!kept_->ranking) kept_->ranking.emplace(cycle_, fit, true);
+    ranking = &*kept_->ranking;
+  } else {
+    ranking = &own.emplace(cycle_, fit, false);
   }
-}
-
-bool PodPolicy::out_of_steps(const VictimSearch& search) {
-  const std::int64_t steps_max = cycle_.configuration.engine.victim_steps_max;
-  if (!search.bound_reached() && search.steps() < steps_max) return false;
-  if (ask_.bounds_reached.empty()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
-  return true;
-}
-
-/// A node whose highest victim priority is above this is worse than `limit`. Keys before that one
-/// cannot be below 0, so they say nothing only while the limit has more than that.
-std::int64_t PodPolicy::highest_priority_limit(const ScoreTerms* limit) const {
-  if (limit == nullptr || cycle_.configuration.workload.score_priority == ScorePriority::pod) {
-    return NodeScan::hopeless - 1;
+  best_ = ranking->best(search, told_max);
+  if (best_.empty()) {
+    ask_.explanation.refusals = ranking->refusals(search).refusals(cycle_.survey);
   }
-  for (const ScoreTerm& term : *limit) {
-    if (term.key == ScoreKey::highest_priority) return term.value;
-    const bool at_its_least =
-        (term.key == ScoreKey::members_not_placed || term.key == ScoreKey::budget_violations) &&
-        term.value == 0;
-    if (!at_its_least) break;
-  }
-  return NodeScan::hopeless - 1;
 }
 
 /// Nodes come by name, so a later one of equal score stays behind. Where cascades are followed,
@@ -270,20 +268,16 @@ void PodPolicy::nothing_works(bool unproven) {
 
 }  // namespace
 
-void decide_pod(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only) {
-  PlanAsk ask = PodPolicy(cycle, pod, only).run();
-  if (!ask.placements.empty()) {
-    const NodeIndex node = *cycle.cluster.find_node(ask.placements.front().node);
-    std::vector<PodIndex> victims;
-    victims.reserve(ask.victims.size());
-    for (const PlanVictim& victim : ask.victims) {
-      victims.push_back(*cycle.cluster.find_pod(victim.namespace_name, victim.name));
-    }
-    if (ask.outcome == Outcome::fits) {
-      settle_bound(cycle, pod, node);
-    } else {
-      settle_nominated(cycle, pod, node, victims);
-    }
+void decide_pod(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only) {
+  PodPolicy policy(cycle, kept, pod, only);
+  PlanAsk ask = policy.run();
+  if (ask.outcome == Outcome::fits) {
+    settle_bound(cycle, pod, policy.node());
+  } else if (policy.node().exists()) {
+    settle_nominated(cycle, pod, policy.node(), policy.victims());
+  } else if (kept != nullptr && ask.outcome != Outcome::waits) {
+    kept->nothing = ask;
+    kept->nothing_at = cycle.changed_nodes.size();
   }
   cycle.plan.asks.push_back(std::move(ask));
 }

@@ -5,19 +5,21 @@
 //  2. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (laws 6
 //     and 7).
 //  3. Its nomination is held by pods that are leaving (`workload.nominationHeldBy`): wait.
-//  4. Somebody must leave: every node is tried (victim_search.hpp), the best score wins, then the
-//     first node by name. Not for preemptionPolicy Never; not before `engine.preemptionDelay`.
+//  4. Somebody must leave: the node with the best score wins, then the first by name. Every node is
+//     tried (victim_search.hpp) where that is to be explained, else only those that can be the best
+//     (node_ranking.hpp). Not for preemptionPolicy Never; not before `engine.preemptionDelay`.
 //  5. Nothing: infeasible when that is proven, not-found otherwise.
 #pragma once
 
 #include <optional>
 
 #include "policies/cycle.hpp"
+#include "policies/workload/ask_classes.hpp"
 
 namespace makeway {
 
-/// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `only`: the
-/// node that is given, if it is.
-void decide_pod(Cycle& cycle, PodIndex pod, std::optional<NodeIndex> only);
+/// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `kept` is
+/// what its class has kept, or null; `only`: the node that is given, if it is.
+void decide_pod(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only);
 
 }  // namespace makeway

@@ -171,12 +171,19 @@ bool VictimChoice::spare(std::size_t depth) {
   }
   put_back(*entries_[depth].unit);
   const std::optional<Refused> refused = fit_.check(task_->node);
-  // Somebody who comes back later may be wanted nearby, or even out the spread.
-  const bool may_change = refused && (refused->reason == RefusalReason::affinity ||
-                                      refused->reason == RefusalReason::spread);
-  if (!refused || may_change) return true;
+  if (!refused || may_change_later(*refused, task_->node, task_->list)) return true;
   remove(*entries_[depth].unit);
   return false;
+}
+
+/// Somebody may be wanted nearby. On other nodes somebody may even out the spread; on this node
+/// every pod that comes back only adds to the ask's own domain.
+bool VictimChoice::may_change_later(const Refused& refused, NodeIndex node,
+                                    const VictimList& list) const {
+  if (refused.reason == RefusalReason::affinity) return true;
+  const PodColumns& pods = cycle_.cluster.pods();
+  return refused.reason == RefusalReason::spread &&
+         std::ranges::any_of(list.pods, [&](PodIndex pod) { return pods.node[pod] != node; });
 }
 
 void VictimChoice::unspare(std::size_t depth) {

@@ -3,13 +3,13 @@
 // Units are taken from the highest priority down; each is first spared, then evicted. A branch is
 // left when
 //  - the ask no longer fits although everybody undecided is gone: fewer pods never make it worse,
-//    except for affinity and spread, which are judged at the end of a branch only;
+//    except for affinity, and for spread where somebody leaves another node too; these are judged
+//    at the end of a branch only;
 //  - what is evicted so far already costs more than the best set known, key by key. Every key only
 //    grows on the way down, and missing room costs at least as many pods as the largest undecided
 //    units leave open;
-//  - somebody is spared who frees at least as much as somebody evicted and costs no more (only
-//  where
-//    nothing but resources counts).
+//  - somebody is spared who frees at least as much as somebody evicted and costs no more; only
+//    where nothing but resources counts.
 // A set from which somebody could come back is no answer (law 4). With strict budgets a set that
 // violates one is none either.
 //
@@ -56,6 +56,9 @@ class VictimChoice {
 
   /// The world is left as it was found.
   Answer best(const Task& task);
+
+  /// Whether some of the removed units coming back could lift the refusal.
+  bool may_change_later(const Refused& refused, NodeIndex node, const VictimList& list) const;
 
  private:
   struct Entry {

@@ -109,10 +109,7 @@ std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
 std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
                                                    const std::optional<Refused>& still,
                                                    const ScoreTerms* not_worse_than) {
-  // Fewer pods never make it worse, except where somebody's presence is needed.
-  const bool hopeless =
-      still && still->reason != RefusalReason::affinity && still->reason != RefusalReason::spread;
-  if (hopeless) return std::nullopt;
+  if (still && !choice_.may_change_later(*still, node, list_)) return std::nullopt;
   const VictimChoice::Score score = [&](const VictimChoice::Evicted& evicted,
                                         const ScoreTerms* to_beat) {
     return score_set(node, evicted, to_beat);

@@ -54,6 +54,9 @@ class VictimSearch {
   /// Removals, put-backs and branches so far; see `engine.victimStepsMax`.
   std::int64_t steps() const { return steps_; }
   bool bound_reached() const { return bound_reached_; }
+  bool out_of_steps() const {
+    return bound_reached_ || steps_ >= cycle_.configuration.engine.victim_steps_max;
+  }
 
  private:
   bool worth_trying(const Refused& before);

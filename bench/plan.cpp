@@ -1,0 +1,393 @@
+// Planning: what one decision costs on full clusters of 100 to 100,000 nodes, and what the judge
+// costs beside it. Answers are checked first; see support/plan_answer.hpp. Nanoseconds a node are
+// those of one ask.
+//
+//   plan [--only SUBSTRING] [--case NAME] [--repeat N] [--all] [--json FILE] [--write DIR] [--once]
+//
+//   --only SUBSTRING   cases whose name contains it, as "uniform-5000x30" or "budgets"
+//   --case NAME        exactly that one
+//   --repeat N         decisions a case, instead of as many as half a second holds
+//   --all              also what takes minutes or much memory
+//   --json FILE        the results, one object a line
+//   --write DIR        no decisions: writes clusters as Lists that `makeway plan -f` reads, those
+//   of
+//                      1,000 and 5,000 nodes without options unless cases are selected
+//   --once             nothing but the decisions, unchecked: for callgrind
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "bench/support/plan_answer.hpp"
+#include "bench/support/plan_clusters.hpp"
+#include "codec/dump.hpp"
+#include "codec/presets.hpp"
+#include "codec/writer.hpp"
+#include "engine/check_plan.hpp"
+#include "policies/decide.hpp"
+
+namespace makeway::bench {
+namespace {
+
+struct Options {
+  std::string only;
+  std::string exactly;
+  std::size_t repeat = 0;
+  bool all = false;
+  bool once = false;
+  std::string json;
+  std::string write;
+};
+
+struct PlanCase {
+  ClusterCase cluster;
+  std::int64_t target_microseconds = 0;  ///< Of DESIGN's budget; 0: it names none.
+  bool costly = false;                   ///< Only with --all, or when it is named.
+};
+
+constexpr std::int64_t no_target = 0;
+
+/// DESIGN's budget.
+std::int64_t target_of(const ClusterCase& item) {
+  const std::string name = case_name(item);
+  if (name == "random-5000x30" || name == "random-5000x30-verdict") return 200;
+  if (name == "uniform-5000x30-verdict") return 200;
+  if (name == "uniform-5000x30") return 2'000;
+  if (name == "random-100000x10") return 10'000;
+  return no_target;
+}
+
+std::vector<PlanCase> all_cases() {
+  constexpr std::array kinds = {ClusterKind::random, ClusterKind::uniform};
+  std::vector<ClusterCase> items;
+  for (const std::size_t nodes : {100, 1'000, 5'000, 20'000, 100'000}) {
+    for (const std::size_t pods : {10, 30}) {
+      for (const ClusterKind kind : kinds) items.push_back({nodes, pods, kind});
+    }
+  }
+  for (const std::size_t nodes : {100, 5'000}) {
+    for (const ClusterKind kind : kinds) {
+      const ClusterCase plain{.nodes = nodes, .pods_per_node = 30, .kind = kind};
+      std::array<ClusterCase, 5> with = {plain, plain, plain, plain, plain};
+      with[0].budgets = with[3].budgets = true;
+      with[1].anti_affinity = with[3].anti_affinity = true;
+      with[2].spread = with[3].spread = true;
+      with[4].verdict = true;
+      items.insert(items.end(), with.begin(), with.end());
+    }
+  }
+  for (const AskMix mix : {AskMix::classes, AskMix::different}) {
+    // Small enough to be compared with the slow way.
+    items.push_back({.nodes = 100, .pods_per_node = 10, .mix = mix, .asks = 200});
+    for (const std::size_t nodes : {1'000, 5'000}) {
+      for (const std::size_t asks : {100, 1'000, 10'000}) {
+        items.push_back({.nodes = nodes, .pods_per_node = 30, .mix = mix, .asks = asks});
+      }
+    }
+  }
+  std::vector<PlanCase> cases;
+  cases.reserve(items.size());
+  for (const ClusterCase& item : items) {
+    cases.push_back({.cluster = item,
+                     .target_microseconds = target_of(item),
+                     .costly = item.nodes * item.pods_per_node > 1'000'000});
+  }
+  return cases;
+}
+
+std::vector<PlanCase> selected_cases(const Options& options) {
+  const bool named = !options.only.empty() || !options.exactly.empty();
+  std::vector<PlanCase> selected;
+  std::ranges::copy_if(all_cases(), std::back_inserter(selected), [&](const PlanCase& item) {
+    const std::string name = case_name(item.cluster);
+    if (!options.exactly.empty() && name != options.exactly) return false;
+    if (!name.contains(options.only)) return false;
+    if (!options.write.empty() && !named) {
+      return (item.cluster.nodes == 1'000 || item.cluster.nodes == 5'000) &&
+             options_text(item.cluster) == "-";
+    }
+    return named || options.all || !item.costly;
+  });
+  return selected;
+}
+
+// ---- Times ----------------------------------------------------------------------------------
+
+struct Times {
+  double median_us = 0;
+  double fastest_us = 0;
+};
+
+/// As often as asked, or as half a second holds, but at least three times if that is not too long.
+template <class Work>
+Times time_of(std::size_t repeat, const Work& work) {
+  constexpr double enough_us = 500'000;
+  constexpr std::size_t repeat_max = 51;
+  std::vector<double> microseconds;
+  double total = 0;
+  const auto wants_more = [&] {
+    const std::size_t done = microseconds.size();
+    if (repeat > 0 || done == 0) return done < std::max<std::size_t>(repeat, 1);
+    return (total < enough_us && done < repeat_max) || (done < 3 && total < 4 * enough_us);
+  };
+  while (wants_more()) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::micro> taken =
+        std::chrono::steady_clock::now() - begin;
+    microseconds.push_back(taken.count());
+    total += taken.count();
+  }
+  std::ranges::sort(microseconds);
+  return {.median_us = microseconds[microseconds.size() / 2], .fastest_us = microseconds.front()};
+}
+
+struct Measured {
+  std::string outcome;  ///< Of many asks, each with its number.
+  std::size_t victims = 0;
+  Times decide;
+  Times check;
+  AnswerCheck answer;
+};
+
+std::string outcome_text(const Plan& plan) {
+  if (plan.asks.size() == 1) return std::string(choice_name(plan.asks.front().outcome));
+  std::map<Outcome, std::size_t> counts;
+  for (const PlanAsk& ask : plan.asks) ++counts[ask.outcome];
+  std::string text;
+  for (const auto& [outcome, count] : counts) {
+    fmt::format_to(std::back_inserter(text), "{}{} {}", text.empty() ? "" : ", ", count,
+                   choice_name(outcome));
+  }
+  return text;
+}
+
+// ---- Output ---------------------------------------------------------------------------------
+
+/// "200: met", "200: x 3.1" for three times as long.
+std::string target_text(double limit_us, double taken_us) {
+  if (taken_us <= limit_us) return fmt::format("{:.0f}: met", limit_us);
+  return fmt::format("{:.0f}: x {:.1f}", limit_us, taken_us / limit_us);
+}
+
+void print_heading() {
+  fmt::print("{:>6} {:>4} {:7} {:28} {:28} {:>7} {:>11} {:>11} {:>8} {:>11} {:14} {:14} {}\n",
+             "nodes", "pods", "kind", "options", "outcome", "victims", "decide us", "fastest",
+             "ns/node", "check us", "target us", "check target", "answer checked");
+}
+
+void print_line(const PlanCase& item, const Measured& measured) {
+  const ClusterCase& cluster = item.cluster;
+  const double median_us = measured.decide.median_us;
+  const auto steps = static_cast<double>(cluster.nodes * cluster.asks);
+  const std::string target =
+      item.target_microseconds == no_target
+          ? "-"
+          : target_text(static_cast<double>(item.target_microseconds), median_us);
+  // The budget: no more than the decision itself and a millisecond at 5,000 nodes.
+  const std::string check_target = cluster.nodes == 5'000 && cluster.mix == AskMix::one
+                                       ? target_text(median_us + 1'000, measured.check.median_us)
+                                       : "-";
+  fmt::print(
+      "{:6} {:4} {:7} {:28} {:28} {:7} {:11.1f} {:11.1f} {:8.1f} {:11.1f} {:14} {:14} {}\n",
+      cluster.nodes, cluster.pods_per_node, kind_text(cluster.kind), options_text(cluster),
+      measured.outcome, measured.victims, median_us, measured.decide.fastest_us,
+      median_us * 1'000 / steps, measured.check.median_us, target, check_target,
+      measured.answer.wrong.empty() ? measured.answer.how : "WRONG: " + measured.answer.wrong);
+  std::fflush(stdout);
+}
+
+void append_json_line(std::string& out, const ClusterCase& item, const Plan& plan,
+                      const Measured& measured) {
+  JsonWriter writer(out, JsonStyle::compact);
+  writer.begin_object();
+  writer.string_field("case", case_name(item));
+  writer.string_field("outcome", measured.outcome);
+  if (plan.asks.size() == 1) {
+    const PlanAsk& ask = plan.asks.front();
+    writer.string_field("node", ask.placements.empty() ? "" : ask.placements.front().node);
+    writer.key("victims");
+    writer.begin_array();
+    for (const PlanVictim& victim : ask.victims) {
+      writer.string(fmt::format("{}/{}", victim.namespace_name, victim.name));
+    }
+    writer.end_array();
+  } else {
+    writer.integer_field("asks", static_cast<std::int64_t>(plan.asks.size()));
+    writer.integer_field("victimCount", static_cast<std::int64_t>(measured.victims));
+  }
+  const auto times_field = [&](std::string_view name, const Times& times) {
+    writer.key(name);
+    writer.begin_object();
+    writer.key("median");
+    writer.number(fmt::format("{:.1f}", times.median_us));
+    writer.key("fastest");
+    writer.number(fmt::format("{:.1f}", times.fastest_us));
+    writer.end_object();
+  };
+  times_field("decideMicroseconds", measured.decide);
+  times_field("checkMicroseconds", measured.check);
+  writer.end_object();
+}
+
+bool write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file.fail()) fmt::print(stderr, "plan: cannot write {}\n", path);
+  return !file.fail();
+}
+
+// ---- Runs -----------------------------------------------------------------------------------
+
+class Bench {
+ public:
+  Bench(const Options& options, Configuration configuration)
+      : options_(options), configuration_(std::move(configuration)) {}
+
+  /// False: some answer was wrong, or a file could not be written.
+  bool run() {
+    if (!options_.once) print_heading();
+    bool good = true;
+    for (const PlanCase& item : selected_cases(options_)) good = run_case(item) && good;
+    if (!options_.json.empty()) good = write_file(options_.json, json_) && good;
+    return good;
+  }
+
+  bool write() const {
+    bool good = true;
+    for (const PlanCase& item : selected_cases(options_)) {
+      std::string text;
+      JsonWriter writer(text, JsonStyle::compact);
+      write_cluster(writer, make_cluster(item.cluster));
+      const std::string path = fmt::format("{}/{}.json", options_.write, case_name(item.cluster));
+      good = write_file(path, text) && good;
+      fmt::print("{}: {:.1f} MB\n", path, static_cast<double>(text.size()) / 1e6);
+    }
+    return good;
+  }
+
+ private:
+  bool run_case(const PlanCase& item) {
+    if (skips(item.cluster)) return true;
+    const Cluster cluster = make_cluster(item.cluster);
+    const PlanRequest request = plan_request(item.cluster);
+    if (options_.once) {
+      for (std::size_t each = 0; each < std::max<std::size_t>(options_.repeat, 1); ++each) {
+        CHECK(decide(cluster, configuration_, request).plan.has_value());
+      }
+      return true;
+    }
+    constexpr double too_long_to_repeat_us = 2e6;
+    Decision decision;
+    Measured measured;
+    measured.decide = time_of(1, [&] { decision = decide(cluster, configuration_, request); });
+    CHECK(decision.plan.has_value());
+    const Plan& plan = *decision.plan;
+    measured.answer = check_answer(item.cluster, cluster, configuration_, plan);
+    if (measured.decide.fastest_us < too_long_to_repeat_us || options_.repeat > 1) {
+      measured.decide = time_of(options_.repeat, [&] {
+        CHECK(decide(cluster, configuration_, request).plan->id == plan.id);
+      });
+    }
+    measured.check = time_of(std::min<std::size_t>(options_.repeat, 5), [&] {
+      CHECK(check_plan(cluster, configuration_, plan).size() < 1'000'000);
+    });
+    measured.outcome = outcome_text(plan);
+    for (const PlanAsk& ask : plan.asks) measured.victims += ask.victims.size();
+    remember(item.cluster, measured.decide.median_us);
+    print_line(item, measured);
+    append_json_line(json_, item.cluster, plan, measured);
+    return measured.answer.wrong.empty();
+  }
+
+  /// Ten times as many asks take ten times as long, or up to `growth` times that.
+  bool skips(const ClusterCase& item) const {
+    constexpr double too_long_us = 15e6;
+    constexpr double growth = 3;
+    const auto found = us_per_ask_.find(family(item));
+    if (options_.all || options_.once || found == us_per_ask_.end()) return false;
+    const double expected_us = found->second * static_cast<double>(item.asks) * growth;
+    if (expected_us < too_long_us) return false;
+    fmt::print("{:6} {:4} {:7} {:28} left out: about {:.0f} s; --all or --case {} runs it\n",
+               item.nodes, item.pods_per_node, kind_text(item.kind), options_text(item),
+               expected_us / 1e6, case_name(item));
+    return true;
+  }
+
+  void remember(const ClusterCase& item, double microseconds) {
+    if (item.mix == AskMix::one) return;
+    us_per_ask_[family(item)] = microseconds / static_cast<double>(item.asks);
+  }
+
+  static std::pair<std::size_t, AskMix> family(const ClusterCase& item) {
+    return {item.nodes, item.mix};
+  }
+
+  const Options& options_;
+  Configuration configuration_;
+  std::map<std::pair<std::size_t, AskMix>, double> us_per_ask_;
+  std::string json_;
+};
+
+std::optional<Options> parsed(std::span<char*> arguments) {
+  Options options;
+  std::string repeat;
+  const std::map<std::string_view, bool*> flags = {{"--all", &options.all},
+                                                   {"--once", &options.once}};
+  const std::map<std::string_view, std::string*> values = {{"--repeat", &repeat},
+                                                           {"--only", &options.only},
+                                                           {"--case", &options.exactly},
+                                                           {"--json", &options.json},
+                                                           {"--write", &options.write}};
+  for (std::size_t at = 1; at < arguments.size(); ++at) {
+    const std::string_view name = arguments[at];
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      *flag->second = true;
+      continue;
+    }
+    const auto value = values.find(name);
+    if (value == values.end() || at + 1 == arguments.size()) return std::nullopt;
+    *value->second = arguments[++at];
+  }
+  options.repeat = std::strtoull(repeat.c_str(), nullptr, 10);
+  return options;
+}
+
+int run(std::span<char*> arguments) {
+  const std::optional<Options> options = parsed(arguments);
+  if (!options) {
+    fmt::print(stderr,
+               "usage: plan [--only SUBSTRING] [--case NAME] [--repeat N] [--all] [--json FILE] "
+               "[--write DIR] [--once]\n");
+    return 2;
+  }
+  if (selected_cases(*options).empty()) {
+    fmt::print(stderr, "plan: there is no such case\n");
+    return 2;
+  }
+  Result<Configuration> configuration = load_preset("makeway");
+  CHECK(configuration.has_value());
+  Bench bench(*options, *std::move(configuration));
+  return (options->write.empty() ? bench.run() : bench.write()) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace makeway::bench
+
+int main(int argc, char** argv) {
+  return makeway::bench::run(std::span<char*>(argv, static_cast<std::size_t>(argc)));
+}

@@ -1,0 +1,42 @@
+#include "base/winner_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/prng.hpp"
+
+namespace makeway {
+namespace {
+
+TEST(WinnerTree, KnowsTheFirstOfAnyNumberThroughChanges) {
+  Prng random(7);
+  for (std::size_t places = 1; places < 40; ++places) {
+    std::vector<std::uint64_t> keys(places);
+    for (std::uint64_t& key : keys) key = random.below(5);
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+      return std::tie(keys[a], a) < std::tie(keys[b], b);
+    };
+    WinnerTree tree(places, before);
+    for (int change = 0; change < 50; ++change) {
+      const auto naive = std::ranges::min_element(keys) - keys.begin();
+      ASSERT_EQ(tree.first(), naive) << places << " places, change " << change;
+      const auto place = static_cast<std::uint32_t>(random.below(places));
+      keys[place] = random.below(5);
+      tree.changed(place);
+    }
+  }
+}
+
+TEST(WinnerTree, RebuildSeesEveryChange) {
+  std::vector<int> keys = {3, 1, 2};
+  WinnerTree tree(3, [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+  EXPECT_EQ(tree.first(), 1U);
+  keys = {3, 5, 4};
+  tree.rebuild();
+  EXPECT_EQ(tree.first(), 0U);
+}
+
+}  // namespace
+}  // namespace makeway
