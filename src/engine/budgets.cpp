@@ -18,15 +18,17 @@ std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
   const Cluster& cluster = survey_.cluster();
   const StringId space = cluster.pods().namespace_name[pod];
   const LabelSetId labels = cluster.pods().labels[pod];
-  const auto [at, is_new] = governing_.try_emplace({space, labels});
-  if (is_new) {
-    for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
-      if (governs(*budgets_[budget], cluster.text(space), survey_.labels(labels))) {
-        at->second.push_back(budget);
-      }
+  if (labels.value >= governing_.size()) governing_.resize(labels.value + 1);
+  std::vector<Governing>& known = governing_[labels.value];
+  const auto found = std::ranges::find(known, space, &Governing::namespace_name);
+  if (found != known.end()) return found->budgets;
+  Governing& fresh = known.emplace_back(Governing{.namespace_name = space, .budgets = {}});
+  for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
+    if (governs(*budgets_[budget], cluster.text(space), survey_.labels(labels))) {
+      fresh.budgets.push_back(budget);
     }
   }
-  return at->second;
+  return fresh.budgets;
 }
 
 bool Budgets::counts(std::uint32_t budget, PodIndex pod) const {

@@ -9,9 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "engine/survey.hpp"
@@ -47,7 +45,11 @@ class Budgets {
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.
   std::vector<std::int64_t> left_;       ///< In the trial.
   std::vector<std::uint32_t> touched_;   ///< Where `left_` differs from `committed_`.
-  std::map<std::pair<StringId, LabelSetId>, std::vector<std::uint32_t>> governing_;
+  struct Governing {
+    StringId namespace_name;
+    std::vector<std::uint32_t> budgets;
+  };
+  std::vector<std::vector<Governing>> governing_;  ///< By label set; few namespaces share one.
 };
 
 }  // namespace makeway

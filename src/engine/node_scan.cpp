@@ -34,17 +34,11 @@ NodeScan::NodeScan(PodFit& fit, const VictimRules& rules)
       requests_(fit.requests()),
       ask_priority_(fit.priority()),
       by_order_(rules.configuration().workload.honour_preemption_priority),
-      by_priority_alone_(rules.by_priority_alone()) {}
-
-std::int32_t NodeScan::priority_of(PodIndex pod) const {
-  const Cluster& cluster = survey_.cluster();
-  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  return by_order_ ? unit.preemption_priority : unit.scheduling_priority;
-}
+      by_priority_alone_(rules.by_priority_alone()),
+      rules_(rules) {}
 
 std::int64_t NodeScan::lowest_priority(NodeIndex node, std::int64_t limit) const {
-  if (!by_order_ || scratch_.touched(node)) return walk(node, limit);
-  const NodeOrder::View view = survey_.cluster().order().view(node);
+  const NodeOrder::View view = view_of(node);
   const std::int64_t* const allocatable = survey_.allocatable(node).data();
   // The pods that stay whatever happens: those above the limit, and those the ask cannot touch.
   std::size_t low = count_above(view.priorities, std::min(limit, ask_priority_ - 1));
@@ -59,27 +53,35 @@ std::int64_t NodeScan::lowest_priority(NodeIndex node, std::int64_t limit) const
   return view.priorities[low];  // The most important one that cannot stay.
 }
 
-/// Pods leave from the lowest priority up until the ask fits.
-std::int64_t NodeScan::walk(NodeIndex node, std::int64_t limit) const {
-  if (has_room(node)) return room;
+NodeOrder::View NodeScan::view_of(NodeIndex node) const {
+  NodeOrder::View view = survey_.cluster().order().view(node);
+  const bool touched = scratch_.touched(node);
+  if (by_order_ && !touched) return view;
+  Scratch::Order& order = touched ? scratch_.order_of_touched(node) : order_;
+  if (!touched || !order.valid) order_pods(node, order);
+  view.priorities = order.priorities;
+  view.sums = order.sums.data();
+  return view;
+}
+
+void NodeScan::order_pods(NodeIndex node, Scratch::Order& order) const {
   const Cluster& cluster = survey_.cluster();
-  const std::int64_t highest = std::min(limit, ask_priority_ - 1);
+  const std::size_t columns = cluster.order().columns();
   pods_.clear();
-  scratch_.for_each_pod(node, [&](PodIndex pod) {
-    if (priority_of(pod) <= highest) pods_.emplace_back(priority_of(pod), pod);
-  });
-  std::ranges::sort(pods_);
-  const std::span<const std::int64_t> before = scratch_.used(node);
-  used_.assign(before.begin(), before.end());
-  const std::int64_t* const allocatable = survey_.allocatable(node).data();
-  for (const auto& [priority, pod] : pods_) {
-    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
-      std::int64_t& amount = used_[item.resource.value];
-      amount = saturated_sub(amount, item.amount);
+  scratch_.for_each_pod(node,
+                        [&](PodIndex pod) { pods_.emplace_back(rules_.priority_of(pod), pod); });
+  std::ranges::sort(pods_, std::ranges::greater{});
+  order.priorities.clear();
+  order.sums.assign(pods_.size() * columns, 0);
+  for (std::size_t at = 0; at < pods_.size(); ++at) {
+    std::int64_t* const row = order.sums.data() + at * columns;
+    if (at > 0) std::copy_n(row - columns, columns, row);
+    order.priorities.push_back(pods_[at].first);
+    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pods_[at].second])) {
+      row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
     }
-    if (fits_beside(allocatable, used_.data())) return priority;
   }
-  return hopeless;
+  order.valid = true;
 }
 
 std::optional<Refused> NodeScan::refusal(NodeIndex node) const {

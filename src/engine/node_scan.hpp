@@ -2,9 +2,9 @@
 //
 // For an ask and a node: the lowest priority P such that the ask may fit once everybody up to P has
 // left. Only resources are looked at, and nobody is protected, so the true answer is never lower:
-// an admissible bound on the highest priority among the victims. A node that nothing has touched
-// costs one binary search over its pods and a few rows of sums (model/node_order.hpp); a touched
-// one a walk over its pods.
+// an admissible bound on the highest priority among the victims. A node costs one binary search
+// over its pods and a few rows of sums (model/node_order.hpp); those of touched nodes are made when
+// they are first looked at, and stay until the next move.
 //
 // Where nobody below the ask is guarded and only resources count, the sums even say why a node is
 // out (`refusal`), without any pod being looked at.
@@ -29,7 +29,8 @@ class NodeScan {
 
   NodeScan(PodFit& fit, const VictimRules& rules);
 
-  /// Told a few nodes ahead, memory is there when it is needed.
+  static constexpr std::size_t ahead = 8;
+  /// Told `ahead` nodes before its turn, a node's memory is there when it is needed.
   void soon(NodeIndex node) const { survey_.cluster().order().prefetch(node); }
   bool has_room(NodeIndex node) const {
     return fits_beside(survey_.allocatable(node).data(), scratch_.used(node).data());
@@ -54,8 +55,8 @@ class NodeScan {
     }
     return true;
   }
-  std::int64_t walk(NodeIndex node, std::int64_t limit) const;
-  std::int32_t priority_of(PodIndex pod) const;
+  NodeOrder::View view_of(NodeIndex node) const;
+  void order_pods(NodeIndex node, Scratch::Order& order) const;
 
   PodFit& fit_;
   Survey& survey_;
@@ -64,8 +65,9 @@ class NodeScan {
   std::int64_t ask_priority_ = 0;
   bool by_order_ = true;  ///< The order of pods on nodes is by the priority that protects them.
   bool by_priority_alone_ = true;
-  mutable std::vector<std::pair<std::int32_t, PodIndex>> pods_;  ///< Reused by `walk`.
-  mutable std::vector<std::int64_t> used_;                       ///< Likewise.
+  const VictimRules& rules_;
+  mutable std::vector<std::pair<std::int32_t, PodIndex>> pods_;  ///< Reused by `order_pods`.
+  mutable Scratch::Order order_;  ///< Of an untouched node, where the cluster's order does not do.
 };
 
 }  // namespace makeway

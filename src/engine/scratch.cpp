@@ -27,13 +27,14 @@ Scratch::Row& Scratch::row(NodeIndex node) {
     const std::span<const std::int64_t> base = cluster_.order().used(node);
     at = static_cast<std::uint32_t>(rows_.size());
     row_of_.writable(node) = at;
-    rows_.push_back({.used = {base.begin(), base.end()}, .placed = {}, .moves = 0});
+    rows_.push_back({.used = {base.begin(), base.end()}, .placed = {}, .moves = 0, .order = {}});
   }
   return rows_[at];
 }
 
 void Scratch::come(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
+  touched.order.valid = false;
   if (cluster_.pods().node[pod] == node) {
     states_.writable(pod) = State::as_in_cluster;
     --touched.moves;
@@ -52,6 +53,7 @@ void Scratch::come(PodIndex pod, NodeIndex node) {
 
 void Scratch::leave(PodIndex pod, NodeIndex node) {
   Row& touched = row(node);
+  touched.order.valid = false;
   State& state = states_.writable(pod);
   touched.moves += state == State::placed ? -1 : 1;
   if (state == State::placed) {

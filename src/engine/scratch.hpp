@@ -53,6 +53,13 @@ class Scratch {
     const std::uint32_t at = row_of_[node];
     return at != no_row && rows_[at].moves != 0;
   }
+  /// Running sums of a touched node as whoever needs them has made them; see NodeScan.
+  struct Order {
+    bool valid = false;  ///< Until the next move.
+    std::vector<std::int32_t> priorities;
+    std::vector<std::int64_t> sums;
+  };
+  Order& order_of_touched(NodeIndex node) const { return rows_[row_of_[node]].order; }
   /// Pods that this world has placed on the node and the cluster has not.
   std::span<const PodIndex> placed(NodeIndex node) const;
 
@@ -95,6 +102,7 @@ class Scratch {
     std::vector<std::int64_t> used;
     std::vector<PodIndex> placed;
     std::int32_t moves = 0;  ///< Pods that are gone from it or new to it.
+    Order order;
   };
 
   void come(PodIndex pod, NodeIndex node);
@@ -107,7 +115,7 @@ class Scratch {
   const Cluster& cluster_;
   SparseColumn<PodIndex, State> states_;
   SparseColumn<NodeIndex, std::uint32_t> row_of_;
-  std::vector<Row> rows_ = std::vector<Row>(1);
+  mutable std::vector<Row> rows_ = std::vector<Row>(1);
   std::vector<Move> log_;
   std::map<PodIndex, NodeIndex> placed_on_;  ///< Of pods in state `placed`.
   std::vector<ScratchWatcher*> watchers_;

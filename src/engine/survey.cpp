@@ -97,13 +97,12 @@ const Topology& Survey::topology(std::string_view key) {
   return topology;
 }
 
-std::span<const std::int64_t> Survey::fill_allocatable(RequestId id) {
-  std::vector<std::int64_t>& row = allocatable_[id];
-  row.resize(cluster_.order().columns());
+const std::int64_t* Survey::fill_allocatable(RequestId id) {
+  std::vector<std::int64_t>& row = allocatable_rows_.emplace_back(cluster_.order().columns());
   for (const ResourceAmount& item : cluster_.requests(id)) {
     row.at(item.resource.value) = item.amount;
   }
-  return row;
+  return allocatable_.writable(id) = row.data();
 }
 
 const Labels& Survey::labels(LabelSetId id) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "base/intern.hpp"
+#include "base/sparse_column.hpp"
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
 
@@ -67,8 +69,8 @@ class Survey {
   /// Dense: one amount for each resource column.
   std::span<const std::int64_t> allocatable(NodeIndex node) {
     const RequestId id = cluster_.nodes().allocatable[node];
-    const std::vector<std::int64_t>& row = allocatable_[id];
-    return row.empty() ? fill_allocatable(id) : row;
+    const std::int64_t* const row = allocatable_[id];
+    return {row == nullptr ? fill_allocatable(id) : row, cluster_.order().columns()};
   }
   /// For many nodes: the reference stays valid, and spares the search for the shape.
   ShapeVerdicts& verdicts_of(PodIndex pod);
@@ -94,15 +96,16 @@ class Survey {
   StringId resource_note(ResourceIndex resource) const { return resource_notes_[resource]; }
 
  private:
-  std::span<const std::int64_t> fill_allocatable(RequestId id);
+  const std::int64_t* fill_allocatable(RequestId id);
   const StaticVerdict& judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node);
   StaticVerdict judge(const PodShape& shape, const Labels& labels, std::string_view node_name,
                       TaintSetId taints, bool unschedulable);
 
   const Cluster& cluster_;
   std::map<std::string, Topology, std::less<>> topologies_;
-  IndexedVector<RequestId, std::vector<std::int64_t>> allocatable_;  ///< Made on demand.
-  IndexedVector<NodeIndex, std::uint32_t> places_;                   ///< Made on demand.
+  SparseColumn<RequestId, const std::int64_t*> allocatable_;  ///< Made on demand.
+  std::deque<std::vector<std::int64_t>> allocatable_rows_;
+  IndexedVector<NodeIndex, std::uint32_t> places_;  ///< Made on demand.
   std::map<std::uint32_t, ShapeVerdicts> placing_;
   std::vector<std::unique_ptr<Labels>> labels_;
   std::map<std::string_view, const Namespace*> namespaces_;

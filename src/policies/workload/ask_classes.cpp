@@ -6,7 +6,7 @@ namespace makeway {
 namespace {
 
 constexpr std::size_t bytes_max = std::size_t{64} << 20;
-constexpr std::size_t bytes_per_node = 64;
+constexpr std::size_t bytes_per_node = 160;
 
 }  // namespace
 

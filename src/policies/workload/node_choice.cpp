@@ -54,6 +54,7 @@ class RoomLook {
         nominated_(cycle.cluster.pods().nominated[after.ask()]),
         pack_(cycle.configuration.workload.node_score == NodeScore::pack) {}
 
+  void soon(NodeIndex node) const { scan_.soon(node); }
   std::optional<Ranked> on(NodeIndex node) {
     if (!scan_.has_room(node) || after_.check(node)) return std::nullopt;
     if (!keeps_promises(cycle_, after_.ask(), node, {})) return std::nullopt;
@@ -105,7 +106,9 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
   RoomLook look(cycle, after, now);
-  for (const NodeIndex node : domain) {
+  for (std::size_t place = 0; place < domain.size(); ++place) {
+    const NodeIndex node = domain[place];
+    if (place + NodeScan::ahead < domain.size()) look.soon(domain[place + NodeScan::ahead]);
     const std::optional<Ranked> found = look.on(node);
     if (!found) continue;
     if (found->now) ++choice.fitting_now;

@@ -5,8 +5,7 @@
 namespace makeway {
 namespace {
 
-constexpr std::size_t ahead = 8;  ///< Nodes whose memory is asked for before their turn.
-constexpr std::size_t few = 16;   ///< Nodes that are looked at first for a single ask.
+constexpr std::size_t few = 16;  ///< Nodes that are looked at first for a single ask.
 
 }  // namespace
 
@@ -17,6 +16,7 @@ NodeRanking::NodeRanking(Cycle& cycle, PodFit& fit, bool many)
       nodes_(cycle.survey.nodes()),
       floor_(cycle.configuration.workload),
       scan_(fit, cycle.rules),
+      pods_floor_(cycle, fit),
       equal_(cycle, fit.priority()),
       keys_(cycle.configuration.workload.score_keys.size()),
       rows_(keys_) {}
@@ -54,7 +54,8 @@ void NodeRanking::run_once(VictimSearch& search) {
   });
   for (Runner& runner : runners_) {
     if (search.out_of_steps() || runner.bound > highest_allowed()) return;
-    if (runner.state == State::bounded) evaluate(runner, search);
+    if (runner.state != State::bounded || known_from_equal(runner)) continue;
+    if (!pods_rule_out(runner)) evaluate(runner, search);
   }
 }
 
@@ -66,8 +67,8 @@ void NodeRanking::run_again(VictimSearch& search) {
     const std::uint32_t at = tree_->first();
     Runner& runner = runners_[at];
     if (runner.state == State::out) return;
-    if (runner.state == State::bounded) {
-      evaluate(runner, search);
+    if (runner.state != State::scored) {
+      look_closer(runner, search);
       tree_->changed(at);
     } else {
       if (std::ranges::find(kept_, runner.place, &Kept::place) == kept_.end()) {
@@ -101,7 +102,7 @@ void NodeRanking::line_up(VictimSearch& search) {
   const std::int64_t limit = highest_allowed();
   if (many_) runners_.reserve(nodes_.size());
   for (; place < nodes_.size(); ++place) {
-    if (place + ahead < nodes_.size()) scan_.soon(nodes_[place + ahead]);
+    if (place + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[place + NodeScan::ahead]);
     const Runner runner = bounded(place, limit);
     if (many_ || runner.state != State::out) runners_.push_back(runner);
   }
@@ -114,7 +115,7 @@ void NodeRanking::line_up(VictimSearch& search) {
 std::uint32_t NodeRanking::line_up_first_few(VictimSearch& search) {
   std::uint32_t place = 0;
   for (; place < nodes_.size() && runners_.size() < few; ++place) {
-    if (place + ahead < nodes_.size()) scan_.soon(nodes_[place + ahead]);
+    if (place + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[place + NodeScan::ahead]);
     if (runners_.empty() && tally_if_told(place)) continue;
     const Runner runner = bounded(place, ScoreFloor::no_limit);
     if (runner.state != State::out) runners_.push_back(runner);
@@ -122,21 +123,50 @@ std::uint32_t NodeRanking::line_up_first_few(VictimSearch& search) {
   std::ranges::sort(runners_, [&](const Runner& a, const Runner& b) { return before(a, b); });
   for (Runner& runner : runners_) {
     if (kept_.size() >= count_ || search.out_of_steps()) break;
-    evaluate(runner, search);
+    if (!known_from_equal(runner)) evaluate(runner, search);
   }
   return place;
 }
 
-/// Searches the node, or remembers what was found on an equal one.
+/// Its pods first, then a search.
+void NodeRanking::look_closer(Runner& runner, VictimSearch& search) {
+  if (known_from_equal(runner)) return;
+  if (runner.state != State::bounded || !pods_floor_.useful() || runner.bound == NodeScan::room) {
+    return evaluate(runner, search);
+  }
+  pods_floor_.start(nodes_[runner.place], runner.bound);
+  runner.state = State::floored;
+  runner.row = static_cast<std::uint32_t>(rows_.size() / keys_);
+  for (std::size_t key = 0; key < keys_; ++key) rows_.push_back(pods_floor_.value(key));
+}
+
+/// Whether the node comes after those that are kept, whatever a search would find.
+bool NodeRanking::pods_rule_out(const Runner& runner) {
+  if (kept_.size() < count_ || !pods_floor_.useful() || runner.bound == NodeScan::room)
+    return false;
+  pods_floor_.start(nodes_[runner.place], runner.bound);
+  for (std::size_t key = 0; key < keys_; ++key) {
+    const std::int64_t least = pods_floor_.value(key);
+    if (least != limit_[key].value) return least > limit_[key].value;
+  }
+  return runner.place > kept_.back().place;
+}
+
+/// Whether an equal node was searched already.
+bool NodeRanking::known_from_equal(Runner& runner) {
+  kind_ = equal_.kind_of(fit_, nodes_[runner.place]);
+  if (!kind_) return false;
+  if (*kind_ >= row_of_kind_.size()) row_of_kind_.resize(*kind_ + 1);
+  if (row_of_kind_[*kind_] == 0) return false;
+  runner.state = State::scored;
+  runner.row = row_of_kind_[*kind_];
+  keep(runner, std::nullopt);
+  return true;
+}
+
+/// Searches the node; `known_from_equal` came before.
 void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
   const NodeIndex node = nodes_[runner.place];
-  const std::optional<std::size_t> kind = equal_.kind_of(fit_, node);
-  if (kind && *kind >= row_of_kind_.size()) row_of_kind_.resize(*kind + 1);
-  if (kind && row_of_kind_[*kind] != 0) {
-    runner.state = State::scored;
-    runner.row = row_of_kind_[*kind];
-    return keep(runner, std::nullopt);
-  }
   const auto at = static_cast<std::uint32_t>(&runner - runners_.data());
   const bool limited = kept_.size() >= count_;
   std::optional<Candidate> candidate = search.on_node(node, limited ? &limit_ : nullptr);
@@ -152,7 +182,7 @@ void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
   }
   runner.state = State::scored;
   runner.row = add_row(candidate->score);
-  if (kind && lasts) row_of_kind_[*kind] = runner.row;
+  if (kind_ && lasts) row_of_kind_[*kind_] = runner.row;
   if (!lasts) fleeting_.push_back(at);
   keep(runner, std::move(candidate));
 }

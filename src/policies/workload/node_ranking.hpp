@@ -1,11 +1,11 @@
 // NodeRanking: the best nodes for asks of one class, with as little looking as possible.
 //
 // Best-first search. Every node carries the least that its score can be: first what the running
-// sums say (NodeScan), once it was searched the score itself. The node that may be best is looked
-// at first; when its score is known, no other can beat it. Scores that follow from the node alone
-// stay for the next ask of the class, and equal nodes share theirs; `changed` forgets what was
-// known about a node. So the first ask costs one look at the sums of each node and a few searches,
-// and each further one a few searches.
+// sums say (NodeScan), then what its pods say (NodeFloor), once it was searched the score itself.
+// The node that may be best is looked at first; when its score is known, no other can beat it.
+// Scores that follow from the node alone stay for the next ask of the class, and equal nodes share
+// theirs; `changed` forgets what was known about a node. So the first ask costs one look at the
+// sums of each node and a few searches, and each further one a few searches.
 //
 // For a single ask, a few nodes are searched before all others are looked at: whoever is worse by
 // the sums alone stays out from the start.
@@ -21,6 +21,7 @@
 #include "engine/refusals.hpp"
 #include "engine/score.hpp"
 #include "policies/workload/equal_nodes.hpp"
+#include "policies/workload/node_floor.hpp"
 #include "policies/workload/victim_search.hpp"
 
 namespace makeway {
@@ -43,6 +44,7 @@ class NodeRanking {
   enum class State : std::uint8_t {
     out,      ///< No answer there, or not any more in this ask.
     bounded,  ///< The highest victim priority is at least `bound`.
+    floored,  ///< Its score is at least `row`.
     scored,   ///< `row` is its score.
   };
   /// A node that may be an answer. With many asks all nodes are here, by place.
@@ -71,8 +73,8 @@ class NodeRanking {
 
   bool before(const Runner& a, const Runner& b) const;
   std::int64_t value(const Runner& runner, std::size_t key) const {
-    return runner.state == State::scored ? rows_[runner.row * keys_ + key]
-                                         : floor_.value(key, runner.bound);
+    return runner.state == State::bounded ? floor_.value(key, runner.bound)
+                                          : rows_[runner.row * keys_ + key];
   }
   Runner bounded(std::uint32_t place, std::int64_t limit);
   void line_up(VictimSearch& search);
@@ -80,6 +82,9 @@ class NodeRanking {
   void run_once(VictimSearch& search);
   void run_again(VictimSearch& search);
   std::vector<Candidate> winners(VictimSearch& search);
+  void look_closer(Runner& runner, VictimSearch& search);
+  bool known_from_equal(Runner& runner);
+  bool pods_rule_out(const Runner& runner);
   void evaluate(Runner& runner, VictimSearch& search);
   void keep(const Runner& runner, std::optional<Candidate> candidate);
   std::int64_t highest_allowed() const {
@@ -96,6 +101,7 @@ class NodeRanking {
   std::span<const NodeIndex> nodes_;
   ScoreFloor floor_;
   NodeScan scan_;
+  NodeFloor pods_floor_;
   EqualNodes equal_;
   std::size_t keys_;
   std::vector<Runner> runners_;
@@ -105,6 +111,7 @@ class NodeRanking {
   std::optional<WinnerTree<Before>> tree_;  ///< Over `runners_`, with many asks.
 
   // Of the ask at hand.
+  std::optional<std::size_t> kind_;  ///< Of the runner at hand, when nodes may equal it.
   std::size_t count_ = 0;
   std::vector<Kept> kept_;               ///< The best so far, best first.
   ScoreTerms limit_;                     ///< The score of the last one in `kept_`, once it is full.
