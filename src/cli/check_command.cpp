@@ -32,7 +32,9 @@ struct Findings {
   }
 };
 
-void check_files(const std::vector<std::string>& paths, Terminal& terminal, Findings& findings) {
+/// `configuration` is what the command line says; without a word of it, one among the files counts.
+void check_files(const std::vector<std::string>& paths, const ChosenConfiguration& configuration,
+                 bool configuration_wanted, Terminal& terminal, Findings& findings) {
   LoadResult result = load_with_progress(paths, terminal);
   findings.add(std::move(result.problems));
   findings.left_out = result.problems_left_out;
@@ -41,6 +43,16 @@ void check_files(const std::vector<std::string>& paths, Terminal& terminal, Find
     return;
   }
   findings.add(std::move(result.loaded->warnings));
+  const ConfigurationDocument* document =
+      configuration.document ? &*configuration.document : nullptr;
+  if (!configuration_wanted && result.loaded->configuration) {
+    document = &*result.loaded->configuration;
+  }
+  if (document != nullptr) {
+    Problems errors = find_cap_errors(result.loaded->cluster, document->configuration);
+    result.loaded->origins.place(errors, result.loaded->cluster);
+    findings.add(std::move(errors));
+  }
   Problems warnings = lint(result.loaded->cluster);
   result.loaded->origins.place(warnings, result.loaded->cluster);
   findings.add(std::move(warnings));
@@ -126,7 +138,9 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   findings.add(std::move(chosen.problems));
   if (wants_configuration && chosen.document) findings.objects = 1;
-  if (arguments.has("file")) check_files(arguments.all("file"), terminal, findings);
+  if (arguments.has("file")) {
+    check_files(arguments.all("file"), chosen, wants_configuration, terminal, findings);
+  }
 
   const Palette palette = palette_for_out(terminal, arguments.text("color"));
   terminal.out.write(arguments.text("output") == "json" ? json_of(findings)

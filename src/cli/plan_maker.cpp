@@ -6,6 +6,7 @@
 
 #include "cli/bug_report.hpp"
 #include "codec/writer.hpp"
+#include "model/validation.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -55,6 +56,9 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
                       .explain = item.explain};
   if (item.ask) request.ask = resolve_ask(*item.ask, item.cluster);
   const Configuration& configuration = item.configuration.configuration;
+  if (Problems capped = find_cap_errors(item.cluster, configuration); !capped.empty()) {
+    return {.plan = {}, .problems = std::move(capped), .bug = {}};
+  }
 
   const std::int64_t start = tools.microseconds();
   Decision decision = tools.decide(item.cluster, configuration, request);

@@ -97,7 +97,8 @@ void read_mode_text(JsonReader& reader, JsonCursor& value, const FieldPath& path
   if (text == "Pod" || text == "PodGroup") {
     policy.mode = text == "Pod" ? DisruptionMode::single : DisruptionMode::all;
   } else {
-    reader.refuse(path, text, "expected Pod or PodGroup");
+    reader.refuse(path, text, "expected Pod or PodGroup",
+                  "disruptionMode also takes {single: {}} or {all: {}}");
   }
 }
 

@@ -210,6 +210,58 @@ spec: {workloadRef: {name: old, podGroup: g, podGroupReplicaKey: "0"}}
   EXPECT_EQ(unit("old/g/0").size, 1);
 }
 
+TEST(Load, TheFieldsOfTheSeedAndTheReferencesOfEveryVersion) {  // SPEC section 2
+  const Cluster cluster = loaded(R"(
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: 10}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 100}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: top}, value: 1000}
+---
+apiVersion: scheduling.k8s.io/v1alpha1
+kind: Workload
+metadata: {name: seed}
+spec:
+  priorityClassName: low
+  preemptionPriorityClassName: high
+  podGroups: [{name: g, policy: {gang: {minCount: 2, preemptionMode: Pod}}}]
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {workloadRef: {name: seed, podGroup: g}}}
+---
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {name: alpha, annotations: {makeway.dev/preemption-priority-class: top}}
+spec:
+  schedulingPolicy: {gang: {minCount: 3}}
+  podGroupTemplateRef: {workload: {workloadName: seed, podGroupTemplateName: g}}
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: beta}
+spec:
+  schedulingPolicy: {basic: {}}
+  workloadRef: {workloadName: seed, templateName: g}
+  priorityClassName: high
+  preemptionPolicy: Never
+  schedulingConstraints: {topology: [{key: rack}]}
+)");
+  const auto unit = [&](std::string_view name) {
+    return cluster.units()[cluster.groups()[*cluster.find_group("default", name)].unit];
+  };
+  EXPECT_EQ(unit("seed/g").scheduling_priority, 10);
+  EXPECT_EQ(unit("seed/g").preemption_priority, 100);
+  EXPECT_EQ(unit("seed/g").minimum, 2);
+  EXPECT_EQ(unit("seed/g").mode, DisruptionMode::single);
+  EXPECT_EQ(unit("alpha").scheduling_priority, 10) << "from its Workload";
+  EXPECT_EQ(unit("alpha").preemption_priority, 1000) << "its own annotation";
+  EXPECT_EQ(unit("alpha").minimum, 3);
+  EXPECT_EQ(unit("beta").scheduling_priority, 100) << "the PodGroup over its Workload";
+  EXPECT_EQ(unit("beta").preemption_priority, 100) << "the Workload's class says it";
+  EXPECT_TRUE(unit("beta").never_preempts);
+  EXPECT_EQ(cluster.groups()[*cluster.find_group("default", "beta")].object->policy.topology_keys,
+            std::vector<std::string>{"rack"});
+}
+
 TEST(Load, ABudgetWithoutStatusFollowsFromItsSpec) {
   const std::string pods =
       "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: x}}, spec: {nodeName: n1}}\n"

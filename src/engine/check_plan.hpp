@@ -10,6 +10,10 @@
 //          without the victims of the asks up to and including the k-th, but with what the asks
 //          before it nominate, and beside pending pods that hold a nomination against it.
 // `fits` must hold now and after; `waits` and `preempts` must hold after.
+//
+// A group is judged by its members together: as many as it needs have a place, each fits beside all
+// the others. That it needs no victims, or is feasible, is claimed only where that is proven
+// (check_plan_groups.cpp says when).
 #pragma once
 
 #include <string>

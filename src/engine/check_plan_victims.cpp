@@ -1,4 +1,5 @@
-// Who may be made to leave: laws 2, 5 and 8, and that nobody is evicted twice (law 6).
+// Who may be made to leave, and who with them: laws 2, 5 and 8, and that nobody is evicted twice
+// (law 6).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -116,6 +117,7 @@ class VictimJudge {
         judge_budgets(ask, victim);
       }
       judge_whole(ask);
+      judge_below_minimum(ask);
     }
   }
 
@@ -135,6 +137,7 @@ class VictimJudge {
   void judge_priority(const HeardAsk& ask, const HeardVictim& victim);
   void judge_use(const HeardAsk& ask, const HeardVictim& victim);
   void judge_whole(const HeardAsk& ask);
+  void judge_below_minimum(const HeardAsk& ask);
   void judge_budgets(const HeardAsk& ask, const HeardVictim& victim);
 
   Hearing& hearing_;
@@ -189,6 +192,9 @@ void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   if (placed_.contains(victim.pod)) {
     report(8, ask, victim.text + " is placed by the same plan");
   }
+  if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
+    report(8, ask, victim.text + " is one of its own members");
+  }
   const LeavingRoom room = hearing_.configuration.workload.leaving_room;
   if (rules_.leaving(victim.pod) && room != LeavingRoom::victims) {
     report(6, ask, victim.text + " is leaving already");
@@ -207,6 +213,35 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
              fmt::format("{} leaves and {} of the same group stays", victim.text,
                          cluster_.pod_key(member)));
     }
+  }
+}
+
+/// With `belowMinimum: evict`, a gang that these victims bring under its minimum goes whole, unless
+/// somebody of it may not leave.
+void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
+  if (hearing_.configuration.workload.below_minimum != BelowMinimum::evict) return;
+  std::set<UnitIndex> judged;
+  for (const HeardVictim& victim : ask.victims) {
+    const UnitIndex index = cluster_.pods().unit[victim.pod];
+    const Unit& unit = cluster_.units()[index];
+    if (!unit.gang || !judged.insert(index).second) continue;
+    std::int64_t before = 0;
+    std::vector<PodIndex> left;
+    for (const PodIndex member : cluster_.groups()[unit.group].members) {
+      if (!cluster_.pods().node[member].exists() || rules_.leaving(member)) continue;
+      const auto taken = taken_.find(member);
+      if (taken == taken_.end()) left.push_back(member);
+      if (taken == taken_.end() || taken->second == &ask) ++before;
+    }
+    if (before < unit.minimum || std::ssize(left) >= unit.minimum || left.empty()) continue;
+    const bool may_go = std::ranges::all_of(
+        left, [&](PodIndex member) { return rules_.may_leave(member, ask.priority); });
+    if (unit.mode == DisruptionMode::all || !may_go) continue;
+    const PodIndex first = *std::ranges::min_element(
+        left, {}, [this](PodIndex member) { return cluster_.pods().name[member.value]; });
+    report(5, ask,
+           fmt::format("{} brings its group under its minimum of {}, and {} stays", victim.text,
+                       unit.minimum, cluster_.pod_key(first)));
   }
 }
 

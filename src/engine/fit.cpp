@@ -50,7 +50,8 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
   const std::string& required = cluster.notes(cluster.pods().notes[ask]).required_node;
   pinned_ = !required.empty();
   if (pinned_) required_node_ = cluster.find_node(required).value_or(NodeIndex{});
-  priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
+  ask_priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
+  priority_ = ask_priority_;
   for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {
     ports_.push_back({&port, survey.note(port_text(port))});
   }

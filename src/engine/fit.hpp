@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,8 +53,13 @@ class PodFit {
     return ports_.empty() && !constraints_.any() && !reserved(node);
   }
   RequestRow requests() const { return requests_; }
-  std::int32_t priority() const { return priority_; }
+  bool portless() const { return ports_.empty(); }
+  std::int32_t priority() const { return ask_priority_; }
 
+  /// Every nomination holds its room from now on, also those of lower priority; or no longer.
+  void respect_every_nomination(bool every) {
+    priority_ = every ? std::numeric_limits<std::int32_t>::min() : ask_priority_;
+  }
   /// Another ask that is alike in everything that is looked at here takes its turn.
   void ask_for(PodIndex ask) { ask_ = ask; }
 
@@ -75,7 +81,8 @@ class PodFit {
   Scratch& scratch_;
   PodIndex ask_;
   const DecidedPods& decided_;
-  std::int32_t priority_ = 0;
+  std::int32_t ask_priority_ = 0;
+  std::int32_t priority_ = 0;  ///< Nominations of at least this priority hold their room.
   bool pinned_ = false;  ///< By annotation; to no node at all when there is none of that name.
   NodeIndex required_node_;
   std::optional<Refused> not_the_required_node_ = Refused{.reason = RefusalReason::node_affinity};

@@ -20,7 +20,7 @@ class Scoring {
 
   std::int64_t value(ScoreKey key) const {
     switch (key) {
-      case ScoreKey::members_not_placed: return 0;  // A pod is placed or not.
+      case ScoreKey::members_not_placed: return input_.members_not_placed;
       case ScoreKey::budget_violations: return input_.budget_violations;
       case ScoreKey::highest_priority: return highest_priority();
       case ScoreKey::secondary_victims: return 0;  // Whoever follows cascades puts it in.

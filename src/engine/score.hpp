@@ -30,6 +30,7 @@ struct ScoreInput {
   const VictimList& list;
   std::span<const VictimUnit> victims;  ///< Most important first.
   std::int64_t budget_violations = 0;
+  std::int64_t members_not_placed = 0;
 };
 
 ScoreTerms score_of(const Survey& survey, const VictimRules& rules, const ScoreInput& input);

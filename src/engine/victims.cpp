@@ -97,30 +97,71 @@ bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {
          !leaving(pod) && protection(pod).empty();
 }
 
-void VictimRules::collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority,
-                          VictimList& list) {
-  const Cluster& cluster = survey_.cluster();
+void VictimRules::collect(const Scratch& scratch, std::span<const NodeIndex> nodes,
+                          std::int32_t ask_priority, VictimList& list) {
   seen_groups_.clear();
-  scratch.for_each_pod(node, [&](PodIndex pod) {
-    if (priority_of(pod) >= ask_priority || leaving(pod)) return;
-    const UnitIndex index = cluster.pods().unit[pod];
-    const Unit& unit = cluster.units()[index];
-    if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
-      if (std::ranges::find(seen_groups_, index) != seen_groups_.end()) return;
-      seen_groups_.push_back(index);
-      add_group(scratch, index, list);
-      return;
+  for (const NodeIndex node : nodes) {
+    scratch.for_each_pod(node,
+                         [&](PodIndex pod) { collect_pod(scratch, pod, ask_priority, list); });
+  }
+}
+
+void VictimRules::collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
+                              VictimList& list) {
+  const Cluster& cluster = survey_.cluster();
+  if (priority_of(pod) >= ask_priority || leaving(pod)) return;
+  const UnitIndex index = cluster.pods().unit[pod];
+  const Unit& unit = cluster.units()[index];
+  if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
+    const auto at = std::ranges::lower_bound(seen_groups_, index);
+    if (at != seen_groups_.end() && *at == index) return;
+    seen_groups_.insert(at, index);
+    add_group(scratch, index, list);
+    return;
+  }
+  if (may_leave(scratch, pod)) add_pod(pod, list);
+}
+
+void VictimRules::add_pod(PodIndex pod, VictimList& list) const {
+  const UnitIndex index = survey_.cluster().pods().unit[pod];
+  list.units.push_back({.unit = index,
+                        .first = pod,
+                        .priority = priority_of(pod),
+                        .group = survey_.cluster().units()[index].kind == UnitKind::group,
+                        .started = started(pod),
+                        .lost_work_seconds = lost_work_seconds(pod),
+                        .begin = static_cast<std::uint32_t>(list.pods.size()),
+                        .size = 1});
+  list.pods.push_back(pod);
+}
+
+bool VictimRules::falls_whole(const Scratch& scratch, UnitIndex index) const {
+  const Cluster& cluster = survey_.cluster();
+  const Unit& unit = cluster.units()[index];
+  if (unit.kind != UnitKind::group || !unit.gang || unit.mode == DisruptionMode::all) return false;
+  std::int64_t staying = 0;
+  bool all_may_leave = true;
+  for (const PodIndex pod : cluster.groups()[unit.group].members) {
+    if (!scratch.node_of(pod).exists() || leaving(pod)) continue;
+    ++staying;
+    all_may_leave = all_may_leave && may_leave(scratch, pod);
+  }
+  return staying > 0 && staying < unit.minimum && all_may_leave;
+}
+
+void VictimRules::add_fallen(const Scratch& scratch, VictimList& victims) const {
+  const Cluster& cluster = survey_.cluster();
+  std::vector<UnitIndex> known;
+  for (std::size_t at = 0, count = victims.units.size(); at < count; ++at) {
+    const UnitIndex index = victims.units[at].unit;
+    if (std::ranges::find(known, index) != known.end() || !falls_whole(scratch, index)) continue;
+    known.push_back(index);
+    for (const PodIndex pod : cluster.groups()[cluster.units()[index].group].members) {
+      if (scratch.node_of(pod).exists() && !leaving(pod)) add_pod(pod, victims);
     }
-    if (!may_leave(scratch, pod)) return;
-    list.units.push_back({.unit = index,
-                          .first = pod,
-                          .priority = priority_of(pod),
-                          .group = unit.kind == UnitKind::group,
-                          .started = started(pod),
-                          .lost_work_seconds = lost_work_seconds(pod),
-                          .begin = static_cast<std::uint32_t>(list.pods.size()),
-                          .size = 1});
-    list.pods.push_back(pod);
+  }
+  std::ranges::sort(victims.units, [this](const VictimUnit& a, const VictimUnit& b) {
+    return more_important(a, b);
   });
 }
 

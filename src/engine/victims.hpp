@@ -80,7 +80,19 @@ class VictimRules {
 
   /// Adds the units that have a pod on the node in this world and may leave for an ask of this
   /// priority.
-  void collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority, VictimList& list);
+  void collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority,
+               VictimList& list) {
+    collect(scratch, std::span(&node, 1), ask_priority, list);
+  }
+  /// The same for several nodes; each unit is added once.
+  void collect(const Scratch& scratch, std::span<const NodeIndex> nodes, std::int32_t ask_priority,
+               VictimList& list);
+
+  /// Whether a group that leaves one by one has fallen under its minimum in this world, and the
+  /// rest of it may leave as well.
+  bool falls_whole(const Scratch& scratch, UnitIndex index) const;
+  /// Adds the rest of each group that falls whole, pod by pod. The victims have left the world.
+  void add_fallen(const Scratch& scratch, VictimList& victims) const;
 
   bool more_important(const VictimUnit& a, const VictimUnit& b) const;
   std::int64_t lost_work_seconds(PodIndex pod) const;
@@ -88,6 +100,9 @@ class VictimRules {
 
  private:
   bool may_leave(const Scratch& scratch, PodIndex pod) const;
+  void collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
+                   VictimList& list);
+  void add_pod(PodIndex pod, VictimList& list) const;
   void add_group(const Scratch& scratch, UnitIndex index, VictimList& list);
 
   Survey& survey_;
@@ -96,7 +111,7 @@ class VictimRules {
   SparseColumn<PodIndex, std::uint8_t> settled_;
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
-  std::vector<UnitIndex> seen_groups_;
+  std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.
 };
 
 }  // namespace makeway

@@ -341,6 +341,34 @@ TEST(ClusterPriority, AGroupWithoutPodsAndClassTakesTheGlobalDefault) {
   EXPECT_TRUE(unit.never_preempts) << "as its first pod would be";
 }
 
+TEST(ClusterPriority, AGroupPreemptsAsItSaysElseAsItsClassAndItsPodsAllow) {
+  Cluster cluster;
+  const auto never = [&] { return unit_of(cluster, "a").never_preempts; };
+  Pod a = pod("a", "", 100, 1);
+  a.group = "g";
+  a.preemption_policy = PreemptionPolicy::preempt_lower_priority;
+  Pod b = a;
+  b.name = "b";
+  PodGroup group{.namespace_name = "default", .name = "g", .priority = {.priority = 100}};
+  for (const Change& object : {Change(a), Change(b), Change(group)}) cluster.apply(object);
+  EXPECT_FALSE(never());
+  b.preemption_policy = PreemptionPolicy::never;
+  cluster.apply(b);
+  EXPECT_TRUE(never()) << "kube-scheduler 1.37 reads the pods' policy";
+  group.priority.preemption_policy = PreemptionPolicy::preempt_lower_priority;
+  cluster.apply(group);
+  EXPECT_FALSE(never()) << "the group's own word counts";
+  group.priority.preemption_policy = PreemptionPolicy::unset;
+  group.priority.priority_class = "patient";
+  cluster.apply(group);
+  b.preemption_policy = PreemptionPolicy::unset;
+  cluster.apply(b);
+  EXPECT_FALSE(never());
+  cluster.apply(
+      PriorityClass{.name = "patient", .value = 100, .preemption_policy = PreemptionPolicy::never});
+  EXPECT_TRUE(never());
+}
+
 TEST(Cluster, GroupsOfThe135FormFollowTheirWorkload) {
   Cluster cluster;
   Pod member = pod("a", "n1", 3, 1);

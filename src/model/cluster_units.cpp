@@ -329,7 +329,12 @@ Cluster::ResolvedPriority Cluster::group_priority(
     const PriorityClass* const named = find_priority_class(claim->priority_class);
     result.scheduling = claim->priority ? *claim->priority : named != nullptr ? named->value : 0;
     result.preemption = result.scheduling;
-    result.never_preempts = named != nullptr && named->preemption_policy == PreemptionPolicy::never;
+    // Where the group has no policy of its own, its pods' count too, as in kube-scheduler 1.37
+    // without the gate PodGroupPreemptionPolicy.
+    result.never_preempts =
+        (named != nullptr && named->preemption_policy == PreemptionPolicy::never) ||
+        std::ranges::any_of(group.members,
+                            [&](PodIndex pod) { return own_priority(pod).never_preempts; });
   } else {
     result = members_priority(group);
   }

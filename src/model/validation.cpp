@@ -5,47 +5,16 @@
 #include <algorithm>
 #include <map>
 
+#include "model/findings.hpp"
 #include "model/names.hpp"
 #include "model/object_text.hpp"
 #include "model/selector.hpp"
+#include "model/validation_priorities.hpp"
 
 namespace makeway {
 namespace {
 
 constexpr std::int32_t user_priority_max = 1'000'000'000;
-
-/// Collects problems; short names for the two ways to report one.
-class Findings {
- public:
-  explicit Findings(const Cluster& cluster) : cluster_(cluster) {}
-
-  void error(Problem problem) { add(Severity::error, std::move(problem)); }
-  void warning(Problem problem) { add(Severity::warning, std::move(problem)); }
-
-  void unknown_class(std::string object, std::string field, std::string_view name) {
-    error({.object = std::move(object),
-           .field = std::move(field),
-           .value = shorten(name),
-           .message = "no PriorityClass of this name is in the input",
-           .remedy = "add it (kubectl get priorityclasses -o yaml) or correct the name"});
-  }
-
-  const Cluster& cluster() const { return cluster_; }
-  Problems take() { return std::move(problems_); }
-
- private:
-  void add(Severity severity, Problem problem) {
-    problem.severity = severity;
-    problems_.push_back(std::move(problem));
-  }
-
-  const Cluster& cluster_;
-  Problems problems_;
-};
-
-std::string annotation_field(std::string_view name) {
-  return fmt::format("metadata.annotations[{}]", name);
-}
 
 void check_classes(Findings& findings) {
   for (const PriorityClass* item : findings.cluster().priority_classes()) {
@@ -69,89 +38,6 @@ void check_classes(Findings& findings) {
   }
 }
 
-void check_claim(Findings& findings, const std::string& object, const PriorityClaim& claim) {
-  const Cluster& cluster = findings.cluster();
-  const auto known = [&](std::string_view name) {
-    return name.empty() || cluster.find_priority_class(name) != nullptr;
-  };
-  if (!claim.priority && !known(claim.priority_class)) {
-    findings.unknown_class(object, "spec.priorityClassName", claim.priority_class);
-  }
-  if (!known(claim.preemption_priority_class)) {
-    findings.unknown_class(object, annotation_field(names::preemption_priority_class),
-                           claim.preemption_priority_class);
-  }
-}
-
-void check_order(Findings& findings, std::string object, const Unit& unit) {
-  if (unit.preemption_priority >= unit.scheduling_priority) return;
-  findings.error(
-      {.object = std::move(object),
-       .field = annotation_field(names::preemption_priority_class),
-       .value = fmt::format("{}", unit.preemption_priority),
-       .message = fmt::format("the preemption priority is below the scheduling priority {}, so two "
-                              "workloads could preempt each other for ever",
-                              unit.scheduling_priority),
-       .remedy = "name a class of at least that value"});
-}
-
-void check_groups(Findings& findings) {
-  const Cluster& cluster = findings.cluster();
-  for (const GroupIndex index : cluster.groups_by_name()) {
-    const Group& group = cluster.groups()[index];
-    const std::string object =
-        object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
-    if (group.object) check_claim(findings, object, group.object->priority);
-    check_order(findings, object, cluster.units()[group.unit]);
-  }
-  for (const Workload* workload : cluster.workloads()) {
-    const std::string object = object_text("Workload", workload->namespace_name, workload->name);
-    check_claim(findings, object, workload->priority);
-    for (const GroupTemplate& entry : workload->templates) {
-      check_claim(findings, object, entry.priority);
-    }
-  }
-}
-
-void check_pod(Findings& findings, PodIndex pod) {
-  const Cluster& cluster = findings.cluster();
-  const std::string_view name = cluster.text(cluster.pods().priority_class[pod]);
-  if (!cluster.pods().flags[pod].priority_given && !name.empty() &&
-      cluster.find_priority_class(name) == nullptr) {
-    findings.unknown_class("Pod " + cluster.pod_key(pod), "spec.priorityClassName", name);
-  }
-  const std::string& preemption_class =
-      cluster.notes(cluster.pods().notes[pod]).preemption_priority_class;
-  if (!preemption_class.empty() && cluster.find_priority_class(preemption_class) == nullptr) {
-    findings.unknown_class("Pod " + cluster.pod_key(pod),
-                           annotation_field(names::preemption_priority_class), preemption_class);
-  }
-  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  if (unit.kind == UnitKind::pod && unit.preemption_priority < unit.scheduling_priority) {
-    check_order(findings, "Pod " + cluster.pod_key(pod), unit);
-  }
-}
-
-/// True when something in `check_pod` could be wrong: cheap, so that sorting happens only then.
-bool suspicious(const Cluster& cluster, PodIndex pod) {
-  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  return !cluster.pods().flags[pod].priority_given ||
-         !cluster.notes(cluster.pods().notes[pod]).preemption_priority_class.empty() ||
-         unit.preemption_priority < unit.scheduling_priority;
-}
-
-void check_pods(Findings& findings) {
-  const Cluster& cluster = findings.cluster();
-  Findings unsorted(cluster);
-  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (cluster.pods().flags[pod].exists && suspicious(cluster, pod)) check_pod(unsorted, pod);
-  }
-  Problems problems = unsorted.take();
-  std::ranges::stable_sort(problems, {}, &Problem::object);
-  for (Problem& problem : problems) findings.error(std::move(problem));
-}
-
 }  // namespace
 
 Problems find_errors(const Cluster& cluster) {
@@ -159,6 +45,12 @@ Problems find_errors(const Cluster& cluster) {
   check_classes(findings);
   check_groups(findings);
   check_pods(findings);
+  return findings.take();
+}
+
+Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration) {
+  Findings findings(cluster);
+  check_caps(findings, configuration.workload);
   return findings.take();
 }
 
@@ -209,44 +101,6 @@ void lint_nodes(Findings& findings) {
            .value = human_amount(name, allocatable[resource]),
            .message = fmt::format("its pods request more: {}", human_amount(name, used[column]))});
     }
-  }
-}
-
-void lint_groups(Findings& findings) {
-  const Cluster& cluster = findings.cluster();
-  for (const GroupIndex index : cluster.groups_by_name()) {
-    const Group& group = cluster.groups()[index];
-    const Unit& unit = cluster.units()[group.unit];
-    const std::string object =
-        object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
-    if (!unit.defined) {
-      findings.warning({.object = object,
-                        .message = fmt::format("pods name this group ({}), but it is not in the "
-                                               "input; it counts as basic, minimum 1",
-                                               unit.size),
-                        .remedy = "add the PodGroup or its Workload"});
-      continue;
-    }
-    if (unit.gang && unit.minimum > unit.size) {
-      findings.warning(
-          {.object = object,
-           .field = "spec.schedulingPolicy.gang.minCount",
-           .value = fmt::format("{}", unit.minimum),
-           .message = fmt::format("fewer pods are there ({}): it cannot start", unit.size),
-           .remedy = "create the missing pods or lower the minimum"});
-    }
-    std::int64_t other = 0;
-    for (const PodIndex pod : group.members) {
-      if (cluster.pods().priority[pod] != unit.scheduling_priority) ++other;
-    }
-    if (other == 0) continue;
-    findings.warning({.object = object,
-                      .field = "spec.priorityClassName",
-                      .value = fmt::format("{}", unit.scheduling_priority),
-                      .message = fmt::format("PodsNotMatchingPriority: {} of its pods carry "
-                                             "another priority; the group's counts",
-                                             other),
-                      .remedy = "give the pods the group's class"});
   }
 }
 
@@ -349,6 +203,7 @@ Problems lint(const Cluster& cluster) {
   lint_classes(findings);
   lint_nodes(findings);
   lint_groups(findings);
+  lint_workloads(findings);
   lint_budgets(findings);
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
@@ -362,6 +217,7 @@ Problems lint(const Cluster& cluster) {
   }
   for (const PodIndex pod : cluster.pods_by_name()) {
     lint_pod(findings, pod);
+    lint_marks(findings, pod);
     const bool pending = !cluster.pods().node[pod].exists();
     if (pending && cluster.node_count() > 0) lint_size(findings, pod, largest);
   }

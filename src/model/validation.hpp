@@ -1,17 +1,21 @@
 // What is wrong with a cluster as a whole, although each object is fine by itself.
 //
 // `find_errors` finds what cannot be decided and must be refused (law 13); it costs O(units) and
-// runs on every load. `lint` finds what is legal and probably not meant; `makeway check` runs it.
+// runs on every load. `find_cap_errors` finds what this cluster's administrator forbids
+// (workload.preemptionPriorityAboveMax, From, To); it costs O(pods), once per configuration. `lint`
+// finds what is legal and probably not meant; `makeway check` runs it.
 // Problems come in the order of kind, namespace and name, without an origin: the store does not
 // know files.
 #pragma once
 
 #include "base/problem.hpp"
 #include "model/cluster.hpp"
+#include "model/configuration.hpp"
 
 namespace makeway {
 
 Problems find_errors(const Cluster& cluster);
+Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration);
 Problems lint(const Cluster& cluster);
 
 }  // namespace makeway

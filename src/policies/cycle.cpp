@@ -1,8 +1,17 @@
 #include "policies/cycle.hpp"
 
+#include <algorithm>
+
 #include "model/object_text.hpp"
 
 namespace makeway {
+namespace {
+
+bool looks_at_others(const PodShape& shape) {
+  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+}
+
+}  // namespace
 
 Cycle::Cycle(const Cluster& the_cluster, const Configuration& the_configuration, Time now_time)
     : cluster(the_cluster),
@@ -14,6 +23,11 @@ Cycle::Cycle(const Cluster& the_cluster, const Configuration& the_configuration,
       after(the_cluster),
       decided(the_cluster.pods().slots()) {
   for (const NodeIndex node : survey.nodes()) {
+    for (const PodIndex pod : cluster.nodes().nominated[node]) {
+      if (looks_at_others(cluster.shape(cluster.pods().shape[pod]))) {
+        nominated_before.push_back({.pod = pod, .node = node});
+      }
+    }
     if (cluster.nodes().leaving[node] == 0) continue;
     for (const PodIndex pod : cluster.order().pods(node)) {
       if (!rules.credited(pod)) continue;
@@ -23,6 +37,55 @@ Cycle::Cycle(const Cluster& the_cluster, const Configuration& the_configuration,
     }
   }
 }
+
+namespace {
+
+/// Looks whether pods that are to come still fit where they are to go, with nobody in the world who
+/// only hopes for a place.
+class PromiseKeeper {
+ public:
+  explicit PromiseKeeper(Cycle& cycle) : cycle_(cycle) {}
+
+  bool all_fit(std::span<const PodOnNode> places) const {
+    Scratch& world = cycle_.after;
+    const Scratch::Checkpoint before = world.checkpoint();
+    world.remove(cycle_.hopeful);
+    const bool all =
+        std::ranges::all_of(places, [&](const PodOnNode& place) { return fits(place); });
+    world.rollback(before);
+    return all;
+  }
+
+  /// Nominations from before that the ask has to respect, and that are valid so far.
+  std::vector<PodOnNode> held_against(PodIndex ask) const {
+    std::vector<PodOnNode> held;
+    const UnitIndex own = cycle_.cluster.pods().unit[ask];
+    const std::int32_t priority = cycle_.cluster.units()[own].scheduling_priority;
+    for (const PodOnNode& place : cycle_.nominated_before) {
+      const UnitIndex unit = cycle_.cluster.pods().unit[place.pod];
+      if (unit == own || cycle_.decided[place.pod] != 0) continue;
+      if (cycle_.cluster.units()[unit].scheduling_priority < priority) continue;
+      if (all_fit(std::span(&place, 1))) held.push_back(place);
+    }
+    return held;
+  }
+
+ private:
+  /// Whether the pod is there already or not.
+  bool fits(const PodOnNode& place) const {
+    Scratch& world = cycle_.after;
+    const Scratch::Checkpoint before = world.checkpoint();
+    if (world.node_of(place.pod).exists()) world.remove(place.pod);
+    const bool fits =
+        !PodFit(cycle_.survey, world, place.pod, cycle_.decided).check_unreserved(place.node);
+    world.rollback(before);
+    return fits;
+  }
+
+  Cycle& cycle_;
+};
+
+}  // namespace
 
 std::string pod_text(const Cluster& cluster, PodIndex pod) {
   return object_text("Pod", cluster.text(cluster.pods().namespace_name[pod]),
@@ -56,24 +119,43 @@ PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod) {
 }
 
 bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const PodIndex> victims) {
-  if (cycle.promises.empty()) return true;
+  const PodOnNode coming{.pod = ask, .node = node};
+  return keeps_promises(cycle, std::span(&coming, 1), victims);
+}
+
+bool keeps_promises(Cycle& cycle, std::span<const PodOnNode> coming,
+                    std::span<const PodIndex> victims) {
+  if (cycle.promises.empty() && cycle.nominated_before.empty()) return true;
+  const PromiseKeeper keeper(cycle);
+  const std::vector<PodOnNode> held = keeper.held_against(coming.front().pod);
+  Scratch& world = cycle.after;
+  const Scratch::Checkpoint before = world.checkpoint();
+  for (const PodOnNode& place : coming) {
+    if (world.node_of(place.pod).exists()) world.remove(place.pod);
+  }
+  for (const PodIndex victim : victims) {
+    if (world.node_of(victim).exists()) world.remove(victim);
+  }
+  // Those for whom it is said already must not lean on who has not arrived.
+  bool kept = keeper.all_fit(cycle.promises);
+  for (const PodOnNode& place : coming) world.place(place.pod, place.node);
+  kept = kept && keeper.all_fit(cycle.promises) && keeper.all_fit(held);
+  world.rollback(before);
+  return kept;
+}
+
+bool leans_on_hopeful(Cycle& cycle, PodFit& fit, NodeIndex node,
+                      std::span<const PodIndex> victims) {
+  if (cycle.hopeful.empty() || !fit.constraints().any()) return false;
   Scratch& world = cycle.after;
   const Scratch::Checkpoint before = world.checkpoint();
   world.remove(cycle.hopeful);
-  world.remove(victims);
-  world.place(ask, node);
-  bool kept = true;
-  for (const Promise& promise : cycle.promises) {
-    world.remove(promise.pod);
-    {
-      PodFit fit(cycle.survey, world, promise.pod, cycle.decided);
-      kept = !fit.check_unreserved(promise.node);
-    }
-    if (!kept) break;
-    world.place(promise.pod, promise.node);
+  for (const PodIndex victim : victims) {
+    if (world.node_of(victim).exists()) world.remove(victim);
   }
+  const bool refused = fit.check_unreserved(node).has_value();
   world.rollback(before);
-  return kept;
+  return refused;
 }
 
 void settle_decided(Cycle& cycle, PodIndex pod) {
@@ -107,7 +189,7 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
                                                NominationHeldBy::preempted_pods;
   if (depends_on_others || may_hope) {
     PodFit fit(cycle.survey, cycle.after, pod, cycle.decided);
-    if (fit.check_unreserved(node)) {
+    if (fit.check_unreserved(node) || leans_on_hopeful(cycle, fit, node, {})) {
       cycle.hopeful.push_back(pod);
     } else if (depends_on_others) {
       cycle.promises.push_back({pod, node});

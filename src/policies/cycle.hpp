@@ -20,8 +20,7 @@
 
 namespace makeway {
 
-/// A nominated ask whose place depends on others being there: affinity or spread.
-struct Promise {
+struct PodOnNode {
   PodIndex pod;
   NodeIndex node;
 };
@@ -41,10 +40,16 @@ struct Cycle {
   /// Nodes that something came to, left, or is no longer kept for, as it happened.
   std::vector<NodeIndex> changed_nodes;
   DecidedPods decided;
-  std::vector<Promise> promises;
+  /// Nominated asks whose place depends on others being there: affinity or spread.
+  std::vector<PodOnNode> promises;
+  /// Pending with a nomination from before, and with constraints that look at others.
+  std::vector<PodOnNode> nominated_before;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
   std::vector<PodIndex> hopeful;
   bool explain = true;  ///< See PlanRequest.
+
+  /// Whether what happens on one node can matter to who is promised another.
+  bool anybody_promised() const { return !promises.empty() || !nominated_before.empty(); }
   Plan plan;
 };
 
@@ -57,9 +62,15 @@ PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node);
 PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod);
 
 /// Whether everybody who was promised a place still fits there in `after` when these victims leave
-/// and the ask comes to the node (law 3). What takes room is checked when it comes; this is about
-/// those whose place depends on others.
+/// and these pods come (law 3), and also before they come; both may have happened already. The same
+/// for nominations from before that are not of lower priority and not decided yet (law 7). What
+/// takes room is checked when it comes; this is about those whose place depends on others.
+bool keeps_promises(Cycle& cycle, std::span<const PodOnNode> coming,
+                    std::span<const PodIndex> victims);
 bool keeps_promises(Cycle& cycle, PodIndex ask, NodeIndex node, std::span<const PodIndex> victims);
+/// Whether the ask, with these victims gone, fits on the node only thanks to somebody who is
+/// nominated where there is no room yet, and may never come.
+bool leans_on_hopeful(Cycle& cycle, PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
 
 /// The pod's turn is over: its nomination, if it had one, holds no room any more.
 void settle_decided(Cycle& cycle, PodIndex pod);

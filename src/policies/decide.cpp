@@ -8,6 +8,7 @@
 #include "model/object_text.hpp"
 #include "policies/cycle.hpp"
 #include "policies/plan_end.hpp"
+#include "policies/workload/group_policy.hpp"
 #include "policies/workload/pod_policy.hpp"
 
 namespace makeway {
@@ -31,6 +32,13 @@ std::int64_t pending_pods(const Cluster& cluster) {
   auto count = static_cast<std::int64_t>(cluster.pod_count());
   for (const std::uint32_t bound : cluster.nodes().pods) count -= bound;
   return count;
+}
+
+std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
+  const Unit& unit = cluster.units()[ask.unit];
+  if (unit.kind == UnitKind::pod) return 1;
+  return std::ranges::count_if(cluster.groups()[unit.group].members,
+                               [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
 }
 
 /// In the order in which they are decided. A missing creation time counts as the latest.
@@ -64,20 +72,6 @@ std::vector<PendingUnit> pending_units(const Cluster& cluster) {
   return units;
 }
 
-/// Groups ask as a whole; that is not built yet, and it is said so.
-PlanAsk group_ask(const Cluster& cluster, UnitIndex index) {
-  const Unit& unit = cluster.units()[index];
-  const Group& group = cluster.groups()[unit.group];
-  PlanAsk ask;
-  ask.kind = AskKind::pod_group;
-  ask.namespace_name = std::string(cluster.text(group.namespace_name));
-  ask.name = std::string(cluster.text(group.name));
-  ask.priority = unit.scheduling_priority;
-  ask.outcome = Outcome::not_found;
-  ask.reason = "this version plans pods, not groups: nothing was tried";
-  return ask;
-}
-
 Problem ask_problem(const AskName& name, std::string message, std::string remedy) {
   return {.object = object_text(choice_name(name.kind), name.namespace_name, name.name),
           .field = "ask",
@@ -92,6 +86,13 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
     const std::optional<GroupIndex> group = cluster.find_group(name.namespace_name, name.name);
     if (!group) return ask_problem(name, "there is no such group", "see makeway snapshot");
     found.unit = cluster.groups()[*group].unit;
+    const std::vector<PodIndex>& members = cluster.groups()[*group].members;
+    const bool asks =
+        std::ranges::any_of(members, [&](PodIndex pod) { return pending(cluster, pod); });
+    if (!asks) {
+      return ask_problem(name, "none of its pods is pending",
+                         "only a group with pending pods can ask");
+    }
     return std::nullopt;
   }
   const std::optional<PodIndex> pod = cluster.find_pod(name.namespace_name, name.name);
@@ -112,30 +113,35 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
   const Unit& unit = cluster.units()[found.unit];
   if (unit.kind == UnitKind::group) {
     return ask_problem(name,
-                       fmt::format("it belongs to {}, and groups are not planned yet",
+                       fmt::format("it belongs to {}, and a group asks as a whole",
                                    unit_text(cluster, found.unit)),
-                       "plan a pod that belongs to no group");
+                       "ask for the group");
   }
   return std::nullopt;
 }
 
+/// The places that are given for the pods of the ask.
 std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
-                                  std::optional<NodeIndex>& node) {
-  if (!request.ask || request.placements.empty()) return std::nullopt;
-  if (request.ask->kind == AskKind::pod_group) return std::nullopt;
-  const PodPlacement& given = request.placements.front();
-  if (request.placements.size() > 1 || given.namespace_name != request.ask->namespace_name ||
-      given.name != request.ask->name) {
-    return ask_problem(*request.ask, "the given placements are not those of this pod",
-                       "give the pod's own placement, or none");
+                                  UnitIndex unit, std::vector<PodOnNode>& places) {
+  if (!request.ask) return std::nullopt;
+  for (const PodPlacement& given : request.placements) {
+    const std::optional<PodIndex> pod = cluster.find_pod(given.namespace_name, given.name);
+    const bool own = pod && cluster.pods().unit[*pod] == unit && pending(cluster, *pod) &&
+                     std::ranges::find(places, *pod, &PodOnNode::pod) == places.end();
+    if (!own) {
+      return ask_problem(
+          *request.ask,
+          fmt::format("the given placements are not those of its pending pods: {}/{}",
+                      given.namespace_name, given.name),
+          "give its own placements, each once, or none");
+    }
+    const std::optional<NodeIndex> node = cluster.find_node(given.node);
+    if (!node || !cluster.nodes().flags[*node].exists) {
+      return ask_problem(*request.ask, fmt::format("the given node {} does not exist", given.node),
+                         "correct the placement");
+    }
+    places.push_back({.pod = *pod, .node = *node});
   }
-  const std::string& name = given.node;
-  const std::optional<NodeIndex> found = cluster.find_node(name);
-  if (!found || !cluster.nodes().flags[*found].exists) {
-    return ask_problem(*request.ask, fmt::format("the given node {} does not exist", name),
-                       "correct the placement");
-  }
-  node = found;
   return std::nullopt;
 }
 
@@ -144,14 +150,15 @@ std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& req
 Decision decide(const Cluster& cluster, const Configuration& configuration,
                 const PlanRequest& request) {
   std::vector<PendingUnit> units;
-  std::optional<NodeIndex> given;
+  std::vector<PodOnNode> given;
   std::int64_t others = 0;
   if (request.ask) {
     PendingUnit unit;
     if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
-    if (auto problem = find_given(cluster, request, given)) return {{}, {*std::move(problem)}};
+    if (auto problem = find_given(cluster, request, unit.unit, given))
+      return {{}, {*std::move(problem)}};
     units.push_back(unit);
-    others = pending_pods(cluster) - 1;
+    others = pending_pods(cluster) - own_pending(cluster, unit);
   } else {
     units = pending_units(cluster);
   }
@@ -164,9 +171,10 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   AskClasses classes(cycle, pods);
   for (const PendingUnit& unit : units) {
     if (cluster.units()[unit.unit].kind == UnitKind::group) {
-      cycle.plan.asks.push_back(group_ask(cluster, unit.unit));
+      decide_group(cycle, unit.unit, given);
     } else {
-      decide_pod(cycle, classes.of(unit.pod), unit.pod, given);
+      const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
+      decide_pod(cycle, classes.of(unit.pod), unit.pod, only);
       classes.done(unit.pod);
     }
   }

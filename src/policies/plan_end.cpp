@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/group_status.hpp"
+
 namespace makeway {
 namespace {
 
@@ -46,12 +48,19 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .node = {},
                             .ask = {}});
   }
-  if (ask.outcome == Outcome::fits || ask.kind == AskKind::pod_group) return;
-  plan.status.push_back({.object = ask_text(ask),
-                         .condition = "PodScheduled",
-                         .value = false,
-                         .reason = "Unschedulable",
-                         .message = ask.reason});
+  if (ask.kind == AskKind::pod_group) {
+    const auto group = cluster.find_group(ask.namespace_name, ask.name);
+    if (auto status = priority_condition(cluster, *group)) {
+      plan.status.push_back(*std::move(status));
+    }
+  }
+  if (ask.outcome == Outcome::fits) return;
+  plan.status.push_back(
+      {.object = ask_text(ask),
+       .condition = ask.kind == AskKind::pod ? "PodScheduled" : "PodGroupInitiallyScheduled",
+       .value = false,
+       .reason = "Unschedulable",
+       .message = ask.reason});
 }
 
 class Identity {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -129,16 +130,52 @@ bool no_action(Scene& scene) {
   return true;
 }
 
+/// The pods that ask, or those of them that are pending.
+std::vector<PodIndex> asking(Scene& scene) {
+  const Cluster& cluster = scene.cluster;
+  const PlanAsk& ask = scene.ask();
+  if (ask.kind == AskKind::pod) return {*cluster.find_pod(ask.namespace_name, ask.name)};
+  std::vector<PodIndex> pods;
+  const GroupIndex group = *cluster.find_group(ask.namespace_name, ask.name);
+  std::ranges::copy_if(cluster.groups()[group].members, std::back_inserter(pods),
+                       [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
+  return pods;
+}
+
+/// Where members look at other pods, one try does not disprove that a group is infeasible.
 bool gives_up(Scene& scene) {
-  const PodIndex pod = *scene.cluster.find_pod(scene.ask().namespace_name, scene.ask().name);
-  const PodShape& shape = scene.cluster.shape(scene.cluster.pods().shape[pod]);
-  if (!shape.affinity.empty() || !shape.spread.empty()) return false;
+  const PodColumns& pods = scene.cluster.pods();
+  const std::vector<PodIndex> asks = asking(scene);
+  for (const PodIndex pod : asks) {
+    const PodShape& shape = scene.cluster.shape(pods.shape[pod]);
+    if (!shape.affinity.empty() || !shape.spread.empty()) return false;
+    if (asks.size() > 1 && !shape.anti_affinity.empty()) return false;
+    const bool alike = pods.shape[pod] == pods.shape[asks.front()] &&
+                       pods.requests[pod] == pods.requests[asks.front()] &&
+                       pods.labels[pod] == pods.labels[asks.front()];
+    if (!alike) return false;
+  }
   PlanAsk& ask = scene.ask();
   ask.outcome = Outcome::infeasible;
   ask.placements.clear();
   ask.victims.clear();
   ask.score.clear();
   scene.plan.actions.clear();
+  return true;
+}
+
+bool less_than_the_minimum(Scene& scene) {
+  PlanAsk& ask = scene.ask();
+  if (ask.kind != AskKind::pod_group) return false;
+  const Group& group =
+      scene.cluster.groups()[*scene.cluster.find_group(ask.namespace_name, ask.name)];
+  const Unit& unit = scene.cluster.units()[group.unit];
+  if (!unit.gang) return false;
+  const auto bound = std::ranges::count_if(
+      group.members, [&](PodIndex pod) { return scene.cluster.pods().node[pod].exists(); });
+  const std::int64_t kept = unit.minimum - bound - 1;
+  if (kept < 0 || kept >= std::ssize(ask.placements)) return false;
+  ask.placements.resize(static_cast<std::size_t>(kept));
   return true;
 }
 
@@ -158,14 +195,27 @@ const std::vector<BrokenPolicy>& broken_policies() {
       {"evicts somebody twice", 3, the_same_victim_twice},
       {"does not say why", 9, no_cause},
       {"forgets to evict", 9, no_action},
-      {"gives up too early", 10, gives_up}};
+      {"gives up too early", 10, gives_up},
+      {"places less than the minimum", 3, less_than_the_minimum}};
   return all;
+}
+
+/// An ask that preempts: a group, which is rare, else the first of all.
+const PlanAsk* choose(const Plan& plan) {
+  const auto group = std::ranges::find_if(plan.asks, [](const PlanAsk& ask) {
+    return ask.kind == AskKind::pod_group && ask.outcome == Outcome::preempts;
+  });
+  if (group != plan.asks.end()) return &*group;
+  const bool first_preempts = !plan.asks.empty() && plan.asks.front().outcome == Outcome::preempts;
+  return first_preempts ? &plan.asks.front() : nullptr;
 }
 
 TEST(BrokenPolicies, AreCaughtByCheckPlan) {
   std::vector<std::int64_t> caught(broken_policies().size());
   for_each_case("broken policies are caught", [&](Prng& random) {
-    const std::vector<Change> objects = random_planning(random, random_planning_options(random));
+    RandomPlanning options = random_planning_options(random);
+    if (random.below(2) == 0) options.groups = options.pending_members = true;
+    const std::vector<Change> objects = random_planning(random, options);
     Cluster cluster;
     for (const Change& object : objects) cluster.apply(object);
     const Configuration configuration = *load_preset("makeway");
@@ -173,10 +223,10 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
     const Plan all = *decide(good.cluster, good.configuration,
                              {.now = planning_now, .preset = {}, .ask = {}, .placements = {}})
                           .plan;
-    if (all.asks.empty() || all.asks.front().outcome != Outcome::preempts) return;
-    const AskName name{.kind = all.asks.front().kind,
-                       .namespace_name = all.asks.front().namespace_name,
-                       .name = all.asks.front().name};
+    const PlanAsk* const chosen = choose(all);
+    if (chosen == nullptr) return;
+    const AskName name{
+        .kind = chosen->kind, .namespace_name = chosen->namespace_name, .name = chosen->name};
     good.plan = *decide(good.cluster, good.configuration,
                         {.now = planning_now, .preset = {}, .ask = name, .placements = {}})
                      .plan;

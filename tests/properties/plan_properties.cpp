@@ -85,6 +85,12 @@ class Future {
   }
   void settle(const PlanAsk& ask) {
     decided_.insert({ask.namespace_name, ask.name});
+    for (const Change& object : objects_) {
+      const Pod* const pod = std::get_if<Pod>(&object);
+      const bool member = pod != nullptr && ask.kind == AskKind::pod_group &&
+                          pod->namespace_name == ask.namespace_name && pod->group == ask.name;
+      if (member) decided_.insert(key_of(*pod));
+    }
     auto& places = ask.outcome == Outcome::fits ? bound_ : nominated_;
     for (const PodPlacement& placement : ask.placements) {
       places[{placement.namespace_name, placement.name}] = placement.node;
@@ -141,7 +147,7 @@ bool held(const PlanAsk& ask) {
 void expect_fits(const Cluster& cluster, Configuration configuration, const PlanAsk& ask) {
   // Only this state counts, not what it becomes.
   configuration.workload.leaving_room = LeavingRoom::occupied;
-  const AskName name{.kind = AskKind::pod, .namespace_name = ask.namespace_name, .name = ask.name};
+  const AskName name{.kind = ask.kind, .namespace_name = ask.namespace_name, .name = ask.name};
   const Plan again = plan_for(cluster, configuration, name, ask.placements);
   EXPECT_EQ(choice_name(again.asks.front().outcome), "fits")
       << ask_text(ask) << ": " << ask.reason << "; then: " << again.asks.front().reason;
@@ -154,7 +160,7 @@ void expect_kept(const std::vector<Change>& objects, const Configuration& config
   Future future(objects, configuration);
   for (const PlanAsk& ask : plan.asks) {
     future.make_leave(ask);
-    if (ask.kind == AskKind::pod && !ask.placements.empty() && !held(ask)) {
+    if (!ask.placements.empty() && !held(ask)) {
       if (ask.outcome == Outcome::fits) expect_fits(future.now(), configuration, ask);
       expect_fits(future.after(), configuration, ask);
     }

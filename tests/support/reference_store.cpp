@@ -207,7 +207,8 @@ ReferenceStore::Priority ReferenceStore::lowest_priority(
 }
 
 ReferenceStore::Priority ReferenceStore::claimed_priority(
-    Priority of_members, const std::vector<PriorityClaim>& claims) const {
+    const std::vector<const Pod*>& members, const std::vector<PriorityClaim>& claims) const {
+  const Priority of_members = lowest_priority(members);
   Priority result = of_members;
   for (const PriorityClaim& claim : claims) {
     if (!claim.priority && claim.priority_class.empty()) continue;
@@ -217,6 +218,7 @@ ReferenceStore::Priority ReferenceStore::claimed_priority(
       result.scheduling = its_class->value;
       result.never_preempts = its_class->preemption_policy == PreemptionPolicy::never;
     }
+    if (!members.empty()) result.never_preempts |= of_members.never_preempts;
     if (claim.priority) result.scheduling = *claim.priority;
     result.preemption = result.scheduling;
     break;
@@ -301,7 +303,7 @@ UnitView ReferenceStore::group_unit(const Key& group,
     if (!object.queue.empty()) unit.queue = object.queue;
     unit.object = object;
   }
-  const Priority priority = claimed_priority(lowest_priority(members), claims);
+  const Priority priority = claimed_priority(members, claims);
   unit.scheduling_priority = priority.scheduling;
   unit.preemption_priority = priority.preemption;
   unit.never_preempts = priority.never_preempts;

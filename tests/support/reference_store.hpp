@@ -51,7 +51,8 @@ class ReferenceStore {
   const PriorityClass* default_class() const;
   Priority pod_priority(const Pod& pod) const;
   Priority lowest_priority(const std::vector<const Pod*>& members) const;
-  Priority claimed_priority(Priority of_members, const std::vector<PriorityClaim>& claims) const;
+  Priority claimed_priority(const std::vector<const Pod*>& members,
+                            const std::vector<PriorityClaim>& claims) const;
   const Workload* workload_of(const Key& group) const;
   const GroupTemplate* template_of(const Key& group) const;
   UnitView pod_unit(const Pod& pod) const;

@@ -21,14 +21,14 @@ AskClasses::AskClasses(Cycle& cycle, std::span<const PodIndex> pods)
           bytes_max / (bytes_per_node * (cycle.survey.nodes().size() + 1)), 1)) {
   if (pods.size() < 2 || cycle.explain || cycle.survey.nodes().empty()) return;
   for (const PodIndex pod : pods) {
-    if (!cycle.cluster.pods().nominated[pod].exists()) ++slots_[key_of(pod)].asks;
+    if (!cycle.cluster.pods().nominated[pod].exists()) ++slots_[ask_key(cycle.cluster, pod)].asks;
   }
   std::erase_if(slots_, [](const auto& item) { return item.second.asks < 2; });
 }
 
-AskClasses::Key AskClasses::key_of(PodIndex pod) const {
-  const PodColumns& pods = cycle_.cluster.pods();
-  const Unit& unit = cycle_.cluster.units()[pods.unit[pod]];
+AskKey ask_key(const Cluster& cluster, PodIndex pod) {
+  const PodColumns& pods = cluster.pods();
+  const Unit& unit = cluster.units()[pods.unit[pod]];
   return {pods.requests[pod],       pods.shape[pod], pods.labels[pod],
           pods.namespace_name[pod], pods.notes[pod], unit.scheduling_priority,
           unit.never_preempts};
@@ -36,7 +36,7 @@ AskClasses::Key AskClasses::key_of(PodIndex pod) const {
 
 AskClasses::Slot* AskClasses::slot_of(PodIndex pod) {
   if (slots_.empty() || cycle_.cluster.pods().nominated[pod].exists()) return nullptr;
-  const auto found = slots_.find(key_of(pod));
+  const auto found = slots_.find(ask_key(cycle_.cluster, pod));
   return found == slots_.end() ? nullptr : &found->second;
 }
 
@@ -57,7 +57,7 @@ AskClass* AskClasses::of(PodIndex pod) {
     kept.now.emplace(cycle_.survey, cycle_.now, pod, cycle_.decided);
   }
   if (kept.now) kept.now->ask_for(pod);
-  const bool counts_only = cycle_.promises.empty() && !kept.after.constraints().any();
+  const bool counts_only = !cycle_.anybody_promised() && !kept.after.constraints().any();
   if (!counts_only) {
     kept.room.reset();
     kept.ranking.reset();

@@ -20,6 +20,10 @@
 
 namespace makeway {
 
+/// Equal for pods that are alike in everything that placing them looks at, nominations aside.
+using AskKey = std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool>;
+AskKey ask_key(const Cluster& cluster, PodIndex pod);
+
 struct AskClass {
   AskClass(Cycle& cycle, PodIndex ask);
 
@@ -45,18 +49,16 @@ class AskClasses {
   void done(PodIndex pod);
 
  private:
-  using Key = std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool>;
   struct Slot {
     std::int64_t asks = 0;
     std::unique_ptr<AskClass> kept;
   };
 
-  Key key_of(PodIndex pod) const;
   Slot* slot_of(PodIndex pod);
   void forget_oldest();
 
   Cycle& cycle_;
-  std::map<Key, Slot> slots_;
+  std::map<AskKey, Slot> slots_;
   std::vector<Slot*> kept_;  ///< Oldest first.
   std::size_t kept_max_ = 0;
 };

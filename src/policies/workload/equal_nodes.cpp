@@ -12,7 +12,7 @@ EqualNodes::EqualNodes(Cycle& cycle, std::int32_t ask_priority)
       cascades_count_(cascades_count(cycle.configuration)) {}
 
 bool EqualNodes::local(const PodFit& fit, NodeIndex node) {
-  if (!fit.only_resources(node) || !cycle_.promises.empty()) return false;
+  if (!fit.only_resources(node) || cycle_.anybody_promised()) return false;
   return lone(node, cycle_.cluster.order().pods(node).subspan(staying(node)));
 }
 

@@ -46,18 +46,29 @@ constexpr std::int64_t nominated_value = std::numeric_limits<std::int64_t>::min(
 /// Looks at one node after the other, cheap questions first.
 class RoomLook {
  public:
-  RoomLook(Cycle& cycle, PodFit& after, PodFit* now)
+  RoomLook(Cycle& cycle, PodFit& after, PodFit* now, NodeIndex nominated)
       : cycle_(cycle),
         after_(after),
         now_(now),
         scan_(after, cycle.rules),
-        nominated_(cycle.cluster.pods().nominated[after.ask()]),
-        pack_(cycle.configuration.workload.node_score == NodeScore::pack) {}
+        nominated_(nominated),
+        pack_(cycle.configuration.workload.node_score == NodeScore::pack) {
+    // Who has a place does not take another one from somebody less important: that one would have
+    // to make room for itself once more.
+    const bool has_place = nominated.exists() && cycle.cluster.nodes().flags[nominated].exists &&
+                           !after.check(nominated) &&
+                           keeps_promises(cycle, after.ask(), nominated, {});
+    if (!has_place) return;
+    respectful_.emplace(cycle.survey, after.scratch(), after.ask(), cycle.decided);
+    respectful_->respect_every_nomination(true);
+  }
 
   void soon(NodeIndex node) const { scan_.soon(node); }
   std::optional<Ranked> on(NodeIndex node) {
     if (!scan_.has_room(node) || after_.check(node)) return std::nullopt;
+    if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
     if (!keeps_promises(cycle_, after_.ask(), node, {})) return std::nullopt;
+    if (leans_on_hopeful(cycle_, after_, node, {})) return std::nullopt;
     const bool fits_now = now_ == nullptr || !now_->check_unreserved(node);
     const std::int64_t value = node == nominated_ ? nominated_value
                                : pack_            ? -fullness(after_, node)
@@ -72,6 +83,7 @@ class RoomLook {
   NodeScan scan_;
   NodeIndex nominated_;
   bool pack_;
+  std::optional<PodFit> respectful_;
 };
 
 /// Those that come after the best one, with what they lost on.
@@ -105,7 +117,7 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
-  RoomLook look(cycle, after, now);
+  RoomLook look(cycle, after, now, cycle.cluster.pods().nominated[after.ask()]);
   for (std::size_t place = 0; place < domain.size(); ++place) {
     const NodeIndex node = domain[place];
     if (place + NodeScan::ahead < domain.size()) look.soon(domain[place + NodeScan::ahead]);
@@ -123,19 +135,21 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
   return choice;
 }
 
-RoomRanking::RoomRanking(Cycle& cycle, PodFit& after)
+RoomRanking::RoomRanking(Cycle& cycle, PodFit& after, std::span<const std::uint8_t> allowed)
     : cycle_(cycle),
       after_(after),
       nodes_(cycle.survey.nodes()),
+      allowed_(allowed),
       entries_(nodes_.size()),
       tree_(nodes_.size(), Before{&entries_}) {}
 
 NodeChoice RoomRanking::choose(PodFit* now) {
-  RoomLook look(cycle_, after_, now);
+  RoomLook look(cycle_, after_, now, NodeIndex{});
   const auto look_at = [&](std::uint32_t place) {
     Entry& entry = entries_[place];
     if (entry.fits == Entry::Fits::now) --fitting_now_;
     entry = {};
+    if (!allowed_.empty() && allowed_[place] == 0) return;
     const std::optional<Ranked> found = look.on(nodes_[place]);
     if (!found) return;
     entry = {.fits = found->now ? Entry::Fits::now : Entry::Fits::later, .value = found->value};

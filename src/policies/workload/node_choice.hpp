@@ -32,11 +32,12 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const
 
 class RoomRanking {
  public:
-  RoomRanking(Cycle& cycle, PodFit& after);
+  /// `allowed`: by place in Survey::nodes, which of them count; empty: all do.
+  RoomRanking(Cycle& cycle, PodFit& after, std::span<const std::uint8_t> allowed = {});
   RoomRanking(const RoomRanking&) = delete;
   RoomRanking& operator=(const RoomRanking&) = delete;
 
-  /// Without alternatives.
+  /// Without alternatives, and without a look at the ask's own nomination.
   NodeChoice choose(PodFit* now);
   /// Something came to the node or left it.
   void changed(NodeIndex node) { changed_.push_back(node); }
@@ -60,6 +61,7 @@ class RoomRanking {
   Cycle& cycle_;
   PodFit& after_;
   std::span<const NodeIndex> nodes_;
+  std::span<const std::uint8_t> allowed_;
   bool looked_ = false;
   std::vector<NodeIndex> changed_;
   std::vector<Entry> entries_;  ///< By place in `nodes_`.

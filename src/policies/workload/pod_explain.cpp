@@ -8,16 +8,19 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view rule = "workload: units of lower priority leave one node";
+constexpr std::string_view pod_rule = "workload: units of lower priority leave one node";
 constexpr std::string_view no_alternative = "no other node can hold it";
 constexpr std::size_t spared_max = 10;
 constexpr std::size_t holders_max = 5;
+
+}  // namespace
 
 std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
+PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask,
+                     std::string_view rule) {
   const Cluster& cluster = cycle.cluster;
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
   PlanVictim victim;
@@ -35,13 +38,15 @@ PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const P
   return victim;
 }
 
+namespace {
+
 void add_victims(Cycle& cycle, const Candidate& chosen, const Candidate* next, PlanAsk& ask) {
   const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims ||
                             cycle.configuration.workload.victim_choice == VictimChoiceRule::best;
   cycle.budgets.start_trial();
   for (const VictimUnit& unit : chosen.victims.units) {
     for (const PodIndex pod : chosen.victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(cycle, unit, pod, ask);
+      PlanVictim victim = victim_of(cycle, unit, pod, ask, pod_rule);
       const bool violates = cycle.budgets.charge(pod);
       victim.violates_budget =
           over_victims ? violates : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
@@ -61,10 +66,13 @@ void add_victims(Cycle& cycle, const Candidate& chosen, const Candidate* next, P
   }
 }
 
-void add_spared(Cycle& cycle, const Candidate& chosen, PlanExplanation& explanation) {
+}  // namespace
+
+void explain_spared(Cycle& cycle, std::span<const VictimUnit> spared, std::size_t victims,
+                    PlanExplanation& explanation) {
   const PodColumns& pods = cycle.cluster.pods();
   std::int64_t count = 0;
-  for (const VictimUnit& unit : chosen.spared) {
+  for (const VictimUnit& unit : spared) {
     count += unit.size;
     if (explanation.spared.size() >= spared_max) continue;
     explanation.spared.push_back(
@@ -73,10 +81,8 @@ void add_spared(Cycle& cycle, const Candidate& chosen, PlanExplanation& explanat
          .priority = unit.priority});
   }
   explanation.spared_count = count;
-  explanation.potential_victims = count + static_cast<std::int64_t>(chosen.victims.pods.size());
+  explanation.potential_victims = count + static_cast<std::int64_t>(victims);
 }
-
-}  // namespace
 
 std::string fits_reason(const PlanAsk& ask) {
   return fmt::format("fits now on {} of {}", ask.explanation.nodes_fitting,
@@ -150,20 +156,23 @@ void explain_holders(Cycle& cycle, PlanAsk& ask) {
   }
 }
 
-std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& now, NodeIndex node) {
+std::vector<PodPlacement> needed_leavers(Cycle& cycle, std::span<const NodeIndex> nodes,
+                                         const std::function<bool()>& fits) {
   std::vector<PodIndex> leaving = cycle.gone;
   // Those of other nodes are put back first: they seldom matter.
   const PodColumns& pods = cycle.cluster.pods();
-  std::ranges::stable_partition(leaving, [&](PodIndex pod) { return pods.node[pod] != node; });
-  Scratch& world = now.scratch();
+  std::ranges::stable_partition(leaving, [&](PodIndex pod) {
+    return std::ranges::find(nodes, pods.node[pod]) == nodes.end();
+  });
+  Scratch& world = cycle.now;
   const Scratch::Checkpoint before = world.checkpoint();
   world.remove(leaving);
   std::vector<PodPlacement> needed;
-  const bool enough = !now.check_unreserved(node);
+  const bool enough = fits();
   for (const PodIndex pod : leaving) {
     if (!enough) break;  // It waits for somebody to come, not for somebody to go.
     world.place(pod, pods.node[pod]);
-    if (!now.check_unreserved(node)) continue;
+    if (fits()) continue;
     world.remove(pod);
     needed.push_back(placement_of(cycle.cluster, pod, pods.node[pod]));
   }
@@ -175,7 +184,7 @@ std::vector<PodPlacement> needed_leavers(Cycle& cycle, PodFit& now, NodeIndex no
 void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& ask) {
   const Candidate& chosen = best.front();
   add_victims(cycle, chosen, best.size() > 1 ? &best[1] : nullptr, ask);
-  add_spared(cycle, chosen, ask.explanation);
+  explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   ask.explanation.cascades = chosen.cascades;
   for (const Candidate& other : best.subspan(1)) {
     std::string lost_on = first_difference(other.score, chosen.score);

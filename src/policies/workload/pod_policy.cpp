@@ -109,7 +109,8 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
   if (!choice.later) return false;
   ask_.outcome = Outcome::waits;
   place(*choice.later);
-  ask_.waits_for = needed_leavers(cycle_, *now, *choice.later);
+  ask_.waits_for = needed_leavers(cycle_, std::span(&*choice.later, 1),
+                                  [&] { return !now->check_unreserved(*choice.later); });
   ask_.reason = waits_reason(ask_);
   return true;
 }

@@ -42,7 +42,8 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
                                            ? choose_put_back(node, still)
                                            : choose_best(node, still, not_worse_than);
   fit_.scratch().rollback(start);
-  if (candidate && !keeps_promises(cycle_, fit_.ask(), node, candidate->victims.pods)) {
+  if (candidate && (!keeps_promises(cycle_, fit_.ask(), node, candidate->victims.pods) ||
+                    leans_on_hopeful(cycle_, fit_, node, candidate->victims.pods))) {
     unproven_ = true;  // Others might leave instead.
     refused_ = Refused{.reason = RefusalReason::promised};
     return std::nullopt;
@@ -202,6 +203,9 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
     unit.begin = static_cast<std::uint32_t>(candidate.victims.pods.size());
     candidate.victims.pods.insert(candidate.victims.pods.end(), pods.begin(), pods.end());
     candidate.victims.units.push_back(unit);
+  }
+  if (cycle_.configuration.workload.below_minimum == BelowMinimum::evict) {
+    cycle_.rules.add_fallen(fit_.scratch(), candidate.victims);
   }
   // A search for the best set can only go by the set itself.
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims ||

@@ -1,0 +1,47 @@
+// Findings: problems of a cluster while they are collected. Private to validation*.cpp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/problem.hpp"
+#include "model/cluster.hpp"
+
+namespace makeway {
+
+class Findings {
+ public:
+  explicit Findings(const Cluster& cluster) : cluster_(cluster) {}
+
+  void error(Problem problem) { add(Severity::error, std::move(problem)); }
+  void warning(Problem problem) { add(Severity::warning, std::move(problem)); }
+
+  void unknown_class(std::string object, std::string field, std::string_view name) {
+    error({.object = std::move(object),
+           .field = std::move(field),
+           .value = shorten(name),
+           .message = "no PriorityClass of this name is in the input",
+           .remedy = "add it (kubectl get priorityclasses -o yaml) or correct the name"});
+  }
+
+  const Cluster& cluster() const { return cluster_; }
+  Problems take() { return std::move(problems_); }
+
+ private:
+  void add(Severity severity, Problem problem) {
+    problem.severity = severity;
+    problems_.push_back(std::move(problem));
+  }
+
+  const Cluster& cluster_;
+  Problems problems_;
+};
+
+inline std::string annotation_field(std::string_view name) {
+  return fmt::format("metadata.annotations[{}]", name);
+}
+
+}  // namespace makeway

@@ -1,0 +1,45 @@
+#include "model/group_status.hpp"
+
+#include <fmt/format.h>
+
+#include "model/object_text.hpp"
+
+namespace makeway {
+
+PriorityMismatch priority_mismatch(const Cluster& cluster, GroupIndex group) {
+  PriorityMismatch result;
+  const PodColumns& pods = cluster.pods();
+  const std::int32_t expected = cluster.units()[cluster.groups()[group].unit].scheduling_priority;
+  for (const PodIndex pod : cluster.groups()[group].members) {
+    if (pods.priority[pod] == expected) continue;
+    ++result.pods;
+    const bool is_first =
+        !result.first.exists() || pods.name[pod.value] < pods.name[result.first.value];
+    if (is_first) result.first = pod;
+  }
+  return result;
+}
+
+std::string priority_mismatch_text(const Cluster& cluster, GroupIndex group) {
+  const PriorityMismatch mismatch = priority_mismatch(cluster, group);
+  if (mismatch.pods == 0) return {};
+  const Unit& unit = cluster.units()[cluster.groups()[group].unit];
+  return fmt::format("{} of its {} pods {} another priority, the first is {} with {} instead of {}",
+                     mismatch.pods, unit.size, mismatch.pods == 1 ? "carries" : "carry",
+                     cluster.pod_key(mismatch.first), cluster.pods().priority[mismatch.first],
+                     unit.scheduling_priority);
+}
+
+std::optional<PlanStatus> priority_condition(const Cluster& cluster, GroupIndex group) {
+  std::string text = priority_mismatch_text(cluster, group);
+  if (text.empty()) return std::nullopt;
+  const Group& object = cluster.groups()[group];
+  return PlanStatus{.object = object_text("PodGroup", cluster.text(object.namespace_name),
+                                          cluster.text(object.name)),
+                    .condition = std::string(pods_not_matching_priority),
+                    .value = true,
+                    .reason = "PriorityDiffers",
+                    .message = std::move(text) + "; the group's counts"};
+}
+
+}  // namespace makeway

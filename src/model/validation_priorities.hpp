@@ -1,0 +1,27 @@
+// The rules of the two priorities, and of groups. Private to validation.cpp.
+//
+// A unit asks with its scheduling priority and is protected by its preemption priority. The second
+// is never below the first: if X made Y leave, sched(X) > pre(Y) >= sched(Y), so Y could not make X
+// leave (pre(X) >= sched(X) > sched(Y)). An administrator may also limit how far it lies above, and
+// for which scheduling priorities it may differ at all, so that nobody makes a humble workload
+// impossible to preempt.
+#pragma once
+
+#include "model/configuration.hpp"
+#include "model/findings.hpp"
+
+namespace makeway {
+
+/// Classes that are named and not there; preemption priorities below scheduling priorities.
+void check_groups(Findings& findings);
+void check_pods(Findings& findings);
+
+/// Preemption priorities that the configuration forbids.
+void check_caps(Findings& findings, const WorkloadSettings& settings);
+
+void lint_groups(Findings& findings);
+void lint_workloads(Findings& findings);
+/// What a pod says about preemption that has no effect.
+void lint_marks(Findings& findings, PodIndex pod);
+
+}  // namespace makeway

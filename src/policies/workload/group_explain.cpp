@@ -1,0 +1,102 @@
+#include "policies/workload/group_explain.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "policies/workload/pod_explain.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view rule = "workload: units of lower priority leave for a group";
+
+std::string placed_text(const PlanAsk& ask, std::size_t members) {
+  return fmt::format("{} of its {}", ask.placements.size(),
+                     counted(static_cast<std::int64_t>(members), "pending pod"));
+}
+
+std::size_t node_count(const PlanAsk& ask) {
+  std::vector<std::string_view> nodes;
+  for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
+  std::ranges::sort(nodes);
+  const auto repeated = std::ranges::unique(nodes);
+  return nodes.size() - repeated.size();
+}
+
+/// "the placement on n1, n2", with the domain when there is one.
+std::string alternative_text(const Cycle& cycle, const GroupCandidate& other) {
+  constexpr std::size_t told_max = 3;
+  std::vector<std::string> nodes;
+  for (const PodOnNode& place : other.places) nodes.push_back(node_name(cycle.cluster, place.node));
+  std::ranges::sort(nodes);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  const std::size_t more = nodes.size() > told_max ? nodes.size() - told_max : 0;
+  nodes.resize(nodes.size() - more);
+  std::string text = fmt::format("the placement on {}", fmt::join(nodes, ", "));
+  if (more > 0) text += fmt::format(" and {} more", more);
+  if (!other.domain.empty()) text += fmt::format(" in {}", other.domain);
+  return text;
+}
+
+std::string nodes_text(const PlanAsk& ask) {
+  return counted(static_cast<std::int64_t>(node_count(ask)), "node");
+}
+
+}  // namespace
+
+std::string group_fits_reason(const PlanAsk& ask, std::size_t members) {
+  return fmt::format("{} fit now, on {}", placed_text(ask, members), nodes_text(ask));
+}
+
+std::string group_waits_reason(const PlanAsk& ask) {
+  if (ask.waits_for.empty()) return "fits once asks before it have arrived";
+  return fmt::format("fits once {} {} gone",
+                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
+                     ask.waits_for.size() == 1 ? "is" : "are");
+}
+
+std::string group_preempts_reason(const PlanAsk& ask, std::size_t members) {
+  return fmt::format("{} of lower priority must leave so that {} fit, on {}",
+                     counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
+                     placed_text(ask, members), nodes_text(ask));
+}
+
+std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
+                                 std::optional<PodIndex> without, bool proven) {
+  const std::string words = nothing_reason(ask, proven ? Unplaced::proven : Unplaced::unproven);
+  if (!without) return words;
+  return fmt::format("not enough of its pods find a place; {} {}",
+                     cycle.cluster.pods().name[without->value], words);
+}
+
+void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const GroupCandidate* other,
+                           PlanAsk& ask) {
+  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims;
+  cycle.budgets.start_trial();
+  for (const VictimUnit& unit : chosen.victims.units) {
+    for (const PodIndex pod : chosen.victims.pods_of(unit)) {
+      PlanVictim victim = victim_of(cycle, unit, pod, ask, rule);
+      const bool violates = cycle.budgets.charge(pod);
+      victim.violates_budget =
+          over_victims ? violates : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
+      if (ask.placement_given) {
+        victim.cause_alternative = "none: the nodes were given";
+        victim.cause_key = "given";
+      } else if (other == nullptr) {
+        victim.cause_alternative = "none: one placement was tried";
+        victim.cause_key = "only candidate";
+      } else {
+        victim.cause_alternative = alternative_text(cycle, *other);
+        victim.cause_key = first_difference(chosen.score, other->score);
+        if (victim.cause_key.empty()) victim.cause_key = "name";
+      }
+      ask.victims.push_back(std::move(victim));
+    }
+  }
+  explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
+}
+
+}  // namespace makeway

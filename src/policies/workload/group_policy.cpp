@@ -1,0 +1,364 @@
+#include "policies/workload/group_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/group_status.hpp"
+#include "policies/workload/group_explain.hpp"
+#include "policies/workload/group_search.hpp"
+#include "policies/workload/member_order.hpp"
+#include "policies/workload/pod_explain.hpp"
+
+namespace makeway {
+namespace {
+
+class GroupDecision {
+ public:
+  GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
+
+  void run();
+
+ private:
+  const Unit& unit() const { return cycle_.cluster.units()[task_.unit]; }
+  const Group& group() const { return cycle_.cluster.groups()[unit().group]; }
+
+  void read_members(std::span<const PodOnNode> given);
+  bool cannot_ask();
+  bool fits_now();
+  bool fits_later();
+  bool find_leavers(std::span<const PodOnNode> places);
+  std::vector<PodOnNode> places_in(MemberFits& after, MemberFits* now);
+  std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits& after, MemberFits* now);
+  bool held_by_nominations();
+  void preempt();
+  std::optional<GroupCandidate> search(MemberFits& fits);
+  void search_domain(GroupSearch& search, std::optional<GroupCandidate>& best);
+  void note_bound(std::string_view name);
+  const GroupDomain& domain_named(std::string_view name) const;
+  bool delayed();
+  void fill_free_room(GroupCandidate& chosen);
+  void settle(Outcome outcome, std::span<const PodOnNode> places,
+              std::span<const PodIndex> victims);
+
+  Cycle& cycle_;
+  GroupTask task_;
+  std::vector<GroupDomain> domains_;
+  std::int64_t bound_ = 0;  ///< Members that run and stay.
+  PlanAsk ask_;
+  std::optional<GroupCandidate> runner_up_;
+  bool modest_ = false;  ///< No member takes room that is nominated to anybody.
+};
+
+GroupDecision::GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given)
+    : cycle_(cycle) {
+  task_.unit = unit;
+  ask_.kind = AskKind::pod_group;
+  ask_.namespace_name = std::string(cycle.cluster.text(group().namespace_name));
+  ask_.name = std::string(cycle.cluster.text(group().name));
+  ask_.priority = this->unit().scheduling_priority;
+  ask_.placement_given = !given.empty();
+  ask_.explanation.nodes_considered = static_cast<std::int64_t>(cycle.survey.nodes().size());
+  read_members(given);
+  domains_ = domains_of(cycle, unit);
+}
+
+void GroupDecision::read_members(std::span<const PodOnNode> given) {
+  const PodColumns& pods = cycle_.cluster.pods();
+  for (const PodIndex pod : group().members) {
+    if (pods.deletion[pod] != no_time) continue;
+    if (pods.node[pod].exists()) {
+      if (cycle_.after.node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
+    } else {
+      task_.members.push_back(pod);
+    }
+  }
+  order_members(cycle_, task_.members);
+  const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
+  task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
+  const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
+  task_.wanted = for_all ? task_.members.size() : task_.needed;
+  // In the order in which members are placed; who is not given a place gets none.
+  for (const PodIndex member : task_.members) {
+    const auto at = std::ranges::find(given, member, &PodOnNode::pod);
+    if (at != given.end()) task_.given.push_back(*at);
+  }
+}
+
+void GroupDecision::run() {
+  // Members hold no room against each other.
+  for (const PodIndex member : task_.members) settle_decided(cycle_, member);
+  if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
+  cycle_.plan.asks.push_back(std::move(ask_));
+}
+
+/// What no room could help.
+bool GroupDecision::cannot_ask() {
+  const auto all = static_cast<std::int64_t>(task_.members.size()) + bound_;
+  if (!unit().defined) {
+    ask_.outcome = Outcome::not_found;
+    ask_.reason = "its PodGroup does not exist, so nothing is known about it";
+    return true;
+  }
+  ask_.outcome = Outcome::infeasible;
+  if (unit().gang && all < unit().minimum) {
+    ask_.reason = fmt::format("{} of the {} pods of its minimum exist", all, unit().minimum);
+    return true;
+  }
+  const std::string mismatch = priority_mismatch_text(cycle_.cluster, unit().group);
+  const bool refuses =
+      cycle_.configuration.workload.pods_not_matching_priority == PodsNotMatchingPriority::refuse;
+  if (!refuses || mismatch.empty()) return false;
+  ask_.reason = fmt::format("refused: {}", mismatch);
+  return true;
+}
+
+bool GroupDecision::fits_now() {
+  MemberFits after(cycle_, cycle_.after, task_.members);
+  std::optional<MemberFits> now;
+  if (cycle_.worlds_differ) now.emplace(cycle_, cycle_.now, task_.members);
+  // Who has places does not take others from somebody less important.
+  const bool nominated = std::ranges::any_of(task_.members, [&](PodIndex member) {
+    return cycle_.cluster.pods().nominated[member].exists();
+  });
+  modest_ = nominated;
+  const std::vector<PodOnNode> places = places_in(after, now ? &*now : nullptr);
+  if (places.size() < task_.needed) return false;
+  settle(Outcome::fits, places, {});
+  ask_.reason = group_fits_reason(ask_, task_.members.size());
+  return true;
+}
+
+bool GroupDecision::fits_later() {
+  modest_ = false;
+  if (!cycle_.worlds_differ) return false;
+  std::vector<PodOnNode> places;
+  {
+    MemberFits after(cycle_, cycle_.after, task_.members);
+    places = places_in(after, nullptr);
+  }
+  if (places.size() < task_.needed) return false;
+  find_leavers(places);
+  settle(Outcome::waits, places, {});
+  ask_.reason = group_waits_reason(ask_);
+  return true;
+}
+
+/// True: they fit at once. Otherwise says for whom they wait.
+bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
+  MemberFits now(cycle_, cycle_.now, task_.members);
+  const auto fit = [&] { return now.fit_in_turn(places, MemberFits::Nominations::ignore); };
+  if (fit()) return true;
+  std::vector<NodeIndex> nodes;
+  for (const PodOnNode& place : places) nodes.push_back(place.node);
+  ask_.waits_for = needed_leavers(cycle_, nodes, fit);
+  return false;
+}
+
+/// Places without anybody leaving for them: in the domain that takes the most members, the first of
+/// equals.
+std::vector<PodOnNode> GroupDecision::places_in(MemberFits& after, MemberFits* now) {
+  std::vector<PodOnNode> most;
+  for (const GroupDomain& domain : domains_) {
+    std::vector<PodOnNode> places = places_in(domain, after, now);
+    if (places.size() > most.size()) most = std::move(places);
+  }
+  return most;
+}
+
+/// The worlds are left as they were.
+std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, MemberFits& after,
+                                                MemberFits* now) {
+  const Scratch::Checkpoint before_after = cycle_.after.checkpoint();
+  const Scratch::Checkpoint before_now = cycle_.now.checkpoint();
+  std::vector<PodOnNode> places;
+  if (task_.given.empty()) {
+    GroupPlacer placer(cycle_, domain, after, now);
+    places = placer.place({.members = task_.members,
+                           .needed = task_.needed,
+                           .enough = task_.members.size(),
+                           .modest_after = modest_ ? 0 : task_.wanted});
+    if (placer.bound_reached()) note_bound("engine.placementStepsMax");
+  } else if (after.fit_in_turn(task_.given, MemberFits::Nominations::count) &&
+             (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
+             keeps_promises(cycle_, task_.given, {})) {
+    places = task_.given;
+  }
+  cycle_.after.rollback(before_after);
+  cycle_.now.rollback(before_now);
+  return places;
+}
+
+/// kube-scheduler's rule: no second preemption while a preempted pod leaves a nominated node.
+bool GroupDecision::held_by_nominations() {
+  const PodColumns& pods = cycle_.cluster.pods();
+  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
+      unit().never_preempts) {
+    return false;
+  }
+  std::vector<PodOnNode> places;
+  for (const PodIndex member : task_.members) {
+    const NodeIndex node = pods.nominated[member];
+    if (!node.exists() || !cycle_.cluster.nodes().flags[node].exists) continue;
+    places.push_back({.pod = member, .node = node});
+    for (const PodIndex other : cycle_.cluster.order().pods(node)) {
+      if (pods.deletion[other] == no_time || !pods.flags[other].disrupted_by_preemption) continue;
+      if (cycle_.rules.priority_of(other) >= ask_.priority || cycle_.rules.overdue(other)) continue;
+      const PodPlacement awaited = placement_of(cycle_.cluster, other, node);
+      if (std::ranges::find(ask_.waits_for, awaited) == ask_.waits_for.end()) {
+        ask_.waits_for.push_back(awaited);
+      }
+    }
+  }
+  if (ask_.waits_for.empty()) return false;
+  std::ranges::sort(ask_.waits_for);
+  settle(Outcome::waits, places, {});
+  ask_.reason = "waits for preempted pods to leave the nodes that its members are nominated to";
+  return true;
+}
+
+void GroupDecision::preempt() {
+  if (unit().never_preempts) {
+    const bool proven = MemberFits(cycle_, cycle_.after, task_.members).countable() &&
+                        !cycle_.anybody_promised() && ask_.bounds_reached.empty();
+    ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
+    ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
+                              proven ? "does not fit" : "no place was found");
+    return;
+  }
+  std::optional<GroupCandidate> chosen;
+  {
+    MemberFits fits(cycle_, cycle_.after, task_.members);
+    chosen = search(fits);
+  }
+  if (!chosen || delayed()) return;
+  if (task_.given.empty()) fill_free_room(*chosen);
+  // A search may find room that the first look did not.
+  const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
+  ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
+  explain_group_victims(cycle_, *chosen, runner_up_ ? &*runner_up_ : nullptr, ask_);
+  const Outcome outcome = !chosen->victims.pods.empty() ? Outcome::preempts
+                          : at_once                     ? Outcome::fits
+                                                        : Outcome::waits;
+  settle(outcome, chosen->places, chosen->victims.pods);
+  ask_.reason = outcome == Outcome::fits    ? group_fits_reason(ask_, task_.members.size())
+                : outcome == Outcome::waits ? group_waits_reason(ask_)
+                                            : group_preempts_reason(ask_, task_.members.size());
+}
+
+/// The best score over all domains, the first domain of equals.
+std::optional<GroupCandidate> GroupDecision::search(MemberFits& fits) {
+  std::optional<GroupCandidate> best;
+  RefusalTally refusals;
+  std::optional<PodIndex> without_place;
+  bool proven = true;
+  std::int64_t potential_victims = 0;
+  for (const GroupDomain& domain : domains_) {
+    GroupSearch search(cycle_, task_, domain, fits);
+    search_domain(search, best);
+    for (const std::string& bound : search.bounds_reached()) note_bound(bound);
+    potential_victims += search.potential_victims();
+    search.add_refusals(refusals);
+    proven = proven && search.proven();
+    if (!without_place) without_place = search.without_place();
+  }
+  ask_.explanation.potential_victims = potential_victims;
+  if (best) return best;
+  ask_.explanation.refusals = refusals.refusals(cycle_.survey);
+  proven = proven && ask_.bounds_reached.empty();
+  ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
+  ask_.reason = domains_.empty() ? "no node is in a domain that it may use"
+                                 : group_nothing_reason(cycle_, ask_, without_place, proven);
+  return std::nullopt;
+}
+
+/// As configured; where that starts from simpler plans, without the priority search and without
+/// touching those under a budget as well, and the best score wins.
+void GroupDecision::search_domain(GroupSearch& search, std::optional<GroupCandidate>& best) {
+  const WorkloadSettings& settings = cycle_.configuration.workload;
+  const auto consider = [&](std::optional<GroupCandidate> found) {
+    if (!found) return;
+    if (best && compare(found->score, best->score) >= 0) {
+      if (!runner_up_ || compare(found->score, runner_up_->score) < 0)
+        runner_up_ = std::move(found);
+      return;
+    }
+    if (best) runner_up_ = std::move(best);
+    best = std::move(found);
+  };
+  const bool several = settings.start_from_simple_plans && task_.given.empty();
+  if (several && cycle_.budgets.any()) {
+    consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
+  }
+  if (several && settings.priority_search != PrioritySearch::none) {
+    consider(search.run({.priority_search = PrioritySearch::none}));
+  }
+  consider(search.run({.priority_search = settings.priority_search}));
+}
+
+void GroupDecision::note_bound(std::string_view name) {
+  if (std::ranges::find(ask_.bounds_reached, name) == ask_.bounds_reached.end()) {
+    ask_.bounds_reached.emplace_back(name);
+  }
+}
+
+const GroupDomain& GroupDecision::domain_named(std::string_view name) const {
+  return *std::ranges::find(domains_, name, &GroupDomain::name);
+}
+
+bool GroupDecision::delayed() {
+  const Duration delay = cycle_.configuration.engine.preemption_delay;
+  const Time created = group().object ? group().object->created.value_or(no_time) : no_time;
+  if (delay.ms == 0 || created == no_time || !(cycle_.rules.now() - created < delay)) return false;
+  ask_.outcome = Outcome::waits;
+  ask_.waits_until = created + delay;
+  ask_.reason = fmt::format("may make others leave only {} after its creation, from {} on",
+                            to_text(delay), to_text(*ask_.waits_until));
+  return true;
+}
+
+/// Members beyond those that others leave for take what is free once they are gone.
+void GroupDecision::fill_free_room(GroupCandidate& chosen) {
+  std::vector<PodIndex> others;
+  for (const PodIndex member : task_.members) {
+    if (std::ranges::find(chosen.places, member, &PodOnNode::pod) == chosen.places.end()) {
+      others.push_back(member);
+    }
+  }
+  if (others.empty()) return;
+  Scratch& world = cycle_.after;
+  const Scratch::Checkpoint before = world.checkpoint();
+  world.remove(chosen.victims.pods);
+  for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
+  {
+    MemberFits fits(cycle_, world, others);
+    GroupPlacer placer(cycle_, domain_named(chosen.domain), fits, nullptr);
+    const std::vector<PodOnNode> more =
+        placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
+    chosen.places.insert(chosen.places.end(), more.begin(), more.end());
+  }
+  world.rollback(before);
+}
+
+void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
+                           std::span<const PodIndex> victims) {
+  ask_.outcome = outcome;
+  for (const PodOnNode& place : places) {
+    ask_.placements.push_back(placement_of(cycle_.cluster, place.pod, place.node));
+    if (outcome == Outcome::fits) {
+      settle_bound(cycle_, place.pod, place.node);
+    } else {
+      settle_nominated(cycle_, place.pod, place.node, victims);
+      victims = {};
+    }
+  }
+  std::ranges::sort(ask_.placements);
+}
+
+}  // namespace
+
+void decide_group(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given) {
+  GroupDecision(cycle, unit, given).run();
+}
+
+}  // namespace makeway

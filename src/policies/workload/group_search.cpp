@@ -1,0 +1,296 @@
+#include "policies/workload/group_search.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+namespace makeway {
+
+GroupSearch::GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain& domain,
+                         MemberFits& fits)
+    : cycle_(cycle),
+      task_(task),
+      domain_(domain),
+      fits_(fits),
+      placer_(cycle, domain, fits, nullptr) {
+  priority_ = cycle.cluster.units()[task.unit].scheduling_priority;
+}
+
+std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
+  Scratch& world = fits_.world();
+  const Scratch::Checkpoint start = world.checkpoint();
+  list_victims(variant.spare_violating);
+  evicted_.assign(list_.units.size(), 1);
+  for (const VictimUnit& unit : list_.units) world.remove(list_.pods_of(unit));
+  std::optional<GroupCandidate> found;
+  if (place(task_.wanted) < task_.needed) {
+    nothing_found();
+  } else {
+    put_back_where_possible(cycle_.configuration.workload.put_back, true);
+    if (task_.given.empty()) lower_priority(variant.priority_search);
+    put_back_where_possible(cycle_.configuration.workload.put_back, false);
+    take_fallen();
+    found = candidate();
+  }
+  world.rollback(start);
+  if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) {
+    proven_ = false;
+    return std::nullopt;
+  }
+  return found;
+}
+
+// ---- Steps 2 and 4 ------------------------------------------------------------------------------
+
+void GroupSearch::list_victims(bool spare_violating) {
+  list_.clear();
+  cycle_.rules.collect(fits_.world(), domain_.nodes, priority_, list_);
+  std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
+    return cycle_.rules.more_important(a, b);
+  });
+  mark_violations(list_);
+  keep_within_budgets();
+  if (spare_violating) {
+    std::erase_if(list_.units, [](const VictimUnit& unit) { return unit.violations > 0; });
+  }
+}
+
+/// One walk in order of importance, as kube-scheduler does it.
+void GroupSearch::mark_violations(VictimList& list) {
+  if (!cycle_.budgets.any()) return;
+  cycle_.budgets.start_trial();
+  for (VictimUnit& unit : list.units) {
+    unit.violations = 0;
+    for (const PodIndex pod : list.pods_of(unit)) {
+      if (cycle_.budgets.charge(pod)) ++unit.violations;
+    }
+  }
+}
+
+/// Strict budgets: the least important ones that a budget still allows are potential victims.
+void GroupSearch::keep_within_budgets() {
+  budgets_kept_some_ = false;
+  if (cycle_.configuration.budgets.mode != BudgetMode::strict || !cycle_.budgets.any()) return;
+  cycle_.budgets.start_trial();
+  std::vector<VictimUnit> allowed;
+  for (VictimUnit& unit : std::ranges::reverse_view(list_.units)) {
+    const bool too_much = !cycle_.budgets.charge_all(list_.pods_of(unit));
+    budgets_kept_some_ = budgets_kept_some_ || too_much;
+    unit.violations = 0;
+    if (!too_much) allowed.push_back(unit);
+  }
+  std::ranges::reverse(allowed);
+  list_.units = std::move(allowed);
+}
+
+// ---- Step 3 -------------------------------------------------------------------------------------
+
+/// Returns how many members have a place; they are in the world.
+std::size_t GroupSearch::place(std::size_t enough) {
+  if (task_.given.empty()) {
+    places_ = placer_.place({.members = task_.members, .needed = task_.needed, .enough = enough});
+    if (placer_.bound_reached()) note_bound("engine.placementStepsMax");
+  } else {
+    places_.clear();
+    for (const PodOnNode& place : task_.given) {
+      if (fits_.of(place.pod).check(place.node)) continue;
+      fits_.world().place(place.pod, place.node);
+      places_.push_back(place);
+    }
+  }
+  members_on_.assign(cycle_.survey.nodes().size(), 0);
+  for (const PodOnNode& place : places_) ++members_on_[cycle_.survey.place_of(place.node)];
+  return places_.size();
+}
+
+void GroupSearch::nothing_found() {
+  proven_ = false;
+  without_place_ = placer_.first_without();
+  if (!task_.given.empty()) {
+    for (const PodOnNode& place : task_.given) {
+      if (!fits_.world().node_of(place.pod).exists()) without_place_ = place.pod;
+    }
+  }
+  if (!without_place_) return;
+  PodFit& fit = fits_.of(*without_place_);
+  refusals_.clear();
+  for (const NodeIndex node : domain_.nodes) {
+    if (const std::optional<Refused> refused = fit.check(node)) {
+      refusals_.emplace_back(node, *refused);
+    }
+  }
+  if (budgets_kept_some_ || !bounds_reached_.empty() || !task_.given.empty()) return;
+  proven_ =
+      fits_.countable() && !cycle_.anybody_promised();  // A promise may be what is in the way.
+}
+
+void GroupSearch::add_refusals(RefusalTally& tally) {
+  for (const auto& [node, refused] : refusals_) {
+    tally.add(refused, node, cycle_.survey.place_of(node));
+  }
+}
+
+// ---- Step 6 -------------------------------------------------------------------------------------
+
+void GroupSearch::lower_priority(PrioritySearch priority_search) {
+  if (priority_search == PrioritySearch::none) return;
+  std::vector<std::int32_t> priorities;
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    if (evicted_[at] != 0) priorities.push_back(list_.units[at].priority);
+  }
+  std::ranges::sort(priorities);
+  const auto repeated = std::ranges::unique(priorities);
+  priorities.erase(repeated.begin(), repeated.end());
+  if (priorities.size() < 2) return;
+  const std::vector<PodOnNode> first_places = places_;
+  const std::size_t wanted = places_.size();
+  const bool halve = priority_search == PrioritySearch::bisect ||
+                     (priority_search == PrioritySearch::adaptive && fits_.countable());
+  // The last one is known to do: it is where the members are now.
+  std::size_t low = 0;
+  std::size_t high = priorities.size() - 1;
+  while (low < high) {
+    const std::size_t middle = halve ? low + (high - low) / 2 : low;
+    if (finds_places_up_to(priorities[middle], wanted)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  Scratch& world = fits_.world();
+  if (high + 1 == priorities.size()) {  // Nothing lower: they stay where they were.
+    for (const PodOnNode& place : places_) world.remove(place.pod);
+    places_ = first_places;
+    for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+    members_on_.assign(cycle_.survey.nodes().size(), 0);
+    for (const PodOnNode& place : places_) ++members_on_[cycle_.survey.place_of(place.node)];
+    return;
+  }
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    if (evicted_[at] == 0 || list_.units[at].priority <= priorities[high]) continue;
+    evicted_[at] = 0;
+    world.put_back(list_.pods_of(list_.units[at]));
+  }
+  for (const PodOnNode& place : places_) world.remove(place.pod);
+  place(wanted);
+}
+
+/// Whether as many members find a place with nobody above the priority gone. Leaves the members
+/// where they found places, and the victims gone.
+bool GroupSearch::finds_places_up_to(std::int32_t highest, std::size_t wanted) {
+  Scratch& world = fits_.world();
+  for (const PodOnNode& place : places_) world.remove(place.pod);
+  std::vector<std::size_t> back;
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    if (evicted_[at] == 0 || list_.units[at].priority <= highest) continue;
+    back.push_back(at);
+    world.put_back(list_.pods_of(list_.units[at]));
+  }
+  const bool enough = place(wanted) >= wanted;
+  for (const PodOnNode& place : places_) world.remove(place.pod);
+  for (const std::size_t at : back) world.remove(list_.pods_of(list_.units[at]));
+  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+  return enough;
+}
+
+// ---- Steps 5 and 7 ------------------------------------------------------------------------------
+
+void GroupSearch::put_back_where_possible(PutBack mode, bool only_violating) {
+  if (mode == PutBack::none) return;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const bool violating : {true, false}) {
+      if (only_violating && !violating) continue;
+      for (std::size_t at = 0; at < list_.units.size(); ++at) {
+        if (evicted_[at] == 0 || (list_.units[at].violations > 0) != violating) continue;
+        changed = put_back(at) || changed;
+      }
+    }
+    if (mode == PutBack::once) return;
+  }
+}
+
+bool GroupSearch::put_back(std::size_t at) {
+  if (steps_ >= cycle_.configuration.engine.victim_steps_max) {
+    note_bound("engine.victimStepsMax");
+    return false;
+  }
+  ++steps_;
+  const VictimUnit& unit = list_.units[at];
+  fits_.world().put_back(list_.pods_of(unit));
+  if (all_fit_beside(unit)) {
+    evicted_[at] = 0;
+    return true;
+  }
+  fits_.world().remove(list_.pods_of(unit));
+  return false;
+}
+
+/// The unit is back in the world, and the members are in it.
+bool GroupSearch::all_fit_beside(const VictimUnit& unit) {
+  if (fits_.constrained()) {
+    Scratch& world = fits_.world();
+    const Scratch::Checkpoint before = world.checkpoint();
+    for (const PodOnNode& place : places_) world.remove(place.pod);
+    const bool fit = fits_.fit_in_turn(places_, MemberFits::Nominations::count);
+    world.rollback(before);
+    return fit;
+  }
+  const PodColumns& pods = cycle_.cluster.pods();
+  return std::ranges::all_of(list_.pods_of(unit), [&](PodIndex pod) {
+    const NodeIndex node = pods.node[pod];
+    if (!cycle_.cluster.nodes().flags[node].exists) return true;
+    return members_on_[cycle_.survey.place_of(node)] == 0 || fits_.still_fit(places_, node);
+  });
+}
+
+/// `workload.belowMinimum` evict: a gang that falls under its minimum goes whole.
+void GroupSearch::take_fallen() {
+  if (cycle_.configuration.workload.below_minimum != BelowMinimum::evict) return;
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    const VictimUnit& unit = list_.units[at];
+    if (evicted_[at] == 0 || !cycle_.rules.falls_whole(fits_.world(), unit.unit)) continue;
+    for (std::size_t other = 0; other < list_.units.size(); ++other) {
+      if (list_.units[other].unit != unit.unit || evicted_[other] != 0) continue;
+      evicted_[other] = 1;
+      fits_.world().remove(list_.pods_of(list_.units[other]));
+    }
+  }
+}
+
+// ---- Step 8 -------------------------------------------------------------------------------------
+
+GroupCandidate GroupSearch::candidate() {
+  GroupCandidate found{.domain = domain_.name, .places = places_};
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    VictimUnit unit = list_.units[at];
+    if (evicted_[at] == 0) {
+      found.spared.push_back(unit);
+      continue;
+    }
+    const auto pods = list_.pods_of(unit);
+    unit.begin = static_cast<std::uint32_t>(found.victims.pods.size());
+    found.victims.pods.insert(found.victims.pods.end(), pods.begin(), pods.end());
+    found.victims.units.push_back(unit);
+  }
+  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
+    mark_violations(found.victims);
+  }
+  for (const VictimUnit& unit : found.victims.units) found.budget_violations += unit.violations;
+  const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
+  const auto missing = static_cast<std::int64_t>(task_.members.size() - places_.size());
+  found.score = score_of(cycle_.survey, cycle_.rules,
+                         {.scratch = fits_.world(),
+                          .list = found.victims,
+                          .victims = found.victims.units,
+                          .budget_violations = found.budget_violations,
+                          .members_not_placed = for_all ? missing : 0});
+  return found;
+}
+
+void GroupSearch::note_bound(std::string_view name) {
+  if (std::ranges::find(bounds_reached_, name) == bounds_reached_.end()) {
+    bounds_reached_.emplace_back(name);
+  }
+}
+
+}  // namespace makeway

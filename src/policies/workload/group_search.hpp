@@ -1,0 +1,104 @@
+// Who must leave so that a group fits (SPEC section 2, the eight steps for one domain).
+//
+//  1. The domain is given (group_domains.hpp).
+//  2. The units with a pod in it that may leave are its potential victims. What they have outside
+//     counts in the score only.
+//  3. All of them leave. If the members that are needed find no place then, nothing helps.
+//  4. They are ordered by importance.
+//  5. With the members in their places, those whose loss would violate a budget come back where the
+//     members still fit beside them.
+//  6. `workload.prioritySearch`: the lowest priority N is looked for such that the members find
+//     places with nobody above N gone; by halving where more room never means fewer places, else
+//     upward. Those above N are no victims.
+//  7. With the members in their places, victims come back, most important first, once or until
+//     nothing changes (`workload.putBack`). Whoever comes back must leave every member its place.
+//  8. What is left is scored.
+//
+// A put-back touches the nodes of its pods only; where no member is on them and nobody elsewhere
+// matters to a member, it needs no look at all.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/refusals.hpp"
+#include "engine/score.hpp"
+#include "policies/workload/group_placer.hpp"
+#include "policies/workload/member_fits.hpp"
+
+namespace makeway {
+
+/// A place for the group once the victims are gone.
+struct GroupCandidate {
+  std::string domain;  ///< Its name; empty: the whole cluster.
+  std::vector<PodOnNode> places;
+  VictimList victims;  ///< Most important first.
+  std::vector<VictimUnit> spared;
+  std::int64_t budget_violations = 0;
+  ScoreTerms score;
+};
+
+struct GroupTask {
+  UnitIndex unit;
+  std::vector<PodIndex> members;  ///< Pending, in the order in which they are placed.
+  std::size_t needed = 0;         ///< Members without which there is no answer.
+  std::size_t wanted = 0;         ///< Members for which others may be made to leave.
+  std::vector<PodOnNode> given;   ///< Places that are taken as they are, if any.
+};
+
+class GroupSearch {
+ public:
+  /// `fits` is over the world `after`, which is left as it was found.
+  GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain& domain, MemberFits& fits);
+
+  struct Variant {
+    PrioritySearch priority_search = PrioritySearch::none;  ///< Step 6.
+    /// Those whose loss would violate a budget are no potential victims from the start.
+    bool spare_violating = false;
+  };
+  std::optional<GroupCandidate> run(const Variant& variant);
+
+  /// After `run` found nothing: the first member without a place, and why each node refuses it with
+  /// everybody gone who may be made to leave.
+  std::optional<PodIndex> without_place() const { return without_place_; }
+  void add_refusals(RefusalTally& tally);
+  /// Whether finding nothing proves that there is nothing.
+  bool proven() const { return proven_; }
+  const std::vector<std::string>& bounds_reached() const { return bounds_reached_; }
+  std::int64_t potential_victims() const { return static_cast<std::int64_t>(list_.pods.size()); }
+
+ private:
+  void list_victims(bool spare_violating);
+  void keep_within_budgets();
+  void mark_violations(VictimList& list);
+  std::size_t place(std::size_t enough);
+  void nothing_found();
+  void lower_priority(PrioritySearch priority_search);
+  bool finds_places_up_to(std::int32_t highest, std::size_t wanted);
+  void put_back_where_possible(PutBack mode, bool only_violating);
+  bool put_back(std::size_t at);
+  bool all_fit_beside(const VictimUnit& unit);
+  void take_fallen();
+  GroupCandidate candidate();
+  void note_bound(std::string_view name);
+
+  Cycle& cycle_;
+  const GroupTask& task_;
+  const GroupDomain& domain_;
+  MemberFits& fits_;
+  GroupPlacer placer_;
+  std::int32_t priority_ = 0;
+  VictimList list_;                    ///< Potential victims, most important first.
+  std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.
+  std::vector<PodOnNode> places_;
+  std::vector<std::uint32_t> members_on_;  ///< How many members are on the node; by place.
+  bool budgets_kept_some_ = false;
+  std::optional<PodIndex> without_place_;
+  std::vector<std::pair<NodeIndex, Refused>> refusals_;
+  bool proven_ = false;
+  std::vector<std::string> bounds_reached_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace makeway

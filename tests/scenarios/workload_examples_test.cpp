@@ -1,0 +1,172 @@
+// Every file of examples/workload says in its first comment which commands to run and what must
+// come out, worked out by hand:
+//
+//   # $ makeway plan -f examples/workload/NAME.yaml
+//   # > PodGroup default/gang (priority 100) preempts on n1, n2
+//   # >   evicts default/a, default/b
+//
+// Members of a group are interchangeable here, so the nodes of a placement are compared as a sorted
+// list. "refused: A ... B" wants an error line that contains A and B; "waits for" and "shows" stand
+// for leaving pods and conditions.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "codec/json_value.hpp"
+#include "scenarios/sandbox.hpp"
+
+namespace makeway {
+namespace {
+
+struct ExampleStep {
+  std::string line;  ///< Without "$ ".
+  std::vector<std::string> expected;
+};
+
+std::vector<ExampleStep> steps_of(const std::string& text) {
+  std::vector<ExampleStep> steps;
+  for (const std::string& line : lines_in(text)) {
+    if (!line.starts_with("#")) break;
+    if (line.starts_with("# $ ")) steps.push_back({.line = line.substr(4)});
+    if (line.starts_with("# > ") && !steps.empty()) {
+      steps.back().expected.push_back(line.substr(4));
+    }
+  }
+  return steps;
+}
+
+const JsonValue::Array& list_in(const JsonValue& object, std::string_view key) {
+  static const JsonValue::Array nothing;
+  const JsonValue* const found = object.find(key);
+  return found != nullptr && found->as_array() != nullptr ? *found->as_array() : nothing;
+}
+
+std::string text_in(const JsonValue& object, std::string_view key) {
+  const JsonValue* const found = object.find(key);
+  if (found == nullptr) return {};
+  if (const std::int64_t* number = found->as_integer()) return fmt::format("{}", *number);
+  return found->as_string() == nullptr ? std::string() : *found->as_string();
+}
+
+std::string pod_name(const JsonValue& object) {
+  return text_in(object, "namespace") + "/" + text_in(object, "name");
+}
+
+std::string joined(const JsonValue::Array& items, std::string (*name)(const JsonValue&)) {
+  std::vector<std::string> names;
+  names.reserve(items.size());
+  for (const JsonValue& item : items) names.push_back(name(item));
+  std::ranges::sort(names);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The plan in the words of the examples.
+std::vector<std::string> summary_of(const JsonValue& plan) {
+  std::vector<std::string> lines;
+  for (const JsonValue& ask : list_in(plan, "asks")) {
+    const std::string nodes = joined(list_in(ask, "placements"), [](const JsonValue& placement) {
+      return text_in(placement, "node");
+    });
+    lines.push_back(fmt::format("{} {} (priority {}) {}{}", text_in(ask, "kind"), pod_name(ask),
+                                text_in(ask, "priority"), text_in(ask, "outcome"),
+                                nodes.empty() ? nodes : " on " + nodes));
+    const std::string victims = joined(list_in(ask, "victims"), pod_name);
+    if (!victims.empty()) lines.push_back("  evicts " + victims);
+    const std::string leaving = joined(list_in(ask, "waitsFor"), pod_name);
+    if (!leaving.empty()) lines.push_back("  waits for " + leaving);
+  }
+  for (const JsonValue& status : list_in(plan, "status")) {
+    if (text_in(status, "condition") != "PodsNotMatchingPriority") continue;
+    lines.push_back(text_in(status, "object") + " shows " + text_in(status, "condition"));
+  }
+  return lines;
+}
+
+bool contains_in_order(std::string_view line, std::string_view pattern) {
+  constexpr std::string_view gap = " ... ";
+  while (true) {
+    const std::size_t end = pattern.find(gap);
+    const std::string_view part = pattern.substr(0, end);
+    const std::size_t at = line.find(part);
+    if (at == std::string_view::npos) return false;
+    if (end == std::string_view::npos) return true;
+    line.remove_prefix(at + part.size());
+    pattern.remove_prefix(end + gap.size());
+  }
+}
+
+/// As many errors as the example says, in its order.
+void expect_refused(const RunResult& result, const std::vector<std::string>& expected) {
+  constexpr std::string_view refused = "refused: ";
+  EXPECT_EQ(result.status, 1);
+  std::vector<std::string> errors;
+  for (const std::string& line : lines_in(result.out + result.error)) {
+    if (line.starts_with("error: ")) errors.push_back(line);
+  }
+  ASSERT_EQ(errors.size(), expected.size()) << result.out << result.error;
+  for (std::size_t index = 0; index < errors.size(); ++index) {
+    ASSERT_TRUE(expected[index].starts_with(refused));
+    EXPECT_TRUE(contains_in_order(errors[index], expected[index].substr(refused.size())))
+        << errors[index];
+  }
+}
+
+void expect_planned(const RunResult& result, const std::vector<std::string>& expected) {
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto plan = parse_json_value(result.out);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(fmt::format("{}", fmt::join(summary_of(*plan), "\n")),
+            fmt::format("{}", fmt::join(expected, "\n")));
+}
+
+std::filesystem::path example_folder() { return repository_root() / "examples" / "workload"; }
+
+std::vector<std::string> example_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(example_folder())) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+class WorkloadExample : public testing::TestWithParam<std::string> {};
+
+TEST_P(WorkloadExample, AnswersAsItsCommentSays) {
+  const std::string text = read_text(example_folder() / (GetParam() + ".yaml"));
+  const std::vector<ExampleStep> steps = steps_of(text);
+  ASSERT_FALSE(steps.empty()) << "the first comment names no command";
+  const Sandbox sandbox;
+  std::filesystem::create_directory_symlink(repository_root() / "examples",
+                                            sandbox.folder() / "examples");
+  for (const ExampleStep& step : steps) {
+    SCOPED_TRACE(step.line);
+    ASSERT_FALSE(step.expected.empty()) << "no answer";
+    const bool refused = step.expected.front().starts_with("refused: ");
+    const RunResult result = sandbox.run(refused ? step.line : step.line + " -o json");
+    if (refused) {
+      expect_refused(result, step.expected);
+    } else {
+      expect_planned(result, step.expected);
+    }
+  }
+}
+
+TEST(WorkloadExamples, AreAllInTheDocument) {
+  const std::string document = read_text(repository_root() / "docs" / "policies" / "workload.md");
+  for (const std::string& name : example_names()) {
+    EXPECT_TRUE(document.contains("examples/workload/" + name + ".yaml")) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, WorkloadExample, testing::ValuesIn(example_names()),
+                         [](const testing::TestParamInfo<std::string>& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace makeway

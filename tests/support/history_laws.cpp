@@ -1,0 +1,248 @@
+#include "support/history_laws.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/check_plan.hpp"
+#include "model/resource.hpp"
+
+namespace makeway {
+namespace {
+
+PodKey key_of(const PodPlacement& placement) { return {placement.namespace_name, placement.name}; }
+
+PodKey key_of(const PlanVictim& victim) { return {victim.namespace_name, victim.name}; }
+
+/// What a pod takes of a node; one of `pods` too.
+Amounts taken_by(const Pod& pod) {
+  Amounts amounts = pod.requests;
+  amounts.push_back({.resource = std::string(pods_name), .amount = 1});
+  return amounts;
+}
+
+/// What is used of each resource of each node.
+using Usage = std::map<std::pair<std::string, std::string>, std::int64_t>;
+
+void add(Usage& usage, const std::string& node, const Pod& pod) {
+  for (const Amount& amount : taken_by(pod)) usage[{node, amount.resource}] += amount.amount;
+}
+
+Pod pod_named(const Cluster& cluster, const PodPlacement& placement) {
+  return cluster.pod(*cluster.find_pod(placement.namespace_name, placement.name));
+}
+
+std::int64_t allocatable(const Cluster& cluster, const std::string& node,
+                         std::string_view resource) {
+  const Amounts amounts = cluster.node(*cluster.find_node(node)).allocatable;
+  const auto at = std::ranges::find(amounts, resource, &Amount::resource);
+  return at == amounts.end() ? 0 : at->amount;
+}
+
+std::set<PodKey> victims_of(const Plan& plan) {
+  std::set<PodKey> victims;
+  for (const PlanAsk& ask : plan.asks) {
+    for (const PlanVictim& victim : ask.victims) victims.insert(key_of(victim));
+  }
+  return victims;
+}
+
+bool looks_at_others(const Cluster& cluster, const std::vector<PodPlacement>& placements) {
+  return std::ranges::any_of(placements, [&](const PodPlacement& place) {
+    const PodShape shape = pod_named(cluster, place).shape;
+    return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  });
+}
+
+std::string places_text(const std::vector<PodPlacement>& placements) {
+  std::vector<std::string> texts;
+  texts.reserve(placements.size());
+  for (const PodPlacement& each : placements) {
+    texts.push_back(fmt::format("{}/{} on {}", each.namespace_name, each.name, each.node));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+bool still_awaited(const Pod& pod, const Configuration& configuration, Time now) {
+  return pod.deletion && !pod.node.empty() &&
+         now - *pod.deletion < configuration.engine.leave_timeout;
+}
+
+std::vector<std::string> HistoryLaws::judge(const Cluster& cluster, const Plan& plan) {
+  complaints_.clear();
+  ++cycle_;
+  for (const LawBreach& breach : check_plan(cluster, configuration_, plan)) {
+    complaints_.push_back(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));
+  }
+  judge_victims(plan);
+  if (complaints_.empty()) judge_rooms(cluster, plan);
+  judge_promises(cluster, plan);
+  remember(cluster, plan);
+  return std::move(complaints_);
+}
+
+/// An ask that is held only by whom it preempted: it does not say that it will fit.
+bool HistoryLaws::hopeful(const PlanAsk& ask) const {
+  return configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods &&
+         ask.outcome == Outcome::waits && ask.reason.starts_with("waits for preempted pods");
+}
+
+/// What is promised does not depend on what the next cycle fails to see.
+bool HistoryLaws::promises_last() const {
+  return configuration_.workload.leaving_room == LeavingRoom::credited;
+}
+
+bool HistoryLaws::any_leaving(const Cluster& cluster, const std::set<PodKey>& victims) const {
+  return std::ranges::any_of(victims, [&](const PodKey& victim) {
+    return cluster.find_pod(victim.first, victim.second).has_value();
+  });
+}
+
+// ---- Law 8 --------------------------------------------------------------------------------------
+
+void HistoryLaws::judge_victims(const Plan& plan) {
+  std::set<PodKey> placed;
+  for (const PlanAsk& ask : plan.asks) {
+    for (const PodPlacement& placement : ask.placements) placed.insert(key_of(placement));
+  }
+  std::map<PodKey, std::string> taken;
+  for (const PlanAsk& ask : plan.asks) {
+    for (const PlanVictim& victim : ask.victims) {
+      const auto [first, is_new] = taken.try_emplace(key_of(victim), ask_text(ask));
+      if (!is_new) {
+        complaints_.push_back(fmt::format("law 8, {}: its victim {}/{} leaves for {} already",
+                                          ask_text(ask), victim.namespace_name, victim.name,
+                                          first->second));
+      }
+      if (placed.contains(key_of(victim))) {
+        complaints_.push_back(fmt::format("law 8, {}: its victim {}/{} is placed by the same plan",
+                                          ask_text(ask), victim.namespace_name, victim.name));
+      }
+    }
+  }
+}
+
+/// Everybody stays, or comes, at once: of what a placed pod asks for, no node may run out.
+void HistoryLaws::judge_rooms(const Cluster& cluster, const Plan& plan) {
+  const bool credited = configuration_.workload.leaving_room == LeavingRoom::credited;
+  const std::set<PodKey> victims = victims_of(plan);
+  Usage usage;
+  for (const PodIndex index : cluster.pods_by_name()) {
+    const Pod pod = cluster.pod(index);
+    if (pod.node.empty() || victims.contains({pod.namespace_name, pod.name})) continue;
+    if (credited && still_awaited(pod, configuration_, plan.now)) continue;
+    add(usage, pod.node, pod);
+  }
+  std::vector<PodPlacement> coming;
+  for (const PlanAsk& ask : plan.asks) {
+    if (hopeful(ask)) continue;
+    coming.insert(coming.end(), ask.placements.begin(), ask.placements.end());
+  }
+  for (const PodPlacement& each : coming) add(usage, each.node, pod_named(cluster, each));
+  for (const PodPlacement& each : coming) {
+    for (const Amount& wanted : taken_by(pod_named(cluster, each))) {
+      const std::int64_t used = usage[{each.node, wanted.resource}];
+      const std::int64_t whole = allocatable(cluster, each.node, wanted.resource);
+      if (used <= whole) continue;
+      complaints_.push_back(fmt::format(
+          "law 8, Pod {}/{}: its room on node {} is counted on by others too: {} {} of {}",
+          each.namespace_name, each.name, each.node, wanted.resource, used, whole));
+    }
+  }
+}
+
+// ---- Laws 3 and 7, from cycle to cycle ----------------------------------------------------------
+
+void HistoryLaws::judge_promises(const Cluster& cluster, const Plan& plan) {
+  if (promises_.empty()) return;
+  const std::vector<PodIndex> pods = cluster.pods_by_name();
+  const bool all_gone = std::ranges::none_of(pods, [&](PodIndex pod) {
+    return still_awaited(cluster.pod(pod), configuration_, plan.now);
+  });
+  for (const PlanAsk& ask : plan.asks) {
+    const auto promise = promises_.find(ask_text(ask));
+    const bool counts = promise != promises_.end() &&
+                        (promises_last() || any_leaving(cluster, promise->second.victims));
+    if (counts) judge_kept(ask, promise->second, all_gone);
+    void_taken(cluster, ask);
+  }
+}
+
+void HistoryLaws::judge_kept(const PlanAsk& ask, const Promise& promise, bool all_gone) {
+  const auto complain = [&](int law, std::string_view text) {
+    complaints_.push_back(fmt::format(
+        "law {}, {}: in cycle {} it was promised {}; nothing but these plans has "
+        "happened since, and in cycle {} {}",
+        law, ask_text(ask), promise.cycle, places_text(promise.placements), cycle_, text));
+  };
+  if (!ask.victims.empty()) {
+    std::vector<std::string> names;
+    names.reserve(ask.victims.size());
+    for (const PlanVictim& victim : ask.victims) names.push_back(victim.name);
+    return complain(7, fmt::format("it has victims again: {}", fmt::join(names, ", ")));
+  }
+  if (!promises_last()) return;
+  if (ask.placements.empty()) {
+    return complain(3, fmt::format("its outcome is {}: {}", choice_name(ask.outcome), ask.reason));
+  }
+  if (!all_gone) return;
+  const bool where_planned =
+      std::ranges::all_of(promise.placements, [&](const PodPlacement& place) {
+        return std::ranges::find(ask.placements, place) != ask.placements.end();
+      });
+  if (ask.outcome == Outcome::fits && where_planned) return;
+  complain(3, fmt::format("everybody who was leaving is gone, but its outcome is {} with {}",
+                          choice_name(ask.outcome), places_text(ask.placements)));
+}
+
+/// Law 7: a strictly higher ask may take the place, which ends the nomination. Where one of the two
+/// looks at others, it may do so from any node.
+void HistoryLaws::void_taken(const Cluster& cluster, const PlanAsk& ask) {
+  std::set<std::string> taken;
+  for (const PodPlacement& place : ask.placements) taken.insert(place.node);
+  if (const auto own = promises_.find(ask_text(ask)); own != promises_.end()) {
+    if (takers_ == Takers::higher_placeless) return;
+    for (const PodPlacement& place : own->second.placements) taken.erase(place.node);
+  }
+  const bool looks = looks_at_others(cluster, ask.placements);
+  std::erase_if(promises_, [&](const auto& entry) {
+    const Promise& promise = entry.second;
+    if (promise.priority >= ask.priority || taken.empty()) return false;
+    return looks || promise.looks_at_others ||
+           std::ranges::any_of(promise.placements, [&](const PodPlacement& place) {
+             return taken.contains(place.node);
+           });
+  });
+}
+
+void HistoryLaws::remember(const Cluster& cluster, const Plan& plan) {
+  std::map<std::string, Promise> promised;
+  for (const PlanAsk& ask : plan.asks) {
+    if (ask.placements.empty() || ask.outcome == Outcome::fits) continue;
+    const std::string text = ask_text(ask);
+    const auto before = promises_.find(text);
+    if (before != promises_.end() && before->second.placements == ask.placements) {
+      promised.insert(*before);
+    } else if (!hopeful(ask)) {
+      Promise& promise = promised[text];
+      promise = {.priority = ask.priority,
+                 .placements = ask.placements,
+                 .looks_at_others = looks_at_others(cluster, ask.placements),
+                 .cycle = cycle_};
+      for (const PlanVictim& victim : ask.victims) {
+        // kube-scheduler looks for leaving pods on the nominated nodes only.
+        const bool seen = promises_last() ||
+                          std::ranges::find(ask.placements, victim.node, &PodPlacement::node) !=
+                              ask.placements.end();
+        if (seen) promise.victims.insert(key_of(victim));
+      }
+    }
+  }
+  promises_ = std::move(promised);
+}
+
+}  // namespace makeway

@@ -1,0 +1,82 @@
+// HistoryLaws: what must hold from one cycle to the next (SPEC section 1, laws 3, 7 and 8).
+//
+// Every plan is shown to it before it is carried out. It says what is wrong, in words:
+//  - a law that check_plan finds broken;
+//  - law 8: a victim that the same plan places or that leaves for two asks, and two asks that count
+//    on the same room. This is summed up from the objects, without check_plan's worlds;
+//  - law 7: an ask that has its place, and gets victims again before it is there;
+//  - law 3: an ask that had its place and has none any more; or that is not bound where it was
+//    planned, although everybody who was leaving is gone.
+// The last two are promises. They hold as long as nothing but the plans themselves happens to the
+// cluster; whoever does anything else to it says `forget`.
+//
+// By law 7 a strictly higher ask may take a promised place, and the promise is void; `Takers` says
+// who.
+//
+// Where leaving room is not credited (law 6 is waived: what kube-scheduler does), plans promise
+// less: an ask may count on a victim of another ask, which the next cycle does not credit. There
+// only this is asked for: no victims again while some of an ask's own victims are still leaving.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/configuration.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+using PodKey = std::pair<std::string, std::string>;  ///< Namespace and name.
+
+/// Whose coming voids a promise.
+enum class Takers : std::uint8_t {
+  higher,            ///< Any strictly higher ask: law 7 to the letter.
+  higher_placeless,  ///< Only one that has no promise itself: nobody moves to take another's place.
+};
+
+/// Leaving, and `now` is before the end of what others wait for it (law 6).
+bool still_awaited(const Pod& pod, const Configuration& configuration, Time now);
+
+class HistoryLaws {
+ public:
+  HistoryLaws(const Configuration& configuration, Takers takers)
+      : configuration_(configuration), takers_(takers) {}
+
+  /// What is wrong with the plan; empty when nothing is. Then it counts as carried out.
+  std::vector<std::string> judge(const Cluster& cluster, const Plan& plan);
+
+  /// Something happened that no plan asked for: nothing is promised any more.
+  void forget() { promises_.clear(); }
+
+ private:
+  struct Promise {
+    std::int32_t priority = 0;
+    std::vector<PodPlacement> placements;
+    std::set<PodKey> victims;      ///< In the cycle in which it was made.
+    bool looks_at_others = false;  ///< By affinity, anti-affinity or spread.
+    int cycle = 0;
+  };
+
+  void judge_victims(const Plan& plan);
+  void judge_rooms(const Cluster& cluster, const Plan& plan);
+  void judge_promises(const Cluster& cluster, const Plan& plan);
+  void judge_kept(const PlanAsk& ask, const Promise& promise, bool all_gone);
+  bool any_leaving(const Cluster& cluster, const std::set<PodKey>& victims) const;
+  void void_taken(const Cluster& cluster, const PlanAsk& ask);
+  void remember(const Cluster& cluster, const Plan& plan);
+  bool hopeful(const PlanAsk& ask) const;
+  bool promises_last() const;
+
+  const Configuration& configuration_;
+  Takers takers_;
+  std::map<std::string, Promise> promises_;  ///< By ask_text.
+  std::vector<std::string> complaints_;
+  int cycle_ = 0;
+};
+
+}  // namespace makeway
