@@ -212,16 +212,17 @@ MaybeRefusal PlanWalk::refusal_after(const Place& place) {
   return refused;
 }
 
-bool PlanWalk::leans_on_hopeful(const Place& place) {
+/// Whether it fits, and everybody before it too, only thanks to those who may never come.
+bool PlanWalk::leans_on_hopeful(const Place& place, bool others_too) {
   std::vector<Place> away;
   for (const PodIndex pod : hopeful_) {
     if (pod == place.pod) continue;
     away.push_back({.pod = pod, .node = after().where(pod)});
     after().remove(pod);
   }
-  const bool refused = refusal_after(place).has_value();
+  const bool leans = refusal_after(place) || (others_too && !promises_hold());
   for (const Place& each : away) after().place(each.pod, each.node);
-  return refused;
+  return leans;
 }
 
 bool PlanWalk::promises_hold() {
@@ -250,7 +251,10 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
     someone_nominated_ = true;
     // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that
     // is no promise.
-    if (refusal_after(place) || leans_on_hopeful(place)) {
+    const bool only_held =
+        ask.entry->outcome == Outcome::waits &&
+        configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+    if (refusal_after(place) || leans_on_hopeful(place, only_held)) {
       hopeful_.push_back(place.pod);
     } else {
       promises_.push_back({.ask = &ask, .place = place});

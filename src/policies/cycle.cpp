@@ -189,7 +189,9 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
                                                NominationHeldBy::preempted_pods;
   if (depends_on_others || may_hope) {
     PodFit fit(cycle.survey, cycle.after, pod, cycle.decided);
-    if (fit.check_unreserved(node) || leans_on_hopeful(cycle, fit, node, {})) {
+    const bool hopes = fit.check_unreserved(node) || leans_on_hopeful(cycle, fit, node, {}) ||
+                       (may_hope && !keeps_promises(cycle, pod, node, {}));
+    if (hopes) {
       cycle.hopeful.push_back(pod);
     } else if (depends_on_others) {
       cycle.promises.push_back({pod, node});

@@ -218,6 +218,8 @@ void History::pass(Duration duration) {
     if (departure == departures_.end()) continue;
     if (departure->second && *departure->second <= now_) {
       tell(fmt::format("{} is gone", text_of(key_of(each))));
+      // Whom nobody awaited any more was counted as staying, also by those who want to be near it.
+      if (!still_awaited(each, configuration_, Time{now_.ms - duration.ms})) laws_.forget();
       disappear(each);
       continue;
     }

@@ -288,10 +288,19 @@ std::vector<Change> Planning::make() {
     }
   }
   if (options_.pending_members && !groups_.empty()) {
-    Pod member = make_ask(asks.size());
-    member.group = groups_.front().name;
-    member.namespace_name = groups_.front().namespace_name;
-    asks.push_back(std::move(member));
+    const std::uint64_t members = 1 + random_.below(4);
+    const Pod first = make_ask(asks.size());
+    for (std::uint64_t i = 0; i < members; ++i) {
+      // Most gangs are of one kind.
+      Pod member = random_.chance(70) ? first : make_ask(asks.size());
+      member.name = fmt::format("{}-{}", first.name, i);
+      member.uid = fmt::format("uid-{}", member.name);
+      member.nominated_node = random_.chance(80) ? std::string() : member.nominated_node;
+      member.group = groups_.front().name;
+      member.namespace_name = groups_.front().namespace_name;
+      member.priority = random_.chance(90) ? groups_.front().priority.priority : member.priority;
+      asks.push_back(std::move(member));
+    }
   }
   if (options_.budgets) {
     const std::uint64_t count = 1 + random_.below(3);

@@ -27,6 +27,7 @@ class GroupDecision {
   bool cannot_ask();
   bool fits_now();
   bool fits_later();
+  bool nominations_valid(MemberFits& after);
   bool find_leavers(std::span<const PodOnNode> places);
   std::vector<PodOnNode> places_in(MemberFits& after, MemberFits* now);
   std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits& after, MemberFits* now);
@@ -117,16 +118,23 @@ bool GroupDecision::fits_now() {
   MemberFits after(cycle_, cycle_.after, task_.members);
   std::optional<MemberFits> now;
   if (cycle_.worlds_differ) now.emplace(cycle_, cycle_.now, task_.members);
-  // Who has places does not take others from somebody less important.
-  const bool nominated = std::ranges::any_of(task_.members, [&](PodIndex member) {
-    return cycle_.cluster.pods().nominated[member].exists();
-  });
-  modest_ = nominated;
+  modest_ = nominations_valid(after);
   const std::vector<PodOnNode> places = places_in(after, now ? &*now : nullptr);
   if (places.size() < task_.needed) return false;
   settle(Outcome::fits, places, {});
   ask_.reason = group_fits_reason(ask_, task_.members.size());
   return true;
+}
+
+/// Who has places does not take others from somebody less important.
+bool GroupDecision::nominations_valid(MemberFits& after) {
+  std::vector<PodOnNode> places;
+  for (const PodIndex member : task_.members) {
+    const NodeIndex node = cycle_.cluster.pods().nominated[member];
+    if (node.exists() && cycle_.cluster.nodes().flags[node].exists)
+      places.push_back({member, node});
+  }
+  return places.size() >= task_.needed && after.fit_in_turn(places, MemberFits::Nominations::count);
 }
 
 bool GroupDecision::fits_later() {
@@ -138,9 +146,9 @@ bool GroupDecision::fits_later() {
     places = places_in(after, nullptr);
   }
   if (places.size() < task_.needed) return false;
-  find_leavers(places);
-  settle(Outcome::waits, places, {});
-  ask_.reason = group_waits_reason(ask_);
+  const bool at_once = find_leavers(places);
+  settle(at_once ? Outcome::fits : Outcome::waits, places, {});
+  ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : group_waits_reason(ask_);
   return true;
 }
 
