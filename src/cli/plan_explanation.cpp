@@ -156,8 +156,23 @@ std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
   return text;
 }
 
+/// Groups choose among placements, not among nodes.
+std::string group_choice_line(const PlanAsk& ask) {
+  const std::string_view where =
+      ask.placements.size() == 1 ? ask.placements.front().node : std::string_view("these nodes");
+  if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
+    return fmt::format("  Why {}: there is no place now; there it is next.\n", shorten(where));
+  }
+  if (ask.outcome != Outcome::preempts) return {};
+  return fmt::format("  Why {}: {}.\n", shorten(where),
+                     ask.explanation.alternatives.empty()
+                         ? "no other placement was found"
+                         : "of the placements that were found, the best by score");
+}
+
 /// How many nodes there were to choose from.
 std::string choice_line(const PlanAsk& ask) {
+  if (ask.kind == AskKind::pod_group) return group_choice_line(ask);
   const PlanExplanation& explanation = ask.explanation;
   if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
     return fmt::format("  Why {}: no node has room now; there it is next.\n",

@@ -25,8 +25,8 @@ std::size_t node_count(const PlanAsk& ask) {
   return nodes.size() - repeated.size();
 }
 
-/// "the placement on n1, n2", with the domain when there is one.
-std::string alternative_text(const Cycle& cycle, const GroupCandidate& other) {
+/// "n1, n2 in rack=a"; the domain when there is one.
+std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
   constexpr std::size_t told_max = 3;
   std::vector<std::string> nodes;
   for (const PodOnNode& place : other.places) nodes.push_back(node_name(cycle.cluster, place.node));
@@ -35,7 +35,7 @@ std::string alternative_text(const Cycle& cycle, const GroupCandidate& other) {
   nodes.erase(repeated.begin(), repeated.end());
   const std::size_t more = nodes.size() > told_max ? nodes.size() - told_max : 0;
   nodes.resize(nodes.size() - more);
-  std::string text = fmt::format("the placement on {}", fmt::join(nodes, ", "));
+  std::string text = fmt::format("{}", fmt::join(nodes, ", "));
   if (more > 0) text += fmt::format(" and {} more", more);
   if (!other.domain.empty()) text += fmt::format(" in {}", other.domain);
   return text;
@@ -89,7 +89,7 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
         victim.cause_alternative = "none: one placement was tried";
         victim.cause_key = "only candidate";
       } else {
-        victim.cause_alternative = alternative_text(cycle, *other);
+        victim.cause_alternative = "the placement on " + nodes_text(cycle, *other);
         victim.cause_key = first_difference(chosen.score, other->score);
         if (victim.cause_key.empty()) victim.cause_key = "name";
       }
@@ -97,6 +97,15 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
     }
   }
   explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
+  if (other == nullptr || chosen.victims.pods.empty()) return;
+  std::string lost_on = first_difference(other->score, chosen.score);
+  if (lost_on.empty()) lost_on = "name";
+  ask.explanation.alternatives.push_back(
+      {.node = nodes_text(cycle, *other),
+       .score = other->score,
+       .victims = static_cast<std::int64_t>(other->victims.pods.size()),
+       .victim_units = static_cast<std::int64_t>(other->victims.units.size()),
+       .lost_on = std::move(lost_on)});
 }
 
 }  // namespace makeway

@@ -13,6 +13,13 @@
 namespace makeway {
 namespace {
 
+bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
+  const auto same_place = [](const PodOnNode& one, const PodOnNode& other) {
+    return one.pod == other.pod && one.node == other.node;
+  };
+  return std::ranges::equal(a.places, b.places, same_place) && a.victims.pods == b.victims.pods;
+}
+
 class GroupDecision {
  public:
   GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
@@ -285,7 +292,7 @@ std::optional<GroupCandidate> GroupDecision::search(MemberFits& fits) {
 void GroupDecision::search_domain(GroupSearch& search, std::optional<GroupCandidate>& best) {
   const WorkloadSettings& settings = cycle_.configuration.workload;
   const auto consider = [&](std::optional<GroupCandidate> found) {
-    if (!found) return;
+    if (!found || (best && same_plan(*found, *best))) return;
     if (best && compare(found->score, best->score) >= 0) {
       if (!runner_up_ || compare(found->score, runner_up_->score) < 0)
         runner_up_ = std::move(found);

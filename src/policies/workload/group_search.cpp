@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "policies/workload/room_count.hpp"
+
 namespace makeway {
 
 GroupSearch::GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain& domain,
@@ -148,8 +150,10 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
   // The last one is known to do: it is where the members are now.
   std::size_t low = 0;
   std::size_t high = priorities.size() - 1;
+  if (halve && fits_.countable()) low = first_with_room(priorities, wanted);
   while (low < high) {
-    const std::size_t middle = halve ? low + (high - low) / 2 : low;
+    const bool near = !halve || high - low < 2 || fits_.countable();
+    const std::size_t middle = near ? low : low + (high - low) / 2;
     if (finds_places_up_to(priorities[middle], wanted)) {
       high = middle;
     } else {
@@ -172,6 +176,21 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
   }
   for (const PodOnNode& place : places_) world.remove(place.pod);
   place(wanted);
+}
+
+/// The first priority at which the sums do not rule out that all find room; places are looked for
+/// from there on. The world is left as it was found.
+std::size_t GroupSearch::first_with_room(std::span<const std::int32_t> priorities,
+                                         std::size_t wanted) {
+  Scratch& world = fits_.world();
+  const Scratch::Checkpoint before = world.checkpoint();
+  for (const PodOnNode& place : places_) world.remove(place.pod);
+  const RoomCount count(cycle_, domain_, fits_, places_.front().pod, list_, evicted_);
+  world.rollback(before);
+  const auto first = std::ranges::partition_point(priorities, [&](std::int32_t priority) {
+    return count.members_up_to(priority, wanted) < wanted;
+  });
+  return std::min(static_cast<std::size_t>(first - priorities.begin()), priorities.size() - 1);
 }
 
 /// Whether as many members find a place with nobody above the priority gone. Leaves the members

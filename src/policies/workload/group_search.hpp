@@ -75,6 +75,7 @@ class GroupSearch {
   std::size_t place(std::size_t enough);
   void nothing_found();
   void lower_priority(PrioritySearch priority_search);
+  std::size_t first_with_room(std::span<const std::int32_t> priorities, std::size_t wanted);
   bool finds_places_up_to(std::int32_t highest, std::size_t wanted);
   void put_back_where_possible(PutBack mode, bool only_violating);
   bool put_back(std::size_t at);
