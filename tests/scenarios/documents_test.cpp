@@ -13,7 +13,8 @@ constexpr std::string_view prompt = "$ makeway ";
 
 std::vector<std::filesystem::path> documents() {
   std::vector<std::filesystem::path> paths = {repository_root() / "README.md"};
-  for (const auto& entry : std::filesystem::directory_iterator(repository_root() / "docs")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(repository_root() / "docs")) {
     if (entry.path().extension() == ".md") paths.push_back(entry.path());
   }
   std::ranges::sort(paths);
