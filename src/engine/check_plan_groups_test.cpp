@@ -32,6 +32,7 @@ struct GroupScene : Scene {
            .node = on});
     }
     for (const std::string& each : victims) {
+      // NOLINTNEXTLINE(readability-suspicious-call-argument): the victim's name, then the ask's.
       entry.victims.push_back(victim(each, name));
       entry.victims.back().cause_for = ask_text(entry);
       plan.actions.push_back({.type = ActionType::evict,
@@ -104,6 +105,7 @@ Node host(std::string name, std::int64_t cpu) {
 
 /// Two nodes full of pods that may leave, and a gang of two that wants one half of each.
 GroupScene two_full_nodes() {
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): the constructor is explicit.
   return GroupScene(node("n1", 1000), node("n2", 1000), pod("low-1", "n1", 10, 1000),
                     pod("low-2", "n2", 10, 1000), gang("gang", 2), member("m1", 600),
                     member("m2", 600));
@@ -415,6 +417,7 @@ TEST(CheckPlanGroups, Law2PriorityPolicyAndDelayAreTheGroups) {
 /// A gang of two on two nodes, and one on n1 that may stay behind; a pod asks for n1.
 GroupScene running_gang(std::int32_t minimum) {
   PodGroup running = gang("running", minimum, 10);
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): the constructor is explicit.
   return GroupScene(
       node("n1", 1000), node("n2", 1000), running, in_group(pod("r1", "n1", 10, 600), "running"),
       in_group(pod("r2", "n2", 10, 600), "running"), gang("gang", 1), member("m1", 1000));

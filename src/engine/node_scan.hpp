@@ -10,6 +10,7 @@
 // out (`refusal`), without any pod being looked at.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -49,11 +50,10 @@ class NodeScan {
 
  private:
   bool fits_beside(const std::int64_t* allocatable, const std::int64_t* used) const {
-    for (const ResourceAmount& item : requests_) {
+    return std::ranges::all_of(requests_, [&](const ResourceAmount& item) {
       const std::size_t column = item.resource.value;
-      if (item.amount > allocatable[column] - used[column]) return false;
-    }
-    return true;
+      return item.amount <= allocatable[column] - used[column];
+    });
   }
   NodeOrder::View view_of(NodeIndex node) const;
   void order_pods(NodeIndex node, Scratch::Order& order) const;

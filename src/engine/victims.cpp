@@ -135,27 +135,32 @@ void VictimRules::add_pod(PodIndex pod, VictimList& list) const {
   list.pods.push_back(pod);
 }
 
-bool VictimRules::falls_whole(const Scratch& scratch, UnitIndex index) const {
+bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const {
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[index];
   if (unit.kind != UnitKind::group || !unit.gang || unit.mode == DisruptionMode::all) return false;
+  const bool strict = configuration_.budgets.mode == BudgetMode::strict;
   std::int64_t staying = 0;
   bool all_may_leave = true;
   for (const PodIndex pod : cluster.groups()[unit.group].members) {
     if (!scratch.node_of(pod).exists() || leaving(pod)) continue;
     ++staying;
-    all_may_leave = all_may_leave && may_leave(scratch, pod);
+    all_may_leave =
+        all_may_leave && may_leave(scratch, pod) && (!strict || budgets.governing(pod).empty());
   }
   return staying > 0 && staying < unit.minimum && all_may_leave;
 }
 
-void VictimRules::add_fallen(const Scratch& scratch, VictimList& victims) const {
+void VictimRules::add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const {
+  if (configuration_.workload.below_minimum != BelowMinimum::evict) return;
   const Cluster& cluster = survey_.cluster();
   std::vector<UnitIndex> known;
   for (std::size_t at = 0, count = victims.units.size(); at < count; ++at) {
     const UnitIndex index = victims.units[at].unit;
-    if (std::ranges::find(known, index) != known.end() || !falls_whole(scratch, index)) continue;
-    known.push_back(index);
+    const auto seen = std::ranges::lower_bound(known, index);
+    if (seen != known.end() && *seen == index) continue;
+    known.insert(seen, index);
+    if (!falls_whole(scratch, budgets, index)) continue;
     for (const PodIndex pod : cluster.groups()[cluster.units()[index].group].members) {
       if (scratch.node_of(pod).exists() && !leaving(pod)) add_pod(pod, victims);
     }

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/budgets.hpp"
 #include "engine/scratch.hpp"
 #include "engine/survey.hpp"
 #include "model/configuration.hpp"
@@ -88,17 +89,17 @@ class VictimRules {
   void collect(const Scratch& scratch, std::span<const NodeIndex> nodes, std::int32_t ask_priority,
                VictimList& list);
 
-  /// Whether a group that leaves one by one has fallen under its minimum in this world, and the
-  /// rest of it may leave as well.
-  bool falls_whole(const Scratch& scratch, UnitIndex index) const;
-  /// Adds the rest of each group that falls whole, pod by pod. The victims have left the world.
-  void add_fallen(const Scratch& scratch, VictimList& victims) const;
+  /// `workload.belowMinimum` evict: adds, pod by pod, the rest of each group that leaves one by one
+  /// and has fallen under its minimum. The victims have left the world. Where one of the rest may
+  /// not leave, or is under a strict budget, the group runs on degraded.
+  void add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const;
 
   bool more_important(const VictimUnit& a, const VictimUnit& b) const;
   std::int64_t lost_work_seconds(PodIndex pod) const;
   Time started(PodIndex pod) const;
 
  private:
+  bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
   bool may_leave(const Scratch& scratch, PodIndex pod) const;
   void collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
                    VictimList& list);

@@ -299,7 +299,7 @@ struct EngineSettings {
   std::int64_t cascade_depth = 1;
   std::int64_t cascade_steps_max = 1'000'000;
   std::int64_t victim_steps_max = 1'000'000;
-  std::int64_t placement_steps_max = 100'000;
+  std::int64_t placement_steps_max = 10'000'000;
   std::int64_t exact_steps_max = 10'000'000;
   std::int64_t alternatives_max = 3;
 

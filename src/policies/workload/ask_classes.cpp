@@ -29,7 +29,11 @@ AskClasses::AskClasses(Cycle& cycle, std::span<const PodIndex> pods)
 AskKey ask_key(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
   const Unit& unit = cluster.units()[pods.unit[pod]];
-  return {pods.requests[pod],       pods.shape[pod], pods.labels[pod],
+  // Labels matter to selectors only: its own, and those of pods that repel others.
+  const PodShape& shape = cluster.shape(pods.shape[pod]);
+  const bool selected = !cluster.repelling_pods().empty() || !shape.affinity.empty() ||
+                        !shape.anti_affinity.empty() || !shape.spread.empty();
+  return {pods.requests[pod],       pods.shape[pod], selected ? pods.labels[pod] : LabelSetId{0},
           pods.namespace_name[pod], pods.notes[pod], unit.scheduling_priority,
           unit.never_preempts};
 }

@@ -46,11 +46,14 @@ std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit) {
   }
   for (const PodIndex pod : group.members) {
     const NodeIndex node = cluster.pods().node[pod];
-    if (!node.exists() || cluster.pods().deletion[pod] != no_time) continue;
+    const bool stays = node.exists() && cluster.pods().deletion[pod] == no_time &&
+                       cycle.after.node_of(pod).exists();
+    if (!stays) continue;
     const std::string here = domain_name(cluster, node, keys);
     std::erase_if(domains, [&](const auto& domain) { return domain.first != here; });
   }
   std::vector<GroupDomain> result;
+  result.reserve(domains.size());
   for (auto& [name, domain] : domains) result.push_back(std::move(domain));
   return result;
 }

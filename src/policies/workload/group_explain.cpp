@@ -17,8 +17,13 @@ std::string placed_text(const PlanAsk& ask, std::size_t members) {
                      counted(static_cast<std::int64_t>(members), "pending pod"));
 }
 
+std::string_view fit_text(const PlanAsk& ask) {
+  return ask.placements.size() == 1 ? "fits" : "fit";
+}
+
 std::size_t node_count(const PlanAsk& ask) {
   std::vector<std::string_view> nodes;
+  nodes.reserve(ask.placements.size());
   for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
   std::ranges::sort(nodes);
   const auto repeated = std::ranges::unique(nodes);
@@ -29,6 +34,7 @@ std::size_t node_count(const PlanAsk& ask) {
 std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
   constexpr std::size_t told_max = 3;
   std::vector<std::string> nodes;
+  nodes.reserve(other.places.size());
   for (const PodOnNode& place : other.places) nodes.push_back(node_name(cycle.cluster, place.node));
   std::ranges::sort(nodes);
   const auto repeated = std::ranges::unique(nodes);
@@ -48,7 +54,7 @@ std::string nodes_text(const PlanAsk& ask) {
 }  // namespace
 
 std::string group_fits_reason(const PlanAsk& ask, std::size_t members) {
-  return fmt::format("{} fit now, on {}", placed_text(ask, members), nodes_text(ask));
+  return fmt::format("{} {} now, on {}", placed_text(ask, members), fit_text(ask), nodes_text(ask));
 }
 
 std::string group_waits_reason(const PlanAsk& ask) {
@@ -59,17 +65,28 @@ std::string group_waits_reason(const PlanAsk& ask) {
 }
 
 std::string group_preempts_reason(const PlanAsk& ask, std::size_t members) {
-  return fmt::format("{} of lower priority must leave so that {} fit, on {}",
+  return fmt::format("{} of lower priority must leave so that {} {}, on {}",
                      counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
-                     placed_text(ask, members), nodes_text(ask));
+                     placed_text(ask, members), fit_text(ask), nodes_text(ask));
 }
 
 std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
-                                 std::optional<PodIndex> without, bool proven) {
-  const std::string words = nothing_reason(ask, proven ? Unplaced::proven : Unplaced::unproven);
+                                 std::optional<PodIndex> without, Unplaced why) {
+  if (ask.explanation.refusals.empty() && !ask.bounds_reached.empty()) {
+    return fmt::format("no place was found for enough of its pods before {} ended the search",
+                       ask.bounds_reached.front());
+  }
+  std::string words = nothing_reason(ask, why);
   if (!without) return words;
-  return fmt::format("not enough of its pods find a place; {} {}",
+  return fmt::format("not enough of its pods find a place; for {}: {}",
                      cycle.cluster.pods().name[without->value], words);
+}
+
+std::string no_domain_reason(const std::vector<std::string>& keys) {
+  return fmt::format(
+      "no domain of {} can take it whole: no node has the label, or its running members are in "
+      "several domains or in none",
+      fmt::join(keys, ", "));
 }
 
 void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const GroupCandidate* other,

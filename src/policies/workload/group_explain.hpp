@@ -5,6 +5,7 @@
 #include <string>
 
 #include "policies/workload/group_search.hpp"
+#include "policies/workload/pod_explain.hpp"
 
 namespace makeway {
 
@@ -15,7 +16,9 @@ std::string group_preempts_reason(const PlanAsk& ask, std::size_t members);
 
 /// `without`: the first member that found no place, if that is known.
 std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
-                                 std::optional<PodIndex> without, bool proven);
+                                 std::optional<PodIndex> without, Unplaced why);
+/// `keys`: the labels of its topology constraint.
+std::string no_domain_reason(const std::vector<std::string>& keys);
 
 /// Victims with their causes, and the spared. `other` is the next best plan, if any.
 void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const GroupCandidate* other,

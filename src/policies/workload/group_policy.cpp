@@ -38,10 +38,13 @@ class GroupDecision {
   bool find_leavers(std::span<const PodOnNode> places);
   std::vector<PodOnNode> places_in(MemberFits& after, MemberFits* now);
   std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits& after, MemberFits* now);
+  std::vector<PodOnNode> places_of(std::span<const PodIndex> members, const GroupDomain& domain,
+                                   MemberFits& after, MemberFits* now);
   bool held_by_nominations();
   void preempt();
   std::optional<GroupCandidate> search(MemberFits& fits);
   void search_domain(GroupSearch& search, std::optional<GroupCandidate>& best);
+  bool members_differ() const;
   void note_bound(std::string_view name);
   const GroupDomain& domain_named(std::string_view name) const;
   bool delayed();
@@ -55,7 +58,8 @@ class GroupDecision {
   std::int64_t bound_ = 0;  ///< Members that run and stay.
   PlanAsk ask_;
   std::optional<GroupCandidate> runner_up_;
-  bool modest_ = false;  ///< No member takes room that is nominated to anybody.
+  bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
+  bool modest_ = false;        ///< No member takes room that is nominated to anybody.
 };
 
 GroupDecision::GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given)
@@ -86,6 +90,7 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
   task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
   const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
   task_.wanted = for_all ? task_.members.size() : task_.needed;
+  minimum_runs_ = !for_all && unit().gang && missing <= 0;
   // In the order in which members are placed; who is not given a place gets none.
   for (const PodIndex member : task_.members) {
     const auto at = std::ranges::find(given, member, &PodOnNode::pod);
@@ -165,6 +170,7 @@ bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
   const auto fit = [&] { return now.fit_in_turn(places, MemberFits::Nominations::ignore); };
   if (fit()) return true;
   std::vector<NodeIndex> nodes;
+  nodes.reserve(places.size());
   for (const PodOnNode& place : places) nodes.push_back(place.node);
   ask_.waits_for = needed_leavers(cycle_, nodes, fit);
   return false;
@@ -188,12 +194,14 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
   const Scratch::Checkpoint before_now = cycle_.now.checkpoint();
   std::vector<PodOnNode> places;
   if (task_.given.empty()) {
-    GroupPlacer placer(cycle_, domain, after, now);
-    places = placer.place({.members = task_.members,
-                           .needed = task_.needed,
-                           .enough = task_.members.size(),
-                           .modest_after = modest_ ? 0 : task_.wanted});
-    if (placer.bound_reached()) note_bound("engine.placementStepsMax");
+    places = places_of(task_.members, domain, after, now);
+    // Where not all are needed, small ones may do.
+    if (places.size() < task_.needed && task_.needed < task_.members.size() && members_differ()) {
+      cycle_.after.rollback(before_after);
+      cycle_.now.rollback(before_now);
+      const std::vector<PodIndex> smallest_first(task_.members.rbegin(), task_.members.rend());
+      places = places_of(smallest_first, domain, after, now);
+    }
   } else if (after.fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
              keeps_promises(cycle_, task_.given, {})) {
@@ -201,6 +209,19 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
   }
   cycle_.after.rollback(before_after);
   cycle_.now.rollback(before_now);
+  return places;
+}
+
+/// They are in the worlds afterwards.
+std::vector<PodOnNode> GroupDecision::places_of(std::span<const PodIndex> members,
+                                                const GroupDomain& domain, MemberFits& after,
+                                                MemberFits* now) {
+  GroupPlacer placer(cycle_, domain, after, now);
+  std::vector<PodOnNode> places = placer.place({.members = members,
+                                                .needed = task_.needed,
+                                                .enough = members.size(),
+                                                .modest_after = modest_ ? 0 : task_.wanted});
+  if (placer.bound_reached()) note_bound("engine.placementStepsMax");
   return places;
 }
 
@@ -241,12 +262,19 @@ void GroupDecision::preempt() {
                               proven ? "does not fit" : "no place was found");
     return;
   }
+  if (minimum_runs_) {
+    ask_.outcome = Outcome::not_found;
+    ask_.reason =
+        "no place was found for a further member; its minimum runs, so nobody leaves for more "
+        "(workload.evictFor)";
+    return;
+  }
   std::optional<GroupCandidate> chosen;
   {
     MemberFits fits(cycle_, cycle_.after, task_.members);
     chosen = search(fits);
   }
-  if (!chosen || delayed()) return;
+  if (!chosen || (!chosen->victims.pods.empty() && delayed())) return;
   if (task_.given.empty()) fill_free_room(*chosen);
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
@@ -280,10 +308,16 @@ std::optional<GroupCandidate> GroupDecision::search(MemberFits& fits) {
   ask_.explanation.potential_victims = potential_victims;
   if (best) return best;
   ask_.explanation.refusals = refusals.refusals(cycle_.survey);
-  proven = proven && ask_.bounds_reached.empty();
+  const bool unsupported =
+      without_place &&
+      !cycle_.cluster.shape(cycle_.cluster.pods().shape[*without_place]).unsupported.empty();
+  proven = proven && ask_.bounds_reached.empty() && !unsupported;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-  ask_.reason = domains_.empty() ? "no node is in a domain that it may use"
-                                 : group_nothing_reason(cycle_, ask_, without_place, proven);
+  const Unplaced why = unsupported ? Unplaced::unsupported
+                       : proven    ? Unplaced::proven
+                                   : Unplaced::unproven;
+  ask_.reason = domains_.empty() ? no_domain_reason(group().object->policy.topology_keys)
+                                 : group_nothing_reason(cycle_, ask_, without_place, why);
   return std::nullopt;
 }
 
@@ -308,7 +342,16 @@ void GroupDecision::search_domain(GroupSearch& search, std::optional<GroupCandid
   if (several && settings.priority_search != PrioritySearch::none) {
     consider(search.run({.priority_search = PrioritySearch::none}));
   }
+  if (several && task_.needed < task_.members.size() && members_differ()) {
+    consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
+  }
   consider(search.run({.priority_search = settings.priority_search}));
+}
+
+bool GroupDecision::members_differ() const {
+  const AskKey first = ask_key(cycle_.cluster, task_.members.front());
+  return std::ranges::any_of(
+      task_.members, [&](PodIndex member) { return ask_key(cycle_.cluster, member) != first; });
 }
 
 void GroupDecision::note_bound(std::string_view name) {
@@ -323,7 +366,14 @@ const GroupDomain& GroupDecision::domain_named(std::string_view name) const {
 
 bool GroupDecision::delayed() {
   const Duration delay = cycle_.configuration.engine.preemption_delay;
-  const Time created = group().object ? group().object->created.value_or(no_time) : no_time;
+  Time created = group().object ? group().object->created.value_or(no_time) : no_time;
+  if (created == no_time) {  // Then its oldest member says how long it has waited.
+    const PodColumns& pods = cycle_.cluster.pods();
+    for (const PodIndex member : task_.members) {
+      const Time own = pods.created[member];
+      if (own != no_time && (created == no_time || own < created)) created = own;
+    }
+  }
   if (delay.ms == 0 || created == no_time || !(cycle_.rules.now() - created < delay)) return false;
   ask_.outcome = Outcome::waits;
   ask_.waits_until = created + delay;

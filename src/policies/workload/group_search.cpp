@@ -20,18 +20,21 @@ GroupSearch::GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain&
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   Scratch& world = fits_.world();
   const Scratch::Checkpoint start = world.checkpoint();
+  members_ = task_.members;
+  if (variant.smallest_first) std::ranges::reverse(members_);
   list_victims(variant.spare_violating);
   evicted_.assign(list_.units.size(), 1);
   for (const VictimUnit& unit : list_.units) world.remove(list_.pods_of(unit));
   std::optional<GroupCandidate> found;
+  proven_ = false;
   if (place(task_.wanted) < task_.needed) {
     nothing_found();
   } else {
     put_back_where_possible(cycle_.configuration.workload.put_back, true);
     if (task_.given.empty()) lower_priority(variant.priority_search);
     put_back_where_possible(cycle_.configuration.workload.put_back, false);
-    take_fallen();
-    found = candidate();
+    // What a bound left evicted may be more than is needed.
+    if (!out_of_steps_) found = candidate();
   }
   world.rollback(start);
   if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) {
@@ -56,15 +59,21 @@ void GroupSearch::list_victims(bool spare_violating) {
   }
 }
 
-/// One walk in order of importance, as kube-scheduler does it.
+/// One walk over the budgets: in order of importance as kube-scheduler does it, or from the least
+/// important up, so that those whom a budget still allows are the ones that matter least.
 void GroupSearch::mark_violations(VictimList& list) {
   if (!cycle_.budgets.any()) return;
   cycle_.budgets.start_trial();
-  for (VictimUnit& unit : list.units) {
+  const auto mark = [&](VictimUnit& unit) {
     unit.violations = 0;
     for (const PodIndex pod : list.pods_of(unit)) {
       if (cycle_.budgets.charge(pod)) ++unit.violations;
     }
+  };
+  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
+    std::ranges::for_each(std::ranges::reverse_view(list.units), mark);
+  } else {
+    std::ranges::for_each(list.units, mark);
   }
 }
 
@@ -89,7 +98,7 @@ void GroupSearch::keep_within_budgets() {
 /// Returns how many members have a place; they are in the world.
 std::size_t GroupSearch::place(std::size_t enough) {
   if (task_.given.empty()) {
-    places_ = placer_.place({.members = task_.members, .needed = task_.needed, .enough = enough});
+    places_ = placer_.place({.members = members_, .needed = task_.needed, .enough = enough});
     if (placer_.bound_reached()) note_bound("engine.placementStepsMax");
   } else {
     places_.clear();
@@ -99,9 +108,13 @@ std::size_t GroupSearch::place(std::size_t enough) {
       places_.push_back(place);
     }
   }
+  count_members();
+  return places_.size();
+}
+
+void GroupSearch::count_members() {
   members_on_.assign(cycle_.survey.nodes().size(), 0);
   for (const PodOnNode& place : places_) ++members_on_[cycle_.survey.place_of(place.node)];
-  return places_.size();
 }
 
 void GroupSearch::nothing_found() {
@@ -143,7 +156,7 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
   const auto repeated = std::ranges::unique(priorities);
   priorities.erase(repeated.begin(), repeated.end());
   if (priorities.size() < 2) return;
-  const std::vector<PodOnNode> first_places = places_;
+  std::vector<PodOnNode> last_places = places_;  // Of the lowest priority that is known to do.
   const std::size_t wanted = places_.size();
   const bool halve = priority_search == PrioritySearch::bisect ||
                      (priority_search == PrioritySearch::adaptive && fits_.countable());
@@ -156,26 +169,21 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
     const std::size_t middle = near ? low : low + (high - low) / 2;
     if (finds_places_up_to(priorities[middle], wanted)) {
       high = middle;
+      last_places = places_;
     } else {
       low = middle + 1;
     }
   }
   Scratch& world = fits_.world();
-  if (high + 1 == priorities.size()) {  // Nothing lower: they stay where they were.
-    for (const PodOnNode& place : places_) world.remove(place.pod);
-    places_ = first_places;
-    for (const PodOnNode& place : places_) world.place(place.pod, place.node);
-    members_on_.assign(cycle_.survey.nodes().size(), 0);
-    for (const PodOnNode& place : places_) ++members_on_[cycle_.survey.place_of(place.node)];
-    return;
-  }
+  for (const PodOnNode& place : places_) world.remove(place.pod);
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
     if (evicted_[at] == 0 || list_.units[at].priority <= priorities[high]) continue;
     evicted_[at] = 0;
     world.put_back(list_.pods_of(list_.units[at]));
   }
-  for (const PodOnNode& place : places_) world.remove(place.pod);
-  place(wanted);
+  places_ = std::move(last_places);
+  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+  count_members();
 }
 
 /// The first priority at which the sums do not rule out that all find room; places are looked for
@@ -229,12 +237,18 @@ void GroupSearch::put_back_where_possible(PutBack mode, bool only_violating) {
 }
 
 bool GroupSearch::put_back(std::size_t at) {
+  const VictimUnit& unit = list_.units[at];
+  if (!matters(unit)) {
+    evicted_[at] = 0;
+    fits_.world().put_back(list_.pods_of(unit));
+    return true;
+  }
   if (steps_ >= cycle_.configuration.engine.victim_steps_max) {
     note_bound("engine.victimStepsMax");
+    out_of_steps_ = true;
     return false;
   }
-  ++steps_;
-  const VictimUnit& unit = list_.units[at];
+  steps_ += fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1;
   fits_.world().put_back(list_.pods_of(unit));
   if (all_fit_beside(unit)) {
     evicted_[at] = 0;
@@ -242,6 +256,16 @@ bool GroupSearch::put_back(std::size_t at) {
   }
   fits_.world().remove(list_.pods_of(unit));
   return false;
+}
+
+/// Whether its coming back can matter to a member at all.
+bool GroupSearch::matters(const VictimUnit& unit) const {
+  if (fits_.constrained()) return true;
+  return std::ranges::any_of(list_.pods_of(unit), [&](PodIndex pod) {
+    const NodeIndex node = cycle_.cluster.pods().node[pod];
+    return cycle_.cluster.nodes().flags[node].exists &&
+           members_on_[cycle_.survey.place_of(node)] != 0;
+  });
 }
 
 /// The unit is back in the world, and the members are in it.
@@ -262,20 +286,6 @@ bool GroupSearch::all_fit_beside(const VictimUnit& unit) {
   });
 }
 
-/// `workload.belowMinimum` evict: a gang that falls under its minimum goes whole.
-void GroupSearch::take_fallen() {
-  if (cycle_.configuration.workload.below_minimum != BelowMinimum::evict) return;
-  for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    const VictimUnit& unit = list_.units[at];
-    if (evicted_[at] == 0 || !cycle_.rules.falls_whole(fits_.world(), unit.unit)) continue;
-    for (std::size_t other = 0; other < list_.units.size(); ++other) {
-      if (list_.units[other].unit != unit.unit || evicted_[other] != 0) continue;
-      evicted_[other] = 1;
-      fits_.world().remove(list_.pods_of(list_.units[other]));
-    }
-  }
-}
-
 // ---- Step 8 -------------------------------------------------------------------------------------
 
 GroupCandidate GroupSearch::candidate() {
@@ -291,6 +301,7 @@ GroupCandidate GroupSearch::candidate() {
     found.victims.pods.insert(found.victims.pods.end(), pods.begin(), pods.end());
     found.victims.units.push_back(unit);
   }
+  cycle_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
     mark_violations(found.victims);
   }

@@ -56,6 +56,8 @@ class GroupSearch {
     PrioritySearch priority_search = PrioritySearch::none;  ///< Step 6.
     /// Those whose loss would violate a budget are no potential victims from the start.
     bool spare_violating = false;
+    /// Members are placed in the opposite order: where not all are needed, small ones may do.
+    bool smallest_first = false;
   };
   std::optional<GroupCandidate> run(const Variant& variant);
 
@@ -73,14 +75,15 @@ class GroupSearch {
   void keep_within_budgets();
   void mark_violations(VictimList& list);
   std::size_t place(std::size_t enough);
+  void count_members();
   void nothing_found();
   void lower_priority(PrioritySearch priority_search);
   std::size_t first_with_room(std::span<const std::int32_t> priorities, std::size_t wanted);
   bool finds_places_up_to(std::int32_t highest, std::size_t wanted);
   void put_back_where_possible(PutBack mode, bool only_violating);
   bool put_back(std::size_t at);
+  bool matters(const VictimUnit& unit) const;
   bool all_fit_beside(const VictimUnit& unit);
-  void take_fallen();
   GroupCandidate candidate();
   void note_bound(std::string_view name);
 
@@ -92,6 +95,7 @@ class GroupSearch {
   std::int32_t priority_ = 0;
   VictimList list_;                    ///< Potential victims, most important first.
   std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.
+  std::vector<PodIndex> members_;      ///< In the order in which they are placed.
   std::vector<PodOnNode> places_;
   std::vector<std::uint32_t> members_on_;  ///< How many members are on the node; by place.
   bool budgets_kept_some_ = false;
@@ -100,6 +104,7 @@ class GroupSearch {
   bool proven_ = false;
   std::vector<std::string> bounds_reached_;
   std::int64_t steps_ = 0;
+  bool out_of_steps_ = false;
 };
 
 }  // namespace makeway

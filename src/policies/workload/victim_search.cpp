@@ -128,9 +128,11 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
     if (!still) {
       const Scratch::Checkpoint everybody_gone = fit_.scratch().checkpoint();
       put_back_where_possible(node);
+      const bool allowed = within_strict_budgets();
       ScoreTerms greedy = score_set(node, evicted_, nullptr);
       fit_.scratch().rollback(everybody_gone);
-      if (!answer.evicted || compare(greedy, answer.score) < 0) answer.evicted = evicted_;
+      const bool better = !answer.evicted || compare(greedy, answer.score) < 0;
+      if (allowed && better) answer.evicted = evicted_;
     }
   }
   if (!answer.evicted) return std::nullopt;
@@ -140,6 +142,17 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
   Candidate candidate = candidate_of(node, *answer.evicted);
   follow(candidate);
   return candidate;
+}
+
+/// Whether the units that stay evicted violate no budget that must not be violated.
+bool VictimSearch::within_strict_budgets() {
+  if (cycle_.configuration.budgets.mode != BudgetMode::strict || !cycle_.budgets.any()) return true;
+  cycle_.budgets.start_trial();
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    const bool leaves = evicted_[at] != 0;
+    if (leaves && !cycle_.budgets.charge_all(list_.pods_of(list_.units[at]))) return false;
+  }
+  return true;
 }
 
 /// With secondary victims only where that can matter: following them is dear.
@@ -204,9 +217,7 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
     candidate.victims.pods.insert(candidate.victims.pods.end(), pods.begin(), pods.end());
     candidate.victims.units.push_back(unit);
   }
-  if (cycle_.configuration.workload.below_minimum == BelowMinimum::evict) {
-    cycle_.rules.add_fallen(fit_.scratch(), candidate.victims);
-  }
+  cycle_.rules.add_fallen(fit_.scratch(), cycle_.budgets, candidate.victims);
   // A search for the best set can only go by the set itself.
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims ||
       rule_ == VictimChoiceRule::best) {

@@ -65,6 +65,7 @@ class VictimSearch {
   std::optional<Candidate> choose_put_back(NodeIndex node, const std::optional<Refused>& still);
   std::optional<Candidate> choose_best(NodeIndex node, const std::optional<Refused>& still,
                                        const ScoreTerms* not_worse_than);
+  bool within_strict_budgets();
   void put_back_where_possible(NodeIndex node);
   bool put_back(VictimUnit& unit, NodeIndex node);
   void remove(const VictimUnit& unit);
