@@ -68,8 +68,8 @@ constexpr std::array rows = {
         {.minimum = 1, .maximum = 1'000}),
     plain<workload, &Workload::start_from_simple_plans>(
         {"workload.startFromSimplePlans", "2",
-         "The search starts from the plans of the simpler rules (one placement by nodeScore, with "
-         "and without priority search), so its result is never worse than theirs."}),
+         "Simpler plans are tried as well, and the best score wins: without the priority search, "
+         "without touching those under a budget, with the smallest members first."}),
     choice<workload, &Workload::search>(
         {"workload.search", "2",
          "The usual search (fast), or one that proves its plan the best on the score within "
