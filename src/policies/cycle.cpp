@@ -76,8 +76,9 @@ class PromiseKeeper {
     Scratch& world = cycle_.after;
     const Scratch::Checkpoint before = world.checkpoint();
     if (world.node_of(place.pod).exists()) world.remove(place.pod);
-    const bool fits =
-        !PodFit(cycle_.survey, world, place.pod, cycle_.decided).check_unreserved(place.node);
+    std::unique_ptr<PodFit>& fit = cycle_.promise_fits[place.pod];
+    if (!fit) fit = std::make_unique<PodFit>(cycle_.survey, world, place.pod, cycle_.decided);
+    const bool fits = !fit->check_unreserved(place.node);
     world.rollback(before);
     return fits;
   }

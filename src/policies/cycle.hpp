@@ -7,6 +7,8 @@
 // `after`. Nominations of pods that were not decided yet hold their room in `after`.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,9 @@ struct Cycle {
   std::vector<PodOnNode> promises;
   /// Pending with a nomination from before, and with constraints that look at others.
   std::vector<PodOnNode> nominated_before;
+  /// Of pods in the two lists above, made when first asked for. They stay, since building one may
+  /// cost a look at every pod.
+  std::map<PodIndex, std::unique_ptr<PodFit>> promise_fits;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
   std::vector<PodIndex> hopeful;
   bool explain = true;  ///< See PlanRequest.

@@ -28,8 +28,6 @@ class Cascades {
   /// The number of secondary victims; the chain is noted in the candidate. Its victims may have
   /// left the world already.
   std::int64_t follow(Candidate& candidate);
-  /// Nodes tried so far; see `engine.cascadeStepsMax`.
-  std::int64_t steps() const { return steps_; }
   /// Some count is too small, because the bound ended it.
   bool bound_reached() const { return bound_reached_; }
 
@@ -41,7 +39,7 @@ class Cascades {
 
   Cycle& cycle_;
   PodFit& fit_;
-  std::int64_t steps_ = 0;
+  std::int64_t steps_ = 0;  ///< Nodes tried so far; see `engine.cascadeStepsMax`.
   bool bound_reached_ = false;
 };
 

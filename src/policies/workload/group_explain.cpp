@@ -91,38 +91,24 @@ std::string no_domain_reason(const std::vector<std::string>& keys) {
 
 void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const GroupCandidate* other,
                            PlanAsk& ask) {
-  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims;
-  cycle.budgets.start_trial();
-  for (const VictimUnit& unit : chosen.victims.units) {
-    for (const PodIndex pod : chosen.victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(cycle, unit, pod, ask, rule);
-      const bool violates = cycle.budgets.charge(pod);
-      victim.violates_budget =
-          over_victims ? violates : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
-      if (ask.placement_given) {
-        victim.cause_alternative = "none: the nodes were given";
-        victim.cause_key = "given";
-      } else if (other == nullptr) {
-        victim.cause_alternative = "none: one placement was tried";
-        victim.cause_key = "only candidate";
-      } else {
-        victim.cause_alternative = "the placement on " + nodes_text(cycle, *other);
-        victim.cause_key = first_difference(chosen.score, other->score);
-        if (victim.cause_key.empty()) victim.cause_key = "name";
-      }
-      ask.victims.push_back(std::move(victim));
-    }
+  VictimCause cause{
+      .rule = rule,
+      .alternative = "none: one placement was tried",
+      .key = "only candidate",
+      .budgets_by_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims};
+  const std::string others_nodes = other == nullptr ? std::string() : nodes_text(cycle, *other);
+  if (ask.placement_given) {
+    cause.alternative = "none: the nodes were given";
+    cause.key = "given";
+  } else if (other != nullptr) {
+    cause.alternative = "the placement on " + others_nodes;
+    cause.key = decided_on(chosen.score, other->score);
   }
+  explain_victims(cycle, chosen.victims, cause, ask);
   explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   if (other == nullptr || chosen.victims.pods.empty()) return;
-  std::string lost_on = first_difference(other->score, chosen.score);
-  if (lost_on.empty()) lost_on = "name";
   ask.explanation.alternatives.push_back(
-      {.node = nodes_text(cycle, *other),
-       .score = other->score,
-       .victims = static_cast<std::int64_t>(other->victims.pods.size()),
-       .victim_units = static_cast<std::int64_t>(other->victims.units.size()),
-       .lost_on = std::move(lost_on)});
+      alternative_of(others_nodes, other->score, other->victims, chosen.score));
 }
 
 }  // namespace makeway

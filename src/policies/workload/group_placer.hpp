@@ -34,8 +34,6 @@ class GroupPlacer {
   /// Those that found a place; they are in the worlds afterwards.
   std::vector<PodOnNode> place(const Wish& wish);
 
-  /// Pairs of member and node that were looked at; see `engine.placementStepsMax`.
-  std::int64_t steps() const { return steps_; }
   bool bound_reached() const { return bound_reached_; }
   /// The first member that found no place.
   std::optional<PodIndex> first_without() const { return first_without_; }
@@ -54,7 +52,7 @@ class GroupPlacer {
   MemberFits* now_;
   std::vector<std::unique_ptr<RoomRanking>> rankings_;  ///< By class.
   std::vector<std::uint8_t> hopeless_;                  ///< By class: no node is left for it.
-  std::int64_t steps_ = 0;
+  std::int64_t steps_ = 0;  ///< Pairs of member and node; see `engine.placementStepsMax`.
   bool bound_reached_ = false;
   std::optional<PodIndex> first_without_;
 };

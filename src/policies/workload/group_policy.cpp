@@ -8,7 +8,7 @@
 #include "policies/workload/group_explain.hpp"
 #include "policies/workload/group_search.hpp"
 #include "policies/workload/member_order.hpp"
-#include "policies/workload/pod_explain.hpp"
+#include "policies/workload/waiting.hpp"
 
 namespace makeway {
 namespace {
@@ -34,20 +34,23 @@ class GroupDecision {
   bool cannot_ask();
   bool fits_now();
   bool fits_later();
-  bool nominations_valid(MemberFits& after);
+  std::vector<PodOnNode> nominations() const;
+  MemberFits& now() {
+    if (!now_) now_.emplace(cycle_, cycle_.now, task_.members);
+    return *now_;
+  }
   bool find_leavers(std::span<const PodOnNode> places);
-  std::vector<PodOnNode> places_in(MemberFits& after, MemberFits* now);
-  std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits& after, MemberFits* now);
+  std::vector<PodOnNode> places_in(MemberFits* now);
+  std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits* now);
   std::vector<PodOnNode> places_of(std::span<const PodIndex> members, const GroupDomain& domain,
-                                   MemberFits& after, MemberFits* now);
+                                   MemberFits* now);
   bool held_by_nominations();
   void preempt();
-  std::optional<GroupCandidate> search(MemberFits& fits);
+  std::optional<GroupCandidate> search();
   void search_domain(GroupSearch& search, std::optional<GroupCandidate>& best);
-  bool members_differ() const;
   void note_bound(std::string_view name);
   const GroupDomain& domain_named(std::string_view name) const;
-  bool delayed();
+  Time created() const;
   void fill_free_room(GroupCandidate& chosen);
   void settle(Outcome outcome, std::span<const PodOnNode> places,
               std::span<const PodIndex> victims);
@@ -57,6 +60,8 @@ class GroupDecision {
   std::vector<GroupDomain> domains_;
   std::int64_t bound_ = 0;  ///< Members that run and stay.
   PlanAsk ask_;
+  std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
+  std::optional<MemberFits> now_;    ///< Likewise; made on demand.
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
   bool modest_ = false;        ///< No member takes room that is nominated to anybody.
@@ -101,6 +106,7 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
 void GroupDecision::run() {
   // Members hold no room against each other.
   for (const PodIndex member : task_.members) settle_decided(cycle_, member);
+  after_.emplace(cycle_, cycle_.after, task_.members);
   if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
   cycle_.plan.asks.push_back(std::move(ask_));
 }
@@ -118,45 +124,43 @@ bool GroupDecision::cannot_ask() {
     ask_.reason = fmt::format("{} of the {} pods of its minimum exist", all, unit().minimum);
     return true;
   }
+  if (cycle_.configuration.workload.pods_not_matching_priority != PodsNotMatchingPriority::refuse) {
+    return false;
+  }
   const std::string mismatch = priority_mismatch_text(cycle_.cluster, unit().group);
-  const bool refuses =
-      cycle_.configuration.workload.pods_not_matching_priority == PodsNotMatchingPriority::refuse;
-  if (!refuses || mismatch.empty()) return false;
+  if (mismatch.empty()) return false;
   ask_.reason = fmt::format("refused: {}", mismatch);
   return true;
 }
 
 bool GroupDecision::fits_now() {
-  MemberFits after(cycle_, cycle_.after, task_.members);
-  std::optional<MemberFits> now;
-  if (cycle_.worlds_differ) now.emplace(cycle_, cycle_.now, task_.members);
-  modest_ = nominations_valid(after);
-  const std::vector<PodOnNode> places = places_in(after, now ? &*now : nullptr);
+  // Who has places does not take others from somebody less important.
+  const std::vector<PodOnNode> nominated = nominations();
+  modest_ = nominated.size() >= task_.needed &&
+            after_->fit_in_turn(nominated, MemberFits::Nominations::count);
+  const std::vector<PodOnNode> places = places_in(cycle_.worlds_differ ? &now() : nullptr);
   if (places.size() < task_.needed) return false;
   settle(Outcome::fits, places, {});
   ask_.reason = group_fits_reason(ask_, task_.members.size());
   return true;
 }
 
-/// Who has places does not take others from somebody less important.
-bool GroupDecision::nominations_valid(MemberFits& after) {
+/// Where members are to go by nominations from before.
+std::vector<PodOnNode> GroupDecision::nominations() const {
   std::vector<PodOnNode> places;
   for (const PodIndex member : task_.members) {
     const NodeIndex node = cycle_.cluster.pods().nominated[member];
-    if (node.exists() && cycle_.cluster.nodes().flags[node].exists)
-      places.push_back({member, node});
+    if (node.exists() && cycle_.cluster.nodes().flags[node].exists) {
+      places.push_back({.pod = member, .node = node});
+    }
   }
-  return places.size() >= task_.needed && after.fit_in_turn(places, MemberFits::Nominations::count);
+  return places;
 }
 
 bool GroupDecision::fits_later() {
   modest_ = false;
   if (!cycle_.worlds_differ) return false;
-  std::vector<PodOnNode> places;
-  {
-    MemberFits after(cycle_, cycle_.after, task_.members);
-    places = places_in(after, nullptr);
-  }
+  const std::vector<PodOnNode> places = places_in(nullptr);
   if (places.size() < task_.needed) return false;
   const bool at_once = find_leavers(places);
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
@@ -166,8 +170,8 @@ bool GroupDecision::fits_later() {
 
 /// True: they fit at once. Otherwise says for whom they wait.
 bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
-  MemberFits now(cycle_, cycle_.now, task_.members);
-  const auto fit = [&] { return now.fit_in_turn(places, MemberFits::Nominations::ignore); };
+  MemberFits& fits = now();
+  const auto fit = [&] { return fits.fit_in_turn(places, MemberFits::Nominations::ignore); };
   if (fit()) return true;
   std::vector<NodeIndex> nodes;
   nodes.reserve(places.size());
@@ -178,31 +182,31 @@ bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
 
 /// Places without anybody leaving for them: in the domain that takes the most members, the first of
 /// equals.
-std::vector<PodOnNode> GroupDecision::places_in(MemberFits& after, MemberFits* now) {
+std::vector<PodOnNode> GroupDecision::places_in(MemberFits* now) {
   std::vector<PodOnNode> most;
   for (const GroupDomain& domain : domains_) {
-    std::vector<PodOnNode> places = places_in(domain, after, now);
+    std::vector<PodOnNode> places = places_in(domain, now);
     if (places.size() > most.size()) most = std::move(places);
   }
   return most;
 }
 
 /// The worlds are left as they were.
-std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, MemberFits& after,
-                                                MemberFits* now) {
+std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, MemberFits* now) {
   const Scratch::Checkpoint before_after = cycle_.after.checkpoint();
   const Scratch::Checkpoint before_now = cycle_.now.checkpoint();
   std::vector<PodOnNode> places;
   if (task_.given.empty()) {
-    places = places_of(task_.members, domain, after, now);
+    places = places_of(task_.members, domain, now);
     // Where not all are needed, small ones may do.
-    if (places.size() < task_.needed && task_.needed < task_.members.size() && members_differ()) {
+    if (places.size() < task_.needed && task_.needed < task_.members.size() &&
+        after_->classes() > 1) {
       cycle_.after.rollback(before_after);
       cycle_.now.rollback(before_now);
       const std::vector<PodIndex> smallest_first(task_.members.rbegin(), task_.members.rend());
-      places = places_of(smallest_first, domain, after, now);
+      places = places_of(smallest_first, domain, now);
     }
-  } else if (after.fit_in_turn(task_.given, MemberFits::Nominations::count) &&
+  } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
              keeps_promises(cycle_, task_.given, {})) {
     places = task_.given;
@@ -214,9 +218,8 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
 
 /// They are in the worlds afterwards.
 std::vector<PodOnNode> GroupDecision::places_of(std::span<const PodIndex> members,
-                                                const GroupDomain& domain, MemberFits& after,
-                                                MemberFits* now) {
-  GroupPlacer placer(cycle_, domain, after, now);
+                                                const GroupDomain& domain, MemberFits* now) {
+  GroupPlacer placer(cycle_, domain, *after_, now);
   std::vector<PodOnNode> places = placer.place({.members = members,
                                                 .needed = task_.needed,
                                                 .enough = members.size(),
@@ -227,24 +230,13 @@ std::vector<PodOnNode> GroupDecision::places_of(std::span<const PodIndex> member
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves a nominated node.
 bool GroupDecision::held_by_nominations() {
-  const PodColumns& pods = cycle_.cluster.pods();
   if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
       unit().never_preempts) {
     return false;
   }
-  std::vector<PodOnNode> places;
-  for (const PodIndex member : task_.members) {
-    const NodeIndex node = pods.nominated[member];
-    if (!node.exists() || !cycle_.cluster.nodes().flags[node].exists) continue;
-    places.push_back({.pod = member, .node = node});
-    for (const PodIndex other : cycle_.cluster.order().pods(node)) {
-      if (pods.deletion[other] == no_time || !pods.flags[other].disrupted_by_preemption) continue;
-      if (cycle_.rules.priority_of(other) >= ask_.priority || cycle_.rules.overdue(other)) continue;
-      const PodPlacement awaited = placement_of(cycle_.cluster, other, node);
-      if (std::ranges::find(ask_.waits_for, awaited) == ask_.waits_for.end()) {
-        ask_.waits_for.push_back(awaited);
-      }
-    }
+  const std::vector<PodOnNode> places = nominations();
+  for (const PodOnNode& place : places) {
+    add_preempted_leavers(cycle_, place.node, ask_.priority, ask_.waits_for);
   }
   if (ask_.waits_for.empty()) return false;
   std::ranges::sort(ask_.waits_for);
@@ -255,8 +247,8 @@ bool GroupDecision::held_by_nominations() {
 
 void GroupDecision::preempt() {
   if (unit().never_preempts) {
-    const bool proven = MemberFits(cycle_, cycle_.after, task_.members).countable() &&
-                        !cycle_.anybody_promised() && ask_.bounds_reached.empty();
+    const bool proven =
+        after_->countable() && !cycle_.anybody_promised() && ask_.bounds_reached.empty();
     ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
     ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
                               proven ? "does not fit" : "no place was found");
@@ -269,12 +261,9 @@ void GroupDecision::preempt() {
         "(workload.evictFor)";
     return;
   }
-  std::optional<GroupCandidate> chosen;
-  {
-    MemberFits fits(cycle_, cycle_.after, task_.members);
-    chosen = search(fits);
-  }
-  if (!chosen || (!chosen->victims.pods.empty() && delayed())) return;
+  std::optional<GroupCandidate> chosen = search();
+  if (!chosen) return;
+  if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
   if (task_.given.empty()) fill_free_room(*chosen);
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
@@ -290,14 +279,14 @@ void GroupDecision::preempt() {
 }
 
 /// The best score over all domains, the first domain of equals.
-std::optional<GroupCandidate> GroupDecision::search(MemberFits& fits) {
+std::optional<GroupCandidate> GroupDecision::search() {
   std::optional<GroupCandidate> best;
   RefusalTally refusals;
   std::optional<PodIndex> without_place;
   bool proven = true;
   std::int64_t potential_victims = 0;
   for (const GroupDomain& domain : domains_) {
-    GroupSearch search(cycle_, task_, domain, fits);
+    GroupSearch search(cycle_, task_, domain, *after_);
     search_domain(search, best);
     for (const std::string& bound : search.bounds_reached()) note_bound(bound);
     potential_victims += search.potential_victims();
@@ -342,16 +331,10 @@ void GroupDecision::search_domain(GroupSearch& search, std::optional<GroupCandid
   if (several && settings.priority_search != PrioritySearch::none) {
     consider(search.run({.priority_search = PrioritySearch::none}));
   }
-  if (several && task_.needed < task_.members.size() && members_differ()) {
+  if (several && task_.needed < task_.members.size() && after_->classes() > 1) {
     consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
   }
   consider(search.run({.priority_search = settings.priority_search}));
-}
-
-bool GroupDecision::members_differ() const {
-  const AskKey first = ask_key(cycle_.cluster, task_.members.front());
-  return std::ranges::any_of(
-      task_.members, [&](PodIndex member) { return ask_key(cycle_.cluster, member) != first; });
 }
 
 void GroupDecision::note_bound(std::string_view name) {
@@ -364,22 +347,15 @@ const GroupDomain& GroupDecision::domain_named(std::string_view name) const {
   return *std::ranges::find(domains_, name, &GroupDomain::name);
 }
 
-bool GroupDecision::delayed() {
-  const Duration delay = cycle_.configuration.engine.preemption_delay;
+/// Its oldest member says how long it has waited, where its own object does not.
+Time GroupDecision::created() const {
   Time created = group().object ? group().object->created.value_or(no_time) : no_time;
-  if (created == no_time) {  // Then its oldest member says how long it has waited.
-    const PodColumns& pods = cycle_.cluster.pods();
-    for (const PodIndex member : task_.members) {
-      const Time own = pods.created[member];
-      if (own != no_time && (created == no_time || own < created)) created = own;
-    }
+  if (created != no_time) return created;
+  for (const PodIndex member : task_.members) {
+    const Time own = cycle_.cluster.pods().created[member];
+    if (own != no_time && (created == no_time || own < created)) created = own;
   }
-  if (delay.ms == 0 || created == no_time || !(cycle_.rules.now() - created < delay)) return false;
-  ask_.outcome = Outcome::waits;
-  ask_.waits_until = created + delay;
-  ask_.reason = fmt::format("may make others leave only {} after its creation, from {} on",
-                            to_text(delay), to_text(*ask_.waits_until));
-  return true;
+  return created;
 }
 
 /// Members beyond those that others leave for take what is free once they are gone.
@@ -396,8 +372,7 @@ void GroupDecision::fill_free_room(GroupCandidate& chosen) {
   world.remove(chosen.victims.pods);
   for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
   {
-    MemberFits fits(cycle_, world, others);
-    GroupPlacer placer(cycle_, domain_named(chosen.domain), fits, nullptr);
+    GroupPlacer placer(cycle_, domain_named(chosen.domain), *after_, nullptr);
     const std::vector<PodOnNode> more =
         placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
     chosen.places.insert(chosen.places.end(), more.begin(), more.end());

@@ -1,7 +1,6 @@
 #include "policies/workload/group_search.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "policies/workload/room_count.hpp"
 
@@ -15,6 +14,11 @@ GroupSearch::GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain&
       fits_(fits),
       placer_(cycle, domain, fits, nullptr) {
   priority_ = cycle.cluster.units()[task.unit].scheduling_priority;
+  // As kube-scheduler does it; or so that those whom a budget still allows matter least.
+  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims;
+  charge_order_ =
+      over_victims ? ChargeOrder::least_important_first : ChargeOrder::most_important_first;
+  list_victims();
 }
 
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
@@ -22,7 +26,10 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   const Scratch::Checkpoint start = world.checkpoint();
   members_ = task_.members;
   if (variant.smallest_first) std::ranges::reverse(members_);
-  list_victims(variant.spare_violating);
+  list_ = all_;
+  if (variant.spare_violating) {
+    std::erase_if(list_.units, [](const VictimUnit& unit) { return unit.violations > 0; });
+  }
   evicted_.assign(list_.units.size(), 1);
   for (const VictimUnit& unit : list_.units) world.remove(list_.pods_of(unit));
   std::optional<GroupCandidate> found;
@@ -30,9 +37,9 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   if (place(task_.wanted) < task_.needed) {
     nothing_found();
   } else {
-    put_back_where_possible(cycle_.configuration.workload.put_back, true);
+    put_back_where_possible(true);
     if (task_.given.empty()) lower_priority(variant.priority_search);
-    put_back_where_possible(cycle_.configuration.workload.put_back, false);
+    put_back_where_possible(false);
     // What a bound left evicted may be more than is needed.
     if (!out_of_steps_) found = candidate();
   }
@@ -46,51 +53,15 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
 
 // ---- Steps 2 and 4 ------------------------------------------------------------------------------
 
-void GroupSearch::list_victims(bool spare_violating) {
-  list_.clear();
-  cycle_.rules.collect(fits_.world(), domain_.nodes, priority_, list_);
-  std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
+/// All variants start from the same potential victims.
+void GroupSearch::list_victims() {
+  cycle_.rules.collect(fits_.world(), domain_.nodes, priority_, all_);
+  std::ranges::sort(all_.units, [this](const VictimUnit& a, const VictimUnit& b) {
     return cycle_.rules.more_important(a, b);
   });
-  mark_violations(list_);
-  keep_within_budgets();
-  if (spare_violating) {
-    std::erase_if(list_.units, [](const VictimUnit& unit) { return unit.violations > 0; });
-  }
-}
-
-/// One walk over the budgets: in order of importance as kube-scheduler does it, or from the least
-/// important up, so that those whom a budget still allows are the ones that matter least.
-void GroupSearch::mark_violations(VictimList& list) {
-  if (!cycle_.budgets.any()) return;
-  cycle_.budgets.start_trial();
-  const auto mark = [&](VictimUnit& unit) {
-    unit.violations = 0;
-    for (const PodIndex pod : list.pods_of(unit)) {
-      if (cycle_.budgets.charge(pod)) ++unit.violations;
-    }
-  };
-  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
-    std::ranges::for_each(std::ranges::reverse_view(list.units), mark);
-  } else {
-    std::ranges::for_each(list.units, mark);
-  }
-}
-
-/// Strict budgets: the least important ones that a budget still allows are potential victims.
-void GroupSearch::keep_within_budgets() {
-  budgets_kept_some_ = false;
-  if (cycle_.configuration.budgets.mode != BudgetMode::strict || !cycle_.budgets.any()) return;
-  cycle_.budgets.start_trial();
-  std::vector<VictimUnit> allowed;
-  for (VictimUnit& unit : std::ranges::reverse_view(list_.units)) {
-    const bool too_much = !cycle_.budgets.charge_all(list_.pods_of(unit));
-    budgets_kept_some_ = budgets_kept_some_ || too_much;
-    unit.violations = 0;
-    if (!too_much) allowed.push_back(unit);
-  }
-  std::ranges::reverse(allowed);
-  list_.units = std::move(allowed);
+  mark_violations(cycle_.budgets, all_, charge_order_);
+  budgets_kept_some_ = cycle_.configuration.budgets.mode == BudgetMode::strict &&
+                       keep_within_budgets(cycle_.budgets, all_);
 }
 
 // ---- Step 3 -------------------------------------------------------------------------------------
@@ -221,39 +192,22 @@ bool GroupSearch::finds_places_up_to(std::int32_t highest, std::size_t wanted) {
 
 // ---- Steps 5 and 7 ------------------------------------------------------------------------------
 
-void GroupSearch::put_back_where_possible(PutBack mode, bool only_violating) {
-  if (mode == PutBack::none) return;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const bool violating : {true, false}) {
-      if (only_violating && !violating) continue;
-      for (std::size_t at = 0; at < list_.units.size(); ++at) {
-        if (evicted_[at] == 0 || (list_.units[at].violations > 0) != violating) continue;
-        changed = put_back(at) || changed;
-      }
-    }
-    if (mode == PutBack::once) return;
-  }
+void GroupSearch::put_back_where_possible(bool only_violating) {
+  put_back_in_rounds(list_, evicted_, cycle_.configuration.workload.put_back, only_violating,
+                     [&](std::size_t at) { return put_back(list_.units[at]); });
 }
 
-bool GroupSearch::put_back(std::size_t at) {
-  const VictimUnit& unit = list_.units[at];
-  if (!matters(unit)) {
-    evicted_[at] = 0;
-    fits_.world().put_back(list_.pods_of(unit));
-    return true;
-  }
-  if (steps_ >= cycle_.configuration.engine.victim_steps_max) {
+bool GroupSearch::put_back(const VictimUnit& unit) {
+  const bool looked_at = matters(unit);
+  if (looked_at && steps_ >= cycle_.configuration.engine.victim_steps_max) {
     note_bound("engine.victimStepsMax");
     out_of_steps_ = true;
     return false;
   }
-  steps_ += fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1;
   fits_.world().put_back(list_.pods_of(unit));
-  if (all_fit_beside(unit)) {
-    evicted_[at] = 0;
-    return true;
-  }
+  if (!looked_at) return true;
+  steps_ += fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1;
+  if (all_fit_beside(unit)) return true;
   fits_.world().remove(list_.pods_of(unit));
   return false;
 }
@@ -290,20 +244,10 @@ bool GroupSearch::all_fit_beside(const VictimUnit& unit) {
 
 GroupCandidate GroupSearch::candidate() {
   GroupCandidate found{.domain = domain_.name, .places = places_};
-  for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    VictimUnit unit = list_.units[at];
-    if (evicted_[at] == 0) {
-      found.spared.push_back(unit);
-      continue;
-    }
-    const auto pods = list_.pods_of(unit);
-    unit.begin = static_cast<std::uint32_t>(found.victims.pods.size());
-    found.victims.pods.insert(found.victims.pods.end(), pods.begin(), pods.end());
-    found.victims.units.push_back(unit);
-  }
+  found.victims = split_victims(list_, evicted_, found.spared);
   cycle_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
-    mark_violations(found.victims);
+    mark_violations(cycle_.budgets, found.victims, charge_order_);
   }
   for (const VictimUnit& unit : found.victims.units) found.budget_violations += unit.violations;
   const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;

@@ -24,6 +24,7 @@
 
 #include "engine/refusals.hpp"
 #include "engine/score.hpp"
+#include "engine/victim_lists.hpp"
 #include "policies/workload/group_placer.hpp"
 #include "policies/workload/member_fits.hpp"
 
@@ -71,17 +72,15 @@ class GroupSearch {
   std::int64_t potential_victims() const { return static_cast<std::int64_t>(list_.pods.size()); }
 
  private:
-  void list_victims(bool spare_violating);
-  void keep_within_budgets();
-  void mark_violations(VictimList& list);
+  void list_victims();
   std::size_t place(std::size_t enough);
   void count_members();
   void nothing_found();
   void lower_priority(PrioritySearch priority_search);
   std::size_t first_with_room(std::span<const std::int32_t> priorities, std::size_t wanted);
   bool finds_places_up_to(std::int32_t highest, std::size_t wanted);
-  void put_back_where_possible(PutBack mode, bool only_violating);
-  bool put_back(std::size_t at);
+  void put_back_where_possible(bool only_violating);
+  bool put_back(const VictimUnit& unit);
   bool matters(const VictimUnit& unit) const;
   bool all_fit_beside(const VictimUnit& unit);
   GroupCandidate candidate();
@@ -93,7 +92,9 @@ class GroupSearch {
   MemberFits& fits_;
   GroupPlacer placer_;
   std::int32_t priority_ = 0;
-  VictimList list_;                    ///< Potential victims, most important first.
+  ChargeOrder charge_order_ = ChargeOrder::most_important_first;
+  VictimList all_;                     ///< Potential victims, most important first.
+  VictimList list_;                    ///< Those of the variant at hand.
   std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.
   std::vector<PodIndex> members_;      ///< In the order in which they are placed.
   std::vector<PodOnNode> places_;

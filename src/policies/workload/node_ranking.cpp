@@ -170,7 +170,7 @@ void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
   const auto at = static_cast<std::uint32_t>(&runner - runners_.data());
   const bool limited = kept_.size() >= count_;
   std::optional<Candidate> candidate = search.on_node(node, limited ? &limit_ : nullptr);
-  const bool lasts = !search.out_of_steps() && equal_.local(fit_, node);
+  const bool lasts = !search.out_of_steps() && (kind_ || equal_.local(fit_, node));
   if (!candidate) {
     if (!limited) {
       refusals_.add(search.refused(), node, runner.place);

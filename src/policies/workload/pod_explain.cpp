@@ -8,19 +8,12 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view pod_rule = "workload: units of lower priority leave one node";
+constexpr std::string_view rule = "workload: units of lower priority leave one node";
 constexpr std::string_view no_alternative = "no other node can hold it";
 constexpr std::size_t spared_max = 10;
 constexpr std::size_t holders_max = 5;
 
-}  // namespace
-
-std::string counted(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask,
-                     std::string_view rule) {
+PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
   const Cluster& cluster = cycle.cluster;
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
   PlanVictim victim;
@@ -34,39 +27,46 @@ PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const P
   if (unit.whole) victim.reason += ", its group leaves whole";
   if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
   victim.cause_for = ask_text(ask);
-  victim.cause_rule = std::string(rule);
   return victim;
 }
 
-namespace {
+}  // namespace
 
-void add_victims(Cycle& cycle, const Candidate& chosen, const Candidate* next, PlanAsk& ask) {
-  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims ||
-                            cycle.configuration.workload.victim_choice == VictimChoiceRule::best;
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void explain_victims(Cycle& cycle, const VictimList& victims, const VictimCause& cause,
+                     PlanAsk& ask) {
   cycle.budgets.start_trial();
-  for (const VictimUnit& unit : chosen.victims.units) {
-    for (const PodIndex pod : chosen.victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(cycle, unit, pod, ask, pod_rule);
+  for (const VictimUnit& unit : victims.units) {
+    for (const PodIndex pod : victims.pods_of(unit)) {
+      PlanVictim victim = victim_of(cycle, unit, pod, ask);
       const bool violates = cycle.budgets.charge(pod);
-      victim.violates_budget =
-          over_victims ? violates : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
-      if (ask.placement_given) {
-        victim.cause_alternative = "none: the node was given";
-        victim.cause_key = "given";
-      } else if (next == nullptr) {
-        victim.cause_alternative = std::string(no_alternative);
-        victim.cause_key = "only candidate";
-      } else {
-        victim.cause_alternative = "node " + node_name(cycle.cluster, next->node);
-        victim.cause_key = first_difference(chosen.score, next->score);
-        if (victim.cause_key.empty()) victim.cause_key = "name";
-      }
+      victim.violates_budget = cause.budgets_by_victims
+                                   ? violates
+                                   : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
+      victim.cause_rule = std::string(cause.rule);
+      victim.cause_alternative = cause.alternative;
+      victim.cause_key = cause.key;
       ask.victims.push_back(std::move(victim));
     }
   }
 }
 
-}  // namespace
+std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner) {
+  std::string key = first_difference(loser, winner);
+  return key.empty() ? std::string("name") : key;
+}
+
+PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
+                               const VictimList& victims, const ScoreTerms& chosen) {
+  return {.node = std::move(where),
+          .score = score,
+          .victims = static_cast<std::int64_t>(victims.pods.size()),
+          .victim_units = static_cast<std::int64_t>(victims.units.size()),
+          .lost_on = decided_on(score, chosen)};
+}
 
 void explain_spared(Cycle& cycle, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation) {
@@ -156,45 +156,27 @@ void explain_holders(Cycle& cycle, PlanAsk& ask) {
   }
 }
 
-std::vector<PodPlacement> needed_leavers(Cycle& cycle, std::span<const NodeIndex> nodes,
-                                         const std::function<bool()>& fits) {
-  std::vector<PodIndex> leaving = cycle.gone;
-  // Those of other nodes are put back first: they seldom matter.
-  const PodColumns& pods = cycle.cluster.pods();
-  std::ranges::stable_partition(leaving, [&](PodIndex pod) {
-    return std::ranges::find(nodes, pods.node[pod]) == nodes.end();
-  });
-  Scratch& world = cycle.now;
-  const Scratch::Checkpoint before = world.checkpoint();
-  world.remove(leaving);
-  std::vector<PodPlacement> needed;
-  const bool enough = fits();
-  for (const PodIndex pod : leaving) {
-    if (!enough) break;  // It waits for somebody to come, not for somebody to go.
-    world.place(pod, pods.node[pod]);
-    if (fits()) continue;
-    world.remove(pod);
-    needed.push_back(placement_of(cycle.cluster, pod, pods.node[pod]));
-  }
-  world.rollback(before);
-  std::ranges::sort(needed);
-  return needed;
-}
-
 void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& ask) {
   const Candidate& chosen = best.front();
-  add_victims(cycle, chosen, best.size() > 1 ? &best[1] : nullptr, ask);
+  VictimCause cause{
+      .rule = rule,
+      .alternative = std::string(no_alternative),
+      .key = "only candidate",
+      .budgets_by_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims ||
+                            cycle.configuration.workload.victim_choice == VictimChoiceRule::best};
+  if (ask.placement_given) {
+    cause.alternative = "none: the node was given";
+    cause.key = "given";
+  } else if (best.size() > 1) {
+    cause.alternative = "node " + node_name(cycle.cluster, best[1].node);
+    cause.key = decided_on(chosen.score, best[1].score);
+  }
+  explain_victims(cycle, chosen.victims, cause, ask);
   explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   ask.explanation.cascades = chosen.cascades;
   for (const Candidate& other : best.subspan(1)) {
-    std::string lost_on = first_difference(other.score, chosen.score);
-    if (lost_on.empty()) lost_on = "name";
-    ask.explanation.alternatives.push_back(
-        {.node = node_name(cycle.cluster, other.node),
-         .score = other.score,
-         .victims = static_cast<std::int64_t>(other.victims.pods.size()),
-         .victim_units = static_cast<std::int64_t>(other.victims.units.size()),
-         .lost_on = std::move(lost_on)});
+    ask.explanation.alternatives.push_back(alternative_of(
+        node_name(cycle.cluster, other.node), other.score, other.victims, chosen.score));
   }
   ask.reason = fmt::format("{} of lower priority must leave {}",
                            counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),

@@ -1,7 +1,6 @@
 // The words of an answer to a pod: reasons, causes, alternatives. Built from what the search saw.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,14 +22,19 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why);
 /// Names, on the example node of each refusal, who holds what is short and cannot leave.
 void explain_holders(Cycle& cycle, PlanAsk& ask);
 
-/// The pods of the world `now` that have to be gone before `fits` says yes, an irreducible set of
-/// them; by namespace and name. Those that leave `nodes` are kept in the set before others.
-std::vector<PodPlacement> needed_leavers(Cycle& cycle, std::span<const NodeIndex> nodes,
-                                         const std::function<bool()>& fits);
-
-/// A victim with its reason; what it was compared with is left open.
-PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask,
-                     std::string_view rule);
+/// What holds for all victims of an ask.
+struct VictimCause {
+  std::string_view rule;
+  std::string alternative;          ///< What the plan was compared with.
+  std::string key;                  ///< What decided.
+  bool budgets_by_victims = false;  ///< Violations are counted over the victims themselves.
+};
+void explain_victims(Cycle& cycle, const VictimList& victims, const VictimCause& cause,
+                     PlanAsk& ask);
+/// The first key on which they differ, else "name".
+std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner);
+PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
+                               const VictimList& victims, const ScoreTerms& chosen);
 void explain_spared(Cycle& cycle, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation);
 

@@ -10,6 +10,7 @@
 #include "policies/workload/node_ranking.hpp"
 #include "policies/workload/pod_explain.hpp"
 #include "policies/workload/victim_search.hpp"
+#include "policies/workload/waiting.hpp"
 
 namespace makeway {
 namespace {
@@ -56,7 +57,6 @@ class PodPolicy {
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
   void follow_cascades(Cascades& cascades);
   void nothing_works(bool unproven);
-  bool delayed();
 
   Cycle& cycle_;
   AskClass* kept_;  ///< Null: the ask is the only one of its kind.
@@ -117,8 +117,7 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves the nominated node.
 bool PodPolicy::held_by_nomination(PodFit& after) {
-  const PodColumns& pods = cycle_.cluster.pods();
-  const NodeIndex nominated = pods.nominated[pod_];
+  const NodeIndex nominated = cycle_.cluster.pods().nominated[pod_];
   if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
       !nominated.exists() || !cycle_.cluster.nodes().flags[nominated].exists) {
     return false;
@@ -126,11 +125,7 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
   if (unit().never_preempts || std::ranges::find(domain_, nominated) == domain_.end()) return false;
   const std::optional<Refused> refused = after.check(nominated);
   if (refused && !refused->resolvable) return false;
-  for (const PodIndex other : cycle_.cluster.order().pods(nominated)) {
-    if (pods.deletion[other] == no_time || !pods.flags[other].disrupted_by_preemption) continue;
-    if (cycle_.rules.priority_of(other) >= ask_.priority || cycle_.rules.overdue(other)) continue;
-    ask_.waits_for.push_back(placement_of(cycle_.cluster, other, nominated));
-  }
+  add_preempted_leavers(cycle_, nominated, ask_.priority, ask_.waits_for);
   if (ask_.waits_for.empty()) return false;
   std::ranges::sort(ask_.waits_for);
   ask_.outcome = Outcome::waits;
@@ -151,7 +146,7 @@ void PodPolicy::preempt(PodFit& after) {
   every_node ? search_all(after, victims) : search_best(after, victims);
   if (victims.out_of_steps()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
   if (best_.empty()) return nothing_works(victims.unproven() || promised_);
-  if (delayed()) return;
+  if (waits_out_delay(cycle_, cycle_.cluster.pods().created[pod_], ask_)) return;
   if (!follow_each) follow_cascades(cascades);
   if (cascades.bound_reached()) {
     ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
@@ -241,17 +236,6 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
   std::ranges::stable_sort(
       best_, [](const Candidate& a, const Candidate& b) { return compare(a.score, b.score) < 0; });
   if (best_.size() > kept_max()) best_.resize(kept_max());
-}
-
-bool PodPolicy::delayed() {
-  const Duration delay = cycle_.configuration.engine.preemption_delay;
-  const Time created = cycle_.cluster.pods().created[pod_];
-  if (delay.ms == 0 || created == no_time || !(cycle_.rules.now() - created < delay)) return false;
-  ask_.outcome = Outcome::waits;
-  ask_.waits_until = created + delay;
-  ask_.reason = fmt::format("may make others leave only {} after its creation, from {} on",
-                            to_text(delay), to_text(*ask_.waits_until));
-  return true;
 }
 
 void PodPolicy::nothing_works(bool unproven) {

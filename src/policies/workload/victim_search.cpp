@@ -1,8 +1,8 @@
 #include "policies/workload/victim_search.hpp"
 
 #include <algorithm>
-#include <ranges>
 
+#include "engine/victim_lists.hpp"
 #include "policies/workload/cascades.hpp"
 
 namespace makeway {
@@ -27,8 +27,9 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
     return cycle_.rules.more_important(a, b);
   });
   if (rule_ == VictimChoiceRule::put_back) {
-    mark_violations(list_);
-    keep_within_budgets();
+    mark_violations(cycle_.budgets, list_, ChargeOrder::most_important_first);
+    budgets_kept_some_ = cycle_.configuration.budgets.mode == BudgetMode::strict &&
+                         keep_within_budgets(cycle_.budgets, list_);
   }
   if (list_.units.empty()) {
     unproven_ = unproven_ || budgets_kept_some_;
@@ -60,36 +61,6 @@ bool VictimSearch::worth_trying(const Refused& before) {
   if (rule_ == VictimChoiceRule::best) return own_series;
   unproven_ = unproven_ || own_series;
   return false;
-}
-
-/// One walk in order of importance, as kube-scheduler does it; returns their sum.
-std::int64_t VictimSearch::mark_violations(VictimList& list) {
-  if (!cycle_.budgets.any()) return 0;
-  std::int64_t sum = 0;
-  cycle_.budgets.start_trial();
-  for (VictimUnit& unit : list.units) {
-    unit.violations = 0;
-    for (const PodIndex pod : list.pods_of(unit)) {
-      if (cycle_.budgets.charge(pod)) ++unit.violations;
-    }
-    sum += unit.violations;
-  }
-  return sum;
-}
-
-void VictimSearch::keep_within_budgets() {
-  budgets_kept_some_ = false;
-  if (cycle_.configuration.budgets.mode != BudgetMode::strict || !cycle_.budgets.any()) return;
-  cycle_.budgets.start_trial();
-  std::vector<VictimUnit> allowed;
-  for (VictimUnit& unit : std::ranges::reverse_view(list_.units)) {
-    const bool too_much = !cycle_.budgets.charge_all(list_.pods_of(unit));
-    budgets_kept_some_ = budgets_kept_some_ || too_much;
-    unit.violations = 0;
-    if (!too_much) allowed.push_back(unit);
-  }
-  std::ranges::reverse(allowed);
-  list_.units = std::move(allowed);
 }
 
 std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
@@ -175,7 +146,7 @@ void VictimSearch::remove(const VictimUnit& unit) {
   fit_.scratch().remove(list_.pods_of(unit));
 }
 
-bool VictimSearch::put_back(VictimUnit& unit, NodeIndex node) {
+bool VictimSearch::put_back(const VictimUnit& unit, NodeIndex node) {
   ++steps_;
   fit_.scratch().put_back(list_.pods_of(unit));
   if (!fit_.check(node)) return true;
@@ -184,44 +155,24 @@ bool VictimSearch::put_back(VictimUnit& unit, NodeIndex node) {
 }
 
 void VictimSearch::put_back_where_possible(NodeIndex node) {
-  const PutBack mode = cycle_.configuration.workload.put_back;
   evicted_.assign(list_.units.size(), 1);
-  if (mode == PutBack::none) return;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const bool violating : {true, false}) {
-      for (std::size_t at = 0; at < list_.units.size(); ++at) {
-        VictimUnit& unit = list_.units[at];
-        if (evicted_[at] == 0 || (unit.violations > 0) != violating) continue;
-        if (!put_back(unit, node)) continue;
-        evicted_[at] = 0;
-        changed = true;
-      }
-    }
-    if (mode == PutBack::once) return;
-  }
+  put_back_in_rounds(list_, evicted_, cycle_.configuration.workload.put_back, false,
+                     [&](std::size_t at) { return put_back(list_.units[at], node); });
 }
 
 /// The victims have left the world, everybody else is in it.
 Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted) {
   Candidate candidate{.node = node};
-  for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    VictimUnit unit = list_.units[at];
-    if (evicted[at] == 0) {
-      candidate.spared.push_back(unit);
-      continue;
-    }
+  candidate.victims = split_victims(list_, evicted, candidate.spared);
+  for (const VictimUnit& unit : candidate.victims.units) {
     candidate.budget_violations += unit.violations;
-    const auto pods = list_.pods_of(unit);
-    unit.begin = static_cast<std::uint32_t>(candidate.victims.pods.size());
-    candidate.victims.pods.insert(candidate.victims.pods.end(), pods.begin(), pods.end());
-    candidate.victims.units.push_back(unit);
   }
   cycle_.rules.add_fallen(fit_.scratch(), cycle_.budgets, candidate.victims);
   // A search for the best set can only go by the set itself.
   if (cycle_.configuration.budgets.counted_over == BudgetCount::victims ||
       rule_ == VictimChoiceRule::best) {
-    candidate.budget_violations = mark_violations(candidate.victims);
+    candidate.budget_violations =
+        mark_violations(cycle_.budgets, candidate.victims, ChargeOrder::most_important_first);
   }
   candidate.score = score_of(cycle_.survey, cycle_.rules,
                              {.scratch = fit_.scratch(),

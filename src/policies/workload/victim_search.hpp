@@ -51,23 +51,19 @@ class VictimSearch {
   /// strict budgets kept somebody who could have left instead, or the bound was reached.
   bool unproven() const { return unproven_; }
 
-  /// Removals, put-backs and branches so far; see `engine.victimStepsMax`.
-  std::int64_t steps() const { return steps_; }
-  bool bound_reached() const { return bound_reached_; }
+  /// Removals, put-backs and branches have reached `engine.victimStepsMax`.
   bool out_of_steps() const {
     return bound_reached_ || steps_ >= cycle_.configuration.engine.victim_steps_max;
   }
 
  private:
   bool worth_trying(const Refused& before);
-  void keep_within_budgets();
-  std::int64_t mark_violations(VictimList& list);
   std::optional<Candidate> choose_put_back(NodeIndex node, const std::optional<Refused>& still);
   std::optional<Candidate> choose_best(NodeIndex node, const std::optional<Refused>& still,
                                        const ScoreTerms* not_worse_than);
   bool within_strict_budgets();
   void put_back_where_possible(NodeIndex node);
-  bool put_back(VictimUnit& unit, NodeIndex node);
+  bool put_back(const VictimUnit& unit, NodeIndex node);
   void remove(const VictimUnit& unit);
   Candidate candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted);
   ScoreTerms score_set(NodeIndex node, const VictimChoice::Evicted& evicted,
