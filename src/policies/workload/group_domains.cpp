@@ -31,7 +31,7 @@ std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit) {
   const std::span<const NodeIndex> nodes = cycle.survey.nodes();
   const bool reads = cycle.configuration.workload.group_domains == GroupDomains::topology;
   if (!reads || !group.object || group.object->policy.topology_keys.empty()) {
-    return {{.name = {}, .nodes = {nodes.begin(), nodes.end()}, .allowed = {}}};
+    return {{.name = {}, .nodes = {nodes.begin(), nodes.end()}}};
   }
   const std::vector<std::string>& keys = group.object->policy.topology_keys;
   std::map<std::string, GroupDomain> domains;
@@ -41,8 +41,6 @@ std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit) {
     GroupDomain& domain = domains[name];
     domain.name = name;
     domain.nodes.push_back(nodes[place]);
-    domain.allowed.resize(nodes.size());
-    domain.allowed[place] = 1;
   }
   for (const PodIndex pod : group.members) {
     const NodeIndex node = cluster.pods().node[pod];
@@ -56,6 +54,12 @@ std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit) {
   result.reserve(domains.size());
   for (auto& [name, domain] : domains) result.push_back(std::move(domain));
   return result;
+}
+
+bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node) {
+  if (domain.nodes.size() == cycle.survey.nodes().size()) return true;
+  const auto place = [&](NodeIndex other) { return cycle.survey.place_of(other); };
+  return std::ranges::binary_search(domain.nodes, place(node), {}, place);
 }
 
 }  // namespace makeway

@@ -14,12 +14,13 @@
 namespace makeway {
 
 struct GroupDomain {
-  std::string name;                   ///< "rack=a"; empty: the whole cluster.
-  std::vector<NodeIndex> nodes;       ///< By name.
-  std::vector<std::uint8_t> allowed;  ///< By place in Survey::nodes; empty: all are.
+  std::string name;              ///< "rack=a"; empty: the whole cluster.
+  std::vector<NodeIndex> nodes;  ///< By name.
 };
 
 /// By name. None: no node has the labels, or the running members are in several domains.
 std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit);
+
+bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node);
 
 }  // namespace makeway
