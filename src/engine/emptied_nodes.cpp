@@ -270,11 +270,22 @@ void EmptiedNodes::remove_unit_of(PodIndex pod) {
 template <class Wanted>
 void EmptiedNodes::remove_units(NodeIndex node, const Wanted& wanted) {
   const std::size_t first = gone_.units.size();
-  rules_.collect_some(world_, std::span(&node, 1), limit_below(highest_), wanted, gone_);
+  list_units(node, wanted, gone_);
   for (std::size_t at = first; at < gone_.units.size(); ++at) {
-    VictimUnit& unit = gone_.units[at];
-    unit.violations = violations_[unit.first];
-    world_.remove(gone_.pods_of(unit));
+    world_.remove(gone_.pods_of(gone_.units[at]));
+  }
+}
+
+void EmptiedNodes::list_units(NodeIndex node, VictimList& list) {
+  list_units(node, [this](PodIndex pod) { return kept_[pod] == 0; }, list);
+}
+
+template <class Wanted>
+void EmptiedNodes::list_units(NodeIndex node, const Wanted& wanted, VictimList& list) {
+  const std::size_t first = list.units.size();
+  rules_.collect_some(world_, std::span(&node, 1), limit_below(highest_), wanted, list);
+  for (std::size_t at = first; at < list.units.size(); ++at) {
+    list.units[at].violations = violations_[list.units[at].first];
   }
 }
 

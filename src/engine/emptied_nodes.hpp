@@ -50,6 +50,9 @@ class EmptiedNodes {
   /// These pods' units stay, and those whom strict budgets keep; nobody else does.
   void keep(std::span<const PodIndex> pods);
   bool leaves(PodIndex pod) const;
+  const VictimRules& rules() const { return rules_; }
+  /// Adds the units with a pod on the node that may leave.
+  void list_units(NodeIndex node, VictimList& list);
   /// How many pods may leave.
   std::int64_t potential_victims() const;
 
@@ -88,6 +91,8 @@ class EmptiedNodes {
   };
   static constexpr std::uint32_t plain = 0;
 
+  template <class Wanted>
+  void list_units(NodeIndex node, const Wanted& wanted, VictimList& list);
   template <class Wanted>
   void remove_units(NodeIndex node, const Wanted& wanted);
   void mark_budgets(const Scope& scope);

@@ -20,6 +20,10 @@ bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
   return std::ranges::equal(a.places, b.places, same_place) && a.victims.pods == b.victims.pods;
 }
 
+std::int32_t highest_of(const GroupCandidate& candidate) {
+  return std::ranges::max(candidate.victims.units, {}, &VictimUnit::priority).priority;
+}
+
 class GroupDecision {
  public:
   GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
@@ -357,6 +361,12 @@ void GroupDecision::search_domain(const GroupDomain& domain, GroupSearch& search
     consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
   }
   consider(search.run({.priority_search = settings.priority_search}));
+  if (settings.placement_guide != PlacementGuide::victims || !task_.given.empty() || !best) return;
+  if (best->victims.units.empty()) return;
+  consider(search.run_guided({.highest = highest_of(*best),
+                              .spare_violating = best->budget_violations == 0,
+                              .smallest_first = false,
+                              .kept = {}}));
 }
 
 void GroupDecision::note_bound(std::string_view name) {

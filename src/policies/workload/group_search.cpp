@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "policies/workload/member_order.hpp"
+#include "policies/workload/victim_guide.hpp"
 
 namespace makeway {
 namespace {
@@ -33,11 +34,7 @@ GroupSearch::GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTas
 
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   start_ = fits_.world().checkpoint();
-  members_ = task_.members;
-  if (manner_.configuration.workload.member_order != cycle_.configuration.workload.member_order) {
-    order_members(cycle_, manner_.configuration.workload.member_order, members_);
-  }
-  if (variant.smallest_first) std::ranges::reverse(members_);
+  order(variant.smallest_first);
   emptied_.keep(variant.spare_violating ? std::span(emptied_.violating().pods)
                                         : std::span<const PodIndex>());
   proven_ = false;
@@ -55,6 +52,30 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   }
   put_back_where_possible(false, manner_.configuration.workload.put_back);
   return finish();
+}
+
+void GroupSearch::order(bool smallest_first) {
+  members_ = task_.members;
+  if (manner_.configuration.workload.member_order != cycle_.configuration.workload.member_order) {
+    order_members(cycle_, manner_.configuration.workload.member_order, members_);
+  }
+  if (smallest_first) std::ranges::reverse(members_);
+}
+
+std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
+  if (!lazy_ || !task_.given.empty()) return std::nullopt;
+  start_ = fits_.world().checkpoint();
+  order(guide.smallest_first);
+  std::vector<PodIndex> kept(guide.kept.begin(), guide.kept.end());
+  if (guide.spare_violating) {
+    const std::vector<PodIndex>& violating = emptied_.violating().pods;
+    kept.insert(kept.end(), violating.begin(), violating.end());
+  }
+  emptied_.keep(kept);
+  emptied_.start(guide.highest);
+  const std::optional<GuidedPlaces> found =
+      VictimGuide(cycle_, domain_, fits_, emptied_).place(members_, task_.wanted);
+  return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 
 std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> places,

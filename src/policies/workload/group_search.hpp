@@ -65,6 +65,16 @@ class GroupSearch {
   };
   std::optional<GroupCandidate> run(const Variant& variant);
 
+  /// Places chosen for who would have to leave (victim_guide.hpp), with nobody gone above a
+  /// priority.
+  struct Guide {
+    std::int32_t highest = 0;
+    bool spare_violating = false;
+    bool smallest_first = false;
+    std::span<const PodIndex> kept;  ///< Their units stay.
+  };
+  std::optional<GroupCandidate> run_guided(const Guide& guide);
+
   /// A plan that somebody else has made, by the rules of this search: nothing when one of the
   /// victims may not leave, or a member does not fit. Whoever can come back does.
   std::optional<GroupCandidate> adopt(std::span<const PodOnNode> places,
@@ -82,6 +92,7 @@ class GroupSearch {
  private:
   /// Everybody is where they were before the search.
   void go_back() { fits_.world().rollback(start_); }
+  void order(bool smallest_first);
   bool place_by_counts(const Variant& variant);
   std::size_t place_with_gone_up_to(std::int32_t highest, std::size_t enough);
   std::size_t place(std::size_t enough);
