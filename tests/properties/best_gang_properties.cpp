@@ -47,6 +47,15 @@ RandomPlanning small_options(Prng& random) {
   options.pending_members = true;
   options.unsupported = false;
   options.never_preempting = options.never_preempting && random.chance(10);
+  if (random.chance(60)) {
+    // Rather a choice of victims than no place at all.
+    options.taints = false;
+    options.cordons = false;
+    options.labels_missing = false;
+    options.node_affinity = false;
+    options.critical = false;
+    options.own_marks = options.own_marks && random.chance(50);
+  }
   return options;
 }
 
@@ -286,6 +295,7 @@ class Table {
   void add(const Cluster& cluster, std::uint64_t seed) {
     const GroupIndex group = group_of(cluster);
     const BruteGroupAnswer best = brute_force_group(cluster, rules_, group, planning_now);
+    if (best.torn) return;
     ++cases_;
     unknown_ += best.verdict == BruteVerdict::unknown ? 1 : 0;
     need_victims_ += best.verdict == BruteVerdict::preempts ? 1 : 0;

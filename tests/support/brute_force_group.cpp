@@ -88,6 +88,7 @@ class BruteForceGroup {
   NaiveScore scorer_;
   std::vector<PodIndex> staying_;
   std::vector<PodIndex> open_;
+  bool minimum_runs_ = false;  ///< Then `evictFor: minimum` makes nobody leave.
   std::vector<PodIndex> credited_;
   std::vector<Nodes> domains_;
   std::optional<NaiveWorld> labels_;
@@ -103,18 +104,21 @@ void BruteForceGroup::find_members() {
   const std::size_t minimum = unit_.gang ? static_cast<std::size_t>(std::max(unit_.minimum, 1)) : 1;
   answer_.needed = unit_.gang && minimum > staying_.size() ? minimum - staying_.size() : 1;
   answer_.open = open_.size();
+  minimum_runs_ = configuration_.workload.evict_for == EvictFor::minimum && unit_.gang &&
+                  staying_.size() >= minimum;
 }
 
 BruteGroupAnswer BruteForceGroup::answer() {
   if (!unit_.defined || open_.size() < answer_.needed) return answer_;
   labels_.emplace(cluster_);
   members_.emplace(cluster_, open_);
-  if (!find_domains() || some_pod_has_three_budgets()) {
+  answer_.torn = !find_domains();
+  if (answer_.torn || some_pod_has_three_budgets()) {
     answer_.verdict = BruteVerdict::unknown;
     return answer_;
   }
   remove_credited();
-  if (find_free_places() || unit_.never_preempts) return answer_;
+  if (find_free_places() || unit_.never_preempts || minimum_runs_) return answer_;
   for (const Nodes& nodes : domains_) {
     try_domain(nodes);
     if (answer_.verdict == BruteVerdict::unknown) break;

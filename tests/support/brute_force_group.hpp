@@ -3,13 +3,14 @@
 // The oracle of the search for groups (SPEC section 2): places are MemberPlaces', the score is
 // NaiveScore's; no code of the search is used. What is tried:
 //   - every domain: each one of the group's topology keys, or the whole cluster. Members that stay
-//     fix it; a group that is torn apart already is `unknown`.
+//     fix it; a group that is `torn` apart already is `unknown`: there is no rule for it.
 //   - there, every set of units that may leave: of lower priority, not leaving, not protected, with
 //     a pod in the domain, not of the ask; with strict budgets, within them. Members of `single`
 //     groups leave one by one, `all` groups whole wherever they run; with `belowMinimum: evict` a
 //     gang that falls under its minimum goes whole if all of it may leave.
 //   - for each set, every way to place members: with `evictFor: minimum` as many as the group
-//     needs, with `all` as many as have a place, and never fewer than it needs.
+//     needs, with `all` as many as have a place, and never fewer than it needs. Where a gang's
+//     minimum runs already, `minimum` makes nobody leave.
 // A group of which as many fit as it needs, now or once those who are leaving are gone, gets no
 // victims (laws 1 and 6), whatever `evictFor` says.
 //
@@ -37,6 +38,7 @@ struct BruteGroupAnswer {
   std::vector<PodIndex> victims;    ///< Sorted by index.
   std::size_t needed = 0;           ///< Members that must get a place.
   std::size_t open = 0;             ///< Members that want one.
+  bool torn = false;                ///< Those who stay are in several domains, or outside of all.
 };
 
 inline constexpr std::size_t brute_group_units_max = 12;
