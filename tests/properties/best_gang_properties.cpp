@@ -25,8 +25,7 @@
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 #include "policies/decide.hpp"
-#include "support/brute_force_group.hpp"
-#include "support/naive_score.hpp"
+#include "support/plan_cost.hpp"
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
 #include "support/random_shape.hpp"
@@ -136,15 +135,6 @@ GroupIndex group_of(const Cluster& cluster) {
   CHECK(false, "there is no group");
 }
 
-/// Its members that want a place.
-std::size_t open_members(const Cluster& cluster) {
-  const PodColumns& pods = cluster.pods();
-  const auto count = std::ranges::count_if(
-      cluster.groups()[group_of(cluster)].members,
-      [&](PodIndex pod) { return !pods.node[pod].exists() && pods.deletion[pod] == no_time; });
-  return static_cast<std::size_t>(count);
-}
-
 Configuration rules_of(std::string_view preset, EvictFor evict_for) {
   Configuration configuration = *load_preset(preset);
   configuration.engine.cascade_depth = 0;  // Cascades of groups are not followed.
@@ -199,65 +189,6 @@ Plan decided(const Cluster& cluster, const Configuration& configuration, std::st
   return *std::move(decision.plan);
 }
 
-bool needs_nobody(Outcome outcome) { return outcome == Outcome::fits || outcome == Outcome::waits; }
-bool needs_nobody(BruteVerdict verdict) {
-  return verdict == BruteVerdict::fits || verdict == BruteVerdict::waits;
-}
-
-/// What an answer costs by the keys of these rules: nobody, or victims, or it is no plan at all.
-struct Cost {
-  int kind = 2;  ///< 0: nobody must leave. 1: see `score`. 2: no plan.
-  ScoreTerms score;
-
-  friend int compared(const Cost& a, const Cost& b) {
-    if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
-    return compared(a.score, b.score);
-  }
-};
-
-Cost cost_of(const BruteGroupAnswer& answer) {
-  if (needs_nobody(answer.verdict)) return {.kind = 0};
-  if (answer.verdict == BruteVerdict::nothing) return {};
-  return {.kind = 1, .score = answer.score};
-}
-
-Cost cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask,
-             std::size_t open) {
-  if (needs_nobody(ask.outcome)) return {.kind = 0};
-  if (ask.outcome != Outcome::preempts) return {};
-  std::vector<PodIndex> victims;
-  for (const PlanVictim& victim : ask.victims) {
-    victims.push_back(*cluster.find_pod(victim.namespace_name, victim.name));
-  }
-  ScoreTerms score = NaiveScore(cluster, rules, planning_now).score(victims);
-  for (ScoreTerm& term : score) {
-    const bool counts = rules.workload.evict_for == EvictFor::all;
-    if (term.key != ScoreKey::members_not_placed || !counts) continue;
-    term.value = static_cast<std::int64_t>(open - ask.placements.size());
-  }
-  return {.kind = 1, .score = std::move(score)};
-}
-
-std::string text(const Cost& cost) {
-  if (cost.kind != 1) return cost.kind == 0 ? "nobody must leave" : "no plan";
-  std::string result;
-  for (const ScoreTerm& term : cost.score) {
-    result += fmt::format(" {}={}", choice_name(term.key), term.value);
-  }
-  return result;
-}
-
-std::string text(const PlanAsk& ask) {
-  std::string result(choice_name(ask.outcome));
-  for (const PodPlacement& place : ask.placements) {
-    result += fmt::format(" {}->{}", place.name, place.node);
-  }
-  for (const PlanVictim& victim : ask.victims) {
-    result += fmt::format(" -{}/{}", victim.namespace_name, victim.name);
-  }
-  return result;
-}
-
 // ---- The oracle is one --------------------------------------------------------------------------
 
 TEST(BestGangs, OfTheBruteForceKeepTheLaws) {
@@ -271,7 +202,7 @@ TEST(BestGangs, OfTheBruteForceKeepTheLaws) {
     const Plan plan = plan_of(*cluster, rules, group, best, planning_now);
     const auto breach = breach_of(*cluster, rules, plan);
     EXPECT_FALSE(breach) << "law " << breach->law << ": " << breach->text << "\n"
-                         << text(plan.asks.front()) << "\n"
+                         << places_and_victims(plan.asks.front()) << "\n"
                          << changed_knobs(rules);
   });
 }
@@ -283,10 +214,11 @@ TEST(BestGangs, SayWhatTheyCost) {
     const Configuration rules = random_rules(random);
     if (!cluster) return;
     const PlanAsk ask = decided(*cluster, rules, default_preset).asks.front();
-    const Cost cost = cost_of(*cluster, rules, ask, open_members(*cluster));
-    if (cost.kind != 1) return;
-    EXPECT_EQ(text(cost), text(Cost{.kind = 1, .score = ask.score})) << text(ask) << "\n"
-                                                                     << changed_knobs(rules);
+    const PlanCost cost = cost_of(*cluster, rules, ask, planning_now);
+    if (cost.kind != CostKind::victims) return;
+    EXPECT_EQ(text(cost), text(PlanCost{.kind = CostKind::victims, .score = ask.score}))
+        << places_and_victims(ask) << "\n"
+        << changed_knobs(rules);
   });
 }
 
@@ -299,11 +231,11 @@ TEST(BestGangs, AreNeverBetterThanThoseOfTheBruteForce) {
     const BruteGroupAnswer best = brute_force_group(*cluster, rules, group, planning_now);
     if (best.verdict == BruteVerdict::unknown) return;
     const PlanAsk ask = decided(*cluster, rules, default_preset).asks.front();
-    const Cost ours = cost_of(*cluster, rules, ask, best.open);
+    const PlanCost ours = cost_of(*cluster, rules, ask, planning_now);
     const Plan best_plan = plan_of(*cluster, rules, group, best, planning_now);
     EXPECT_GE(compared(ours, cost_of(best)), 0)
-        << text(ask) << "\n"
-        << text(ours) << "\nbest " << text(best_plan.asks.front()) << "\n"
+        << places_and_victims(ask) << "\n"
+        << text(ours) << "\nbest " << places_and_victims(best_plan.asks.front()) << "\n"
         << text(cost_of(best)) << "\n"
         << changed_knobs(rules);
   });
@@ -332,15 +264,16 @@ class Table {
     ++cases_;
     unknown_ += best.verdict == BruteVerdict::unknown ? 1 : 0;
     need_victims_ += best.verdict == BruteVerdict::preempts ? 1 : 0;
-    need_nobody_ += needs_nobody(best.verdict) ? 1 : 0;
+    need_nobody_ += (cost_of(best).kind == CostKind::nobody) ? 1 : 0;
     std::vector<std::string> answers;
-    std::optional<Cost> ours;
+    std::optional<PlanCost> ours;
     for (const std::string_view preset : presets) {
       const Plan plan = decided(cluster, rules_of(preset, evict_for_), preset);
-      const Cost cost = cost_of(cluster, rules_, plan.asks.front(), best.open);
+      const PlanCost cost = cost_of(cluster, rules_, plan.asks.front(), planning_now);
       const auto breach = breach_of(cluster, rules_, plan);
       count(rows_[preset], best, cost, breach);
-      answers.push_back(fmt::format("{} {}\n{}", preset, text(plan.asks.front()), text(cost)));
+      answers.push_back(
+          fmt::format("{} {}\n{}", preset, places_and_victims(plan.asks.front()), text(cost)));
       if (!ours) {
         ours = cost;
       } else if (!breach && compared(*ours, cost) > 0) {
@@ -369,17 +302,14 @@ class Table {
   const std::vector<std::string>& worse() const { return worse_; }
 
  private:
-  static void count(Row& row, const BruteGroupAnswer& best, const Cost& cost,
+  static void count(Row& row, const BruteGroupAnswer& best, const PlanCost& cost,
                     const std::optional<LawBreach>& breach) {
-    if (needs_nobody(best.verdict) && cost.kind == 1) ++row.needless;
+    if ((cost_of(best).kind == CostKind::nobody) && cost.kind == CostKind::victims) ++row.needless;
     if (best.verdict != BruteVerdict::preempts) return;
     if (breach) {
       ++row.lost_on[fmt::format("law {}", breach->law)];
-    } else if (cost.kind != 1) {
-      ++row.lost_on["no plan"];
-    } else if (const auto at = std::ranges::mismatch(cost.score, best.score).in1;
-               at != cost.score.end()) {
-      ++row.lost_on[std::string(choice_name(at->key))];
+    } else if (compared(cost, cost_of(best)) != 0) {
+      ++row.lost_on[decided_on(cost, cost_of(best))];
     } else {
       ++row.best;
     }
@@ -391,7 +321,7 @@ class Table {
     const std::string name = fmt::format("{}/gang-{}-{}", folder, seed, choice_name(evict_for_));
     std::ofstream(name + ".yaml") << dump(cluster, DumpFormat::yaml);
     std::ofstream(name + ".plan.json") << plan_text_json(best);
-    fmt::print("kept {}.yaml: best {}\n", name, text(best.asks.front()));
+    fmt::print("kept {}.yaml: best {}\n", name, places_and_victims(best.asks.front()));
   }
 
   EvictFor evict_for_;
@@ -417,7 +347,7 @@ TEST_P(GangPresets, MakewayIsNeverWorse) {
   });
   table.print();
   EXPECT_TRUE(table.worse().empty())
-      << table.worse().size() << " cases are worse than another preset's:\n"
+      << table.worse().size() << " answers of another preset are better:\n"
       << fmt::format("{}", fmt::join(table.worse(), "\n"));
   if (table.cases() < 1000) return;
   EXPECT_GT(table.need_victims() * 5, table.cases()) << "too few cases are about victims";
