@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,7 +54,10 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Pe
   const Plan peer = plan_of_peer(cluster, configuration, ours, item.expect(), now);
   const PlanAsk& theirs = peer.asks.front();
   ++tally.cases;
-  if (const auto breach = breach_of(cluster, configuration, peer)) {
+  // Where a group fits, the vectors do not say where.
+  const bool places_known = theirs.outcome != Outcome::fits;
+  const auto breach = places_known ? breach_of(cluster, configuration, peer) : std::nullopt;
+  if (breach) {
     ++tally.left_out[fmt::format("law {} is broken", breach->law)];
     return;
   }
@@ -65,7 +69,9 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Pe
                                       places_and_victims(ours), text(our_cost),
                                       places_and_victims(theirs), text(their_cost)));
   }
-  if (order == 0) ++tally.equal;
+  const bool no_plan = order == 0 && our_cost.kind == CostKind::no_plan;
+  if (no_plan) ++tally.left_out["neither has a plan"];
+  if (order == 0 && !no_plan) ++tally.equal;
   if (order < 0) ++tally.better_on[decided_on(our_cost, their_cost)];
 }
 
