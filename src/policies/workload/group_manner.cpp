@@ -48,4 +48,14 @@ Configuration as_kep(const Configuration& configuration) {
   return simple;
 }
 
+Configuration without_whole_plan_keys(const Configuration& configuration) {
+  Configuration counting = configuration;
+  counting.engine.cascade_depth = 0;
+  std::erase_if(counting.workload.score_keys, [](ScoreKey key) {
+    return key == ScoreKey::members_not_placed || key == ScoreKey::highest_priority ||
+           key == ScoreKey::secondary_victims || key == ScoreKey::oldest_victim;
+  });
+  return counting;
+}
+
 }  // namespace makeway

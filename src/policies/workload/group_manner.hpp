@@ -37,5 +37,8 @@ class SimpleManner {
 Configuration as_kube_scheduler(const Configuration& configuration);
 /// The same for the text of KEP-5710.
 Configuration as_kep(const Configuration& configuration);
+/// For comparing victims on one node when a highest priority is given anyway: what only the whole
+/// plan can say is left out of the score.
+Configuration without_whole_plan_keys(const Configuration& configuration);
 
 }  // namespace makeway

@@ -361,12 +361,23 @@ void GroupDecision::search_domain(const GroupDomain& domain, GroupSearch& search
     consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
   }
   consider(search.run({.priority_search = settings.priority_search}));
-  if (settings.placement_guide != PlacementGuide::victims || !task_.given.empty() || !best) return;
-  if (best->victims.units.empty()) return;
-  consider(search.run_guided({.highest = highest_of(*best),
-                              .spare_violating = best->budget_violations == 0,
-                              .smallest_first = false,
-                              .kept = {}}));
+  if (settings.placement_guide != PlacementGuide::victims || !task_.given.empty()) return;
+  GroupSearch::Guide guide{.highest = ask_.priority, .kept = {}};
+  if (best) {
+    if (best->victims.units.empty()) return;
+    guide.highest = highest_of(*best);
+    guide.spare_violating = best->budget_violations == 0;
+    consider(search.run_guided(guide));
+  }
+  std::int64_t tried = 0;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    for (std::size_t member = 0; member < (rank == 0 ? 1 : task_.wanted); ++member) {
+      if (tried++ >= settings.placements_max) break;
+      consider(search.run_by_member(guide, {.member = member, .rank = rank}));
+      if (best) guide.highest = highest_of(*best);
+    }
+  }
+  if (best) consider(search.polish(*best));
 }
 
 void GroupDecision::note_bound(std::string_view name) {

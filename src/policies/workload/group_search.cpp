@@ -78,6 +78,86 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 
+GroupManner GroupSearch::counting() {
+  if (!counting_) {
+    counting_ =
+        std::make_unique<SimpleManner>(cycle_, without_whole_plan_keys(manner_.configuration));
+  }
+  return counting_->manner();
+}
+
+std::optional<GroupCandidate> GroupSearch::run_by_member(const Guide& guide,
+                                                         const MemberByMember::Detour& detour) {
+  if (!task_.given.empty()) return std::nullopt;
+  order(guide.smallest_first);
+  // Without a plan so far, the highest priority is part of the question.
+  const bool limited = guide.highest < priority_;
+  const VictimSearch::Scope scope{.rules = limited ? counting().rules : manner_.rules,
+                                  .priority = limited ? guide.highest + 1 : priority_,
+                                  .choice = VictimChoiceRule::best};
+  const std::optional<GuidedPlaces> found =
+      MemberByMember(cycle_, domain_, fits_, scope).place(members_, task_.wanted, detour);
+  return found ? adopt(found->places, found->victims) : std::nullopt;
+}
+
+std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
+  if (found.victims.units.empty() || fits_.constrained()) return std::nullopt;
+  Scratch& world = fits_.world();
+  start_ = world.checkpoint();
+  world.remove(found.victims.pods);
+  places_ = found.places;
+  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+  sort_places();
+  const std::int32_t highest =
+      std::ranges::max(found.victims.units, {}, &VictimUnit::priority).priority;
+  std::vector<PodIndex> victims;
+  bool changed = false;
+  for (std::size_t begin = 0; begin < by_node_.size();) {
+    const auto members = members_on(by_node_[begin].node);
+    changed = polish_node(members, highest, found, victims) || changed;
+    begin += members.size();
+  }
+  for (const VictimUnit& unit : found.victims.units) {
+    const auto pods = found.victims.pods_of(unit);
+    const bool elsewhere = members_on(cycle_.cluster.pods().node[unit.first]).empty();
+    if (unit.whole || elsewhere) victims.insert(victims.end(), pods.begin(), pods.end());
+  }
+  go_back();
+  if (!changed) return std::nullopt;
+  std::ranges::sort(victims);
+  const auto repeated = std::ranges::unique(victims);
+  victims.erase(repeated.begin(), repeated.end());
+  const std::vector<PodOnNode> places = found.places;
+  return adopt(places, victims);
+}
+
+/// Adds the victims on the node that leave one by one, or better ones. True: it found better ones.
+bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::int32_t highest,
+                              const GroupCandidate& found, std::vector<PodIndex>& victims) {
+  Scratch& world = fits_.world();
+  const NodeIndex node = members.front().node;
+  std::vector<PodIndex> before;
+  for (const VictimUnit& unit : found.victims.units) {
+    if (!unit.whole && cycle_.cluster.pods().node[unit.first] == node) before.push_back(unit.first);
+  }
+  PodFit& fit = fits_.of(members.back().pod);
+  if (before.empty() || !fit.only_resources(node)) {
+    victims.insert(victims.end(), before.begin(), before.end());
+    return false;
+  }
+  world.remove(members.back().pod);
+  world.put_back(before);
+  VictimSearch search(cycle_, fit, {.rules = counting().rules, .priority = highest + 1}, nullptr);
+  const std::optional<Candidate> best = search.on_node(node);
+  std::vector<PodIndex> after = best ? best->victims.pods : before;
+  std::ranges::sort(after);
+  std::ranges::sort(before);
+  world.remove(after);
+  world.place(members.back().pod, node);
+  victims.insert(victims.end(), after.begin(), after.end());
+  return after != before;
+}
+
 std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> places,
                                                  std::span<const PodIndex> victims) {
   Scratch& world = fits_.world();

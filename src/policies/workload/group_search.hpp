@@ -19,6 +19,7 @@
 // all nodes are emptied.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "engine/score.hpp"
 #include "engine/victim_lists.hpp"
 #include "policies/workload/group_placer.hpp"
+#include "policies/workload/member_by_member.hpp"
 #include "policies/workload/member_fits.hpp"
 
 namespace makeway {
@@ -74,6 +76,12 @@ class GroupSearch {
     std::span<const PodIndex> kept;  ///< Their units stay.
   };
   std::optional<GroupCandidate> run_guided(const Guide& guide);
+  /// The same, one member after the other (member_by_member.hpp).
+  std::optional<GroupCandidate> run_by_member(const Guide& guide,
+                                              const MemberByMember::Detour& detour);
+  /// With the same places, the best victims on one node after the other; nothing when they are the
+  /// best already.
+  std::optional<GroupCandidate> polish(const GroupCandidate& found);
 
   /// A plan that somebody else has made, by the rules of this search: nothing when one of the
   /// victims may not leave, or a member does not fit. Whoever can come back does.
@@ -93,6 +101,9 @@ class GroupSearch {
   /// Everybody is where they were before the search.
   void go_back() { fits_.world().rollback(start_); }
   void order(bool smallest_first);
+  GroupManner counting();
+  bool polish_node(std::span<const PodOnNode> members, std::int32_t highest,
+                   const GroupCandidate& found, std::vector<PodIndex>& victims);
   bool place_by_counts(const Variant& variant);
   std::size_t place_with_gone_up_to(std::int32_t highest, std::size_t enough);
   std::size_t place(std::size_t enough);
@@ -120,6 +131,7 @@ class GroupSearch {
   EmptiedNodes emptied_;
   GroupPlacer placer_;
   bool lazy_ = false;  ///< Nodes without a member need not be emptied.
+  std::unique_ptr<SimpleManner> counting_;
   Scratch::Checkpoint start_;
   VictimList list_;                    ///< Who left, most important first.
   std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.

@@ -8,10 +8,11 @@
 
 namespace makeway {
 
-VictimChoice::VictimChoice(Cycle& cycle, PodFit& fit) : cycle_(cycle), fit_(fit) {
-  const WorkloadSettings& workload = cycle.configuration.workload;
+VictimChoice::VictimChoice(Cycle& cycle, const VictimRules& rules, PodFit& fit)
+    : cycle_(cycle), rules_(rules), fit_(fit) {
+  const WorkloadSettings& workload = rules.configuration().workload;
   by_unit_priority_ = workload.score_priority == ScorePriority::unit;
-  cascades_count_ = cascades_count(cycle.configuration);
+  cascades_count_ = cascades_count(rules.configuration());
   const auto at = [&](ScoreKey key) { return std::ranges::find(workload.score_keys, key); };
   fewer_before_sum_ = at(ScoreKey::victims) < at(ScoreKey::priority_sum);
   age_after_priority_ = at(ScoreKey::highest_priority) < at(ScoreKey::oldest_victim) ||
@@ -208,7 +209,7 @@ void VictimChoice::finish() {
 }
 
 bool VictimChoice::feasible_set() {
-  if (cycle_.configuration.budgets.mode == BudgetMode::strict &&
+  if (rules_.configuration().budgets.mode == BudgetMode::strict &&
       std::ranges::any_of(budgets_left_, [](std::int64_t left) { return left < 0; })) {
     return false;
   }
@@ -288,14 +289,14 @@ std::int64_t VictimChoice::lower_bound(ScoreKey key, std::size_t depth, const Co
     case ScoreKey::lost_work: return cost.lost_work;
     case ScoreKey::disrupted_groups: return cost.groups;
     case ScoreKey::oldest_victim:
-      return by_unit_priority_ && cost.highest ? (cycle_.rules.now() - cost.oldest).ms : anything;
+      return by_unit_priority_ && cost.highest ? (rules_.now() - cost.oldest).ms : anything;
   }
   CHECK(false, "unknown score key");
 }
 
 bool VictimChoice::of_no_interest(std::size_t depth, const Cost& cost) const {
-  if (cost.violations > 0 && cycle_.configuration.budgets.mode == BudgetMode::strict) return true;
-  const std::vector<ScoreKey>& keys = cycle_.configuration.workload.score_keys;
+  if (cost.violations > 0 && rules_.configuration().budgets.mode == BudgetMode::strict) return true;
+  const std::vector<ScoreKey>& keys = rules_.configuration().workload.score_keys;
   bool as_good_as_limit = task_->not_worse_than != nullptr;
   bool as_good_as_best = answer_.evicted.has_value();
   for (std::size_t at = 0; at < keys.size() && (as_good_as_limit || as_good_as_best); ++at) {

@@ -31,7 +31,7 @@ namespace makeway {
 
 class VictimChoice {
  public:
-  VictimChoice(Cycle& cycle, PodFit& fit);
+  VictimChoice(Cycle& cycle, const VictimRules& rules, PodFit& fit);
 
   /// By place in the list's units: 1 for victims.
   using Evicted = std::vector<std::uint8_t>;
@@ -107,6 +107,7 @@ class VictimChoice {
   void remove(const VictimUnit& unit);
 
   Cycle& cycle_;
+  const VictimRules& rules_;
   PodFit& fit_;
   const Task* task_ = nullptr;
   Answer answer_;

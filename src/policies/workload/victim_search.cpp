@@ -8,9 +8,17 @@
 namespace makeway {
 
 VictimSearch::VictimSearch(Cycle& cycle, PodFit& fit, VictimChoiceRule rule, Cascades* cascades)
-    : cycle_(cycle), fit_(fit), rule_(rule), cascades_(cascades), choice_(cycle, fit) {
-  priority_ = cycle.cluster.units()[cycle.cluster.pods().unit[fit.ask()]].scheduling_priority;
-}
+    : VictimSearch(cycle, fit, {.rules = cycle.rules, .priority = fit.priority(), .choice = rule},
+                   cascades) {}
+
+VictimSearch::VictimSearch(Cycle& cycle, PodFit& fit, const Scope& scope, Cascades* cascades)
+    : cycle_(cycle),
+      rules_(scope.rules),
+      fit_(fit),
+      rule_(scope.choice),
+      cascades_(cascades),
+      choice_(cycle, scope.rules, fit),
+      priority_(scope.priority) {}
 
 std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms* not_worse_than) {
   const std::optional<Refused> before = fit_.check(node);
@@ -22,13 +30,13 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
   refused_ = *before;
   if (!worth_trying(*before)) return std::nullopt;
   list_.clear();
-  cycle_.rules.collect(fit_.scratch(), node, priority_, list_);
+  rules_.collect(fit_.scratch(), node, priority_, list_);
   std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
-    return cycle_.rules.more_important(a, b);
+    return rules_.more_important(a, b);
   });
   if (rule_ == VictimChoiceRule::put_back) {
     mark_violations(cycle_.budgets, list_, ChargeOrder::most_important_first);
-    budgets_kept_some_ = cycle_.configuration.budgets.mode == BudgetMode::strict &&
+    budgets_kept_some_ = rules_.configuration().budgets.mode == BudgetMode::strict &&
                          keep_within_budgets(cycle_.budgets, list_);
   }
   if (list_.units.empty()) {
@@ -86,7 +94,7 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
                                         const ScoreTerms* to_beat) {
     return score_set(node, evicted, to_beat);
   };
-  const std::int64_t steps_max = cycle_.configuration.engine.victim_steps_max - steps_;
+  const std::int64_t steps_max = rules_.configuration().engine.victim_steps_max - steps_;
   VictimChoice::Answer answer = choice_.best({.node = node,
                                               .list = list_,
                                               .not_worse_than = not_worse_than,
@@ -117,7 +125,8 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
 
 /// Whether the units that stay evicted violate no budget that must not be violated.
 bool VictimSearch::within_strict_budgets() {
-  if (cycle_.configuration.budgets.mode != BudgetMode::strict || !cycle_.budgets.any()) return true;
+  if (rules_.configuration().budgets.mode != BudgetMode::strict || !cycle_.budgets.any())
+    return true;
   cycle_.budgets.start_trial();
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
     const bool leaves = evicted_[at] != 0;
@@ -156,7 +165,7 @@ bool VictimSearch::put_back(const VictimUnit& unit, NodeIndex node) {
 
 void VictimSearch::put_back_where_possible(NodeIndex node) {
   evicted_.assign(list_.units.size(), 1);
-  put_back_in_rounds(list_, evicted_, cycle_.configuration.workload.put_back, false,
+  put_back_in_rounds(list_, evicted_, rules_.configuration().workload.put_back, false,
                      [&](std::size_t at) { return put_back(list_.units[at], node); });
 }
 
@@ -167,14 +176,14 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
   for (const VictimUnit& unit : candidate.victims.units) {
     candidate.budget_violations += unit.violations;
   }
-  cycle_.rules.add_fallen(fit_.scratch(), cycle_.budgets, candidate.victims);
+  rules_.add_fallen(fit_.scratch(), cycle_.budgets, candidate.victims);
   // A search for the best set can only go by the set itself.
-  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims ||
+  if (rules_.configuration().budgets.counted_over == BudgetCount::victims ||
       rule_ == VictimChoiceRule::best) {
     candidate.budget_violations =
         mark_violations(cycle_.budgets, candidate.victims, ChargeOrder::most_important_first);
   }
-  candidate.score = score_of(cycle_.survey, cycle_.rules,
+  candidate.score = score_of(cycle_.survey, rules_,
                              {.scratch = fit_.scratch(),
                               .list = candidate.victims,
                               .victims = candidate.victims.units,

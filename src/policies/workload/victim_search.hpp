@@ -41,6 +41,13 @@ class VictimSearch {
   /// `fit` is over the world `after`. `cascades` may be null: then nobody is followed, and
   /// secondary victims count as 0.
   VictimSearch(Cycle& cycle, PodFit& fit, VictimChoiceRule rule, Cascades* cascades);
+  /// Under rules other than the cycle's, and with those of at least this priority staying.
+  struct Scope {
+    VictimRules& rules;
+    std::int32_t priority = 0;
+    VictimChoiceRule choice = VictimChoiceRule::best;
+  };
+  VictimSearch(Cycle& cycle, PodFit& fit, const Scope& scope, Cascades* cascades);
 
   /// A candidate, or nothing; then `refused` says what stays unmet, unless the node is only worse
   /// than `not_worse_than`.
@@ -53,7 +60,7 @@ class VictimSearch {
 
   /// Removals, put-backs and branches have reached `engine.victimStepsMax`.
   bool out_of_steps() const {
-    return bound_reached_ || steps_ >= cycle_.configuration.engine.victim_steps_max;
+    return bound_reached_ || steps_ >= rules_.configuration().engine.victim_steps_max;
   }
 
  private:
@@ -71,11 +78,12 @@ class VictimSearch {
   void follow(Candidate& candidate);
 
   Cycle& cycle_;
+  VictimRules& rules_;
   PodFit& fit_;
   VictimChoiceRule rule_;
   Cascades* cascades_;
   VictimChoice choice_;
-  std::int32_t priority_ = 0;
+  std::int32_t priority_;
   Refused refused_;
   bool unproven_ = false;
   bool bound_reached_ = false;
