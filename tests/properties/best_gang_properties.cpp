@@ -86,7 +86,7 @@ AskingGroup asking_group(Prng& random, const std::vector<Change>& objects) {
 }
 
 void change_group(Prng& random, const AskingGroup& asker, PodGroup& group) {
-  if (asker.priority) group.priority.priority = *asker.priority;
+  if (asker.priority) group.priority.priority = asker.priority;
   group.priority.preemption_priority_class.clear();
   group.policy.gang = random.chance(75);
   group.policy.minimum = 1;
@@ -100,7 +100,7 @@ void change_group(Prng& random, const AskingGroup& asker, PodGroup& group) {
 void change_pod(const AskingGroup& asker, Pod& pod) {
   const bool pending = pod.node.empty();
   if (asker.owns(pod)) {
-    if (asker.priority) pod.priority = *asker.priority;
+    if (asker.priority) pod.priority = asker.priority;
     if (!pending && asker.all_pending) pod.group.clear();
     return;
   }
@@ -281,7 +281,8 @@ class Table {
                                      seed, answers.front(), answers.back()));
       }
     }
-    const bool is_best = best.verdict == BruteVerdict::unknown || !compared(*ours, cost_of(best));
+    const bool is_best =
+        best.verdict == BruteVerdict::unknown || compared(*ours, cost_of(best)) == 0;
     if (!is_best) keep(cluster, plan_of(cluster, rules_, group, best, planning_now), seed);
   }
 

@@ -43,8 +43,8 @@ class BruteForceGroup {
         rules_(cluster, configuration, now),
         scorer_(cluster, configuration, now) {
     check_keys(configuration.workload.score_keys);
-    CHECK(!waives(configuration, WaivedLaw::law_4) &&
-          !waives(configuration, WaivedLaw::law_4_gangs));
+    CHECK(!waives(configuration, WaivedLaw::law_4));
+    CHECK(!waives(configuration, WaivedLaw::law_4_gangs));
     CHECK(configuration.workload.nomination_held_by == NominationHeldBy::placement);
     CHECK(configuration.workload.score_priority == ScorePriority::unit);
     CHECK(configuration.workload.leaving_room == LeavingRoom::credited);
@@ -174,16 +174,13 @@ void BruteForceGroup::remove_credited() {
 }
 
 bool BruteForceGroup::find_free_places() {
-  for (const Nodes& nodes : domains_) {
-    const std::vector<MemberPlace> places =
-        members_->best(nodes_of_use(nodes), answer_.needed, answer_.needed);
-    if (places.empty()) continue;
-    const bool now = credited_.empty() || MemberPlaces(cluster_, open_).stand(places);
+  return std::ranges::any_of(domains_, [this](const Nodes& nodes) {
+    answer_.places = members_->best(nodes_of_use(nodes), answer_.needed, answer_.needed);
+    if (answer_.places.empty()) return false;
+    const bool now = credited_.empty() || MemberPlaces(cluster_, open_).stand(answer_.places);
     answer_.verdict = now ? BruteVerdict::fits : BruteVerdict::waits;
-    answer_.places = places;
     return true;
-  }
-  return false;
+  });
 }
 
 Nodes BruteForceGroup::nodes_of_use(const Nodes& nodes) const {
