@@ -44,6 +44,7 @@ PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
   add_terms(shape.anti_affinity, anti_affinity_);
   add_spread(shape);
   ask_matches_itself_ = !affinity_.empty() && matches_all_affinity(ask);
+  has_terms_ = !(affinity_.empty() && anti_affinity_.empty() && spread_.empty());
   count_everything();
   scratch_.attach(*this);
 }
@@ -140,7 +141,9 @@ void PodConstraints::count_everything() {
   }
 }
 
-void PodConstraints::moved(PodIndex pod, NodeIndex node, int delta) { count(pod, node, delta); }
+void PodConstraints::moved(PodIndex pod, NodeIndex node, int delta) {
+  if (has_terms_ || survey_.cluster().pods().shape[pod] != ShapeId{0}) count(pod, node, delta);
+}
 
 void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
   const PodColumns& pods = survey_.cluster().pods();

@@ -95,6 +95,7 @@ class PodConstraints final : public ScratchWatcher {
   Scratch& scratch_;
   PodIndex ask_;
   bool ask_matches_itself_ = false;
+  bool has_terms_ = false;  ///< Of its own: every pod may count.
   std::vector<Term> affinity_;
   std::int64_t affinity_total_ = 0;
   std::vector<Term> anti_affinity_;

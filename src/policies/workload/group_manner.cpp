@@ -36,6 +36,7 @@ Configuration as_kube_scheduler(const Configuration& configuration) {
   simple.workload.honour_preemption_priority = false;
   simple.workload.below_minimum = BelowMinimum::keep;
   simple.workload.priority_search = PrioritySearch::none;
+  simple.workload.leaving_room = LeavingRoom::victims;
   simple.workload.put_back = PutBack::once;
   simple.workload.reprieve_scope = ReprieveScope::ask_nodes;
   return simple;

@@ -6,23 +6,12 @@
 
 #include "model/group_status.hpp"
 #include "policies/workload/group_explain.hpp"
-#include "policies/workload/group_search.hpp"
+#include "policies/workload/group_plans.hpp"
 #include "policies/workload/member_order.hpp"
 #include "policies/workload/waiting.hpp"
 
 namespace makeway {
 namespace {
-
-bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
-  const auto same_place = [](const PodOnNode& one, const PodOnNode& other) {
-    return one.pod == other.pod && one.node == other.node;
-  };
-  return std::ranges::equal(a.places, b.places, same_place) && a.victims.pods == b.victims.pods;
-}
-
-std::int32_t highest_of(const GroupCandidate& candidate) {
-  return std::ranges::max(candidate.victims.units, {}, &VictimUnit::priority).priority;
-}
 
 class GroupDecision {
  public:
@@ -51,16 +40,6 @@ class GroupDecision {
   bool held_by_nominations();
   void preempt();
   std::optional<GroupCandidate> search();
-  void search_domain(const GroupDomain& domain, GroupSearch& search,
-                     std::optional<GroupCandidate>& best);
-  SimpleManner& as_kube_scheduler_() {
-    if (!kube_) kube_.emplace(cycle_, as_kube_scheduler(cycle_.configuration));
-    return *kube_;
-  }
-  SimpleManner& as_kep_() {
-    if (!kep_) kep_.emplace(cycle_, as_kep(cycle_.configuration));
-    return *kep_;
-  }
   void note_bound(std::string_view name);
   const GroupDomain& domain_named(std::string_view name) const;
   Time created() const;
@@ -75,8 +54,6 @@ class GroupDecision {
   PlanAsk ask_;
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
-  std::optional<SimpleManner> kube_;
-  std::optional<SimpleManner> kep_;
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
   bool modest_ = false;        ///< No member takes room that is nominated to anybody.
@@ -280,6 +257,11 @@ void GroupDecision::preempt() {
   if (!chosen) return;
   if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
   if (task_.given.empty()) fill_free_room(*chosen);
+  const auto missing =
+      std::ranges::find(chosen->score, ScoreKey::members_not_placed, &ScoreTerm::key);
+  if (missing != chosen->score.end() && missing->value > 0) {
+    missing->value = static_cast<std::int64_t>(task_.members.size() - chosen->places.size());
+  }
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
@@ -295,31 +277,20 @@ void GroupDecision::preempt() {
 
 /// The best score over all domains, the first domain of equals.
 std::optional<GroupCandidate> GroupDecision::search() {
-  std::optional<GroupCandidate> best;
-  std::vector<std::unique_ptr<GroupSearch>> searches;
-  bool proven = true;
-  for (const GroupDomain& domain : domains_) {
-    searches.push_back(
-        std::make_unique<GroupSearch>(cycle_, manner_of(cycle_), task_, domain, *after_));
-    GroupSearch& search = *searches.back();
-    search_domain(domain, search, best);
-    for (const std::string& bound : search.bounds_reached()) note_bound(bound);
-    ask_.explanation.potential_victims += search.potential_victims();
-    proven = proven && search.proven();
-    if (best) searches.clear();
-  }
-  if (best) return best;
+  GroupPlans plans(cycle_, task_, *after_);
+  for (const GroupDomain& domain : domains_) plans.search(domain);
+  for (const std::string& bound : plans.bounds_reached()) note_bound(bound);
+  ask_.explanation.potential_victims = plans.potential_victims();
+  runner_up_ = plans.runner_up();
+  if (plans.best()) return plans.best();
   RefusalTally refusals;
-  std::optional<PodIndex> without_place;
-  for (const std::unique_ptr<GroupSearch>& search : searches) {
-    search->add_refusals(refusals);
-    if (!without_place) without_place = search->without_place();
-  }
+  plans.add_refusals(refusals);
   ask_.explanation.refusals = refusals.refusals(cycle_.survey);
+  const std::optional<PodIndex> without_place = plans.without_place();
   const bool unsupported =
       without_place &&
       !cycle_.cluster.shape(cycle_.cluster.pods().shape[*without_place]).unsupported.empty();
-  proven = proven && ask_.bounds_reached.empty() && !unsupported;
+  const bool proven = plans.proven() && ask_.bounds_reached.empty() && !unsupported;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   const Unplaced why = unsupported ? Unplaced::unsupported
                        : proven    ? Unplaced::proven
@@ -327,57 +298,6 @@ std::optional<GroupCandidate> GroupDecision::search() {
   ask_.reason = domains_.empty() ? no_domain_reason(group().object->policy.topology_keys)
                                  : group_nothing_reason(cycle_, ask_, without_place, why);
   return std::nullopt;
-}
-
-/// As configured; where that starts from simpler plans, also without touching those under a budget,
-/// and as simpler schedulers would plan, and the best score wins.
-void GroupDecision::search_domain(const GroupDomain& domain, GroupSearch& search,
-                                  std::optional<GroupCandidate>& best) {
-  const WorkloadSettings& settings = cycle_.configuration.workload;
-  const auto consider = [&](std::optional<GroupCandidate> found) {
-    if (!found || (best && same_plan(*found, *best))) return;
-    if (best && compare(found->score, best->score) >= 0) {
-      if (!runner_up_ || compare(found->score, runner_up_->score) < 0)
-        runner_up_ = std::move(found);
-      return;
-    }
-    if (best) runner_up_ = std::move(best);
-    best = std::move(found);
-  };
-  const bool several = settings.start_from_simple_plans && task_.given.empty();
-  if (several && cycle_.budgets.any()) {
-    consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
-  }
-  if (several) {
-    for (SimpleManner* const simple : {&as_kube_scheduler_(), &as_kep_()}) {
-      const GroupManner manner = simple->manner();
-      GroupSearch other(cycle_, manner, task_, domain, *after_);
-      const std::optional<GroupCandidate> found =
-          other.run({.priority_search = manner.configuration.workload.priority_search});
-      if (found) consider(search.adopt(found->places, found->victims.pods));
-    }
-  }
-  if (several && task_.needed < task_.members.size() && after_->classes() > 1) {
-    consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
-  }
-  consider(search.run({.priority_search = settings.priority_search}));
-  if (settings.placement_guide != PlacementGuide::victims || !task_.given.empty()) return;
-  GroupSearch::Guide guide{.highest = ask_.priority, .kept = {}};
-  if (best) {
-    if (best->victims.units.empty()) return;
-    guide.highest = highest_of(*best);
-    guide.spare_violating = best->budget_violations == 0;
-    consider(search.run_guided(guide));
-  }
-  std::int64_t tried = 0;
-  for (std::size_t rank = 0; rank < 3; ++rank) {
-    for (std::size_t member = 0; member < (rank == 0 ? 1 : task_.wanted); ++member) {
-      if (tried++ >= settings.placements_max) break;
-      consider(search.run_by_member(guide, {.member = member, .rank = rank}));
-      if (best) guide.highest = highest_of(*best);
-    }
-  }
-  if (best) consider(search.polish(*best));
 }
 
 void GroupDecision::note_bound(std::string_view name) {

@@ -74,7 +74,7 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
   emptied_.keep(kept);
   emptied_.start(guide.highest);
   const std::optional<GuidedPlaces> found =
-      VictimGuide(cycle_, domain_, fits_, emptied_).place(members_, task_.wanted);
+      VictimGuide(cycle_, domain_, fits_, emptied_).place(members_, task_.needed, task_.wanted);
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 
@@ -96,7 +96,8 @@ std::optional<GroupCandidate> GroupSearch::run_by_member(const Guide& guide,
                                   .priority = limited ? guide.highest + 1 : priority_,
                                   .choice = VictimChoiceRule::best};
   const std::optional<GuidedPlaces> found =
-      MemberByMember(cycle_, domain_, fits_, scope).place(members_, task_.wanted, detour);
+      MemberByMember(cycle_, domain_, fits_, scope)
+          .place(members_, task_.needed, task_.wanted, detour);
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 
@@ -394,7 +395,7 @@ GroupCandidate GroupSearch::candidate() {
   found.victims = split_victims(list_, evicted_, found.spared);
   manner_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
   if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
-    mark_violations(cycle_.budgets, found.victims, charge_order_);
+    mark_violations(cycle_.budgets, found.victims, ChargeOrder::most_important_first);
   }
   for (const VictimUnit& unit : found.victims.units) found.budget_violations += unit.violations;
   const bool for_all = manner_.configuration.workload.evict_for == EvictFor::all;

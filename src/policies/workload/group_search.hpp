@@ -75,6 +75,8 @@ class GroupSearch {
     bool smallest_first = false;
     std::span<const PodIndex> kept;  ///< Their units stay.
   };
+  /// Whether it can do that: nothing but room matters to the members.
+  bool guidable() const { return lazy_; }
   std::optional<GroupCandidate> run_guided(const Guide& guide);
   /// The same, one member after the other (member_by_member.hpp).
   std::optional<GroupCandidate> run_by_member(const Guide& guide,

@@ -9,7 +9,8 @@ MemberByMember::MemberByMember(Cycle& cycle, const GroupDomain& domain, MemberFi
     : cycle_(cycle), domain_(domain), fits_(fits), scope_(scope) {}
 
 std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> members,
-                                                  std::size_t wanted, const Detour& detour) {
+                                                  std::size_t needed, std::size_t wanted,
+                                                  const Detour& detour) {
   const Scratch::Checkpoint before = fits_.world().checkpoint();
   GuidedPlaces found;
   std::vector<PodIndex> open(members.begin(), members.end());
@@ -29,7 +30,7 @@ std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> memb
     open = std::move(without);
   }
   fits_.world().rollback(before);
-  if (found.places.size() < wanted) return std::nullopt;
+  if (found.places.size() < needed) return std::nullopt;
   return found;
 }
 

@@ -34,9 +34,10 @@ class MemberByMember {
     std::size_t rank = 0;  ///< 0: none, it takes its best node.
   };
 
-  /// Places for as many of the members as are wanted, or for none. The world is left as it was.
-  std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t wanted,
-                                    const Detour& detour);
+  /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
+  /// find one. The world is left as it was.
+  std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
+                                    std::size_t wanted, const Detour& detour);
 
  private:
   struct Choice {

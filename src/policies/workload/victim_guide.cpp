@@ -34,22 +34,22 @@ VictimGuide::VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fi
 }
 
 std::optional<GuidedPlaces> VictimGuide::place(std::span<const PodIndex> members,
-                                               std::size_t wanted) {
-  const auto wished = members.first(wanted);
-  for (std::size_t begin = 0; begin < wished.size();) {
+                                               std::size_t needed, std::size_t wanted) {
+  for (std::size_t begin = 0; begin < members.size() && places_.size() < wanted;) {
     std::size_t end = begin + 1;
-    while (end < wished.size() && fits_.class_of(wished[end]) == fits_.class_of(wished[begin])) {
+    while (end < members.size() && fits_.class_of(members[end]) == fits_.class_of(members[begin])) {
       ++end;
     }
-    if (!place_class(wished.subspan(begin, end - begin))) return std::nullopt;
+    place_class(members.subspan(begin, end - begin), wanted - places_.size());
     begin = end;
   }
+  if (places_.size() < needed) return std::nullopt;
   return GuidedPlaces{.places = std::move(places_), .victims = std::move(victims_)};
 }
 
 // ---- One class of members -----------------------------------------------------------------------
 
-bool VictimGuide::place_class(std::span<const PodIndex> members) {
+void VictimGuide::place_class(std::span<const PodIndex> members, std::size_t wanted) {
   fit_ = &fits_.of(members.front());
   candidates_.clear();
   for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
@@ -60,8 +60,8 @@ bool VictimGuide::place_class(std::span<const PodIndex> members) {
     order_leavers(node);
     candidates_.push_back(at);
   }
-  if (candidates_.empty()) return false;
-  auto remaining = static_cast<std::int64_t>(members.size());
+  if (candidates_.empty()) return;
+  auto remaining = static_cast<std::int64_t>(std::min(members.size(), wanted));
   for (const std::uint32_t at : candidates_) find_step(nodes_[at], remaining);
   WinnerTree tree(candidates_.size(), [this](std::uint32_t a, std::uint32_t b) {
     return cheaper(nodes_[candidates_[a]], nodes_[candidates_[b]]);
@@ -69,7 +69,7 @@ bool VictimGuide::place_class(std::span<const PodIndex> members) {
   while (remaining > 0) {
     const std::uint32_t first = tree.first();
     Node& node = nodes_[candidates_[first]];
-    if (node.gain == 0) return false;
+    if (node.gain == 0) break;
     if (node.gain > remaining) {  // Less of it is of use than when it was looked at.
       find_step(node, remaining);
       tree.changed(first);
@@ -89,7 +89,6 @@ bool VictimGuide::place_class(std::span<const PodIndex> members) {
       places_.push_back({.pod = members[next++], .node = nodes_[at].node});
     }
   }
-  return true;
 }
 
 /// Whether a member has room there once everybody has left.

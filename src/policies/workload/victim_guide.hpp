@@ -33,8 +33,10 @@ class VictimGuide {
   /// `emptied` says who may leave; nobody has left.
   VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
 
-  /// Places for the first `wanted` of the members, or nothing. Those who are alike stand together.
-  std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t wanted);
+  /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
+  /// find one. Those who are alike stand together.
+  std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
+                                    std::size_t wanted);
 
  private:
   static constexpr std::size_t cost_keys = 4;
@@ -60,7 +62,7 @@ class VictimGuide {
     std::vector<std::uint32_t> leaving;  ///< Places in `leavers`.
   };
 
-  bool place_class(std::span<const PodIndex> members);
+  void place_class(std::span<const PodIndex> members, std::size_t wanted);
   bool worth_reading(const Node& node) const;
   void read(Node& node);
   Cost cost_of(const VictimUnit& unit) const;

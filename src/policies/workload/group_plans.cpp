@@ -1,0 +1,181 @@
+#include "policies/workload/group_plans.hpp"
+
+#include <algorithm>
+
+namespace makeway {
+namespace {
+
+/// Pairs of member and node that one placement member by member may look at, where counts do
+/// almost as well.
+constexpr std::int64_t small_placement = 256;
+/// The same, where only a look at every node finds a place.
+constexpr std::int64_t large_placement = 20'000;
+
+bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
+  const auto same_place = [](const PodOnNode& one, const PodOnNode& other) {
+    return one.pod == other.pod && one.node == other.node;
+  };
+  return std::ranges::equal(a.places, b.places, same_place) && a.victims.pods == b.victims.pods;
+}
+
+}  // namespace
+
+GroupPlans::GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits)
+    : cycle_(cycle), task_(task), fits_(fits) {
+  for (const PodIndex pod : cycle.gone) {
+    if (cycle.cluster.pods().deletion[pod] != no_time) leaving_.push_back(pod);
+  }
+}
+
+void GroupPlans::search(const GroupDomain& domain) {
+  auto search = std::make_unique<GroupSearch>(cycle_, manner_of(cycle_), task_, domain, fits_);
+  const WorkloadSettings& settings = cycle_.configuration.workload;
+  plan_simply(domain, *search);
+  if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
+    plan_for_victims(domain, *search);
+  }
+  for (const std::string& bound : search->bounds_reached()) {
+    if (std::ranges::find(bounds_reached_, bound) == bounds_reached_.end()) {
+      bounds_reached_.push_back(bound);
+    }
+  }
+  potential_victims_ += search->potential_victims();
+  proven_ = proven_ && search->proven();
+  failed_.push_back(std::move(search));
+  if (best_) failed_.clear();
+}
+
+/// True: it is the best so far.
+bool GroupPlans::consider(std::optional<GroupCandidate> found) {
+  if (!found || (best_ && same_plan(*found, *best_))) return false;
+  if (best_ && compare(found->score, best_->score) >= 0) {
+    if (!runner_up_ || compare(found->score, runner_up_->score) < 0) runner_up_ = std::move(found);
+    return false;
+  }
+  if (best_) runner_up_ = std::move(best_);
+  best_ = std::move(found);
+  return true;
+}
+
+// ---- Simple plans -------------------------------------------------------------------------------
+
+void GroupPlans::plan_simply(const GroupDomain& domain, GroupSearch& search) {
+  const WorkloadSettings& settings = cycle_.configuration.workload;
+  if (settings.start_from_simple_plans && task_.given.empty()) {
+    if (cycle_.budgets.any()) {
+      consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
+    }
+    adopt_plan_of(as_kube_scheduler(), domain, search);
+    adopt_plan_of(as_kep(), domain, search);
+    if (task_.needed < task_.members.size() && fits_.classes() > 1) {
+      consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
+    }
+  }
+  consider(search.run({.priority_search = settings.priority_search}));
+}
+
+void GroupPlans::adopt_plan_of(const GroupManner& manner, const GroupDomain& domain,
+                               GroupSearch& search) {
+  Scratch& world = fits_.world();
+  const Scratch::Checkpoint before = world.checkpoint();
+  if (manner.configuration.workload.leaving_room == LeavingRoom::victims) {
+    world.put_back(leaving_);
+  }
+  std::optional<GroupCandidate> found =
+      GroupSearch(cycle_, manner, task_, domain, fits_)
+          .run({.priority_search = manner.configuration.workload.priority_search});
+  world.rollback(before);
+  if (!found) return;
+  std::erase_if(found->victims.pods, [&](PodIndex pod) { return !world.node_of(pod).exists(); });
+  consider(search.adopt(found->places, found->victims.pods));
+}
+
+GroupManner GroupPlans::as_kube_scheduler() {
+  if (!kube_) {
+    kube_ =
+        std::make_unique<SimpleManner>(cycle_, makeway::as_kube_scheduler(cycle_.configuration));
+  }
+  return kube_->manner();
+}
+
+GroupManner GroupPlans::as_kep() {
+  if (!kep_) kep_ = std::make_unique<SimpleManner>(cycle_, makeway::as_kep(cycle_.configuration));
+  return kep_->manner();
+}
+
+// ---- Plans for victims --------------------------------------------------------------------------
+
+/// What the best plan so far needs is the limit of the next one.
+GroupSearch::Guide GroupPlans::guide() const {
+  GroupSearch::Guide guide{.highest = cycle_.cluster.units()[task_.unit].scheduling_priority,
+                           .kept = {}};
+  if (!best_ || best_->victims.units.empty()) return guide;
+  guide.highest = std::ranges::max(best_->victims.units, {}, &VictimUnit::priority).priority;
+  guide.spare_violating = best_->budget_violations == 0;
+  return guide;
+}
+
+void GroupPlans::plan_for_victims(const GroupDomain& domain, GroupSearch& search) {
+  const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
+  if (nobody_leaves()) return;
+  if (best_) consider(search.run_guided(guide()));
+  const auto looks = static_cast<std::int64_t>(domain.nodes.size() * task_.wanted);
+  const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
+  const std::int64_t looks_max =
+      placements_max * (search.guidable() ? small_placement : large_placement);
+  placements_left_ = std::min(placements_max, looks_max / std::max<std::int64_t>(looks, 1));
+  if (placements_left_ > 0 && !nobody_leaves()) take_detours(search);
+  if (best_ && !nobody_leaves()) {
+    if (search.guidable()) keep_each_victim(search);
+    consider(search.polish(*best_));
+  }
+}
+
+/// The best nodes first, then every member's second best, and so on.
+void GroupPlans::take_detours(GroupSearch& search) {
+  const bool small_members_may_do = task_.needed < task_.members.size() && fits_.classes() > 1;
+  for (std::size_t rank = 0; placements_left_ > 0; ++rank) {
+    bool any = false;
+    const std::size_t members = rank == 0 ? 1 : task_.wanted;
+    for (std::size_t member = 0; member < members && placements_left_ > 0; ++member) {
+      for (const bool smallest_first : {false, true}) {
+        if (smallest_first && !small_members_may_do) continue;
+        --placements_left_;
+        GroupSearch::Guide next = guide();
+        next.smallest_first = smallest_first;
+        std::optional<GroupCandidate> found =
+            search.run_by_member(next, {.member = member, .rank = rank});
+        any = any || found;
+        consider(std::move(found));
+      }
+    }
+    if (!any) return;
+  }
+}
+
+/// Somebody who leaves in the best plan so far stays: is there a better one?
+void GroupPlans::keep_each_victim(GroupSearch& search) {
+  std::int64_t tries = placements_left_;
+  for (std::size_t at = 0; tries > 0 && at < best_->victims.units.size(); --tries) {
+    const auto kept = best_->victims.pods_of(best_->victims.units[at]);
+    const std::vector<PodIndex> stays(kept.begin(), kept.end());
+    GroupSearch::Guide next = guide();
+    next.kept = stays;
+    at = consider(search.run_guided(next)) ? 0 : at + 1;
+  }
+}
+
+// ---- Nothing found ------------------------------------------------------------------------------
+
+std::optional<PodIndex> GroupPlans::without_place() const {
+  for (const std::unique_ptr<GroupSearch>& search : failed_) {
+    if (const std::optional<PodIndex> pod = search->without_place()) return pod;
+  }
+  return std::nullopt;
+}
+
+void GroupPlans::add_refusals(RefusalTally& tally) {
+  for (const std::unique_ptr<GroupSearch>& search : failed_) search->add_refusals(tally);
+}
+
+}  // namespace makeway
