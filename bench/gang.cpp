@@ -185,18 +185,22 @@ class Taken {
     return least;
   }
 
-  void print_growth() const {
-    fmt::print("\ngrowth of the fastest times\n");
+  /// Empty where no two measurements can be compared.
+  std::string growth_text() const {
+    std::string text;
+    const auto out = std::back_inserter(text);
     for (const auto& [key, times] : families_) {
       const auto [pods, victim_gangs, domains] = key;
-      const std::string racks = domains > 1 ? fmt::format("{} racks", domains) : "no racks";
-      const std::string name = fmt::format("{} pods a node, leave {}, {}", pods,
-                                           victims_text({.victim_gangs = victim_gangs}), racks);
       const std::string by_members = members_text(times);
       const std::string by_nodes = nodes_text(times);
-      if (!by_members.empty()) fmt::print("{:34} members x 10:{}\n", name, by_members);
-      if (!by_nodes.empty()) fmt::print("{:34} more nodes:{}\n", name, by_nodes);
+      if (by_members.empty() && by_nodes.empty()) continue;
+      const ClusterCase item{.victim_gangs = victim_gangs};
+      fmt::format_to(out, "{} pods a node, leave {}, {}\n", pods, victims_text(item),
+                     domains > 1 ? fmt::format("{} racks", domains) : "no racks");
+      if (!by_members.empty()) fmt::format_to(out, "  members x 10:{}\n", by_members);
+      if (!by_nodes.empty()) fmt::format_to(out, "  more nodes:{}\n", by_nodes);
     }
+    return text;
   }
 
  private:
@@ -244,7 +248,11 @@ class Bench {
     if (!options_.once) print_heading();
     bool good = true;
     for (const ClusterCase& item : selected_cases(options_)) good = run_case(item) && good;
-    if (!options_.once) taken_.print_growth();
+    if (const std::string growth = taken_.growth_text(); !growth.empty()) {
+      fmt::print(
+          "\ngrowth of the fastest times: (members over nodes), (nodes to nodes, members)\n{}",
+          growth);
+    }
     if (!options_.json.empty()) good = write_file(options_.json, json_) && good;
     return good;
   }
