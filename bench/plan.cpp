@@ -4,23 +4,13 @@
 //
 //   plan [--only SUBSTRING] [--case NAME] [--repeat N] [--all] [--json FILE] [--write DIR] [--once]
 //
-//   --only SUBSTRING   cases whose name contains it, as "uniform-5000x30" or "budgets"
-//   --case NAME        exactly that one
-//   --repeat N         decisions a case, instead of as many as half a second holds
-//   --all              also what takes minutes or much memory
-//   --json FILE        the results, one object a line
-//   --write DIR        no decisions: writes clusters as Lists that `makeway plan -f` reads, those
-//   of
-//                      1,000 and 5,000 nodes without options unless cases are selected
-//   --once             nothing but the decisions, unchecked: for callgrind
+// See support/plan_options.hpp. Without named cases, --write writes those of 1,000 and 5,000 nodes
+// without options.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -31,9 +21,10 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "bench/support/measure.hpp"
 #include "bench/support/plan_answer.hpp"
 #include "bench/support/plan_clusters.hpp"
-#include "codec/dump.hpp"
+#include "bench/support/plan_options.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
 #include "engine/check_plan.hpp"
@@ -41,16 +32,6 @@
 
 namespace makeway::bench {
 namespace {
-
-struct Options {
-  std::string only;
-  std::string exactly;
-  std::size_t repeat = 0;
-  bool all = false;
-  bool once = false;
-  std::string json;
-  std::string write;
-};
 
 struct PlanCase {
   ClusterCase cluster;
@@ -108,13 +89,11 @@ std::vector<PlanCase> all_cases() {
   return cases;
 }
 
-std::vector<PlanCase> selected_cases(const Options& options) {
-  const bool named = !options.only.empty() || !options.exactly.empty();
+std::vector<PlanCase> selected_cases(const PlanOptions& options) {
+  const bool named = names_cases(options);
   std::vector<PlanCase> selected;
   std::ranges::copy_if(all_cases(), std::back_inserter(selected), [&](const PlanCase& item) {
-    const std::string name = case_name(item.cluster);
-    if (!options.exactly.empty() && name != options.exactly) return false;
-    if (!name.contains(options.only)) return false;
+    if (!matches(options, item.cluster)) return false;
     if (!options.write.empty() && !named) {
       return (item.cluster.nodes == 1'000 || item.cluster.nodes == 5'000) &&
              options_text(item.cluster) == "-";
@@ -122,37 +101,6 @@ std::vector<PlanCase> selected_cases(const Options& options) {
     return named || options.all || !item.costly;
   });
   return selected;
-}
-
-// ---- Times ----------------------------------------------------------------------------------
-
-struct Times {
-  double median_us = 0;
-  double fastest_us = 0;
-};
-
-/// As often as asked, or as half a second holds, but at least three times if that is not too long.
-template <class Work>
-Times time_of(std::size_t repeat, const Work& work) {
-  constexpr double enough_us = 500'000;
-  constexpr std::size_t repeat_max = 51;
-  std::vector<double> microseconds;
-  double total = 0;
-  const auto wants_more = [&] {
-    const std::size_t done = microseconds.size();
-    if (repeat > 0 || done == 0) return done < std::max<std::size_t>(repeat, 1);
-    return (total < enough_us && done < repeat_max) || (done < 3 && total < 4 * enough_us);
-  };
-  while (wants_more()) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double, std::micro> taken =
-        std::chrono::steady_clock::now() - begin;
-    microseconds.push_back(taken.count());
-    total += taken.count();
-  }
-  std::ranges::sort(microseconds);
-  return {.median_us = microseconds[microseconds.size() / 2], .fastest_us = microseconds.front()};
 }
 
 struct Measured {
@@ -176,12 +124,6 @@ std::string outcome_text(const Plan& plan) {
 }
 
 // ---- Output ---------------------------------------------------------------------------------
-
-/// "200: met", "200: x 3.1" for three times as long.
-std::string target_text(double limit_us, double taken_us) {
-  if (taken_us <= limit_us) return fmt::format("{:.0f}: met", limit_us);
-  return fmt::format("{:.0f}: x {:.1f}", limit_us, taken_us / limit_us);
-}
 
 void print_heading() {
   fmt::print("{:>6} {:>4} {:7} {:28} {:28} {:>7} {:>11} {:>11} {:>8} {:>11} {:14} {:14} {}\n",
@@ -229,33 +171,16 @@ void append_json_line(std::string& out, const ClusterCase& item, const Plan& pla
     writer.integer_field("asks", static_cast<std::int64_t>(plan.asks.size()));
     writer.integer_field("victimCount", static_cast<std::int64_t>(measured.victims));
   }
-  const auto times_field = [&](std::string_view name, const Times& times) {
-    writer.key(name);
-    writer.begin_object();
-    writer.key("median");
-    writer.number(fmt::format("{:.1f}", times.median_us));
-    writer.key("fastest");
-    writer.number(fmt::format("{:.1f}", times.fastest_us));
-    writer.end_object();
-  };
-  times_field("decideMicroseconds", measured.decide);
-  times_field("checkMicroseconds", measured.check);
+  times_field(writer, "decideMicroseconds", measured.decide);
+  times_field(writer, "checkMicroseconds", measured.check);
   writer.end_object();
-}
-
-bool write_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file.fail()) fmt::print(stderr, "plan: cannot write {}\n", path);
-  return !file.fail();
 }
 
 // ---- Runs -----------------------------------------------------------------------------------
 
 class Bench {
  public:
-  Bench(const Options& options, Configuration configuration)
+  Bench(const PlanOptions& options, Configuration configuration)
       : options_(options), configuration_(std::move(configuration)) {}
 
   /// False: some answer was wrong, or a file could not be written.
@@ -270,12 +195,7 @@ class Bench {
   bool write() const {
     bool good = true;
     for (const PlanCase& item : selected_cases(options_)) {
-      std::string text;
-      JsonWriter writer(text, JsonStyle::compact);
-      write_cluster(writer, make_cluster(item.cluster));
-      const std::string path = fmt::format("{}/{}.json", options_.write, case_name(item.cluster));
-      good = write_file(path, text) && good;
-      fmt::print("{}: {:.1f} MB\n", path, static_cast<double>(text.size()) / 1e6);
+      good = write_case(options_, item.cluster) && good;
     }
     return good;
   }
@@ -337,44 +257,15 @@ class Bench {
     return {item.nodes, item.mix};
   }
 
-  const Options& options_;
+  const PlanOptions& options_;
   Configuration configuration_;
   std::map<std::pair<std::size_t, AskMix>, double> us_per_ask_;
   std::string json_;
 };
 
-std::optional<Options> parsed(std::span<char*> arguments) {
-  Options options;
-  std::string repeat;
-  const std::map<std::string_view, bool*> flags = {{"--all", &options.all},
-                                                   {"--once", &options.once}};
-  const std::map<std::string_view, std::string*> values = {{"--repeat", &repeat},
-                                                           {"--only", &options.only},
-                                                           {"--case", &options.exactly},
-                                                           {"--json", &options.json},
-                                                           {"--write", &options.write}};
-  for (std::size_t at = 1; at < arguments.size(); ++at) {
-    const std::string_view name = arguments[at];
-    if (const auto flag = flags.find(name); flag != flags.end()) {
-      *flag->second = true;
-      continue;
-    }
-    const auto value = values.find(name);
-    if (value == values.end() || at + 1 == arguments.size()) return std::nullopt;
-    *value->second = arguments[++at];
-  }
-  options.repeat = std::strtoull(repeat.c_str(), nullptr, 10);
-  return options;
-}
-
 int run(std::span<char*> arguments) {
-  const std::optional<Options> options = parsed(arguments);
-  if (!options) {
-    fmt::print(stderr,
-               "usage: plan [--only SUBSTRING] [--case NAME] [--repeat N] [--all] [--json FILE] "
-               "[--write DIR] [--once]\n");
-    return 2;
-  }
+  const std::optional<PlanOptions> options = parsed(arguments);
+  if (!options) return 2;
   if (selected_cases(*options).empty()) {
     fmt::print(stderr, "plan: there is no such case\n");
     return 2;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the benchmarks in the release tree and runs them one after the other, alphabetically; then
-# counts the instructions of a decision.
+# counts the instructions of a decision, for a pod and for a gang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,6 @@ for source in "${sources[@]}"; do
   echo "== $name"
   "build/release/bench/$name"
 done
-if [[ -f bench/plan.cpp ]]; then
-  echo "== callgrind"
-  tools/callgrind.sh
-fi
+echo "== callgrind"
+tools/callgrind.sh
+tools/callgrind.sh random-1000x30-gang-100 3

@@ -2,15 +2,18 @@
 # Instructions per decision and per node, by callgrind: the same on every run, so small gains show.
 #
 #   tools/callgrind.sh [CASE] [DECISIONS]     default random-5000x30 10; cases: see bench/plan.cpp
+#                                             and bench/gang.cpp
 #
 # Only what runs inside `makeway::decide` is counted. CALLGRIND_OUT=FILE keeps the profile for
-# callgrind_annotate; PLAN=PROGRAM measures another build of bench/plan.cpp.
+# callgrind_annotate; PLAN=PROGRAM measures another build of bench/plan.cpp or bench/gang.cpp.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case_name=${1:-random-5000x30}
 decisions=${2:-10}
-program=${PLAN:-build/release/bench/plan}
+benchmark=plan
+if [[ $case_name == *-gang-* ]]; then benchmark=gang; fi
+program=${PLAN:-build/release/bench/$benchmark}
 
 if ! command -v valgrind >/dev/null; then
   echo "callgrind: valgrind is not installed, so nothing was counted"
@@ -21,7 +24,7 @@ if [[ ! $case_name =~ -([0-9]+)x[0-9]+ ]]; then
   exit 2
 fi
 nodes=${BASH_REMATCH[1]}
-if [[ ! -x $program ]]; then tools/build.sh release bench_plan; fi
+if [[ ! -x $program ]]; then tools/build.sh release "bench_$benchmark"; fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +17,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-const askKey = "default/ask"
+const askKey = "default/ask" // Of a pod, or of the group whose pending members ask.
 
 // cluster is one case: what is there, and the ask.
 type cluster struct {
@@ -25,7 +26,9 @@ type cluster struct {
 	bound   map[string]*v1.Pod   // By namespace/name.
 	onNode  map[string][]*v1.Pod // In the order of the List.
 	budgets []*policyv1.PodDisruptionBudget
-	ask     *v1.Pod
+	groups  []*schedulingv1beta1.PodGroup
+	members []*v1.Pod // The ask: one pod, or all of a gang.
+	isGang  bool
 }
 
 func readCluster(path string) (*cluster, error) {
@@ -49,8 +52,8 @@ func readCluster(path string) (*cluster, error) {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
 	}
-	if c.ask == nil {
-		return nil, fmt.Errorf("there is no pending pod %s", askKey)
+	if len(c.members) == 0 {
+		return nil, fmt.Errorf("there is no pending pod or group %s", askKey)
 	}
 	return c, nil
 }
@@ -83,6 +86,16 @@ func (c *cluster) add(item json.RawMessage) error {
 		}
 		complete(&budget.ObjectMeta)
 		c.budgets = append(c.budgets, budget)
+	case "PodGroup":
+		group := &schedulingv1beta1.PodGroup{}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(item, group); err != nil {
+			return err
+		}
+		complete(&group.ObjectMeta)
+		if group.Spec.Priority == nil {
+			return fmt.Errorf("group %s: write its priority as a number", group.Name)
+		}
+		c.groups = append(c.groups, group)
 	default: // Left out, it could change the answer: better no figure than one for another cluster.
 		return fmt.Errorf("kind %q is not understood here", header.Kind)
 	}
@@ -103,9 +116,10 @@ func (c *cluster) addPod(pod *v1.Pod) error {
 	case pod.Spec.NodeName != "":
 		c.bound[keyOf(pod)] = pod
 		c.onNode[pod.Spec.NodeName] = append(c.onNode[pod.Spec.NodeName], pod)
-	case keyOf(pod) == askKey:
+	case keyOf(pod) == askKey || groupKeyOf(pod) == askKey:
 		pod.Spec.SchedulerName = v1.DefaultSchedulerName
-		c.ask = pod
+		c.members = append(c.members, pod)
+		c.isGang = groupKeyOf(pod) == askKey
 	default: // Other pending pods wait; without a nomination they hold nothing.
 		if pod.Status.NominatedNodeName != "" {
 			return fmt.Errorf("pod %s: nominations are not understood here", keyOf(pod))
@@ -125,38 +139,64 @@ func complete(meta *metav1.ObjectMeta) {
 
 func keyOf(pod *v1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
-// check says whether an answer is one: all victims are there and less important than the ask, and
-// without them the ask has room on the node. Resources only: cheap, and it would notice that the
-// scheduler saw another cluster.
-func (c *cluster) check(node string, victims []string) error {
-	there, ok := c.nodes[node]
-	if !ok {
-		return fmt.Errorf("wrong answer: there is no node %q", node)
+// groupKeyOf is empty for a pod without a group.
+func groupKeyOf(pod *v1.Pod) string {
+	if pod.Spec.SchedulingGroup == nil || pod.Spec.SchedulingGroup.PodGroupName == nil {
+		return ""
 	}
+	return pod.Namespace + "/" + *pod.Spec.SchedulingGroup.PodGroupName
+}
+
+// check says whether an answer is one: every member has a place, all victims are there and less
+// important than the ask, and without them the members have room. Resources only: cheap, and it
+// would notice that the scheduler saw another cluster.
+func (c *cluster) check(placements map[string]string, victims []string) error {
 	gone := map[string]bool{}
 	for _, key := range victims {
 		pod, ok := c.bound[key]
 		if !ok {
 			return fmt.Errorf("wrong answer: there is no victim %q", key)
 		}
-		if *pod.Spec.Priority >= *c.ask.Spec.Priority {
+		if *pod.Spec.Priority >= *c.members[0].Spec.Priority {
 			return fmt.Errorf("wrong answer: victim %s is as important as the ask", key)
 		}
 		gone[key] = true
 	}
-	used := requestsOf(c.ask)
-	for _, pod := range c.onNode[node] {
-		if gone[keyOf(pod)] {
-			continue
+	coming := map[string][]*v1.Pod{}
+	for _, member := range c.members {
+		node, ok := placements[keyOf(member)]
+		if !ok || c.nodes[node] == nil {
+			return fmt.Errorf("wrong answer: %s on node %q", keyOf(member), node)
 		}
+		coming[node] = append(coming[node], member)
+	}
+	for node, members := range coming {
+		if err := c.checkNode(node, members, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cluster) checkNode(node string, members []*v1.Pod, gone map[string]bool) error {
+	used := v1.ResourceList{}
+	add := func(pod *v1.Pod) {
 		for name, quantity := range requestsOf(pod) {
 			sum := used[name]
 			sum.Add(quantity)
 			used[name] = sum
 		}
 	}
-	for name, quantity := range requestsOf(c.ask) {
-		sum, room := used[name], there.Status.Allocatable[name]
+	for _, pod := range members {
+		add(pod)
+	}
+	for _, pod := range c.onNode[node] {
+		if !gone[keyOf(pod)] {
+			add(pod)
+		}
+	}
+	for name, quantity := range requestsOf(members[0]) {
+		sum, room := used[name], c.nodes[node].Status.Allocatable[name]
 		if !quantity.IsZero() && sum.Cmp(room) > 0 {
 			return fmt.Errorf("wrong answer: %s of %s on %s, where there is %s", sum.String(), name, node,
 				room.String())

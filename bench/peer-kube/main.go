@@ -17,10 +17,12 @@ import (
 const usage = `usage:
   peer-kube time [--runs N] CASE.json...             time kube-scheduler, one JSON line a case
   peer-kube table MAKEWAY.jsonl KUBE.jsonl CASE.json...  one table of both, answers checked
-A case is a v1 List of Nodes, Pods and PodDisruptionBudgets; the ask is the pod default/ask.`
+A case is a v1 List of Nodes, Pods, PodGroups and PodDisruptionBudgets; the ask is the pod default/ask
+or the pending members of the group default/ask.`
 
-// As shipped, 1.37 has no pod groups. A synchronous executor returns when all victims are known.
-const gates = "GenericWorkload=false,SchedulerAsyncPreemption=false"
+// As shipped, 1.37 has no pod groups; they are turned on where a gang asks. A synchronous executor
+// returns when all victims are known.
+const gates = "GenericWorkload=%t,SchedulerAsyncPreemption=false"
 
 func main() {
 	klog.SetLogger(logr.Discard())
@@ -42,9 +44,6 @@ func timeCases(args []string) error {
 	if *runs < 1 {
 		return fmt.Errorf("--runs %d: at least 1", *runs)
 	}
-	if err := utilfeature.DefaultMutableFeatureGate.Set(gates); err != nil {
-		return err
-	}
 	for _, path := range set.Args() {
 		if err := timeCase(path, *runs); err != nil {
 			return fmt.Errorf("%s: %w", caseName(path), err)
@@ -58,12 +57,18 @@ func timeCase(path string, runs int) error {
 	if err != nil {
 		return err
 	}
+	setting := fmt.Sprintf(gates, c.isGang)
+	if err := utilfeature.DefaultMutableFeatureGate.Set(setting); err != nil {
+		return err
+	}
 	line := kubeLine{Case: caseName(path)}
 	if line.Sampled, err = measure(c, asShipped, runs); err != nil {
 		return fmt.Errorf("sampled: %w", err)
 	}
-	if line.Every, err = measure(c, everyNode, runs); err != nil {
-		return fmt.Errorf("every node: %w", err)
+	if !c.isGang { // For groups there is no sample of candidates.
+		if line.Every, err = measure(c, everyNode, runs); err != nil {
+			return fmt.Errorf("every node: %w", err)
+		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(line)
 }

@@ -17,14 +17,14 @@ type kubeLine struct {
 }
 
 // measurement of one mode. The sample begins at a random node, so answers differ between runs:
-// node and victims are those of the last run, the spans are over all. No node: nobody can help.
+// places and victims are those of the last run, the spans are over all. No places: nobody can help.
 type measurement struct {
-	Median          float64  `json:"median"` // Microseconds, as the next.
-	Fastest         float64  `json:"fastest"`
-	Node            string   `json:"node"`
-	Victims         []string `json:"victims"`
-	VictimCount     span     `json:"victimCount"`
-	HighestPriority span     `json:"highestPriority"`
+	Median          float64           `json:"median"` // Microseconds, as the next. 0: not measured.
+	Fastest         float64           `json:"fastest"`
+	Placements      map[string]string `json:"placements"`
+	Victims         []string          `json:"victims"`
+	VictimCount     span              `json:"victimCount"`
+	HighestPriority span              `json:"highestPriority"`
 }
 
 // span is the least and the greatest value seen.
@@ -45,7 +45,7 @@ func (c *cluster) checkSeen(seen *sighting) error {
 	case seen.status == nil:
 		return fmt.Errorf("the ask fits without preemption")
 	case seen.status.IsSuccess():
-		return c.check(seen.node, seen.victims)
+		return c.check(seen.placements, seen.victims)
 	case seen.status.IsRejected():
 		return nil
 	}
@@ -65,7 +65,7 @@ func measure(c *cluster, args config.DefaultPreemptionArgs, runs int) (measureme
 	var result measurement
 	var times []float64
 	var spent time.Duration
-	for run := 0; run <= runs && (run < 2 || spent < enough); run++ {
+	for run := 0; run <= runs && (len(times) == 0 || spent < enough); run++ {
 		runtime.GC() // The last run's garbage is not this run's.
 		seen := l.cycle()
 		if err := c.checkSeen(seen); err != nil {
@@ -73,12 +73,14 @@ func measure(c *cluster, args config.DefaultPreemptionArgs, runs int) (measureme
 		}
 		spent += seen.elapsed
 		count, highest := only(int32(len(seen.victims))), only(c.highestPriority(seen.victims))
-		if run == 0 { // Warms up.
+		if run == 0 {
 			result.VictimCount, result.HighestPriority = count, highest
+		}
+		if run == 0 && seen.elapsed < enough { // Warms up; long runs need not.
 			continue
 		}
 		times = append(times, float64(seen.elapsed.Nanoseconds())/1e3)
-		result.Node, result.Victims = seen.node, seen.victims
+		result.Placements, result.Victims = seen.placements, seen.victims
 		result.VictimCount = result.VictimCount.with(count)
 		result.HighestPriority = result.HighestPriority.with(highest)
 	}

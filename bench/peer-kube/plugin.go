@@ -20,10 +20,10 @@ const pluginName = "WatchedPreemption"
 
 // sighting is what one cycle showed.
 type sighting struct {
-	elapsed time.Duration // Inside PostFilter.
-	status  *fwk.Status   // Its answer; nil when it was not called.
-	node    string
-	victims []string // namespace/name.
+	elapsed    time.Duration // Inside PostFilter or PodGroupPostFilter.
+	status     *fwk.Status   // Its answer; nil when it was not called.
+	placements map[string]string
+	victims    []string // namespace/name, as the keys of placements.
 }
 
 // watched is the real DefaultPreemption with a stopwatch around it.
@@ -33,8 +33,9 @@ type watched struct {
 }
 
 var (
-	_ fwk.PostFilterPlugin = &watched{}
-	_ fwk.PermitPlugin     = &watched{}
+	_ fwk.PostFilterPlugin         = &watched{}
+	_ fwk.PodGroupPostFilterPlugin = &watched{}
+	_ fwk.PermitPlugin             = &watched{}
 )
 
 func watchedFactory(args config.DefaultPreemptionArgs,
@@ -67,7 +68,23 @@ func (w *watched) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.
 	w.seen.elapsed = time.Since(begin)
 	w.seen.status = status
 	if result != nil && result.NominatingInfo != nil {
-		w.seen.node = result.NominatedNodeName
+		w.seen.placements = map[string]string{keyOf(pod): result.NominatedNodeName}
+	}
+	return result, status
+}
+
+func (w *watched) PodGroupPostFilter(ctx context.Context, state fwk.PodGroupCycleState,
+	group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult,
+	*fwk.Status) {
+	begin := time.Now()
+	result, status := w.DefaultPreemption.PodGroupPostFilter(ctx, state, group, schedule)
+	w.seen.elapsed = time.Since(begin)
+	w.seen.status = status
+	if result != nil && status.IsSuccess() {
+		w.seen.placements = map[string]string{}
+		for name, info := range result.NominatingInfos {
+			w.seen.placements[name.String()] = info.NominatedNodeName
+		}
 	}
 	return result, status
 }

@@ -92,6 +92,10 @@ func watchedProfile() (*config.KubeSchedulerProfile, error) {
 // fill does what the scheduler's event handlers would do; no informer is started.
 func (l *loaded) fill(c *cluster, factory informers.SharedInformerFactory) error {
 	logger := klog.FromContext(l.context)
+	for _, group := range c.groups {
+		l.scheduler.Cache.AddPodGroup(group)
+		l.scheduler.SchedulingQueue.AddPodGroup(logger, group)
+	}
 	for _, node := range c.order {
 		l.scheduler.Cache.AddNode(logger, node)
 		_ = factory.Core().V1().Nodes().Informer().GetIndexer().Add(node)
@@ -104,8 +108,15 @@ func (l *loaded) fill(c *cluster, factory informers.SharedInformerFactory) error
 	for _, budget := range c.budgets {
 		_ = factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer().Add(budget)
 	}
-	_ = factory.Core().V1().Pods().Informer().GetIndexer().Add(c.ask)
-	l.scheduler.SchedulingQueue.Add(l.context, c.ask)
+	for _, member := range c.members {
+		_ = factory.Core().V1().Pods().Informer().GetIndexer().Add(member)
+		if c.isGang {
+			l.scheduler.Cache.AddPodGroupMember(member)
+		}
+	}
+	for _, member := range c.members {
+		l.scheduler.SchedulingQueue.Add(l.context, member)
+	}
 	if len(l.scheduler.SchedulingQueue.PodsInActiveQ()) == 0 {
 		return fmt.Errorf("the queue does not let the ask pass")
 	}

@@ -4,20 +4,31 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 )
 
-// makewayLine is what bench/plan.cpp writes for a case, as far as it is needed here.
+// makewayLine is what bench/plan.cpp and bench/gang.cpp write for a case, as far as it is needed
+// here. A pod has a node, a gang has placements.
 type makewayLine struct {
-	Case               string   `json:"case"`
-	Outcome            string   `json:"outcome"`
-	Node               string   `json:"node"`
-	Victims            []string `json:"victims"`
+	Case               string            `json:"case"`
+	Outcome            string            `json:"outcome"`
+	Node               string            `json:"node"`
+	Placements         map[string]string `json:"placements"`
+	Victims            []string          `json:"victims"`
 	DecideMicroseconds struct {
 		Median float64 `json:"median"`
 	} `json:"decideMicroseconds"`
+}
+
+// places of the ask; none when nobody can help.
+func (l makewayLine) places() map[string]string {
+	if l.Node != "" {
+		return map[string]string{askKey: l.Node}
+	}
+	return l.Placements
 }
 
 func (l makewayLine) name() string    { return l.Case }
@@ -67,6 +78,7 @@ func printTable(args []string) error {
 	}
 	printAligned(rows)
 	fmt.Println("us: median of one decision, (x): times makeway's; 0 victims: nobody can help")
+	fmt.Println("gangs: kube-scheduler samples no candidates for a group, so there is one figure")
 	return nil
 }
 
@@ -81,12 +93,12 @@ func tableRow(path string, makeway []makewayLine, kube []kubeLine) ([]string, er
 	}
 	answer := makeway[0]
 	for _, line := range makeway {
-		if line.Node != answer.Node || !slices.Equal(line.Victims, answer.Victims) {
+		if !maps.Equal(line.places(), answer.places()) || !slices.Equal(line.Victims, answer.Victims) {
 			return nil, fmt.Errorf("makeway's answer changed from one round to the next")
 		}
 	}
-	if answer.Node != "" {
-		if err := c.check(answer.Node, answer.Victims); err != nil {
+	if len(answer.places()) > 0 {
+		if err := c.check(answer.places(), answer.Victims); err != nil {
 			return nil, fmt.Errorf("makeway: %w", err)
 		}
 	}
@@ -99,8 +111,16 @@ func tableRow(path string, makeway []makewayLine, kube []kubeLine) ([]string, er
 	every := over(kube, func(l kubeLine) measurement { return l.Every })
 	return []string{caseName(path), fmt.Sprintf("%.0f", own.Median),
 		withRatio(sampled.Median, own.Median), withRatio(every.Median, own.Median),
-		own.VictimCount.String(), sampled.VictimCount.String(), every.VictimCount.String(),
+		own.count(), sampled.count(), every.count(),
 		own.highest(), sampled.highest(), every.highest()}, nil
+}
+
+// count of victims, where there was a measurement.
+func (m measurement) count() string {
+	if m.Median == 0 {
+		return "-"
+	}
+	return m.VictimCount.String()
 }
 
 // highest priority of a victim, where there are victims.
@@ -132,6 +152,9 @@ func middle[Line any](lines []Line, value func(Line) float64) float64 {
 }
 
 func withRatio(microseconds, own float64) string {
+	if microseconds == 0 {
+		return "-"
+	}
 	digits := 0
 	if microseconds < 10*own {
 		digits = 1

@@ -104,7 +104,8 @@ void compare_node_by_node(const ClusterCase& item, const Cluster& cluster,
 PlanRequest plan_request(const ClusterCase& item) {
   PlanRequest request{.now = plan_now, .preset = "makeway", .explain = false};
   if (item.mix == AskMix::one) {
-    request.ask = AskName{.kind = AskKind::pod, .namespace_name = "default", .name = "ask"};
+    const AskKind kind = item.members > 0 ? AskKind::pod_group : AskKind::pod;
+    request.ask = AskName{.kind = kind, .namespace_name = "default", .name = "ask"};
   }
   return request;
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,8 +21,12 @@ constexpr std::int64_t node_memory_mi = 262'144;
 constexpr std::size_t zones = 3;
 constexpr std::size_t apps = 50;
 constexpr std::size_t ask_classes = 100;
+constexpr std::size_t ask_size = 2'500'000;  ///< In millionths of an average pod.
 constexpr std::int32_t ask_priority = 10'000;
 constexpr std::int32_t holder_priority = 20'000;
+constexpr std::size_t gang_size_min = 6;
+constexpr std::size_t gang_size_max = 10;
+constexpr std::string_view rack_label = "example.com/rack";
 constexpr std::int64_t holder_percent = 60;  ///< Of a node, in the way of an ask for half of it.
 
 std::string app_name(std::size_t number) { return fmt::format("app-{:02}", number); }
@@ -31,6 +37,13 @@ Requirement app_is(std::vector<std::string> values) {
 
 Amounts amounts(std::int64_t cpu_milli, std::int64_t memory_mi) {
   return {{"cpu", cpu_milli}, {"memory", memory_mi << 20U}};
+}
+
+/// Of a pod that is as large as so many millionths of an average one.
+Amounts ask_amounts(std::size_t pods_per_node, std::size_t size) {
+  const auto millionths = static_cast<std::int64_t>(size);
+  const auto pods = static_cast<std::int64_t>(pods_per_node * 1'000'000);
+  return amounts(node_cpu_milli * millionths / pods, node_memory_mi * millionths / pods);
 }
 
 /// `total` in as many parts, each about as large as its weight; nothing is lost.
@@ -52,18 +65,46 @@ class Maker {
     CHECK(item.pods_per_node > 1);
     CHECK(item.pods_per_node < 110, "the ask must not be short of pods");
     if (item.mix == AskMix::one) CHECK(item.asks == 1);
+    if (item.members > 0) CHECK(item.mix == AskMix::one && !item.verdict);
   }
 
   Cluster made() {
     cluster_.begin_bulk();
-    for (std::size_t node = 0; node < item_.nodes; ++node) add_node(node);
-    for (std::size_t app = 0; item_.budgets && app < apps; app += 10) add_budget(app);
-    for (std::size_t number = 0; number < item_.asks; ++number) add_ask(number);
+    make_objects();
+    cluster_.finish_bulk();
+    return std::move(cluster_);
+  }
+
+  Cluster made_shuffled() {
+    keeps_ = true;
+    make_objects();
+    random_.shuffle(kept_);
+    cluster_.begin_bulk();
+    for (const Change& change : kept_) cluster_.apply(change);
     cluster_.finish_bulk();
     return std::move(cluster_);
   }
 
  private:
+  void add(Change object) {
+    if (keeps_) {
+      kept_.push_back(std::move(object));
+    } else {
+      cluster_.apply(object);
+    }
+  }
+
+  void make_objects() {
+    if (item_.victim_gangs) add_victim_gangs();
+    for (std::size_t node = 0; node < item_.nodes; ++node) add_node(node);
+    for (std::size_t app = 0; item_.budgets && app < apps; app += 10) add_budget(app);
+    if (item_.members > 0) {
+      add_gang();
+    } else {
+      for (std::size_t number = 0; number < item_.asks; ++number) add_ask(number);
+    }
+  }
+
   bool is_random() const { return item_.kind == ClusterKind::random; }
   bool apps_matter() const { return item_.budgets || item_.anti_affinity || item_.spread; }
 
@@ -83,13 +124,18 @@ class Maker {
 
   void add_node(std::size_t number) {
     const std::string name = fmt::format("node-{:06}", number);
-    cluster_.apply(
-        Node{.name = name,
-             .uid = fmt::format("uid-{}", name),
-             .labels = {{"kubernetes.io/hostname", name},
-                        {"topology.kubernetes.io/zone", fmt::format("zone-{}", number % zones)}},
-             .allocatable = {
-                 {"cpu", node_cpu_milli}, {"memory", node_memory_mi << 20U}, {"pods", 110}}});
+    Node node{
+        .name = name,
+        .uid = fmt::format("uid-{}", name),
+        .labels = {{"kubernetes.io/hostname", name},
+                   {"topology.kubernetes.io/zone", fmt::format("zone-{}", number % zones)}},
+        .allocatable = {{"cpu", node_cpu_milli}, {"memory", node_memory_mi << 20U}, {"pods", 110}}};
+    if (item_.domains > 1) {
+      const std::size_t rack = number * item_.domains / item_.nodes;
+      node.labels.emplace_back(std::string(rack_label), fmt::format("rack-{:03}", rack));
+      normalize(node);
+    }
+    add(std::move(node));
     std::int64_t cpu_milli = node_cpu_milli;
     std::int64_t memory_mi = node_memory_mi;
     std::size_t slot = 0;
@@ -97,7 +143,7 @@ class Maker {
       Pod holder = bound_pod(number, slot++);
       holder.priority = holder_priority;
       holder.requests = amounts(cpu_milli * holder_percent / 100, memory_mi * holder_percent / 100);
-      cluster_.apply(holder);
+      add(holder);
       cpu_milli -= cpu_milli * holder_percent / 100;
       memory_mi -= memory_mi * holder_percent / 100;
     }
@@ -107,7 +153,7 @@ class Maker {
     for (std::size_t each = 0; each < count; ++each) {
       Pod pod = bound_pod(number, slot + each);
       pod.requests = amounts(cpu[each], memory[each]);
-      cluster_.apply(pod);
+      add(std::move(pod));
     }
   }
 
@@ -115,15 +161,76 @@ class Maker {
     const std::int64_t age_seconds = is_random() ? random_.between(60, 30L * 24 * 3600) : 3600;
     const Time started{plan_now.ms - (age_seconds * 1000)};
     const std::string name = fmt::format("pod-{:06}-{:03}", node, slot);
-    return {.namespace_name = "default",
+    Pod pod{.namespace_name = "default",
             .name = name,
             .uid = fmt::format("uid-{}", name),
             .labels = {{"app", app_name(app_of(slot))}},
             .node = fmt::format("node-{:06}", node),
-            .priority = static_cast<std::int32_t>(is_random() ? random_.between(0, 899) : 100),
+            .priority = random_priority(),
             .created = started,
             .started = started,
             .ready = true};
+    if (item_.victim_gangs) {
+      const std::size_t gang = gang_of_[(node * item_.pods_per_node) + slot];
+      pod.group = gang_name(gang);
+      pod.priority = gang_priorities_[gang];
+    }
+    return pod;
+  }
+
+  std::int32_t random_priority() {
+    return static_cast<std::int32_t>(is_random() ? random_.between(0, 899) : 100);
+  }
+
+  static std::string gang_name(std::size_t number) { return fmt::format("gang-{:06}", number); }
+
+  /// Every bound pod is in one; which, is left to chance, so a gang is on as many nodes as it can.
+  void add_victim_gangs() {
+    const std::size_t pods = item_.nodes * item_.pods_per_node;
+    std::vector<std::size_t> places(pods);
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    random_.shuffle(places);
+    gang_of_.resize(pods);
+    for (std::size_t at = 0; at < pods;) {
+      const std::size_t number = gang_priorities_.size();
+      const std::size_t wanted =
+          is_random() ? gang_size_min + random_.below(gang_size_max - gang_size_min + 1)
+                      : (gang_size_min + gang_size_max) / 2;
+      const std::size_t size = std::min(wanted, pods - at);
+      for (const std::size_t place : std::span(places).subspan(at, size)) gang_of_[place] = number;
+      gang_priorities_.push_back(random_priority());
+      add(gang(gang_name(number), size, gang_priorities_.back(), DisruptionMode::all));
+      at += size;
+    }
+  }
+
+  static PodGroup gang(const std::string& name, std::size_t size, std::int32_t priority,
+                       DisruptionMode mode) {
+    return {.namespace_name = "default",
+            .name = name,
+            .uid = fmt::format("uid-group-{}", name),
+            .created = plan_now,
+            .policy = {.minimum = static_cast<std::int32_t>(size), .gang = true, .mode = mode},
+            .priority = {.priority = priority}};
+  }
+
+  void add_gang() {
+    PodGroup asking = gang("ask", item_.members, ask_priority, DisruptionMode::all);
+    if (item_.domains > 1) asking.policy.topology_keys = {std::string(rack_label)};
+    add(std::move(asking));
+    for (std::size_t member = 0; member < item_.members; ++member) {
+      Pod pod{.namespace_name = "default",
+              .name = fmt::format("ask-{:05}", member),
+              .labels = {{"app", app_name(2)}},
+              .group = "ask",
+              .priority = ask_priority,
+              .created = plan_now};
+      pod.uid = fmt::format("uid-{}", pod.name);
+      pod.requests = ask_amounts(item_.pods_per_node, ask_size);
+      constrain(pod.shape);
+      normalize(pod);
+      add(std::move(pod));
+    }
   }
 
   void add_budget(std::size_t app) {
@@ -134,7 +241,7 @@ class Maker {
                             .available_min = CountOrPercent{.value = 1}};
     budget.disruptions_allowed = app % 20 == 0 ? 0 : 3;
     normalize(budget);
-    cluster_.apply(budget);
+    add(std::move(budget));
   }
 
   void add_ask(std::size_t number) {
@@ -144,8 +251,7 @@ class Maker {
             .priority = ask_priority,
             .created = plan_now};
     ask.uid = fmt::format("uid-{}", ask.name);
-    // In millionths of an average pod. Asks of neighbouring priorities have unrelated sizes.
-    std::size_t size = 2'500'000;
+    std::size_t size = ask_size;  // Asks of neighbouring priorities have unrelated sizes.
     if (item_.mix == AskMix::classes) {
       size = 1'000'000 + (30'000 * (number % ask_classes));
       *ask.priority += static_cast<std::int32_t>(mix64(number % ask_classes) % 1'000);
@@ -154,13 +260,11 @@ class Maker {
       size = 1'000'000 + (3'000'000 * (number * prime % item_.asks) / item_.asks);
       *ask.priority += static_cast<std::int32_t>(number);
     }
-    const auto millionths = static_cast<std::int64_t>(size);
-    const auto pods = static_cast<std::int64_t>(item_.pods_per_node * 1'000'000);
-    ask.requests = amounts(node_cpu_milli * millionths / pods, node_memory_mi * millionths / pods);
+    ask.requests = ask_amounts(item_.pods_per_node, size);
     if (item_.verdict) ask.requests = amounts(node_cpu_milli / 2, node_memory_mi / 2);
     constrain(ask.shape);
     normalize(ask);
-    cluster_.apply(ask);
+    add(std::move(ask));
   }
 
   void constrain(PodShape& shape) const {
@@ -179,6 +283,10 @@ class Maker {
   const ClusterCase& item_;
   Prng random_{1};
   Cluster cluster_;
+  bool keeps_ = false;  ///< Objects are kept, to be applied later.
+  std::vector<Change> kept_;
+  std::vector<std::size_t> gang_of_;  ///< By place: node times pods a node, plus slot.
+  std::vector<std::int32_t> gang_priorities_;
 };
 
 }  // namespace
@@ -195,6 +303,9 @@ std::string options_text(const ClusterCase& item) {
   if (item.verdict) words.emplace_back("verdict");
   if (item.mix == AskMix::classes) words.push_back(fmt::format("{}-asks-in-classes", item.asks));
   if (item.mix == AskMix::different) words.push_back(fmt::format("{}-asks-different", item.asks));
+  if (item.members > 0) words.push_back(fmt::format("gang-{}", item.members));
+  if (item.victim_gangs) words.emplace_back("all");
+  if (item.domains > 1) words.push_back(fmt::format("{}-racks", item.domains));
   return words.empty() ? "-" : fmt::format("{}", fmt::join(words, "-"));
 }
 
@@ -205,5 +316,12 @@ std::string case_name(const ClusterCase& item) {
 }
 
 Cluster make_cluster(const ClusterCase& item) { return Maker(item).made(); }
+
+Cluster make_shuffled_cluster(const ClusterCase& item) { return Maker(item).made_shuffled(); }
+
+std::size_t members_max(const ClusterCase& item) {
+  const std::size_t per_node = item.pods_per_node * 1'000'000 / ask_size;
+  return item.nodes / item.domains * per_node;
+}
 
 }  // namespace makeway::bench

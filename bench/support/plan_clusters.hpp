@@ -4,6 +4,8 @@
 // and memory. An ask needs two and a half average pods' worth, so about three must leave for it.
 //   random    priorities 0 to 899, sizes and start times at random
 //   uniform   all nodes alike, all pods alike: every bound ties
+// A gang asks with members of that size, all of which it needs. The pods in its way leave one by
+// one, or belong to gangs of about eight that are spread over the cluster and leave as a whole.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +42,9 @@ struct ClusterCase {
   bool verdict = false;        ///< On every node, a pod more important than the ask is in the way.
   AskMix mix = AskMix::one;
   std::size_t asks = 1;
+  std::size_t members = 0;    ///< Not 0: the ask is the gang default/ask of so many.
+  bool victim_gangs = false;  ///< Who runs there belongs to gangs that leave as a whole.
+  std::size_t domains = 1;    ///< More than 1: the gang must be in one of so many racks.
 };
 
 /// "random-5000x30-budgets"
@@ -49,5 +54,11 @@ std::string case_name(const ClusterCase& item);
 std::string options_text(const ClusterCase& item);
 
 Cluster make_cluster(const ClusterCase& item);
+
+/// The same cluster, its objects applied in another order.
+Cluster make_shuffled_cluster(const ClusterCase& item);
+
+/// Members that a rack (without racks, the cluster) holds when everybody else has left.
+std::size_t members_max(const ClusterCase& item);
 
 }  // namespace makeway::bench
