@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/checked_math.hpp"
@@ -90,11 +91,11 @@ void EmptiedNodes::keep(std::span<const PodIndex> pods) {
 
 bool EmptiedNodes::leaves(PodIndex pod) const {
   if (rules_.priority_of(pod) >= ask_priority_ || kept_[pod] != 0) return false;
-  if (rules_.leaving(pod) || !rules_.may_leave(world_, pod)) return false;
+  if (rules_.leaving(pod)) return false;
   const UnitIndex index = cluster_.pods().unit[pod];
   const Unit& unit = cluster_.units()[index];
   const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
-  return !whole || whole_group_leaves(index);
+  return whole ? whole_group_leaves(index) : rules_.may_leave(world_, pod);
 }
 
 bool EmptiedNodes::whole_group_leaves(UnitIndex unit) const {
@@ -120,6 +121,7 @@ std::int64_t EmptiedNodes::potential_victims() const {
   return count;
 }
 
+/// The lowest and the highest of somebody who may leave.
 std::pair<std::int32_t, std::int32_t> EmptiedNodes::priorities() const {
   std::int32_t lowest = ask_priority_;
   std::int32_t highest = std::numeric_limits<std::int32_t>::min();
@@ -252,6 +254,19 @@ std::size_t EmptiedNodes::count_room(PodFit& fit, std::int32_t highest, std::siz
     count += static_cast<std::size_t>(fitting);
   }
   return std::min(count, enough);
+}
+
+std::int32_t EmptiedNodes::lowest_with_room(PodFit& fit, std::size_t wanted) const {
+  auto [low, high] = priorities();
+  while (low < high) {
+    const std::int32_t middle = std::midpoint(low, high);
+    if (count_room(fit, middle, wanted) < wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return high;
 }
 
 // ---- The world ----------------------------------------------------------------------------------

@@ -68,8 +68,9 @@ class EmptiedNodes {
   /// How many pods like the ask of `fit` find room on the nodes, as far as resources go; stops
   /// counting at `enough`.
   std::size_t count_room(PodFit& fit, std::int32_t highest, std::size_t enough) const;
-  /// The lowest and the highest priority of somebody who may leave.
-  std::pair<std::int32_t, std::int32_t> priorities() const;
+  /// The lowest priority such that this many find room once everybody up to it is gone; the highest
+  /// of somebody who may leave when there is none.
+  std::int32_t lowest_with_room(PodFit& fit, std::size_t wanted) const;
   /// Of all who may leave, ascending.
   std::vector<std::int32_t> distinct_priorities() const;
 
@@ -101,6 +102,7 @@ class EmptiedNodes {
   bool is_plain(NodeIndex node) const;
   bool whole_group_leaves(UnitIndex unit) const;
   std::int32_t limit_below(std::int32_t highest) const;
+  std::pair<std::int32_t, std::int32_t> priorities() const;
 
   Survey& survey_;
   const Cluster& cluster_;

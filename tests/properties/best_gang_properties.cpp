@@ -279,6 +279,7 @@ class Table {
       } else if (!breach && compared(*ours, cost) > 0) {
         worse_.push_back(fmt::format("MAKEWAY_PROPERTY_SEED={} MAKEWAY_PROPERTY_CASES=1\n{}\n{}",
                                      seed, answers.front(), answers.back()));
+        keep(cluster, plan, seed);
       }
     }
     const bool is_best =

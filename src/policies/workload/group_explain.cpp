@@ -43,7 +43,7 @@ std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
   nodes.resize(nodes.size() - more);
   std::string text = fmt::format("{}", fmt::join(nodes, ", "));
   if (more > 0) text += fmt::format(" and {} more", more);
-  if (!other.domain.empty()) text += fmt::format(" in {}", other.domain);
+  if (!other.domain->name.empty()) text += fmt::format(" in {}", other.domain->name);
   return text;
 }
 

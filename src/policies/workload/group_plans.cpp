@@ -9,7 +9,7 @@ namespace {
 /// almost as well.
 constexpr std::int64_t small_placement = 256;
 /// The same, where only a look at every node finds a place.
-constexpr std::int64_t large_placement = 20'000;
+constexpr std::int64_t large_placement = 2'000;
 
 bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
   const auto same_place = [](const PodOnNode& one, const PodOnNode& other) {
@@ -27,29 +27,62 @@ GroupPlans::GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits)
   }
 }
 
-void GroupPlans::search(const GroupDomain& domain) {
-  auto search = std::make_unique<GroupSearch>(cycle_, manner_of(cycle_), task_, domain, fits_);
-  const WorkloadSettings& settings = cycle_.configuration.workload;
-  plan_simply(domain, *search);
-  if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
-    plan_for_victims(domain, *search);
+GroupPlans::Place GroupPlans::place_of(const GroupDomain& domain) {
+  const GroupManner manner = manner_of(cycle_);
+  Place place{.domain = &domain};
+  place.emptied =
+      std::make_unique<EmptiedNodes>(emptied_nodes(cycle_, manner, task_, domain, fits_));
+  place.search =
+      std::make_unique<GroupSearch>(cycle_, manner, task_, domain, fits_, *place.emptied);
+  return place;
+}
+
+void GroupPlans::search(std::span<const GroupDomain> domains) {
+  places_.reserve(domains.size());
+  for (const GroupDomain& domain : domains) {
+    places_.push_back(place_of(domain));
+    potential_victims_ += places_.back().emptied->potential_victims();
   }
-  for (const std::string& bound : search->bounds_reached()) {
+  if (places_.size() > 1 && task_.given.empty()) {
+    for (Place& place : places_) place.floor = place.search->least_highest_priority(task_.needed);
+    std::ranges::stable_sort(places_, {}, &Place::floor);
+    start_from_whole_cluster(domains);
+  }
+  for (Place& place : places_) {
+    if (!cannot_be_best(place)) search(place);
+  }
+}
+
+void GroupPlans::search(Place& place) {
+  plan_simply(place);
+  const WorkloadSettings& settings = cycle_.configuration.workload;
+  if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
+    plan_for_victims(place);
+  }
+  for (const std::string& bound : place.search->bounds_reached()) {
     if (std::ranges::find(bounds_reached_, bound) == bounds_reached_.end()) {
       bounds_reached_.push_back(bound);
     }
   }
-  potential_victims_ += search->potential_victims();
-  proven_ = proven_ && search->proven();
-  failed_.push_back(std::move(search));
-  if (best_) failed_.clear();
+  proven_ = proven_ && place.search->proven();
+}
+
+/// Sums tell that somebody more important would have to leave there.
+bool GroupPlans::cannot_be_best(const Place& place) const {
+  if (!best_ || best_->victims.units.empty() || places_.size() == 1) return false;
+  const ScoreFloor floor(cycle_.configuration.workload);
+  return floor.highest_allowed(best_->score) < place.floor;
 }
 
 /// True: it is the best so far.
 bool GroupPlans::consider(std::optional<GroupCandidate> found) {
   if (!found || (best_ && same_plan(*found, *best_))) return false;
-  if (best_ && compare(found->score, best_->score) >= 0) {
-    if (!runner_up_ || compare(found->score, runner_up_->score) < 0) runner_up_ = std::move(found);
+  const auto better = [](const GroupCandidate& a, const GroupCandidate& b) {
+    const int order = compare(a.score, b.score);
+    return order != 0 ? order < 0 : a.domain < b.domain;  // The domains are in one array.
+  };
+  if (best_ && !better(*found, *best_)) {
+    if (!runner_up_ || better(*found, *runner_up_)) runner_up_ = std::move(found);
     return false;
   }
   if (best_) runner_up_ = std::move(best_);
@@ -59,14 +92,17 @@ bool GroupPlans::consider(std::optional<GroupCandidate> found) {
 
 // ---- Simple plans -------------------------------------------------------------------------------
 
-void GroupPlans::plan_simply(const GroupDomain& domain, GroupSearch& search) {
+void GroupPlans::plan_simply(Place& place) {
   const WorkloadSettings& settings = cycle_.configuration.workload;
+  GroupSearch& search = *place.search;
   if (settings.start_from_simple_plans && task_.given.empty()) {
     if (cycle_.budgets.any()) {
       consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
     }
-    adopt_plan_of(as_kube_scheduler(), domain, search);
-    adopt_plan_of(as_kep(), domain, search);
+    for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
+      const std::optional<GroupCandidate> found = plan_of(manner, place);
+      if (found) consider(search.adopt(found->places, found->victims.pods));
+    }
     if (task_.needed < task_.members.size() && fits_.classes() > 1) {
       consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
     }
@@ -74,20 +110,49 @@ void GroupPlans::plan_simply(const GroupDomain& domain, GroupSearch& search) {
   consider(search.run({.priority_search = settings.priority_search}));
 }
 
-void GroupPlans::adopt_plan_of(const GroupManner& manner, const GroupDomain& domain,
-                               GroupSearch& search) {
+/// What a simpler scheduler would do, less whom we know to be leaving.
+std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place) {
   Scratch& world = fits_.world();
-  const Scratch::Checkpoint before = world.checkpoint();
+  const GroupSearch::Variant variant{.priority_search =
+                                         manner.configuration.workload.priority_search};
+  std::optional<GroupCandidate> found;
   if (manner.configuration.workload.leaving_room == LeavingRoom::victims) {
+    const Scratch::Checkpoint before = world.checkpoint();
     world.put_back(leaving_);
+    EmptiedNodes emptied = emptied_nodes(cycle_, manner, task_, *place.domain, fits_);
+    found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, emptied).run(variant);
+    world.rollback(before);
+  } else {
+    found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, *place.emptied).run(variant);
   }
-  std::optional<GroupCandidate> found =
-      GroupSearch(cycle_, manner, task_, domain, fits_)
-          .run({.priority_search = manner.configuration.workload.priority_search});
-  world.rollback(before);
-  if (!found) return;
+  if (!found) return std::nullopt;
   std::erase_if(found->victims.pods, [&](PodIndex pod) { return !world.node_of(pod).exists(); });
-  consider(search.adopt(found->places, found->victims.pods));
+  return found;
+}
+
+/// Simpler schedulers do not read what topology the group wants; where their places lie in one
+/// domain all the same, victims elsewhere may be what made that possible.
+void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) {
+  const std::span<const NodeIndex> nodes = cycle_.survey.nodes();
+  const bool known = std::ranges::any_of(
+      domains, [&](const GroupDomain& domain) { return domain.nodes.size() == nodes.size(); });
+  if (known || !cycle_.configuration.workload.start_from_simple_plans) return;
+  const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}};
+  Place place = place_of(cluster);
+  for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
+    std::optional<GroupCandidate> found = plan_of(manner, place);
+    if (!found) continue;
+    const auto around = std::ranges::find_if(domains, [&](const GroupDomain& domain) {
+      return std::ranges::all_of(found->places, [&](const PodOnNode& place_in) {
+        return contains(cycle_, domain, place_in.node);
+      });
+    });
+    if (around == domains.end()) continue;
+    found = place.search->adopt(found->places, found->victims.pods);
+    if (!found) continue;
+    found->domain = &*around;
+    consider(std::move(found));
+  }
 }
 
 GroupManner GroupPlans::as_kube_scheduler() {
@@ -115,11 +180,12 @@ GroupSearch::Guide GroupPlans::guide() const {
   return guide;
 }
 
-void GroupPlans::plan_for_victims(const GroupDomain& domain, GroupSearch& search) {
+void GroupPlans::plan_for_victims(Place& place) {
+  GroupSearch& search = *place.search;
   const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
   if (nobody_leaves()) return;
   if (best_) consider(search.run_guided(guide()));
-  const auto looks = static_cast<std::int64_t>(domain.nodes.size() * task_.wanted);
+  const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
   const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
   const std::int64_t looks_max =
       placements_max * (search.guidable() ? small_placement : large_placement);
@@ -168,14 +234,14 @@ void GroupPlans::keep_each_victim(GroupSearch& search) {
 // ---- Nothing found ------------------------------------------------------------------------------
 
 std::optional<PodIndex> GroupPlans::without_place() const {
-  for (const std::unique_ptr<GroupSearch>& search : failed_) {
-    if (const std::optional<PodIndex> pod = search->without_place()) return pod;
+  for (const Place& place : places_) {
+    if (const std::optional<PodIndex> pod = place.search->without_place()) return pod;
   }
   return std::nullopt;
 }
 
 void GroupPlans::add_refusals(RefusalTally& tally) {
-  for (const std::unique_ptr<GroupSearch>& search : failed_) search->add_refusals(tally);
+  for (const Place& place : places_) place.search->add_refusals(tally);
 }
 
 }  // namespace makeway

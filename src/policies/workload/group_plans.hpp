@@ -11,6 +11,9 @@
 //     or the ask is small; then with each victim of the best plan kept in turn, and with detours.
 //     `workload.placementsMax` bounds how many.
 //  3. the best plan so far, with the best victims on each of its nodes.
+//
+// Domains come in the order of what sums promise, and those that cannot beat the best plan so far
+// are left out. Of equal plans the one in the first domain wins.
 #pragma once
 
 #include <memory>
@@ -27,7 +30,8 @@ class GroupPlans {
  public:
   GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits);
 
-  void search(const GroupDomain& domain);
+  /// The domains stay where they are.
+  void search(std::span<const GroupDomain> domains);
 
   const std::optional<GroupCandidate>& best() const { return best_; }
   const std::optional<GroupCandidate>& runner_up() const { return runner_up_; }
@@ -41,10 +45,22 @@ class GroupPlans {
   void add_refusals(RefusalTally& tally);
 
  private:
+  /// A domain and what is known about it.
+  struct Place {
+    const GroupDomain* domain = nullptr;
+    std::unique_ptr<EmptiedNodes> emptied;
+    std::unique_ptr<GroupSearch> search;
+    std::int32_t floor = 0;  ///< See GroupSearch::least_highest_priority.
+  };
+
+  Place place_of(const GroupDomain& domain);
+  void search(Place& place);
+  void start_from_whole_cluster(std::span<const GroupDomain> domains);
+  bool cannot_be_best(const Place& place) const;
   bool consider(std::optional<GroupCandidate> found);
-  void plan_simply(const GroupDomain& domain, GroupSearch& search);
-  void adopt_plan_of(const GroupManner& manner, const GroupDomain& domain, GroupSearch& search);
-  void plan_for_victims(const GroupDomain& domain, GroupSearch& search);
+  void plan_simply(Place& place);
+  std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);
+  void plan_for_victims(Place& place);
   void keep_each_victim(GroupSearch& search);
   void take_detours(GroupSearch& search);
   GroupSearch::Guide guide() const;
@@ -59,7 +75,7 @@ class GroupPlans {
   std::vector<PodIndex> leaving_;  ///< Pods whose room is credited.
   std::optional<GroupCandidate> best_;
   std::optional<GroupCandidate> runner_up_;
-  std::vector<std::unique_ptr<GroupSearch>> failed_;  ///< As long as nothing is found.
+  std::vector<Place> places_;
   std::int64_t potential_victims_ = 0;
   std::vector<std::string> bounds_reached_;
   bool proven_ = true;

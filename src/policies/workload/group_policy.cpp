@@ -41,7 +41,6 @@ class GroupDecision {
   void preempt();
   std::optional<GroupCandidate> search();
   void note_bound(std::string_view name);
-  const GroupDomain& domain_named(std::string_view name) const;
   Time created() const;
   void fill_free_room(GroupCandidate& chosen);
   void settle(Outcome outcome, std::span<const PodOnNode> places,
@@ -278,7 +277,7 @@ void GroupDecision::preempt() {
 /// The best score over all domains, the first domain of equals.
 std::optional<GroupCandidate> GroupDecision::search() {
   GroupPlans plans(cycle_, task_, *after_);
-  for (const GroupDomain& domain : domains_) plans.search(domain);
+  plans.search(domains_);
   for (const std::string& bound : plans.bounds_reached()) note_bound(bound);
   ask_.explanation.potential_victims = plans.potential_victims();
   runner_up_ = plans.runner_up();
@@ -306,10 +305,6 @@ void GroupDecision::note_bound(std::string_view name) {
   }
 }
 
-const GroupDomain& GroupDecision::domain_named(std::string_view name) const {
-  return *std::ranges::find(domains_, name, &GroupDomain::name);
-}
-
 /// Its oldest member says how long it has waited, where its own object does not.
 Time GroupDecision::created() const {
   Time created = group().object ? group().object->created.value_or(no_time) : no_time;
@@ -335,8 +330,7 @@ void GroupDecision::fill_free_room(GroupCandidate& chosen) {
   world.remove(chosen.victims.pods);
   for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
   {
-    GroupPlacer placer(cycle_, manner_of(cycle_), domain_named(chosen.domain), *after_, nullptr,
-                       nullptr);
+    GroupPlacer placer(cycle_, manner_of(cycle_), *chosen.domain, *after_, nullptr, nullptr);
     const std::vector<PodOnNode> more =
         placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
     chosen.places.insert(chosen.places.end(), more.begin(), more.end());

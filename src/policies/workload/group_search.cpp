@@ -1,7 +1,7 @@
 #include "policies/workload/group_search.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "policies/workload/member_order.hpp"
 #include "policies/workload/victim_guide.hpp"
@@ -18,19 +18,35 @@ ChargeOrder charge_order(const Configuration& configuration) {
 
 }  // namespace
 
+EmptiedNodes emptied_nodes(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+                           const GroupDomain& domain, MemberFits& fits) {
+  return {cycle.survey,
+          fits.world(),
+          manner.rules,
+          cycle.budgets,
+          {.nodes = domain.nodes,
+           .ask_priority = cycle.cluster.units()[task.unit].scheduling_priority,
+           .charge_order = charge_order(manner.configuration)}};
+}
+
 GroupSearch::GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
-                         const GroupDomain& domain, MemberFits& fits)
+                         const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied)
     : cycle_(cycle),
       manner_(manner),
       task_(task),
       domain_(domain),
       fits_(fits),
       priority_(cycle.cluster.units()[task.unit].scheduling_priority),
-      charge_order_(charge_order(manner.configuration)),
-      emptied_(cycle.survey, fits.world(), manner.rules, cycle.budgets,
-               {.nodes = domain.nodes, .ask_priority = priority_, .charge_order = charge_order_}),
-      placer_(cycle, manner, domain, fits, nullptr, &emptied_),
+      emptied_(emptied),
+      placer_(cycle, manner, domain, fits, nullptr, &emptied),
       lazy_(!fits.constrained() && fits.portless() && !cycle.anybody_promised()) {}
+
+std::int32_t GroupSearch::least_highest_priority(std::size_t members) {
+  constexpr std::int32_t anything = std::numeric_limits<std::int32_t>::min();
+  if (!fits_.countable()) return anything;
+  emptied_.start(priority_);
+  return emptied_.lowest_with_room(fits_.of(task_.members.front()), members);
+}
 
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   start_ = fits_.world().checkpoint();
@@ -280,16 +296,7 @@ bool GroupSearch::place_by_counts(const Variant& variant) {
   emptied_.start(priority_);
   const std::size_t wanted = emptied_.count_room(fit, priority_, task_.wanted);
   if (wanted < task_.needed) return false;
-  auto [low, high] = emptied_.priorities();
-  while (low < high) {
-    const std::int32_t middle = std::midpoint(low, high);
-    if (emptied_.count_room(fit, middle, wanted) < wanted) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return place_with_gone_up_to(high, wanted) >= wanted;
+  return place_with_gone_up_to(emptied_.lowest_with_room(fit, wanted), wanted) >= wanted;
 }
 
 void GroupSearch::lower_priority(PrioritySearch priority_search) {
@@ -391,7 +398,7 @@ std::span<const PodOnNode> GroupSearch::members_on(NodeIndex node) const {
 // ---- Step 8 -------------------------------------------------------------------------------------
 
 GroupCandidate GroupSearch::candidate() {
-  GroupCandidate found{.domain = domain_.name, .places = places_};
+  GroupCandidate found{.domain = &domain_, .places = places_};
   found.victims = split_victims(list_, evicted_, found.spared);
   manner_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
   if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {

@@ -36,7 +36,7 @@ namespace makeway {
 
 /// A place for the group once the victims are gone.
 struct GroupCandidate {
-  std::string domain;  ///< Its name; empty: the whole cluster.
+  const GroupDomain* domain = nullptr;
   std::vector<PodOnNode> places;
   VictimList victims;  ///< Most important first.
   std::vector<VictimUnit> spared;
@@ -52,11 +52,18 @@ struct GroupTask {
   std::vector<PodOnNode> given;   ///< Places that are taken as they are, if any.
 };
 
+/// Who may leave a domain's nodes for the ask of `fits`, under the rules of the manner.
+EmptiedNodes emptied_nodes(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+                           const GroupDomain& domain, MemberFits& fits);
+
 class GroupSearch {
  public:
-  /// `fits` is over the world `after`, which is left as it was found.
+  /// `fits` is over the world `after`, which is left as it was found; `emptied` says who may leave.
   GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
-              const GroupDomain& domain, MemberFits& fits);
+              const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
+
+  /// No plan for so many members has victims of a lower highest priority, as far as sums tell.
+  std::int32_t least_highest_priority(std::size_t members);
 
   struct Variant {
     PrioritySearch priority_search = PrioritySearch::none;  ///< Step 6.
@@ -129,8 +136,7 @@ class GroupSearch {
   const GroupDomain& domain_;
   MemberFits& fits_;
   std::int32_t priority_ = 0;
-  ChargeOrder charge_order_;
-  EmptiedNodes emptied_;
+  EmptiedNodes& emptied_;
   GroupPlacer placer_;
   bool lazy_ = false;  ///< Nodes without a member need not be emptied.
   std::unique_ptr<SimpleManner> counting_;
