@@ -289,6 +289,7 @@ std::optional<GroupCandidate> GroupDecision::search() {
     GroupSearch search(cycle_, task_, domain, *after_);
     search_domain(search, best);
     for (const std::string& bound : search.bounds_reached()) note_bound(bound);
+    if (!domain.widest) continue;  // Its nodes count once.
     potential_victims += search.potential_victims();
     search.add_refusals(refusals);
     proven = proven && search.proven();
@@ -305,8 +306,9 @@ std::optional<GroupCandidate> GroupDecision::search() {
   const Unplaced why = unsupported ? Unplaced::unsupported
                        : proven    ? Unplaced::proven
                                    : Unplaced::unproven;
-  ask_.reason = domains_.empty() ? no_domain_reason(group().object->policy.topology_keys)
-                                 : group_nothing_reason(cycle_, ask_, without_place, why);
+  ask_.reason = domains_.empty()
+                    ? no_domain_reason(cycle_.cluster.policy_of(group())->topology_keys)
+                    : group_nothing_reason(cycle_, ask_, without_place, why);
   return std::nullopt;
 }
 
