@@ -9,6 +9,7 @@
 // that it does not lean on somebody who has not arrived.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -48,6 +49,14 @@ class PodFit {
   }
   /// The same as `check` where only resources count, were `used` all that is used on the node.
   std::optional<Refused> check_resources(NodeIndex node, std::span<const std::int64_t> used);
+  /// The same as `check` for an ask that is on the node already, where only resources count.
+  bool stands_beside(NodeIndex node) {
+    const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
+    const std::span<const std::int64_t> used = scratch_.used(node);
+    return std::ranges::all_of(requests_, [&](const ResourceAmount& item) {
+      return used[item.resource.value] <= allocatable[item.resource.value];
+    });
+  }
   /// Whether removals and put-backs can change nothing on the node but resources.
   bool only_resources(NodeIndex node) const {
     return ports_.empty() && !constraints_.any() && !reserved(node);

@@ -33,8 +33,10 @@ class NodeScan {
   static constexpr std::size_t ahead = 8;
   /// Told `ahead` nodes before its turn, a node's memory is there when it is needed.
   void soon(NodeIndex node) const { survey_.cluster().order().prefetch(node); }
-  bool has_room(NodeIndex node) const {
-    return fits_beside(survey_.allocatable(node).data(), scratch_.used(node).data());
+  bool has_room(NodeIndex node) const { return has_room(node, scratch_.used(node)); }
+  /// The same, were `used` all that is used on the node.
+  bool has_room(NodeIndex node, std::span<const std::int64_t> used) const {
+    return fits_beside(survey_.allocatable(node).data(), used.data());
   }
   /// The bound, or `hopeless` when it is above `limit`.
   std::int64_t lowest_priority(NodeIndex node, std::int64_t limit) const;

@@ -10,9 +10,22 @@ VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Tim
     : survey_(survey),
       configuration_(configuration),
       now_(now),
-      settled_(survey.cluster().pods().slots()) {
-  const StringPool& strings = survey.cluster().strings();
-  for (const std::string& name : configuration.protection.namespaces) {
+      settled_(
+          std::make_shared<SparseColumn<PodIndex, std::uint8_t>>(survey.cluster().pods().slots())) {
+  read_names();
+}
+
+VictimRules::VictimRules(const VictimRules& other, const Configuration& configuration)
+    : survey_(other.survey_),
+      configuration_(configuration),
+      now_(other.now_),
+      settled_(other.settled_) {
+  read_names();
+}
+
+void VictimRules::read_names() {
+  const StringPool& strings = survey_.cluster().strings();
+  for (const std::string& name : configuration_.protection.namespaces) {
     if (const auto id = strings.find(name)) protected_namespaces_.push_back(*id);
   }
   for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
@@ -79,7 +92,7 @@ std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod
                                             std::int32_t ask_priority) const {
   if (priority_of(pod) >= ask_priority) return "not of lower priority";
   if (leaving(pod)) return "leaving, and its time is up";
-  if (settled_[pod] != 0) return "placed by this plan";
+  if ((*settled_)[pod] != 0) return "placed by this plan";
   if (const std::string_view reason = protection(pod); !reason.empty()) return reason;
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
@@ -90,20 +103,15 @@ std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod
   return held ? "its group cannot leave whole" : std::string_view{};
 }
 
-/// Everything but priority. Who was moved elsewhere in this world is only supposed to be there.
 bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {
   const NodeIndex node = scratch.node_of(pod);
-  return node.exists() && node == survey_.cluster().pods().node[pod] && settled_[pod] == 0 &&
+  return node.exists() && node == survey_.cluster().pods().node[pod] && (*settled_)[pod] == 0 &&
          !leaving(pod) && protection(pod).empty();
 }
 
 void VictimRules::collect(const Scratch& scratch, std::span<const NodeIndex> nodes,
                           std::int32_t ask_priority, VictimList& list) {
-  seen_groups_.clear();
-  for (const NodeIndex node : nodes) {
-    scratch.for_each_pod(node,
-                         [&](PodIndex pod) { collect_pod(scratch, pod, ask_priority, list); });
-  }
+  collect_some(scratch, nodes, ask_priority, [](PodIndex) { return true; }, list);
 }
 
 void VictimRules::collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ struct VictimList {
 class VictimRules {
  public:
   VictimRules(Survey& survey, const Configuration& configuration, Time now);
+  /// The same under another configuration; who is settled for one is settled for both.
+  VictimRules(const VictimRules& other, const Configuration& configuration);
 
   Time now() const { return now_; }
   const Configuration& configuration() const { return configuration_; }
@@ -73,7 +76,10 @@ class VictimRules {
   /// Why the pod is protected, "opted out"; empty when it is not.
   std::string_view protection(PodIndex pod) const;
   /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
-  void settle(PodIndex pod) { settled_.writable(pod) = 1; }
+  void settle(PodIndex pod) { settled_->writable(pod) = 1; }
+  /// Everything but priority and the rest of its group. Who was moved elsewhere in this world is
+  /// only supposed to be there.
+  bool may_leave(const Scratch& scratch, PodIndex pod) const;
 
   /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
   std::string_view stays_because(const Scratch& scratch, PodIndex pod,
@@ -88,6 +94,17 @@ class VictimRules {
   /// The same for several nodes; each unit is added once.
   void collect(const Scratch& scratch, std::span<const NodeIndex> nodes, std::int32_t ask_priority,
                VictimList& list);
+  /// Only units that have one of the pods for which `wanted` holds.
+  template <class Wanted>
+  void collect_some(const Scratch& scratch, std::span<const NodeIndex> nodes,
+                    std::int32_t ask_priority, const Wanted& wanted, VictimList& list) {
+    seen_groups_.clear();
+    for (const NodeIndex node : nodes) {
+      scratch.for_each_pod(node, [&](PodIndex pod) {
+        if (wanted(pod)) collect_pod(scratch, pod, ask_priority, list);
+      });
+    }
+  }
 
   /// `workload.belowMinimum` evict: adds, pod by pod, the rest of each group that leaves one by one
   /// and has fallen under its minimum. The victims have left the world. Where one of the rest may
@@ -99,8 +116,8 @@ class VictimRules {
   Time started(PodIndex pod) const;
 
  private:
+  void read_names();
   bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
-  bool may_leave(const Scratch& scratch, PodIndex pod) const;
   void collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
                    VictimList& list);
   void add_pod(PodIndex pod, VictimList& list) const;
@@ -109,7 +126,7 @@ class VictimRules {
   Survey& survey_;
   const Configuration& configuration_;
   Time now_;
-  SparseColumn<PodIndex, std::uint8_t> settled_;
+  std::shared_ptr<SparseColumn<PodIndex, std::uint8_t>> settled_;
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
   std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.

@@ -7,8 +7,6 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "codec/presets.hpp"
 #include "engine/check_plan.hpp"
 #include "policies/decide.hpp"
+#include "support/peer_answer.hpp"
 #include "support/vector_file.hpp"
 
 namespace makeway {
@@ -25,32 +24,6 @@ struct Tally {
   std::int64_t outcomes = 0;
   std::vector<std::string> other_outcomes;  ///< "group-basic-7: fits, here infeasible"
 };
-
-std::string verdict(Outcome outcome) {
-  const bool no = outcome == Outcome::waits || outcome == Outcome::not_found;
-  return no ? "infeasible" : std::string(choice_name(outcome));
-}
-
-std::vector<std::string> sorted_texts(const JsonValue* array) {
-  std::vector<std::string> result;
-  if (array == nullptr) return result;
-  for (const JsonValue& item : *array->as_array()) result.push_back(*item.as_string());
-  std::ranges::sort(result);
-  return result;
-}
-
-std::vector<PodPlacement> placements_of(const JsonValue& expect) {
-  std::vector<PodPlacement> result;
-  const JsonValue* const placements = expect.find("placements");
-  if (placements == nullptr) return result;
-  for (const JsonMember& member : *placements->as_object()) {
-    const std::size_t slash = member.key.find('/');
-    result.push_back({.namespace_name = member.key.substr(0, slash),
-                      .name = member.key.substr(slash + 1),
-                      .node = *member.value.as_string()});
-  }
-  return result;
-}
 
 Plan plan_for(const Cluster& cluster, const Configuration& configuration, const AskName& ask,
               std::vector<PodPlacement> placements) {
@@ -71,11 +44,7 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Ta
   const LoadResult input = load_text(json_text(item.snapshot()), item.id);
   ASSERT_TRUE(input.loaded.has_value());
   const Cluster& cluster = input.loaded->cluster;
-  const std::string_view name = item.text("ask");
-  const std::size_t slash = name.find('/');
-  const AskName ask{.kind = AskKind::pod_group,
-                    .namespace_name = std::string(name.substr(0, slash)),
-                    .name = std::string(name.substr(slash + 1))};
+  const AskName ask = ask_name(AskKind::pod_group, item.text("ask"));
   const JsonValue& expect = item.expect();
   const std::string& outcome = *expect.find("outcome")->as_string();
   const Plan free = plan_for(cluster, configuration, ask, {});
@@ -88,12 +57,8 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Ta
   if (outcome != "preempts") return;
   const Plan placed = plan_for(cluster, configuration, ask, placements_of(expect));
   ASSERT_FALSE(placed.asks.empty());
-  std::vector<std::string> victims;
-  for (const PlanVictim& victim : placed.asks.front().victims) {
-    victims.push_back(victim.namespace_name + "/" + victim.name);
-  }
-  std::ranges::sort(victims);
-  EXPECT_EQ(victims, sorted_texts(expect.find("victims"))) << placed.asks.front().reason;
+  EXPECT_EQ(victim_keys(placed.asks.front()), sorted_texts(expect.find("victims")))
+      << placed.asks.front().reason;
 }
 
 TEST(KubeGroups, AgreeWithKubeScheduler) {

@@ -14,6 +14,7 @@
 #include "engine/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "policies/workload/victim_search.hpp"
+#include "support/peer_answer.hpp"
 #include "support/vector_file.hpp"
 
 namespace makeway {
@@ -31,20 +32,12 @@ void PrintTo(const NodeAnswer& answer, std::ostream* out) {
                       fmt::join(answer.victims, " "));
 }
 
-std::vector<std::string> texts(const JsonValue* array) {
-  std::vector<std::string> result;
-  if (array == nullptr) return result;
-  for (const JsonValue& item : *array->as_array()) result.push_back(*item.as_string());
-  std::ranges::sort(result);
-  return result;
-}
-
 std::map<std::string, NodeAnswer> expected_candidates(const JsonValue& expect) {
   std::map<std::string, NodeAnswer> result;
   const JsonValue* const list = expect.find("candidates");
   if (list == nullptr) return result;
   for (const JsonValue& item : *list->as_array()) {
-    result[*item.find("node")->as_string()] = {texts(item.find("victims")),
+    result[*item.find("node")->as_string()] = {sorted_texts(item.find("victims")),
                                                *item.find("budgetViolations")->as_integer()};
   }
   return result;
@@ -69,23 +62,14 @@ std::map<std::string, NodeAnswer> our_candidates(const Cluster& cluster,
   return result;
 }
 
-std::string verdict(Outcome outcome) {
-  const bool no = outcome == Outcome::waits || outcome == Outcome::not_found;
-  return no ? "infeasible" : std::string(choice_name(outcome));
-}
-
 void compare_case(const VectorCase& item, const Configuration& configuration) {
   const LoadResult input = load_text(json_text(item.snapshot()), item.id);
   ASSERT_TRUE(input.loaded.has_value());
   const Cluster& cluster = input.loaded->cluster;
-  const std::string_view name = item.text("ask");
-  const std::size_t slash = name.find('/');
-  const AskName ask_name{.kind = AskKind::pod,
-                         .namespace_name = std::string(name.substr(0, slash)),
-                         .name = std::string(name.substr(slash + 1))};
-  const Decision decision = decide(
-      cluster, configuration,
-      {.now = newest_time(cluster), .preset = "kube-1.37", .ask = ask_name, .placements = {}});
+  const AskName name = ask_name(AskKind::pod, item.text("ask"));
+  const Decision decision =
+      decide(cluster, configuration,
+             {.now = newest_time(cluster), .preset = "kube-1.37", .ask = name, .placements = {}});
   ASSERT_TRUE(decision.plan.has_value());
   for (const LawBreach& breach : check_plan(cluster, configuration, *decision.plan)) {
     ADD_FAILURE() << "law " << breach.law << ": " << breach.text;
@@ -95,20 +79,14 @@ void compare_case(const VectorCase& item, const Configuration& configuration) {
   const std::string& outcome = *expect.find("outcome")->as_string();
   ASSERT_EQ(verdict(ask.outcome), outcome) << ask.reason;
   if (outcome == "fits") {
-    const std::vector<std::string> nodes = texts(expect.find("fitsNodes"));
+    const std::vector<std::string> nodes = sorted_texts(expect.find("fitsNodes"));
     EXPECT_TRUE(std::ranges::binary_search(nodes, ask.placements.front().node));
     EXPECT_EQ(ask.explanation.nodes_fitting, static_cast<std::int64_t>(nodes.size()));
   }
   if (outcome != "preempts") return;
   EXPECT_EQ(ask.placements.front().node, *expect.find("node")->as_string());
-  std::vector<std::string> victims;
-  victims.reserve(ask.victims.size());
-  for (const PlanVictim& victim : ask.victims) {
-    victims.push_back(victim.namespace_name + "/" + victim.name);
-  }
-  std::ranges::sort(victims);
-  EXPECT_EQ(victims, texts(expect.find("victims")));
-  const PodIndex pod = *cluster.find_pod(ask_name.namespace_name, ask_name.name);
+  EXPECT_EQ(victim_keys(ask), sorted_texts(expect.find("victims")));
+  const PodIndex pod = *cluster.find_pod(name.namespace_name, name.name);
   EXPECT_EQ(our_candidates(cluster, configuration, pod), expected_candidates(expect));
 }
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,25 +15,11 @@
 #include "policies/decide.hpp"
 #include "support/brute_force.hpp"
 #include "support/naive_score.hpp"
+#include "support/peer_answer.hpp"
 #include "support/vector_file.hpp"
 
 namespace makeway {
 namespace {
-
-/// "default/urgent"
-std::pair<std::string, std::string> split(std::string_view key) {
-  const std::size_t slash = key.find('/');
-  return {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))};
-}
-
-std::vector<PodIndex> pods_of(const Cluster& cluster, const JsonValue& keys) {
-  std::vector<PodIndex> pods;
-  for (const JsonValue& key : *keys.as_array()) {
-    const auto [space, name] = split(*key.as_string());
-    pods.push_back(*cluster.find_pod(space, name));
-  }
-  return pods;
-}
 
 std::vector<PodIndex> pods_of(const Cluster& cluster, const std::vector<PlanVictim>& victims) {
   std::vector<PodIndex> pods;
@@ -65,39 +50,31 @@ class Comparison {
     ASSERT_TRUE(input.loaded.has_value());
     const Cluster& cluster = input.loaded->cluster;
     const Time now = newest_time(cluster);
-    const auto [space, name] = split(item.text("ask"));
-    const AskName ask_name{.kind = AskKind::pod, .namespace_name = space, .name = name};
-    const Decision decision =
-        decide(cluster, configuration_,
-               {.now = now, .preset = "makeway", .ask = ask_name, .placements = {}});
+    const AskName name = ask_name(AskKind::pod, item.text("ask"));
+    const Decision decision = decide(
+        cluster, configuration_, {.now = now, .preset = "makeway", .ask = name, .placements = {}});
     ASSERT_TRUE(decision.plan.has_value());
     compare_answers(cluster, decision.plan->asks.front(), item.expect(), now);
   }
 
-  void report(std::string_view file) const {
-    fmt::print("{}: kube-scheduler preempts in {} cases; ours is equal in {}, better in {}\n", file,
-               cases_, equal_, better_);
-    for (const auto& [key, count] : better_on_) fmt::print("  better on {}: {}\n", key, count);
-    for (const auto& [reason, count] : skipped_) fmt::print("  left out, {}: {}\n", reason, count);
-  }
-  std::uint64_t compared() const { return equal_ + better_; }
+  const PeerTally& tally() const { return tally_; }
 
  private:
   void compare_answers(const Cluster& cluster, const PlanAsk& ours, const JsonValue& expect,
                        Time now) {
-    ++cases_;
-    const std::vector<PodIndex> victims = pods_of(cluster, *expect.find("victims"));
+    ++tally_.cases;
+    const std::vector<PodIndex> victims = victims_of(cluster, expect);
     const std::string& node = *expect.find("node")->as_string();
     const bool again = std::ranges::any_of(
         victims, [&](PodIndex pod) { return cluster.pods().deletion[pod] != no_time; });
     if (again) {
-      ++skipped_["a victim is leaving already"];
+      ++tally_.left_out["a victim is leaving already"];
       return;
     }
     const PodIndex ask = *cluster.find_pod(ours.namespace_name, ours.name);
     const BrutePlace place{.node = *cluster.find_node(node), .victims = victims};
     if (const auto breach = breach_of(cluster, configuration_, ask, place, now)) {
-      ++skipped_[fmt::format("law {} is broken", breach->law)];
+      ++tally_.left_out[fmt::format("law {} is broken", breach->law)];
       return;
     }
     ASSERT_EQ(choice_name(ours.outcome), "preempts") << ours.reason;
@@ -110,19 +87,14 @@ class Comparison {
     EXPECT_LE(order, 0) << "ours "
                         << text(cluster, ours.placements.front().node, our_victims, score)
                         << "\nkube " << text(cluster, node, victims, kube_score);
-    if (order == 0) ++equal_;
+    if (order == 0) ++tally_.equal;
     if (order >= 0) return;
-    ++better_;
     const auto at = std::ranges::mismatch(score, kube_score).in1;
-    ++better_on_[choice_name(at->key)];
+    ++tally_.better_on[std::string(choice_name(at->key))];
   }
 
   Configuration configuration_;
-  std::uint64_t cases_ = 0;
-  std::uint64_t equal_ = 0;
-  std::uint64_t better_ = 0;
-  std::map<std::string_view, std::uint64_t> better_on_;
-  std::map<std::string, std::uint64_t> skipped_;
+  PeerTally tally_;
 };
 
 class NeverWorse : public testing::TestWithParam<const char*> {};
@@ -133,8 +105,9 @@ TEST_P(NeverWorse, ThanKubeScheduler) {
   Comparison comparison(configuration);
   const std::string file = fmt::format("kube-1.37/pod-{}.jsonl.gz", GetParam());
   for_each_vector(file, [&](const VectorCase& item) { comparison.compare_case(item); });
-  comparison.report(file);
-  EXPECT_GT(comparison.compared(), 50U);
+  const PeerTally& tally = comparison.tally();
+  tally.print(file);
+  EXPECT_GT(tally.equal + tally.better(), 50U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NeverWorse, testing::Values("basic", "full", "rich"),

@@ -15,14 +15,6 @@ namespace {
 
 using LeavingUnit = std::vector<PodIndex>;
 
-/// Negative: the first is better.
-int compared(const ScoreTerms& a, const ScoreTerms& b) {
-  for (std::size_t at = 0; at < a.size(); ++at) {
-    if (a[at].value != b[at].value) return a[at].value < b[at].value ? -1 : 1;
-  }
-  return 0;
-}
-
 class BruteForce {
  public:
   BruteForce(const Cluster& cluster, const Configuration& configuration, PodIndex ask, Time now)
@@ -169,27 +161,39 @@ BruteAnswer brute_force(const Cluster& cluster, const Configuration& configurati
   return BruteForce(cluster, configuration, ask, now).answer();
 }
 
+std::vector<PlanVictim> plan_victims(const Cluster& cluster, const Configuration& configuration,
+                                     const std::vector<PodIndex>& pods, Time now) {
+  const EvictionRules rules(cluster, configuration, now);
+  std::vector<PlanVictim> victims;
+  victims.reserve(pods.size());
+  for (const PodIndex pod : pods) {
+    victims.push_back(
+        {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
+         .name = std::string(cluster.pods().name[pod.value]),
+         .node = std::string(cluster.text(cluster.nodes().name[cluster.pods().node[pod]])),
+         .priority = rules.priority(pod)});
+  }
+  return victims;
+}
+
 std::optional<LawBreach> breach_of(const Cluster& cluster, const Configuration& configuration,
                                    PodIndex ask, const BrutePlace& place, Time now) {
-  const EvictionRules rules(cluster, configuration, now);
-  const auto space = [&](PodIndex pod) {
-    return std::string(cluster.text(cluster.pods().namespace_name[pod]));
-  };
-  const auto name = [&](PodIndex pod) { return std::string(cluster.pods().name[pod.value]); };
   PlanAsk entry{.kind = AskKind::pod,
-                .namespace_name = space(ask),
-                .name = name(ask),
+                .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[ask])),
+                .name = std::string(cluster.pods().name[ask.value]),
                 .priority = cluster.units()[cluster.pods().unit[ask]].scheduling_priority,
                 .outcome = Outcome::preempts};
   entry.placements.push_back({.namespace_name = entry.namespace_name,
                               .name = entry.name,
                               .node = std::string(cluster.text(cluster.nodes().name[place.node]))});
-  for (const PodIndex pod : place.victims) {
-    entry.victims.push_back(
-        {.namespace_name = space(pod), .name = name(pod), .priority = rules.priority(pod)});
-  }
+  entry.victims = plan_victims(cluster, configuration, place.victims, now);
   Plan plan{.now = now};
   plan.asks.push_back(std::move(entry));
+  return breach_of(cluster, configuration, plan);
+}
+
+std::optional<LawBreach> breach_of(const Cluster& cluster, const Configuration& configuration,
+                                   const Plan& plan) {
   for (LawBreach& breach : check_plan(cluster, configuration, plan)) {
     if (breach.law != 9) return std::move(breach);
   }

@@ -54,5 +54,12 @@ BruteAnswer brute_force(const Cluster& cluster, const Configuration& configurati
 /// check_plan; none: it keeps them. Law 9, how a plan is written down, is not asked about.
 std::optional<LawBreach> breach_of(const Cluster& cluster, const Configuration& configuration,
                                    PodIndex ask, const BrutePlace& place, Time now);
+/// The same of a whole plan.
+std::optional<LawBreach> breach_of(const Cluster& cluster, const Configuration& configuration,
+                                   const Plan& plan);
+
+/// As they would stand in a plan, without their causes.
+std::vector<PlanVictim> plan_victims(const Cluster& cluster, const Configuration& configuration,
+                                     const std::vector<PodIndex>& pods, Time now);
 
 }  // namespace makeway

@@ -238,4 +238,11 @@ bool NaiveScore::below_minimum(UnitIndex index, const std::vector<Leaver>& leave
   return kept < unit.minimum;
 }
 
+int compared(const ScoreTerms& a, const ScoreTerms& b) {
+  for (std::size_t at = 0; at < a.size(); ++at) {
+    if (a[at].value != b[at].value) return a[at].value < b[at].value ? -1 : 1;
+  }
+  return 0;
+}
+
 }  // namespace makeway

@@ -63,4 +63,7 @@ class NaiveScore {
   std::vector<const DisruptionBudget*> budgets_;  ///< By namespace and name.
 };
 
+/// Negative: the first is better. Of the same keys.
+int compared(const ScoreTerms& a, const ScoreTerms& b);
+
 }  // namespace makeway

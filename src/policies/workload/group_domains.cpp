@@ -213,21 +213,16 @@ std::vector<GroupDomain> Dividing::run() {
   return result;
 }
 
-/// What node rankings still ask for, beside `nodes`.
-void fill_allowed(Survey& survey, std::vector<GroupDomain>& domains) {
-  for (GroupDomain& domain : domains) {
-    if (domain.nodes.size() == survey.nodes().size()) continue;
-    domain.allowed.resize(survey.nodes().size());
-    for (const NodeIndex node : domain.nodes) domain.allowed[survey.place_of(node)] = 1;
-  }
-}
-
 }  // namespace
 
 std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit) {
-  std::vector<GroupDomain> domains = Dividing(cycle, unit).run();
-  fill_allowed(cycle.survey, domains);
-  return domains;
+  return Dividing(cycle, unit).run();
+}
+
+bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node) {
+  if (domain.nodes.size() == cycle.survey.nodes().size()) return true;
+  const auto place = [&](NodeIndex other) { return cycle.survey.place_of(other); };
+  return std::ranges::binary_search(domain.nodes, place(node), {}, place);
 }
 
 }  // namespace makeway

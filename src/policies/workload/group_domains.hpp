@@ -27,9 +27,8 @@
 namespace makeway {
 
 struct GroupDomain {
-  std::string name;                   ///< "block=b,rack=a", widest first; empty: the whole cluster.
-  std::vector<NodeIndex> nodes;       ///< By name.
-  std::vector<std::uint8_t> allowed;  ///< By place in Survey::nodes; empty: all are.
+  std::string name;              ///< "block=b,rack=a", widest first; empty: the whole cluster.
+  std::vector<NodeIndex> nodes;  ///< By name.
   /// The label that bounds it, of several the narrowest; empty: the whole cluster. Lives as long as
   /// the cluster.
   std::string_view level;
@@ -40,5 +39,7 @@ struct GroupDomain {
 
 /// None: no node has the required labels, or the running members are in several domains.
 std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit);
+
+bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node);
 
 }  // namespace makeway

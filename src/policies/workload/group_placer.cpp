@@ -2,9 +2,14 @@
 
 namespace makeway {
 
-GroupPlacer::GroupPlacer(Cycle& cycle, const GroupDomain& domain, MemberFits& after,
-                         MemberFits* now)
-    : cycle_(cycle), domain_(domain), after_(after), now_(now) {}
+GroupPlacer::GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+                         MemberFits& after, MemberFits* now, EmptiedNodes* emptied)
+    : cycle_(cycle),
+      manner_(manner),
+      domain_(domain),
+      after_(after),
+      now_(now),
+      emptied_(emptied) {}
 
 std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
   rankings_.clear();
@@ -15,7 +20,7 @@ std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
   std::vector<PodIndex> open(wish.members.begin(), wish.members.end());
   // Who looks at others may find a place once these have one.
   const bool again = after_.constrained() &&
-                     cycle_.configuration.workload.reprieve_scope == ReprieveScope::every_node;
+                     manner_.configuration.workload.reprieve_scope == ReprieveScope::every_node;
   for (bool placed = true; placed;) {
     const std::size_t before = places.size();
     open = place_round(wish, open, places);
@@ -50,6 +55,7 @@ bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<Po
   }
   const std::optional<NodeIndex> node = node_for(member);
   if (!node) return false;
+  if (emptied_ != nullptr) emptied_->empty(*node);
   places.push_back({.pod = member, .node = *node});
   after_.world().place(member, *node);
   if (now_ != nullptr) now_->world().place(member, *node);
@@ -75,11 +81,10 @@ std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
   PodFit& after = after_.of(member);
   PodFit* const now = now_ == nullptr ? nullptr : &now_->of(member);
   const NodeIndex nominated = cycle_.cluster.pods().nominated[member];
-  const bool may_go_there =
-      nominated.exists() && cycle_.cluster.nodes().flags[nominated].exists &&
-      (domain_.allowed.empty() || domain_.allowed[cycle_.survey.place_of(nominated)] != 0);
-  if (may_go_there) {
+  if (nominated.exists() && cycle_.cluster.nodes().flags[nominated].exists &&
+      contains(cycle_, domain_, nominated)) {
     ++steps_;
+    if (emptied_ != nullptr) emptied_->empty(nominated);
     const NodeChoice choice = choose_node(cycle_, after, now, std::span(&nominated, 1));
     if (choice.now) return choice.now;
   }
@@ -94,15 +99,16 @@ std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
 std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, PodFit* now) {
   const auto nodes = static_cast<std::int64_t>(domain_.nodes.size());
   if (nodes == 0) return std::nullopt;
+  const NodeScore node_score = manner_.configuration.workload.node_score;
   const bool elsewhere_matters = after.constraints().any() || cycle_.anybody_promised();
   if (elsewhere_matters) {
     steps_ += nodes;
-    return choose_node(cycle_, after, now, domain_.nodes).now;
+    return choose_node(cycle_, after, now, domain_.nodes, node_score).now;
   }
   std::unique_ptr<RoomRanking>& ranking = rankings_[after_.class_of(member)];
   if (!ranking) {
     steps_ += nodes;
-    ranking = std::make_unique<RoomRanking>(cycle_, after, domain_.allowed);
+    ranking = std::make_unique<RoomRanking>(cycle_, after, domain_.nodes, node_score, emptied_);
   }
   ++steps_;
   return ranking->choose(now).now;

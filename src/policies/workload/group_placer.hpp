@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "policies/workload/group_domains.hpp"
+#include "policies/workload/group_manner.hpp"
 #include "policies/workload/member_fits.hpp"
 #include "policies/workload/node_choice.hpp"
 
@@ -20,8 +21,10 @@ namespace makeway {
 
 class GroupPlacer {
  public:
-  /// With `now`, members go only where they fit in both worlds.
-  GroupPlacer(Cycle& cycle, const GroupDomain& domain, MemberFits& after, MemberFits* now);
+  /// With `now`, members go only where they fit in both worlds; with `emptied`, where they fit once
+  /// others have left. Either may be null.
+  GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain, MemberFits& after,
+              MemberFits* now, EmptiedNodes* emptied);
 
   struct Wish {
     std::span<const PodIndex> members;  ///< In the order in which they are placed.
@@ -47,9 +50,11 @@ class GroupPlacer {
   std::optional<NodeIndex> ranked(PodIndex member, PodFit& after, PodFit* now);
 
   Cycle& cycle_;
+  GroupManner manner_;
   const GroupDomain& domain_;
   MemberFits& after_;
   MemberFits* now_;
+  EmptiedNodes* emptied_;
   std::vector<std::unique_ptr<RoomRanking>> rankings_;  ///< By class.
   std::vector<std::uint8_t> hopeless_;                  ///< By class: no node is left for it.
   std::int64_t steps_ = 0;  ///< Pairs of member and node; see `engine.placementStepsMax`.

@@ -20,6 +20,10 @@ bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
   return std::ranges::equal(a.places, b.places, same_place) && a.victims.pods == b.victims.pods;
 }
 
+std::int32_t highest_of(const GroupCandidate& candidate) {
+  return std::ranges::max(candidate.victims.units, {}, &VictimUnit::priority).priority;
+}
+
 class GroupDecision {
  public:
   GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
@@ -47,7 +51,16 @@ class GroupDecision {
   bool held_by_nominations();
   void preempt();
   std::optional<GroupCandidate> search();
-  void search_domain(GroupSearch& search, std::optional<GroupCandidate>& best);
+  void search_domain(const GroupDomain& domain, GroupSearch& search,
+                     std::optional<GroupCandidate>& best);
+  SimpleManner& as_kube_scheduler_() {
+    if (!kube_) kube_.emplace(cycle_, as_kube_scheduler(cycle_.configuration));
+    return *kube_;
+  }
+  SimpleManner& as_kep_() {
+    if (!kep_) kep_.emplace(cycle_, as_kep(cycle_.configuration));
+    return *kep_;
+  }
   void note_bound(std::string_view name);
   const GroupDomain& domain_named(std::string_view name) const;
   Time created() const;
@@ -62,6 +75,8 @@ class GroupDecision {
   PlanAsk ask_;
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
+  std::optional<SimpleManner> kube_;
+  std::optional<SimpleManner> kep_;
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
   bool modest_ = false;        ///< No member takes room that is nominated to anybody.
@@ -90,7 +105,7 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
       task_.members.push_back(pod);
     }
   }
-  order_members(cycle_, task_.members);
+  order_members(cycle_, cycle_.configuration.workload.member_order, task_.members);
   const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
   task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
   const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
@@ -219,7 +234,7 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
 /// They are in the worlds afterwards.
 std::vector<PodOnNode> GroupDecision::places_of(std::span<const PodIndex> members,
                                                 const GroupDomain& domain, MemberFits* now) {
-  GroupPlacer placer(cycle_, domain, *after_, now);
+  GroupPlacer placer(cycle_, manner_of(cycle_), domain, *after_, now, nullptr);
   std::vector<PodOnNode> places = placer.place({.members = members,
                                                 .needed = task_.needed,
                                                 .enough = members.size(),
@@ -281,22 +296,29 @@ void GroupDecision::preempt() {
 /// The best score over all domains, the first domain of equals.
 std::optional<GroupCandidate> GroupDecision::search() {
   std::optional<GroupCandidate> best;
+  std::vector<std::unique_ptr<GroupSearch>> searches;
+  bool proven = true;
+  for (const GroupDomain& domain : domains_) {
+    searches.push_back(
+        std::make_unique<GroupSearch>(cycle_, manner_of(cycle_), task_, domain, *after_));
+    GroupSearch& search = *searches.back();
+    search_domain(domain, search, best);
+    for (const std::string& bound : search.bounds_reached()) note_bound(bound);
+    if (domain.widest) {  // What is said about nodes counts each once.
+      ask_.explanation.potential_victims += search.potential_victims();
+      proven = proven && search.proven();
+    } else {
+      searches.pop_back();
+    }
+    if (best) searches.clear();
+  }
+  if (best) return best;
   RefusalTally refusals;
   std::optional<PodIndex> without_place;
-  bool proven = true;
-  std::int64_t potential_victims = 0;
-  for (const GroupDomain& domain : domains_) {
-    GroupSearch search(cycle_, task_, domain, *after_);
-    search_domain(search, best);
-    for (const std::string& bound : search.bounds_reached()) note_bound(bound);
-    if (!domain.widest) continue;  // Its nodes count once.
-    potential_victims += search.potential_victims();
-    search.add_refusals(refusals);
-    proven = proven && search.proven();
-    if (!without_place) without_place = search.without_place();
+  for (const std::unique_ptr<GroupSearch>& search : searches) {
+    search->add_refusals(refusals);
+    if (!without_place) without_place = search->without_place();
   }
-  ask_.explanation.potential_victims = potential_victims;
-  if (best) return best;
   ask_.explanation.refusals = refusals.refusals(cycle_.survey);
   const bool unsupported =
       without_place &&
@@ -312,9 +334,10 @@ std::optional<GroupCandidate> GroupDecision::search() {
   return std::nullopt;
 }
 
-/// As configured; where that starts from simpler plans, without the priority search and without
-/// touching those under a budget as well, and the best score wins.
-void GroupDecision::search_domain(GroupSearch& search, std::optional<GroupCandidate>& best) {
+/// As configured; where that starts from simpler plans, also without touching those under a budget,
+/// and as simpler schedulers would plan, and the best score wins.
+void GroupDecision::search_domain(const GroupDomain& domain, GroupSearch& search,
+                                  std::optional<GroupCandidate>& best) {
   const WorkloadSettings& settings = cycle_.configuration.workload;
   const auto consider = [&](std::optional<GroupCandidate> found) {
     if (!found || (best && same_plan(*found, *best))) return;
@@ -330,13 +353,25 @@ void GroupDecision::search_domain(GroupSearch& search, std::optional<GroupCandid
   if (several && cycle_.budgets.any()) {
     consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
   }
-  if (several && settings.priority_search != PrioritySearch::none) {
-    consider(search.run({.priority_search = PrioritySearch::none}));
+  if (several) {
+    for (SimpleManner* const simple : {&as_kube_scheduler_(), &as_kep_()}) {
+      const GroupManner manner = simple->manner();
+      GroupSearch other(cycle_, manner, task_, domain, *after_);
+      const std::optional<GroupCandidate> found =
+          other.run({.priority_search = manner.configuration.workload.priority_search});
+      if (found) consider(search.adopt(found->places, found->victims.pods));
+    }
   }
   if (several && task_.needed < task_.members.size() && after_->classes() > 1) {
     consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
   }
   consider(search.run({.priority_search = settings.priority_search}));
+  if (settings.placement_guide != PlacementGuide::victims || !task_.given.empty() || !best) return;
+  if (best->victims.units.empty()) return;
+  consider(search.run_guided({.highest = highest_of(*best),
+                              .spare_violating = best->budget_violations == 0,
+                              .smallest_first = false,
+                              .kept = {}}));
 }
 
 void GroupDecision::note_bound(std::string_view name) {
@@ -374,7 +409,8 @@ void GroupDecision::fill_free_room(GroupCandidate& chosen) {
   world.remove(chosen.victims.pods);
   for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
   {
-    GroupPlacer placer(cycle_, domain_named(chosen.domain), *after_, nullptr);
+    GroupPlacer placer(cycle_, manner_of(cycle_), domain_named(chosen.domain), *after_, nullptr,
+                       nullptr);
     const std::vector<PodOnNode> more =
         placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
     chosen.places.insert(chosen.places.end(), more.begin(), more.end());

@@ -1,72 +1,128 @@
 #include "policies/workload/group_search.hpp"
 
 #include <algorithm>
+#include <numeric>
 
-#include "policies/workload/room_count.hpp"
+#include "policies/workload/member_order.hpp"
+#include "policies/workload/victim_guide.hpp"
 
 namespace makeway {
+namespace {
 
-GroupSearch::GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain& domain,
-                         MemberFits& fits)
+/// As kube-scheduler does it; or so that those whom a budget still allows matter least.
+ChargeOrder charge_order(const Configuration& configuration) {
+  return configuration.budgets.counted_over == BudgetCount::victims
+             ? ChargeOrder::least_important_first
+             : ChargeOrder::most_important_first;
+}
+
+}  // namespace
+
+GroupSearch::GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+                         const GroupDomain& domain, MemberFits& fits)
     : cycle_(cycle),
+      manner_(manner),
       task_(task),
       domain_(domain),
       fits_(fits),
-      placer_(cycle, domain, fits, nullptr) {
-  priority_ = cycle.cluster.units()[task.unit].scheduling_priority;
-  // As kube-scheduler does it; or so that those whom a budget still allows matter least.
-  const bool over_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims;
-  charge_order_ =
-      over_victims ? ChargeOrder::least_important_first : ChargeOrder::most_important_first;
-  list_victims();
-}
+      priority_(cycle.cluster.units()[task.unit].scheduling_priority),
+      charge_order_(charge_order(manner.configuration)),
+      emptied_(cycle.survey, fits.world(), manner.rules, cycle.budgets,
+               {.nodes = domain.nodes, .ask_priority = priority_, .charge_order = charge_order_}),
+      placer_(cycle, manner, domain, fits, nullptr, &emptied_),
+      lazy_(!fits.constrained() && fits.portless() && !cycle.anybody_promised()) {}
 
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
-  Scratch& world = fits_.world();
-  const Scratch::Checkpoint start = world.checkpoint();
-  members_ = task_.members;
-  if (variant.smallest_first) std::ranges::reverse(members_);
-  list_ = all_;
-  if (variant.spare_violating) {
-    std::erase_if(list_.units, [](const VictimUnit& unit) { return unit.violations > 0; });
-  }
-  evicted_.assign(list_.units.size(), 1);
-  for (const VictimUnit& unit : list_.units) world.remove(list_.pods_of(unit));
-  std::optional<GroupCandidate> found;
+  start_ = fits_.world().checkpoint();
+  order(variant.smallest_first);
+  emptied_.keep(variant.spare_violating ? std::span(emptied_.violating().pods)
+                                        : std::span<const PodIndex>());
   proven_ = false;
-  if (place(task_.wanted) < task_.needed) {
-    nothing_found();
-  } else {
-    put_back_where_possible(true);
+  without_place_.reset();
+  if (!place_by_counts(variant)) {
+    if (place_with_gone_up_to(priority_, task_.wanted) < task_.needed) {
+      nothing_found();
+      go_back();
+      return std::nullopt;
+    }
+    if (emptied_.anybody_violates()) {
+      put_back_where_possible(true, manner_.configuration.workload.put_back);
+    }
     if (task_.given.empty()) lower_priority(variant.priority_search);
-    put_back_where_possible(false);
-    // What a bound left evicted may be more than is needed.
-    if (!out_of_steps_) found = candidate();
   }
-  world.rollback(start);
-  if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) {
-    proven_ = false;
+  put_back_where_possible(false, manner_.configuration.workload.put_back);
+  return finish();
+}
+
+void GroupSearch::order(bool smallest_first) {
+  members_ = task_.members;
+  if (manner_.configuration.workload.member_order != cycle_.configuration.workload.member_order) {
+    order_members(cycle_, manner_.configuration.workload.member_order, members_);
+  }
+  if (smallest_first) std::ranges::reverse(members_);
+}
+
+std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
+  if (!lazy_ || !task_.given.empty()) return std::nullopt;
+  start_ = fits_.world().checkpoint();
+  order(guide.smallest_first);
+  std::vector<PodIndex> kept(guide.kept.begin(), guide.kept.end());
+  if (guide.spare_violating) {
+    const std::vector<PodIndex>& violating = emptied_.violating().pods;
+    kept.insert(kept.end(), violating.begin(), violating.end());
+  }
+  emptied_.keep(kept);
+  emptied_.start(guide.highest);
+  const std::optional<GuidedPlaces> found =
+      VictimGuide(cycle_, domain_, fits_, emptied_).place(members_, task_.wanted);
+  return found ? adopt(found->places, found->victims) : std::nullopt;
+}
+
+std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> places,
+                                                 std::span<const PodIndex> victims) {
+  Scratch& world = fits_.world();
+  start_ = world.checkpoint();
+  std::vector<PodIndex> pods(victims.begin(), victims.end());
+  std::ranges::sort(pods);
+  const auto chosen = [&](PodIndex pod) { return std::ranges::binary_search(pods, pod); };
+  emptied_.keep({});
+  emptied_.start(priority_);
+  for (const PodIndex pod : pods) {
+    if (world.node_of(pod).exists() && emptied_.leaves(pod)) emptied_.remove_unit_of(pod);
+  }
+  list_gone();
+  const bool all_left = list_.pods.size() == pods.size() && std::ranges::all_of(list_.pods, chosen);
+  places_.assign(places.begin(), places.end());
+  if (!all_left || !fits_.fit_in_turn(places_, MemberFits::Nominations::count)) {
+    go_back();
     return std::nullopt;
   }
+  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+  sort_places();
+  put_back_where_possible(false, PutBack::until_stable);
+  return finish();
+}
+
+/// The world is left as it was found before the search.
+std::optional<GroupCandidate> GroupSearch::finish() {
+  std::optional<GroupCandidate> found;
+  // What a bound left evicted may be more than is needed.
+  if (!out_of_steps_) found = candidate();
+  go_back();
+  if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) return std::nullopt;
   return found;
 }
 
-// ---- Steps 2 and 4 ------------------------------------------------------------------------------
-
-/// All variants start from the same potential victims.
-void GroupSearch::list_victims() {
-  cycle_.rules.collect(fits_.world(), domain_.nodes, priority_, all_);
-  std::ranges::sort(all_.units, [this](const VictimUnit& a, const VictimUnit& b) {
-    return cycle_.rules.more_important(a, b);
-  });
-  mark_violations(cycle_.budgets, all_, charge_order_);
-  budgets_kept_some_ = cycle_.configuration.budgets.mode == BudgetMode::strict &&
-                       keep_within_budgets(cycle_.budgets, all_);
-}
-
-// ---- Step 3 -------------------------------------------------------------------------------------
+// ---- Steps 2 to 4 -------------------------------------------------------------------------------
 
 /// Returns how many members have a place; they are in the world.
+std::size_t GroupSearch::place_with_gone_up_to(std::int32_t highest, std::size_t enough) {
+  go_back();
+  emptied_.start(highest);
+  if (!lazy_) emptied_.empty_all();
+  return place(enough);
+}
+
 std::size_t GroupSearch::place(std::size_t enough) {
   if (task_.given.empty()) {
     places_ = placer_.place({.members = members_, .needed = task_.needed, .enough = enough});
@@ -74,170 +130,181 @@ std::size_t GroupSearch::place(std::size_t enough) {
   } else {
     places_.clear();
     for (const PodOnNode& place : task_.given) {
+      emptied_.empty(place.node);
       if (fits_.of(place.pod).check(place.node)) continue;
       fits_.world().place(place.pod, place.node);
       places_.push_back(place);
     }
   }
-  count_members();
+  sort_places();
+  list_gone();
   return places_.size();
 }
 
-void GroupSearch::count_members() {
-  members_on_.assign(cycle_.survey.nodes().size(), 0);
-  for (const PodOnNode& place : places_) ++members_on_[cycle_.survey.place_of(place.node)];
+void GroupSearch::sort_places() {
+  by_node_ = places_;
+  std::ranges::stable_sort(by_node_, {}, &PodOnNode::node);
 }
 
+void GroupSearch::list_gone() {
+  list_ = emptied_.gone();
+  std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
+    return manner_.rules.more_important(a, b);
+  });
+  evicted_.assign(list_.units.size(), 1);
+}
+
+/// The members are placed as far as they were; everybody who may leave leaves now.
 void GroupSearch::nothing_found() {
-  proven_ = false;
   without_place_ = placer_.first_without();
   if (!task_.given.empty()) {
     for (const PodOnNode& place : task_.given) {
       if (!fits_.world().node_of(place.pod).exists()) without_place_ = place.pod;
     }
   }
-  if (!without_place_) return;
-  PodFit& fit = fits_.of(*without_place_);
-  refusals_.clear();
-  for (const NodeIndex node : domain_.nodes) {
-    if (const std::optional<Refused> refused = fit.check(node)) {
-      refusals_.emplace_back(node, *refused);
-    }
+  if (!without_place_ || emptied_.budgets_kept_some() || !bounds_reached_.empty() ||
+      !task_.given.empty()) {
+    return;
   }
-  if (budgets_kept_some_ || !bounds_reached_.empty() || !task_.given.empty()) return;
   proven_ =
       fits_.countable() && !cycle_.anybody_promised();  // A promise may be what is in the way.
 }
 
 void GroupSearch::add_refusals(RefusalTally& tally) {
-  for (const auto& [node, refused] : refusals_) {
-    tally.add(refused, node, cycle_.survey.place_of(node));
+  if (!without_place_) return;
+  start_ = fits_.world().checkpoint();
+  place_with_gone_up_to(priority_, task_.wanted);
+  emptied_.empty_all();
+  PodFit& fit = fits_.of(*without_place_);
+  for (const NodeIndex node : domain_.nodes) {
+    const std::optional<Refused> refused = fit.check(node);
+    if (refused) tally.add(*refused, node, cycle_.survey.place_of(node));
   }
+  go_back();
 }
 
 // ---- Step 6 -------------------------------------------------------------------------------------
 
+/// Where members are alike and only room counts, steps 3 to 6 need one placement: sums say up to
+/// which priority others have to leave. False: that is not so, and nothing has happened.
+bool GroupSearch::place_by_counts(const Variant& variant) {
+  const bool searches = variant.priority_search == PrioritySearch::adaptive ||
+                        variant.priority_search == PrioritySearch::bisect;
+  if (!lazy_ || !searches || !fits_.countable() || !task_.given.empty()) return false;
+  if (emptied_.anybody_violates() && !variant.spare_violating) return false;
+  PodFit& fit = fits_.of(members_.front());
+  const bool anybody_expected =
+      std::ranges::any_of(domain_.nodes, [&](NodeIndex node) { return !fit.only_resources(node); });
+  if (anybody_expected) return false;
+  emptied_.start(priority_);
+  const std::size_t wanted = emptied_.count_room(fit, priority_, task_.wanted);
+  if (wanted < task_.needed) return false;
+  auto [low, high] = emptied_.priorities();
+  while (low < high) {
+    const std::int32_t middle = std::midpoint(low, high);
+    if (emptied_.count_room(fit, middle, wanted) < wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return place_with_gone_up_to(high, wanted) >= wanted;
+}
+
 void GroupSearch::lower_priority(PrioritySearch priority_search) {
   if (priority_search == PrioritySearch::none) return;
-  std::vector<std::int32_t> priorities;
-  for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    if (evicted_[at] != 0) priorities.push_back(list_.units[at].priority);
-  }
-  std::ranges::sort(priorities);
-  const auto repeated = std::ranges::unique(priorities);
-  priorities.erase(repeated.begin(), repeated.end());
-  if (priorities.size() < 2) return;
-  std::vector<PodOnNode> last_places = places_;  // Of the lowest priority that is known to do.
   const std::size_t wanted = places_.size();
+  keep_who_came_back();
+  const std::vector<std::int32_t> priorities = emptied_.distinct_priorities();
   const bool halve = priority_search == PrioritySearch::bisect ||
                      (priority_search == PrioritySearch::adaptive && fits_.countable());
   // The last one is known to do: it is where the members are now.
   std::size_t low = 0;
-  std::size_t high = priorities.size() - 1;
-  if (halve && fits_.countable()) low = first_with_room(priorities, wanted);
+  std::size_t high = priorities.empty() ? 0 : priorities.size() - 1;
+  if (halve && fits_.countable() && !priorities.empty()) {
+    PodFit& fit = fits_.of(members_.front());
+    const auto first = std::ranges::partition_point(priorities, [&](std::int32_t priority) {
+      return emptied_.count_room(fit, priority, wanted) < wanted;
+    });
+    low = std::min(static_cast<std::size_t>(first - priorities.begin()), high);
+  }
+  bool there = false;  // The members are where `high` puts them.
   while (low < high) {
     const bool near = !halve || high - low < 2 || fits_.countable();
     const std::size_t middle = near ? low : low + (high - low) / 2;
-    if (finds_places_up_to(priorities[middle], wanted)) {
-      high = middle;
-      last_places = places_;
-    } else {
-      low = middle + 1;
-    }
+    there = place_with_gone_up_to(priorities[middle], wanted) >= wanted;
+    (there ? high : low) = there ? middle : middle + 1;
   }
-  Scratch& world = fits_.world();
-  for (const PodOnNode& place : places_) world.remove(place.pod);
-  for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    if (evicted_[at] == 0 || list_.units[at].priority <= priorities[high]) continue;
-    evicted_[at] = 0;
-    world.put_back(list_.pods_of(list_.units[at]));
-  }
-  places_ = std::move(last_places);
-  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
-  count_members();
+  if (!there) place_with_gone_up_to(priorities.empty() ? priority_ : priorities[high], wanted);
 }
 
-/// The first priority at which the sums do not rule out that all find room; places are looked for
-/// from there on. The world is left as it was found.
-std::size_t GroupSearch::first_with_room(std::span<const std::int32_t> priorities,
-                                         std::size_t wanted) {
-  Scratch& world = fits_.world();
-  const Scratch::Checkpoint before = world.checkpoint();
-  for (const PodOnNode& place : places_) world.remove(place.pod);
-  const RoomCount count(cycle_, domain_, fits_, places_.front().pod, list_, evicted_);
-  world.rollback(before);
-  const auto first = std::ranges::partition_point(priorities, [&](std::int32_t priority) {
-    return count.members_up_to(priority, wanted) < wanted;
-  });
-  return std::min(static_cast<std::size_t>(first - priorities.begin()), priorities.size() - 1);
-}
-
-/// Whether as many members find a place with nobody above the priority gone. Leaves the members
-/// where they found places, and the victims gone.
-bool GroupSearch::finds_places_up_to(std::int32_t highest, std::size_t wanted) {
-  Scratch& world = fits_.world();
-  for (const PodOnNode& place : places_) world.remove(place.pod);
-  std::vector<std::size_t> back;
-  for (std::size_t at = 0; at < list_.units.size(); ++at) {
-    if (evicted_[at] == 0 || list_.units[at].priority <= highest) continue;
-    back.push_back(at);
-    world.put_back(list_.pods_of(list_.units[at]));
+/// Step 5 is over: those who came back are no potential victims any more. Everybody is back where
+/// they were before the search.
+void GroupSearch::keep_who_came_back() {
+  if (!emptied_.anybody_violates()) return go_back();
+  std::vector<PodIndex> stays;
+  for (const VictimUnit& unit : emptied_.violating().units) {
+    const auto at = std::ranges::find(list_.units, unit.first, &VictimUnit::first);
+    const bool gone = at != list_.units.end() &&
+                      evicted_[static_cast<std::size_t>(at - list_.units.begin())] != 0;
+    const auto pods = emptied_.violating().pods_of(unit);
+    if (!gone) stays.insert(stays.end(), pods.begin(), pods.end());
   }
-  const bool enough = place(wanted) >= wanted;
-  for (const PodOnNode& place : places_) world.remove(place.pod);
-  for (const std::size_t at : back) world.remove(list_.pods_of(list_.units[at]));
-  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
-  return enough;
+  go_back();
+  emptied_.keep(stays);
 }
 
 // ---- Steps 5 and 7 ------------------------------------------------------------------------------
 
-void GroupSearch::put_back_where_possible(bool only_violating) {
-  put_back_in_rounds(list_, evicted_, cycle_.configuration.workload.put_back, only_violating,
+void GroupSearch::put_back_where_possible(bool only_violating, PutBack mode) {
+  put_back_in_rounds(list_, evicted_, mode, only_violating,
                      [&](std::size_t at) { return put_back(list_.units[at]); });
 }
 
 bool GroupSearch::put_back(const VictimUnit& unit) {
-  const bool looked_at = matters(unit);
-  if (looked_at && steps_ >= cycle_.configuration.engine.victim_steps_max) {
+  if (!matters(unit)) {
+    fits_.world().put_back(list_.pods_of(unit));
+    return true;
+  }
+  if (steps_ >= cycle_.configuration.engine.victim_steps_max) {
     note_bound("engine.victimStepsMax");
     out_of_steps_ = true;
     return false;
   }
-  fits_.world().put_back(list_.pods_of(unit));
-  if (!looked_at) return true;
   steps_ += fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1;
-  if (all_fit_beside(unit)) return true;
+  fits_.world().put_back(list_.pods_of(unit));
+  if (leaves_members_their_places(unit)) return true;
   fits_.world().remove(list_.pods_of(unit));
   return false;
 }
 
 /// Whether its coming back can matter to a member at all.
 bool GroupSearch::matters(const VictimUnit& unit) const {
-  if (fits_.constrained()) return true;
-  return std::ranges::any_of(list_.pods_of(unit), [&](PodIndex pod) {
-    const NodeIndex node = cycle_.cluster.pods().node[pod];
-    return cycle_.cluster.nodes().flags[node].exists &&
-           members_on_[cycle_.survey.place_of(node)] != 0;
-  });
+  return fits_.constrained() || std::ranges::any_of(list_.pods_of(unit), [&](PodIndex pod) {
+           return !members_on(cycle_.cluster.pods().node[pod]).empty();
+         });
 }
 
 /// The unit is back in the world, and the members are in it.
-bool GroupSearch::all_fit_beside(const VictimUnit& unit) {
+bool GroupSearch::leaves_members_their_places(const VictimUnit& unit) {
   if (fits_.constrained()) {
     Scratch& world = fits_.world();
     const Scratch::Checkpoint before = world.checkpoint();
     for (const PodOnNode& place : places_) world.remove(place.pod);
-    const bool fit = fits_.fit_in_turn(places_, MemberFits::Nominations::count);
+    const bool fit = fits_.fit_in_turn(places_, MemberFits::Nominations::count,
+                                       manner_.configuration.workload.reprieve_scope);
     world.rollback(before);
     return fit;
   }
   const PodColumns& pods = cycle_.cluster.pods();
   return std::ranges::all_of(list_.pods_of(unit), [&](PodIndex pod) {
-    const NodeIndex node = pods.node[pod];
-    if (!cycle_.cluster.nodes().flags[node].exists) return true;
-    return members_on_[cycle_.survey.place_of(node)] == 0 || fits_.still_fit(places_, node);
+    return fits_.still_fit(members_on(pods.node[pod]));
   });
+}
+
+std::span<const PodOnNode> GroupSearch::members_on(NodeIndex node) const {
+  const auto range = std::ranges::equal_range(by_node_, node, {}, &PodOnNode::node);
+  return {range.begin(), range.end()};
 }
 
 // ---- Step 8 -------------------------------------------------------------------------------------
@@ -245,14 +312,14 @@ bool GroupSearch::all_fit_beside(const VictimUnit& unit) {
 GroupCandidate GroupSearch::candidate() {
   GroupCandidate found{.domain = domain_.name, .places = places_};
   found.victims = split_victims(list_, evicted_, found.spared);
-  cycle_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
-  if (cycle_.configuration.budgets.counted_over == BudgetCount::victims) {
+  manner_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
+  if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
     mark_violations(cycle_.budgets, found.victims, charge_order_);
   }
   for (const VictimUnit& unit : found.victims.units) found.budget_violations += unit.violations;
-  const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
+  const bool for_all = manner_.configuration.workload.evict_for == EvictFor::all;
   const auto missing = static_cast<std::int64_t>(task_.members.size() - places_.size());
-  found.score = score_of(cycle_.survey, cycle_.rules,
+  found.score = score_of(cycle_.survey, manner_.rules,
                          {.scratch = fits_.world(),
                           .list = found.victims,
                           .victims = found.victims.units,

@@ -14,14 +14,16 @@
 //     nothing changes (`workload.putBack`). Whoever comes back must leave every member its place.
 //  8. What is left is scored.
 //
-// A put-back touches the nodes of its pods only; where no member is on them and nobody elsewhere
-// matters to a member, it needs no look at all.
+// Nodes are emptied only where members are placed (engine/emptied_nodes.hpp): who is elsewhere
+// comes back at once. Where pods elsewhere can matter to a member, or somebody is promised a place,
+// all nodes are emptied.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/emptied_nodes.hpp"
 #include "engine/refusals.hpp"
 #include "engine/score.hpp"
 #include "engine/victim_lists.hpp"
@@ -51,7 +53,8 @@ struct GroupTask {
 class GroupSearch {
  public:
   /// `fits` is over the world `after`, which is left as it was found.
-  GroupSearch(Cycle& cycle, const GroupTask& task, const GroupDomain& domain, MemberFits& fits);
+  GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+              const GroupDomain& domain, MemberFits& fits);
 
   struct Variant {
     PrioritySearch priority_search = PrioritySearch::none;  ///< Step 6.
@@ -62,6 +65,21 @@ class GroupSearch {
   };
   std::optional<GroupCandidate> run(const Variant& variant);
 
+  /// Places chosen for who would have to leave (victim_guide.hpp), with nobody gone above a
+  /// priority.
+  struct Guide {
+    std::int32_t highest = 0;
+    bool spare_violating = false;
+    bool smallest_first = false;
+    std::span<const PodIndex> kept;  ///< Their units stay.
+  };
+  std::optional<GroupCandidate> run_guided(const Guide& guide);
+
+  /// A plan that somebody else has made, by the rules of this search: nothing when one of the
+  /// victims may not leave, or a member does not fit. Whoever can come back does.
+  std::optional<GroupCandidate> adopt(std::span<const PodOnNode> places,
+                                      std::span<const PodIndex> victims);
+
   /// After `run` found nothing: the first member without a place, and why each node refuses it with
   /// everybody gone who may be made to leave.
   std::optional<PodIndex> without_place() const { return without_place_; }
@@ -69,39 +87,46 @@ class GroupSearch {
   /// Whether finding nothing proves that there is nothing.
   bool proven() const { return proven_; }
   const std::vector<std::string>& bounds_reached() const { return bounds_reached_; }
-  std::int64_t potential_victims() const { return static_cast<std::int64_t>(list_.pods.size()); }
+  std::int64_t potential_victims() const { return emptied_.potential_victims(); }
 
  private:
-  void list_victims();
+  /// Everybody is where they were before the search.
+  void go_back() { fits_.world().rollback(start_); }
+  void order(bool smallest_first);
+  bool place_by_counts(const Variant& variant);
+  std::size_t place_with_gone_up_to(std::int32_t highest, std::size_t enough);
   std::size_t place(std::size_t enough);
-  void count_members();
+  void list_gone();
+  void sort_places();
   void nothing_found();
+  void keep_who_came_back();
   void lower_priority(PrioritySearch priority_search);
-  std::size_t first_with_room(std::span<const std::int32_t> priorities, std::size_t wanted);
-  bool finds_places_up_to(std::int32_t highest, std::size_t wanted);
-  void put_back_where_possible(bool only_violating);
+  void put_back_where_possible(bool only_violating, PutBack mode);
   bool put_back(const VictimUnit& unit);
   bool matters(const VictimUnit& unit) const;
-  bool all_fit_beside(const VictimUnit& unit);
+  bool leaves_members_their_places(const VictimUnit& unit);
+  std::span<const PodOnNode> members_on(NodeIndex node) const;
+  std::optional<GroupCandidate> finish();
   GroupCandidate candidate();
   void note_bound(std::string_view name);
 
   Cycle& cycle_;
+  GroupManner manner_;
   const GroupTask& task_;
   const GroupDomain& domain_;
   MemberFits& fits_;
-  GroupPlacer placer_;
   std::int32_t priority_ = 0;
-  ChargeOrder charge_order_ = ChargeOrder::most_important_first;
-  VictimList all_;                     ///< Potential victims, most important first.
-  VictimList list_;                    ///< Those of the variant at hand.
+  ChargeOrder charge_order_;
+  EmptiedNodes emptied_;
+  GroupPlacer placer_;
+  bool lazy_ = false;  ///< Nodes without a member need not be emptied.
+  Scratch::Checkpoint start_;
+  VictimList list_;                    ///< Who left, most important first.
   std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.
   std::vector<PodIndex> members_;      ///< In the order in which they are placed.
   std::vector<PodOnNode> places_;
-  std::vector<std::uint32_t> members_on_;  ///< How many members are on the node; by place.
-  bool budgets_kept_some_ = false;
+  std::vector<PodOnNode> by_node_;  ///< The places, by node.
   std::optional<PodIndex> without_place_;
-  std::vector<std::pair<NodeIndex, Refused>> refusals_;
   bool proven_ = false;
   std::vector<std::string> bounds_reached_;
   std::int64_t steps_ = 0;

@@ -14,6 +14,7 @@ MemberFits::MemberFits(Cycle& cycle, Scratch& world, std::span<const PodIndex> m
     }
     class_of_.emplace(member, at->second);
   }
+  portless_ = std::ranges::all_of(fits_, [](const auto& fit) { return fit->portless(); });
 }
 
 void MemberFits::respect_every_nomination(bool every) {
@@ -30,9 +31,7 @@ bool MemberFits::constrained() const {
   return std::ranges::any_of(fits_, [](const auto& fit) { return fit->constraints().any(); });
 }
 
-bool MemberFits::countable() const {
-  return fits_.size() == 1 && !constrained() && fits_.front()->portless();
-}
+bool MemberFits::countable() const { return fits_.size() == 1 && !constrained() && portless_; }
 
 bool MemberFits::comes(const PodOnNode& place, Nominations nominations) {
   PodFit& fit = of(place.pod);
@@ -42,9 +41,9 @@ bool MemberFits::comes(const PodOnNode& place, Nominations nominations) {
   return !refused;
 }
 
-bool MemberFits::fit_in_turn(std::span<const PodOnNode> places, Nominations nominations) {
-  const bool any_order =
-      cycle_.configuration.workload.reprieve_scope == ReprieveScope::every_node && constrained();
+bool MemberFits::fit_in_turn(std::span<const PodOnNode> places, Nominations nominations,
+                             ReprieveScope scope) {
+  const bool any_order = scope == ReprieveScope::every_node && constrained();
   const Scratch::Checkpoint before = world_.checkpoint();
   std::vector<PodOnNode> open;
   for (const PodOnNode& place : places) {
@@ -62,6 +61,9 @@ bool MemberFits::fit_in_turn(std::span<const PodOnNode> places, Nominations nomi
 }
 
 bool MemberFits::stands(const PodOnNode& place) {
+  PodFit& fit = of(place.pod);
+  if (fit.only_resources(place.node))
+    return !fit.refused_by_node(place.node) && fit.stands_beside(place.node);
   const Scratch::Checkpoint before = world_.checkpoint();
   world_.remove(place.pod);
   const bool fits = !of(place.pod).check(place.node);
@@ -69,9 +71,15 @@ bool MemberFits::stands(const PodOnNode& place) {
   return fits;
 }
 
-bool MemberFits::still_fit(std::span<const PodOnNode> places, NodeIndex node) {
-  return std::ranges::all_of(
-      places, [&](const PodOnNode& place) { return place.node != node || stands(place); });
+/// Those that are alike stand or fall together.
+bool MemberFits::still_fit(std::span<const PodOnNode> on_node) {
+  std::size_t last = fits_.size();
+  return std::ranges::all_of(on_node, [&](const PodOnNode& place) {
+    const std::size_t kind = class_of(place.pod);
+    const bool judged = kind == last && portless_;
+    last = kind;
+    return judged || stands(place);
+  });
 }
 
 bool MemberFits::all_still_fit(std::span<const PodOnNode> places) {

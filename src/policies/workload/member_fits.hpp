@@ -33,19 +33,24 @@ class MemberFits {
   /// Whether nothing but resources matters and all are alike: then any order of placing them places
   /// as many as possible.
   bool countable() const;
+  /// Whether nobody asks for a host port.
+  bool portless() const { return portless_; }
 
   /// Whether they fit one after the other, with or without a look at nominations of others. With
   /// `workload.reprieveScope` every-node the order may change: who is refused is tried again once
   /// others have come. The world is left as it was found.
   enum class Nominations : std::uint8_t { count, ignore };
-  bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations);
-  /// Whether those on the node still fit there beside each other and everybody else. All members
-  /// are in the world.
-  bool still_fit(std::span<const PodOnNode> places, NodeIndex node);
+  bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations) {
+    return fit_in_turn(places, nominations, cycle_.configuration.workload.reprieve_scope);
+  }
+  bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations, ReprieveScope scope);
+  /// Whether these, which are all members on one node, still fit there beside each other and
+  /// everybody else. All members are in the world.
+  bool still_fit(std::span<const PodOnNode> on_node);
   /// Whether a member that comes later could spoil the place of one that came before: members that
   /// differ, and look at others.
   bool may_spoil() const { return fits_.size() > 1 && constrained(); }
-  /// The same as `still_fit` for all of their nodes.
+  /// The same for members on several nodes.
   bool all_still_fit(std::span<const PodOnNode> places);
 
  private:
@@ -56,6 +61,7 @@ class MemberFits {
   Scratch& world_;
   std::vector<std::unique_ptr<PodFit>> fits_;
   std::map<PodIndex, std::size_t> class_of_;
+  bool portless_ = true;
 };
 
 }  // namespace makeway

@@ -43,10 +43,10 @@ std::int64_t share_of(RequestRow requests, std::span<const std::int64_t> totals)
 
 }  // namespace
 
-void order_members(Cycle& cycle, std::vector<PodIndex>& members) {
+void order_members(Cycle& cycle, MemberOrder order, std::vector<PodIndex>& members) {
   const Cluster& cluster = cycle.cluster;
   const PodColumns& pods = cluster.pods();
-  const bool largest = cycle.configuration.workload.member_order == MemberOrder::largest;
+  const bool largest = order == MemberOrder::largest;
   const std::vector<std::int64_t> totals =
       largest ? room_of_all_nodes(cycle.survey) : std::vector<std::int64_t>{};
   std::vector<Ranked> ranked;

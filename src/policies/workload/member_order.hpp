@@ -1,8 +1,7 @@
 // In which order the members of a group are placed (`workload.memberOrder`).
 //
 //  largest   the hardest to place first: by the sum, over resources, of what they ask for as a
-//  share
-//            of all nodes together; then by name
+//            share of all nodes together; then by name
 //  creation  by priority, then creation, then name, as kube-scheduler's queue has them
 #pragma once
 
@@ -12,6 +11,6 @@
 
 namespace makeway {
 
-void order_members(Cycle& cycle, std::vector<PodIndex>& members);
+void order_members(Cycle& cycle, MemberOrder order, std::vector<PodIndex>& members);
 
 }  // namespace makeway

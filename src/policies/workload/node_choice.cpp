@@ -11,10 +11,9 @@
 namespace makeway {
 namespace {
 
-std::int64_t fullness(PodFit& fit, NodeIndex node) {
+std::int64_t fullness(PodFit& fit, NodeIndex node, std::span<const std::int64_t> used) {
   const Cluster& cluster = fit.survey().cluster();
   const std::span<const std::int64_t> allocatable = fit.survey().allocatable(node);
-  const std::span<const std::int64_t> used = fit.scratch().used(node);
   std::int64_t sum = 0;
   std::int64_t pods = 0;
   bool any = false;
@@ -46,13 +45,13 @@ constexpr std::int64_t nominated_value = std::numeric_limits<std::int64_t>::min(
 /// Looks at one node after the other, cheap questions first.
 class RoomLook {
  public:
-  RoomLook(Cycle& cycle, PodFit& after, PodFit* now, NodeIndex nominated)
+  RoomLook(Cycle& cycle, PodFit& after, PodFit* now, NodeIndex nominated, NodeScore score)
       : cycle_(cycle),
         after_(after),
         now_(now),
         scan_(after, cycle.rules),
         nominated_(nominated),
-        pack_(cycle.configuration.workload.node_score == NodeScore::pack) {
+        pack_(score == NodeScore::pack) {
     // Who has a place does not take another one from somebody less important: that one would have
     // to make room for itself once more.
     const bool has_place = nominated.exists() && cycle.cluster.nodes().flags[nominated].exists &&
@@ -70,13 +69,28 @@ class RoomLook {
     if (!keeps_promises(cycle_, after_.ask(), node, {})) return std::nullopt;
     if (leans_on_hopeful(cycle_, after_, node, {})) return std::nullopt;
     const bool fits_now = now_ == nullptr || !now_->check_unreserved(node);
-    const std::int64_t value = node == nominated_ ? nominated_value
-                               : pack_            ? -fullness(after_, node)
-                                                  : fullness(after_, node);
+    const std::int64_t value =
+        node == nominated_ ? nominated_value : value_of(node, after_.scratch().used(node));
     return Ranked{.node = node, .value = value, .now = fits_now};
+  }
+  /// The node as it will be; it is emptied only where more than resources counts.
+  std::optional<Ranked> on(NodeIndex node, EmptiedNodes& emptied) {
+    if (emptied.is_empty(node)) return on(node);
+    if (after_.refused_by_node(node)) return std::nullopt;
+    if (!after_.only_resources(node)) {
+      emptied.empty(node);
+      return on(node);
+    }
+    const std::span<const std::int64_t> used = emptied.used(node);
+    if (!scan_.has_room(node, used)) return std::nullopt;
+    return Ranked{.node = node, .value = value_of(node, used), .now = true};
   }
 
  private:
+  std::int64_t value_of(NodeIndex node, std::span<const std::int64_t> used) const {
+    return pack_ ? -fullness(after_, node, used) : fullness(after_, node, used);
+  }
+
   Cycle& cycle_;
   PodFit& after_;
   PodFit* now_;
@@ -113,11 +127,16 @@ std::vector<PlanAlternative> runners_up(const Cycle& cycle, std::vector<Ranked> 
 
 NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
                        std::span<const NodeIndex> domain) {
+  return choose_node(cycle, after, now, domain, cycle.configuration.workload.node_score);
+}
+
+NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       NodeScore score) {
   NodeChoice choice;
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
-  RoomLook look(cycle, after, now, cycle.cluster.pods().nominated[after.ask()]);
+  RoomLook look(cycle, after, now, cycle.cluster.pods().nominated[after.ask()], score);
   for (std::size_t place = 0; place < domain.size(); ++place) {
     const NodeIndex node = domain[place];
     if (place + NodeScan::ahead < domain.size()) look.soon(domain[place + NodeScan::ahead]);
@@ -135,33 +154,49 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
   return choice;
 }
 
-RoomRanking::RoomRanking(Cycle& cycle, PodFit& after, std::span<const std::uint8_t> allowed)
+RoomRanking::RoomRanking(Cycle& cycle, PodFit& after)
+    : RoomRanking(cycle, after, cycle.survey.nodes(), cycle.configuration.workload.node_score,
+                  nullptr) {}
+
+RoomRanking::RoomRanking(Cycle& cycle, PodFit& after, std::span<const NodeIndex> nodes,
+                         NodeScore score, EmptiedNodes* emptied)
     : cycle_(cycle),
       after_(after),
-      nodes_(cycle.survey.nodes()),
-      allowed_(allowed),
+      nodes_(nodes),
+      score_(score),
+      emptied_(emptied),
       entries_(nodes_.size()),
       tree_(nodes_.size(), Before{&entries_}) {}
 
+std::uint32_t RoomRanking::position_of(NodeIndex node) {
+  const std::uint32_t place = cycle_.survey.place_of(node);
+  if (nodes_.size() == cycle_.survey.nodes().size()) return place;
+  const auto at = std::ranges::lower_bound(
+      nodes_, place, {}, [this](NodeIndex other) { return cycle_.survey.place_of(other); });
+  return static_cast<std::uint32_t>(at - nodes_.begin());
+}
+
 NodeChoice RoomRanking::choose(PodFit* now) {
-  RoomLook look(cycle_, after_, now, NodeIndex{});
-  const auto look_at = [&](std::uint32_t place) {
-    Entry& entry = entries_[place];
+  RoomLook look(cycle_, after_, now, NodeIndex{}, score_);
+  const auto look_at = [&](std::uint32_t position) {
+    Entry& entry = entries_[position];
     if (entry.fits == Entry::Fits::now) --fitting_now_;
     entry = {};
-    if (!allowed_.empty() && allowed_[place] == 0) return;
-    const std::optional<Ranked> found = look.on(nodes_[place]);
+    const NodeIndex node = nodes_[position];
+    const std::optional<Ranked> found =
+        emptied_ == nullptr ? look.on(node) : look.on(node, *emptied_);
     if (!found) return;
     entry = {.fits = found->now ? Entry::Fits::now : Entry::Fits::later, .value = found->value};
     if (found->now) ++fitting_now_;
   };
   if (looked_) {
     for (const NodeIndex node : changed_) {
-      look_at(cycle_.survey.place_of(node));
-      tree_.changed(cycle_.survey.place_of(node));
+      const std::uint32_t position = position_of(node);
+      look_at(position);
+      tree_.changed(position);
     }
   } else {
-    for (std::uint32_t place = 0; place < nodes_.size(); ++place) look_at(place);
+    for (std::uint32_t position = 0; position < nodes_.size(); ++position) look_at(position);
     tree_.rebuild();
     looked_ = true;
   }

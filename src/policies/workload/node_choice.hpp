@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/winner_tree.hpp"
+#include "engine/emptied_nodes.hpp"
 #include "engine/fit.hpp"
 #include "policies/cycle.hpp"
 
@@ -27,13 +28,19 @@ struct NodeChoice {
   std::vector<PlanAlternative> others;
 };
 
-/// `now` may be null: then it is the same world as `after`.
+/// `now` may be null: then it is the same world as `after`. By `workload.nodeScore`.
 NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain);
+NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       NodeScore score);
 
 class RoomRanking {
  public:
-  /// `allowed`: by place in Survey::nodes, which of them count; empty: all do.
-  RoomRanking(Cycle& cycle, PodFit& after, std::span<const std::uint8_t> allowed = {});
+  /// All nodes, by `workload.nodeScore`.
+  RoomRanking(Cycle& cycle, PodFit& after);
+  /// `nodes` in the order of Survey::nodes. `emptied` may be null: nobody leaves. Otherwise nodes
+  /// are looked at as they will be, and nobody may be promised a place.
+  RoomRanking(Cycle& cycle, PodFit& after, std::span<const NodeIndex> nodes, NodeScore score,
+              EmptiedNodes* emptied);
   RoomRanking(const RoomRanking&) = delete;
   RoomRanking& operator=(const RoomRanking&) = delete;
 
@@ -58,10 +65,13 @@ class RoomRanking {
     }
   };
 
+  std::uint32_t position_of(NodeIndex node);
+
   Cycle& cycle_;
   PodFit& after_;
   std::span<const NodeIndex> nodes_;
-  std::span<const std::uint8_t> allowed_;
+  NodeScore score_;
+  EmptiedNodes* emptied_;
   bool looked_ = false;
   std::vector<NodeIndex> changed_;
   std::vector<Entry> entries_;  ///< By place in `nodes_`.

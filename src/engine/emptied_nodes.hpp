@@ -1,0 +1,129 @@
+// EmptiedNodes: what nodes hold once everybody is gone who may be made to leave for an ask, without
+// moving everybody.
+//
+// For most nodes the running sums of the cluster tell it (model/node_order.hpp). Where somebody is
+// guarded, under a budget that matters, or was moved in this world, the node gets sums of its own.
+// Only nodes on which something is to be placed are emptied in the what-if world (`empty`); their
+// potential victims are listed then.
+//
+// Who leaves: units of lower priority than the ask that are not protected (VictimRules), up to a
+// highest priority, less those that are kept (`keep`). A group that leaves whole takes its pods on
+// other nodes along.
+//
+//   EmptiedNodes emptied(survey, world, rules, budgets, {.nodes = nodes, .ask_priority = 10});
+//   emptied.start(9);
+//   if (fits(emptied.used(node))) emptied.empty(node);
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/sparse_column.hpp"
+#include "engine/budgets.hpp"
+#include "engine/fit.hpp"
+#include "engine/scratch.hpp"
+#include "engine/survey.hpp"
+#include "engine/victim_lists.hpp"
+#include "engine/victims.hpp"
+
+namespace makeway {
+
+class EmptiedNodes {
+ public:
+  struct Scope {
+    std::span<const NodeIndex> nodes;
+    std::int32_t ask_priority = 0;
+    ChargeOrder charge_order = ChargeOrder::most_important_first;
+  };
+  /// The world must be as it is now at every `start`.
+  EmptiedNodes(Survey& survey, Scratch& world, VictimRules& rules, Budgets& budgets,
+               const Scope& scope);
+
+  // ---- Who leaves ----
+
+  /// Violations of the units that violate a budget, if all leave in the order of charges.
+  bool anybody_violates() const { return !violating_.units.empty(); }
+  const VictimList& violating() const { return violating_; }
+  /// Strict budgets keep somebody.
+  bool budgets_kept_some() const { return !kept_by_budgets_.empty(); }
+  /// These pods' units stay, and those whom strict budgets keep; nobody else does.
+  void keep(std::span<const PodIndex> pods);
+  bool leaves(PodIndex pod) const;
+  const VictimRules& rules() const { return rules_; }
+  /// Adds the units with a pod on the node that may leave.
+  void list_units(NodeIndex node, VictimList& list);
+  /// How many pods may leave.
+  std::int64_t potential_victims() const;
+
+  // ---- What is left ----
+
+  /// Nobody is gone. Who has a higher priority than this stays.
+  void start(std::int32_t highest);
+  std::int32_t highest() const { return highest_; }
+  /// What the node will hold, per resource column.
+  std::span<const std::int64_t> used(NodeIndex node) const { return used(node, highest_); }
+  /// The same, were this the highest priority.
+  std::span<const std::int64_t> used(NodeIndex node, std::int32_t highest) const;
+  /// How many pods like the ask of `fit` find room on the nodes, as far as resources go; stops
+  /// counting at `enough`.
+  std::size_t count_room(PodFit& fit, std::int32_t highest, std::size_t enough) const;
+  /// The lowest and the highest priority of somebody who may leave.
+  std::pair<std::int32_t, std::int32_t> priorities() const;
+  /// Of all who may leave, ascending.
+  std::vector<std::int32_t> distinct_priorities() const;
+
+  // ---- The world ----
+
+  bool is_empty(NodeIndex node) const { return emptied_[node] != 0; }
+  void empty(NodeIndex node);
+  void empty_all();
+  /// Only the unit of this pod leaves, which is in the world.
+  void remove_unit_of(PodIndex pod);
+  /// Those who left, in no order.
+  const VictimList& gone() const { return gone_; }
+
+ private:
+  /// Sums of a node where the cluster's do not tell who stays.
+  struct Own {
+    std::uint32_t begin = 0;  ///< Of those who may leave, most important first.
+    std::uint32_t end = 0;
+  };
+  static constexpr std::uint32_t plain = 0;
+
+  template <class Wanted>
+  void list_units(NodeIndex node, const Wanted& wanted, VictimList& list);
+  template <class Wanted>
+  void remove_units(NodeIndex node, const Wanted& wanted);
+  void mark_budgets(const Scope& scope);
+  void make_own_sums();
+  void make_own_sums(NodeIndex node);
+  bool is_plain(NodeIndex node) const;
+  bool whole_group_leaves(UnitIndex unit) const;
+  std::int32_t limit_below(std::int32_t highest) const;
+
+  Survey& survey_;
+  const Cluster& cluster_;
+  Scratch& world_;
+  VictimRules& rules_;
+  Budgets& budgets_;
+  std::span<const NodeIndex> nodes_;
+  std::int32_t ask_priority_;
+  std::int32_t highest_;
+  bool by_order_ = false;  ///< The order of pods on nodes is by the priority that protects them.
+  VictimList violating_;
+  SparseColumn<PodIndex, std::int32_t> violations_;  ///< By the unit's first pod.
+  std::vector<PodIndex> kept_by_budgets_;
+  SparseColumn<PodIndex, std::uint8_t> kept_;
+  std::vector<PodIndex> kept_pods_;
+  mutable SparseColumn<UnitIndex, std::uint8_t> whole_leaves_;  ///< 0 unknown, 1 no, 2 yes.
+  SparseColumn<NodeIndex, std::uint32_t> own_of_;               ///< 0: the cluster's sums do.
+  std::vector<Own> own_;
+  std::vector<std::int32_t> priorities_;  ///< Of those who may leave, node by node.
+  std::vector<std::int64_t> rows_;        ///< One more than those who may leave, for each node.
+  SparseColumn<NodeIndex, std::uint8_t> emptied_;
+  std::vector<NodeIndex> emptied_nodes_;
+  VictimList gone_;
+};
+
+}  // namespace makeway

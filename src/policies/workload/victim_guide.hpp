@@ -1,0 +1,93 @@
+// VictimGuide: places for the members of a group, chosen for who would have to leave.
+//
+// Each node has a ladder: with its cheapest leavers gone one after the other, how many members have
+// room, and what those who left cost, key by key in the order of the score. The cheapest step of
+// all ladders, by cost for each member gained, is taken until enough members have a place. A group
+// that leaves whole is paid for once; its pods on other nodes are free afterwards, so these nodes
+// get new ladders. Members that are alike are a count, and so are nodes that are alike.
+//
+// The places are a proposal: whoever asks puts back who need not leave (GroupSearch::adopt). Only
+// for members to whom nothing but room matters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/emptied_nodes.hpp"
+#include "policies/workload/group_domains.hpp"
+#include "policies/workload/member_fits.hpp"
+
+namespace makeway {
+
+struct GuidedPlaces {
+  std::vector<PodOnNode> places;
+  std::vector<PodIndex> victims;
+};
+
+class VictimGuide {
+ public:
+  /// `emptied` says who may leave; nobody has left.
+  VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
+
+  /// Places for the first `wanted` of the members, or nothing. Those who are alike stand together.
+  std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t wanted);
+
+ private:
+  static constexpr std::size_t cost_keys = 4;
+  using Cost = std::array<std::int64_t, cost_keys>;
+
+  struct Leaver {
+    std::uint32_t unit = 0;  ///< Its place in the node's list.
+    Cost cost{};
+    std::int64_t worth = 0;  ///< What it frees here of what is short, in thousandths of a member.
+    bool gone = false;
+  };
+  struct Node {
+    NodeIndex node;
+    bool read = false;
+    VictimList list;                  ///< Who may leave.
+    std::vector<Leaver> leavers;      ///< In the order in which they leave.
+    std::vector<std::int64_t> freed;  ///< By unit of the list, one row of columns each.
+    std::vector<std::int64_t> room;   ///< By column.
+    std::int64_t members = 0;         ///< Placed so far, of the class at hand.
+    // The next step of its ladder.
+    std::int64_t gain = 0;  ///< Members; 0: there is none.
+    Cost price{};
+    std::vector<std::uint32_t> leaving;  ///< Places in `leavers`.
+  };
+
+  bool place_class(std::span<const PodIndex> members);
+  bool worth_reading(const Node& node) const;
+  void read(Node& node);
+  Cost cost_of(const VictimUnit& unit) const;
+  void order_leavers(Node& node) const;
+  std::int64_t room_for(std::span<const std::int64_t> room) const;
+  void find_step(Node& node, std::int64_t remaining);
+  static bool less_each(const Cost& a, std::int64_t a_members, const Cost& b,
+                        std::int64_t b_members);
+  static bool cheaper(const Node& a, const Node& b);
+  std::int64_t take(Node& node);
+  void let_go(UnitIndex unit);
+  void free_leaver(Node& node, Leaver& leaver);
+
+  Cycle& cycle_;
+  MemberFits& fits_;
+  EmptiedNodes& emptied_;
+  PodFit* fit_ = nullptr;  ///< Of the class at hand.
+  std::size_t columns_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> candidates_;                 ///< Places of nodes with room.
+  std::map<UnitIndex, std::vector<std::uint32_t>> with_;  ///< Nodes with pods of a whole group.
+  std::vector<UnitIndex> gone_;                           ///< Whole groups, sorted.
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::int64_t> room_;
+  std::vector<std::uint32_t> leaving_;
+  std::vector<PodIndex> victims_;
+  std::vector<PodOnNode> places_;
+};
+
+}  // namespace makeway
