@@ -144,24 +144,6 @@ void decode_scheduling_policy(JsonReader& reader, JsonCursor& value, const Field
   if (choices != 1) reader.refuse(path, {}, "expected exactly one of basic and gang");
 }
 
-void decode_topology(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                     GroupPolicy& policy) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != "topology") return;
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      std::string node_label;
-      const auto constraint = [&](std::string_view name, JsonCursor& text, const FieldPath& end) {
-        if (name == "key") reader.read(text, end, node_label);
-      };
-      reader.each_field(item, to, constraint);
-      if (node_label.empty()) {
-        reader.refuse(to.at("key"), {}, "expected a node label such as a rack or a zone");
-      }
-      policy.topology_keys.push_back(std::move(node_label));
-    });
-  });
-}
-
 /// The fields that PodGroup specs, their templates and Workload specs share; false for others.
 bool decode_group_field(JsonReader& reader, std::string_view key, JsonCursor& field,
                         const FieldPath& at, GroupPolicy& policy, PriorityClaim& claim) {
@@ -172,7 +154,7 @@ bool decode_group_field(JsonReader& reader, std::string_view key, JsonCursor& fi
   } else if (key == "preemptionMode") {
     read_mode_text(reader, field, at, policy);
   } else if (key == "schedulingConstraints") {
-    decode_topology(reader, field, at, policy);
+    decode_scheduling_constraints(reader, field, at, policy);
   } else if (key == "priorityClassName") {
     reader.read(field, at, claim.priority_class);
   } else if (key == "preemptionPriorityClassName") {
@@ -319,6 +301,7 @@ void decode_pod_group(ObjectCursor cursor, PodGroup& group) {
       });
   read_preemption_class(metadata, group.priority);
   group.queue = queue_of(metadata);
+  group.preferred_topology = read_preferred_topology(reader, cursor.path, metadata);
   group.opted_out = read_opted_out(reader, cursor.path, metadata);
   group.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
   group.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);

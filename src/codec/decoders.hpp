@@ -136,6 +136,12 @@ enum class PodState : bool { present, finished };  ///< Finished pods hold nothi
 /// Overwrites `pod`, whatever it held.
 PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod);
 
+// decode_topology.cpp
+void decode_scheduling_constraints(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                                   GroupPolicy& policy);
+std::vector<std::string> read_preferred_topology(JsonReader& reader, const FieldPath& path,
+                                                 const Metadata& metadata);
+
 // decode_objects.cpp
 void decode_node(ObjectCursor cursor, Node& node);
 void decode_priority_class(ObjectCursor cursor, PriorityClass& object);

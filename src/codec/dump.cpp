@@ -1,5 +1,8 @@
 #include "codec/dump.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "codec/dump_shape.hpp"
 #include "codec/quantity.hpp"
 #include "codec/writer.hpp"
@@ -342,6 +345,8 @@ void write_pod_group(DocumentWriter& writer, const PodGroup& group) {
   note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
   note(annotations, names::preemption_priority_class, group.priority.preemption_priority_class);
   note(annotations, names::queue, group.queue);
+  note(annotations, names::preferred_topology,
+       fmt::format("{}", fmt::join(group.preferred_topology, ",")));
   write_annotations(writer, annotations);
   time_if(writer, "creationTimestamp", group.created);
   writer.end_object();

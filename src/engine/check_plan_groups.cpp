@@ -206,8 +206,9 @@ bool GroupJudge::judge_members_after(const Places& found) {
 GroupJudge::DomainName GroupJudge::domain(NodeIndex node) {
   std::vector<std::uint32_t> name;
   const bool whole_cluster = walk_.configuration().workload.group_domains == GroupDomains::cluster;
-  if (whole_cluster || !group_.object) return name;
-  for (const std::string& key : group_.object->policy.topology_keys) {
+  const GroupPolicy* const policy = cluster_.policy_of(group_);
+  if (whole_cluster || policy == nullptr) return name;
+  for (const std::string& key : policy->topology_keys) {
     name.push_back(walk_.now().domains(key).of[node]);
     if (name.back() == NodeDomains::none) return std::nullopt;
   }

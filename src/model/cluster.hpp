@@ -88,6 +88,10 @@ class Cluster {
   const NodeColumns& nodes() const { return nodes_; }
   const IndexedVector<UnitIndex, Unit>& units() const { return units_; }
   const IndexedVector<GroupIndex, Group>& groups() const { return groups_; }
+  /// Of its Workload; null: there is none.
+  const GroupTemplate* template_of(const Group& group) const;
+  /// What its PodGroup says or, where there is none, its Workload's template; null: nobody does.
+  const GroupPolicy* policy_of(const Group& group) const;
   const NodeOrder& order() const { return order_; }
   const ResourceTable& resources() const { return resources_; }
   const StringPool& strings() const { return strings_; }

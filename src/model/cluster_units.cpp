@@ -285,34 +285,39 @@ Unit Cluster::computed_group(const Unit& unit) const {
   Unit fresh{.kind = UnitKind::group,
              .size = static_cast<std::int32_t>(group.members.size()),
              .group = unit.group};
-  const GroupPolicy* policy = nullptr;
   std::vector<const PriorityClaim*> claims;  // Most specific first.
-  if (group.object) {
-    policy = &group.object->policy;
-    claims.push_back(&group.object->priority);
-  }
+  if (group.object) claims.push_back(&group.object->priority);
+  if (const GroupTemplate* const found = template_of(group)) claims.push_back(&found->priority);
   if (group.workload.exists() && workloads_[group.workload].object) {
-    const Workload& workload = *workloads_[group.workload].object;
-    const std::string_view name = group.object ? std::string_view(group.object->template_name)
-                                               : template_of_group_name(text(group.name));
-    const auto found = std::ranges::find(workload.templates, name, &GroupTemplate::name);
-    if (found != workload.templates.end()) {
-      if (policy == nullptr) policy = &found->policy;
-      claims.push_back(&found->priority);
-    }
-    claims.push_back(&workload.priority);
+    claims.push_back(&workloads_[group.workload].object->priority);
   }
   const ResolvedPriority priority = group_priority(group, claims);
   fresh.scheduling_priority = priority.scheduling;
   fresh.preemption_priority = priority.preemption;
   fresh.never_preempts = priority.never_preempts;
   fresh.queue = group_queue(group);
+  const GroupPolicy* const policy = policy_of(group);
   if (policy == nullptr) return fresh;
   fresh.defined = true;
   fresh.gang = policy->gang;
   fresh.minimum = policy->minimum;
   fresh.mode = policy->mode;
   return fresh;
+}
+
+const GroupTemplate* Cluster::template_of(const Group& group) const {
+  if (!group.workload.exists() || !workloads_[group.workload].object) return nullptr;
+  const std::vector<GroupTemplate>& templates = workloads_[group.workload].object->templates;
+  const std::string_view name = group.object ? std::string_view(group.object->template_name)
+                                             : template_of_group_name(text(group.name));
+  const auto found = std::ranges::find(templates, name, &GroupTemplate::name);
+  return found == templates.end() ? nullptr : &*found;
+}
+
+const GroupPolicy* Cluster::policy_of(const Group& group) const {
+  if (group.object) return &group.object->policy;
+  const GroupTemplate* const found = template_of(group);
+  return found == nullptr ? nullptr : &found->policy;
 }
 
 Cluster::ResolvedPriority Cluster::group_priority(

@@ -9,6 +9,7 @@ inline constexpr std::string_view preemption_priority_class =
     "makeway.dev/preemption-priority-class";
 inline constexpr std::string_view last_checkpoint = "makeway.dev/last-checkpoint";
 inline constexpr std::string_view preemption_cost = "makeway.dev/preemption-cost";
+inline constexpr std::string_view preferred_topology = "makeway.dev/preferred-topology";
 inline constexpr std::string_view allow_preemption = "makeway.dev/allow-preemption";
 inline constexpr std::string_view yunikorn_allow_preemption =
     "yunikorn.apache.org/allow-preemption";

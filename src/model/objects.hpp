@@ -234,7 +234,7 @@ struct GroupPolicy {
   std::int32_t minimum = 1;  ///< A gang's minCount; 1 for `basic`.
   bool gang = false;
   DisruptionMode mode = DisruptionMode::single;
-  std::vector<std::string> topology_keys;  ///< Required domains, widest first, as given.
+  std::vector<std::string> topology_keys;  ///< One domain has one value of each of them.
 
   friend bool operator==(const GroupPolicy&, const GroupPolicy&) = default;
 };
@@ -260,6 +260,7 @@ struct PodGroup {
   std::string template_name;
   std::string parent;  ///< parentCompositePodGroupName
   std::string queue;
+  std::vector<std::string> preferred_topology;  ///< Node labels, narrowest level first.
   bool opted_out = false;
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;

@@ -10,6 +10,7 @@
 #include "model/object_text.hpp"
 #include "model/selector.hpp"
 #include "model/validation_priorities.hpp"
+#include "model/validation_topology.hpp"
 
 namespace makeway {
 namespace {
@@ -203,6 +204,7 @@ Problems lint(const Cluster& cluster) {
   lint_classes(findings);
   lint_nodes(findings);
   lint_groups(findings);
+  lint_topology(findings);
   lint_workloads(findings);
   lint_budgets(findings);
   std::map<ResourceIndex, std::int64_t> largest;

@@ -1,12 +1,25 @@
-// Where a group may go as a whole: the domains of its topology constraint, or the whole cluster.
+// Where a group may go as a whole, in the order in which it would like to.
 //
-// A constraint names node labels (`schedulingConstraints.topology`); nodes with equal values of all
-// of them are one domain, nodes that lack one are in none. Members that run already bind the group
-// to their domain. `workload.groupDomains: cluster` does not read the constraint.
+// Required: nodes with equal values of all labels of `schedulingConstraints.topology` are one
+// domain; nodes that lack one are in none. Members that run bind their group to their domain.
+// Without such labels the whole cluster is the one domain.
+//
+// Preferred (annotation `makeway.dev/preferred-topology`, narrowest level first): each level
+// divides the next wider one, the widest divides the required domains. So a rack lies in one block
+// by construction: racks of the same name in two blocks are two domains. A node that lacks a
+// level's label is in no domain of that level, but may be in narrower and wider ones.
+//
+// All of them are listed: the narrowest level first, then the wider ones, then what is required;
+// each level by name. Preferred domains in which members run come before all others, those with
+// more of them first. Whoever takes the first of equals thereby obeys the preference. Equal sets of
+// nodes are listed once, as the narrower level.
+//
+// `workload.groupDomains: cluster` reads neither.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policies/cycle.hpp"
@@ -14,11 +27,17 @@
 namespace makeway {
 
 struct GroupDomain {
-  std::string name;              ///< "rack=a"; empty: the whole cluster.
+  std::string name;              ///< "block=b,rack=a", widest first; empty: the whole cluster.
   std::vector<NodeIndex> nodes;  ///< By name.
+  /// The label that bounds it, of several the narrowest; empty: the whole cluster. Lives as long as
+  /// the cluster.
+  std::string_view level;
+  bool preferred = false;  ///< A level that the group prefers, not one that it requires.
+  /// No other domain contains it: these together are all nodes that the group may use, each once.
+  bool widest = false;
 };
 
-/// By name. None: no node has the labels, or the running members are in several domains.
+/// None: no node has the required labels, or the running members are in several domains.
 std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit);
 
 bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node);

@@ -41,7 +41,8 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   places_.reserve(domains.size());
   for (const GroupDomain& domain : domains) {
     places_.push_back(place_of(domain));
-    potential_victims_ += places_.back().emptied->potential_victims();
+    // What is said about nodes counts each once.
+    if (domain.widest) potential_victims_ += places_.back().emptied->potential_victims();
   }
   if (places_.size() > 1 && task_.given.empty()) {
     for (Place& place : places_) place.floor = place.search->least_highest_priority(task_.needed);
@@ -64,7 +65,7 @@ void GroupPlans::search(Place& place) {
       bounds_reached_.push_back(bound);
     }
   }
-  proven_ = proven_ && place.search->proven();
+  if (place.domain->widest) proven_ = proven_ && place.search->proven();
 }
 
 /// Sums tell that somebody more important would have to leave there.
@@ -137,7 +138,7 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   const bool known = std::ranges::any_of(
       domains, [&](const GroupDomain& domain) { return domain.nodes.size() == nodes.size(); });
   if (known || !cycle_.configuration.workload.start_from_simple_plans) return;
-  const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}};
+  const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}, .level = {}};
   Place place = place_of(cluster);
   for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
     std::optional<GroupCandidate> found = plan_of(manner, place);
@@ -241,7 +242,9 @@ std::optional<PodIndex> GroupPlans::without_place() const {
 }
 
 void GroupPlans::add_refusals(RefusalTally& tally) {
-  for (const Place& place : places_) place.search->add_refusals(tally);
+  for (const Place& place : places_) {
+    if (place.domain->widest) place.search->add_refusals(tally);
+  }
 }
 
 }  // namespace makeway

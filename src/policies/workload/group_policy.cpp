@@ -294,8 +294,9 @@ std::optional<GroupCandidate> GroupDecision::search() {
   const Unplaced why = unsupported ? Unplaced::unsupported
                        : proven    ? Unplaced::proven
                                    : Unplaced::unproven;
-  ask_.reason = domains_.empty() ? no_domain_reason(group().object->policy.topology_keys)
-                                 : group_nothing_reason(cycle_, ask_, without_place, why);
+  ask_.reason = domains_.empty()
+                    ? no_domain_reason(cycle_.cluster.policy_of(group())->topology_keys)
+                    : group_nothing_reason(cycle_, ask_, without_place, why);
   return std::nullopt;
 }
 
