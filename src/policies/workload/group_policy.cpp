@@ -7,6 +7,7 @@
 #include "model/group_status.hpp"
 #include "policies/workload/group_explain.hpp"
 #include "policies/workload/group_search.hpp"
+#include "policies/workload/group_waits.hpp"
 #include "policies/workload/member_order.hpp"
 #include "policies/workload/waiting.hpp"
 
@@ -108,6 +109,7 @@ void GroupDecision::run() {
   for (const PodIndex member : task_.members) settle_decided(cycle_, member);
   after_.emplace(cycle_, cycle_.after, task_.members);
   if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
+  explain_held_back(cycle_, task_, domains_, *after_, ask_);
   cycle_.plan.asks.push_back(std::move(ask_));
 }
 
