@@ -179,14 +179,13 @@ std::string held_back_text(const PlanAsk& ask) {
   std::vector<std::string> takers;
   for (const PlanTaker& taker : held_back.takers) {
     if (takers.size() == listed_max) break;
-    takers.push_back(fmt::format("{} (priority {}): {}", taker.ask, taker.priority,
+    takers.push_back(fmt::format("{} (priority {}), {}", taker.ask, taker.priority,
                                  counted(static_cast<std::uint64_t>(taker.pods), "pod")));
   }
   std::string line = fmt::format(
-      "held back: {} of the {} it needs {} room, and {} would if nobody came before it; there go "
-      "{}",
+      "held back: {} of the {} it needs {} room; {} would without what comes first: {}",
       held_back.room_left, counted(static_cast<std::uint64_t>(held_back.needed), "pod"),
-      held_back.room_left == 1 ? "finds" : "find", held_back.room_alone, fmt::join(takers, ", "));
+      held_back.room_left == 1 ? "finds" : "find", held_back.room_alone, fmt::join(takers, "; "));
   if (held_back.takers.size() > listed_max) {
     line += fmt::format(" and {} more", grouped(held_back.takers.size() - listed_max));
   }

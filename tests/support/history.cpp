@@ -108,9 +108,9 @@ const Plan& History::cycle() {
   std::vector<std::string> complaints = laws_.judge(cluster_, plan);
   if (complaints.empty()) {
     carry_out(plan);
-  } else {
-    complaints_.insert(complaints_.end(), complaints.begin(), complaints.end());
+    complaints = laws_.judge_gangs(cluster_);
   }
+  complaints_.insert(complaints_.end(), complaints.begin(), complaints.end());
   return plans_.back();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/group_status.hpp"
 #include "policies/workload/group_explain.hpp"
@@ -36,6 +37,7 @@ class GroupDecision {
   bool fits_now();
   bool fits_later();
   std::vector<PodOnNode> nominations() const;
+  std::vector<PodOnNode> valid_nominations();
   MemberFits& now() {
     if (!now_) now_.emplace(cycle_, cycle_.now, task_.members);
     return *now_;
@@ -161,13 +163,33 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
 
 bool GroupDecision::fits_later() {
   modest_ = false;
-  if (!cycle_.worlds_differ) return false;
-  const std::vector<PodOnNode> places = places_in(nullptr);
+  std::vector<PodOnNode> places;
+  if (cycle_.worlds_differ) places = places_in(nullptr);
+  if (places.size() < task_.needed) places = valid_nominations();
   if (places.size() < task_.needed) return false;
   const bool at_once = find_leavers(places);
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : group_waits_reason(ask_);
   return true;
+}
+
+/// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
+/// may miss it: where they lean on each other, or where somebody less important is nominated, too.
+std::vector<PodOnNode> GroupDecision::valid_nominations() {
+  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::placement) return {};
+  std::vector<PodOnNode> places = nominations();
+  const bool together = std::ranges::any_of(domains_, [&](const GroupDomain& domain) {
+    return domain.allowed.empty() || std::ranges::all_of(places, [&](const PodOnNode& place) {
+             return domain.allowed[cycle_.survey.place_of(place.node)] != 0;
+           });
+  });
+  // Others from before were nominated together with these: looked at one by one they may seem lost.
+  std::vector<PodOnNode> others = std::exchange(cycle_.nominated_before, {});
+  const bool valid = task_.given.empty() && together && places.size() >= task_.needed &&
+                     after_->fit_in_turn(places, MemberFits::Nominations::count) &&
+                     keeps_promises(cycle_, places, {});
+  cycle_.nominated_before = std::move(others);
+  return valid ? places : std::vector<PodOnNode>{};
 }
 
 /// True: they fit at once. Otherwise says for whom they wait.

@@ -140,7 +140,8 @@ void explain_held_back(Cycle& cycle, const GroupTask& task, std::span<const Grou
                        MemberFits& after, PlanAsk& ask) {
   const bool could_ask = cycle.cluster.units()[task.unit].defined &&
                          task.members.size() >= task.needed && task.given.empty();
-  if (!could_ask || !ask.placements.empty() || cycle.anybody_promised()) return;
+  const bool by_room_alone = !cycle.anybody_promised() && cycle.hopeful.empty();
+  if (!could_ask || !ask.placements.empty() || !by_room_alone) return;
   ask.held_back = HeldBack(cycle, task, domains, after).find();
 }
 
