@@ -142,7 +142,13 @@ bool GroupDecision::fits_now() {
   const std::vector<PodOnNode> nominated = nominations();
   modest_ = nominated.size() >= task_.needed &&
             after_->fit_in_turn(nominated, MemberFits::Nominations::count);
-  const std::vector<PodOnNode> places = places_in(cycle_.worlds_differ ? &now() : nullptr);
+  // Where all are to go and can: the room may be nominated to somebody less important, too.
+  std::vector<PodOnNode> places;
+  if (modest_ && nominated.size() == task_.members.size()) places = valid_nominations();
+  const bool there =
+      !places.empty() &&
+      (!cycle_.worlds_differ || now().fit_in_turn(places, MemberFits::Nominations::ignore));
+  if (!there) places = places_in(cycle_.worlds_differ ? &now() : nullptr);
   if (places.size() < task_.needed) return false;
   settle(Outcome::fits, places, {});
   ask_.reason = group_fits_reason(ask_, task_.members.size());
@@ -162,10 +168,14 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
 }
 
 bool GroupDecision::fits_later() {
-  modest_ = false;
   std::vector<PodOnNode> places;
   if (cycle_.worlds_differ) places = places_in(nullptr);
   if (places.size() < task_.needed) places = valid_nominations();
+  if (places.size() < task_.needed && modest_) {
+    modest_ = false;
+    places = places_in(nullptr);
+  }
+  modest_ = false;
   if (places.size() < task_.needed) return false;
   const bool at_once = find_leavers(places);
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
