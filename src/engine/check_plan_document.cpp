@@ -141,7 +141,7 @@ class LossJudge {
   void judge(const HeardAsk& ask);
   void judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
                    const std::vector<PodIndex>& lost);
-  PlanCost cost(PodIndex pod) const;
+  PlanCost cost(PodIndex index) const;
   std::int64_t lost_seconds(const Pod& pod) const;
   bool runs(const Pod& pod, PodIndex index) const;
   void compare(const std::string& ask, std::string_view whose, const PlanCost& said,
