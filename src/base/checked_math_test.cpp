@@ -47,6 +47,9 @@ TEST(CheckedMath, SaturationStaysAtTheBorderItRanInto) {
   EXPECT_EQ(saturated_add(largest, largest), largest);
   EXPECT_EQ(saturated_add(smallest, -1), smallest);
   EXPECT_EQ(saturated_add(-7, 9), 2);
+  EXPECT_EQ(saturated_mul(largest, 2), largest);
+  EXPECT_EQ(saturated_mul(largest, -2), smallest);
+  EXPECT_EQ(saturated_mul(-3, 4), -12);
   EXPECT_EQ(saturated_sub(smallest, 1), smallest);
   EXPECT_EQ(saturated_sub(0, smallest), largest);
   EXPECT_EQ(saturated_sub(5, smallest), largest);

@@ -47,6 +47,30 @@ std::string amount_text(std::string_view resource, std::int64_t amount) {
   return grouped(static_cast<std::uint64_t>(amount));
 }
 
+std::string hours_text(std::int64_t seconds) {
+  constexpr std::int64_t tenth = 360;
+  CHECK(seconds >= 0, "lost work is not negative");
+  if (seconds > 0 && seconds < tenth / 2) return "under 0.1";
+  const std::int64_t tenths = seconds / tenth + (seconds % tenth >= tenth / 2 ? 1 : 0);
+  return fmt::format("{}.{}", grouped(static_cast<std::uint64_t>(tenths / 10)), tenths % 10);
+}
+
+std::string pending_text(std::int64_t seconds) {
+  constexpr std::int64_t minute = 60;
+  constexpr std::int64_t hour = 60 * minute;
+  constexpr std::int64_t day = 24 * hour;
+  const auto two = [&](std::int64_t unit, char name, std::int64_t next, char next_name) {
+    const std::int64_t rest = seconds % unit / next;
+    std::string text = fmt::format("{}{}", seconds / unit, name);
+    if (rest > 0) text += fmt::format("{}{}", rest, next_name);
+    return text;
+  };
+  if (seconds >= day) return two(day, 'd', hour, 'h');
+  if (seconds >= hour) return two(hour, 'h', minute, 'm');
+  if (seconds >= minute) return two(minute, 'm', 1, 's');
+  return fmt::format("{}s", seconds);
+}
+
 std::string_view short_name(std::string_view resource) {
   return resource.substr(resource.rfind('/') + 1);
 }

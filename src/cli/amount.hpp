@@ -11,6 +11,12 @@ namespace makeway::cli {
 /// cpu in cores ("1.5", "0.25"), bytes as "1.5Gi", everything else as a number.
 std::string amount_text(std::string_view resource, std::int64_t amount);
 
+/// Seconds as hours with one decimal: "1.5"; what is not quite nothing is "under 0.1".
+std::string hours_text(std::int64_t seconds);
+
+/// How long something has been pending, in its two largest units: "3d4h", "2h10m", "45s".
+std::string pending_text(std::int64_t seconds);
+
 /// The resource's name where room is short: "nvidia.com/gpu" becomes "gpu".
 std::string_view short_name(std::string_view resource);
 

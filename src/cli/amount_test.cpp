@@ -65,5 +65,22 @@ TEST(Bar, IsFullOnlyWhenFull) {
   EXPECT_EQ(bar(1, 0, 4), "░░░░");
 }
 
+TEST(Amount, HoursHaveOneDecimal) {
+  EXPECT_EQ(hours_text(0), "0.0");
+  EXPECT_EQ(hours_text(1), "under 0.1");
+  EXPECT_EQ(hours_text(180), "0.1");
+  EXPECT_EQ(hours_text(5400), "1.5");
+  EXPECT_EQ(hours_text(3600 * 1234), "1,234.0");
+  EXPECT_EQ(hours_text(std::numeric_limits<std::int64_t>::max()), "2,562,047,788,015,215.5");
+}
+
+TEST(Amount, PendingTimesHaveTwoUnits) {
+  EXPECT_EQ(pending_text(0), "0s");
+  EXPECT_EQ(pending_text(59), "59s");
+  EXPECT_EQ(pending_text(60), "1m");
+  EXPECT_EQ(pending_text(3723), "1h2m");
+  EXPECT_EQ(pending_text(90'061), "1d1h");
+}
+
 }  // namespace
 }  // namespace makeway::cli

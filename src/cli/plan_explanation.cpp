@@ -87,8 +87,26 @@ std::string score_text(const ScoreTerms& score, ScoreKey key, std::int64_t victi
   return signed_text(*value);
 }
 
+/// "n1, n2 in rack=a"; the first of many nodes.
 std::string chosen_node(const PlanAsk& ask) {
-  return ask.placements.size() == 1 ? ask.placements.front().node : std::string("this place");
+  constexpr std::size_t told_max = 3;
+  std::vector<std::string> nodes;
+  nodes.reserve(ask.placements.size());
+  for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
+  std::ranges::sort(nodes);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  const std::size_t more = nodes.size() > told_max ? nodes.size() - told_max : 0;
+  nodes.resize(nodes.size() - more);
+  std::string text = fmt::format("{}", fmt::join(nodes, ", "));
+  if (more > 0) text += fmt::format(" and {} more", more);
+  return text;
+}
+
+/// A place of a group is in its domain.
+std::string place_text(std::string text, const std::string& domain) {
+  if (!domain.empty()) text += fmt::format(" in {}", domain);
+  return text;
 }
 
 /// The key on which an alternative lost; the values stand in its column.
@@ -112,12 +130,12 @@ Table alternatives_table(const PlanAsk& ask, const std::vector<ScoreKey>& keys) 
     cells.push_back(std::move(last));
     table.row(std::move(cells));
   };
-  row(">", chosen_node(ask), static_cast<std::int64_t>(ask.victims.size()), ask.score,
-      {.text = "chosen", .tone = Tone::good});
+  row(">", place_text(chosen_node(ask), ask.domain), static_cast<std::int64_t>(ask.victims.size()),
+      ask.score, {.text = "chosen", .tone = Tone::good});
   for (const PlanAlternative& other : ask.explanation.alternatives) {
     const std::string_view key = lost_key(other);
     const bool shown = std::ranges::find(keys, key, choice_name<ScoreKey>) != keys.end();
-    row("", other.node, other.victims, other.score,
+    row("", place_text(other.node, other.domain), other.victims, other.score,
         {.text = shown ? std::string(key) : other.lost_on});
   }
   return table;
@@ -158,8 +176,9 @@ std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
 
 /// Groups choose among placements, not among nodes.
 std::string group_choice_line(const PlanAsk& ask) {
-  const std::string_view where =
-      ask.placements.size() == 1 ? ask.placements.front().node : std::string_view("these nodes");
+  const std::string_view where = ask.placements.size() == 1 ? ask.placements.front().node
+                                 : ask.domain.empty()       ? std::string_view("these nodes")
+                                                            : std::string_view(ask.domain);
   if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
     return fmt::format("  Why {}: there is no place now; there it is next.\n", shorten(where));
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/problem.hpp"
+#include "cli/amount.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 
@@ -132,6 +133,65 @@ std::string waiting_text(const PlanAsk& ask) {
   return text;
 }
 
+/// "1.5 pod-hours, 12.0 GPU-hours"; nothing when nothing is lost.
+std::string cost_text(const PlanCost& cost) {
+  if (cost.pod_seconds <= 0) return {};
+  std::string text = hours_text(cost.pod_seconds) + " pod-hours";
+  if (cost.gpu_seconds > 0) text += fmt::format(", {} GPU-hours", hours_text(cost.gpu_seconds));
+  return text;
+}
+
+std::string fate_text(const PlanDisruptedGroup& group) {
+  const auto remaining = static_cast<std::uint64_t>(std::max<std::int64_t>(group.remaining, 0));
+  switch (group.fate) {
+    case GroupFate::runs_on: return fmt::format("runs on with {}", grouped(remaining));
+    case GroupFate::degraded:
+      return fmt::format("runs on degraded, with {} of its minimum {}, until there is room again",
+                         remaining, group.minimum);
+    case GroupFate::leaves:
+      if (group.mode == DisruptionMode::all) return "leaves whole, since its mode is all";
+      return "does not run on";
+  }
+  return {};
+}
+
+/// What it means for the groups among the victims, and what is lost.
+std::string losses_text(const PlanAsk& ask) {
+  std::string text;
+  for (const PlanDisruptedGroup& group : ask.disrupted_groups) {
+    std::string line =
+        fmt::format("PodGroup {}/{} loses {} of {} and {}", group.namespace_name, group.name,
+                    grouped(static_cast<std::uint64_t>(group.lost)),
+                    counted(static_cast<std::uint64_t>(group.running), "pod"), fate_text(group));
+    const std::string cost = group.cost == ask.cost ? std::string{} : cost_text(group.cost);
+    if (!cost.empty()) line += fmt::format("; lost work {}", cost);
+    text += wrapped(printable(line + "."), 2);
+  }
+  const std::string cost = cost_text(ask.cost);
+  if (!cost.empty()) text += fmt::format("  Lost work: {}.\n", cost);
+  return text;
+}
+
+/// Who has the room that the group would take.
+std::string held_back_text(const PlanAsk& ask) {
+  if (!ask.held_back) return {};
+  const PlanHeldBack& held_back = *ask.held_back;
+  std::vector<std::string> takers;
+  for (const PlanTaker& taker : held_back.takers) {
+    if (takers.size() == listed_max) break;
+    takers.push_back(fmt::format("{} (priority {}), {}", taker.ask, taker.priority,
+                                 counted(static_cast<std::uint64_t>(taker.pods), "pod")));
+  }
+  std::string line = fmt::format(
+      "held back: {} of the {} it needs {} room; {} would without what comes first: {}",
+      held_back.room_left, counted(static_cast<std::uint64_t>(held_back.needed), "pod"),
+      held_back.room_left == 1 ? "finds" : "find", held_back.room_alone, fmt::join(takers, "; "));
+  if (held_back.takers.size() > listed_max) {
+    line += fmt::format(" and {} more", grouped(held_back.takers.size() - listed_max));
+  }
+  return wrapped(printable(line), 2);
+}
+
 /// Everything below the heading.
 std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   std::string text;
@@ -142,8 +202,10 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   if (!ask.bounds_reached.empty()) {
     text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
   }
+  text += held_back_text(ask);
   text += placements_table(ask, options.palette);
   text += victims_table(ask, options.palette);
+  text += losses_text(ask);
   if (options.explain) text += explanation_text(ask, options.palette);
   return text;
 }
@@ -164,6 +226,37 @@ std::string_view law_text(WaivedLaw law) {
     case WaivedLaw::law_4_gangs: return "no victim too many, for gangs";
   }
   return {};
+}
+
+/// Asks without a place and how long each has been pending, the longest first.
+std::string starving_text(const Plan& plan) {
+  constexpr std::size_t starving_max = 5;
+  std::vector<const PlanAsk*> asks;
+  for (const PlanAsk& ask : plan.asks) {
+    if (ask.placements.empty() && ask.pending_seconds.value_or(0) > 0) asks.push_back(&ask);
+  }
+  if (asks.empty()) return {};
+  // The order in which they were decided settles ties.
+  std::ranges::stable_sort(asks, std::ranges::greater{},
+                           [](const PlanAsk* ask) { return *ask->pending_seconds; });
+  std::vector<std::string> names;
+  for (const PlanAsk* const ask : asks) {
+    if (names.size() == starving_max) break;
+    names.push_back(fmt::format("{} ({})", ask_text(*ask), pending_text(*ask->pending_seconds)));
+  }
+  std::string line = fmt::format("Without a place, longest first: {}", fmt::join(names, ", "));
+  if (asks.size() > names.size()) {
+    line += fmt::format(" and {} more", grouped(asks.size() - names.size()));
+  }
+  return wrapped(printable(line + "."), 0);
+}
+
+/// Of the whole plan, where no single ask says it.
+std::string total_cost_text(const Plan& plan) {
+  const auto costly =
+      std::ranges::count_if(plan.asks, [](const PlanAsk& ask) { return ask.cost.pod_seconds > 0; });
+  if (costly < 2) return {};
+  return fmt::format("Lost work: {}.\n", cost_text(plan.cost));
 }
 
 std::string laws_text(const Plan& plan) {
@@ -218,6 +311,8 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   } else {
     text += "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
+    text += total_cost_text(plan);
+    text += starving_text(plan);
   }
   if (plan.others_pending > 0) {
     const bool one = plan.others_pending == 1;

@@ -24,6 +24,14 @@ void write_score(DocumentWriter& writer, const ScoreTerms& score) {
   writer.end_object();
 }
 
+void write_cost(DocumentWriter& writer, const PlanCost& cost) {
+  writer.key("cost");
+  writer.begin_object();
+  writer.integer_field("podSeconds", cost.pod_seconds);
+  writer.integer_field("gpuSeconds", cost.gpu_seconds);
+  writer.end_object();
+}
+
 void write_victim(DocumentWriter& writer, const PlanVictim& victim) {
   writer.begin_object();
   writer.string_field("namespace", victim.namespace_name);
@@ -41,12 +49,46 @@ void write_victim(DocumentWriter& writer, const PlanVictim& victim) {
   writer.string_field("alternative", victim.cause_alternative);
   writer.string_field("key", victim.cause_key);
   writer.end_object();
+  write_cost(writer, victim.cost);
+  writer.end_object();
+}
+
+void write_disrupted_group(DocumentWriter& writer, const PlanDisruptedGroup& group) {
+  writer.begin_object();
+  writer.string_field("namespace", group.namespace_name);
+  writer.string_field("name", group.name);
+  writer.string_field("mode", choice_name(group.mode));
+  writer.integer_field("lost", group.lost);
+  writer.integer_field("running", group.running);
+  writer.integer_field("remaining", group.remaining);
+  if (group.minimum > 0) writer.integer_field("minimum", group.minimum);
+  writer.string_field("fate", choice_name(group.fate));
+  write_cost(writer, group.cost);
+  writer.end_object();
+}
+
+void write_taker(DocumentWriter& writer, const PlanTaker& taker) {
+  writer.begin_object();
+  writer.string_field("ask", taker.ask);
+  writer.integer_field("priority", taker.priority);
+  writer.integer_field("pods", taker.pods);
+  writer.end_object();
+}
+
+void write_held_back(DocumentWriter& writer, const PlanHeldBack& held_back) {
+  writer.key("heldBack");
+  writer.begin_object();
+  writer.integer_field("needed", held_back.needed);
+  writer.integer_field("roomLeft", held_back.room_left);
+  writer.integer_field("roomAlone", held_back.room_alone);
+  list_field(writer, "takers", held_back.takers, write_taker);
   writer.end_object();
 }
 
 void write_alternative(DocumentWriter& writer, const PlanAlternative& alternative) {
   writer.begin_object();
   writer.string_field("node", alternative.node);
+  if (!alternative.domain.empty()) writer.string_field("domain", alternative.domain);
   write_score(writer, alternative.score);
   writer.integer_field("victims", alternative.victims);
   writer.integer_field("victimUnits", alternative.victim_units);
@@ -111,13 +153,18 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   writer.string_field("name", ask.name);
   writer.integer_field("priority", ask.priority);
   writer.string_field("outcome", choice_name(ask.outcome));
+  if (ask.pending_seconds) writer.integer_field("pendingSeconds", *ask.pending_seconds);
   list_field(writer, "placements", ask.placements, write_placement);
   if (ask.placement_given) writer.boolean_field("placementGiven", true);
+  if (!ask.domain.empty()) writer.string_field("domain", ask.domain);
   list_field(writer, "victims", ask.victims, write_victim);
+  list_field(writer, "disruptedGroups", ask.disrupted_groups, write_disrupted_group);
+  write_cost(writer, ask.cost);
   list_field(writer, "waitsFor", ask.waits_for, write_placement);
   if (ask.waits_until) writer.string_field("waitsUntil", to_text(*ask.waits_until));
   write_score(writer, ask.score);
   list_field(writer, "boundsReached", ask.bounds_reached, write_text);
+  if (ask.held_back) write_held_back(writer, *ask.held_back);
   writer.string_field("reason", ask.reason);
   if (detail == PlanDetail::with_explanation) write_explanation(writer, ask.explanation);
   writer.end_object();
@@ -188,6 +235,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   list_field(writer, "actions", plan.actions, write_action);
   list_field(writer, "status", plan.status, write_status);
   writer.integer_field("othersPending", plan.others_pending);
+  write_cost(writer, plan.cost);
   writer.end_object();
 }
 

@@ -26,7 +26,10 @@ Plan small_plan() {
                            .cause_for = "Pod default/urgent",
                            .cause_rule = "workload",
                            .cause_alternative = "node n2",
-                           .cause_key = "victims: 2 against 1"}},
+                           .cause_key = "victims: 2 against 1",
+                           .cost = {60, 120}}},
+              .disrupted_groups = {},
+              .cost = {60, 120},
               .score = {{ScoreKey::budget_violations, 1},
                         {ScoreKey::highest_priority, 10},
                         {ScoreKey::raw_priority_sum, 2147483658}},
@@ -63,7 +66,8 @@ Plan small_plan() {
                       .condition = "PodScheduled",
                       .value = false,
                       .reason = "Unschedulable",
-                      .message = "1 pod must leave"}}};
+                      .message = "1 pod must leave"}},
+          .cost = {60, 120}};
 }
 
 TEST(PlanDocument, HasTheFieldsOfTheDesign) {
@@ -76,13 +80,16 @@ TEST(PlanDocument, HasTheFieldsOfTheDesign) {
       R"("default","name":"urgent","node":"n1"}],"victims":[{"namespace":"default","name":"low",)"
       R"("uid":"u1","node":"n1","unit":"Pod default/low","priority":10,"violatesBudget":true,)"
       R"("reason":"lower priority","cause":{"for":"Pod default/urgent","rule":)"
-      R"("workload","alternative":"node n2","key":"victims: 2 against 1"}}],"waitsFor":[],)"
+      R"("workload","alternative":"node n2","key":"victims: 2 against 1"},)"
+      R"("cost":{"podSeconds":60,"gpuSeconds":120}}],"disruptedGroups":[],)"
+      R"("cost":{"podSeconds":60,"gpuSeconds":120},"waitsFor":[],)"
       R"("score":{"budgetViolations":1,"highestPriority":10,"rawPrioritySum":2147483658},)"
       R"("boundsReached":[],"reason":"1 pod must leave"}],"actions":[{"type":"evict",)"
       R"("namespace":"default","name":"low","uid":"u1","node":"n1","for":"Pod default/urgent"},)"
       R"({"type":"wait","namespace":"default","name":"urgent","uid":""}],"status":[{"object":)"
       R"("Pod default/urgent","condition":"PodScheduled","value":false,"reason":)"
-      R"("Unschedulable","message":"1 pod must leave"}],"othersPending":0})"
+      R"("Unschedulable","message":"1 pod must leave"}],"othersPending":0,)"
+      R"("cost":{"podSeconds":60,"gpuSeconds":120}})"
       "\n");
 }
 
@@ -117,6 +124,40 @@ TEST(PlanDocument, SaysUntilWhenOnlyWhereItIsKnown) {
   const std::string text = plan_text_json(plan, PlanDetail::brief, JsonStyle::compact);
   EXPECT_TRUE(text.contains(R"("waitsFor":[{"namespace":"default","name":"old","node":"n2"}],)"
                             R"("waitsUntil":"1970-01-01T00:00:30Z")"))
+      << text;
+}
+
+TEST(PlanDocument, SaysWhatBecomesOfGroupsAndWhoHoldsTheRoom) {
+  Plan plan = small_plan();
+  EXPECT_FALSE(plan_text_json(plan).contains("pendingSeconds"));
+  EXPECT_FALSE(plan_text_json(plan).contains("heldBack"));
+  EXPECT_FALSE(plan_text_json(plan).contains("domain"));
+  PlanAsk& ask = plan.asks.front();
+  ask.pending_seconds = 90;
+  ask.domain = "rack=a";
+  ask.disrupted_groups = {{.namespace_name = "default",
+                           .name = "g",
+                           .mode = DisruptionMode::single,
+                           .lost = 1,
+                           .running = 4,
+                           .remaining = 3,
+                           .minimum = 4,
+                           .fate = GroupFate::degraded,
+                           .cost = {60, 0}}};
+  ask.held_back = {.needed = 4,
+                   .room_left = 1,
+                   .room_alone = 4,
+                   .takers = {{.ask = "PodGroup default/first", .priority = 7, .pods = 3}}};
+  const std::string text = plan_text_json(plan, PlanDetail::brief, JsonStyle::compact);
+  EXPECT_TRUE(text.contains(R"("outcome":"preempts","pendingSeconds":90,"placements":)")) << text;
+  EXPECT_TRUE(text.contains(R"("domain":"rack=a","victims":)")) << text;
+  EXPECT_TRUE(text.contains(
+      R"("disruptedGroups":[{"namespace":"default","name":"g","mode":"single","lost":1,)"
+      R"("running":4,"remaining":3,"minimum":4,"fate":"degraded",)"
+      R"("cost":{"podSeconds":60,"gpuSeconds":0}}],"cost":)"))
+      << text;
+  EXPECT_TRUE(text.contains(R"("heldBack":{"needed":4,"roomLeft":1,"roomAlone":4,"takers":[{"ask":)"
+                            R"("PodGroup default/first","priority":7,"pods":3}]},"reason":)"))
       << text;
 }
 

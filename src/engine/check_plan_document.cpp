@@ -1,11 +1,14 @@
-// What the plan says about itself: causes, actions and scores (law 9).
+// What the plan says about itself: causes, actions, scores, and what is lost (law 9).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "base/checked_math.hpp"
 #include "engine/check_plan_hearing.hpp"
+#include "model/gpus.hpp"
 
 namespace makeway {
 namespace {
@@ -123,6 +126,137 @@ void judge_score(Hearing& hearing, const HeardAsk& ask, const EvictionRules& rul
   }
 }
 
+// ---- What is lost -------------------------------------------------------------------------------
+
+/// Recounts costs and disrupted groups from the objects, ask by ask.
+class LossJudge {
+ public:
+  explicit LossJudge(Hearing& hearing) : hearing_(hearing), cluster_(hearing.cluster) {}
+
+  void judge();
+
+ private:
+  using GroupName = std::pair<std::string, std::string>;
+
+  void judge(const HeardAsk& ask);
+  void judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
+                   const std::vector<PodIndex>& lost);
+  PlanCost cost(PodIndex index) const;
+  std::int64_t lost_seconds(const Pod& pod) const;
+  bool runs(const Pod& pod, PodIndex index) const;
+  void compare(const std::string& ask, std::string_view whose, const PlanCost& said,
+               const PlanCost& truth);
+
+  Hearing& hearing_;
+  const Cluster& cluster_;
+  std::set<PodIndex> gone_;  ///< Victims of asks before.
+};
+
+void LossJudge::judge() {
+  PlanCost total;
+  for (const HeardAsk& ask : hearing_.asks) {
+    judge(ask);
+    total = sum(total, ask.entry->cost);
+  }
+  if (hearing_.asks.size() == hearing_.plan.asks.size()) {
+    compare("", "the plan", hearing_.plan.cost, total);
+  }
+}
+
+void LossJudge::judge(const HeardAsk& ask) {
+  // Whoever is no bound pod, or named twice, is a breach already.
+  if (ask.victims.size() != ask.entry->victims.size()) return;
+  PlanCost total;
+  std::map<GroupName, std::vector<PodIndex>> lost;
+  for (const HeardVictim& victim : ask.victims) {
+    const PlanCost truth = cost(victim.pod);
+    compare(ask.text, victim.text, victim.entry->cost, truth);
+    total = sum(total, truth);
+    const Pod pod = cluster_.pod(victim.pod);
+    if (!pod.group.empty()) lost[{pod.namespace_name, pod.group}].push_back(victim.pod);
+  }
+  compare(ask.text, "the ask", ask.entry->cost, total);
+  const auto name = [](const PlanDisruptedGroup& group) {
+    return GroupName(group.namespace_name, group.name);
+  };
+  const auto first = [](const auto& entry) { return entry.first; };
+  if (!std::ranges::equal(ask.entry->disrupted_groups, lost, {}, name, first)) {
+    hearing_.breaches.add(9, ask.text, "it does not name the groups that its victims belong to");
+  } else {
+    auto pods = lost.begin();
+    for (const PlanDisruptedGroup& entry : ask.entry->disrupted_groups) {
+      judge_group(ask, entry, (pods++)->second);
+    }
+  }
+  for (const HeardVictim& victim : ask.victims) gone_.insert(victim.pod);
+}
+
+void LossJudge::judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
+                            const std::vector<PodIndex>& lost) {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[lost.front()]];
+  PlanDisruptedGroup truth{.namespace_name = entry.namespace_name,
+                           .name = entry.name,
+                           .mode = unit.mode,
+                           .lost = static_cast<std::int64_t>(lost.size()),
+                           .minimum = unit.gang ? unit.minimum : 0};
+  for (const PodIndex member : cluster_.groups()[unit.group].members) {
+    if (runs(cluster_.pod(member), member)) ++truth.running;
+  }
+  truth.remaining = truth.running - truth.lost;
+  if (truth.remaining < truth.minimum) truth.fate = GroupFate::degraded;
+  if (truth.remaining == 0) truth.fate = GroupFate::leaves;
+  for (const PodIndex pod : lost) truth.cost = sum(truth.cost, cost(pod));
+  if (entry == truth) return;
+  hearing_.breaches.add(
+      9, ask.text,
+      fmt::format(
+          "PodGroup {}/{} loses {} of {} pods, minimum {}, and {}; that is not what it says",
+          entry.namespace_name, entry.name, truth.lost, truth.running, truth.minimum,
+          choice_name(truth.fate)));
+}
+
+bool LossJudge::runs(const Pod& pod, PodIndex index) const {
+  const bool leaving = hearing_.configuration.workload.leaving_room != LeavingRoom::victims &&
+                       pod.deletion.has_value();
+  return !pod.node.empty() && !leaving && !gone_.contains(index);
+}
+
+PlanCost LossJudge::cost(PodIndex index) const {
+  const Pod pod = cluster_.pod(index);
+  PlanCost result{.pod_seconds = lost_seconds(pod)};
+  for (const Amount& amount : pod.requests) {
+    if (!is_gpu(amount.resource)) continue;
+    const std::int64_t seconds = saturated_mul(result.pod_seconds, amount.amount);
+    result.gpu_seconds = saturated_add(result.gpu_seconds, seconds);
+  }
+  return result;
+}
+
+/// SPEC section 2: a cost that is stated, else since the checkpoint or the start, the later one.
+std::int64_t LossJudge::lost_seconds(const Pod& pod) const {
+  std::optional<PodGroup> group;
+  if (const auto found = cluster_.find_group(pod.namespace_name, pod.group);
+      found && !pod.group.empty()) {
+    group = cluster_.groups()[*found].object;
+  }
+  if (pod.notes.preemption_cost_seconds) return *pod.notes.preemption_cost_seconds;
+  if (group && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
+  std::optional<Time> since = pod.notes.last_checkpoint;
+  if (!since && group) since = group->last_checkpoint;
+  if (pod.started && (!since || *since < *pod.started)) since = pod.started;
+  const Time now = hearing_.plan.now;
+  return since && *since < now ? (now - *since).ms / 1000 : 0;
+}
+
+void LossJudge::compare(const std::string& ask, std::string_view whose, const PlanCost& said,
+                        const PlanCost& truth) {
+  if (said == truth) return;
+  hearing_.breaches.add(
+      9, ask,
+      fmt::format("{} loses {} pod-seconds and {} GPU-seconds, and that is said to be {} and {}",
+                  whose, truth.pod_seconds, truth.gpu_seconds, said.pod_seconds, said.gpu_seconds));
+}
+
 }  // namespace
 
 void judge_document(Hearing& hearing) {
@@ -131,6 +265,7 @@ void judge_document(Hearing& hearing) {
     judge_causes(hearing, ask);
     judge_score(hearing, ask, rules);
   }
+  LossJudge(hearing).judge();
   ActionJudge(hearing).judge();
 }
 

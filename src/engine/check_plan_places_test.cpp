@@ -304,6 +304,52 @@ TEST(CheckPlan, Law9EveryVictimHasItsCause) {
   EXPECT_EQ(laws_without(&PlanVictim::node), Laws{9});
 }
 
+/// low-a runs for 999 s and holds 2 GPUs; low-b, of a gang of two, stated 60 s.
+TEST(CheckPlan, Law9WhatIsLostIsRecounted) {
+  PodGroup gang = group("gang", DisruptionMode::single);
+  gang.policy.gang = true;
+  gang.policy.minimum = 2;
+  gang.preemption_cost_seconds = 60;
+  Pod low_a = pod("low-a", "n1", 10, 500);
+  low_a.requests.push_back({"nvidia.com/gpu", 2});
+  low_a.requests.push_back({"nvidia.com/gpumem", 4000});
+  Scene scene(node("n1", 1000), node("n2", 1000), gang, low_a,
+              in_group(pod("low-b", "n1", 10, 500), "gang"),
+              in_group(pod("stays", "n2", 10, 1000), "gang"), pod("urgent", "", 100, 1000));
+  PlanAsk& ask = scene.ask("urgent", Outcome::preempts, "n1", {"low-a", "low-b"});
+  ask.victims[0].cost = {.pod_seconds = 999, .gpu_seconds = 1998};
+  ask.victims[1].cost = {.pod_seconds = 60};
+  ask.disrupted_groups = {{.namespace_name = "default",
+                           .name = "gang",
+                           .lost = 1,
+                           .running = 2,
+                           .remaining = 1,
+                           .minimum = 2,
+                           .fate = GroupFate::degraded,
+                           .cost = {.pod_seconds = 60}}};
+  ask.cost = {.pod_seconds = 1059, .gpu_seconds = 1998};
+  scene.plan.cost = ask.cost;
+  EXPECT_TRUE(scene.breaches_as_is().empty());
+  const Plan right = scene.plan;
+  const auto breaks = [&](const auto& change) {
+    scene.plan = right;
+    change(scene.plan);
+    const std::vector<LawBreach> found = scene.breaches_as_is();
+    return found.size() == 1 && found.front().law == 9;
+  };
+  EXPECT_TRUE(breaks([](Plan& plan) { plan.cost.gpu_seconds += 1; }));
+  EXPECT_TRUE(breaks([](Plan& plan) { plan.asks[0].victims[0].cost.gpu_seconds = 0; }));
+  EXPECT_TRUE(breaks([](Plan& plan) { plan.asks[0].disrupted_groups.clear(); }));
+  EXPECT_TRUE(breaks([](Plan& plan) { plan.asks[0].disrupted_groups[0].lost = 2; }));
+  EXPECT_TRUE(breaks([](Plan& plan) { plan.asks[0].disrupted_groups[0].minimum = 0; }));
+  EXPECT_TRUE(
+      breaks([](Plan& plan) { plan.asks[0].disrupted_groups[0].fate = GroupFate::runs_on; }));
+  EXPECT_TRUE(breaks([](Plan& plan) {
+    plan.asks[0].cost.pod_seconds = 1;
+    plan.cost.pod_seconds = 1;
+  }));
+}
+
 TEST(CheckPlan, Law9ActionsFollowFromTheEntries) {
   Scene scene(node("n1", 1000), pod("low", "n1", 10, 600), pod("urgent", "", 100, 600));
   scene.ask("urgent", Outcome::preempts, "n1", {"low"});

@@ -10,8 +10,8 @@ VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Tim
     : survey_(survey),
       configuration_(configuration),
       now_(now),
-      settled_(
-          std::make_shared<SparseColumn<PodIndex, std::uint8_t>>(survey.cluster().pods().slots())) {
+      own_settled_(std::make_unique<Settled>(survey.cluster().pods().slots())),
+      settled_(own_settled_.get()) {
   read_names();
 }
 
@@ -209,7 +209,8 @@ void VictimRules::add_group(const Scratch& scratch, UnitIndex index, VictimList&
   list.units.push_back(unit);
 }
 
-/// A stated cost, else the time since the last checkpoint, else the run time.
+/// A stated cost, else the time since the last checkpoint, else the run time; of each, what the pod
+/// says comes before what its group says.
 std::int64_t VictimRules::lost_work_seconds(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodNotes& notes = cluster.notes(cluster.pods().notes[pod]);
@@ -220,12 +221,13 @@ std::int64_t VictimRules::lost_work_seconds(PodIndex pod) const {
   }
   if (notes.preemption_cost_seconds) return *notes.preemption_cost_seconds;
   if (group != nullptr && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
-  Time since = started(pod);
-  if (notes.last_checkpoint) {
-    since = std::max(since, *notes.last_checkpoint);
-  } else if (group != nullptr && group->last_checkpoint) {
-    since = std::max(since, *group->last_checkpoint);
-  }
+  const std::optional<Time> checkpoint = notes.last_checkpoint ? notes.last_checkpoint
+                                         : group != nullptr    ? group->last_checkpoint
+                                                               : std::nullopt;
+  // Who started after the checkpoint has lost no more than its own run.
+  Time since = cluster.pods().started[pod];
+  if (checkpoint) since = since == no_time ? *checkpoint : std::max(since, *checkpoint);
+  if (since == no_time) since = now_;
   return std::max(std::int64_t{0}, (now_ - since).ms / 1000);
 }
 

@@ -126,7 +126,9 @@ class VictimRules {
   Survey& survey_;
   const Configuration& configuration_;
   Time now_;
-  std::shared_ptr<SparseColumn<PodIndex, std::uint8_t>> settled_;
+  using Settled = SparseColumn<PodIndex, std::uint8_t>;
+  std::unique_ptr<Settled> own_settled_;
+  Settled* settled_;  ///< Own, or that of the rules that these are like.
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
   std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.

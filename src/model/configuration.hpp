@@ -320,7 +320,7 @@ struct WorkloadSettings {
   MemberOrder member_order = MemberOrder::largest;
   NodeScore node_score = NodeScore::pack;
   PlacementGuide placement_guide = PlacementGuide::victims;
-  std::int64_t placements_max = 8;
+  std::int64_t placements_max = 32;
   bool start_from_simple_plans = true;
   SearchMode search = SearchMode::fast;
   PrioritySearch priority_search = PrioritySearch::adaptive;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checked_math.hpp"
 #include "base/problem.hpp"
 #include "model/resource.hpp"
 
@@ -24,6 +25,11 @@ std::string exact_amount(std::string_view resource, std::int64_t amount) {
 }
 
 }  // namespace
+
+PlanCost sum(const PlanCost& a, const PlanCost& b) {
+  return {.pod_seconds = saturated_add(a.pod_seconds, b.pod_seconds),
+          .gpu_seconds = saturated_add(a.gpu_seconds, b.gpu_seconds)};
+}
 
 std::string ask_text(const PlanAsk& ask) {
   return fmt::format("{} {}/{}", choice_name(ask.kind), ask.namespace_name, ask.name);

@@ -14,6 +14,7 @@
 
 #include "base/time.hpp"
 #include "model/configuration.hpp"
+#include "model/objects.hpp"
 
 namespace makeway {
 
@@ -50,6 +51,14 @@ struct ScoreTerm {
 /// In the order of `workload.scoreKeys`; smaller is better, the first difference decides.
 using ScoreTerms = std::vector<ScoreTerm>;
 
+/// Work that is lost because pods leave: since their start or last checkpoint, or as they state.
+struct PlanCost {
+  std::int64_t pod_seconds = 0;
+  std::int64_t gpu_seconds = 0;  ///< Each pod's seconds times the GPUs that it asks for.
+
+  friend bool operator==(const PlanCost&, const PlanCost&) = default;
+};
+
 struct PlanVictim {
   std::string namespace_name;
   std::string name;
@@ -64,8 +73,58 @@ struct PlanVictim {
   std::string cause_rule;         ///< "workload: pods of lower priority on one node"
   std::string cause_alternative;  ///< "node n2", or why there is none.
   std::string cause_key;          ///< "highest-priority: 10 against 20"
+  PlanCost cost;
 
   friend bool operator==(const PlanVictim&, const PlanVictim&) = default;
+};
+
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<DisruptionMode> = {"single", "all"};
+
+/// What becomes of a group that loses pods.
+enum class GroupFate : std::uint8_t {
+  runs_on,   ///< With its minimum or more.
+  degraded,  ///< With fewer than its minimum.
+  leaves,    ///< None of its pods stays.
+};
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<GroupFate> = {"runs-on", "degraded",
+                                                                            "leaves"};
+
+/// A group that loses pods to an ask. Its pods are counted without those that are leaving anyway or
+/// are victims of asks before.
+struct PlanDisruptedGroup {
+  std::string namespace_name;
+  std::string name;
+  DisruptionMode mode = DisruptionMode::single;
+  std::int64_t lost = 0;
+  std::int64_t running = 0;    ///< Before these are lost.
+  std::int64_t remaining = 0;  ///< Afterwards.
+  std::int64_t minimum = 0;    ///< Of a gang; 0: the group has none.
+  GroupFate fate = GroupFate::runs_on;
+  PlanCost cost;
+
+  friend bool operator==(const PlanDisruptedGroup&, const PlanDisruptedGroup&) = default;
+};
+
+/// Who has room that another ask would use.
+struct PlanTaker {
+  std::string ask;  ///< "PodGroup default/first"
+  std::int32_t priority = 0;
+  std::int64_t pods = 0;  ///< Its pods on the nodes that the other would use.
+
+  friend bool operator==(const PlanTaker&, const PlanTaker&) = default;
+};
+
+/// A group without a place for which there is room, if asks before it are not counted. Members are
+/// counted that find room without anybody leaving for them.
+struct PlanHeldBack {
+  std::int64_t needed = 0;
+  std::int64_t room_left = 0;     ///< Members that find room beside what others get.
+  std::int64_t room_alone = 0;    ///< Members that would if nobody else got or kept a place.
+  std::vector<PlanTaker> takers;  ///< In the order in which they are decided.
+
+  friend bool operator==(const PlanHeldBack&, const PlanHeldBack&) = default;
 };
 
 /// Why a node cannot hold an ask.
@@ -112,7 +171,8 @@ struct PlanRefusal {
 
 /// Another place where the ask could have gone.
 struct PlanAlternative {
-  std::string node;
+  std::string node;    ///< Of a group: its nodes.
+  std::string domain;  ///< Of a group: "rack=a"; empty: the whole cluster.
   ScoreTerms score;
   std::int64_t victims = 0;
   std::int64_t victim_units = 0;
@@ -161,14 +221,21 @@ struct PlanAsk {
   std::string name;
   std::int32_t priority = 0;
   Outcome outcome = Outcome::infeasible;
+  /// Since the pod or group was created; of a group with running members, since its oldest pending
+  /// one was. Nothing: that is not known.
+  std::optional<std::int64_t> pending_seconds;
   std::vector<PodPlacement> placements;
-  bool placement_given = false;         ///< Whoever asked said where; only victims were chosen.
-  std::vector<PlanVictim> victims;      ///< Most important first.
+  std::string domain;               ///< Of a group that preempts; empty: the whole cluster.
+  bool placement_given = false;     ///< Whoever asked said where; only victims were chosen.
+  std::vector<PlanVictim> victims;  ///< Most important first.
+  std::vector<PlanDisruptedGroup> disrupted_groups;  ///< By namespace and name.
+  PlanCost cost;                                     ///< Over all victims.
   std::vector<PodPlacement> waits_for;  ///< Leaving pods whose room is needed, and where they are.
   std::optional<Time> waits_until;      ///< The end of a delay.
   ScoreTerms score;                     ///< Empty without victims.
   std::vector<std::string> bounds_reached;  ///< Names of bounds that stopped a search.
-  std::string reason;                       ///< One sentence.
+  std::optional<PlanHeldBack> held_back;
+  std::string reason;  ///< One sentence.
   PlanExplanation explanation;
 
   friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
@@ -212,9 +279,12 @@ struct Plan {
   std::vector<PlanAction> actions;
   std::vector<PlanStatus> status;
   std::int64_t others_pending = 0;  ///< Pending pods that did not ask.
+  PlanCost cost;                    ///< Over all asks.
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+PlanCost sum(const PlanCost& a, const PlanCost& b);
 
 /// "Pod default/urgent"
 std::string ask_text(const PlanAsk& ask);

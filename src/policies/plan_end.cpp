@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/group_status.hpp"
+#include "policies/plan_losses.hpp"
 
 namespace makeway {
 namespace {
@@ -104,6 +105,7 @@ void finish_plan(Cycle& cycle) {
   plan.now = cycle.rules.now();
   plan.configuration_hash = configuration_hash(cycle.configuration);
   plan.laws_waived = cycle.configuration.engine.laws_waived;
+  add_losses(cycle);
   for (const PlanAsk& ask : plan.asks) add_actions(cycle.cluster, ask, plan);
   plan.id = identity_of(plan);
 }

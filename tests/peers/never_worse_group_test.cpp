@@ -12,7 +12,7 @@
 #include "codec/load.hpp"
 #include "codec/presets.hpp"
 #include "support/peer_answer.hpp"
-#include "support/plan_cost.hpp"
+#include "support/scored_answer.hpp"
 #include "support/vector_file.hpp"
 
 namespace makeway {
@@ -61,8 +61,8 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Pe
     ++tally.left_out[fmt::format("law {} is broken", breach->law)];
     return;
   }
-  const PlanCost our_cost = cost_of(cluster, configuration, ours, now);
-  const PlanCost their_cost = cost_of(cluster, configuration, theirs, now);
+  const ScoredAnswer our_cost = cost_of(cluster, configuration, ours, now);
+  const ScoredAnswer their_cost = cost_of(cluster, configuration, theirs, now);
   const int order = compared(our_cost, their_cost);
   if (order > 0) {
     tally.worse.push_back(fmt::format("{}\nours {}\n{}\nkube {}\n{}", item.id,

@@ -25,10 +25,10 @@
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 #include "policies/decide.hpp"
-#include "support/plan_cost.hpp"
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
 #include "support/random_shape.hpp"
+#include "support/scored_answer.hpp"
 
 namespace makeway {
 namespace {
@@ -214,9 +214,9 @@ TEST(BestGangs, SayWhatTheyCost) {
     const Configuration rules = random_rules(random);
     if (!cluster) return;
     const PlanAsk ask = decided(*cluster, rules, default_preset).asks.front();
-    const PlanCost cost = cost_of(*cluster, rules, ask, planning_now);
+    const ScoredAnswer cost = cost_of(*cluster, rules, ask, planning_now);
     if (cost.kind != CostKind::victims) return;
-    EXPECT_EQ(text(cost), text(PlanCost{.kind = CostKind::victims, .score = ask.score}))
+    EXPECT_EQ(text(cost), text(ScoredAnswer{.kind = CostKind::victims, .score = ask.score}))
         << places_and_victims(ask) << "\n"
         << changed_knobs(rules);
   });
@@ -231,7 +231,7 @@ TEST(BestGangs, AreNeverBetterThanThoseOfTheBruteForce) {
     const BruteGroupAnswer best = brute_force_group(*cluster, rules, group, planning_now);
     if (best.verdict == BruteVerdict::unknown) return;
     const PlanAsk ask = decided(*cluster, rules, default_preset).asks.front();
-    const PlanCost ours = cost_of(*cluster, rules, ask, planning_now);
+    const ScoredAnswer ours = cost_of(*cluster, rules, ask, planning_now);
     const Plan best_plan = plan_of(*cluster, rules, group, best, planning_now);
     EXPECT_GE(compared(ours, cost_of(best)), 0)
         << places_and_victims(ask) << "\n"
@@ -266,10 +266,10 @@ class Table {
     need_victims_ += best.verdict == BruteVerdict::preempts ? 1 : 0;
     need_nobody_ += (cost_of(best).kind == CostKind::nobody) ? 1 : 0;
     std::vector<std::string> answers;
-    std::optional<PlanCost> ours;
+    std::optional<ScoredAnswer> ours;
     for (const std::string_view preset : presets) {
       const Plan plan = decided(cluster, rules_of(preset, evict_for_), preset);
-      const PlanCost cost = cost_of(cluster, rules_, plan.asks.front(), planning_now);
+      const ScoredAnswer cost = cost_of(cluster, rules_, plan.asks.front(), planning_now);
       const auto breach = breach_of(cluster, rules_, plan);
       count(rows_[preset], best, cost, breach);
       answers.push_back(
@@ -304,7 +304,7 @@ class Table {
   const std::vector<std::string>& worse() const { return worse_; }
 
  private:
-  static void count(Row& row, const BruteGroupAnswer& best, const PlanCost& cost,
+  static void count(Row& row, const BruteGroupAnswer& best, const ScoredAnswer& cost,
                     const std::optional<LawBreach>& breach) {
     if ((cost_of(best).kind == CostKind::nobody) && cost.kind == CostKind::victims) ++row.needless;
     if (best.verdict != BruteVerdict::preempts) return;

@@ -108,9 +108,9 @@ const Plan& History::cycle() {
   std::vector<std::string> complaints = laws_.judge(cluster_, plan);
   if (complaints.empty()) {
     carry_out(plan);
-  } else {
-    complaints_.insert(complaints_.end(), complaints.begin(), complaints.end());
+    complaints = laws_.judge_gangs(cluster_);
   }
+  complaints_.insert(complaints_.end(), complaints.begin(), complaints.end());
   return plans_.back();
 }
 
@@ -176,14 +176,30 @@ void History::spend_budgets(const Pod& victim) {
   }
 }
 
-/// A nomination that no plan repeats is over. Groups for which nothing was found keep theirs.
+/// A nomination that no plan repeats is over: of a pod, and of a member whose group has places that
+/// are not its own. Groups for which nothing was found keep theirs.
 void History::drop_nominations(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
-    if (ask.kind != AskKind::pod || !ask.placements.empty()) continue;
-    Pod pending = pod({ask.namespace_name, ask.name});
-    if (pending.nominated_node.empty()) continue;
-    pending.nominated_node.clear();
-    cluster_.apply(pending);
+    std::vector<PodKey> without;
+    if (ask.kind == AskKind::pod && ask.placements.empty()) {
+      without.emplace_back(ask.namespace_name, ask.name);
+    }
+    if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
+      const GroupIndex group = *cluster_.find_group(ask.namespace_name, ask.name);
+      for (const PodIndex index : cluster_.groups()[group].members) {
+        const PodKey key = key_of(cluster_.pod(index));
+        const bool placed = std::ranges::any_of(ask.placements, [&](const PodPlacement& place) {
+          return PodKey(place.namespace_name, place.name) == key;
+        });
+        if (!placed) without.push_back(key);
+      }
+    }
+    for (const PodKey& key : without) {
+      Pod pending = pod(key);
+      if (pending.nominated_node.empty()) continue;
+      pending.nominated_node.clear();
+      cluster_.apply(pending);
+    }
   }
 }
 

@@ -75,6 +75,7 @@ bool still_awaited(const Pod& pod, const Configuration& configuration, Time now)
 std::vector<std::string> HistoryLaws::judge(const Cluster& cluster, const Plan& plan) {
   complaints_.clear();
   ++cycle_;
+  if (gangs_unknown_) note_gangs(cluster);
   for (const LawBreach& breach : check_plan(cluster, configuration_, plan)) {
     complaints_.push_back(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));
   }
@@ -83,6 +84,40 @@ std::vector<std::string> HistoryLaws::judge(const Cluster& cluster, const Plan& 
   judge_promises(cluster, plan);
   remember(cluster, plan);
   return std::move(complaints_);
+}
+
+namespace {
+
+std::int64_t running(const Cluster& cluster, const Group& group) {
+  return std::ranges::count_if(group.members,
+                               [&](PodIndex pod) { return cluster.pods().node[pod].exists(); });
+}
+
+}  // namespace
+
+void HistoryLaws::note_gangs(const Cluster& cluster) {
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    if (running(cluster, group) > 0) gangs_.insert(group.unit);
+  }
+  gangs_unknown_ = false;
+}
+
+std::vector<std::string> HistoryLaws::judge_gangs(const Cluster& cluster) {
+  std::vector<std::string> complaints;
+  if (gangs_unknown_) return complaints;  // A bind did not come off.
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    const Unit& unit = cluster.units()[group.unit];
+    const std::int64_t count = running(cluster, group);
+    if (!unit.gang || count == 0 || gangs_.contains(group.unit)) continue;
+    gangs_.insert(group.unit);
+    if (count >= unit.minimum) continue;
+    complaints.push_back(fmt::format("law 3, PodGroup {}/{}: {} of its minimum {} run",
+                                     cluster.text(group.namespace_name), cluster.text(group.name),
+                                     count, unit.minimum));
+  }
+  return complaints;
 }
 
 /// An ask that is held only by whom it preempted: it does not say that it will fit.

@@ -7,8 +7,10 @@
 //  - law 7: an ask that has its place, and gets victims again before it is there;
 //  - law 3: an ask that had its place and has none any more; or that is not bound where it was
 //    planned, although everybody who was leaving is gone.
-// The last two are promises. They hold as long as nothing but the plans themselves happens to the
-// cluster; whoever does anything else to it says `forget`.
+//  - law 3: after a plan was carried out, a gang that has some members running, fewer than its
+//    minimum, and never had its minimum. Who lost members later is only degraded.
+// The two before the last are promises. They hold as long as nothing but the plans themselves
+// happens to the cluster; whoever does anything else to it says `forget`.
 //
 // By law 7 a strictly higher ask may take a promised place, and the promise is void; `Takers` says
 // who.
@@ -51,7 +53,13 @@ class HistoryLaws {
   std::vector<std::string> judge(const Cluster& cluster, const Plan& plan);
 
   /// Something happened that no plan asked for: nothing is promised any more.
-  void forget() { promises_.clear(); }
+  void forget() {
+    promises_.clear();
+    gangs_unknown_ = true;
+  }
+
+  /// What is wrong with the state that a plan has led to.
+  std::vector<std::string> judge_gangs(const Cluster& cluster);
 
  private:
   struct Promise {
@@ -62,6 +70,7 @@ class HistoryLaws {
     int cycle = 0;
   };
 
+  void note_gangs(const Cluster& cluster);
   void judge_victims(const Plan& plan);
   void judge_rooms(const Cluster& cluster, const Plan& plan);
   void judge_promises(const Cluster& cluster, const Plan& plan);
@@ -77,6 +86,8 @@ class HistoryLaws {
   std::map<std::string, Promise> promises_;  ///< By ask_text.
   std::vector<std::string> complaints_;
   int cycle_ = 0;
+  std::set<UnitIndex> gangs_;  ///< They have had their minimum, or began with less.
+  bool gangs_unknown_ = true;  ///< Something else happened: who runs in part may do so.
 };
 
 }  // namespace makeway

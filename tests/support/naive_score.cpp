@@ -57,7 +57,11 @@ std::int64_t NaiveScore::lost_work(PodIndex pod) const {
   std::int64_t lost_ms = age_ms(pod);
   std::optional<Time> checkpoint = notes.last_checkpoint;
   if (!checkpoint && group != nullptr) checkpoint = group->last_checkpoint;
-  if (checkpoint) lost_ms = std::min(lost_ms, (now_ - *checkpoint).ms);
+  const bool start_known = cluster_.pods().started[pod] != no_time;
+  if (checkpoint) {
+    const std::int64_t since_ms = (now_ - *checkpoint).ms;
+    lost_ms = start_known ? std::min(lost_ms, since_ms) : since_ms;
+  }
   return lost_ms > 0 ? lost_ms / 1000 : 0;
 }
 

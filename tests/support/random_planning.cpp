@@ -44,6 +44,7 @@ class Planning {
   void make_groups();
   DisruptionBudget make_budget(std::size_t number);
   Pod make_ask(std::size_t number);
+  void make_gang(std::size_t number, std::vector<Pod>& asks);
   void nominate(Pod& pod);
   std::vector<Change> classes() const;
 
@@ -254,6 +255,25 @@ Pod Planning::make_ask(std::size_t number) {
   return pod;
 }
 
+/// Two to five members that are alike; one may be more than its minimum.
+void Planning::make_gang(std::size_t number, std::vector<Pod>& asks) {
+  const Pod first = make_ask(asks.size() + 1);
+  PodGroup group = make_group(fmt::format("gang-{}", number), first.namespace_name);
+  const std::int64_t members = random_.between(2, 5);
+  group.policy.gang = true;
+  group.policy.minimum = static_cast<std::int32_t>(members - (random_.chance(30) ? 1 : 0));
+  group.priority.priority = first.priority;
+  for (std::int64_t i = 0; i < members; ++i) {
+    Pod member = first;
+    member.name = fmt::format("gang-{}-{}", number, i);
+    member.uid = fmt::format("uid-{}", member.name);
+    member.nominated_node.clear();
+    member.group = group.name;
+    asks.push_back(std::move(member));
+  }
+  groups_.push_back(std::move(group));
+}
+
 /// To a node where, as often as not, somebody preempted is still leaving.
 void Planning::nominate(Pod& pod) {
   pod.nominated_node = random_.pick(nodes_).name;
@@ -302,6 +322,7 @@ std::vector<Change> Planning::make() {
       asks.push_back(std::move(member));
     }
   }
+  for (std::size_t i = 0; i < options_.gangs; ++i) make_gang(i, asks);
   if (options_.budgets) {
     const std::uint64_t count = 1 + random_.below(3);
     for (std::uint64_t i = 0; i < count; ++i) objects.emplace_back(make_budget(i));

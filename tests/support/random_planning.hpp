@@ -25,6 +25,7 @@ inline constexpr Time planning_now{1'767'225'600'000};
 struct RandomPlanning {
   std::size_t nodes = 4;
   std::size_t asks = 1;
+  std::size_t gangs = 0;  ///< None of whose members runs, besides `pending_members`.
   std::size_t namespaces = 1;
   std::size_t priorities = 3;  ///< Distinct ones among the bound pods.
   // Nodes.

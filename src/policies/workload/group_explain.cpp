@@ -30,7 +30,7 @@ std::size_t node_count(const PlanAsk& ask) {
   return nodes.size() - repeated.size();
 }
 
-/// "n1, n2 in rack=a"; the domain when there is one.
+/// "n1, n2"
 std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
   constexpr std::size_t told_max = 3;
   std::vector<std::string> nodes;
@@ -43,7 +43,6 @@ std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
   nodes.resize(nodes.size() - more);
   std::string text = fmt::format("{}", fmt::join(nodes, ", "));
   if (more > 0) text += fmt::format(" and {} more", more);
-  if (!other.domain->name.empty()) text += fmt::format(" in {}", other.domain->name);
   return text;
 }
 
@@ -102,13 +101,17 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
     cause.key = "given";
   } else if (other != nullptr) {
     cause.alternative = "the placement on " + others_nodes;
+    if (!other->domain->name.empty()) cause.alternative += " in " + other->domain->name;
     cause.key = decided_on(chosen.score, other->score);
   }
+  ask.domain = chosen.domain->name;
   explain_victims(cycle, chosen.victims, cause, ask);
   explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   if (other == nullptr || chosen.victims.pods.empty()) return;
-  ask.explanation.alternatives.push_back(
-      alternative_of(others_nodes, other->score, other->victims, chosen.score));
+  PlanAlternative alternative =
+      alternative_of(others_nodes, other->score, other->victims, chosen.score);
+  alternative.domain = other->domain->name;
+  ask.explanation.alternatives.push_back(std::move(alternative));
 }
 
 }  // namespace makeway

@@ -5,11 +5,10 @@
 namespace makeway {
 namespace {
 
-/// Pairs of member and node that one placement member by member may look at, where counts do
-/// almost as well.
-constexpr std::int64_t small_placement = 256;
-/// The same, where only a look at every node finds a place.
-constexpr std::int64_t large_placement = 2'000;
+/// Pairs of member and node that placements member by member may look at, all together: where
+/// counts do almost as well, and where only a look at every node finds a place.
+constexpr std::int64_t looks_beside_counts = 2'048;
+constexpr std::int64_t looks_without_counts = 16'384;
 
 bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
   const auto same_place = [](const PodOnNode& one, const PodOnNode& other) {
@@ -188,14 +187,14 @@ void GroupPlans::plan_for_victims(Place& place) {
   if (best_) consider(search.run_guided(guide()));
   const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
   const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
-  const std::int64_t looks_max =
-      placements_max * (search.guidable() ? small_placement : large_placement);
-  placements_left_ = std::min(placements_max, looks_max / std::max<std::int64_t>(looks, 1));
-  if (placements_left_ > 0 && !nobody_leaves()) take_detours(search);
-  if (best_ && !nobody_leaves()) {
-    if (search.guidable()) keep_each_victim(search);
-    consider(search.polish(*best_));
-  }
+  const std::int64_t looks_max = search.guidable() ? looks_beside_counts : looks_without_counts;
+  const std::int64_t tries = std::min(placements_max, looks_max / std::max<std::int64_t>(looks, 1));
+  placements_left_ = tries;
+  if (!nobody_leaves()) take_detours(search);
+  if (!best_ || nobody_leaves()) return;
+  placements_left_ = tries;
+  if (search.guidable()) keep_each_victim(search);
+  consider(search.polish(*best_));
 }
 
 /// The best nodes first, then every member's second best, and so on.
@@ -222,8 +221,8 @@ void GroupPlans::take_detours(GroupSearch& search) {
 
 /// Somebody who leaves in the best plan so far stays: is there a better one?
 void GroupPlans::keep_each_victim(GroupSearch& search) {
-  std::int64_t tries = placements_left_;
-  for (std::size_t at = 0; tries > 0 && at < best_->victims.units.size(); --tries) {
+  for (std::size_t at = 0; placements_left_ > 0 && at < best_->victims.units.size();) {
+    --placements_left_;
     const auto kept = best_->victims.pods_of(best_->victims.units[at]);
     const std::vector<PodIndex> stays(kept.begin(), kept.end());
     GroupSearch::Guide next = guide();

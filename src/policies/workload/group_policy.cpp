@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/group_status.hpp"
 #include "policies/workload/group_explain.hpp"
 #include "policies/workload/group_plans.hpp"
+#include "policies/workload/group_waits.hpp"
 #include "policies/workload/member_order.hpp"
 #include "policies/workload/waiting.hpp"
 
@@ -28,6 +30,7 @@ class GroupDecision {
   bool fits_now();
   bool fits_later();
   std::vector<PodOnNode> nominations() const;
+  std::vector<PodOnNode> valid_nominations();
   MemberFits& now() {
     if (!now_) now_.emplace(cycle_, cycle_.now, task_.members);
     return *now_;
@@ -99,6 +102,7 @@ void GroupDecision::run() {
   for (const PodIndex member : task_.members) settle_decided(cycle_, member);
   after_.emplace(cycle_, cycle_.after, task_.members);
   if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
+  explain_held_back(cycle_, task_, domains_, *after_, ask_);
   cycle_.plan.asks.push_back(std::move(ask_));
 }
 
@@ -129,7 +133,13 @@ bool GroupDecision::fits_now() {
   const std::vector<PodOnNode> nominated = nominations();
   modest_ = nominated.size() >= task_.needed &&
             after_->fit_in_turn(nominated, MemberFits::Nominations::count);
-  const std::vector<PodOnNode> places = places_in(cycle_.worlds_differ ? &now() : nullptr);
+  // Where all are to go and can: the room may be nominated to somebody less important, too.
+  std::vector<PodOnNode> places;
+  if (modest_ && nominated.size() == task_.members.size()) places = valid_nominations();
+  const bool there =
+      !places.empty() &&
+      (!cycle_.worlds_differ || now().fit_in_turn(places, MemberFits::Nominations::ignore));
+  if (!there) places = places_in(cycle_.worlds_differ ? &now() : nullptr);
   if (places.size() < task_.needed) return false;
   settle(Outcome::fits, places, {});
   ask_.reason = group_fits_reason(ask_, task_.members.size());
@@ -149,14 +159,37 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
 }
 
 bool GroupDecision::fits_later() {
+  std::vector<PodOnNode> places;
+  if (cycle_.worlds_differ) places = places_in(nullptr);
+  if (places.size() < task_.needed) places = valid_nominations();
+  if (places.size() < task_.needed && modest_) {
+    modest_ = false;
+    places = places_in(nullptr);
+  }
   modest_ = false;
-  if (!cycle_.worlds_differ) return false;
-  const std::vector<PodOnNode> places = places_in(nullptr);
   if (places.size() < task_.needed) return false;
   const bool at_once = find_leavers(places);
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : group_waits_reason(ask_);
   return true;
+}
+
+/// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
+/// may miss it: where they lean on each other, or where somebody less important is nominated, too.
+std::vector<PodOnNode> GroupDecision::valid_nominations() {
+  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::placement) return {};
+  std::vector<PodOnNode> places = nominations();
+  const bool together = std::ranges::any_of(domains_, [&](const GroupDomain& domain) {
+    return std::ranges::all_of(
+        places, [&](const PodOnNode& place) { return contains(cycle_, domain, place.node); });
+  });
+  // Others from before were nominated together with these: looked at one by one they may seem lost.
+  std::vector<PodOnNode> others = std::exchange(cycle_.nominated_before, {});
+  const bool valid = task_.given.empty() && together && places.size() >= task_.needed &&
+                     after_->fit_in_turn(places, MemberFits::Nominations::count) &&
+                     keeps_promises(cycle_, places, {});
+  cycle_.nominated_before = std::move(others);
+  return valid ? places : std::vector<PodOnNode>{};
 }
 
 /// True: they fit at once. Otherwise says for whom they wait.

@@ -62,6 +62,7 @@ std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner) {
 PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
                                const VictimList& victims, const ScoreTerms& chosen) {
   return {.node = std::move(where),
+          .domain = {},
           .score = score,
           .victims = static_cast<std::int64_t>(victims.pods.size()),
           .victim_units = static_cast<std::int64_t>(victims.units.size()),

@@ -1,4 +1,4 @@
-// PlanCost: what an answer for a group costs, by the keys of given rules, so that answers of
+// ScoredAnswer: what an answer for a group costs, by the keys of given rules, so that answers of
 // different planners compare. Scored by NaiveScore, whatever the planner said.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class CostKind : std::uint8_t {
   no_plan,
 };
 
-struct PlanCost {
+struct ScoredAnswer {
   CostKind kind = CostKind::no_plan;
   ScoreTerms score;
 };
@@ -27,15 +27,16 @@ struct PlanCost {
 /// Pending members that want a place.
 std::size_t open_members(const Cluster& cluster, GroupIndex group);
 
-PlanCost cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask, Time now);
-PlanCost cost_of(const BruteGroupAnswer& answer);
+ScoredAnswer cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask,
+                     Time now);
+ScoredAnswer cost_of(const BruteGroupAnswer& answer);
 
 /// Negative: the first is better.
-int compared(const PlanCost& a, const PlanCost& b);
+int compared(const ScoredAnswer& a, const ScoredAnswer& b);
 /// What decides between them: a key of the score, or "no plan", "nobody must leave" of the kinds
 /// that one of them is; "equal".
-std::string decided_on(const PlanCost& a, const PlanCost& b);
-std::string text(const PlanCost& cost);
+std::string decided_on(const ScoredAnswer& a, const ScoredAnswer& b);
+std::string text(const ScoredAnswer& cost);
 /// "preempts web-0->node-1 -default/low"
 std::string places_and_victims(const PlanAsk& ask);
 

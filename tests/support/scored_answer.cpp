@@ -1,4 +1,4 @@
-#include "support/plan_cost.hpp"
+#include "support/scored_answer.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,8 @@ std::size_t open_members(const Cluster& cluster, GroupIndex group) {
   return static_cast<std::size_t>(count);
 }
 
-PlanCost cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask, Time now) {
+ScoredAnswer cost_of(const Cluster& cluster, const Configuration& rules, const PlanAsk& ask,
+                     Time now) {
   if (ask.outcome == Outcome::fits || ask.outcome == Outcome::waits) {
     return {.kind = CostKind::nobody, .score = {}};
   }
@@ -38,7 +39,7 @@ PlanCost cost_of(const Cluster& cluster, const Configuration& rules, const PlanA
   return {.kind = CostKind::victims, .score = std::move(score)};
 }
 
-PlanCost cost_of(const BruteGroupAnswer& answer) {
+ScoredAnswer cost_of(const BruteGroupAnswer& answer) {
   switch (answer.verdict) {
     case BruteVerdict::fits:
     case BruteVerdict::waits: return {.kind = CostKind::nobody, .score = {}};
@@ -49,12 +50,12 @@ PlanCost cost_of(const BruteGroupAnswer& answer) {
   return {};
 }
 
-int compared(const PlanCost& a, const PlanCost& b) {
+int compared(const ScoredAnswer& a, const ScoredAnswer& b) {
   if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
   return compared(a.score, b.score);
 }
 
-std::string decided_on(const PlanCost& a, const PlanCost& b) {
+std::string decided_on(const ScoredAnswer& a, const ScoredAnswer& b) {
   if (a.kind != b.kind) {
     const bool missing = a.kind == CostKind::no_plan || b.kind == CostKind::no_plan;
     return missing ? "no plan" : "nobody must leave";
@@ -63,7 +64,7 @@ std::string decided_on(const PlanCost& a, const PlanCost& b) {
   return at == a.score.end() ? "equal" : std::string(choice_name(at->key));
 }
 
-std::string text(const PlanCost& cost) {
+std::string text(const ScoredAnswer& cost) {
   if (cost.kind == CostKind::nobody) return "nobody must leave";
   if (cost.kind == CostKind::no_plan) return "no plan";
   std::string result;
