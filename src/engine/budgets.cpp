@@ -73,4 +73,10 @@ void Budgets::commit(std::span<const PodIndex> pods) {
   touched_.clear();
 }
 
+void Budgets::forget(std::vector<std::int64_t> committed) {
+  committed_ = std::move(committed);
+  left_ = committed_;
+  touched_.clear();
+}
+
 }  // namespace makeway

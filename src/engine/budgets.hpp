@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/survey.hpp"
@@ -39,7 +40,22 @@ class Budgets {
   /// These pods will be evicted: they stay charged.
   void commit(std::span<const PodIndex> pods);
 
+  /// What is committed while this lives is forgotten afterwards.
+  class Supposition {
+   public:
+    explicit Supposition(Budgets& budgets) : budgets_(budgets), committed_(budgets.committed_) {}
+    ~Supposition() { budgets_.forget(std::move(committed_)); }
+    Supposition(const Supposition&) = delete;
+    Supposition& operator=(const Supposition&) = delete;
+
+   private:
+    Budgets& budgets_;
+    std::vector<std::int64_t> committed_;
+  };
+
  private:
+  void forget(std::vector<std::int64_t> committed);
+
   Survey& survey_;
   std::vector<const DisruptionBudget*> budgets_;
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.

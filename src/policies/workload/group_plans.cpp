@@ -1,6 +1,7 @@
 #include "policies/workload/group_plans.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace makeway {
 namespace {
@@ -185,6 +186,7 @@ void GroupPlans::plan_for_victims(Place& place) {
   const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
   if (nobody_leaves()) return;
   if (best_) consider(search.run_guided(guide()));
+  lower_highest_priority(search);
   const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
   const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
   const std::int64_t looks_max = search.guidable() ? looks_beside_counts : looks_without_counts;
@@ -195,6 +197,18 @@ void GroupPlans::plan_for_victims(Place& place) {
   placements_left_ = tries;
   if (search.guidable()) keep_each_victim(search);
   consider(search.polish(*best_));
+}
+
+/// As long as a plan is found in which nobody of the highest priority so far has to leave.
+void GroupPlans::lower_highest_priority(GroupSearch& search) {
+  constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+  for (std::int64_t tries = cycle_.configuration.workload.placements_max; tries > 0; --tries) {
+    if (!best_ || best_->victims.units.empty()) return;
+    GroupSearch::Guide next = guide();
+    if (next.highest == lowest) return;
+    --next.highest;
+    if (!consider(search.run_guided(next))) return;
+  }
 }
 
 /// The best nodes first, then every member's second best, and so on.

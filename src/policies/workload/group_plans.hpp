@@ -61,6 +61,7 @@ class GroupPlans {
   void plan_simply(Place& place);
   std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);
   void plan_for_victims(Place& place);
+  void lower_highest_priority(GroupSearch& search);
   void keep_each_victim(GroupSearch& search);
   void take_detours(GroupSearch& search);
   GroupSearch::Guide guide() const;

@@ -82,15 +82,15 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
   if (!lazy_ || !task_.given.empty()) return std::nullopt;
   start_ = fits_.world().checkpoint();
   order(guide.smallest_first);
-  std::vector<PodIndex> kept(guide.kept.begin(), guide.kept.end());
-  if (guide.spare_violating) {
-    const std::vector<PodIndex>& violating = emptied_.violating().pods;
-    kept.insert(kept.end(), violating.begin(), violating.end());
-  }
-  emptied_.keep(kept);
+  emptied_.keep(guide.kept);
   emptied_.start(guide.highest);
+  const bool hopeless =
+      fits_.countable() &&
+      emptied_.count_room(fits_.of(members_.front()), guide.highest, task_.needed) < task_.needed;
+  if (hopeless) return std::nullopt;
   const std::optional<GuidedPlaces> found =
-      VictimGuide(cycle_, domain_, fits_, emptied_).place(members_, task_.needed, task_.wanted);
+      VictimGuide(cycle_, domain_, fits_, emptied_, guide.spare_violating)
+          .place(members_, task_.needed, task_.wanted);
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 

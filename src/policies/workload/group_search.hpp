@@ -78,7 +78,7 @@ class GroupSearch {
   /// priority.
   struct Guide {
     std::int32_t highest = 0;
-    bool spare_violating = false;
+    bool spare_violating = false;  ///< Nobody leaves against a budget.
     bool smallest_first = false;
     std::span<const PodIndex> kept;  ///< Their units stay.
   };

@@ -12,6 +12,7 @@ std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> memb
                                                   std::size_t needed, std::size_t wanted,
                                                   const Detour& detour) {
   const Scratch::Checkpoint before = fits_.world().checkpoint();
+  const Budgets::Supposition supposition(cycle_.budgets);
   GuidedPlaces found;
   std::vector<PodIndex> open(members.begin(), members.end());
   for (bool placed = true; placed && found.places.size() < wanted;) {
@@ -43,6 +44,7 @@ bool MemberByMember::place_member(PodIndex member, std::size_t rank, GuidedPlace
   };
   std::ranges::stable_sort(choices, better);
   const Choice& choice = choices[rank];
+  cycle_.budgets.commit(choice.victims);
   fits_.world().remove(choice.victims);
   fits_.world().place(member, choice.node);
   found.victims.insert(found.victims.end(), choice.victims.begin(), choice.victims.end());

@@ -24,10 +24,12 @@ std::int64_t worth_of(std::int64_t part, std::int64_t whole, std::int64_t most) 
 }  // namespace
 
 VictimGuide::VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits,
-                         EmptiedNodes& emptied)
+                         EmptiedNodes& emptied, bool spare)
     : cycle_(cycle),
       fits_(fits),
       emptied_(emptied),
+      spare_(spare),
+      violations_at_(cost_keys),
       columns_(cycle.cluster.order().columns()),
       nodes_(domain.nodes.size()) {
   for (std::size_t at = 0; at < nodes_.size(); ++at) nodes_[at].node = domain.nodes[at];
@@ -35,6 +37,7 @@ VictimGuide::VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fi
 
 std::optional<GuidedPlaces> VictimGuide::place(std::span<const PodIndex> members,
                                                std::size_t needed, std::size_t wanted) {
+  const Budgets::Supposition supposition(cycle_.budgets);
   for (std::size_t begin = 0; begin < members.size() && places_.size() < wanted;) {
     std::size_t end = begin + 1;
     while (end < members.size() && fits_.class_of(members[end]) == fits_.class_of(members[begin])) {
@@ -70,7 +73,8 @@ void VictimGuide::place_class(std::span<const PodIndex> members, std::size_t wan
     const std::uint32_t first = tree.first();
     Node& node = nodes_[candidates_[first]];
     if (node.gain == 0) break;
-    if (node.gain > remaining) {  // Less of it is of use than when it was looked at.
+    // Less of it may be of use than when it was looked at, and budgets may be used up.
+    if (node.gain > remaining || cycle_.budgets.any()) {
       find_step(node, remaining);
       tree.changed(first);
       if (tree.first() != first) continue;
@@ -133,13 +137,15 @@ void VictimGuide::read(Node& node) {
 }
 
 /// In the order of the score's keys.
-VictimGuide::Cost VictimGuide::cost_of(const VictimUnit& unit) const {
+VictimGuide::Cost VictimGuide::cost_of(const VictimUnit& unit) {
   Cost cost{};
   std::size_t at = 0;
   for (const ScoreKey key : emptied_.rules().configuration().workload.score_keys) {
     if (at == cost.size()) break;
     switch (key) {
-      case ScoreKey::budget_violations: cost[at++] = unit.violations; break;
+      case ScoreKey::budget_violations:
+        violations_at_ = at++;
+        break;  // Depends on who else leaves.
       case ScoreKey::victims: cost[at++] = unit.size; break;
       case ScoreKey::priority_sum:
       case ScoreKey::raw_priority_sum:
@@ -199,30 +205,58 @@ void VictimGuide::find_step(Node& node, std::int64_t remaining) {
   node.gain = 0;
   room_ = node.room;
   leaving_.clear();
-  Cost price{};
-  std::int64_t members = 0;
-  const auto look = [&] {
-    const std::int64_t now = std::min(room_for(room_), remaining);
-    if (now <= members) return;
-    members = now;
-    const bool better = node.gain == 0 || less_each(price, members, node.price, node.gain);
-    if (!better) return;
-    node.gain = members;
-    node.price = price;
-    node.leaving = leaving_;
-  };
-  look();
-  for (std::size_t at = 0; at < node.leavers.size() && members < remaining; ++at) {
+  against_budgets_.clear();
+  price_ = {};
+  climbed_ = 0;
+  look(node, remaining);
+  cycle_.budgets.start_trial();
+  climb(node, remaining);
+  if (spare_) return;
+  for (std::size_t at = 0; at < against_budgets_.size() && climbed_ < remaining; ++at) {
+    let_leave(node, against_budgets_[at], true);
+    look(node, remaining);
+  }
+}
+
+/// With those whom the budgets allow to leave.
+void VictimGuide::climb(Node& node, std::int64_t remaining) {
+  const bool budgets = cycle_.budgets.any();
+  for (std::uint32_t at = 0; at < node.leavers.size() && climbed_ < remaining; ++at) {
     const Leaver& leaver = node.leavers[at];
     if (leaver.gone || leaver.worth == 0) continue;
-    for (std::size_t key = 0; key < price.size(); ++key) price[key] += leaver.cost[key];
-    const std::int64_t* const row = node.freed.data() + leaver.unit * columns_;
-    for (std::size_t column = 0; column < columns_; ++column) {
-      room_[column] = saturated_add(room_[column], row[column]);
+    if (budgets && !cycle_.budgets.charge_all(node.list.pods_of(node.list.units[leaver.unit]))) {
+      against_budgets_.push_back(at);
+      continue;
     }
-    leaving_.push_back(static_cast<std::uint32_t>(at));
-    look();
+    let_leave(node, at, false);
+    look(node, remaining);
   }
+}
+
+void VictimGuide::let_leave(Node& node, std::uint32_t leaver, bool violating) {
+  const Leaver& gone = node.leavers[leaver];
+  for (std::size_t key = 0; key < price_.size(); ++key) price_[key] += gone.cost[key];
+  if (violating && violations_at_ < cost_keys) {
+    for (const PodIndex pod : node.list.pods_of(node.list.units[gone.unit])) {
+      if (cycle_.budgets.charge(pod)) ++price_[violations_at_];
+    }
+  }
+  const std::int64_t* const row = node.freed.data() + gone.unit * columns_;
+  for (std::size_t column = 0; column < columns_; ++column) {
+    room_[column] = saturated_add(room_[column], row[column]);
+  }
+  leaving_.push_back(leaver);
+}
+
+/// Is what the ladder has come to the cheapest step so far?
+void VictimGuide::look(Node& node, std::int64_t remaining) {
+  const std::int64_t members = std::min(room_for(room_), remaining);
+  if (members <= climbed_) return;
+  climbed_ = members;
+  if (node.gain != 0 && !less_each(price_, members, node.price, node.gain)) return;
+  node.gain = members;
+  node.price = price_;
+  node.leaving = leaving_;
 }
 
 /// Whether `a` for so many members is less for each than `b`.
@@ -256,6 +290,7 @@ std::int64_t VictimGuide::take(Node& node) {
     const VictimUnit& unit = node.list.units[leaver.unit];
     const auto pods = node.list.pods_of(unit);
     victims_.insert(victims_.end(), pods.begin(), pods.end());
+    cycle_.budgets.commit(pods);
     if (unit.whole) {
       let_go(unit.unit);
     } else {

@@ -30,8 +30,9 @@ struct GuidedPlaces {
 
 class VictimGuide {
  public:
-  /// `emptied` says who may leave; nobody has left.
-  VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
+  /// `emptied` says who may leave; nobody has left. `spare`: nobody leaves against a budget.
+  VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied,
+              bool spare);
 
   /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
   /// find one. Those who are alike stand together.
@@ -65,10 +66,13 @@ class VictimGuide {
   void place_class(std::span<const PodIndex> members, std::size_t wanted);
   bool worth_reading(const Node& node) const;
   void read(Node& node);
-  Cost cost_of(const VictimUnit& unit) const;
+  Cost cost_of(const VictimUnit& unit);
+  void let_leave(Node& node, std::uint32_t leaver, bool violating);
   void order_leavers(Node& node) const;
   std::int64_t room_for(std::span<const std::int64_t> room) const;
   void find_step(Node& node, std::int64_t remaining);
+  void climb(Node& node, std::int64_t remaining);
+  void look(Node& node, std::int64_t remaining);
   static bool less_each(const Cost& a, std::int64_t a_members, const Cost& b,
                         std::int64_t b_members);
   static bool cheaper(const Node& a, const Node& b);
@@ -79,15 +83,21 @@ class VictimGuide {
   Cycle& cycle_;
   MemberFits& fits_;
   EmptiedNodes& emptied_;
-  PodFit* fit_ = nullptr;  ///< Of the class at hand.
+  bool spare_;
+  std::size_t violations_at_;  ///< Place of that key in a cost; `cost_keys`: it does not count.
+  PodFit* fit_ = nullptr;      ///< Of the class at hand.
   std::size_t columns_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> candidates_;                 ///< Places of nodes with room.
   std::map<UnitIndex, std::vector<std::uint32_t>> with_;  ///< Nodes with pods of a whole group.
   std::vector<UnitIndex> gone_;                           ///< Whole groups, sorted.
   std::vector<std::uint32_t> changed_;
+  // While a ladder is climbed.
   std::vector<std::int64_t> room_;
   std::vector<std::uint32_t> leaving_;
+  std::vector<std::uint32_t> against_budgets_;
+  Cost price_{};
+  std::int64_t climbed_ = 0;  ///< Members that have room.
   std::vector<PodIndex> victims_;
   std::vector<PodOnNode> places_;
 };
