@@ -231,6 +231,9 @@ TEST(BestGangs, AreNeverBetterThanThoseOfTheBruteForce) {
     const BruteGroupAnswer best = brute_force_group(*cluster, rules, group, planning_now);
     if (best.verdict == BruteVerdict::unknown) return;
     const PlanAsk ask = decided(*cluster, rules, default_preset).asks.front();
+    // A simpler scheduler's plan may have victims outside the domain, where the brute force does
+    // not look: SPEC section 2 lists potential victims by domain.
+    if (!ask.domain.empty() && best.verdict != BruteVerdict::preempts) return;
     const ScoredAnswer ours = cost_of(*cluster, rules, ask, planning_now);
     const Plan best_plan = plan_of(*cluster, rules, group, best, planning_now);
     EXPECT_GE(compared(ours, cost_of(best)), 0)

@@ -117,9 +117,11 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Pla
   const GroupSearch::Variant variant{.priority_search =
                                          manner.configuration.workload.priority_search};
   std::optional<GroupCandidate> found;
-  if (manner.configuration.workload.leaving_room == LeavingRoom::victims) {
+  const WorkloadSettings& settings = manner.configuration.workload;
+  // Who violates a budget depends on the order of importance.
+  if (settings.leaving_room == LeavingRoom::victims || cycle_.budgets.any()) {
     const Scratch::Checkpoint before = world.checkpoint();
-    world.put_back(leaving_);
+    if (settings.leaving_room == LeavingRoom::victims) world.put_back(leaving_);
     EmptiedNodes emptied = emptied_nodes(cycle_, manner, task_, *place.domain, fits_);
     found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, emptied).run(variant);
     world.rollback(before);
@@ -175,9 +177,10 @@ GroupManner GroupPlans::as_kep() {
 GroupSearch::Guide GroupPlans::guide() const {
   GroupSearch::Guide guide{.highest = cycle_.cluster.units()[task_.unit].scheduling_priority,
                            .kept = {}};
-  if (!best_ || best_->victims.units.empty()) return guide;
+  // A plan that violates fewer budgets is better, however important its victims are.
+  if (!best_ || best_->victims.units.empty() || best_->budget_violations > 0) return guide;
   guide.highest = std::ranges::max(best_->victims.units, {}, &VictimUnit::priority).priority;
-  guide.spare_violating = best_->budget_violations == 0;
+  guide.spare_violating = true;
   return guide;
 }
 
@@ -205,6 +208,7 @@ void GroupPlans::lower_highest_priority(GroupSearch& search) {
   for (std::int64_t tries = cycle_.configuration.workload.placements_max; tries > 0; --tries) {
     if (!best_ || best_->victims.units.empty()) return;
     GroupSearch::Guide next = guide();
+    next.highest = std::ranges::max(best_->victims.units, {}, &VictimUnit::priority).priority;
     if (next.highest == lowest) return;
     --next.highest;
     if (!consider(search.run_guided(next))) return;
