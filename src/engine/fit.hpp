@@ -61,6 +61,8 @@ class PodFit {
   bool only_resources(NodeIndex node) const {
     return ports_.empty() && !constraints_.any() && !reserved(node);
   }
+  /// Whether somebody who is nominated there holds room against the ask.
+  bool expects_somebody(NodeIndex node) const { return reserved(node); }
   RequestRow requests() const { return requests_; }
   bool portless() const { return ports_.empty(); }
   std::int32_t priority() const { return ask_priority_; }

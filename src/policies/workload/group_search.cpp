@@ -51,8 +51,9 @@ std::int32_t GroupSearch::least_highest_priority(std::size_t members) {
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   start_ = fits_.world().checkpoint();
   order(variant.smallest_first);
-  emptied_.keep(variant.spare_violating ? std::span(emptied_.violating().pods)
-                                        : std::span<const PodIndex>());
+  kept_.clear();
+  if (variant.spare_violating) kept_ = emptied_.violating().pods;
+  emptied_.keep(kept_);
   proven_ = false;
   without_place_.reset();
   if (!place_by_counts(variant)) {
@@ -204,7 +205,7 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
 std::optional<GroupCandidate> GroupSearch::finish() {
   std::optional<GroupCandidate> found;
   // What a bound left evicted may be more than is needed.
-  if (!out_of_steps_) found = candidate();
+  if (!out_of_steps_ && fits_.respect_nominations(places_)) found = candidate();
   go_back();
   if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) return std::nullopt;
   return found;
@@ -302,6 +303,7 @@ bool GroupSearch::place_by_counts(const Variant& variant) {
 void GroupSearch::lower_priority(PrioritySearch priority_search) {
   if (priority_search == PrioritySearch::none) return;
   const std::size_t wanted = places_.size();
+  if (emptied_.distinct_priorities().size() < 2) return;
   keep_who_came_back();
   const std::vector<std::int32_t> priorities = emptied_.distinct_priorities();
   const bool halve = priority_search == PrioritySearch::bisect ||
@@ -323,7 +325,13 @@ void GroupSearch::lower_priority(PrioritySearch priority_search) {
     there = place_with_gone_up_to(priorities[middle], wanted) >= wanted;
     (there ? high : low) = there ? middle : middle + 1;
   }
-  if (!there) place_with_gone_up_to(priorities.empty() ? priority_ : priorities[high], wanted);
+  if (there || priorities.empty()) return;
+  if (place_with_gone_up_to(priorities[high], wanted) >= wanted) return;
+  // Without those who came back in step 5 the first places are no longer found: back to them.
+  go_back();
+  emptied_.keep(kept_);
+  place_with_gone_up_to(priority_, task_.wanted);
+  put_back_where_possible(true, manner_.configuration.workload.put_back);
 }
 
 /// Step 5 is over: those who came back are no potential victims any more. Everybody is back where

@@ -141,6 +141,7 @@ class GroupSearch {
   bool lazy_ = false;  ///< Nodes without a member need not be emptied.
   std::unique_ptr<SimpleManner> counting_;
   Scratch::Checkpoint start_;
+  std::vector<PodIndex> kept_;         ///< Who was no potential victim from the start.
   VictimList list_;                    ///< Who left, most important first.
   std::vector<std::uint8_t> evicted_;  ///< By place in `list_.units`.
   std::vector<PodIndex> members_;      ///< In the order in which they are placed.

@@ -86,4 +86,10 @@ bool MemberFits::all_still_fit(std::span<const PodOnNode> places) {
   return std::ranges::all_of(places, [&](const PodOnNode& place) { return stands(place); });
 }
 
+bool MemberFits::respect_nominations(std::span<const PodOnNode> places) {
+  return !constrained() || std::ranges::all_of(places, [&](const PodOnNode& place) {
+    return !of(place.pod).expects_somebody(place.node) || stands(place);
+  });
+}
+
 }  // namespace makeway

@@ -52,6 +52,9 @@ class MemberFits {
   bool may_spoil() const { return fits_.size() > 1 && constrained(); }
   /// The same for members on several nodes.
   bool all_still_fit(std::span<const PodOnNode> places);
+  /// Whether those who look at others leave room to whoever is nominated to their nodes, now that
+  /// all members have come: what counts for spread may have come to another node.
+  bool respect_nominations(std::span<const PodOnNode> places);
 
  private:
   bool stands(const PodOnNode& place);
