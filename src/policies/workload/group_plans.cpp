@@ -47,8 +47,8 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   if (places_.size() > 1 && task_.given.empty()) {
     for (Place& place : places_) place.floor = place.search->least_highest_priority(task_.needed);
     std::ranges::stable_sort(places_, {}, &Place::floor);
-    start_from_whole_cluster(domains);
   }
+  if (task_.given.empty()) start_from_whole_cluster(domains);
   for (Place& place : places_) {
     if (!cannot_be_best(place)) search(place);
   }

@@ -289,11 +289,6 @@ void GroupDecision::preempt() {
   if (!chosen) return;
   if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
   if (task_.given.empty()) fill_free_room(*chosen);
-  const auto missing =
-      std::ranges::find(chosen->score, ScoreKey::members_not_placed, &ScoreTerm::key);
-  if (missing != chosen->score.end() && missing->value > 0) {
-    missing->value = static_cast<std::int64_t>(task_.members.size() - chosen->places.size());
-  }
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
