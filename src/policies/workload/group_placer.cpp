@@ -1,5 +1,8 @@
 #include "policies/workload/group_placer.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace makeway {
 
 GroupPlacer::GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
@@ -112,6 +115,30 @@ std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, Pod
   }
   ++steps_;
   return ranking->choose(now).now;
+}
+
+void fill_free_room(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+                    MemberFits& fits, std::span<const PodIndex> members,
+                    std::vector<PodOnNode>& places) {
+  if (places.size() == members.size()) return;
+  Scratch& world = fits.world();
+  const Scratch::Checkpoint before = world.checkpoint();
+  std::vector<PodIndex> others;
+  std::ranges::copy_if(members, std::back_inserter(others),
+                       [&](PodIndex member) { return !world.node_of(member).exists(); });
+  GroupPlacer placer(cycle, manner, domain, fits, nullptr, nullptr);
+  const std::vector<PodOnNode> more =
+      placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
+  if (more.empty()) return;
+  places.insert(places.end(), more.begin(), more.end());
+  if (!fits.constrained()) return;
+  // Whoever came later must not have taken from others what their places depend on.
+  const Scratch::Checkpoint after = world.checkpoint();
+  for (const PodOnNode& place : places) world.remove(place.pod);
+  const bool fit = fits.fit_in_turn(places, MemberFits::Nominations::count,
+                                    manner.configuration.workload.reprieve_scope);
+  world.rollback(fit ? after : before);
+  if (!fit) places.resize(places.size() - more.size());
 }
 
 }  // namespace makeway

@@ -62,4 +62,10 @@ class GroupPlacer {
   std::optional<PodIndex> first_without_;
 };
 
+/// Members without a place take what is free, without room that is nominated to anybody; those in
+/// `places` have one and are in the world. Adds to both.
+void fill_free_room(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+                    MemberFits& fits, std::span<const PodIndex> members,
+                    std::vector<PodOnNode>& places);
+
 }  // namespace makeway

@@ -45,7 +45,7 @@ class GroupDecision {
   std::optional<GroupCandidate> search();
   void note_bound(std::string_view name);
   Time created() const;
-  void fill_free_room(GroupCandidate& chosen);
+  void fill_room_left_by(GroupCandidate& chosen);
   void settle(Outcome outcome, std::span<const PodOnNode> places,
               std::span<const PodIndex> victims);
 
@@ -288,7 +288,7 @@ void GroupDecision::preempt() {
   std::optional<GroupCandidate> chosen = search();
   if (!chosen) return;
   if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
-  if (task_.given.empty()) fill_free_room(*chosen);
+  if (task_.given.empty()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
@@ -346,24 +346,12 @@ Time GroupDecision::created() const {
 }
 
 /// Members beyond those that others leave for take what is free once they are gone.
-void GroupDecision::fill_free_room(GroupCandidate& chosen) {
-  std::vector<PodIndex> others;
-  for (const PodIndex member : task_.members) {
-    if (std::ranges::find(chosen.places, member, &PodOnNode::pod) == chosen.places.end()) {
-      others.push_back(member);
-    }
-  }
-  if (others.empty()) return;
+void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
   Scratch& world = cycle_.after;
   const Scratch::Checkpoint before = world.checkpoint();
   world.remove(chosen.victims.pods);
   for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
-  {
-    GroupPlacer placer(cycle_, manner_of(cycle_), *chosen.domain, *after_, nullptr, nullptr);
-    const std::vector<PodOnNode> more =
-        placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
-    chosen.places.insert(chosen.places.end(), more.begin(), more.end());
-  }
+  fill_free_room(cycle_, manner_of(cycle_), *chosen.domain, *after_, task_.members, chosen.places);
   world.rollback(before);
 }
 

@@ -1,7 +1,6 @@
 #include "policies/workload/group_search.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "policies/workload/member_order.hpp"
@@ -205,24 +204,14 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
 /// The world is left as it was found before the search.
 std::optional<GroupCandidate> GroupSearch::finish() {
   std::optional<GroupCandidate> found;
-  if (manner_.configuration.workload.evict_for == EvictFor::all) fill_free_room();
+  if (manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty()) {
+    fill_free_room(cycle_, manner_, domain_, fits_, task_.members, places_);
+  }
   // What a bound left evicted may be more than is needed.
   if (!out_of_steps_ && fits_.respect_nominations(places_)) found = candidate();
   go_back();
   if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) return std::nullopt;
   return found;
-}
-
-/// Members that found no place while others left may find one in what is free now.
-void GroupSearch::fill_free_room() {
-  if (!task_.given.empty() || places_.size() == task_.members.size()) return;
-  std::vector<PodIndex> others;
-  std::ranges::copy_if(task_.members, std::back_inserter(others),
-                       [&](PodIndex member) { return !fits_.world().node_of(member).exists(); });
-  GroupPlacer placer(cycle_, manner_, domain_, fits_, nullptr, nullptr);
-  const std::vector<PodOnNode> more =
-      placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
-  places_.insert(places_.end(), more.begin(), more.end());
 }
 
 // ---- Steps 2 to 4 -------------------------------------------------------------------------------

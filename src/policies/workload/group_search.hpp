@@ -127,7 +127,6 @@ class GroupSearch {
   bool leaves_members_their_places(const VictimUnit& unit);
   std::span<const PodOnNode> members_on(NodeIndex node) const;
   std::optional<GroupCandidate> finish();
-  void fill_free_room();
   GroupCandidate candidate();
   void note_bound(std::string_view name);
 
