@@ -331,7 +331,8 @@ void GroupJudge::judge_nominations() {
   for (const PodIndex pod : staying_) names.insert(domain(cluster_.pods().node[pod]));
   if (names.size() > 1 || !names.begin()->has_value()) return;
   for (const Place& place : nominated) walk_.after().place(place.pod, place.node);
-  const bool valid = all_fit_after(nominated);
+  // Members that only want to be near each other cannot come.
+  const bool valid = can_come_in_turn(nominated) && all_fit_after(nominated);
   take_back(nominated, false);
   if (valid) walk_.report(7, ask_, "it has victims, and the nominations of its members are valid");
 }

@@ -38,8 +38,8 @@ class GroupDecision {
   bool find_leavers(std::span<const PodOnNode> places);
   std::vector<PodOnNode> places_in(MemberFits* now);
   std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits* now);
-  std::vector<PodOnNode> places_of(std::span<const PodIndex> members, const GroupDomain& domain,
-                                   MemberFits* now);
+  std::vector<PodOnNode> places_of(const GroupManner& manner, std::span<const PodIndex> members,
+                                   const GroupDomain& domain, MemberFits* now);
   bool held_by_nominations();
   void preempt();
   std::optional<GroupCandidate> search();
@@ -221,14 +221,26 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
   const Scratch::Checkpoint before_now = cycle_.now.checkpoint();
   std::vector<PodOnNode> places;
   if (task_.given.empty()) {
-    places = places_of(task_.members, domain, now);
+    const auto try_again = [&](const GroupManner& manner, std::span<const PodIndex> members) {
+      cycle_.after.rollback(before_after);
+      cycle_.now.rollback(before_now);
+      places = places_of(manner, members, domain, now);
+    };
+    const GroupManner manner = manner_of(cycle_);
+    try_again(manner, task_.members);
     // Where not all are needed, small ones may do.
     if (places.size() < task_.needed && task_.needed < task_.members.size() &&
         after_->classes() > 1) {
-      cycle_.after.rollback(before_after);
-      cycle_.now.rollback(before_now);
       const std::vector<PodIndex> smallest_first(task_.members.rbegin(), task_.members.rend());
-      places = places_of(smallest_first, domain, now);
+      try_again(manner, smallest_first);
+    }
+    // Where members look at others, another order and other nodes may do.
+    if (places.size() < task_.needed && after_->constrained() &&
+        manner.configuration.workload.start_from_simple_plans) {
+      SimpleManner simple(cycle_, as_kube_scheduler(cycle_.configuration));
+      std::vector<PodIndex> by_creation = task_.members;
+      order_members(cycle_, MemberOrder::creation, by_creation);
+      try_again(simple.manner(), by_creation);
     }
   } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
@@ -241,9 +253,10 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
 }
 
 /// They are in the worlds afterwards.
-std::vector<PodOnNode> GroupDecision::places_of(std::span<const PodIndex> members,
+std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
+                                                std::span<const PodIndex> members,
                                                 const GroupDomain& domain, MemberFits* now) {
-  GroupPlacer placer(cycle_, manner_of(cycle_), domain, *after_, now, nullptr);
+  GroupPlacer placer(cycle_, manner, domain, *after_, now, nullptr);
   std::vector<PodOnNode> places = placer.place({.members = members,
                                                 .needed = task_.needed,
                                                 .enough = members.size(),
