@@ -142,6 +142,7 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   if (!ask.bounds_reached.empty()) {
     text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
   }
+  text += reservation_text(ask, options);
   text += placements_table(ask, options.palette);
   text += victims_table(ask, options.palette);
   if (options.explain) text += explanation_text(ask, options.palette);

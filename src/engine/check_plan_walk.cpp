@@ -122,6 +122,9 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, NodeIndex node) con
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
     if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
+    // Pinned pods take turns: their reservations do not hold against each other.
+    const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
+    if (reserved && !ask.pinned_to.empty()) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
     const bool own = ask.entry->kind == AskKind::pod ? pod == ask.pods.front() : index == ask.unit;
     if (!own) held.push_back(pod);
@@ -262,6 +265,16 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   }
 }
 
+/// Its room is kept for it, whether there is enough of it or not.
+void PlanWalk::reserve(const HeardAsk& ask) {
+  const auto node = cluster_.find_node(ask.pinned_to);
+  const PodIndex pod = ask.pods.front();
+  if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
+  own_after().place(pod, *node);
+  hopeful_.push_back(pod);
+  someone_nominated_ = true;
+}
+
 void PlanWalk::settle(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     if (gone_.insert(victim.pod).second) own_after().remove(victim.pod);
@@ -277,6 +290,7 @@ void PlanWalk::settle(const HeardAsk& ask) {
   } else {
     nominate(ask, found);
   }
+  if (ask.entry->reservation && found.empty()) reserve(ask);
   decided_.insert(ask.pods.begin(), ask.pods.end());
 }
 

@@ -203,4 +203,12 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
   cycle.worlds_differ = true;
 }
 
+void settle_reserved(Cycle& cycle, PodIndex pod, NodeIndex node) {
+  cycle.changed_nodes.push_back(node);
+  cycle.after.place(pod, node);
+  cycle.hopeful.push_back(pod);
+  cycle.rules.settle(pod);
+  cycle.worlds_differ = true;
+}
+
 }  // namespace makeway

@@ -19,7 +19,8 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
                             .name = victim.name,
                             .uid = victim.uid,
                             .node = victim.node,
-                            .ask = ask_text(ask)});
+                            .ask = ask_text(ask),
+                            .since = {}});
     plan.status.push_back(
         {.object = fmt::format("Pod {}/{}", victim.namespace_name, victim.name),
          .condition = "DisruptionTarget",
@@ -38,15 +39,27 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .name = placement.name,
                             .uid = uid_of(cluster, placement),
                             .node = placement.node,
-                            .ask = {}});
+                            .ask = {},
+                            .since = {}});
   }
-  if (ask.outcome == Outcome::waits && ask.placements.empty()) {
+  if (ask.reservation && ask.placements.empty()) {
+    const PodPlacement reserved{
+        .namespace_name = ask.namespace_name, .name = ask.name, .node = ask.reservation->node};
+    plan.actions.push_back({.type = ActionType::reserve,
+                            .namespace_name = ask.namespace_name,
+                            .name = ask.name,
+                            .uid = uid_of(cluster, reserved),
+                            .node = ask.reservation->node,
+                            .ask = {},
+                            .since = ask.reservation->since});
+  } else if (ask.outcome == Outcome::waits && ask.placements.empty()) {
     plan.actions.push_back({.type = ActionType::wait,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,
                             .uid = {},
                             .node = {},
-                            .ask = {}});
+                            .ask = {},
+                            .since = {}});
   }
   if (ask.kind == AskKind::pod_group) {
     const auto group = cluster.find_group(ask.namespace_name, ask.name);
@@ -82,6 +95,7 @@ std::string identity_of(const Plan& plan) {
     identity.add(choice_name(ask.outcome));
     identity.add(ask.priority);
     identity.add(ask.reason);
+    if (ask.reservation) identity.add(ask.reservation->since.ms);
     for (const PodPlacement& awaited : ask.waits_for) identity.add(awaited.name);
     for (const PodPlacement& placement : ask.placements) {
       identity.add(placement.namespace_name);
