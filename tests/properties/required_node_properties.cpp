@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
 #include "codec/presets.hpp"
 #include "engine/check_plan.hpp"
@@ -169,7 +170,9 @@ TEST(RequiredNodeProperties, AsTheTextSays) {
       return;
     }
     EXPECT_EQ(choice_name(ask.outcome), choice_name(naive.outcome)) << ask.reason;
-    EXPECT_EQ(victims_of(ask), naive.victims) << ask.reason;
+    EXPECT_EQ(victims_of(ask), naive.victims)
+        << ask.reason << "\n"
+        << dump(cluster, DumpFormat::yaml);
     if (ask.outcome == Outcome::preempts) ++preempts;
   });
   fmt::print("{} cases preempt as the text says, {} more by the wider search\n", preempts, wider);

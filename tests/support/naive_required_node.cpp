@@ -152,7 +152,11 @@ bool Oracle::may_leave(const Pod& pod) const {
   const std::int32_t priority = priority_of(pod);
   const bool low =
       priority < *ask_.priority || (settings_.allow_equal_priority && priority == *ask_.priority);
-  return !pinned && low && !pod.deletion && !pod.mirror && !pod.is_protected && class_of(pod);
+  // A mark protects who could leave alone.
+  const PodGroup* const group = group_of(pod);
+  const bool alone = group == nullptr || group->policy.mode != DisruptionMode::all;
+  return !pinned && low && !pod.deletion && !pod.mirror && !(pod.is_protected && alone) &&
+         class_of(pod);
 }
 
 void Oracle::find_blocks() {

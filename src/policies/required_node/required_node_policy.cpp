@@ -22,7 +22,8 @@ class PinnedAsk {
         pod_(pod),
         node_(node),
         ask_(ask),
-        fit_(cycle.survey, cycle.after, pod, cycle.decided) {
+        fit_(cycle.survey, cycle.after, pod, cycle.decided),
+        somebody_leaves_(cycle.cluster.nodes().leaving[node] > 0) {
     fit_.ignore_reservations();
   }
 
@@ -50,6 +51,7 @@ class PinnedAsk {
   NodeIndex node_;
   PlanAsk& ask_;
   PodFit fit_;
+  bool somebody_leaves_ = false;
   std::vector<PodIndex> victims_;
 };
 
@@ -86,7 +88,7 @@ bool PinnedAsk::finds_room() {
   }
   place();
   std::optional<PodFit> now;
-  if (cycle_.worlds_differ) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
+  if (cycle_.worlds_differ || somebody_leaves_) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
   if (!now || !now->check_unreserved(node_)) {
     ask_.outcome = Outcome::fits;
     ask_.explanation.nodes_fitting = 1;
