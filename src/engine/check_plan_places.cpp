@@ -172,7 +172,10 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
   const bool free_choice = !ask_.entry->placement_given;
   if (ask_.entry->outcome == Outcome::preempts && free_choice) judge_evicting(fit, free_now);
   if (ask_.entry->outcome == Outcome::infeasible && free_choice) judge_infeasible(fit);
-  const std::vector<PodIndex> own = walk_.own_victims(ask_);
+  std::vector<PodIndex> own;
+  for (const HeardVictim& victim : ask_.victims) {
+    if (fit.world().where(victim.pod).exists()) own.push_back(victim.pod);
+  }
   for (const PodIndex pod : own) fit.remove(pod);
   // An ask that is held by whom it preempted keeps its nomination whatever the room.
   const bool waits_held = held && ask_.entry->outcome == Outcome::waits;

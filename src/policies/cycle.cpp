@@ -179,8 +179,11 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
   cycle.changed_nodes.push_back(node);
   for (const PodIndex victim : victims) {
     cycle.changed_nodes.push_back(cycle.cluster.pods().node[victim]);
-    cycle.after.remove(victim);
-    cycle.gone.push_back(victim);
+    // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
+    if (cycle.after.node_of(victim).exists()) {
+      cycle.after.remove(victim);
+      cycle.gone.push_back(victim);
+    }
     cycle.rules.settle(victim);
   }
   cycle.budgets.commit(victims);
