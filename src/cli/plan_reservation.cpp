@@ -61,8 +61,10 @@ std::string reservation_text(const PlanAsk& ask, const PlanTextOptions& options)
   const PlanReservation& reservation = *ask.reservation;
   std::string text;
   if (ask.placements.empty() && !reservation.preempts_from) {
-    text += fmt::format("  node {} stays reserved for it, since {}\n", shorten(reservation.node),
-                        to_text(reservation.since));
+    const std::string since = options.time_is_known
+                                  ? fmt::format(", since {}", to_text(reservation.since))
+                                  : std::string{};
+    text += fmt::format("  node {} stays reserved for it{}\n", shorten(reservation.node), since);
   }
   if (!options.explain) return text;
   text += ladder_table(reservation, options.palette);

@@ -73,11 +73,13 @@ bool PinnedAsk::refused_for_ever() {
   const bool unsupported = refused->reason == RefusalReason::unsupported;
   ask_.outcome = unsupported ? Outcome::not_found : Outcome::infeasible;
   const PlanRefusal& told = ask_.explanation.refusals.front();
+  const bool larger = refused->reason == RefusalReason::resource;
   ask_.reason =
       unsupported
           ? fmt::format("needs {}, which Makeway does not check, so it is not placed", told.detail)
-          : fmt::format("can run on node {} only, which will not take it: {}",
-                        node_name(cycle_.cluster, node_), refusal_text(told));
+          : fmt::format("can run on node {} only, {}: {}", node_name(cycle_.cluster, node_),
+                        larger ? "and is larger than that" : "which will not take it",
+                        refusal_text(told));
   return true;
 }
 
@@ -88,7 +90,8 @@ bool PinnedAsk::finds_room() {
   }
   place();
   std::optional<PodFit> now;
-  if (cycle_.worlds_differ || somebody_leaves_) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
+  if (cycle_.worlds_differ || somebody_leaves_)
+    now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
   if (!now || !now->check_unreserved(node_)) {
     ask_.outcome = Outcome::fits;
     ask_.explanation.nodes_fitting = 1;
@@ -157,9 +160,11 @@ bool PinnedAsk::waits_out_delay() {
   ask_.outcome = Outcome::waits;
   ask_.waits_until = from;
   ask_.reservation->preempts_from = from;
-  ask_.reason = fmt::format(
-      "reserved node {} {} ago, starts preempting in {}", ask_.reservation->node,
-      to_text(cycle_.rules.now() - ask_.reservation->since), to_text(from - cycle_.rules.now()));
+  const Duration age = cycle_.rules.now() - ask_.reservation->since;
+  ask_.reason =
+      fmt::format("node {} is reserved {}, starts preempting in {}", ask_.reservation->node,
+                  age.ms == 0 ? std::string("from now on") : fmt::format("since {}", to_text(age)),
+                  to_text(from - cycle_.rules.now()));
   return true;
 }
 

@@ -175,7 +175,8 @@ std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
   }
   if (answer) {
     const std::size_t count = answer->victims.pods.size();
-    tell(step, fmt::format("{} victim{}", count, count == 1 ? "" : "s"));
+    tell(step, fmt::format("{} victim{}{}", count, count == 1 ? "" : "s",
+                           step.widely ? ", on the second way up" : ""));
   } else {
     tell(step, failure_);
   }
@@ -374,18 +375,19 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
     if (unit(a).priority != unit(b).priority) return unit(a).priority < unit(b).priority;
     return worths[a] != worths[b] ? worths[a] > worths[b] : before(a, b);
   });
-  std::set<std::pair<std::int64_t, std::size_t>> window;  // Worth, place in `order`.
+  // The least worthy first, of those the last in `order`: worth, place from the end.
+  std::set<std::pair<std::int64_t, std::size_t>> window;
   std::vector<std::int64_t> sum(task_.shortfall.resources.size());
   std::int64_t pods = 0;
   cycle_.budgets.start_trial();
   for (std::size_t place = 0; place < order.size(); ++place) {
     const std::uint32_t at = order[place];
     if (step.within_budgets && !fits_budgets(at)) continue;
-    window.emplace(worths[at], place);
+    window.emplace(worths[at], order.size() - 1 - place);
     pods += unit(at).size;
     add_to(sum, task_.candidates.frees(at));
     while (pods > settings_.max_victims) {
-      const std::uint32_t least = order[window.begin()->second];
+      const std::uint32_t least = order[order.size() - 1 - window.begin()->second];
       window.erase(window.begin());
       pods -= unit(least).size;
       const std::span<const std::int64_t> frees = task_.candidates.frees(least);
@@ -394,7 +396,7 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
     if (!covered(sum)) continue;
     Units chosen;
     chosen.reserve(window.size());
-    for (const auto& [value, at_place] : window) chosen.push_back(order[at_place]);
+    for (const auto& [value, back] : window) chosen.push_back(order[order.size() - 1 - back]);
     if (std::optional<LadderAnswer> answer = finish(step, std::move(chosen))) return answer;
   }
   return std::nullopt;
