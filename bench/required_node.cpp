@@ -1,8 +1,10 @@
 // Pods that can run on one node only: what their decisions cost on full nodes. Every answer goes to
 // check_plan before a time is taken; the times are those of `decide` without explanations.
 //
-//   one node   one pinned pod, 10 to 10,000 pods of random priorities, sizes and ages on its node
-//   fleet      one pinned pod for each node, all in one cycle, as when a DaemonSet is rolled out
+//   required_node [SUBSTRING]   cases whose name contains it, as "fleet-5000x30"
+//
+//   node    one pinned pod, 10 to 10,000 pods of random priorities, sizes and ages on its node
+//   fleet   one pinned pod for each node, all in one cycle, as when a DaemonSet is rolled out
 // with the default strategies, with `multiple` alone, and with the preset yunikorn.
 #include <fmt/format.h>
 
@@ -35,10 +37,10 @@ struct PinnedBench {
 };
 
 constexpr std::array cases = {
-    PinnedBench{.name = "one node", .pods_per_node = 10},
-    PinnedBench{.name = "one node", .pods_per_node = 100},
-    PinnedBench{.name = "one node", .pods_per_node = 1'000},
-    PinnedBench{.name = "one node", .pods_per_node = 10'000, .target_us = 500},
+    PinnedBench{.name = "node", .pods_per_node = 10},
+    PinnedBench{.name = "node", .pods_per_node = 100},
+    PinnedBench{.name = "node", .pods_per_node = 1'000},
+    PinnedBench{.name = "node", .pods_per_node = 10'000, .target_us = 500},
     PinnedBench{.name = "fleet", .nodes = 100},
     PinnedBench{.name = "fleet", .nodes = 1'000},
     PinnedBench{.name = "fleet", .nodes = 5'000, .target_us = 100'000},
@@ -143,7 +145,7 @@ bool measure(const PinnedBench& item, const Cluster& cluster, const Setting& set
       [&] { CHECK(check_plan(cluster, setting.configuration, plan).size() == breaches.size()); });
   const bool has_target = item.target_us > 0 && setting.name != "yunikorn";
   fmt::print(
-      "{:9} {:6} nodes x {:6} pods  {:16} victims {:6}  decide {:10.1f} us (fastest "
+      "{:5} {:6} nodes x {:6} pods  {:16} victims {:6}  decide {:10.1f} us (fastest "
       "{:10.1f})  check {:10.1f} us  {}{}\n",
       item.name, item.nodes, item.pods_per_node, setting.name, victims, decided.median_us,
       decided.fastest_us, checked.median_us,
@@ -156,10 +158,12 @@ bool measure(const PinnedBench& item, const Cluster& cluster, const Setting& set
   return right;
 }
 
-int run() {
+int run(std::string_view only) {
   bool right = true;
   const std::vector<Setting> all = settings();
   for (const PinnedBench& item : cases) {
+    const std::string name = fmt::format("{}-{}x{}", item.name, item.nodes, item.pods_per_node);
+    if (!name.contains(only)) continue;
     const Cluster cluster = make_cluster(item);
     for (const Setting& setting : all) right = measure(item, cluster, setting) && right;
   }
@@ -169,4 +173,6 @@ int run() {
 }  // namespace
 }  // namespace makeway::bench
 
-int main() { return makeway::bench::run(); }
+int main(int argc, char** argv) {
+  return makeway::bench::run(argc > 1 ? std::string_view(argv[1]) : std::string_view{});
+}

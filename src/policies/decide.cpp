@@ -174,6 +174,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
     if (is_pod(unit) && !required_node.handles(unit.pod)) pods.push_back(unit.pod);
   }
   AskClasses classes(cycle, pods);
+  cycle.plan.asks.reserve(units.size());
   for (const PendingUnit& unit : units) {
     const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
     if (!is_pod(unit)) {

@@ -13,20 +13,21 @@ std::string uid_of(const Cluster& cluster, const PodPlacement& placement) {
 }
 
 void add_evictions(const PlanAsk& ask, Plan& plan) {
+  const std::string asks = ask.victims.empty() ? std::string{} : ask_text(ask);
   for (const PlanVictim& victim : ask.victims) {
     plan.actions.push_back({.type = ActionType::evict,
                             .namespace_name = victim.namespace_name,
                             .name = victim.name,
                             .uid = victim.uid,
                             .node = victim.node,
-                            .ask = ask_text(ask),
+                            .ask = asks,
                             .since = {}});
     plan.status.push_back(
         {.object = fmt::format("Pod {}/{}", victim.namespace_name, victim.name),
          .condition = "DisruptionTarget",
          .value = true,
          .reason = "PreemptionByScheduler",
-         .message = fmt::format("makeway: makes room for {}: {}", ask_text(ask), victim.reason)});
+         .message = fmt::format("makeway: makes room for {}: {}", asks, victim.reason)});
   }
 }
 
@@ -118,6 +119,10 @@ void finish_plan(Cycle& cycle) {
   plan.now = cycle.rules.now();
   plan.configuration_hash = configuration_hash(cycle.configuration);
   plan.laws_waived = cycle.configuration.engine.laws_waived;
+  std::size_t victims = 0;
+  for (const PlanAsk& ask : plan.asks) victims += ask.victims.size();
+  plan.actions.reserve(plan.asks.size() + victims);
+  plan.status.reserve(plan.asks.size() + victims);
   for (const PlanAsk& ask : plan.asks) add_actions(cycle.cluster, ask, plan);
   plan.id = identity_of(plan);
 }

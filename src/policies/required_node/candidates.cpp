@@ -53,7 +53,6 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
   shortfall_ = &shortfall;
   all_ = all;
   list_ = &list;
-  list.start(shortfall.resources.size());
   seen_groups_.clear();
   const NodeOrder& order = cluster_.order();
   const std::span<const PodIndex> pods = order.pods(node);
@@ -68,6 +67,7 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
       by_order ? static_cast<std::size_t>(std::ranges::partition_point(priorities, too_high) -
                                           priorities.begin())
                : 0;
+  list.start(shortfall.resources.size(), pods.size() - begin);
   const bool touched = cycle_.after.touched(node);
   const bool by_priority_alone = cycle_.rules.by_priority_alone();
   for (std::size_t at = begin; at < pods.size(); ++at) {

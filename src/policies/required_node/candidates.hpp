@@ -64,11 +64,14 @@ class CandidateList {
     return std::span(frees_).subspan(unit * width_, width_);
   }
 
-  void start(std::size_t width) {
+  void start(std::size_t width, std::size_t units_max) {
     units.clear();
     pods.clear();
     frees_.clear();
     width_ = width;
+    units.reserve(units_max);
+    pods.reserve(units_max);
+    frees_.reserve(units_max * width);
   }
   /// A row of zeros for the unit that comes next.
   std::span<std::int64_t> add_row() {

@@ -68,13 +68,13 @@ PlanVictim victim_of(const Cycle& cycle, const VictimUnit& unit, PodIndex pod, c
                         : fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
   if (unit.whole) victim.reason += ", its group leaves whole";
   if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
-  victim.cause_for = ask_text(ask);
   return victim;
 }
 
 void explain_spared(const Cycle& cycle, const CandidateList& candidates, const LadderAnswer& answer,
                     PlanExplanation& explanation) {
   const Cluster& cluster = cycle.cluster;
+  if (!cycle.explain) return;
   std::vector<std::uint8_t> evicted(candidates.units.size());
   for (const std::uint32_t at : answer.units) evicted[at] = 1;
   for (std::uint32_t at = 0; at < candidates.units.size(); ++at) {
@@ -82,7 +82,7 @@ void explain_spared(const Cycle& cycle, const CandidateList& candidates, const L
     explanation.potential_victims += unit.size;
     if (evicted[at] != 0) continue;
     explanation.spared_count += unit.size;
-    if (!cycle.explain || explanation.spared.size() >= spared_max) continue;
+    if (explanation.spared.size() >= spared_max) continue;
     explanation.spared.push_back(
         {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
          .name = std::string(cluster.pods().name[unit.first.value]),
@@ -107,11 +107,14 @@ void explain_ladder(Cycle& cycle, const VictimLadder& ladder, const CandidateLis
     key = decided_by(cycle, ladder, candidates, answer);
   }
   const bool equal = cycle.configuration.required_node.allow_equal_priority;
+  const std::string asks = ask_text(ask);
+  ask.victims.reserve(answer.victims.pods.size());
   cycle.budgets.start_trial();
   for (const VictimUnit& unit : answer.victims.units) {
     for (const PodIndex pod : answer.victims.pods_of(unit)) {
       PlanVictim victim = victim_of(cycle, unit, pod, ask);
       victim.violates_budget = cycle.budgets.charge(pod);
+      victim.cause_for = asks;
       victim.cause_rule = std::string(equal ? rule : lower_rule);
       victim.cause_alternative = alternative;
       victim.cause_key = key;

@@ -31,7 +31,8 @@ class PinnedAsk {
   bool finds_room();
   bool refused_for_ever();
   void reserve();
-  void preempt(const VictimClasses& classes);
+  /// `candidates` is only memory.
+  void preempt(const VictimClasses& classes, CandidateList& candidates);
 
   std::span<const PodIndex> victims() const { return victims_; }
 
@@ -168,10 +169,9 @@ bool PinnedAsk::waits_out_delay() {
   return true;
 }
 
-void PinnedAsk::preempt(const VictimClasses& classes) {
+void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates) {
   if (unit().never_preempts && settings_.honour_preemption_policy) return never_preempts(classes);
   const Shortfall missing = shortfall();
-  CandidateList candidates;
   const bool more_than_room = !fit_.portless() || fit_.constraints().any();
   CandidateSearch(cycle_, classes)
       .collect(node_, ask_.priority, missing, more_than_room, candidates);
@@ -269,7 +269,7 @@ void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
     PinnedAsk pinned(cycle_, pod, node, ask);
     if (!pinned.refused_for_ever() && !pinned.finds_room()) {
       pinned.reserve();
-      pinned.preempt(classes());
+      pinned.preempt(classes(), candidates_);
       victims.assign(pinned.victims().begin(), pinned.victims().end());
     }
     cycle_.after.rollback(before);

@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "policies/cycle.hpp"
+#include "policies/required_node/candidates.hpp"
 #include "policies/required_node/victim_classes.hpp"
 
 namespace makeway {
@@ -39,6 +40,7 @@ class RequiredNodePolicy {
 
   Cycle& cycle_;
   std::optional<VictimClasses> classes_;
+  CandidateList candidates_;  ///< Its memory is used again and again.
 };
 
 }  // namespace makeway

@@ -15,6 +15,12 @@ VictimClasses::VictimClasses(const Cluster& cluster, const Configuration& config
   };
   opted_out_protected_ = configuration.protection.protect_opted_out && !lists(Kind::opted_out);
   if (lists(Kind::owner)) find_owners();
+  pairs_listed_ = lists(Kind::label) || lists(Kind::annotation);
+  for (std::size_t at = 0; at < lines_.size(); ++at) {
+    const auto place = static_cast<std::uint8_t>(at);
+    if (lines_[at].kind == Kind::regular) regular_class_ = owner_class_ = place;
+    if (lines_[at].kind == Kind::owner) owner_class_ = place;
+  }
 }
 
 VictimClasses::Line VictimClasses::read(std::string_view text) const {
@@ -79,8 +85,6 @@ std::uint8_t VictimClasses::find(PodIndex pod, bool opted_out) const {
   }
   return none;
 }
-
-std::uint8_t VictimClasses::of_opted_in(PodIndex pod) const { return find(pod, false); }
 
 std::uint8_t VictimClasses::of(PodIndex pod) const {
   const bool opted_out = rules_.opted_out(pod);

@@ -29,7 +29,9 @@ class VictimClasses {
   /// A place in `required_node.victimClasses`, or none.
   std::uint8_t of(PodIndex pod) const;
   /// The same for a pod that is known not to have opted out, nor its group.
-  std::uint8_t of_opted_in(PodIndex pod) const;
+  std::uint8_t of_opted_in(PodIndex pod) const {
+    return pairs_listed_ ? find(pod, false) : (is_owner(pod) ? owner_class_ : regular_class_);
+  }
   std::size_t count() const { return lines_.size(); }
   bool is_owner(PodIndex pod) const {
     return cluster_.pods().flags[pod].is_owner || (owners_named_ && named_owners_[pod] != 0);
@@ -55,6 +57,10 @@ class VictimClasses {
   const VictimRules& rules_;
   std::vector<Line> lines_;
   bool opted_out_protected_ = false;
+  // Of pods that have not opted out, where no line looks at labels or annotations.
+  bool pairs_listed_ = false;
+  std::uint8_t owner_class_ = none;
+  std::uint8_t regular_class_ = none;
   SparseColumn<PodIndex, std::uint8_t> named_owners_;
   bool owners_named_ = false;
 };

@@ -106,7 +106,8 @@ class VictimLadder {
   LadderTask task_;
   std::size_t classes_ = 0;
   PlanReservation* told_;
-  bool by_room_ = true;  ///< Nothing but resources counts.
+  bool only_room_ = true;  ///< Nothing but resources counts.
+  bool by_room_ = true;    ///< The same, and arithmetic alone tells whether a choice is one.
   Units blockers_;
   std::optional<Refused> lasting_;
   std::string failure_;  ///< Of the last try.
