@@ -245,10 +245,11 @@ void VictimLadder::find_blockers() {
 
 // ---- Strategies ---------------------------------------------------------------------------------
 
+/// Candidates come from the highest priority down; whoever sorts them wants the lowest first.
 VictimLadder::Units VictimLadder::units_of(const Step& step) const {
   Units units;
   units.reserve(task_.candidates.units.size());
-  for (std::uint32_t at = 0; at < task_.candidates.units.size(); ++at) {
+  for (auto at = static_cast<std::uint32_t>(task_.candidates.units.size()); at-- > 0;) {
     if (unit(at).victim_class < step.classes) units.push_back(at);
   }
   return units;
