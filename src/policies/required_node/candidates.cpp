@@ -26,6 +26,11 @@ Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> alloca
   return shortfall;
 }
 
+void CandidateList::add_frees(std::size_t unit, std::vector<std::int64_t>& sum) const {
+  const std::span<const std::int64_t> row = frees(unit);
+  for (std::size_t at = 0; at < sum.size(); ++at) sum[at] = saturated_add(sum[at], row[at]);
+}
+
 void CandidateList::erase_useless() {
   std::size_t kept = 0;
   for (std::size_t at = 0; at < units.size(); ++at) {

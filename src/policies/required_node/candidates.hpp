@@ -64,6 +64,9 @@ class CandidateList {
     return std::span(frees_).subspan(unit * width_, width_);
   }
 
+  /// Adds what the unit frees to a sum.
+  void add_frees(std::size_t unit, std::vector<std::int64_t>& sum) const;
+
   void start(std::size_t width, std::size_t units_max) {
     units.clear();
     pods.clear();
