@@ -115,16 +115,18 @@ std::vector<std::vector<PodIndex>> PlanWalk::victim_units(const HeardAsk& ask) c
 
 // ---- Feasibility --------------------------------------------------------------------------------
 
-/// Pending pods that hold room on the node against this ask by their nomination.
-std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, NodeIndex node) const {
+/// Pending pods that hold room on the node against this pod of the ask by their nomination.
+std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
+                                        NodeIndex node) const {
   std::vector<PodIndex> held;
   for (const PodIndex pod : cluster_.nodes().nominated[node]) {
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
     if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
-    // Pinned pods take turns: their reservations do not hold against each other.
+    // Pinned pods take turns: their reservations do not hold against each other, nor against whom
+    // the node was promised.
     const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
-    if (reserved && !ask.pinned_to.empty()) continue;
+    if (reserved && (!ask.pinned_to.empty() || cluster_.pods().nominated[member] == node)) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
     const bool own = ask.entry->kind == AskKind::pod ? pod == ask.pods.front() : index == ask.unit;
     if (!own) held.push_back(pod);
@@ -133,7 +135,7 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, NodeIndex node) con
 }
 
 bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
-  const std::vector<PodIndex> held = holders(ask, node);
+  const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
   for (const PodIndex pod : held) fit.place(pod, node);
   const bool fits = fit.fits(node);
   for (const PodIndex pod : held) fit.remove(pod);
@@ -141,7 +143,7 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
 }
 
 MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
-  const std::vector<PodIndex> held = holders(ask, node);
+  const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
   for (const PodIndex pod : held) fit.place(pod, node);
   const MaybeRefusal refused = fit.refusal(node);
   for (const PodIndex pod : held) fit.remove(pod);

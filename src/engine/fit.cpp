@@ -62,7 +62,10 @@ bool PodFit::holds_room(PodIndex pod) const {
   // Who has a place in this world already holds that one.
   if (pod == ask_ || decided_[pod] != 0 || scratch_.node_of(pod).exists()) return false;
   const Cluster& cluster = survey_.cluster();
-  if (!reservations_hold_ && cluster.notes(cluster.pods().notes[pod]).reserved_since) return false;
+  // What is only reserved takes nothing from whom the same node was promised.
+  const PodColumns& pods = cluster.pods();
+  const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
+  if (gives_way && cluster.notes(pods.notes[pod]).reserved_since) return false;
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
 }
 

@@ -6,7 +6,8 @@
 //
 // Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
 // the ask's priority hold their room. The ask must fit with them there, and also without them, so
-// that it does not lean on somebody who has not arrived.
+// that it does not lean on somebody who has not arrived. Reservations of pinned pods (SPEC section
+// 5) are nominations without a promise: they hold nothing against an ask that is nominated there.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/required_node.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway {
@@ -63,7 +64,7 @@ class PromiseKeeper {
     const std::int32_t priority = cycle_.cluster.units()[own].scheduling_priority;
     for (const PodOnNode& place : cycle_.nominated_before) {
       const UnitIndex unit = cycle_.cluster.pods().unit[place.pod];
-      if (unit == own || cycle_.decided[place.pod] != 0) continue;
+      if (unit == own || cycle_.decided[place.pod] != 0 || gives_way(place, ask)) continue;
       if (cycle_.cluster.units()[unit].scheduling_priority < priority) continue;
       if (all_fit(std::span(&place, 1))) held.push_back(place);
     }
@@ -71,6 +72,14 @@ class PromiseKeeper {
   }
 
  private:
+  /// A reservation promises nothing: pinned pods take turns, and a nomination to the node is more.
+  bool gives_way(const PodOnNode& place, PodIndex ask) const {
+    const Cluster& cluster = cycle_.cluster;
+    if (!cluster.notes(cluster.pods().notes[place.pod]).reserved_since) return false;
+    const bool pinned = cycle_.configuration.required_node.enabled && is_pinned(cluster, ask);
+    return pinned || cluster.pods().nominated[ask] == place.node;
+  }
+
   /// Whether the pod is there already or not.
   bool fits(const PodOnNode& place) const {
     Scratch& world = cycle_.after;

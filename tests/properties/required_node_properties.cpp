@@ -14,6 +14,7 @@
 #include "codec/presets.hpp"
 #include "engine/check_plan.hpp"
 #include "policies/decide.hpp"
+#include "support/history.hpp"
 #include "support/naive_required_node.hpp"
 #include "support/property.hpp"
 #include "support/random_configuration.hpp"
@@ -170,9 +171,8 @@ TEST(RequiredNodeProperties, AsTheTextSays) {
       return;
     }
     EXPECT_EQ(choice_name(ask.outcome), choice_name(naive.outcome)) << ask.reason;
-    EXPECT_EQ(victims_of(ask), naive.victims)
-        << ask.reason << "\n"
-        << dump(cluster, DumpFormat::yaml);
+    EXPECT_EQ(victims_of(ask), naive.victims) << ask.reason << "\n"
+                                              << dump(cluster, DumpFormat::yaml);
     if (ask.outcome == Outcome::preempts) ++preempts;
   });
   fmt::print("{} cases preempt as the text says, {} more by the wider search\n", preempts, wider);
@@ -224,6 +224,80 @@ TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
         plan.asks, Outcome::preempts, [](const PlanAsk& ask) { return ask.outcome; }));
   });
   fmt::print("{} asks preempt\n", preempts);
+}
+
+// ---- Cycle after cycle --------------------------------------------------------------------------
+
+Pod full_size(std::string name, std::string node, std::int32_t priority) {
+  return {.namespace_name = "default",
+          .name = std::move(name),
+          .node = std::move(node),
+          .priority = priority,
+          .requests = {{"cpu", 1'000}}};
+}
+
+/// Reserved, waited for, preempted, stolen, preempted again, and there in the end.
+TEST(RequiredNodeHistory, AReservationComesToItsEnd) {
+  Cluster cluster;
+  cluster.apply(Node{.name = node_name, .allocatable = {{"cpu", 1'000}, {"pods", 10}}});
+  cluster.apply(full_size("web", node_name, 0));
+  Pod agent = full_size("agent", "", 10);
+  agent.notes.required_node = node_name;
+  cluster.apply(agent);
+  Configuration configuration = *load_preset(default_preset);
+  configuration.required_node.preemption_start_delay = {25'000};
+  History history(std::move(cluster), std::move(configuration), now, {});
+  const auto outcome = [&history] {
+    const Plan& plan = history.step();
+    return std::string(plan.asks.empty() ? "nobody asks" : choice_name(plan.asks.front().outcome));
+  };
+  EXPECT_EQ(outcome(), "waits");  // Age 0: reserves.
+  EXPECT_EQ(history.pod({"default", "agent"}).nominated_node, node_name);
+  EXPECT_EQ(history.pod({"default", "agent"}).notes.reserved_since, now);
+  EXPECT_EQ(outcome(), "waits");     // Age 10 s.
+  EXPECT_EQ(outcome(), "waits");     // Age 20 s.
+  EXPECT_EQ(outcome(), "preempts");  // Age 30 s; the victim is gone 10 s later.
+  EXPECT_FALSE(history.has_pod({"default", "web"}));
+  history.happens(full_size("thief", node_name, 5));
+  EXPECT_EQ(outcome(), "preempts");  // It starts again.
+  EXPECT_EQ(outcome(), "fits");
+  EXPECT_EQ(outcome(), "nobody asks");
+  EXPECT_EQ(history.pod({"default", "agent"}).node, node_name);
+  EXPECT_TRUE(history.complaints().empty()) << history.story();
+}
+
+/// Pinned pods over random clusters, with delays: every cycle keeps the laws, also those over time.
+TEST(RequiredNodeHistory, RandomOnesKeepTheLaws) {
+  constexpr int cycles = 8;
+  for_each_case("required node: histories keep the laws", [](Prng& random) {
+    if (!random.chance(20)) return;
+    RandomPlanning options = random_planning_options(random);
+    options.asks += 3;
+    std::vector<Change> objects = random_planning(random, options);
+    std::vector<std::string> nodes;
+    for (const Change& object : objects) {
+      if (const Node* const node = std::get_if<Node>(&object)) nodes.push_back(node->name);
+    }
+    if (nodes.empty()) return;
+    for (Change& object : objects) {
+      Pod* const pod = std::get_if<Pod>(&object);
+      if (pod != nullptr && pod->node.empty() && random.chance(60)) {
+        pin(random, *pod, random.pick(nodes));
+      }
+    }
+    Configuration configuration = *load_preset(default_preset);
+    configuration.required_node.preemption_start_delay = {random.between(0, 3) * 15'000};
+    History history(cluster_of(objects), configuration, planning_now,
+                    {.seed = random.next(),
+                     .step_min = {1'000},
+                     .step_max = {20'000},
+                     .grace_max = {random.chance(30) ? 0 : 30'000},
+                     .late_max = {random.chance(50) ? 0 : 40'000},
+                     .takers = Takers::higher_placeless});
+    for (int cycle = 0; cycle < cycles && history.complaints().empty(); ++cycle) history.step();
+    EXPECT_TRUE(history.complaints().empty()) << history.complaints().front() << "\n"
+                                              << history.story();
+  });
 }
 
 }  // namespace

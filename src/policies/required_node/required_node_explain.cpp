@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "engine/required_node.hpp"
@@ -134,8 +133,9 @@ void tell_candidates(const Cycle& cycle, const VictimLadder& ladder,
                      const CandidateList& candidates, std::span<const std::uint32_t> chosen,
                      PlanReservation& told) {
   const Cluster& cluster = cycle.cluster;
-  std::vector<std::uint32_t> order(candidates.units.size());
-  std::iota(order.begin(), order.end(), 0U);
+  std::vector<std::uint32_t> order;
+  order.reserve(candidates.units.size());
+  for (std::uint32_t at = 0; at < candidates.units.size(); ++at) order.push_back(at);
   const std::size_t listed = std::min(order.size(), candidates_max);
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(listed),
                             [&](std::uint32_t a, std::uint32_t b) { return ladder.before(a, b); });

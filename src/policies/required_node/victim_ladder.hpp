@@ -61,10 +61,10 @@ class VictimLadder {
   const std::optional<Refused>& lasting() const { return lasting_; }
 
   /// In millionths, rounded up.
-  std::int64_t deviation_ppm(std::uint32_t unit) const;
+  std::int64_t deviation_ppm(std::uint32_t at) const;
   /// By class, then in the order of the class.
   bool before(std::uint32_t a, std::uint32_t b) const;
-  std::int64_t worth(std::uint32_t unit) const;
+  std::int64_t worth(std::uint32_t at) const;
 
  private:
   using Units = std::vector<std::uint32_t>;
@@ -95,7 +95,7 @@ class VictimLadder {
   bool add_fallen(VictimList& victims);
   VictimList list_of(std::span<const std::uint32_t> chosen) const;
   bool covered(std::span<const std::int64_t> sum) const;
-  bool fits_budgets(std::uint32_t unit);
+  bool fits_budgets(std::uint32_t at);
   void remove(std::span<const std::uint32_t> chosen);
   const PinnedCandidate& unit(std::uint32_t at) const { return task_.candidates.units[at]; }
   std::pair<std::int64_t, std::vector<std::int64_t>> size_of(std::uint32_t at) const;

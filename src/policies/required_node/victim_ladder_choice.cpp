@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "base/checked_math.hpp"
 #include "engine/required_node.hpp"
@@ -77,8 +76,9 @@ std::pair<std::int64_t, std::vector<std::int64_t>> VictimLadder::size_of(std::ui
     share = saturated_add(share, scaled(amounts[column], allocatable[column], scale, false));
   }
   // Columns beyond the first four are numbered as they were met: they go by name.
-  std::vector<std::size_t> columns(amounts.size());
-  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  std::vector<std::size_t> columns;
+  columns.reserve(amounts.size());
+  for (std::size_t column = 0; column < amounts.size(); ++column) columns.push_back(column);
   std::ranges::sort(columns, {}, [&](std::size_t column) {
     return cluster.resources().name(ResourceIndex{static_cast<std::uint32_t>(column)});
   });
