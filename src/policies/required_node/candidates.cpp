@@ -1,6 +1,7 @@
 #include "policies/required_node/candidates.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/checked_math.hpp"
 #include "engine/required_node.hpp"
@@ -74,6 +75,11 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
                : 0;
   list.start(shortfall.resources.size(), pods.size() - begin);
   const bool touched = cycle_.after.touched(node);
+  // What a pod requests is the difference of two rows, one after the other in memory.
+  const NodeOrder::View view = order.view(node);
+  const std::span<const std::int64_t> used = order.used(node);
+  const bool exact = std::ranges::none_of(
+      used, [](std::int64_t amount) { return amount == std::numeric_limits<std::int64_t>::max(); });
   const bool by_priority_alone = cycle_.rules.by_priority_alone();
   for (std::size_t at = begin; at < pods.size(); ++at) {
     const PodIndex pod = pods[at];
@@ -83,7 +89,10 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
       continue;
     }
     if (!by_priority_alone && !cycle_.rules.protection_but_opt_out(pod).empty()) continue;
-    if (!is_pinned(cluster_, pod)) add(pod, priorities[at], classes_.of_opted_in(pod));
+    if (is_pinned(cluster_, pod)) continue;
+    SumRows sums;
+    if (exact) sums = {.before = view.used_by_first(at), .with = view.used_by_first(at + 1)};
+    add(pod, priorities[at], classes_.of_opted_in(pod), sums);
   }
 }
 
@@ -110,19 +119,26 @@ void CandidateSearch::add_guarded(PodIndex pod) {
     seen_groups_.insert(at, index);
     add_group(index);
   } else if (may_leave(pod)) {
-    add(pod, cycle_.rules.priority_of(pod), classes_.of(pod));
+    add(pod, cycle_.rules.priority_of(pod), classes_.of(pod), {});
   }
 }
 
-void CandidateSearch::add(PodIndex pod, std::int32_t priority, std::uint8_t victim_class) {
+void CandidateSearch::add(PodIndex pod, std::int32_t priority, std::uint8_t victim_class,
+                          SumRows sums) {
   if (victim_class == VictimClasses::none) return;
   const std::span<std::int64_t> row = list_->add_row();
-  add_frees(pod, row);
+  if (sums.with == nullptr) {
+    add_frees(pod, row);
+  } else {
+    for (std::size_t place = 0; place < row.size(); ++place) {
+      const std::size_t column = shortfall_->resources[place].value;
+      row[place] = sums.with[column] - sums.before[column];
+    }
+  }
   const bool holds = helps(row);
   if (!holds && !all_) return list_->drop_row();
   list_->units.push_back({.first = pod,
                           .priority = priority,
-                          .started = cycle_.rules.started(pod),
                           .begin = static_cast<std::uint32_t>(list_->pods.size()),
                           .size = 1,
                           .victim_class = victim_class,

@@ -43,7 +43,7 @@ Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> alloca
 struct PinnedCandidate {
   PodIndex first;  ///< Its only pod, or the first by name.
   std::int32_t priority = 0;
-  Time started;             ///< The earliest start of its pods.
+  Time started;  ///< Of a whole group: the earliest start of its pods. Others: see the columns.
   std::uint32_t begin = 0;  ///< Its pods in the list's `pods`.
   std::uint32_t size = 0;
   std::uint8_t victim_class = 0;
@@ -102,7 +102,12 @@ class CandidateSearch {
   bool may_leave(PodIndex pod) const;
   void add_guarded(PodIndex pod);
   void add_group(UnitIndex index);
-  void add(PodIndex pod, std::int32_t priority, std::uint8_t victim_class);
+  /// Two neighbours among the running sums of its node.
+  struct SumRows {
+    const std::int64_t* before = nullptr;
+    const std::int64_t* with = nullptr;  ///< Null: they are not at hand.
+  };
+  void add(PodIndex pod, std::int32_t priority, std::uint8_t victim_class, SumRows sums);
   void add_frees(PodIndex pod, std::span<std::int64_t> row) const;
   bool helps(std::span<const std::int64_t> row) const;
 

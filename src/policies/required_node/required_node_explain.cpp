@@ -48,7 +48,7 @@ std::string decided_by(const Cycle& cycle, const VictimLadder& ladder,
     return fmt::format("covers more of what is missing: {} against {} permille",
                        ladder.worth(chosen), ladder.worth(*answer.next));
   }
-  return a.started != b.started ? "age: the younger one leaves" : "size or name";
+  return ladder.started(a) != ladder.started(b) ? "age: the younger one leaves" : "size or name";
 }
 
 PlanVictim victim_of(const Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {

@@ -65,6 +65,9 @@ class VictimLadder {
   /// By class, then in the order of the class.
   bool before(std::uint32_t a, std::uint32_t b) const;
   std::int64_t worth(std::uint32_t at) const;
+  Time started(const PinnedCandidate& candidate) const {
+    return candidate.whole ? candidate.started : cycle_.rules.started(candidate.first);
+  }
 
  private:
   using Units = std::vector<std::uint32_t>;

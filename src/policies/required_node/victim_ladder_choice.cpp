@@ -98,7 +98,7 @@ bool VictimLadder::before(std::uint32_t a, std::uint32_t b) const {
         if (left.priority != right.priority) return left.priority < right.priority;
         break;
       case ClassKey::youngest:
-        if (left.started != right.started) return left.started > right.started;
+        if (started(left) != started(right)) return started(left) > started(right);
         break;
       case ClassKey::smallest: {
         const PodColumns& pods = cycle_.cluster.pods();
@@ -198,7 +198,7 @@ VictimList VictimLadder::list_of(std::span<const std::uint32_t> chosen) const {
                       .priority = each.priority,
                       .group = cluster.units()[index].kind == UnitKind::group,
                       .whole = each.whole,
-                      .started = each.started,
+                      .started = started(each),
                       .begin = static_cast<std::uint32_t>(list.pods.size()),
                       .size = each.size};
     for (const PodIndex pod : task_.candidates.pods_of(each)) {
