@@ -38,7 +38,7 @@ PlanAsk& reserves(Scene& scene, const std::string& name, Outcome outcome, Time s
 }
 
 TEST(RequiredNode, IsNamedByAffinityOrAnnotation) {
-  const auto required = [](Pod object) {
+  const auto required = [](const Pod& object) {
     Scene scene(object);
     return std::string(required_node_of(scene.cluster, *scene.cluster.find_pod("default", "a")));
   };
