@@ -271,7 +271,7 @@ std::string refusals_text(const PlanAsk& ask) {
 
 std::string explanation_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;
-  text += choice_line(ask);
+  if (!ask.reservation) text += choice_line(ask);
   text += alternatives_text(ask, palette);
   text += spared_text(ask.explanation);
   text += cascades_text(ask.explanation);

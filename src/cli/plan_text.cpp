@@ -203,6 +203,7 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
     text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
   }
   text += held_back_text(ask);
+  text += reservation_text(ask, options);
   text += placements_table(ask, options.palette);
   text += victims_table(ask, options.palette);
   text += losses_text(ask);

@@ -162,16 +162,21 @@ bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& m
   return false;
 }
 
-std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
-                                    const Metadata& metadata) {
-  const std::string_view text = metadata.annotation(names::last_checkpoint);
+std::optional<Time> read_time_note(JsonReader& reader, const FieldPath& path,
+                                   const Metadata& metadata, std::string_view key) {
+  const std::string_view text = metadata.annotation(key);
   if (text.empty()) return std::nullopt;
   const Result<Time> time = parse_time(text);
   if (time) return *time;
   const FieldPath at = path.at("metadata");
-  reader.refuse(at.at("annotations").at(names::last_checkpoint), text,
+  reader.refuse(at.at("annotations").at(key), text,
                 "expected a time in RFC 3339, such as 2026-01-01T00:00:00Z");
   return std::nullopt;
+}
+
+std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
+                                    const Metadata& metadata) {
+  return read_time_note(reader, path, metadata, names::last_checkpoint);
 }
 
 std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,

@@ -209,12 +209,18 @@ void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metad
   pod.is_owner = read_mark(reader, path, metadata, names::owner).value_or(false);
   pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
   pod.notes.required_node = metadata.annotation(names::required_node);
+  pod.notes.reserved_since = read_time_note(reader, path, metadata, names::reserved_since);
   pod.notes.evicted_for = metadata.annotation(names::evicted_for);
   pod.notes.plan = metadata.annotation(names::plan);
   pod.notes.queue = metadata.annotation(names::queue);
   if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::volcano_queue);
   pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
   pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
+  for (const TextPair& annotation : metadata.annotations) {
+    if (!names::is_mark(annotation.key)) continue;
+    pod.notes.marks.push_back(
+        {.key = std::string(annotation.key), .value = std::string(annotation.value)});
+  }
   const std::string_view source = metadata.annotation(names::config_source);
   const bool mirror = std::ranges::find(metadata.annotations, names::mirror_pod, &TextPair::key) !=
                       metadata.annotations.end();

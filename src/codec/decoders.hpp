@@ -58,6 +58,9 @@ void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
 std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
                               std::string_view key);
 bool read_opted_out(JsonReader& reader, const FieldPath& path, const Metadata& metadata);
+/// A time in the annotation `key`.
+std::optional<Time> read_time_note(JsonReader& reader, const FieldPath& path,
+                                   const Metadata& metadata, std::string_view key);
 std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
                                     const Metadata& metadata);
 std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,

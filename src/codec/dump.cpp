@@ -98,6 +98,10 @@ Labels pod_annotations(const Pod& pod) {
   note_mark(annotations, pod.labels, names::protected_member, pod.is_protected);
   note(annotations, names::queue, pod.notes.queue);
   note(annotations, names::required_node, pod.notes.required_node);
+  if (pod.notes.reserved_since) {
+    note(annotations, names::reserved_since, to_text(*pod.notes.reserved_since));
+  }
+  for (const Label& mark : pod.notes.marks) note(annotations, mark.key, mark.value);
   if (pod.mirror) note(annotations, names::mirror_pod, "mirror");
   return annotations;
 }

@@ -146,6 +146,44 @@ void write_explanation(DocumentWriter& writer, const PlanExplanation& explanatio
   writer.end_object();
 }
 
+void write_ladder_step(DocumentWriter& writer, const PlanLadderStep& step) {
+  writer.begin_object();
+  list_field(writer, "classes", step.classes, write_text);
+  writer.string_field("strategy", choice_name(step.strategy));
+  if (step.within_budgets) writer.boolean_field("withinBudgets", true);
+  writer.string_field("result", step.result);
+  writer.end_object();
+}
+
+void write_candidate(DocumentWriter& writer, const PlanPinnedCandidate& candidate) {
+  writer.begin_object();
+  writer.string_field("namespace", candidate.namespace_name);
+  writer.string_field("name", candidate.name);
+  writer.integer_field("priority", candidate.priority);
+  writer.string_field("class", candidate.victim_class);
+  writer.integer_field("pods", candidate.pods);
+  writer.integer_field("deviationPpm", candidate.deviation_ppm);
+  writer.boolean_field("victim", candidate.victim);
+  writer.end_object();
+}
+
+void write_reservation(DocumentWriter& writer, const PlanReservation& reservation,
+                       PlanDetail detail) {
+  writer.key("reservation");
+  writer.begin_object();
+  writer.string_field("node", reservation.node);
+  writer.string_field("since", to_text(reservation.since));
+  if (reservation.preempts_from) {
+    writer.string_field("preemptsFrom", to_text(*reservation.preempts_from));
+  }
+  if (detail == PlanDetail::with_explanation) {
+    list_field(writer, "ladder", reservation.ladder, write_ladder_step);
+    list_field(writer, "candidates", reservation.candidates, write_candidate);
+    writer.integer_field("candidatesCount", reservation.candidates_count);
+  }
+  writer.end_object();
+}
+
 void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   writer.begin_object();
   writer.string_field("kind", choice_name(ask.kind));
@@ -162,6 +200,7 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   write_cost(writer, ask.cost);
   list_field(writer, "waitsFor", ask.waits_for, write_placement);
   if (ask.waits_until) writer.string_field("waitsUntil", to_text(*ask.waits_until));
+  if (ask.reservation) write_reservation(writer, *ask.reservation, detail);
   write_score(writer, ask.score);
   list_field(writer, "boundsReached", ask.bounds_reached, write_text);
   if (ask.held_back) write_held_back(writer, *ask.held_back);
@@ -178,6 +217,7 @@ void write_action(DocumentWriter& writer, const PlanAction& action) {
   writer.string_field("uid", action.uid);
   if (!action.node.empty()) writer.string_field("node", action.node);
   if (!action.ask.empty()) writer.string_field("for", action.ask);
+  if (action.since) writer.string_field("since", to_text(*action.since));
   writer.end_object();
 }
 

@@ -13,13 +13,16 @@ namespace makeway {
 namespace {
 
 /// The unit that asks; nothing when it is not there or not pending.
-std::optional<HeardAsk> find_ask(const Cluster& cluster, const PlanAsk& entry) {
+std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& configuration,
+                                 const PlanAsk& entry) {
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
   if (entry.kind == AskKind::pod) {
     const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
     if (!pod || cluster.pods().node[*pod].exists()) return std::nullopt;
     heard.unit = cluster.pods().unit[*pod];
     heard.pods = {*pod};
+    const bool alone = cluster.units()[heard.unit].kind == UnitKind::pod;
+    if (alone && configuration.required_node.enabled) heard.pinned_to = pinned_to(cluster, *pod);
   } else {
     const std::optional<GroupIndex> group = cluster.find_group(entry.namespace_name, entry.name);
     if (!group) return std::nullopt;
@@ -57,7 +60,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
                   .plan = plan,
                   .breaches = Breaches(configuration)};
   for (const PlanAsk& entry : plan.asks) {
-    std::optional<HeardAsk> heard = find_ask(cluster, entry);
+    std::optional<HeardAsk> heard = find_ask(cluster, configuration, entry);
     if (!heard) {
       hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
       continue;

@@ -63,6 +63,12 @@ void ActionJudge::expect(const HeardAsk& ask) {
     asks_of_placed_.try_emplace(pod, ask.text);
     ++open_[{.type = type, .pod = pod, .node = placement.node, .ask = ask.text}];
   }
+  if (ask.entry->reservation && ask.entry->placements.empty()) {
+    ++open_[{.type = ActionType::reserve,
+             .pod = pod_text(ask.entry->namespace_name, ask.entry->name),
+             .node = ask.entry->reservation->node,
+             .ask = ask.text}];
+  }
   for (const PlanVictim& victim : ask.entry->victims) {
     ++open_[{.type = ActionType::evict,
              .pod = pod_text(victim.namespace_name, victim.name),

@@ -38,6 +38,7 @@ struct HeardAsk {
   const PlanAsk* entry = nullptr;
   std::string text;  ///< "Pod default/urgent"
   UnitIndex unit;
+  std::string pinned_to;             ///< Judged by SPEC section 5: the only node it can run on.
   std::int32_t priority = 0;         ///< The unit's scheduling priority.
   std::vector<PodIndex> pods;        ///< The pod, or the members of the group.
   std::vector<HeardVictim> victims;  ///< Those that are bound pods, each once.
@@ -51,6 +52,11 @@ struct Hearing {
   Breaches breaches;
 };
 
+/// The only node that the pod can run on; empty: there is none such.
+std::string pinned_to(const Cluster& cluster, PodIndex pod);
+/// When the pinned pod's reservation began: now, unless it says so.
+Time reserved_since(const Cluster& cluster, PodIndex pod, Time now);
+
 /// The rules about who may be made to leave, and who is leaving already.
 class EvictionRules {
  public:
@@ -59,8 +65,12 @@ class EvictionRules {
 
   /// The priority that protects it: the unit's preemption priority, where it is honoured.
   std::int32_t priority(PodIndex pod) const;
+  enum class OptOut : std::uint8_t { protects, is_a_class };
   /// Why it may not be made to leave whatever the priorities, or nothing.
-  std::string_view protection(PodIndex pod) const;
+  std::string_view protection(PodIndex pod, OptOut opt_out = OptOut::protects) const;
+  /// The same when a pinned pod asks.
+  std::string_view protection_from_pinned(PodIndex pod) const;
+  bool may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const;
   bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
   /// Leaving for so long that nobody counts on it any more.
   bool overdue(PodIndex pod) const;

@@ -83,13 +83,18 @@ void judge_form(PlanWalk& walk, const HeardAsk& ask) {
                             entry.bounds_reached.front()));
   }
   judge_waiting(walk, ask);
+  judge_reservation(walk, ask);
 }
 
 // ---- One pod ------------------------------------------------------------------------------------
 
 class PodJudge {
  public:
-  PodJudge(PlanWalk& walk, const HeardAsk& ask) : walk_(walk), ask_(ask) {}
+  PodJudge(PlanWalk& walk, const HeardAsk& ask) : walk_(walk), ask_(ask) {
+    if (ask.pinned_to.empty()) return;
+    const auto node = walk.cluster().find_node(ask.pinned_to);
+    if (node && walk.cluster().nodes().flags[*node].exists) pinned_nodes_.push_back(*node);
+  }
 
   void judge();
 
@@ -99,10 +104,34 @@ class PodJudge {
   void judge_irreducible(NaiveFit& fit, NodeIndex node);
   void judge_infeasible(NaiveFit& fit);
   bool held_by_preempted(NaiveFit& fit) const;
+  bool pinned() const { return !ask_.pinned_to.empty(); }
+  /// Where it may go as far as its section is concerned.
+  const std::vector<NodeIndex>& nodes() { return pinned() ? pinned_nodes_ : walk_.now().nodes(); }
+  bool may_leave(PodIndex pod) const {
+    return pinned() ? walk_.rules().may_leave_for_pinned(pod, ask_.priority)
+                    : walk_.rules().may_leave(pod, ask_.priority);
+  }
+  std::vector<PodIndex> moved_by_leaving_room(bool away) const;
 
   PlanWalk& walk_;
   const HeardAsk& ask_;
+  std::vector<NodeIndex> pinned_nodes_;  ///< Its node, if that is there.
 };
+
+/// A pinned ask has its own rule about the room of leaving pods: those that it counts as being away
+/// although others do not, or (`away` false) the other way round.
+std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
+  std::vector<PodIndex> moved;
+  for (const NodeIndex node : pinned_nodes_) {
+    const bool credits = walk_.configuration().required_node.leaving_room == LeavingRoom::credited;
+    for (const PodIndex pod : walk_.cluster().order().pods(node)) {
+      if (!walk_.rules().leaving(pod) || walk_.is_earlier_victim(pod)) continue;
+      const bool gone = credits && !walk_.rules().overdue(pod);
+      if (gone != walk_.is_gone(pod) && gone == away) moved.push_back(pod);
+    }
+  }
+  return moved;
+}
 
 void PodJudge::judge() {
   const Outcome outcome = ask_.entry->outcome;
@@ -118,12 +147,18 @@ void PodJudge::judge() {
       }
     }
     if (outcome == Outcome::preempts) {
-      std::ranges::copy_if(walk_.now().nodes(), std::back_inserter(free_now),
+      std::ranges::copy_if(nodes(), std::back_inserter(free_now),
                            [&](NodeIndex each) { return fit.fits(each); });
     }
   }
   NaiveFit fit(walk_.after(), ask_.pods.front());
+  const std::vector<PodIndex> away = moved_by_leaving_room(true);
+  const std::vector<PodIndex> there = moved_by_leaving_room(false);
+  for (const PodIndex pod : away) fit.remove(pod);
+  for (const PodIndex pod : there) fit.put_back(pod);
   judge_after(fit, node, free_now);
+  for (const PodIndex pod : away) fit.put_back(pod);
+  for (const PodIndex pod : there) fit.remove(pod);
 }
 
 /// The laws about the time when everybody who leaves is gone and everybody nominated has come.
@@ -137,7 +172,10 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
   const bool free_choice = !ask_.entry->placement_given;
   if (ask_.entry->outcome == Outcome::preempts && free_choice) judge_evicting(fit, free_now);
   if (ask_.entry->outcome == Outcome::infeasible && free_choice) judge_infeasible(fit);
-  const std::vector<PodIndex> own = walk_.own_victims(ask_);
+  std::vector<PodIndex> own;
+  for (const HeardVictim& victim : ask_.victims) {
+    if (fit.world().where(victim.pod).exists()) own.push_back(victim.pod);
+  }
   for (const PodIndex pod : own) fit.remove(pod);
   // An ask that is held by whom it preempted keeps its nomination whatever the room.
   const bool waits_held = held && ask_.entry->outcome == Outcome::waits;
@@ -165,9 +203,8 @@ void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_
   }
   // Nobody is leaving: there is no room later that is not there now.
   if (!walk_.somebody_gone()) return;
-  const std::vector<NodeIndex>& nodes = walk_.now().nodes();
-  const auto later = std::ranges::find_if(nodes, fits_after);
-  if (later == nodes.end()) return;
+  const auto later = std::ranges::find_if(nodes(), fits_after);
+  if (later == nodes().end()) return;
   walk_.report(6, ask_,
                fmt::format("it has victims, and fits on node {} once others have left",
                            walk_.node_name(*later)));
@@ -177,7 +214,7 @@ void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_
 /// it: what refuses it there now may pass.
 bool PodJudge::held_by_preempted(NaiveFit& fit) const {
   const NominationHeldBy holder = walk_.configuration().workload.nomination_held_by;
-  if (holder != NominationHeldBy::preempted_pods) return false;
+  if (holder != NominationHeldBy::preempted_pods || pinned()) return false;
   const NodeIndex node = walk_.cluster().pods().nominated[fit.ask()];
   if (!node.exists() || !walk_.cluster().nodes().flags[node].exists) return false;
   const MaybeRefusal refused = walk_.first_refusal(fit, ask_, node);
@@ -204,13 +241,15 @@ void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
 void PodJudge::judge_infeasible(NaiveFit& fit) {
   const Cluster& cluster = walk_.cluster();
   const EvictionRules& rules = walk_.rules();
-  const bool evicts = !cluster.units()[ask_.unit].never_preempts;
+  const bool may_evict = pinned() && !walk_.configuration().required_node.honour_preemption_policy;
+  const bool evicts = may_evict || !cluster.units()[ask_.unit].never_preempts;
   const NaiveWorld& after = walk_.after();
-  for (const NodeIndex node : walk_.now().nodes()) {
-    if (walk_.full_for_ever(ask_, fit.ask(), node) || fit.lasting_refusal(node)) continue;
+  for (const NodeIndex node : nodes()) {
+    if (fit.lasting_refusal(node)) continue;
+    if (!pinned() && walk_.full_for_ever(ask_, fit.ask(), node)) continue;
     std::set<PodIndex> away;
     for (const PodIndex pod : cluster.order().pods(node)) {
-      if (!evicts || after.where(pod) != node || !rules.may_leave(pod, ask_.priority)) continue;
+      if (!evicts || after.where(pod) != node || !may_leave(pod)) continue;
       for (const PodIndex member : rules.leaves_with(pod)) {
         if (after.where(member).exists()) away.insert(member);
       }

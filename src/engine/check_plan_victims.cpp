@@ -21,13 +21,13 @@ std::int32_t EvictionRules::priority(PodIndex pod) const {
                                                             : unit.scheduling_priority;
 }
 
-std::string_view EvictionRules::protection(PodIndex pod) const {
+std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
   const ProtectionSettings& settings = configuration_.protection;
   const PodColumns& pods = cluster_.pods();
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster_.units()[pods.unit[pod]];
   if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
-  if (settings.protect_opted_out) {
+  if (settings.protect_opted_out && opt_out == OptOut::protects) {
     if (flags.opted_out) return "it opted out of preemption";
     const bool in_group = unit.kind == UnitKind::group;
     if (in_group && cluster_.groups()[unit.group].object &&
@@ -134,6 +134,7 @@ class VictimJudge {
   }
 
   void judge_ask(const HeardAsk& ask);
+  void judge_pinned(const HeardAsk& ask);
   void judge_priority(const HeardAsk& ask, const HeardVictim& victim);
   void judge_use(const HeardAsk& ask, const HeardVictim& victim);
   void judge_whole(const HeardAsk& ask);
@@ -156,7 +157,12 @@ void VictimJudge::judge_ask(const HeardAsk& ask) {
     report(2, ask, fmt::format("its priority is {}, not {}", ask.priority, ask.entry->priority));
   }
   if (ask.victims.empty()) return;
-  if (unit.never_preempts) report(2, ask, "its preemption policy is Never, and it has victims");
+  const bool pinned = !ask.pinned_to.empty();
+  const RequiredNodeSettings& required_node = hearing_.configuration.required_node;
+  if (unit.never_preempts && (!pinned || required_node.honour_preemption_policy)) {
+    report(2, ask, "its preemption policy is Never, and it has victims");
+  }
+  if (pinned) judge_pinned(ask);
   Time created = no_time;
   if (ask.entry->kind == AskKind::pod) {
     created = cluster_.pods().created[ask.pods.front()];
@@ -169,6 +175,22 @@ void VictimJudge::judge_ask(const HeardAsk& ask) {
   }
 }
 
+/// SPEC section 5: not before the start delay, and not too many.
+void VictimJudge::judge_pinned(const HeardAsk& ask) {
+  const RequiredNodeSettings& settings = hearing_.configuration.required_node;
+  const Time since = reserved_since(cluster_, ask.pods.front(), hearing_.plan.now);
+  if (hearing_.plan.now < since + settings.preemption_start_delay) {
+    report(2, ask,
+           fmt::format("its reservation may not preempt before {}",
+                       to_text(since + settings.preemption_start_delay)));
+  }
+  if (std::ssize(ask.victims) > settings.max_victims) {
+    report(2, ask,
+           fmt::format("it has {} victims, and required_node.maxVictims is {}", ask.victims.size(),
+                       settings.max_victims));
+  }
+}
+
 void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim) {
   const std::int32_t priority = rules_.priority(victim.pod);
   if (victim.entry->priority != priority) {
@@ -176,11 +198,14 @@ void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim)
            fmt::format("the priority of {} is {}, not {}", victim.text, priority,
                        victim.entry->priority));
   }
-  if (priority >= ask.priority) {
+  const bool pinned = !ask.pinned_to.empty();
+  const bool equal = pinned && hearing_.configuration.required_node.allow_equal_priority;
+  if (priority > ask.priority || (priority == ask.priority && !equal)) {
     report(2, ask,
            fmt::format("{} has priority {}, not below {}", victim.text, priority, ask.priority));
   }
-  const std::string_view protection = rules_.protection(victim.pod);
+  const std::string_view protection =
+      pinned ? rules_.protection_from_pinned(victim.pod) : rules_.protection(victim.pod);
   if (!protection.empty()) {
     report(2, ask, fmt::format("{} may not be evicted: {}", victim.text, protection));
   }
@@ -195,7 +220,9 @@ void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
     report(8, ask, victim.text + " is one of its own members");
   }
-  const LeavingRoom room = hearing_.configuration.workload.leaving_room;
+  const LeavingRoom room = ask.pinned_to.empty()
+                               ? hearing_.configuration.workload.leaving_room
+                               : hearing_.configuration.required_node.leaving_room;
   if (rules_.leaving(victim.pod) && room != LeavingRoom::victims) {
     report(6, ask, victim.text + " is leaving already");
   }

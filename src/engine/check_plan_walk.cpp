@@ -115,13 +115,18 @@ std::vector<std::vector<PodIndex>> PlanWalk::victim_units(const HeardAsk& ask) c
 
 // ---- Feasibility --------------------------------------------------------------------------------
 
-/// Pending pods that hold room on the node against this ask by their nomination.
-std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, NodeIndex node) const {
+/// Pending pods that hold room on the node against this pod of the ask by their nomination.
+std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
+                                        NodeIndex node) const {
   std::vector<PodIndex> held;
   for (const PodIndex pod : cluster_.nodes().nominated[node]) {
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
     if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
+    // Pinned pods take turns: their reservations do not hold against each other, nor against whom
+    // the node was promised.
+    const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
+    if (reserved && (!ask.pinned_to.empty() || cluster_.pods().nominated[member] == node)) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
     const bool own = ask.entry->kind == AskKind::pod ? pod == ask.pods.front() : index == ask.unit;
     if (!own) held.push_back(pod);
@@ -130,7 +135,7 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, NodeIndex node) con
 }
 
 bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
-  const std::vector<PodIndex> held = holders(ask, node);
+  const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
   for (const PodIndex pod : held) fit.place(pod, node);
   const bool fits = fit.fits(node);
   for (const PodIndex pod : held) fit.remove(pod);
@@ -138,7 +143,7 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
 }
 
 MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
-  const std::vector<PodIndex> held = holders(ask, node);
+  const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
   for (const PodIndex pod : held) fit.place(pod, node);
   const MaybeRefusal refused = fit.refusal(node);
   for (const PodIndex pod : held) fit.remove(pod);
@@ -262,6 +267,16 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   }
 }
 
+/// Its room is kept for it, whether there is enough of it or not.
+void PlanWalk::reserve(const HeardAsk& ask) {
+  const auto node = cluster_.find_node(ask.pinned_to);
+  const PodIndex pod = ask.pods.front();
+  if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
+  own_after().place(pod, *node);
+  hopeful_.push_back(pod);
+  someone_nominated_ = true;
+}
+
 void PlanWalk::settle(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     if (gone_.insert(victim.pod).second) own_after().remove(victim.pod);
@@ -277,6 +292,7 @@ void PlanWalk::settle(const HeardAsk& ask) {
   } else {
     nominate(ask, found);
   }
+  if (ask.entry->reservation && found.empty()) reserve(ask);
   decided_.insert(ask.pods.begin(), ask.pods.end());
 }
 

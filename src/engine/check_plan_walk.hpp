@@ -99,10 +99,11 @@ class PlanWalk {
 
   void find_credited();
   void nominate(const HeardAsk& ask, const std::vector<Place>& found);
+  void reserve(const HeardAsk& ask);
   MaybeRefusal refusal_after(const Place& place);
   bool leans_on_hopeful(const Place& place, bool others_too);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
-  std::vector<PodIndex> holders(const HeardAsk& ask, NodeIndex node) const;
+  std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node) const;
   bool taken_whole(const Unit& unit, const HeardAsk& ask) const;
 
   Hearing& hearing_;
@@ -122,6 +123,9 @@ class PlanWalk {
 
 /// The outcome speaks of a place, so there must be one; who waits for a delay has none.
 bool has_place(const PlanAsk& entry);
+
+/// What the plan says about a pinned pod's reservation.
+void judge_reservation(PlanWalk& walk, const HeardAsk& ask);
 
 /// Where the members of a group go: the same laws as for pods, for all of them together.
 void judge_group(PlanWalk& walk, const HeardAsk& ask);

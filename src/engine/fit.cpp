@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/checked_math.hpp"
@@ -61,7 +62,18 @@ bool PodFit::holds_room(PodIndex pod) const {
   // Who has a place in this world already holds that one.
   if (pod == ask_ || decided_[pod] != 0 || scratch_.node_of(pod).exists()) return false;
   const Cluster& cluster = survey_.cluster();
+  // What is only reserved takes nothing from whom the same node was promised.
+  const PodColumns& pods = cluster.pods();
+  const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
+  if (gives_way && cluster.notes(pods.notes[pod]).reserved_since) return false;
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
+}
+
+std::vector<PodIndex> PodFit::holders(NodeIndex node) const {
+  std::vector<PodIndex> held;
+  std::ranges::copy_if(survey_.cluster().nodes().nominated[node], std::back_inserter(held),
+                       [this](PodIndex pod) { return holds_room(pod); });
+  return held;
 }
 
 bool PodFit::any_holds_room(const std::vector<PodIndex>& nominated) const {

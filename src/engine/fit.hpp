@@ -6,7 +6,8 @@
 //
 // Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
 // the ask's priority hold their room. The ask must fit with them there, and also without them, so
-// that it does not lean on somebody who has not arrived.
+// that it does not lean on somebody who has not arrived. Reservations of pinned pods (SPEC section
+// 5) are nominations without a promise: they hold nothing against an ask that is nominated there.
 #pragma once
 
 #include <algorithm>
@@ -71,6 +72,10 @@ class PodFit {
   void respect_every_nomination(bool every) {
     priority_ = every ? std::numeric_limits<std::int32_t>::min() : ask_priority_;
   }
+  /// Reservations of other pinned pods hold nothing against this one: they take turns.
+  void ignore_reservations() { reservations_hold_ = false; }
+  /// Pending pods that hold room on the node against the ask by their nomination.
+  std::vector<PodIndex> holders(NodeIndex node) const;
   /// Another ask that is alike in everything that is looked at here takes its turn.
   void ask_for(PodIndex ask) { ask_ = ask; }
 
@@ -94,6 +99,7 @@ class PodFit {
   const DecidedPods& decided_;
   std::int32_t ask_priority_ = 0;
   std::int32_t priority_ = 0;  ///< Nominations of at least this priority hold their room.
+  bool reservations_hold_ = true;
   bool pinned_ = false;  ///< By annotation; to no node at all when there is none of that name.
   NodeIndex required_node_;
   std::optional<Refused> not_the_required_node_ = Refused{.reason = RefusalReason::node_affinity};

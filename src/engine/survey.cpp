@@ -132,8 +132,10 @@ ShapeVerdicts& Survey::verdicts_of(PodIndex pod) {
 }
 
 const StaticVerdict& Survey::judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node) {
-  if (slot >= known.verdicts.size()) known.verdicts.resize(slot + 1);
-  StaticVerdict& verdict = known.verdicts[slot];
+  const bool apart = known.by_node && !known.first.known;
+  if (apart) known.first_slot = slot;
+  if (!apart && slot >= known.verdicts.size()) known.verdicts.resize(slot + 1);
+  StaticVerdict& verdict = apart ? known.first : known.verdicts[slot];
   const PodShape& shape = *known.shape;
   if (known.by_node) {
     verdict = judge(shape, labels(cluster_.nodes().labels[node]),

@@ -57,6 +57,10 @@ struct StaticVerdict {
 struct ShapeVerdicts {
   const PodShape* shape = nullptr;
   bool by_node = false;  ///< It names single nodes, so classes do not tell enough.
+  /// With `by_node`: the first node that was asked about stands apart. A pinned pod's shape is
+  /// asked about that one only, and there may be one such shape for every node.
+  std::size_t first_slot = 0;
+  StaticVerdict first;
   std::vector<StaticVerdict> verdicts;
 };
 
@@ -76,6 +80,7 @@ class Survey {
   ShapeVerdicts& verdicts_of(PodIndex pod);
   const StaticVerdict& placing(ShapeVerdicts& known, NodeIndex node) {
     const std::size_t slot = known.by_node ? node.value : cluster_.nodes().node_class[node].value;
+    if (known.by_node && known.first.known && known.first_slot == slot) return known.first;
     if (slot < known.verdicts.size() && known.verdicts[slot].known) return known.verdicts[slot];
     return judge_new(known, slot, node);
   }

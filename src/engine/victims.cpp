@@ -59,19 +59,27 @@ Time VictimRules::started(PodIndex pod) const {
   return started == no_time ? now_ : started;
 }
 
+bool VictimRules::opted_out(PodIndex pod) const {
+  const Cluster& cluster = survey_.cluster();
+  if (cluster.pods().flags[pod].opted_out) return true;
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group) return false;
+  const std::optional<PodGroup>& group = cluster.groups()[unit.group].object;
+  return group && group->opted_out;
+}
+
 std::string_view VictimRules::protection(PodIndex pod) const {
+  if (configuration_.protection.protect_opted_out && opted_out(pod)) return "opted out";
+  return protection_but_opt_out(pod);
+}
+
+std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodColumns& pods = cluster.pods();
   const ProtectionSettings& protection = configuration_.protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
-  if (protection.protect_opted_out) {
-    const bool grouped = unit.kind == UnitKind::group && cluster.groups()[unit.group].object;
-    if (flags.opted_out || (grouped && cluster.groups()[unit.group].object->opted_out)) {
-      return "opted out";
-    }
-  }
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
     return "marked as protected";

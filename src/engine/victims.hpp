@@ -75,11 +75,16 @@ class VictimRules {
   bool overdue(PodIndex pod) const;
   /// Why the pod is protected, "opted out"; empty when it is not.
   std::string_view protection(PodIndex pod) const;
+  /// The same for whoever has other rules about pods that opted out.
+  std::string_view protection_but_opt_out(PodIndex pod) const;
+  /// Its own word, or its group's.
+  bool opted_out(PodIndex pod) const;
   /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
   void settle(PodIndex pod) { settled_->writable(pod) = 1; }
   /// Everything but priority and the rest of its group. Who was moved elsewhere in this world is
   /// only supposed to be there.
   bool may_leave(const Scratch& scratch, PodIndex pod) const;
+  bool settled(PodIndex pod) const { return (*settled_)[pod] != 0; }
 
   /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
   std::string_view stays_because(const Scratch& scratch, PodIndex pod,

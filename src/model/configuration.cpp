@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/knobs.hpp"
+#include "model/names.hpp"
 
 namespace makeway {
 namespace {
@@ -90,7 +91,10 @@ bool is_victim_class(std::string_view line) {
   for (const std::string_view kind : {"label:", "annotation:"}) {
     if (!line.starts_with(kind)) continue;
     const std::size_t equals = line.find('=');
-    return equals != std::string_view::npos && equals > kind.size();
+    if (equals == std::string_view::npos || equals <= kind.size()) return false;
+    // Other annotations are not kept.
+    const std::string_view key = line.substr(kind.size(), equals - kind.size());
+    return kind == "label:" || names::is_mark(key);
   }
   return false;
 }
@@ -100,7 +104,8 @@ void check_required_node(const RequiredNodeSettings& required_node, Findings& fi
     if (is_victim_class(line)) continue;
     findings.refuse("required_node.victimClasses",
                     fmt::format("'{}' is not a class of victims", shorten(line)),
-                    "use regular, owner, opted-out, label:KEY=VALUE or annotation:KEY=VALUE");
+                    "use regular, owner, opted-out, label:KEY=VALUE or "
+                    "annotation:makeway.dev/NAME=VALUE");
   }
 }
 

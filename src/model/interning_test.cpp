@@ -94,6 +94,8 @@ TEST(ObjectHash, EveryPartCounts) {
                                        {.preemption_priority_class = "x"},
                                        {.queue = "x"},
                                        {.required_node = "x"},
+                                       {.reserved_since = Time{0}},
+                                       {.marks = {{.key = "x", .value = "y"}}},
                                        {.evicted_for = "x"},
                                        {.plan = "x"},
                                        {.last_checkpoint = Time{0}},

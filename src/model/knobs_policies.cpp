@@ -113,8 +113,9 @@ constexpr std::array required_node_rows = {
     plain<required_node, &RequiredNode::victim_classes>(
         {"required_node.victimClasses", "5",
          "Victim classes, first to last resort: regular (every pod), owner, opted-out, and further "
-         "ones as label:KEY=VALUE or annotation:KEY=VALUE. A pod belongs to the last listed class "
-         "that matches it; without any it is no candidate."}),
+         "ones as label:KEY=VALUE or annotation:makeway.dev/NAME=VALUE. A pod belongs to the last "
+         "listed class that matches it; without any it is no candidate. Where opted-out is not "
+         "listed, protection.protectOptedOut decides about such pods."}),
     choice<required_node, &RequiredNode::class_steps>(
         {"required_node.classSteps", "5",
          "victimSelection runs on the first class, then on the first two, and so on "

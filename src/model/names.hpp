@@ -16,6 +16,7 @@ inline constexpr std::string_view yunikorn_allow_preemption =
 inline constexpr std::string_view protected_member = "makeway.dev/protected";
 inline constexpr std::string_view owner = "makeway.dev/owner";
 inline constexpr std::string_view required_node = "makeway.dev/required-node";
+inline constexpr std::string_view reserved_since = "makeway.dev/reserved-since";
 inline constexpr std::string_view plane = "makeway.dev/plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
@@ -34,5 +35,17 @@ inline constexpr std::string_view default_namespace = "default";
 inline constexpr std::string_view default_scheduler = "default-scheduler";
 inline constexpr std::string_view node_critical = "system-node-critical";
 inline constexpr std::string_view cluster_critical = "system-cluster-critical";
+
+/// Under makeway.dev/, but none of the names that mean something by themselves: whoever writes
+/// classes of victims may use it.
+constexpr bool is_mark(std::string_view key) {
+  for (const std::string_view known :
+       {preemption_priority_class, last_checkpoint, preemption_cost, allow_preemption,
+        protected_member, owner, required_node, reserved_since, plane, deployment, evicted_for,
+        plan, queue}) {
+    if (key == known) return false;
+  }
+  return key.starts_with("makeway.dev/");
+}
 
 }  // namespace makeway::names

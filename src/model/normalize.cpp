@@ -102,6 +102,7 @@ void normalize(PodShape& shape) {
 
 void normalize(Pod& pod) {
   normalize(pod.labels);
+  normalize(pod.notes.marks);
   normalize(pod.requests);
   std::erase_if(pod.requests, [](const Amount& amount) { return amount.resource == pods_name; });
   for (auto* const terms : {&pod.shape.affinity, &pod.shape.anti_affinity}) {

@@ -146,10 +146,14 @@ struct PodNotes {
   std::string preemption_priority_class;
   std::string queue;  ///< From an annotation; a queue label stays among the labels.
   std::string required_node;
+  std::optional<Time> reserved_since;  ///< When its reservation of that node began.
   std::string evicted_for;
   std::string plan;
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;
+  /// Annotations under makeway.dev/ that mean nothing by themselves; a class of victims may be made
+  /// of them (`required_node.victimClasses`).
+  Labels marks;
 
   friend auto operator<=>(const PodNotes&, const PodNotes&) = default;
 };

@@ -215,6 +215,42 @@ struct PlanExplanation {
   friend bool operator==(const PlanExplanation&, const PlanExplanation&) = default;
 };
 
+/// One try of a pinned pod to find victims.
+struct PlanLadderStep {
+  std::vector<std::string> classes;  ///< Whose pods were candidates.
+  VictimSelection strategy = VictimSelection::single;
+  bool within_budgets = false;  ///< Only victims that no disruption budget forbids.
+  std::string result;           ///< "2 victims", "no candidate covers the shortfall", ...
+
+  friend bool operator==(const PlanLadderStep&, const PlanLadderStep&) = default;
+};
+
+/// Somebody whom a pinned pod may make leave.
+struct PlanPinnedCandidate {
+  std::string namespace_name;
+  std::string name;  ///< Of a group that leaves whole: its first pod.
+  std::int32_t priority = 0;
+  std::string victim_class;
+  std::int64_t pods = 1;
+  std::int64_t deviation_ppm = 0;  ///< Of its size from the ask's, in millionths.
+  bool victim = false;
+
+  friend bool operator==(const PlanPinnedCandidate&, const PlanPinnedCandidate&) = default;
+};
+
+/// A pinned pod that does not fit has its node reserved.
+struct PlanReservation {
+  std::string node;
+  Time since;
+  std::optional<Time> preempts_from;  ///< Set while the start delay has not passed.
+  // With explanations:
+  std::vector<PlanLadderStep> ladder;           ///< In the order in which they were tried.
+  std::vector<PlanPinnedCandidate> candidates;  ///< By class and order in it, at most twenty.
+  std::int64_t candidates_count = 0;
+
+  friend bool operator==(const PlanReservation&, const PlanReservation&) = default;
+};
+
 struct PlanAsk {
   AskKind kind = AskKind::pod;
   std::string namespace_name;
@@ -232,8 +268,9 @@ struct PlanAsk {
   PlanCost cost;                                     ///< Over all victims.
   std::vector<PodPlacement> waits_for;  ///< Leaving pods whose room is needed, and where they are.
   std::optional<Time> waits_until;      ///< The end of a delay.
-  ScoreTerms score;                     ///< Empty without victims.
-  std::vector<std::string> bounds_reached;  ///< Names of bounds that stopped a search.
+  std::optional<PlanReservation> reservation;  ///< Of a pinned pod that does not fit now.
+  ScoreTerms score;                            ///< Empty without victims.
+  std::vector<std::string> bounds_reached;     ///< Names of bounds that stopped a search.
   std::optional<PlanHeldBack> held_back;
   std::string reason;  ///< One sentence.
   PlanExplanation explanation;
@@ -241,10 +278,10 @@ struct PlanAsk {
   friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
 };
 
-enum class ActionType : std::uint8_t { bind, nominate, evict, wait };
+enum class ActionType : std::uint8_t { bind, nominate, evict, wait, reserve };
 template <>
-inline constexpr std::array<std::string_view, 4> choice_names<ActionType> = {"bind", "nominate",
-                                                                             "evict", "wait"};
+inline constexpr std::array<std::string_view, 5> choice_names<ActionType> = {
+    "bind", "nominate", "evict", "wait", "reserve"};
 
 /// What the world is asked to do.
 struct PlanAction {
@@ -252,8 +289,9 @@ struct PlanAction {
   std::string namespace_name;
   std::string name;
   std::string uid;
-  std::string node;  ///< bind and nominate: where to. evict: where it runs.
-  std::string ask;   ///< evict: for whom, "Pod default/urgent".
+  std::string node;           ///< bind, nominate, reserve: where to. evict: where it runs.
+  std::string ask;            ///< evict: for whom, "Pod default/urgent".
+  std::optional<Time> since;  ///< reserve: when the reservation began.
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
 };

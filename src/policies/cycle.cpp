@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/required_node.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway {
@@ -63,7 +64,7 @@ class PromiseKeeper {
     const std::int32_t priority = cycle_.cluster.units()[own].scheduling_priority;
     for (const PodOnNode& place : cycle_.nominated_before) {
       const UnitIndex unit = cycle_.cluster.pods().unit[place.pod];
-      if (unit == own || cycle_.decided[place.pod] != 0) continue;
+      if (unit == own || cycle_.decided[place.pod] != 0 || gives_way(place, ask)) continue;
       if (cycle_.cluster.units()[unit].scheduling_priority < priority) continue;
       if (all_fit(std::span(&place, 1))) held.push_back(place);
     }
@@ -71,6 +72,14 @@ class PromiseKeeper {
   }
 
  private:
+  /// A reservation promises nothing: pinned pods take turns, and a nomination to the node is more.
+  bool gives_way(const PodOnNode& place, PodIndex ask) const {
+    const Cluster& cluster = cycle_.cluster;
+    if (!cluster.notes(cluster.pods().notes[place.pod]).reserved_since) return false;
+    const bool pinned = cycle_.configuration.required_node.enabled && is_pinned(cluster, ask);
+    return pinned || cluster.pods().nominated[ask] == place.node;
+  }
+
   /// Whether the pod is there already or not.
   bool fits(const PodOnNode& place) const {
     Scratch& world = cycle_.after;
@@ -179,8 +188,11 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
   cycle.changed_nodes.push_back(node);
   for (const PodIndex victim : victims) {
     cycle.changed_nodes.push_back(cycle.cluster.pods().node[victim]);
-    cycle.after.remove(victim);
-    cycle.gone.push_back(victim);
+    // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
+    if (cycle.after.node_of(victim).exists()) {
+      cycle.after.remove(victim);
+      cycle.gone.push_back(victim);
+    }
     cycle.rules.settle(victim);
   }
   cycle.budgets.commit(victims);
@@ -199,6 +211,14 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
     }
   }
   cycle.after.place(pod, node);
+  cycle.rules.settle(pod);
+  cycle.worlds_differ = true;
+}
+
+void settle_reserved(Cycle& cycle, PodIndex pod, NodeIndex node) {
+  cycle.changed_nodes.push_back(node);
+  cycle.after.place(pod, node);
+  cycle.hopeful.push_back(pod);
   cycle.rules.settle(pod);
   cycle.worlds_differ = true;
 }

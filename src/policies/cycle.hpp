@@ -85,4 +85,7 @@ void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node);
 void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
                       std::span<const PodIndex> victims);
 
+/// The pod's room on the node is kept for it, although there is not enough of it yet.
+void settle_reserved(Cycle& cycle, PodIndex pod, NodeIndex node);
+
 }  // namespace makeway

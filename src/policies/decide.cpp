@@ -8,6 +8,7 @@
 #include "model/object_text.hpp"
 #include "policies/cycle.hpp"
 #include "policies/plan_end.hpp"
+#include "policies/required_node/required_node_policy.hpp"
 #include "policies/workload/group_policy.hpp"
 #include "policies/workload/pod_policy.hpp"
 
@@ -164,16 +165,23 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
+  RequiredNodePolicy required_node(cycle);
+  const auto is_pod = [&](const PendingUnit& unit) {
+    return cluster.units()[unit.unit].kind == UnitKind::pod;
+  };
   std::vector<PodIndex> pods;
   for (const PendingUnit& unit : units) {
-    if (cluster.units()[unit.unit].kind == UnitKind::pod) pods.push_back(unit.pod);
+    if (is_pod(unit) && !required_node.handles(unit.pod)) pods.push_back(unit.pod);
   }
   AskClasses classes(cycle, pods);
+  cycle.plan.asks.reserve(units.size());
   for (const PendingUnit& unit : units) {
-    if (cluster.units()[unit.unit].kind == UnitKind::group) {
+    const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
+    if (!is_pod(unit)) {
       decide_group(cycle, unit.unit, given);
+    } else if (required_node.handles(unit.pod)) {
+      required_node.decide(unit.pod, only);
     } else {
-      const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
       decide_pod(cycle, classes.of(unit.pod), unit.pod, only);
       classes.done(unit.pod);
     }
@@ -191,8 +199,10 @@ Time newest_time(const Cluster& cluster) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists) continue;
     newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
-    const std::optional<Time> checkpoint = cluster.notes(pods.notes[pod]).last_checkpoint;
-    if (checkpoint) newest = std::max(newest, *checkpoint);
+    const PodNotes& notes = cluster.notes(pods.notes[pod]);
+    for (const std::optional<Time>& noted : {notes.last_checkpoint, notes.reserved_since}) {
+      if (noted) newest = std::max(newest, *noted);
+    }
   }
   for (const NodeIndex node : cluster.nodes_by_name()) {
     newest = std::max(newest, cluster.nodes().created[node]);

@@ -14,19 +14,21 @@ std::string uid_of(const Cluster& cluster, const PodPlacement& placement) {
 }
 
 void add_evictions(const PlanAsk& ask, Plan& plan) {
+  const std::string asks = ask.victims.empty() ? std::string{} : ask_text(ask);
   for (const PlanVictim& victim : ask.victims) {
     plan.actions.push_back({.type = ActionType::evict,
                             .namespace_name = victim.namespace_name,
                             .name = victim.name,
                             .uid = victim.uid,
                             .node = victim.node,
-                            .ask = ask_text(ask)});
+                            .ask = asks,
+                            .since = {}});
     plan.status.push_back(
         {.object = fmt::format("Pod {}/{}", victim.namespace_name, victim.name),
          .condition = "DisruptionTarget",
          .value = true,
          .reason = "PreemptionByScheduler",
-         .message = fmt::format("makeway: makes room for {}: {}", ask_text(ask), victim.reason)});
+         .message = fmt::format("makeway: makes room for {}: {}", asks, victim.reason)});
   }
 }
 
@@ -39,15 +41,27 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .name = placement.name,
                             .uid = uid_of(cluster, placement),
                             .node = placement.node,
-                            .ask = {}});
+                            .ask = {},
+                            .since = {}});
   }
-  if (ask.outcome == Outcome::waits && ask.placements.empty()) {
+  if (ask.reservation && ask.placements.empty()) {
+    const PodPlacement reserved{
+        .namespace_name = ask.namespace_name, .name = ask.name, .node = ask.reservation->node};
+    plan.actions.push_back({.type = ActionType::reserve,
+                            .namespace_name = ask.namespace_name,
+                            .name = ask.name,
+                            .uid = uid_of(cluster, reserved),
+                            .node = ask.reservation->node,
+                            .ask = {},
+                            .since = ask.reservation->since});
+  } else if (ask.outcome == Outcome::waits && ask.placements.empty()) {
     plan.actions.push_back({.type = ActionType::wait,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,
                             .uid = {},
                             .node = {},
-                            .ask = {}});
+                            .ask = {},
+                            .since = {}});
   }
   if (ask.kind == AskKind::pod_group) {
     const auto group = cluster.find_group(ask.namespace_name, ask.name);
@@ -83,6 +97,7 @@ std::string identity_of(const Plan& plan) {
     identity.add(choice_name(ask.outcome));
     identity.add(ask.priority);
     identity.add(ask.reason);
+    if (ask.reservation) identity.add(ask.reservation->since.ms);
     for (const PodPlacement& awaited : ask.waits_for) identity.add(awaited.name);
     for (const PodPlacement& placement : ask.placements) {
       identity.add(placement.namespace_name);
@@ -106,6 +121,10 @@ void finish_plan(Cycle& cycle) {
   plan.configuration_hash = configuration_hash(cycle.configuration);
   plan.laws_waived = cycle.configuration.engine.laws_waived;
   add_losses(cycle);
+  std::size_t victims = 0;
+  for (const PlanAsk& ask : plan.asks) victims += ask.victims.size();
+  plan.actions.reserve(plan.asks.size() + victims);
+  plan.status.reserve(plan.asks.size() + victims);
   for (const PlanAsk& ask : plan.asks) add_actions(cycle.cluster, ask, plan);
   plan.id = identity_of(plan);
 }

@@ -117,6 +117,7 @@ void change_keys(Prng& random, WorkloadSettings& workload) {
 Configuration random_rules(Prng& random) {
   Configuration configuration = *load_preset(default_preset);
   configuration.engine.cascade_depth = 0;
+  configuration.required_node.enabled = false;  // Pinned pods have an oracle of their own.
   if (random.chance(25)) return configuration;
   change_keys(random, configuration.workload);
   if (random.chance(25)) configuration.budgets.mode = BudgetMode::strict;

@@ -218,7 +218,10 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
     const std::vector<Change> objects = random_planning(random, options);
     Cluster cluster;
     for (const Change& object : objects) cluster.apply(object);
-    const Configuration configuration = *load_preset("makeway");
+    Configuration configuration = *load_preset("makeway");
+    // What is broken for a pod is broken for a pinned pod too.
+    configuration.required_node.allow_equal_priority = false;
+    configuration.required_node.victim_classes = {"regular", "owner"};
     Scene good{.cluster = cluster, .configuration = configuration, .plan = {}};
     const Plan all = *decide(good.cluster, good.configuration,
                              {.now = planning_now, .preset = {}, .ask = {}, .placements = {}})

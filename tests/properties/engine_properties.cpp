@@ -134,7 +134,11 @@ std::string naive_reason(NaiveFit& fit, NodeIndex node) {
   };
   std::vector<PodIndex> holders;
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
-    if (pod != fit.ask() && priority(pod) >= priority(fit.ask())) holders.push_back(pod);
+    // A reservation gives way to whom the node was promised.
+    const bool gives_way = cluster.notes(cluster.pods().notes[pod]).reserved_since &&
+                           cluster.pods().nominated[fit.ask()] == node;
+    if (pod == fit.ask() || gives_way) continue;
+    if (priority(pod) >= priority(fit.ask())) holders.push_back(pod);
   }
   for (const PodIndex pod : holders) fit.place(pod, node);
   MaybeRefusal refused = fit.refusal(node);

@@ -78,6 +78,38 @@ void change_search(Prng& random, Configuration& configuration) {
   }
 }
 
+void change_required_node(Prng& random, Configuration& configuration) {
+  RequiredNodeSettings& required_node = configuration.required_node;
+  using Classes = std::vector<std::string>;
+  static const std::vector<Classes> classes = {{"regular"},
+                                               {"regular", "owner"},
+                                               {"regular", "opted-out", "owner"},
+                                               {"regular", "label:app=a", "owner", "opted-out"},
+                                               {"label:app=a", "owner"}};
+  static const std::vector<std::vector<VictimSelection>> selections = {
+      {VictimSelection::single},
+      {VictimSelection::multiple},
+      {VictimSelection::multiple, VictimSelection::single},
+      {VictimSelection::prefix},
+      {VictimSelection::single, VictimSelection::prefix}};
+  switch (random.below(9)) {
+    case 0: required_node.victim_classes = random.pick(classes); break;
+    case 1: required_node.victim_selection = random.pick(selections); break;
+    case 2: required_node.deviation_percent = random.between(0, 200); break;
+    case 3: required_node.max_victims = random.between(1, 4); break;
+    case 4: required_node.allow_equal_priority = random.chance(50); break;
+    case 5: required_node.honour_preemption_policy = random.chance(50); break;
+    case 6: required_node.class_steps = static_cast<ClassSteps>(random.below(2)); break;
+    case 7: required_node.preemption_start_delay = {random.between(0, 3) * 20'000}; break;
+    default:
+      required_node.leaving_room = static_cast<LeavingRoom>(random.below(3));
+      if (required_node.leaving_room != LeavingRoom::credited) {
+        waive(configuration, WaivedLaw::law_6);
+      }
+      break;
+  }
+}
+
 }  // namespace
 
 Configuration random_configuration(Prng& random) {
@@ -87,10 +119,11 @@ Configuration random_configuration(Prng& random) {
       *load_preset(random.chance(70) ? random.pick(mostly) : random.pick(all));
   const std::uint64_t changes = random.chance(40) ? 0 : random.below(5);
   for (std::uint64_t i = 0; i < changes; ++i) {
-    switch (random.below(4)) {
+    switch (random.below(5)) {
       case 0: change_protection(random, configuration); break;
       case 1: change_leaving(random, configuration); break;
       case 2: change_victims(random, configuration); break;
+      case 3: change_required_node(random, configuration); break;
       default: change_search(random, configuration); break;
     }
   }

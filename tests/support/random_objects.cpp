@@ -154,6 +154,8 @@ PodNotes RandomObjects::notes() {
   notes.plan = numbered("plan", 3);
   if (prng_.chance(50)) notes.last_checkpoint = time();
   if (prng_.chance(50)) notes.preemption_cost_seconds = prng_.between(0, 1000);
+  if (prng_.chance(30)) notes.reserved_since = time();
+  if (prng_.chance(30)) notes.marks = {{.key = "makeway.dev/tier", .value = "cache"}};
   return notes;
 }
 

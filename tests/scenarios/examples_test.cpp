@@ -1,18 +1,19 @@
-// Every file of examples/workload says in its first comment which commands to run and what must
-// come out, worked out by hand:
+// Every file of examples/workload and examples/required-node says in its first comment which
+// commands to run and what must come out, worked out by hand:
 //
 //   # $ makeway plan -f examples/workload/NAME.yaml
 //   # > PodGroup default/gang (priority 100) preempts on n1, n2
 //   # >   evicts default/a, default/b
 //
 // Members of a group are interchangeable here, so the nodes of a placement are compared as a sorted
-// list. "refused: A ... B" wants an error line that contains A and B; "waits for" and "shows" stand
-// for leaving pods and conditions.
+// list. "refused: A ... B" wants an error line that contains A and B; "waits for", "reserves" and
+// "shows" stand for leaving pods, reservations without a place, and conditions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codec/json_value.hpp"
 #include "scenarios/sandbox.hpp"
@@ -76,6 +77,10 @@ std::vector<std::string> summary_of(const JsonValue& plan) {
     if (!victims.empty()) lines.push_back("  evicts " + victims);
     const std::string leaving = joined(list_in(ask, "waitsFor"), pod_name);
     if (!leaving.empty()) lines.push_back("  waits for " + leaving);
+    const JsonValue* const reservation = ask.find("reservation");
+    if (reservation == nullptr || !nodes.empty()) continue;
+    lines.push_back(fmt::format("  reserves {} since {}", text_in(*reservation, "node"),
+                                text_in(*reservation, "since")));
   }
   for (const JsonValue& status : list_in(plan, "status")) {
     if (text_in(status, "condition") != "PodsNotMatchingPriority") continue;
@@ -121,21 +126,27 @@ void expect_planned(const RunResult& result, const std::vector<std::string>& exp
             fmt::format("{}", fmt::join(expected, "\n")));
 }
 
-std::filesystem::path example_folder() { return repository_root() / "examples" / "workload"; }
+/// Each has a document of the same name in docs/policies.
+constexpr std::array<std::string_view, 2> folders = {"required-node", "workload"};
 
+/// "workload/gang-minimum"
 std::vector<std::string> example_names() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(example_folder())) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
+  for (const std::string_view folder : folders) {
+    const auto path = repository_root() / "examples" / folder;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      if (entry.path().extension() != ".yaml") continue;
+      names.push_back(fmt::format("{}/{}", folder, entry.path().stem().string()));
+    }
   }
   std::ranges::sort(names);
   return names;
 }
 
-class WorkloadExample : public testing::TestWithParam<std::string> {};
+class Example : public testing::TestWithParam<std::string> {};
 
-TEST_P(WorkloadExample, AnswersAsItsCommentSays) {
-  const std::string text = read_text(example_folder() / (GetParam() + ".yaml"));
+TEST_P(Example, AnswersAsItsCommentSays) {
+  const std::string text = read_text(repository_root() / "examples" / (GetParam() + ".yaml"));
   const std::vector<ExampleStep> steps = steps_of(text);
   ASSERT_FALSE(steps.empty()) << "the first comment names no command";
   const Sandbox sandbox;
@@ -154,17 +165,20 @@ TEST_P(WorkloadExample, AnswersAsItsCommentSays) {
   }
 }
 
-TEST(WorkloadExamples, AreAllInTheDocument) {
-  const std::string document = read_text(repository_root() / "docs" / "policies" / "workload.md");
+TEST(Examples, AreAllInTheDocument) {
   for (const std::string& name : example_names()) {
-    EXPECT_TRUE(document.contains("examples/workload/" + name + ".yaml")) << name;
+    const std::string folder = name.substr(0, name.find('/'));
+    const std::string document =
+        read_text(repository_root() / "docs" / "policies" / (folder + ".md"));
+    EXPECT_TRUE(document.contains("examples/" + name + ".yaml")) << name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, WorkloadExample, testing::ValuesIn(example_names()),
+INSTANTIATE_TEST_SUITE_P(Files, Example, testing::ValuesIn(example_names()),
                          [](const testing::TestParamInfo<std::string>& test) {
                            std::string name = test.param;
-                           std::ranges::replace(name, '-', '_');
+                           std::ranges::replace_if(
+                               name, [](char byte) { return byte == '-' || byte == '/'; }, '_');
                            return name;
                          });
 

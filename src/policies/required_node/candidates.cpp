@@ -1,0 +1,205 @@
+#include "policies/required_node/candidates.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.hpp"
+#include "engine/required_node.hpp"
+
+namespace makeway {
+
+bool Shortfall::any() const {
+  return std::ranges::any_of(spare, [](std::int64_t amount) { return amount < 0; });
+}
+
+Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> allocatable,
+                       std::span<const std::int64_t> used) {
+  Shortfall shortfall;
+  shortfall.place_of.assign(allocatable.size(), -1);
+  for (const ResourceAmount& item : requests) {
+    const std::size_t column = item.resource.value;
+    shortfall.place_of[column] = static_cast<std::int32_t>(shortfall.resources.size());
+    shortfall.resources.push_back(item.resource);
+    shortfall.asked.push_back(item.amount);
+    shortfall.spare.push_back(
+        saturated_sub(saturated_sub(allocatable[column], used[column]), item.amount));
+  }
+  return shortfall;
+}
+
+void CandidateList::add_frees(std::size_t unit, std::vector<std::int64_t>& sum) const {
+  const std::span<const std::int64_t> row = frees(unit);
+  for (std::size_t at = 0; at < sum.size(); ++at) sum[at] = saturated_add(sum[at], row[at]);
+}
+
+void CandidateList::erase_useless() {
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < units.size(); ++at) {
+    if (!units[at].holds) continue;
+    if (kept != at) {
+      units[kept] = units[at];
+      std::ranges::copy(frees(at), frees_.begin() + static_cast<std::ptrdiff_t>(kept * width_));
+    }
+    ++kept;
+  }
+  units.resize(kept);
+  frees_.resize(kept * width_);
+}
+
+CandidateSearch::CandidateSearch(Cycle& cycle, const VictimClasses& classes)
+    : cycle_(cycle),
+      cluster_(cycle.cluster),
+      settings_(cycle.configuration.required_node),
+      classes_(classes) {}
+
+void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const Shortfall& shortfall,
+                              bool all, CandidateList& list) {
+  node_ = node;
+  ask_priority_ = ask_priority;
+  shortfall_ = &shortfall;
+  all_ = all;
+  list_ = &list;
+  seen_groups_.clear();
+  const NodeOrder& order = cluster_.order();
+  const std::span<const PodIndex> pods = order.pods(node);
+  const std::span<const std::int32_t> priorities = order.priorities(node);
+  const std::span<const std::uint8_t> guarded = order.guarded(node);
+  // The order of the node goes by preemption priority, highest first.
+  const bool by_order = cycle_.configuration.workload.honour_preemption_priority;
+  const auto too_high = [this](std::int32_t priority) {
+    return settings_.allow_equal_priority ? priority > ask_priority_ : priority >= ask_priority_;
+  };
+  const std::size_t begin =
+      by_order ? static_cast<std::size_t>(std::ranges::partition_point(priorities, too_high) -
+                                          priorities.begin())
+               : 0;
+  list.start(shortfall.resources.size(), pods.size() - begin);
+  const bool touched = cycle_.after.touched(node);
+  // What a pod requests is the difference of two rows, one after the other in memory.
+  const NodeOrder::View view = order.view(node);
+  const std::span<const std::int64_t> used = order.used(node);
+  const bool exact = std::ranges::none_of(
+      used, [](std::int64_t amount) { return amount == std::numeric_limits<std::int64_t>::max(); });
+  const bool by_priority_alone = cycle_.rules.by_priority_alone();
+  for (std::size_t at = begin; at < pods.size(); ++at) {
+    const PodIndex pod = pods[at];
+    if (touched && cycle_.after.node_of(pod) != node) continue;
+    if (guarded[at] != 0 || !by_order) {
+      add_guarded(pod);
+      continue;
+    }
+    if (!by_priority_alone && !cycle_.rules.protection_but_opt_out(pod).empty()) continue;
+    if (is_pinned(cluster_, pod)) continue;
+    SumRows sums;
+    if (exact) sums = {.before = view.used_by_first(at), .with = view.used_by_first(at + 1)};
+    add(pod, priorities[at], classes_.of_opted_in(pod), sums);
+  }
+}
+
+bool CandidateSearch::low_enough(PodIndex pod) const {
+  const std::int32_t priority = cycle_.rules.priority_of(pod);
+  return priority < ask_priority_ || (settings_.allow_equal_priority && priority == ask_priority_);
+}
+
+/// Everything but priority and class.
+bool CandidateSearch::may_leave(PodIndex pod) const {
+  const NodeIndex here = cycle_.after.node_of(pod);
+  return here.exists() && here == cluster_.pods().node[pod] && !cycle_.rules.settled(pod) &&
+         cycle_.rules.protection_but_opt_out(pod).empty() && !is_pinned(cluster_, pod);
+}
+
+void CandidateSearch::add_guarded(PodIndex pod) {
+  const bool again = settings_.leaving_room == LeavingRoom::victims;
+  if (!low_enough(pod) || (cluster_.pods().deletion[pod] != no_time && !again)) return;
+  const UnitIndex index = cluster_.pods().unit[pod];
+  const Unit& unit = cluster_.units()[index];
+  if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
+    const auto at = std::ranges::lower_bound(seen_groups_, index);
+    if (at != seen_groups_.end() && *at == index) return;
+    seen_groups_.insert(at, index);
+    add_group(index);
+  } else if (may_leave(pod)) {
+    add(pod, cycle_.rules.priority_of(pod), classes_.of(pod), {});
+  }
+}
+
+void CandidateSearch::add(PodIndex pod, std::int32_t priority, std::uint8_t victim_class,
+                          SumRows sums) {
+  if (victim_class == VictimClasses::none) return;
+  const std::span<std::int64_t> row = list_->add_row();
+  if (sums.with == nullptr) {
+    add_frees(pod, row);
+  } else {
+    for (std::size_t place = 0; place < row.size(); ++place) {
+      const std::size_t column = shortfall_->resources[place].value;
+      row[place] = sums.with[column] - sums.before[column];
+    }
+  }
+  const bool holds = helps(row);
+  if (!holds && !all_) return list_->drop_row();
+  list_->units.push_back({.first = pod,
+                          .priority = priority,
+                          .begin = static_cast<std::uint32_t>(list_->pods.size()),
+                          .size = 1,
+                          .victim_class = victim_class,
+                          .holds = holds});
+  list_->pods.push_back(pod);
+}
+
+void CandidateSearch::add_group(UnitIndex index) {
+  const std::size_t begin = list_->pods.size();
+  PinnedCandidate unit{.begin = static_cast<std::uint32_t>(begin), .whole = true};
+  const bool again = settings_.leaving_room == LeavingRoom::victims;
+  bool stays = false;
+  for (const PodIndex pod : cluster_.groups()[cluster_.units()[index].group].members) {
+    if (!cycle_.after.node_of(pod).exists()) continue;
+    if (cluster_.pods().deletion[pod] != no_time && !again) continue;
+    const std::uint8_t victim_class = classes_.of(pod);
+    stays = stays || victim_class == VictimClasses::none || !may_leave(pod);
+    unit.victim_class = std::max(unit.victim_class, victim_class);
+    unit.started = list_->pods.size() == begin ? cycle_.rules.started(pod)
+                                               : std::min(unit.started, cycle_.rules.started(pod));
+    list_->pods.push_back(pod);
+  }
+  unit.size = static_cast<std::uint32_t>(list_->pods.size() - begin);
+  if (stays || unit.size == 0 || std::int64_t{unit.size} > settings_.max_victims) {
+    return list_->pods.resize(begin);
+  }
+  const auto pods = std::span(list_->pods).subspan(begin);
+  std::ranges::sort(pods, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
+  unit.first = pods.front();
+  unit.priority = cycle_.rules.priority_of(unit.first);
+  const std::span<std::int64_t> row = list_->add_row();
+  for (const PodIndex pod : pods) {
+    if (cycle_.after.node_of(pod) == node_) add_frees(pod, row);
+  }
+  unit.holds = helps(row);
+  if (unit.holds || all_) {
+    list_->units.push_back(unit);
+  } else {
+    list_->drop_row();
+    list_->pods.resize(begin);
+  }
+}
+
+void CandidateSearch::add_frees(PodIndex pod, std::span<std::int64_t> row) const {
+  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+    const std::int32_t place = shortfall_->place_of[item.resource.value];
+    if (place < 0) continue;
+    std::int64_t& sum = row[static_cast<std::size_t>(place)];
+    sum = saturated_add(sum, item.amount);
+  }
+}
+
+/// `pods` is no resource that anybody names.
+bool CandidateSearch::helps(std::span<const std::int64_t> row) const {
+  const bool by_name = settings_.candidates_hold == CandidatesHold::resource_name;
+  for (std::size_t at = 0; at < row.size(); ++at) {
+    const bool counts =
+        by_name ? shortfall_->resources[at] != resource_pods : shortfall_->spare[at] < 0;
+    if (counts && row[at] > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace makeway

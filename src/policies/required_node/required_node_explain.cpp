@@ -1,0 +1,194 @@
+#include "policies/required_node/required_node_explain.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "engine/required_node.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view rule = "required node: pods of equal or lower priority leave the node";
+constexpr std::string_view lower_rule = "required node: pods of lower priority leave the node";
+constexpr std::size_t candidates_max = 20;
+constexpr std::size_t spared_max = 10;
+constexpr std::size_t holders_max = 5;
+
+std::string name_of(const Cluster& cluster, PodIndex pod) { return cluster.pod_key(pod); }
+
+std::string_view class_name(const Cycle& cycle, std::uint8_t victim_class) {
+  return cycle.configuration.required_node.victim_classes[victim_class];
+}
+
+/// On which key the chosen came before the next one.
+std::string decided_by(const Cycle& cycle, const VictimLadder& ladder,
+                       const CandidateList& candidates, const LadderAnswer& answer) {
+  const std::uint32_t chosen = answer.units.front();
+  const PinnedCandidate& a = candidates.units[chosen];
+  const PinnedCandidate& b = candidates.units[*answer.next];
+  if (answer.strategy == VictimSelection::single) {
+    const std::int64_t mine = ladder.deviation_ppm(chosen);
+    const std::int64_t other = ladder.deviation_ppm(*answer.next);
+    if (mine != other) {
+      return fmt::format("deviation: {} against {}", percent_text(mine), percent_text(other));
+    }
+  }
+  if (answer.strategy != VictimSelection::multiple && a.victim_class != b.victim_class) {
+    return fmt::format("class: {} against {}", class_name(cycle, a.victim_class),
+                       class_name(cycle, b.victim_class));
+  }
+  if (a.priority != b.priority) {
+    return fmt::format("priority: {} against {}", a.priority, b.priority);
+  }
+  if (answer.strategy == VictimSelection::multiple &&
+      ladder.worth(chosen) != ladder.worth(*answer.next)) {
+    return fmt::format("covers more of what is missing: {} against {} permille",
+                       ladder.worth(chosen), ladder.worth(*answer.next));
+  }
+  return ladder.started(a) != ladder.started(b) ? "age: the younger one leaves" : "size or name";
+}
+
+PlanVictim victim_of(const Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
+  const Cluster& cluster = cycle.cluster;
+  const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
+  const bool equal = unit.priority == ask.priority;
+  PlanVictim victim;
+  victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
+  victim.name = std::string(cluster.pods().name[pod.value]);
+  victim.uid = std::string(cluster.pods().uid[pod.value]);
+  victim.node = node_name(cluster, cluster.pods().node[pod]);
+  victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
+  victim.priority = unit.priority;
+  victim.reason = equal ? fmt::format("equal priority ({}), and the ask can run on this node only",
+                                      unit.priority)
+                        : fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
+  if (unit.whole) victim.reason += ", its group leaves whole";
+  if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
+  return victim;
+}
+
+void explain_spared(const Cycle& cycle, const CandidateList& candidates, const LadderAnswer& answer,
+                    PlanExplanation& explanation) {
+  const Cluster& cluster = cycle.cluster;
+  if (!cycle.explain) return;
+  std::vector<std::uint8_t> evicted(candidates.units.size());
+  for (const std::uint32_t at : answer.units) evicted[at] = 1;
+  for (std::uint32_t at = 0; at < candidates.units.size(); ++at) {
+    const PinnedCandidate& unit = candidates.units[at];
+    explanation.potential_victims += unit.size;
+    if (evicted[at] != 0) continue;
+    explanation.spared_count += unit.size;
+    if (explanation.spared.size() >= spared_max) continue;
+    explanation.spared.push_back(
+        {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
+         .name = std::string(cluster.pods().name[unit.first.value]),
+         .priority = unit.priority});
+  }
+}
+
+}  // namespace
+
+std::string percent_text(std::int64_t ppm) {
+  const std::int64_t tenths = ppm / 1'000 + (ppm % 1'000 == 0 ? 0 : 1);
+  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+void explain_ladder(Cycle& cycle, const VictimLadder& ladder, const CandidateList& candidates,
+                    const LadderAnswer& answer, PlanAsk& ask) {
+  std::string alternative = "none: nobody else could leave";
+  std::string key = "only candidate";
+  if (answer.next) {
+    alternative =
+        fmt::format("Pod {}", name_of(cycle.cluster, candidates.units[*answer.next].first));
+    key = decided_by(cycle, ladder, candidates, answer);
+  }
+  const bool equal = cycle.configuration.required_node.allow_equal_priority;
+  const std::string asks = ask_text(ask);
+  ask.victims.reserve(answer.victims.pods.size());
+  cycle.budgets.start_trial();
+  for (const VictimUnit& unit : answer.victims.units) {
+    for (const PodIndex pod : answer.victims.pods_of(unit)) {
+      PlanVictim victim = victim_of(cycle, unit, pod, ask);
+      victim.violates_budget = cycle.budgets.charge(pod);
+      victim.cause_for = asks;
+      victim.cause_rule = std::string(equal ? rule : lower_rule);
+      victim.cause_alternative = alternative;
+      victim.cause_key = key;
+      ask.victims.push_back(std::move(victim));
+    }
+  }
+  explain_spared(cycle, candidates, answer, ask.explanation);
+  const auto classes =
+      std::span(cycle.configuration.required_node.victim_classes).first(answer.classes);
+  ask.reason =
+      fmt::format("{} pod{} must leave {}, the only node it can run on ({}, {})",
+                  ask.victims.size(), ask.victims.size() == 1 ? "" : "s", ask.reservation->node,
+                  fmt::join(classes, " + "), choice_name(answer.strategy));
+}
+
+void tell_candidates(const Cycle& cycle, const VictimLadder& ladder,
+                     const CandidateList& candidates, std::span<const std::uint32_t> chosen,
+                     PlanReservation& told) {
+  const Cluster& cluster = cycle.cluster;
+  std::vector<std::uint32_t> order;
+  order.reserve(candidates.units.size());
+  for (std::uint32_t at = 0; at < candidates.units.size(); ++at) order.push_back(at);
+  const std::size_t listed = std::min(order.size(), candidates_max);
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(listed),
+                            [&](std::uint32_t a, std::uint32_t b) { return ladder.before(a, b); });
+  told.candidates_count = std::ssize(candidates.units);
+  for (const std::uint32_t at : std::span(order).first(listed)) {
+    const PinnedCandidate& unit = candidates.units[at];
+    told.candidates.push_back(
+        {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
+         .name = std::string(cluster.pods().name[unit.first.value]),
+         .priority = unit.priority,
+         .victim_class = std::string(class_name(cycle, unit.victim_class)),
+         .pods = unit.size,
+         .deviation_ppm = ladder.deviation_ppm(at),
+         .victim = std::ranges::find(chosen, at) != chosen.end()});
+  }
+}
+
+void explain_pinned_holders(Cycle& cycle, const VictimClasses& classes, NodeIndex node,
+                            PlanAsk& ask) {
+  const Cluster& cluster = cycle.cluster;
+  const bool equal = cycle.configuration.required_node.allow_equal_priority;
+  const auto why_stays = [&](PodIndex pod) -> std::string_view {
+    const std::int32_t priority = cycle.rules.priority_of(pod);
+    if (cycle.rules.settled(pod)) return "placed by this plan";
+    if (is_pinned(cluster, pod)) return "can run on one node only, too";
+    if (priority > ask.priority) return "of higher priority";
+    if (priority == ask.priority && !equal) return "not of lower priority";
+    if (cluster.pods().deletion[pod] != no_time) return "leaving, and its time is up";
+    const std::string_view protection = cycle.rules.protection_but_opt_out(pod);
+    if (!protection.empty()) return protection;
+    return classes.of(pod) == VictimClasses::none ? "of no class of victims" : std::string_view{};
+  };
+  for (PlanRefusal& refusal : ask.explanation.refusals) {
+    if (refusal.reason != RefusalReason::resource) continue;
+    cycle.after.for_each_pod(node, [&](PodIndex pod) {
+      const auto row = cluster.requests(cluster.pods().requests[pod]);
+      const bool holds = std::ranges::any_of(row, [&](const ResourceAmount& item) {
+        return cluster.resources().name(item.resource) == refusal.detail;
+      });
+      const std::string_view why = why_stays(pod);
+      if (!holds || why.empty()) return;
+      refusal.holders.push_back(
+          {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
+           .name = std::string(cluster.pods().name[pod.value]),
+           .priority = cycle.rules.priority_of(pod),
+           .why = std::string(why)});
+    });
+    std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
+      return std::tie(b.priority, a.namespace_name, a.name) <
+             std::tie(a.priority, b.namespace_name, b.name);
+    });
+    if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,46 @@
+// A pod that can run on one node only asks (SPEC section 5).
+//
+// In this order, and the first that works is the answer:
+//  1. Its node is not there, or will never take it (cordon, taint, larger than the node):
+//     infeasible.
+//  2. It fits now, and also in what will be: bind (law 1).
+//  3. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (law 6).
+//  4. Its reservation, which begins now unless the pod says since when, is younger than
+//     `preemptionStartDelay`: wait, and nobody else gets the room.
+//  5. Somebody must leave (victim_ladder.hpp). Not for preemptionPolicy Never.
+//  6. Nothing: infeasible when that is proven, not-found otherwise. The node stays reserved.
+//
+// A reservation is the plan's action `reserve`: whoever carries it out nominates the pod to the
+// node and writes `makeway.dev/reserved-since`. Between pinned pods of one node the order of asks
+// decides, so their reservations do not hold against each other. Nothing is remembered of earlier
+// preemptions: if somebody takes the room, it starts again.
+#pragma once
+
+#include <optional>
+
+#include "policies/cycle.hpp"
+#include "policies/required_node/candidates.hpp"
+#include "policies/required_node/victim_classes.hpp"
+
+namespace makeway {
+
+/// What the pinned asks of one cycle share; made when first needed.
+class RequiredNodePolicy {
+ public:
+  explicit RequiredNodePolicy(Cycle& cycle) : cycle_(cycle) {}
+
+  /// Whether the pod is an ask of this policy.
+  bool handles(PodIndex pod) const;
+  /// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `only`: the
+  /// node that is given, if it is.
+  void decide(PodIndex pod, std::optional<NodeIndex> only);
+
+ private:
+  const VictimClasses& classes();
+
+  Cycle& cycle_;
+  std::optional<VictimClasses> classes_;
+  CandidateList candidates_;  ///< Its memory is used again and again.
+};
+
+}  // namespace makeway

@@ -1,0 +1,298 @@
+#include "policies/required_node/victim_ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+VictimLadder::VictimLadder(Cycle& cycle, const LadderTask& task, std::size_t classes,
+                           PlanReservation* told)
+    : cycle_(cycle),
+      settings_(cycle.configuration.required_node),
+      task_(task),
+      classes_(classes),
+      told_(told) {
+  only_room_ = task_.fit.portless() && !task_.fit.constraints().any() && !cycle.anybody_promised();
+  by_room_ = only_room_ && !settings_.refuse_negative_room;
+}
+
+// ---- The ladder ---------------------------------------------------------------------------------
+
+std::optional<LadderAnswer> VictimLadder::climb() {
+  if (!all_gone_is_enough()) return std::nullopt;
+  if (!only_room_) find_blockers();
+  const bool cumulative = settings_.class_steps == ClassSteps::cumulative;
+  const bool strict = cycle_.configuration.budgets.mode == BudgetMode::strict;
+  const bool budgets = cycle_.budgets.any();
+  for (const bool widely : {false, true}) {
+    for (std::size_t classes = cumulative ? 1 : classes_; classes <= classes_; ++classes) {
+      for (const bool within : {true, false}) {
+        if ((within && !budgets) || (!within && budgets && strict)) continue;
+        for (const VictimSelection strategy : settings_.victim_selection) {
+          const bool in_order = strategy == VictimSelection::prefix;
+          if (widely && strategy != VictimSelection::multiple) continue;
+          if (within && in_order && !strict) continue;
+          const Step step{
+              .classes = classes, .strategy = strategy, .within_budgets = within, .widely = widely};
+          if (std::optional<LadderAnswer> answer = try_step(step)) return answer;
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
+  failure_ = "nobody covers the shortfall";
+  std::optional<LadderAnswer> answer;
+  const bool blocked = std::ranges::any_of(
+      blockers_, [&](std::uint32_t at) { return unit(at).victim_class >= step.classes; });
+  if (blocked) {
+    failure_ = "somebody of a later class is in the way";
+  } else if (step.widely) {
+    answer = try_widely(step);
+  } else {
+    switch (step.strategy) {
+      case VictimSelection::single: answer = try_single(step); break;
+      case VictimSelection::multiple: answer = try_multiple(step); break;
+      case VictimSelection::prefix: answer = try_prefix(step); break;
+    }
+  }
+  if (answer) {
+    const std::size_t count = answer->victims.pods.size();
+    tell(step, fmt::format("{} victim{}{}", count, count == 1 ? "" : "s",
+                           step.widely ? ", on the second way up" : ""));
+  } else {
+    tell(step, failure_);
+  }
+  return answer;
+}
+
+void VictimLadder::tell(const Step& step, std::string result) {
+  if (told_ == nullptr) return;
+  PlanLadderStep entry{.strategy = step.strategy,
+                       .within_budgets = step.within_budgets,
+                       .result = std::move(result)};
+  const auto classes = std::span(settings_.victim_classes).first(step.classes);
+  entry.classes.assign(classes.begin(), classes.end());
+  told_->ladder.push_back(std::move(entry));
+}
+
+bool VictimLadder::all_gone_is_enough() {
+  const Shortfall& shortfall = task_.shortfall;
+  CandidateList& candidates = task_.candidates;
+  std::vector<std::int64_t> sum(shortfall.resources.size());
+  for (std::uint32_t at = 0; at < candidates.units.size(); ++at) candidates.add_frees(at, sum);
+  bool enough = only_room_;
+  for (std::size_t place = 0; only_room_ && place < sum.size(); ++place) {
+    enough = enough && saturated_add(sum[place], shortfall.spare[place]) >= 0;
+  }
+  if (enough) return true;
+  const Scratch::Checkpoint before = cycle_.after.checkpoint();
+  cycle_.after.remove(candidates.pods);
+  lasting_ = task_.fit.check(task_.node);
+  cycle_.after.rollback(before);
+  return !lasting_;
+}
+
+/// Units without which everybody else's leaving is not enough, for another reason than room.
+void VictimLadder::find_blockers() {
+  CandidateList& candidates = task_.candidates;
+  Scratch& world = cycle_.after;
+  const Scratch::Checkpoint before = world.checkpoint();
+  world.remove(candidates.pods);
+  Units blocking;
+  const bool looks = !task_.fit.portless() || task_.fit.constraints().any();
+  for (std::uint32_t at = 0; looks && at < candidates.units.size(); ++at) {
+    const auto pods = candidates.pods_of(unit(at));
+    world.put_back(pods);
+    const std::optional<Refused> refused = task_.fit.check(task_.node);
+    if (refused && refused->reason != RefusalReason::resource) blocking.push_back(at);
+    world.remove(pods);
+  }
+  world.rollback(before);
+  for (const std::uint32_t at : blocking) candidates.units[at].holds = true;
+  // Their numbers change with those that are dropped.
+  std::vector<PodIndex> first;
+  first.reserve(blocking.size());
+  for (const std::uint32_t at : blocking) first.push_back(unit(at).first);
+  candidates.erase_useless();
+  for (std::uint32_t at = 0; at < candidates.units.size() && !first.empty(); ++at) {
+    if (std::ranges::find(first, unit(at).first) != first.end()) blockers_.push_back(at);
+  }
+}
+
+// ---- Strategies ---------------------------------------------------------------------------------
+
+/// Candidates come from the highest priority down; whoever sorts them wants the lowest first.
+VictimLadder::Units VictimLadder::units_of(const Step& step) const {
+  Units units;
+  units.reserve(task_.candidates.units.size());
+  for (auto at = static_cast<std::uint32_t>(task_.candidates.units.size()); at-- > 0;) {
+    if (unit(at).victim_class < step.classes) units.push_back(at);
+  }
+  return units;
+}
+
+bool VictimLadder::covered(std::span<const std::int64_t> sum) const {
+  const Shortfall& shortfall = task_.shortfall;
+  const bool own = settings_.coverage == Coverage::own_sum;
+  for (std::size_t place = 0; place < sum.size(); ++place) {
+    const bool pods = own && shortfall.resources[place] == resource_pods;
+    const std::int64_t needed = own ? shortfall.asked[place] : shortfall.missing(place);
+    if (!pods && sum[place] < needed) return false;
+  }
+  return true;
+}
+
+/// On top of the trial so far.
+bool VictimLadder::fits_budgets(std::uint32_t at) {
+  return cycle_.budgets.charge_all(task_.candidates.pods_of(unit(at)));
+}
+
+std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
+  constexpr std::int64_t ppm_of_percent = 10'000;
+  struct Rated {
+    std::int64_t deviation = 0;
+    std::uint32_t at = 0;
+  };
+  std::vector<Rated> rated;
+  bool any_covers = false;
+  for (std::uint32_t at = 0; at < task_.candidates.units.size(); ++at) {
+    const PinnedCandidate& each = unit(at);
+    if (each.victim_class >= step.classes || each.size != 1) continue;
+    if (!covered(task_.candidates.frees(at))) continue;
+    any_covers = true;
+    const std::int64_t deviation = deviation_ppm(at);
+    if (deviation > settings_.deviation_percent * ppm_of_percent) continue;
+    if (step.within_budgets) {
+      cycle_.budgets.start_trial();
+      if (!fits_budgets(at)) continue;
+    }
+    rated.push_back({.deviation = deviation, .at = at});
+  }
+  if (any_covers) {
+    failure_ = fmt::format("nobody who covers it is within {} %", settings_.deviation_percent);
+  }
+  const auto better = [this](const Rated& a, const Rated& b) {
+    return a.deviation != b.deviation ? a.deviation < b.deviation : before(a.at, b.at);
+  };
+  for (std::size_t tried = 0; tried < rated.size(); ++tried) {
+    // The best of the rest comes to the front, and so does the one after it.
+    const auto rest =
+        std::ranges::subrange(rated.begin() + static_cast<std::ptrdiff_t>(tried), rated.end());
+    const auto wanted = std::min<std::ptrdiff_t>(2, std::ssize(rest));
+    std::ranges::partial_sort(rest, rest.begin() + wanted, better);
+    std::optional<LadderAnswer> answer = finish(step, {rated[tried].at});
+    if (!answer) continue;
+    if (tried + 1 < rated.size()) answer->next = rated[tried + 1].at;
+    return answer;
+  }
+  return std::nullopt;
+}
+
+/// Worth is asked for only where priorities tie.
+std::optional<LadderAnswer> VictimLadder::try_multiple(const Step& step) {
+  std::vector<std::int64_t> worths(task_.candidates.units.size(), -1);
+  const auto worth_of = [&](std::uint32_t at) {
+    if (worths[at] < 0) worths[at] = worth(at);
+    return worths[at];
+  };
+  return take_in_order(step, [&](std::uint32_t a, std::uint32_t b) {
+    if (unit(a).priority != unit(b).priority) return unit(a).priority < unit(b).priority;
+    const std::int64_t left = worth_of(a);
+    const std::int64_t right = worth_of(b);
+    return left != right ? left > right : before(a, b);
+  });
+}
+
+std::optional<LadderAnswer> VictimLadder::try_prefix(const Step& step) {
+  return take_in_order(step, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+}
+
+/// Sorts no more of the candidates than it takes.
+template <class Before>
+std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const Before& before) {
+  constexpr std::size_t chunk_first = 8;
+  Units order = units_of(step);
+  std::vector<std::int64_t> sum(task_.shortfall.resources.size());
+  Units chosen = blockers_;
+  std::int64_t pods = 0;
+  cycle_.budgets.start_trial();
+  for (const std::uint32_t at : chosen) {
+    task_.candidates.add_frees(at, sum);
+    pods += unit(at).size;
+    if (step.within_budgets && !fits_budgets(at)) return std::nullopt;
+  }
+  std::erase_if(
+      order, [&](std::uint32_t at) { return std::ranges::find(blockers_, at) != blockers_.end(); });
+  std::size_t sorted = 0;
+  std::size_t next = 0;
+  for (; next < order.size() && !covered(sum); ++next) {
+    if (next == sorted) {
+      sorted = std::min(order.size(), sorted == 0 ? chunk_first : sorted * 4);
+      std::partial_sort(order.begin() + static_cast<std::ptrdiff_t>(next),
+                        order.begin() + static_cast<std::ptrdiff_t>(sorted), order.end(), before);
+    }
+    const std::uint32_t at = order[next];
+    if (step.within_budgets && !fits_budgets(at)) continue;
+    pods += unit(at).size;
+    if (pods > settings_.max_victims) {
+      failure_ = fmt::format("more than {} pods would have to leave", settings_.max_victims);
+      return std::nullopt;
+    }
+    task_.candidates.add_frees(at, sum);
+    chosen.push_back(at);
+  }
+  // A resource that no candidate holds is never covered by them: all of them go, if that helps.
+  const bool all_go = settings_.coverage == Coverage::own_sum;
+  if (chosen.empty() || (!all_go && !covered(sum))) return std::nullopt;
+  std::optional<LadderAnswer> answer = finish(step, std::move(chosen));
+  if (answer && next < order.size()) {
+    const auto rest = order.begin() + static_cast<std::ptrdiff_t>(next);
+    answer->next = next < sorted ? *rest : *std::min_element(rest, order.end(), before);
+  }
+  return answer;
+}
+
+/// The most worthy pods of the lowest priorities that are enough, `maxVictims` at most.
+std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
+  if (!blockers_.empty()) return std::nullopt;
+  Units order = units_of(step);
+  std::vector<std::int64_t> worths(task_.candidates.units.size());
+  for (const std::uint32_t at : order) worths[at] = worth(at);
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    if (unit(a).priority != unit(b).priority) return unit(a).priority < unit(b).priority;
+    return worths[a] != worths[b] ? worths[a] > worths[b] : before(a, b);
+  });
+  // The least worthy first, of those the last in `order`: worth, place from the end.
+  std::set<std::pair<std::int64_t, std::size_t>> window;
+  std::vector<std::int64_t> sum(task_.shortfall.resources.size());
+  std::int64_t pods = 0;
+  cycle_.budgets.start_trial();
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const std::uint32_t at = order[place];
+    if (step.within_budgets && !fits_budgets(at)) continue;
+    window.emplace(worths[at], order.size() - 1 - place);
+    pods += unit(at).size;
+    task_.candidates.add_frees(at, sum);
+    while (pods > settings_.max_victims) {
+      const std::uint32_t least = order[order.size() - 1 - window.begin()->second];
+      window.erase(window.begin());
+      pods -= unit(least).size;
+      const std::span<const std::int64_t> frees = task_.candidates.frees(least);
+      for (std::size_t each = 0; each < sum.size(); ++each) sum[each] -= frees[each];
+    }
+    if (!covered(sum)) continue;
+    Units chosen;
+    chosen.reserve(window.size());
+    for (const auto& [value, back] : window) chosen.push_back(order[order.size() - 1 - back]);
+    if (std::optional<LadderAnswer> answer = finish(step, std::move(chosen))) return answer;
+  }
+  return std::nullopt;
+}
+
+}  // namespace makeway
