@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace makeway {
 namespace {
@@ -11,11 +12,22 @@ namespace {
 constexpr std::int64_t looks_beside_counts = 2'048;
 constexpr std::int64_t looks_without_counts = 16'384;
 
+std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(candidate.places.size());
+  for (const PodOnNode& place : candidate.places) nodes.push_back(place.node);
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
+/// Whoever of the members is where.
 bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
-  const auto same_place = [](const PodOnNode& one, const PodOnNode& other) {
-    return one.pod == other.pod && one.node == other.node;
-  };
-  return std::ranges::equal(a.places, b.places, same_place) && a.victims.pods == b.victims.pods;
+  return a.domain == b.domain && a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
+}
+
+bool better(const GroupCandidate& a, const GroupCandidate& b) {
+  const int order = compare(a.score, b.score);
+  return order != 0 ? order < 0 : a.domain < b.domain;  // The domains are in one array.
 }
 
 }  // namespace
@@ -50,8 +62,29 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   }
   if (task_.given.empty()) start_from_whole_cluster(domains);
   for (Place& place : places_) {
-    if (!cannot_be_best(place)) search(place);
+    if (!hopeless(place)) search(place);
   }
+  if (best_ && cycle_.explain) list_spared();
+}
+
+/// Those on the nodes of the best plan who could have been made to leave.
+void GroupPlans::list_spared() {
+  const auto place = std::ranges::find(places_, best_->domain, &Place::domain);
+  place->emptied->keep({});
+  place->emptied->start(cycle_.cluster.units()[task_.unit].scheduling_priority);
+  VictimList list;
+  std::vector<NodeIndex> nodes = nodes_of(*best_);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  for (const NodeIndex node : nodes) place->emptied->list_units(node, list);
+  std::set<PodIndex> known;  // Victims, and groups that are on several nodes.
+  for (const VictimUnit& unit : best_->victims.units) known.insert(unit.first);
+  std::erase_if(list.units,
+                [&](const VictimUnit& unit) { return !known.insert(unit.first).second; });
+  std::ranges::sort(list.units, [this](const VictimUnit& a, const VictimUnit& b) {
+    return cycle_.rules.more_important(a, b);
+  });
+  best_->spared = std::move(list.units);
 }
 
 void GroupPlans::search(Place& place) {
@@ -68,25 +101,24 @@ void GroupPlans::search(Place& place) {
   if (place.domain->widest) proven_ = proven_ && place.search->proven();
 }
 
-/// Sums tell that somebody more important would have to leave there.
-bool GroupPlans::cannot_be_best(const Place& place) const {
-  if (!best_ || best_->victims.units.empty() || places_.size() == 1) return false;
-  const ScoreFloor floor(cycle_.configuration.workload);
-  return floor.highest_allowed(best_->score) < place.floor;
+/// Sums tell that somebody more important would have to leave there. Who wants an explanation gets
+/// the best plan of another domain, too.
+bool GroupPlans::hopeless(const Place& place) const {
+  if (places_.size() == 1) return false;
+  const std::optional<GroupCandidate>& to_beat = cycle_.explain ? runner_up_ : best_;
+  if (!to_beat || to_beat->victims.units.empty()) return false;
+  return ScoreFloor(cycle_.configuration.workload).highest_allowed(to_beat->score) < place.floor;
 }
 
-/// True: it is the best so far.
+/// True: it is the best so far. The runner-up is of another domain where there are several.
 bool GroupPlans::consider(std::optional<GroupCandidate> found) {
   if (!found || (best_ && same_plan(*found, *best_))) return false;
-  const auto better = [](const GroupCandidate& a, const GroupCandidate& b) {
-    const int order = compare(a.score, b.score);
-    return order != 0 ? order < 0 : a.domain < b.domain;  // The domains are in one array.
-  };
+  const bool comparable = best_ && (places_.size() == 1 || found->domain != best_->domain);
   if (best_ && !better(*found, *best_)) {
-    if (!runner_up_ || better(*found, *runner_up_)) runner_up_ = std::move(found);
+    if (comparable && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
     return false;
   }
-  if (best_) runner_up_ = std::move(best_);
+  if (comparable) runner_up_ = std::move(best_);
   best_ = std::move(found);
   return true;
 }

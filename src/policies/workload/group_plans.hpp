@@ -56,7 +56,8 @@ class GroupPlans {
   Place place_of(const GroupDomain& domain);
   void search(Place& place);
   void start_from_whole_cluster(std::span<const GroupDomain> domains);
-  bool cannot_be_best(const Place& place) const;
+  bool hopeless(const Place& place) const;
+  void list_spared();
   bool consider(std::optional<GroupCandidate> found);
   void plan_simply(Place& place);
   std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);

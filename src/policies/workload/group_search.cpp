@@ -410,7 +410,8 @@ std::span<const PodOnNode> GroupSearch::members_on(NodeIndex node) const {
 
 GroupCandidate GroupSearch::candidate() {
   GroupCandidate found{.domain = &domain_, .places = places_};
-  found.victims = split_victims(list_, evicted_, found.spared);
+  std::vector<VictimUnit> others;
+  found.victims = split_victims(list_, evicted_, others);
   manner_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
   if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
     mark_violations(cycle_.budgets, found.victims, ChargeOrder::most_important_first);

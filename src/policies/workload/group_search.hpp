@@ -38,8 +38,8 @@ namespace makeway {
 struct GroupCandidate {
   const GroupDomain* domain = nullptr;
   std::vector<PodOnNode> places;
-  VictimList victims;  ///< Most important first.
-  std::vector<VictimUnit> spared;
+  VictimList victims;              ///< Most important first.
+  std::vector<VictimUnit> spared;  ///< Others on these nodes, where that is to be explained.
   std::int64_t budget_violations = 0;
   ScoreTerms score;
 };
