@@ -29,12 +29,14 @@ EmptiedNodes::EmptiedNodes(Survey& survey, Scratch& world, VictimRules& rules, B
       nodes_(scope.nodes),
       ask_priority_(scope.ask_priority),
       highest_(scope.ask_priority),
+      columns_(cluster_.order().columns()),
       by_order_(orders_agree(cluster_, rules.configuration())),
       violations_(cluster_.pods().slots()),
       kept_(cluster_.pods().slots()),
       whole_leaves_(cluster_.units().size()),
       own_of_(cluster_.nodes().slots()),
-      emptied_(cluster_.nodes().slots()) {
+      emptied_(cluster_.nodes().slots()),
+      expected_at_(cluster_.nodes().slots()) {
   if (budgets.any()) mark_budgets(scope);
   keep({});
 }
@@ -166,6 +168,7 @@ void EmptiedNodes::make_own_sums() {
   for (const NodeIndex node : nodes_) {
     if (own_of_[node] != plain) own_of_.writable(node) = plain;
   }
+  everybody_leaves_ = true;
   own_.assign(1, {});
   priorities_.clear();
   rows_.clear();
@@ -179,10 +182,14 @@ void EmptiedNodes::make_own_sums() {
 }
 
 void EmptiedNodes::make_own_sums(NodeIndex node) {
-  const std::size_t columns = cluster_.order().columns();
   std::vector<std::pair<std::int32_t, PodIndex>> leavers;
   world_.for_each_pod(node, [&](PodIndex pod) {
-    if (leaves(pod)) leavers.emplace_back(rules_.priority_of(pod), pod);
+    const std::int32_t priority = rules_.priority_of(pod);
+    if (leaves(pod)) {
+      leavers.emplace_back(priority, pod);
+    } else if (priority < ask_priority_) {
+      everybody_leaves_ = false;
+    }
   });
   const auto more_important = [](const auto& a, const auto& b) { return a.first > b.first; };
   if (!std::ranges::is_sorted(leavers, more_important)) {
@@ -193,14 +200,14 @@ void EmptiedNodes::make_own_sums(NodeIndex node) {
   own_.push_back({.begin = begin, .end = begin + static_cast<std::uint32_t>(leavers.size())});
   // Rows of this node come after those of the nodes before, each of which has one more than pods.
   const std::size_t first = rows_.size();
-  rows_.resize(first + (leavers.size() + 1) * columns);
-  std::int64_t* row = rows_.data() + first + leavers.size() * columns;
+  rows_.resize(first + (leavers.size() + 1) * columns_);
+  std::int64_t* row = rows_.data() + first + leavers.size() * columns_;
   std::ranges::copy(world_.used(node), row);
-  for (std::size_t at = leavers.size(); at-- > 0; row -= columns) {
-    std::copy_n(row, columns, row - columns);
+  for (std::size_t at = leavers.size(); at-- > 0; row -= columns_) {
+    std::copy_n(row, columns_, row - columns_);
     for (const ResourceAmount& item :
          cluster_.requests(cluster_.pods().requests[leavers[at].second])) {
-      std::int64_t& used = (row - columns)[item.resource.value];
+      std::int64_t& used = (row - columns_)[item.resource.value];
       used = saturated_sub(used, item.amount);
     }
   }
@@ -211,6 +218,9 @@ void EmptiedNodes::start(std::int32_t highest) {
   highest_ = highest;
   for (const NodeIndex node : emptied_nodes_) emptied_.writable(node) = 0;
   emptied_nodes_.clear();
+  for (const NodeIndex node : expected_nodes_) expected_at_.writable(node) = 0;
+  expected_nodes_.clear();
+  expected_.clear();
   gone_.clear();
 }
 
@@ -231,10 +241,9 @@ std::span<const std::int64_t> EmptiedNodes::used(NodeIndex node, std::int32_t hi
   const auto held = std::span(priorities_).subspan(own.begin, own.end - own.begin);
   const auto stays =
       std::ranges::partition_point(held, [&](std::int32_t priority) { return priority >= limit; });
-  const std::size_t columns = cluster_.order().columns();
   // One row more than pods for each node before.
   const std::size_t row = own.begin + (own_at - 1) + static_cast<std::size_t>(stays - held.begin());
-  return std::span(rows_).subspan(row * columns, columns);
+  return std::span(rows_).subspan(row * columns_, columns_);
 }
 
 std::size_t EmptiedNodes::count_room(PodFit& fit, std::int32_t highest, std::size_t enough) const {
@@ -273,9 +282,24 @@ std::int32_t EmptiedNodes::lowest_with_room(PodFit& fit, std::size_t wanted) con
 
 void EmptiedNodes::empty(NodeIndex node) {
   if (is_empty(node)) return;
+  expected_at_.writable(node) = 0;
   remove_units(node, [this](PodIndex pod) { return kept_[pod] == 0; });
   emptied_.writable(node) = 1;
   emptied_nodes_.push_back(node);
+}
+
+void EmptiedNodes::expect(PodIndex pod, NodeIndex node) {
+  std::uint32_t& at = expected_at_.writable(node);
+  if (at == 0) {
+    const std::span<const std::int64_t> before = used(node, highest_);
+    at = static_cast<std::uint32_t>(expected_.size()) + 1;
+    expected_.insert(expected_.end(), before.begin(), before.end());
+    expected_nodes_.push_back(node);
+  }
+  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+    std::int64_t& used = expected_[at - 1 + item.resource.value];
+    used = saturated_add(used, item.amount);
+  }
 }
 
 void EmptiedNodes::remove_unit_of(PodIndex pod) {

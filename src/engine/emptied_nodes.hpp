@@ -53,6 +53,8 @@ class EmptiedNodes {
   const VictimRules& rules() const { return rules_; }
   /// Adds the units with a pod on the node that may leave.
   void list_units(NodeIndex node, VictimList& list);
+  /// Whether everybody of lower priority may leave, so that nobody is protected or kept.
+  bool everybody_leaves() const { return everybody_leaves_; }
   /// How many pods may leave.
   std::int64_t potential_victims() const;
 
@@ -61,9 +63,12 @@ class EmptiedNodes {
   /// Nobody is gone. Who has a higher priority than this stays.
   void start(std::int32_t highest);
   std::int32_t highest() const { return highest_; }
-  /// What the node will hold, per resource column.
-  std::span<const std::int64_t> used(NodeIndex node) const { return used(node, highest_); }
-  /// The same, were this the highest priority.
+  /// What the node will hold, per resource column, with those who are expected there.
+  std::span<const std::int64_t> used(NodeIndex node) const {
+    const std::uint32_t at = expected_at_[node];
+    return at == 0 ? used(node, highest_) : std::span(expected_).subspan(at - 1, columns_);
+  }
+  /// Without those who are expected, were this the highest priority.
   std::span<const std::int64_t> used(NodeIndex node, std::int32_t highest) const;
   /// How many pods like the ask of `fit` find room on the nodes, as far as resources go; stops
   /// counting at `enough`.
@@ -77,6 +82,8 @@ class EmptiedNodes {
   // ---- The world ----
 
   bool is_empty(NodeIndex node) const { return emptied_[node] != 0; }
+  /// The pod is to come to a node that is not emptied yet.
+  void expect(PodIndex pod, NodeIndex node);
   void empty(NodeIndex node);
   void empty_all();
   /// Only the unit of this pod leaves, which is in the world.
@@ -112,6 +119,8 @@ class EmptiedNodes {
   std::span<const NodeIndex> nodes_;
   std::int32_t ask_priority_;
   std::int32_t highest_;
+  std::size_t columns_;
+  bool everybody_leaves_ = true;
   bool by_order_ = false;  ///< The order of pods on nodes is by the priority that protects them.
   VictimList violating_;
   SparseColumn<PodIndex, std::int32_t> violations_;  ///< By the unit's first pod.
@@ -125,6 +134,9 @@ class EmptiedNodes {
   std::vector<std::int64_t> rows_;        ///< One more than those who may leave, for each node.
   SparseColumn<NodeIndex, std::uint8_t> emptied_;
   std::vector<NodeIndex> emptied_nodes_;
+  SparseColumn<NodeIndex, std::uint32_t> expected_at_;  ///< 0: nobody is; else one behind its row.
+  std::vector<NodeIndex> expected_nodes_;
+  std::vector<std::int64_t> expected_;
   VictimList gone_;
 };
 

@@ -58,9 +58,12 @@ bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<Po
   }
   const std::optional<NodeIndex> node = node_for(member);
   if (!node) return false;
-  if (emptied_ != nullptr) emptied_->empty(*node);
   places.push_back({.pod = member, .node = *node});
-  after_.world().place(member, *node);
+  if (emptied_ != nullptr && !emptied_->is_empty(*node)) {
+    emptied_->expect(member, *node);
+  } else {
+    after_.world().place(member, *node);
+  }
   if (now_ != nullptr) now_->world().place(member, *node);
   if (after_.may_spoil() && spoils(places)) {
     after_.world().remove(member);

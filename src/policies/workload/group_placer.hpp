@@ -34,7 +34,8 @@ class GroupPlacer {
     std::size_t modest_after = std::numeric_limits<std::size_t>::max();
   };
 
-  /// Those that found a place; they are in the worlds afterwards.
+  /// Those that found a place; they are in the worlds afterwards, or expected on nodes that are to
+  /// be emptied.
   std::vector<PodOnNode> place(const Wish& wish);
 
   bool bound_reached() const { return bound_reached_; }

@@ -37,6 +37,9 @@ GroupPlans::GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits)
   for (const PodIndex pod : cycle.gone) {
     if (cycle.cluster.pods().deletion[pod] != no_time) leaving_.push_back(pod);
   }
+  one_priority_each_ = std::ranges::all_of(cycle.cluster.units(), [](const Unit& unit) {
+    return unit.preemption_priority == unit.scheduling_priority;
+  });
 }
 
 GroupPlans::Place GroupPlans::place_of(const GroupDomain& domain) {
@@ -128,19 +131,19 @@ bool GroupPlans::consider(std::optional<GroupCandidate> found) {
 void GroupPlans::plan_simply(Place& place) {
   const WorkloadSettings& settings = cycle_.configuration.workload;
   GroupSearch& search = *place.search;
-  if (settings.start_from_simple_plans && task_.given.empty()) {
-    if (cycle_.budgets.any()) {
-      consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
-    }
-    for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
-      const std::optional<GroupCandidate> found = plan_of(manner, place);
-      if (found) consider(search.adopt(found->places, found->victims.pods));
-    }
-    if (task_.needed < task_.members.size() && fits_.classes() > 1) {
-      consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
-    }
+  const bool several = settings.start_from_simple_plans && task_.given.empty();
+  if (several && cycle_.budgets.any()) {
+    consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
   }
   consider(search.run({.priority_search = settings.priority_search}));
+  if (!several) return;
+  for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
+    const std::optional<GroupCandidate> found = plan_of(manner, place);
+    if (found) consider(search.adopt(found->places, found->victims.pods));
+  }
+  if (task_.needed < task_.members.size() && fits_.classes() > 1) {
+    consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
+  }
 }
 
 /// What a simpler scheduler would do, less whom we know to be leaving.

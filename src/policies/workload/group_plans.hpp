@@ -75,6 +75,7 @@ class GroupPlans {
   std::unique_ptr<SimpleManner> kube_;
   std::unique_ptr<SimpleManner> kep_;
   std::vector<PodIndex> leaving_;  ///< Pods whose room is credited.
+  bool one_priority_each_ = true;  ///< No unit's preemption priority differs.
   std::optional<GroupCandidate> best_;
   std::optional<GroupCandidate> runner_up_;
   std::vector<Place> places_;

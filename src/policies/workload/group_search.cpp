@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/checked_math.hpp"
 #include "policies/workload/member_order.hpp"
 #include "policies/workload/victim_guide.hpp"
 
@@ -57,11 +58,18 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
   proven_ = false;
   without_place_.reset();
   if (!place_by_counts(variant)) {
-    if (place_with_gone_up_to(priority_, task_.wanted) < task_.needed) {
+    if (find_places_up_to(priority_, task_.wanted) < task_.needed) {
       nothing_found();
       go_back();
       return std::nullopt;
     }
+    const bool one_placement = variant.priority_search == PrioritySearch::none;
+    if (one_placement && variant.not_above && lazy_ && fits_.countable() &&
+        !fit_up_to(*variant.not_above)) {
+      go_back();
+      return std::nullopt;
+    }
+    arrive();
     if (emptied_.anybody_violates()) {
       put_back_where_possible(true, manner_.configuration.workload.put_back);
     }
@@ -218,13 +226,16 @@ std::optional<GroupCandidate> GroupSearch::finish() {
 
 /// Returns how many members have a place; they are in the world.
 std::size_t GroupSearch::place_with_gone_up_to(std::int32_t highest, std::size_t enough) {
+  find_places_up_to(highest, enough);
+  arrive();
+  return places_.size();
+}
+
+/// Returns how many members have a place. They are not there yet.
+std::size_t GroupSearch::find_places_up_to(std::int32_t highest, std::size_t enough) {
   go_back();
   emptied_.start(highest);
   if (!lazy_) emptied_.empty_all();
-  return place(enough);
-}
-
-std::size_t GroupSearch::place(std::size_t enough) {
   if (task_.given.empty()) {
     places_ = placer_.place({.members = members_, .needed = task_.needed, .enough = enough});
     if (placer_.bound_reached()) note_bound("engine.placementStepsMax");
@@ -238,8 +249,35 @@ std::size_t GroupSearch::place(std::size_t enough) {
     }
   }
   sort_places();
-  list_gone();
   return places_.size();
+}
+
+/// The nodes are emptied, and members that are expected come.
+void GroupSearch::arrive() {
+  for (const PodOnNode& place : places_) {
+    if (fits_.world().node_of(place.pod).exists()) continue;
+    emptied_.empty(place.node);
+    fits_.world().place(place.pod, place.node);
+  }
+  list_gone();
+}
+
+/// Whether the places that were found need nobody gone above the priority.
+bool GroupSearch::fit_up_to(std::int32_t highest) {
+  const RequestRow requests = fits_.of(places_.front().pod).requests();
+  for (std::size_t begin = 0; begin < by_node_.size();) {
+    const NodeIndex node = by_node_[begin].node;
+    const auto members = static_cast<std::int64_t>(members_on(node).size());
+    const std::span<const std::int64_t> used = emptied_.used(node, highest);
+    const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node);
+    for (const ResourceAmount& item : requests) {
+      const std::int64_t room =
+          saturated_sub(allocatable[item.resource.value], used[item.resource.value]);
+      if (item.amount > 0 && room / item.amount < members) return false;
+    }
+    begin += static_cast<std::size_t>(members);
+  }
+  return true;
 }
 
 void GroupSearch::sort_places() {

@@ -71,6 +71,8 @@ class GroupSearch {
     bool spare_violating = false;
     /// Members are placed in the opposite order: where not all are needed, small ones may do.
     bool smallest_first = false;
+    /// Plans with victims above this priority are of no interest.
+    std::optional<std::int32_t> not_above = std::nullopt;
   };
   std::optional<GroupCandidate> run(const Variant& variant);
 
@@ -115,7 +117,9 @@ class GroupSearch {
                    const GroupCandidate& found, std::vector<PodIndex>& victims);
   bool place_by_counts(const Variant& variant);
   std::size_t place_with_gone_up_to(std::int32_t highest, std::size_t enough);
-  std::size_t place(std::size_t enough);
+  std::size_t find_places_up_to(std::int32_t highest, std::size_t enough);
+  void arrive();
+  bool fit_up_to(std::int32_t highest);
   void list_gone();
   void sort_places();
   void nothing_found();
