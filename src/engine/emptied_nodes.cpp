@@ -218,8 +218,8 @@ void EmptiedNodes::start(std::int32_t highest) {
   highest_ = highest;
   for (const NodeIndex node : emptied_nodes_) emptied_.writable(node) = 0;
   emptied_nodes_.clear();
-  for (const NodeIndex node : expected_nodes_) expected_at_.writable(node) = 0;
-  expected_nodes_.clear();
+  for (const auto& [pod, node] : expected_pods_) expected_at_.writable(node) = 0;
+  expected_pods_.clear();
   expected_.clear();
   gone_.clear();
 }
@@ -282,8 +282,13 @@ std::int32_t EmptiedNodes::lowest_with_room(PodFit& fit, std::size_t wanted) con
 
 void EmptiedNodes::empty(NodeIndex node) {
   if (is_empty(node)) return;
-  expected_at_.writable(node) = 0;
   remove_units(node, [this](PodIndex pod) { return kept_[pod] == 0; });
+  if (expected_at_[node] != 0) {
+    for (const auto& [pod, there] : expected_pods_) {
+      if (there == node) world_.place(pod, node);
+    }
+    expected_at_.writable(node) = 0;
+  }
   emptied_.writable(node) = 1;
   emptied_nodes_.push_back(node);
 }
@@ -294,8 +299,8 @@ void EmptiedNodes::expect(PodIndex pod, NodeIndex node) {
     const std::span<const std::int64_t> before = used(node, highest_);
     at = static_cast<std::uint32_t>(expected_.size()) + 1;
     expected_.insert(expected_.end(), before.begin(), before.end());
-    expected_nodes_.push_back(node);
   }
+  expected_pods_.emplace_back(pod, node);
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     std::int64_t& used = expected_[at - 1 + item.resource.value];
     used = saturated_add(used, item.amount);

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/sparse_column.hpp"
@@ -84,6 +85,7 @@ class EmptiedNodes {
   bool is_empty(NodeIndex node) const { return emptied_[node] != 0; }
   /// The pod is to come to a node that is not emptied yet.
   void expect(PodIndex pod, NodeIndex node);
+  /// Those who are expected there come.
   void empty(NodeIndex node);
   void empty_all();
   /// Only the unit of this pod leaves, which is in the world.
@@ -135,7 +137,7 @@ class EmptiedNodes {
   SparseColumn<NodeIndex, std::uint8_t> emptied_;
   std::vector<NodeIndex> emptied_nodes_;
   SparseColumn<NodeIndex, std::uint32_t> expected_at_;  ///< 0: nobody is; else one behind its row.
-  std::vector<NodeIndex> expected_nodes_;
+  std::vector<std::pair<PodIndex, NodeIndex>> expected_pods_;
   std::vector<std::int64_t> expected_;
   VictimList gone_;
 };

@@ -254,11 +254,7 @@ std::size_t GroupSearch::find_places_up_to(std::int32_t highest, std::size_t eno
 
 /// The nodes are emptied, and members that are expected come.
 void GroupSearch::arrive() {
-  for (const PodOnNode& place : places_) {
-    if (fits_.world().node_of(place.pod).exists()) continue;
-    emptied_.empty(place.node);
-    fits_.world().place(place.pod, place.node);
-  }
+  for (const PodOnNode& place : places_) emptied_.empty(place.node);
   list_gone();
 }
 
