@@ -63,13 +63,13 @@ constexpr std::array rows = {
          "nodeScore on a cluster from which all potential victims are gone (node-score)."}),
     integer<workload, &Workload::placements_max>(
         {"workload.placementsMax", "2",
-         "How many placements of a group are tried in each domain; 1 places the members one after "
-         "the other and never takes a step back."},
+         "How many further placements are tried for a group in each domain: member by member, with "
+         "detours, and with single victims kept. Fewer where members times nodes are many."},
         {.minimum = 1, .maximum = 1'000}),
     plain<workload, &Workload::start_from_simple_plans>(
         {"workload.startFromSimplePlans", "2",
-         "Simpler plans are tried as well, and the best score wins: without the priority search, "
-         "without touching those under a budget, with the smallest members first."}),
+         "Simpler plans are tried as well, and the best score wins: as kube-scheduler and KEP-5710 "
+         "would plan, without touching those under a budget, with the smallest members first."}),
     choice<workload, &Workload::search>(
         {"workload.search", "2",
          "The usual search (fast), or one that proves its plan the best on the score within "
