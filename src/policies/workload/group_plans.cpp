@@ -63,7 +63,8 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
     for (Place& place : places_) place.floor = place.search->least_highest_priority(task_.needed);
     std::ranges::stable_sort(places_, {}, &Place::floor);
   }
-  if (task_.given.empty()) start_from_whole_cluster(domains);
+  // Only then can victims elsewhere matter.
+  if (task_.given.empty() && fits_.constrained()) start_from_whole_cluster(domains);
   for (Place& place : places_) {
     if (!hopeless(place)) search(place);
   }
@@ -149,12 +150,21 @@ void GroupPlans::plan_simply(Place& place) {
 /// What a simpler scheduler would do, less whom we know to be leaving.
 std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place) {
   Scratch& world = fits_.world();
-  const GroupSearch::Variant variant{.priority_search =
-                                         manner.configuration.workload.priority_search};
-  std::optional<GroupCandidate> found;
   const WorkloadSettings& settings = manner.configuration.workload;
-  // Who violates a budget depends on the order of importance.
-  if (settings.leaving_room == LeavingRoom::victims || cycle_.budgets.any()) {
+  GroupSearch::Variant variant{.priority_search = settings.priority_search};
+  const ScoreFloor floor(cycle_.configuration.workload);
+  // Who wants an explanation wants a runner-up.
+  const bool only_better = !cycle_.explain || runner_up_;
+  if (best_ && only_better && floor.highest_allowed(best_->score) < ScoreFloor::no_limit) {
+    variant.not_above = static_cast<std::int32_t>(floor.highest_allowed(best_->score));
+  }
+  std::optional<GroupCandidate> found;
+  // Who violates a budget depends on the order of importance; and who may leave on the rules,
+  // unless everybody may.
+  const bool same_leavers =
+      settings.leaving_room != LeavingRoom::victims ||
+      (one_priority_each_ && place.emptied->everybody_leaves() && leaving_.empty());
+  if (!same_leavers || cycle_.budgets.any()) {
     const Scratch::Checkpoint before = world.checkpoint();
     if (settings.leaving_room == LeavingRoom::victims) world.put_back(leaving_);
     EmptiedNodes emptied = emptied_nodes(cycle_, manner, task_, *place.domain, fits_);

@@ -136,11 +136,19 @@ std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
   sort_places();
   const std::int32_t highest =
       std::ranges::max(found.victims.units, {}, &VictimUnit::priority).priority;
+  std::vector<PodOnNode> alone;  // Victims that leave one by one, by node.
+  for (const VictimUnit& unit : found.victims.units) {
+    if (!unit.whole) {
+      alone.push_back({.pod = unit.first, .node = cycle_.cluster.pods().node[unit.first]});
+    }
+  }
+  std::ranges::stable_sort(alone, {}, &PodOnNode::node);
   std::vector<PodIndex> victims;
   bool changed = false;
   for (std::size_t begin = 0; begin < by_node_.size();) {
     const auto members = members_on(by_node_[begin].node);
-    changed = polish_node(members, highest, found, victims) || changed;
+    const auto there = std::ranges::equal_range(alone, members.front().node, {}, &PodOnNode::node);
+    changed = polish_node(members, there, highest, victims) || changed;
     begin += members.size();
   }
   for (const VictimUnit& unit : found.victims.units) {
@@ -157,15 +165,14 @@ std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
   return adopt(places, victims);
 }
 
-/// Adds the victims on the node that leave one by one, or better ones. True: it found better ones.
-bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::int32_t highest,
-                              const GroupCandidate& found, std::vector<PodIndex>& victims) {
+/// Adds the victims on the node, who leave one by one, or better ones. True: it found better ones.
+bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
+                              std::int32_t highest, std::vector<PodIndex>& victims) {
   Scratch& world = fits_.world();
   const NodeIndex node = members.front().node;
   std::vector<PodIndex> before;
-  for (const VictimUnit& unit : found.victims.units) {
-    if (!unit.whole && cycle_.cluster.pods().node[unit.first] == node) before.push_back(unit.first);
-  }
+  before.reserve(there.size());
+  for (const PodOnNode& victim : there) before.push_back(victim.pod);
   PodFit& fit = fits_.of(members.back().pod);
   if (before.empty() || !fit.only_resources(node)) {
     victims.insert(victims.end(), before.begin(), before.end());
@@ -390,12 +397,14 @@ void GroupSearch::keep_who_came_back() {
 // ---- Steps 5 and 7 ------------------------------------------------------------------------------
 
 void GroupSearch::put_back_where_possible(bool only_violating, PutBack mode) {
+  // Where only room counts, who was refused once is refused ever after: there is only less of it.
+  if (mode == PutBack::until_stable && !fits_.constrained()) mode = PutBack::once;
   put_back_in_rounds(list_, evicted_, mode, only_violating,
                      [&](std::size_t at) { return put_back(list_.units[at]); });
 }
 
 bool GroupSearch::put_back(const VictimUnit& unit) {
-  if (!matters(unit)) {
+  if (!lazy_ && !matters(unit)) {  // Otherwise only nodes of members were emptied.
     fits_.world().put_back(list_.pods_of(unit));
     return true;
   }

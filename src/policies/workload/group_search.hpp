@@ -113,8 +113,8 @@ class GroupSearch {
   void go_back() { fits_.world().rollback(start_); }
   void order(bool smallest_first);
   GroupManner counting();
-  bool polish_node(std::span<const PodOnNode> members, std::int32_t highest,
-                   const GroupCandidate& found, std::vector<PodIndex>& victims);
+  bool polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
+                   std::int32_t highest, std::vector<PodIndex>& victims);
   bool place_by_counts(const Variant& variant);
   std::size_t place_with_gone_up_to(std::int32_t highest, std::size_t enough);
   std::size_t find_places_up_to(std::int32_t highest, std::size_t enough);
