@@ -228,7 +228,8 @@ void GroupPlans::plan_for_victims(Place& place) {
   const std::int64_t tries = std::min(placements_max, looks_max / std::max<std::int64_t>(looks, 1));
   placements_left_ = tries;
   if (!nobody_leaves()) take_detours(search);
-  if (!best_ || nobody_leaves()) return;
+  // The rest improves the best plan, in its own domain.
+  if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
   placements_left_ = tries;
   if (search.guidable()) keep_each_victim(search);
   consider(search.polish(*best_));
