@@ -81,7 +81,11 @@ std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
                      cycle.cluster.pods().name[without->value], words);
 }
 
-std::string no_domain_reason(const std::vector<std::string>& keys) {
+std::string no_domain_reason(const std::vector<std::string>& keys, bool given_apart) {
+  if (given_apart) {
+    return fmt::format("the nodes that were given are not in one domain of {} that it allows",
+                       fmt::join(keys, ", "));
+  }
   return fmt::format(
       "no domain of {} can take it whole: no node has the label, or its running members are in "
       "several domains or in none",

@@ -176,15 +176,12 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   Place place = place_of(cluster);
   for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
     std::optional<GroupCandidate> found = plan_of(manner, place);
+    if (found) found = place.search->adopt(found->places, found->victims.pods);
     if (!found) continue;
     const auto around = std::ranges::find_if(domains, [&](const GroupDomain& domain) {
-      return std::ranges::all_of(found->places, [&](const PodOnNode& place_in) {
-        return contains(cycle_, domain, place_in.node);
-      });
+      return contains(cycle_, domain, found->places);
     });
     if (around == domains.end()) continue;
-    found = place.search->adopt(found->places, found->victims.pods);
-    if (!found) continue;
     found->domain = &*around;
     consider(std::move(found));
   }
