@@ -20,9 +20,9 @@ std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
   return nodes;
 }
 
-/// Whoever of the members is where.
+/// Whoever of the members is where, and in whichever of nested domains it was found.
 bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
-  return a.domain == b.domain && a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
+  return a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
 }
 
 bool better(const GroupCandidate& a, const GroupCandidate& b) {
@@ -112,7 +112,11 @@ bool GroupPlans::hopeless(const Place& place) const {
 
 /// True: it is the best so far. The runner-up is of another domain where there are several.
 bool GroupPlans::consider(std::optional<GroupCandidate> found) {
-  if (!found || (best_ && same_plan(*found, *best_))) return false;
+  if (!found) return false;
+  if (best_ && same_plan(*found, *best_)) {
+    if (better(*found, *best_)) best_ = std::move(found);  // In a domain that is preferred.
+    return false;
+  }
   const bool comparable = best_ && (places_.size() == 1 || found->domain != best_->domain);
   if (best_ && !better(*found, *best_)) {
     if (comparable && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
