@@ -7,10 +7,12 @@
 namespace makeway {
 namespace {
 
-/// Pairs of member and node that placements member by member may look at, all together: where
+/// Pairs of member and node that placements member by member may look at in one domain: where
 /// counts do almost as well, and where only a look at every node finds a place.
 constexpr std::int64_t looks_beside_counts = 2'048;
 constexpr std::int64_t looks_without_counts = 16'384;
+/// All domains together may take so many times that.
+constexpr std::int64_t domains_looked_at = 16;
 
 std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
   std::vector<NodeIndex> nodes;
@@ -226,9 +228,12 @@ void GroupPlans::plan_for_victims(Place& place) {
   const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
   const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
   const std::int64_t looks_max = search.guidable() ? looks_beside_counts : looks_without_counts;
-  const std::int64_t tries = std::min(placements_max, looks_max / std::max<std::int64_t>(looks, 1));
+  const std::int64_t looks_left = std::min(looks_max, looks_max * domains_looked_at - looks_);
+  const std::int64_t tries =
+      std::clamp<std::int64_t>(looks_left / std::max<std::int64_t>(looks, 1), 0, placements_max);
   placements_left_ = tries;
   if (!nobody_leaves()) take_detours(search);
+  looks_ += (tries - placements_left_) * looks;
   // The rest improves the best plan, in its own domain.
   if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
   placements_left_ = tries;

@@ -82,6 +82,7 @@ class GroupPlans {
   std::vector<std::string> bounds_reached_;
   bool proven_ = true;
   std::int64_t placements_left_ = 0;
+  std::int64_t looks_ = 0;  ///< Of placements member by member, in all domains so far.
 };
 
 }  // namespace makeway
