@@ -131,18 +131,28 @@ bool GroupPlans::consider(std::optional<GroupCandidate> found) {
 
 // ---- Simple plans -------------------------------------------------------------------------------
 
+/// Not all are needed, and they differ.
+bool GroupPlans::small_members_may_do() const {
+  return task_.needed < task_.members.size() && fits_.classes() > 1;
+}
+
 void GroupPlans::plan_simply(Place& place) {
   const WorkloadSettings& settings = cycle_.configuration.workload;
   GroupSearch& search = *place.search;
   if (settings.start_from_simple_plans && task_.given.empty()) {
     if (cycle_.budgets.any()) {
       consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
+      if (small_members_may_do()) {
+        consider(search.run({.priority_search = settings.priority_search,
+                             .spare_violating = true,
+                             .smallest_first = true}));
+      }
     }
     for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
       const std::optional<GroupCandidate> found = plan_of(manner, place);
       if (found) consider(search.adopt(found->places, found->victims.pods));
     }
-    if (task_.needed < task_.members.size() && fits_.classes() > 1) {
+    if (small_members_may_do()) {
       consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
     }
   }
@@ -224,6 +234,11 @@ void GroupPlans::plan_for_victims(Place& place) {
   const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
   if (nobody_leaves()) return;
   if (best_) consider(search.run_guided(guide()));
+  if (best_ && small_members_may_do()) {
+    GroupSearch::Guide next = guide();
+    next.smallest_first = true;
+    consider(search.run_guided(next));
+  }
   lower_highest_priority(search);
   const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
   const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
@@ -256,13 +271,12 @@ void GroupPlans::lower_highest_priority(GroupSearch& search) {
 
 /// The best nodes first, then every member's second best, and so on.
 void GroupPlans::take_detours(GroupSearch& search) {
-  const bool small_members_may_do = task_.needed < task_.members.size() && fits_.classes() > 1;
   for (std::size_t rank = 0; placements_left_ > 0; ++rank) {
     bool any = false;
     const std::size_t members = rank == 0 ? 1 : task_.wanted;
     for (std::size_t member = 0; member < members && placements_left_ > 0; ++member) {
       for (const bool smallest_first : {false, true}) {
-        if (smallest_first && !small_members_may_do) continue;
+        if (smallest_first && !small_members_may_do()) continue;
         --placements_left_;
         GroupSearch::Guide next = guide();
         next.smallest_first = smallest_first;

@@ -59,6 +59,7 @@ class GroupPlans {
   bool hopeless(const Place& place) const;
   void list_spared();
   bool consider(std::optional<GroupCandidate> found);
+  bool small_members_may_do() const;
   void plan_simply(Place& place);
   std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);
   void plan_for_victims(Place& place);
