@@ -319,7 +319,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     const bool one = plan.others_pending == 1;
     text +=
         fmt::format("{} {} not considered.\n",
-                    counted(static_cast<std::uint64_t>(plan.others_pending), "other pending unit"),
+                    counted(static_cast<std::uint64_t>(plan.others_pending), "other pending pod"),
                     one ? "was" : "were");
   }
   text += laws_text(plan);

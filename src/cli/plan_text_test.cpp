@@ -117,9 +117,9 @@ TEST(PlanText, NamesWaivedLaws) {
 TEST(PlanText, SaysWhoDidNotAsk) {
   Plan plan = plan_of({ask("a", Outcome::fits)});
   plan.others_pending = 1;
-  EXPECT_TRUE(plan_text(plan, {}).contains("1 other pending unit was not considered.\n"));
+  EXPECT_TRUE(plan_text(plan, {}).contains("1 other pending pod was not considered.\n"));
   plan.others_pending = 1'200;
-  EXPECT_TRUE(plan_text(plan, {}).contains("1,200 other pending units were not considered.\n"));
+  EXPECT_TRUE(plan_text(plan, {}).contains("1,200 other pending pods were not considered.\n"));
 }
 
 TEST(PlanText, SaysWhenThereIsNoTime) {

@@ -225,4 +225,9 @@ bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node) {
   return std::ranges::binary_search(domain.nodes, place(node), {}, place);
 }
 
+bool contains(Cycle& cycle, const GroupDomain& domain, std::span<const PodOnNode> places) {
+  return std::ranges::all_of(
+      places, [&](const PodOnNode& place) { return contains(cycle, domain, place.node); });
+}
+
 }  // namespace makeway

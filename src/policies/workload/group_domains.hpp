@@ -41,5 +41,7 @@ struct GroupDomain {
 std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit);
 
 bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node);
+/// All of the places.
+bool contains(Cycle& cycle, const GroupDomain& domain, std::span<const PodOnNode> places);
 
 }  // namespace makeway

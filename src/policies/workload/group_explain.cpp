@@ -46,6 +46,13 @@ std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
   return text;
 }
 
+/// What decided between two plans; of equal scores a preferred topology before names.
+std::string decided_on(const GroupCandidate& plan, const GroupCandidate& against) {
+  const bool by_level = plan.domain->level != against.domain->level;
+  if (by_level && compare(plan.score, against.score) == 0) return "preferred topology";
+  return makeway::decided_on(plan.score, against.score);
+}
+
 std::string nodes_text(const PlanAsk& ask) {
   return counted(static_cast<std::int64_t>(node_count(ask)), "node");
 }
@@ -81,7 +88,11 @@ std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
                      cycle.cluster.pods().name[without->value], words);
 }
 
-std::string no_domain_reason(const std::vector<std::string>& keys) {
+std::string no_domain_reason(const std::vector<std::string>& keys, bool given_apart) {
+  if (given_apart) {
+    return fmt::format("the nodes that were given are not in one domain of {} that it allows",
+                       fmt::join(keys, ", "));
+  }
   return fmt::format(
       "no domain of {} can take it whole: no node has the label, or its running members are in "
       "several domains or in none",
@@ -92,7 +103,7 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
                            PlanAsk& ask) {
   VictimCause cause{
       .rule = rule,
-      .alternative = "none: one placement was tried",
+      .alternative = "none: no other placement was found",
       .key = "only candidate",
       .budgets_by_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims};
   const std::string others_nodes = other == nullptr ? std::string() : nodes_text(cycle, *other);
@@ -102,7 +113,7 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
   } else if (other != nullptr) {
     cause.alternative = "the placement on " + others_nodes;
     if (!other->domain->name.empty()) cause.alternative += " in " + other->domain->name;
-    cause.key = decided_on(chosen.score, other->score);
+    cause.key = decided_on(chosen, *other);
   }
   ask.domain = chosen.domain->name;
   explain_victims(cycle, chosen.victims, cause, ask);
@@ -111,6 +122,7 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
   PlanAlternative alternative =
       alternative_of(others_nodes, other->score, other->victims, chosen.score);
   alternative.domain = other->domain->name;
+  alternative.lost_on = decided_on(*other, chosen);
   ask.explanation.alternatives.push_back(std::move(alternative));
 }
 

@@ -7,10 +7,12 @@
 namespace makeway {
 namespace {
 
-/// Pairs of member and node that placements member by member may look at, all together: where
+/// Pairs of member and node that placements member by member may look at in one domain: where
 /// counts do almost as well, and where only a look at every node finds a place.
 constexpr std::int64_t looks_beside_counts = 2'048;
 constexpr std::int64_t looks_without_counts = 16'384;
+/// All domains together may take so many times that.
+constexpr std::int64_t domains_looked_at = 16;
 
 std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
   std::vector<NodeIndex> nodes;
@@ -20,9 +22,9 @@ std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
   return nodes;
 }
 
-/// Whoever of the members is where.
+/// Whoever of the members is where, and in whichever of nested domains it was found.
 bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
-  return a.domain == b.domain && a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
+  return a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
 }
 
 bool better(const GroupCandidate& a, const GroupCandidate& b) {
@@ -116,7 +118,11 @@ bool GroupPlans::hopeless(const Place& place) const {
 
 /// True: it is the best so far. The runner-up is of another domain where there are several.
 bool GroupPlans::consider(std::optional<GroupCandidate> found) {
-  if (!found || (best_ && same_plan(*found, *best_))) return false;
+  if (!found) return false;
+  if (best_ && same_plan(*found, *best_)) {
+    if (better(*found, *best_)) best_ = std::move(found);  // In a domain that is preferred.
+    return false;
+  }
   const bool comparable = best_ && (places_.size() == 1 || found->domain != best_->domain);
   if (best_ && !better(*found, *best_)) {
     if (comparable && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
@@ -129,22 +135,31 @@ bool GroupPlans::consider(std::optional<GroupCandidate> found) {
 
 // ---- Simple plans -------------------------------------------------------------------------------
 
+/// Not all are needed, and they differ.
+bool GroupPlans::small_members_may_do() const {
+  return task_.needed < task_.members.size() && fits_.classes() > 1;
+}
+
 void GroupPlans::plan_simply(Place& place) {
   const WorkloadSettings& settings = cycle_.configuration.workload;
   GroupSearch& search = *place.search;
   const bool several = settings.start_from_simple_plans && task_.given.empty();
+  const auto run = [&](bool spare_violating, bool smallest_first) {
+    consider(search.run({.priority_search = settings.priority_search,
+                         .spare_violating = spare_violating,
+                         .smallest_first = smallest_first}));
+  };
   if (several && cycle_.budgets.any()) {
-    consider(search.run({.priority_search = settings.priority_search, .spare_violating = true}));
+    run(true, false);
+    if (small_members_may_do()) run(true, true);
   }
-  consider(search.run({.priority_search = settings.priority_search}));
+  run(false, false);
   if (!several) return;
   for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
     const std::optional<GroupCandidate> found = plan_of(manner, place);
     if (found) consider(search.adopt(found->places, found->victims.pods));
   }
-  if (task_.needed < task_.members.size() && fits_.classes() > 1) {
-    consider(search.run({.priority_search = settings.priority_search, .smallest_first = true}));
-  }
+  if (small_members_may_do()) run(false, true);
 }
 
 /// What a simpler scheduler would do, less whom we know to be leaving.
@@ -189,15 +204,12 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
   Place place = place_of(cluster);
   for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
     std::optional<GroupCandidate> found = plan_of(manner, place);
+    if (found) found = place.search->adopt(found->places, found->victims.pods);
     if (!found) continue;
     const auto around = std::ranges::find_if(domains, [&](const GroupDomain& domain) {
-      return std::ranges::all_of(found->places, [&](const PodOnNode& place_in) {
-        return contains(cycle_, domain, place_in.node);
-      });
+      return contains(cycle_, domain, found->places);
     });
     if (around == domains.end()) continue;
-    found = place.search->adopt(found->places, found->victims.pods);
-    if (!found) continue;
     found->domain = &*around;
     consider(std::move(found));
   }
@@ -234,14 +246,23 @@ void GroupPlans::plan_for_victims(Place& place) {
   const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
   if (nobody_leaves()) return;
   if (best_) consider(search.run_guided(guide()));
+  if (best_ && small_members_may_do()) {
+    GroupSearch::Guide next = guide();
+    next.smallest_first = true;
+    consider(search.run_guided(next));
+  }
   lower_highest_priority(search);
   const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
   const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
   const std::int64_t looks_max = search.guidable() ? looks_beside_counts : looks_without_counts;
-  const std::int64_t tries = std::min(placements_max, looks_max / std::max<std::int64_t>(looks, 1));
+  const std::int64_t looks_left = std::min(looks_max, looks_max * domains_looked_at - looks_);
+  const std::int64_t tries =
+      std::clamp<std::int64_t>(looks_left / std::max<std::int64_t>(looks, 1), 0, placements_max);
   placements_left_ = tries;
   if (!nobody_leaves()) take_detours(search);
-  if (!best_ || nobody_leaves()) return;
+  looks_ += (tries - placements_left_) * looks;
+  // The rest improves the best plan, in its own domain.
+  if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
   placements_left_ = tries;
   if (search.guidable()) keep_each_victim(search);
   consider(search.polish(*best_));
@@ -262,13 +283,12 @@ void GroupPlans::lower_highest_priority(GroupSearch& search) {
 
 /// The best nodes first, then every member's second best, and so on.
 void GroupPlans::take_detours(GroupSearch& search) {
-  const bool small_members_may_do = task_.needed < task_.members.size() && fits_.classes() > 1;
   for (std::size_t rank = 0; placements_left_ > 0; ++rank) {
     bool any = false;
     const std::size_t members = rank == 0 ? 1 : task_.wanted;
     for (std::size_t member = 0; member < members && placements_left_ > 0; ++member) {
       for (const bool smallest_first : {false, true}) {
-        if (smallest_first && !small_members_may_do) continue;
+        if (smallest_first && !small_members_may_do()) continue;
         --placements_left_;
         GroupSearch::Guide next = guide();
         next.smallest_first = smallest_first;

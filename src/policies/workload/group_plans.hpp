@@ -59,6 +59,7 @@ class GroupPlans {
   bool hopeless(const Place& place) const;
   void list_spared();
   bool consider(std::optional<GroupCandidate> found);
+  bool small_members_may_do() const;
   void plan_simply(Place& place);
   std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);
   void plan_for_victims(Place& place);
@@ -83,6 +84,7 @@ class GroupPlans {
   std::vector<std::string> bounds_reached_;
   bool proven_ = true;
   std::int64_t placements_left_ = 0;
+  std::int64_t looks_ = 0;  ///< Of placements member by member, in all domains so far.
 };
 
 }  // namespace makeway

@@ -58,6 +58,7 @@ class GroupDecision {
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
   std::optional<GroupCandidate> runner_up_;
   bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
+  bool given_apart_ = false;   ///< No domain contains the places that are given.
   bool modest_ = false;        ///< No member takes room that is nominated to anybody.
 };
 
@@ -72,6 +73,11 @@ GroupDecision::GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOn
   ask_.explanation.nodes_considered = static_cast<std::int64_t>(cycle.survey.nodes().size());
   read_members(given);
   domains_ = domains_of(cycle, unit);
+  given_apart_ = std::erase_if(domains_,
+                               [&](const GroupDomain& domain) {
+                                 return !contains(cycle, domain, task_.given);
+                               }) > 0 &&
+                 domains_.empty();
 }
 
 void GroupDecision::read_members(std::span<const PodOnNode> given) {
@@ -179,10 +185,8 @@ bool GroupDecision::fits_later() {
 std::vector<PodOnNode> GroupDecision::valid_nominations() {
   if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::placement) return {};
   std::vector<PodOnNode> places = nominations();
-  const bool together = std::ranges::any_of(domains_, [&](const GroupDomain& domain) {
-    return std::ranges::all_of(
-        places, [&](const PodOnNode& place) { return contains(cycle_, domain, place.node); });
-  });
+  const bool together = std::ranges::any_of(
+      domains_, [&](const GroupDomain& domain) { return contains(cycle_, domain, places); });
   // Others from before were nominated together with these: looked at one by one they may seem lost.
   std::vector<PodOnNode> others = std::exchange(cycle_.nominated_before, {});
   const bool valid = task_.given.empty() && together && places.size() >= task_.needed &&
@@ -335,9 +339,10 @@ std::optional<GroupCandidate> GroupDecision::search() {
   const Unplaced why = unsupported ? Unplaced::unsupported
                        : proven    ? Unplaced::proven
                                    : Unplaced::unproven;
-  ask_.reason = domains_.empty()
-                    ? no_domain_reason(cycle_.cluster.policy_of(group())->topology_keys)
-                    : group_nothing_reason(cycle_, ask_, without_place, why);
+  ask_.reason =
+      domains_.empty()
+          ? no_domain_reason(cycle_.cluster.policy_of(group())->topology_keys, given_apart_)
+          : group_nothing_reason(cycle_, ask_, without_place, why);
   return std::nullopt;
 }
 
