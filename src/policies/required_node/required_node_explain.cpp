@@ -51,6 +51,41 @@ std::string decided_by(const Cycle& cycle, const VictimLadder& ladder,
   return ladder.started(a) != ladder.started(b) ? "age: the younger one leaves" : "size or name";
 }
 
+/// When nobody came next on the step that was used: who comes first of those that stay.
+std::optional<std::uint32_t> first_spared(const VictimLadder& ladder,
+                                          const CandidateList& candidates,
+                                          const LadderAnswer& answer) {
+  std::optional<std::uint32_t> first;
+  for (std::uint32_t at = 0; at < candidates.units.size(); ++at) {
+    if (std::ranges::find(answer.units, at) != answer.units.end()) continue;
+    if (!first || ladder.before(at, *first)) first = at;
+  }
+  return first;
+}
+
+/// Why that one stays.
+std::string spared_because(const Cycle& cycle, const VictimLadder& ladder,
+                           const CandidateList& candidates, const LadderAnswer& answer,
+                           std::uint32_t spared) {
+  const PinnedCandidate& a = candidates.units[answer.units.front()];
+  const PinnedCandidate& b = candidates.units[spared];
+  if (b.victim_class >= answer.classes) {
+    return fmt::format("class: {} against {}", class_name(cycle, a.victim_class),
+                       class_name(cycle, b.victim_class));
+  }
+  if (answer.strategy == VictimSelection::single) {
+    if (!ladder.covers(spared)) return "covers what is missing; the other does not";
+    if (b.size > 1) return fmt::format("pods: 1 against {}", b.size);
+    const std::int64_t mine = ladder.deviation_ppm(answer.units.front());
+    const std::int64_t other = ladder.deviation_ppm(spared);
+    if (mine < other) {
+      return fmt::format("deviation: {} against {}", percent_text(mine), percent_text(other));
+    }
+  }
+  return cycle.budgets.any() ? "the ask fits beside the other, or a budget keeps it"
+                             : "the ask fits beside the other";
+}
+
 PlanVictim victim_of(const Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
   const Cluster& cluster = cycle.cluster;
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
@@ -89,6 +124,26 @@ void explain_spared(const Cycle& cycle, const CandidateList& candidates, const L
   }
 }
 
+/// Why a group that leaves whole is no candidate.
+std::string_view group_stays(const Cycle& cycle, const VictimClasses& classes, PodIndex pod) {
+  const Cluster& cluster = cycle.cluster;
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
+  std::int64_t pods = 0;
+  for (const PodIndex member : cluster.groups()[unit.group].members) {
+    if (!cycle.after.node_of(member).exists() || cluster.pods().deletion[member] != no_time) {
+      continue;
+    }
+    ++pods;
+    const bool stays = cycle.rules.settled(member) || is_pinned(cluster, member) ||
+                       !cycle.rules.protection_but_opt_out(member).empty() ||
+                       classes.of(member) == VictimClasses::none;
+    if (stays) return "its group cannot leave whole";
+  }
+  const bool many = pods > cycle.configuration.required_node.max_victims;
+  return many ? "its group has more pods than maxVictims" : std::string_view{};
+}
+
 }  // namespace
 
 std::string percent_text(std::int64_t ppm) {
@@ -104,6 +159,9 @@ void explain_ladder(Cycle& cycle, const VictimLadder& ladder, const CandidateLis
     alternative =
         fmt::format("Pod {}", name_of(cycle.cluster, candidates.units[*answer.next].first));
     key = decided_by(cycle, ladder, candidates, answer);
+  } else if (const auto spared = first_spared(ladder, candidates, answer)) {
+    alternative = fmt::format("Pod {}", name_of(cycle.cluster, candidates.units[*spared].first));
+    key = spared_because(cycle, ladder, candidates, answer, *spared);
   }
   const bool equal = cycle.configuration.required_node.allow_equal_priority;
   const std::string asks = ask_text(ask);
@@ -159,14 +217,20 @@ void explain_pinned_holders(Cycle& cycle, const VictimClasses& classes, NodeInde
   const bool equal = cycle.configuration.required_node.allow_equal_priority;
   const auto why_stays = [&](PodIndex pod) -> std::string_view {
     const std::int32_t priority = cycle.rules.priority_of(pod);
+    if (std::ranges::find(cycle.hopeful, pod) != cycle.hopeful.end())
+      return "the node is reserved for it";
     if (cycle.rules.settled(pod)) return "placed by this plan";
     if (is_pinned(cluster, pod)) return "can run on one node only, too";
     if (priority > ask.priority) return "of higher priority";
     if (priority == ask.priority && !equal) return "not of lower priority";
-    if (cluster.pods().deletion[pod] != no_time) return "leaving, and its time is up";
+    if (cluster.pods().deletion[pod] != no_time) {
+      return cycle.rules.overdue(pod) ? "leaving, and its time is up"
+                                      : "leaving, which does not count yet";
+    }
     const std::string_view protection = cycle.rules.protection_but_opt_out(pod);
     if (!protection.empty()) return protection;
-    return classes.of(pod) == VictimClasses::none ? "of no class of victims" : std::string_view{};
+    if (classes.of(pod) == VictimClasses::none) return "of no class of victims";
+    return group_stays(cycle, classes, pod);
   };
   for (PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource) continue;

@@ -8,6 +8,12 @@
 #include "base/checked_math.hpp"
 
 namespace makeway {
+namespace {
+
+constexpr std::string_view forbidden_by_budgets = "budgets forbid somebody who would have to leave";
+
+}  // namespace
+
 VictimLadder::VictimLadder(Cycle& cycle, const LadderTask& task, std::size_t classes,
                            PlanReservation* told)
     : cycle_(cycle),
@@ -161,6 +167,7 @@ std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
   };
   std::vector<Rated> rated;
   bool any_covers = false;
+  bool budgets_forbid = false;
   for (std::uint32_t at = 0; at < task_.candidates.units.size(); ++at) {
     const PinnedCandidate& each = unit(at);
     if (each.victim_class >= step.classes || each.size != 1) continue;
@@ -170,12 +177,16 @@ std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
     if (deviation > settings_.deviation_percent * ppm_of_percent) continue;
     if (step.within_budgets) {
       cycle_.budgets.start_trial();
-      if (!fits_budgets(at)) continue;
+      if (!fits_budgets(at)) {
+        budgets_forbid = true;
+        continue;
+      }
     }
     rated.push_back({.deviation = deviation, .at = at});
   }
   if (any_covers) {
-    failure_ = fmt::format("nobody who covers it is within {} %", settings_.deviation_percent);
+    failure_ = fmt::format("nobody who covers it is within {} %{}", settings_.deviation_percent,
+                           budgets_forbid ? " and within budgets" : "");
   }
   const auto better = [this](const Rated& a, const Rated& b) {
     return a.deviation != b.deviation ? a.deviation < b.deviation : before(a.at, b.at);
@@ -225,7 +236,10 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
   for (const std::uint32_t at : chosen) {
     task_.candidates.add_frees(at, sum);
     pods += unit(at).size;
-    if (step.within_budgets && !fits_budgets(at)) return std::nullopt;
+    if (step.within_budgets && !fits_budgets(at)) {
+      failure_ = forbidden_by_budgets;
+      return std::nullopt;
+    }
   }
   std::erase_if(
       order, [&](std::uint32_t at) { return std::ranges::find(blockers_, at) != blockers_.end(); });
@@ -238,7 +252,10 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
                         order.begin() + static_cast<std::ptrdiff_t>(sorted), order.end(), before);
     }
     const std::uint32_t at = order[next];
-    if (step.within_budgets && !fits_budgets(at)) continue;
+    if (step.within_budgets && !fits_budgets(at)) {
+      failure_ = forbidden_by_budgets;
+      continue;
+    }
     pods += unit(at).size;
     if (pods > settings_.max_victims) {
       failure_ = fmt::format("more than {} pods would have to leave", settings_.max_victims);
@@ -275,7 +292,10 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
   cycle_.budgets.start_trial();
   for (std::size_t place = 0; place < order.size(); ++place) {
     const std::uint32_t at = order[place];
-    if (step.within_budgets && !fits_budgets(at)) continue;
+    if (step.within_budgets && !fits_budgets(at)) {
+      failure_ = forbidden_by_budgets;
+      continue;
+    }
     window.emplace(worths[at], order.size() - 1 - place);
     pods += unit(at).size;
     task_.candidates.add_frees(at, sum);

@@ -65,6 +65,8 @@ class VictimLadder {
   /// By class, then in the order of the class.
   bool before(std::uint32_t a, std::uint32_t b) const;
   std::int64_t worth(std::uint32_t at) const;
+  /// Alone.
+  bool covers(std::uint32_t at) const { return covered(task_.candidates.frees(at)); }
   Time started(const PinnedCandidate& candidate) const {
     return candidate.whole ? candidate.started : cycle_.rules.started(candidate.first);
   }

@@ -237,8 +237,11 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
                       .strategy = step.strategy,
                       .classes = step.classes,
                       .next = {}};
-  const bool fell = add_fallen(answer.victims);
-  if (!fell || std::ssize(answer.victims.pods) > settings_.max_victims) {
+  if (!add_fallen(answer.victims)) {
+    failure_ = "a pod of their groups can run on one node only";
+    return std::nullopt;
+  }
+  if (std::ssize(answer.victims.pods) > settings_.max_victims) {
     failure_ = fmt::format("with the rest of their groups more than {} pods would have to leave",
                            settings_.max_victims);
     return std::nullopt;

@@ -142,7 +142,9 @@ void explain_holders(Cycle& cycle, PlanAsk& ask) {
            .why = std::string(why)});
     };
     cycle.after.for_each_pod(node, [&](PodIndex pod) {
-      add(pod, cycle.rules.stays_because(cycle.after, pod, ask.priority));
+      const bool hopes = std::ranges::find(cycle.hopeful, pod) != cycle.hopeful.end();
+      add(pod, hopes ? "the node is reserved for it"
+                     : cycle.rules.stays_because(cycle.after, pod, ask.priority));
     });
     for (const PodIndex pod : cluster.nodes().nominated[node]) {
       const bool counts = cycle.decided[pod] == 0 && pod_text(cluster, pod) != ask_text(ask) &&
