@@ -84,9 +84,19 @@ void EmptiedNodes::keep(std::span<const PodIndex> pods) {
       !own_.empty() && kept_pods_.size() == kept_by_budgets_.size() + pods.size() &&
       std::ranges::equal(std::span(kept_pods_).subspan(kept_by_budgets_.size()), pods);
   if (as_before) return;
+  std::vector<PodIndex> all = kept_by_budgets_;
+  all.insert(all.end(), pods.begin(), pods.end());
+  keep_only(std::move(all));
+}
+
+void EmptiedNodes::keep_nobody() {
+  if (kept_by_budgets_.empty()) return keep({});
+  if (!kept_pods_.empty()) keep_only({});
+}
+
+void EmptiedNodes::keep_only(std::vector<PodIndex> pods) {
   for (const PodIndex pod : kept_pods_) kept_.writable(pod) = 0;
-  kept_pods_.assign(kept_by_budgets_.begin(), kept_by_budgets_.end());
-  kept_pods_.insert(kept_pods_.end(), pods.begin(), pods.end());
+  kept_pods_ = std::move(pods);
   for (const PodIndex pod : kept_pods_) kept_.writable(pod) = 1;
   make_own_sums();
 }

@@ -50,6 +50,8 @@ class EmptiedNodes {
   bool budgets_kept_some() const { return !kept_by_budgets_.empty(); }
   /// These pods' units stay, and those whom strict budgets keep; nobody else does.
   void keep(std::span<const PodIndex> pods);
+  /// Not even those whom strict budgets keep: who is made to leave is judged by whoever asks.
+  void keep_nobody();
   bool leaves(PodIndex pod) const;
   const VictimRules& rules() const { return rules_; }
   /// Adds the units with a pod on the node that may leave.
@@ -106,6 +108,7 @@ class EmptiedNodes {
   template <class Wanted>
   void remove_units(NodeIndex node, const Wanted& wanted);
   void mark_budgets(const Scope& scope);
+  void keep_only(std::vector<PodIndex> pods);
   void make_own_sums();
   void make_own_sums(NodeIndex node);
   bool is_plain(NodeIndex node) const;

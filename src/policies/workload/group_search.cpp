@@ -198,7 +198,7 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
   std::vector<PodIndex> pods(victims.begin(), victims.end());
   std::ranges::sort(pods);
   const auto chosen = [&](PodIndex pod) { return std::ranges::binary_search(pods, pod); };
-  emptied_.keep({});
+  emptied_.keep_nobody();
   emptied_.start(priority_);
   for (const PodIndex pod : pods) {
     if (world.node_of(pod).exists() && emptied_.leaves(pod)) emptied_.remove_unit_of(pod);
@@ -206,7 +206,8 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
   list_gone();
   const bool all_left = list_.pods.size() == pods.size() && std::ranges::all_of(list_.pods, chosen);
   places_.assign(places.begin(), places.end());
-  if (!all_left || !fits_.fit_in_turn(places_, MemberFits::Nominations::count)) {
+  if (!all_left || breaks_strict_budget() ||
+      !fits_.fit_in_turn(places_, MemberFits::Nominations::count)) {
     go_back();
     return std::nullopt;
   }
@@ -214,6 +215,13 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
   sort_places();
   put_back_where_possible(false, PutBack::until_stable);
   return finish();
+}
+
+/// Whether those who left are more than strict budgets allow.
+bool GroupSearch::breaks_strict_budget() const {
+  if (manner_.configuration.budgets.mode != BudgetMode::strict) return false;
+  VictimList left = list_;
+  return mark_violations(cycle_.budgets, left, ChargeOrder::most_important_first) > 0;
 }
 
 /// The world is left as it was found before the search.

@@ -130,6 +130,7 @@ class GroupSearch {
   bool matters(const VictimUnit& unit) const;
   bool leaves_members_their_places(const VictimUnit& unit);
   std::span<const PodOnNode> members_on(NodeIndex node) const;
+  bool breaks_strict_budget() const;
   std::optional<GroupCandidate> finish();
   GroupCandidate candidate();
   void note_bound(std::string_view name);
