@@ -288,7 +288,7 @@ void GroupPlans::take_detours(GroupSearch& search) {
     const std::size_t members = rank == 0 ? 1 : task_.wanted;
     for (std::size_t member = 0; member < members && placements_left_ > 0; ++member) {
       for (const bool smallest_first : {false, true}) {
-        if (smallest_first && !small_members_may_do()) continue;
+        if (placements_left_ == 0 || (smallest_first && !small_members_may_do())) continue;
         --placements_left_;
         GroupSearch::Guide next = guide();
         next.smallest_first = smallest_first;

@@ -376,6 +376,11 @@ void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
 void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
                            std::span<const PodIndex> victims) {
   ask_.outcome = outcome;
+  const auto around = std::ranges::find_if(domains_, [&](const GroupDomain& domain) {
+    return std::ranges::all_of(
+        places, [&](const PodOnNode& place) { return contains(cycle_, domain, place.node); });
+  });
+  if (ask_.domain.empty() && around != domains_.end()) ask_.domain = around->name;
   for (const PodOnNode& place : places) {
     ask_.placements.push_back(placement_of(cycle_.cluster, place.pod, place.node));
     if (outcome == Outcome::fits) {

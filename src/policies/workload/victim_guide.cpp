@@ -263,8 +263,8 @@ void VictimGuide::look(Node& node, std::int64_t remaining) {
 bool VictimGuide::less_each(const Cost& a, std::int64_t a_members, const Cost& b,
                             std::int64_t b_members) {
   for (std::size_t key = 0; key < a.size(); ++key) {
-    const std::int64_t one = a[key] * b_members;
-    const std::int64_t other = b[key] * a_members;
+    const std::int64_t one = saturated_mul(a[key], b_members);
+    const std::int64_t other = saturated_mul(b[key], a_members);
     if (one != other) return one < other;
   }
   return false;
