@@ -91,6 +91,11 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
     }
   }
   order_members(cycle_, cycle_.configuration.workload.member_order, task_.members);
+  if (cycle_.configuration.workload.nomination_held_by == NominationHeldBy::placement) {
+    // Who is promised a place takes it before another member does.
+    std::ranges::stable_partition(task_.members,
+                                  [&](PodIndex member) { return pods.nominated[member].exists(); });
+  }
   const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
   task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
   const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
