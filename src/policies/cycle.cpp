@@ -25,7 +25,9 @@ Cycle::Cycle(const Cluster& the_cluster, const Configuration& the_configuration,
       decided(the_cluster.pods().slots()) {
   for (const NodeIndex node : survey.nodes()) {
     for (const PodIndex pod : cluster.nodes().nominated[node]) {
-      if (looks_at_others(cluster.shape(cluster.pods().shape[pod]))) {
+      // Who only has a node reserved was promised its room, not whom it will find there.
+      const bool reserved = cluster.notes(cluster.pods().notes[pod]).reserved_since.has_value();
+      if (!reserved && looks_at_others(cluster.shape(cluster.pods().shape[pod]))) {
         nominated_before.push_back({.pod = pod, .node = node});
       }
     }
