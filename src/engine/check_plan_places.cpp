@@ -102,6 +102,7 @@ class PodJudge {
   void judge_after(NaiveFit& fit, NodeIndex node, const std::vector<NodeIndex>& free_now);
   void judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now);
   void judge_irreducible(NaiveFit& fit, NodeIndex node);
+  bool has_arrived(PodIndex pod) const;
   void judge_infeasible(NaiveFit& fit);
   bool held_by_preempted(NaiveFit& fit) const;
   bool pinned() const { return !ask_.pinned_to.empty(); }
@@ -236,6 +237,16 @@ void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
   }
 }
 
+/// Law 8: a group that leaves whole and to which this plan has given a place is nobody's victim.
+bool PodJudge::has_arrived(PodIndex pod) const {
+  const Cluster& cluster = walk_.cluster();
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return false;
+  return std::ranges::any_of(cluster.groups()[unit.group].members, [&](PodIndex member) {
+    return !cluster.pods().node[member].exists() && walk_.after().where(member).exists();
+  });
+}
+
 /// Law 10: no node would hold it even if everybody left whom it may make leave there. What leaves
 /// as one leaves whole; pods that stand elsewhere are nobody's to take for a pod that goes here.
 void PodJudge::judge_infeasible(NaiveFit& fit) {
@@ -249,7 +260,7 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
     if (!pinned() && walk_.full_for_ever(ask_, fit.ask(), node)) continue;
     std::set<PodIndex> away;
     for (const PodIndex pod : cluster.order().pods(node)) {
-      if (!evicts || after.where(pod) != node || !may_leave(pod)) continue;
+      if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
       for (const PodIndex member : rules.leaves_with(pod)) {
         if (after.where(member).exists()) away.insert(member);
       }

@@ -209,7 +209,12 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   const std::optional<Refused>& lasting = ladder.lasting();
   const std::optional<Refused> now = fit_.check(node_);
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
-  ask_.outcome = lasting ? Outcome::infeasible : Outcome::not_found;
+  // Room that is kept for somebody who may never come proves nothing.
+  const bool kept =
+      fit_.expects_somebody(node_) || std::ranges::any_of(cycle_.hopeful, [&](PodIndex pod) {
+        return cycle_.after.node_of(pod) == node_;
+      });
+  ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
   const PlanRefusal& told = ask_.explanation.refusals.front();
   ask_.reason =
       lasting ? fmt::format("does not fit on node {}, even if all left who may be made to: {}",
