@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -65,7 +64,8 @@ class Maker {
     CHECK(item.pods_per_node > 1);
     CHECK(item.pods_per_node < 110, "the ask must not be short of pods");
     if (item.mix == AskMix::one) CHECK(item.asks == 1);
-    if (item.members > 0) CHECK(item.mix == AskMix::one && !item.verdict);
+    const bool one_ask = item.mix == AskMix::one && !item.verdict;
+    CHECK(item.members == 0 || one_ask, "a gang asks alone");
   }
 
   Cluster made() {
@@ -188,7 +188,7 @@ class Maker {
   void add_victim_gangs() {
     const std::size_t pods = item_.nodes * item_.pods_per_node;
     std::vector<std::size_t> places(pods);
-    std::iota(places.begin(), places.end(), std::size_t{0});
+    for (std::size_t place = 0; place < pods; ++place) places[place] = place;
     random_.shuffle(places);
     gang_of_.resize(pods);
     for (std::size_t at = 0; at < pods;) {

@@ -70,7 +70,7 @@ TEST(Amount, HoursHaveOneDecimal) {
   EXPECT_EQ(hours_text(1), "under 0.1");
   EXPECT_EQ(hours_text(180), "0.1");
   EXPECT_EQ(hours_text(5400), "1.5");
-  EXPECT_EQ(hours_text(3600 * 1234), "1,234.0");
+  EXPECT_EQ(hours_text(std::int64_t{3600} * 1234), "1,234.0");
   EXPECT_EQ(hours_text(std::numeric_limits<std::int64_t>::max()), "2,562,047,788,015,215.5");
 }
 

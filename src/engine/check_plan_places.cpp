@@ -189,7 +189,8 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
 /// else who is leaving is gone.
 void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now) {
   const auto fits_after = [&](NodeIndex node) {
-    return walk_.fits_beside_nominated(fit, ask_, node) && walk_.keeps_promises(fit, node);
+    return walk_.fits_beside_nominated(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
+           !walk_.spoils_nomination(fit.ask(), ask_, node);
   };
   const NodeIndex nominated = walk_.cluster().pods().nominated[fit.ask()];
   if (nominated.exists() && fits_after(nominated)) {

@@ -142,6 +142,21 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
   return fits;
 }
 
+bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
+  for (const NodeIndex other : cluster_.nodes_by_name()) {
+    if (other == node || cluster_.nodes().nominated[other].empty()) continue;
+    for (const PodIndex held : holders(ask, pod, other)) {
+      NaiveFit fit(after(), held);
+      if (!fit.fits(other)) continue;
+      fit.place(pod, node);
+      const bool still = fit.fits(other);
+      fit.remove(pod);
+      if (!still) return true;
+    }
+  }
+  return false;
+}
+
 MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
   const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
   for (const PodIndex pod : held) fit.place(pod, node);

@@ -65,6 +65,9 @@ class PlanWalk {
     if (!fit.fits(node)) return false;
     return cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node);
   }
+  /// Whether the ask, if it went to the node, would take from somebody who is nominated elsewhere
+  /// what its place depends on (law 7).
+  bool spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node);
   /// What refuses it first: with the nominated pods there, else without them.
   MaybeRefusal first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   /// Law 3, or 7 when only somebody's nomination is in the way. False: one of them is broken.

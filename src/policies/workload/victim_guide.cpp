@@ -317,7 +317,7 @@ void VictimGuide::let_go(UnitIndex unit) {
   }
 }
 
-void VictimGuide::free_leaver(Node& node, Leaver& leaver) {
+void VictimGuide::free_leaver(Node& node, Leaver& leaver) const {
   leaver.gone = true;
   const std::int64_t* const row = node.freed.data() + leaver.unit * columns_;
   for (std::size_t column = 0; column < columns_; ++column) {

@@ -78,7 +78,7 @@ class VictimGuide {
   static bool cheaper(const Node& a, const Node& b);
   std::int64_t take(Node& node);
   void let_go(UnitIndex unit);
-  void free_leaver(Node& node, Leaver& leaver);
+  void free_leaver(Node& node, Leaver& leaver) const;
 
   Cycle& cycle_;
   MemberFits& fits_;
