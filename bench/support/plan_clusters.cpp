@@ -64,8 +64,8 @@ class Maker {
     CHECK(item.pods_per_node > 1);
     CHECK(item.pods_per_node < 110, "the ask must not be short of pods");
     if (item.mix == AskMix::one) CHECK(item.asks == 1);
-    const bool one_ask = item.mix == AskMix::one && !item.verdict;
-    CHECK(item.members == 0 || one_ask, "a gang asks alone");
+    const bool alone = item.members == 0 || (item.mix == AskMix::one && !item.verdict);
+    CHECK(alone, "a gang asks alone");
   }
 
   Cluster made() {
