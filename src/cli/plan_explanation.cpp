@@ -11,6 +11,7 @@
 #include "cli/plan_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -89,18 +90,10 @@ std::string score_text(const ScoreTerms& score, ScoreKey key, std::int64_t victi
 
 /// "n1, n2 in rack=a"; the first of many nodes.
 std::string chosen_node(const PlanAsk& ask) {
-  constexpr std::size_t told_max = 3;
   std::vector<std::string> nodes;
   nodes.reserve(ask.placements.size());
   for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
-  std::ranges::sort(nodes);
-  const auto repeated = std::ranges::unique(nodes);
-  nodes.erase(repeated.begin(), repeated.end());
-  const std::size_t more = nodes.size() > told_max ? nodes.size() - told_max : 0;
-  nodes.resize(nodes.size() - more);
-  std::string text = fmt::format("{}", fmt::join(nodes, ", "));
-  if (more > 0) text += fmt::format(" and {} more", more);
-  return text;
+  return few_names(std::move(nodes));
 }
 
 /// A place of a group is in its domain.

@@ -1,6 +1,9 @@
 #include "model/object_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace makeway {
 namespace {
@@ -39,5 +42,17 @@ std::string object_text(std::string_view kind, std::string_view namespace_name,
 }
 
 std::string object_text(const Change& change) { return std::visit(ObjectText{}, change); }
+
+std::string few_names(std::vector<std::string> names) {
+  constexpr std::size_t told_max = 3;
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  const std::size_t more = names.size() > told_max ? names.size() - told_max : 0;
+  names.resize(names.size() - more);
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (more > 0) text += fmt::format(" and {} more", more);
+  return text;
+}
 
 }  // namespace makeway

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/objects.hpp"
 
@@ -11,5 +12,8 @@ namespace makeway {
 std::string object_text(std::string_view kind, std::string_view namespace_name,
                         std::string_view name);
 std::string object_text(const Change& change);
+
+/// "n1, n2, n3 and 4 more": each once, sorted, the first few told.
+std::string few_names(std::vector<std::string> names);
 
 }  // namespace makeway

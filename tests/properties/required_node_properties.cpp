@@ -194,16 +194,21 @@ TEST(RequiredNodeProperties, ExplainingChangesNothing) {
   });
 }
 
+std::vector<std::string> node_names(const std::vector<Change>& objects) {
+  std::vector<std::string> nodes;
+  for (const Change& object : objects) {
+    if (const Node* const node = std::get_if<Node>(&object)) nodes.push_back(node->name);
+  }
+  return nodes;
+}
+
 /// Whatever else a cluster has: ports, affinity, budgets, groups that ask, nominations.
 TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
   std::size_t preempts = 0;
   for_each_case("required node: keep the laws among others", [&](Prng& random) {
     const RandomPlanning options = random_planning_options(random);
     std::vector<Change> objects = random_planning(random, options);
-    std::vector<std::string> nodes;
-    for (const Change& object : objects) {
-      if (const Node* const node = std::get_if<Node>(&object)) nodes.push_back(node->name);
-    }
+    const std::vector<std::string> nodes = node_names(objects);
     if (nodes.empty()) return;
     for (Change& object : objects) {
       Pod* const pod = std::get_if<Pod>(&object);
@@ -274,10 +279,7 @@ TEST(RequiredNodeHistory, RandomOnesKeepTheLaws) {
     RandomPlanning options = random_planning_options(random);
     options.asks += 3;
     std::vector<Change> objects = random_planning(random, options);
-    std::vector<std::string> nodes;
-    for (const Change& object : objects) {
-      if (const Node* const node = std::get_if<Node>(&object)) nodes.push_back(node->name);
-    }
+    const std::vector<std::string> nodes = node_names(objects);
     if (nodes.empty()) return;
     for (Change& object : objects) {
       Pod* const pod = std::get_if<Pod>(&object);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/object_text.hpp"
 #include "policies/workload/pod_explain.hpp"
 
 namespace makeway {
@@ -32,18 +33,10 @@ std::size_t node_count(const PlanAsk& ask) {
 
 /// "n1, n2"
 std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
-  constexpr std::size_t told_max = 3;
   std::vector<std::string> nodes;
   nodes.reserve(other.places.size());
   for (const PodOnNode& place : other.places) nodes.push_back(node_name(cycle.cluster, place.node));
-  std::ranges::sort(nodes);
-  const auto repeated = std::ranges::unique(nodes);
-  nodes.erase(repeated.begin(), repeated.end());
-  const std::size_t more = nodes.size() > told_max ? nodes.size() - told_max : 0;
-  nodes.resize(nodes.size() - more);
-  std::string text = fmt::format("{}", fmt::join(nodes, ", "));
-  if (more > 0) text += fmt::format(" and {} more", more);
-  return text;
+  return few_names(std::move(nodes));
 }
 
 /// What decided between two plans; of equal scores a preferred topology before names.

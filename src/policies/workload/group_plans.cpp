@@ -236,7 +236,7 @@ GroupSearch::Guide GroupPlans::guide() const {
                            .kept = {}};
   // A plan that violates fewer budgets is better, however important its victims are.
   if (!best_ || best_->victims.units.empty() || best_->budget_violations > 0) return guide;
-  guide.highest = std::ranges::max(best_->victims.units, {}, &VictimUnit::priority).priority;
+  guide.highest = highest_priority(*best_);
   guide.spare_violating = true;
   return guide;
 }
@@ -274,7 +274,7 @@ void GroupPlans::lower_highest_priority(GroupSearch& search) {
   for (std::int64_t tries = cycle_.configuration.workload.placements_max; tries > 0; --tries) {
     if (!best_ || best_->victims.units.empty()) return;
     GroupSearch::Guide next = guide();
-    next.highest = std::ranges::max(best_->victims.units, {}, &VictimUnit::priority).priority;
+    next.highest = highest_priority(*best_);
     if (next.highest == lowest) return;
     --next.highest;
     if (!consider(search.run_guided(next))) return;

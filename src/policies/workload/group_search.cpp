@@ -134,8 +134,7 @@ std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
   places_ = found.places;
   for (const PodOnNode& place : places_) world.place(place.pod, place.node);
   sort_places();
-  const std::int32_t highest =
-      std::ranges::max(found.victims.units, {}, &VictimUnit::priority).priority;
+  const std::int32_t highest = highest_priority(found);
   std::vector<PodOnNode> alone;  // Victims that leave one by one, by node.
   for (const VictimUnit& unit : found.victims.units) {
     if (!unit.whole) {
@@ -304,7 +303,7 @@ void GroupSearch::list_gone() {
   evicted_.assign(list_.units.size(), 1);
 }
 
-/// The members are placed as far as they were; everybody who may leave leaves now.
+/// Who is without a place, and whether that proves anything.
 void GroupSearch::nothing_found() {
   without_place_ = placer_.first_without();
   if (!task_.given.empty()) {

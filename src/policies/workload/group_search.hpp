@@ -19,6 +19,7 @@
 // all nodes are emptied.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,11 @@ struct GroupCandidate {
   std::int64_t budget_violations = 0;
   ScoreTerms score;
 };
+
+/// Of a candidate that has victims.
+inline std::int32_t highest_priority(const GroupCandidate& candidate) {
+  return std::ranges::max(candidate.victims.units, {}, &VictimUnit::priority).priority;
+}
 
 struct GroupTask {
   UnitIndex unit;
