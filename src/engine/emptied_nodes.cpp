@@ -21,8 +21,7 @@ bool orders_agree(const Cluster& cluster, const Configuration& configuration) {
 
 EmptiedNodes::EmptiedNodes(Survey& survey, Scratch& world, VictimRules& rules, Budgets& budgets,
                            const Scope& scope)
-    : survey_(survey),
-      cluster_(survey.cluster()),
+    : cluster_(survey.cluster()),
       world_(world),
       rules_(rules),
       budgets_(budgets),
@@ -261,15 +260,8 @@ std::size_t EmptiedNodes::count_room(PodFit& fit, std::int32_t highest, std::siz
   for (const NodeIndex node : nodes_) {
     if (count >= enough) break;
     if (fit.refused_by_node(node)) continue;
-    const std::span<const std::int64_t> held = used(node, highest);
-    const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
-    auto fitting = static_cast<std::int64_t>(enough);
-    for (const ResourceAmount& item : fit.requests()) {
-      if (item.amount <= 0) continue;
-      const std::int64_t room =
-          saturated_sub(allocatable[item.resource.value], held[item.resource.value]);
-      fitting = std::min(fitting, std::max<std::int64_t>(room, 0) / item.amount);
-    }
+    const std::int64_t fitting =
+        fit.count_beside(node, used(node, highest), static_cast<std::int64_t>(enough));
     count += static_cast<std::size_t>(fitting);
   }
   return std::min(count, enough);

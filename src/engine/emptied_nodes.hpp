@@ -116,7 +116,6 @@ class EmptiedNodes {
   std::int32_t limit_below(std::int32_t highest) const;
   std::pair<std::int32_t, std::int32_t> priorities() const;
 
-  Survey& survey_;
   const Cluster& cluster_;
   Scratch& world_;
   VictimRules& rules_;

@@ -147,4 +147,16 @@ std::optional<Refused> PodFit::check_resources(NodeIndex node, std::span<const s
   return refusal;
 }
 
+std::int64_t PodFit::count_beside(NodeIndex node, std::span<const std::int64_t> used,
+                                  std::int64_t most) {
+  const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
+  for (const ResourceAmount& item : requests_) {
+    if (item.amount <= 0) continue;
+    const std::int64_t room =
+        saturated_sub(allocatable[item.resource.value], used[item.resource.value]);
+    most = std::min(most, std::max<std::int64_t>(room, 0) / item.amount);
+  }
+  return most;
+}
+
 }  // namespace makeway

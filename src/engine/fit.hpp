@@ -58,6 +58,8 @@ class PodFit {
       return used[item.resource.value] <= allocatable[item.resource.value];
     });
   }
+  /// How many like the ask find room beside `used`, at most `most`, where only resources count.
+  std::int64_t count_beside(NodeIndex node, std::span<const std::int64_t> used, std::int64_t most);
   /// Whether removals and put-backs can change nothing on the node but resources.
   bool only_resources(NodeIndex node) const {
     return ports_.empty() && !constraints_.any() && !reserved(node);

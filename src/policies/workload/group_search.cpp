@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/checked_math.hpp"
 #include "policies/workload/member_order.hpp"
 #include "policies/workload/victim_guide.hpp"
 
@@ -274,17 +273,11 @@ void GroupSearch::arrive() {
 
 /// Whether the places that were found need nobody gone above the priority.
 bool GroupSearch::fit_up_to(std::int32_t highest) {
-  const RequestRow requests = fits_.of(places_.front().pod).requests();
+  PodFit& fit = fits_.of(places_.front().pod);
   for (std::size_t begin = 0; begin < by_node_.size();) {
     const NodeIndex node = by_node_[begin].node;
     const auto members = static_cast<std::int64_t>(members_on(node).size());
-    const std::span<const std::int64_t> used = emptied_.used(node, highest);
-    const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node);
-    for (const ResourceAmount& item : requests) {
-      const std::int64_t room =
-          saturated_sub(allocatable[item.resource.value], used[item.resource.value]);
-      if (item.amount > 0 && room / item.amount < members) return false;
-    }
+    if (fit.count_beside(node, emptied_.used(node, highest), members) < members) return false;
     begin += static_cast<std::size_t>(members);
   }
   return true;
