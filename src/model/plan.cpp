@@ -32,6 +32,7 @@ PlanCost sum(const PlanCost& a, const PlanCost& b) {
 }
 
 std::string ask_text(const PlanAsk& ask) {
+  if (ask.kind == AskKind::queue) return fmt::format("Queue {}", ask.name);
   return fmt::format("{} {}/{}", choice_name(ask.kind), ask.namespace_name, ask.name);
 }
 
