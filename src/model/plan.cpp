@@ -4,6 +4,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/problem.hpp"
+#include "model/object_text.hpp"
 #include "model/resource.hpp"
 
 namespace makeway {
@@ -32,7 +33,7 @@ PlanCost sum(const PlanCost& a, const PlanCost& b) {
 }
 
 std::string ask_text(const PlanAsk& ask) {
-  return fmt::format("{} {}/{}", choice_name(ask.kind), ask.namespace_name, ask.name);
+  return object_text(choice_name(ask.kind), ask.namespace_name, ask.name);
 }
 
 std::string refusal_text(const PlanRefusal& refusal) {
