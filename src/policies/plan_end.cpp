@@ -89,7 +89,7 @@ class Identity {
   std::uint64_t hash_ = 0;
 };
 
-void add_queues(const Plan& plan, Identity& identity) {
+void add_queues(Identity& identity, const Plan& plan) {
   for (const PlanQueue& queue : plan.queues) {
     identity.add(queue.name);
     for (const PlanQueueShare& share : queue.shares) {
@@ -99,13 +99,19 @@ void add_queues(const Plan& plan, Identity& identity) {
       identity.add(share.preempting);
     }
   }
+  for (const PlanQueueMove& move : plan.queue_moves) {
+    identity.add(move.resource);
+    identity.add(move.from);
+    identity.add(move.to);
+    identity.add(move.amount);
+  }
 }
 
 std::string identity_of(const Plan& plan) {
   Identity identity;
   identity.add(plan.configuration_hash);
   identity.add(plan.now.ms);
-  add_queues(plan, identity);
+  add_queues(identity, plan);
   for (const PlanAsk& ask : plan.asks) {
     identity.add(ask_text(ask));
     identity.add(choice_name(ask.outcome));
