@@ -116,4 +116,10 @@ struct PlanReplicaStatus {
   friend bool operator==(const PlanReplicaStatus&, const PlanReplicaStatus&) = default;
 };
 
+/// "2 of 3 GPUs are leaving by themselves; 1 replica of shop/batch in plane eu-2 goes"
+std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& claim);
+
+/// How many replicas its victims' deployments lose.
+std::int64_t scaled_down(const PlanReplicas& replicas);
+
 }  // namespace makeway
