@@ -44,7 +44,7 @@ std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
 }
 
 /// In the order in which they are decided. A missing creation time counts as the latest.
-std::vector<PendingUnit> pending_units(const Cluster& cluster, const ReplicaPods& replicas) {
+std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& replicas) {
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> pods;
@@ -142,7 +142,7 @@ std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configurat
 }
 
 /// A pod whose placement is not ours cannot ask.
-std::optional<Problem> find_placed_elsewhere(const ReplicaPods& replicas, const AskName& name,
+std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskName& name,
                                              PodIndex pod) {
   const ReplicaSchedule* const schedule = pod.exists() ? replicas.schedule_of(pod) : nullptr;
   if (schedule == nullptr) return std::nullopt;
@@ -184,7 +184,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   std::vector<PendingUnit> units;
   std::vector<PodOnNode> given;
   std::int64_t others = 0;
-  const ReplicaPods replicas(cluster, configuration);
+  ReplicaPods replicas(cluster, configuration);
   if (request.ask && request.ask->kind == AskKind::replica_schedule) {
     if (auto problem = find_replica_ask(cluster, configuration, *request.ask)) {
       return {{}, {*std::move(problem)}};

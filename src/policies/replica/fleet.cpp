@@ -38,11 +38,17 @@ Fleet::Fleet(Cycle& cycle)
 }
 
 void Fleet::find_planes() {
-  std::set<std::string_view> names;
+  std::vector<std::string_view> names;
+  std::size_t listed = 0;
   for (const auto& [key, schedule] : cluster().own<ReplicaSchedule>()) {
-    for (const ReplicaPlane& plane : schedule.planes) names.insert(plane.name);
+    listed += schedule.planes.size();
+    for (const ReplicaPlane& plane : schedule.planes) {
+      const auto at = std::ranges::lower_bound(names, std::string_view(plane.name));
+      if (at == names.end() || *at != plane.name) names.insert(at, plane.name);
+    }
   }
   for (const std::string_view name : names) planes_.push_back({.name = name});
+  shares_.resize(listed);
 }
 
 void Fleet::find_columns() {
@@ -62,6 +68,7 @@ void Fleet::find_columns() {
 void Fleet::add_deployments() {
   std::map<std::vector<std::int64_t>, std::uint32_t> known;
   const StringPool& strings = cluster().strings();
+  std::uint32_t end = 0;  // Of the shares so far.
   for (const auto& [key, schedule] : cluster().own<ReplicaSchedule>()) {
     std::vector<std::int64_t> request(columns());
     for (std::size_t column = 0; column < columns(); ++column) {
@@ -73,22 +80,22 @@ void Fleet::add_deployments() {
     const auto number = static_cast<std::uint32_t>(known.size());
     const auto [at, is_new] = known.try_emplace(request, number);
     if (is_new) requests_.insert(requests_.end(), request.begin(), request.end());
-    const auto begin = static_cast<std::uint32_t>(shares_.size());
+    const std::uint32_t begin = end;
     const DeploymentIndex index = DeploymentIndex::from(deployments_.size());
     for (const ReplicaPlane& plane : schedule.planes) {
       const auto found = std::ranges::lower_bound(planes_, plane.name, {}, &FleetPlane::name);
-      shares_.push_back(
-          {.deployment = index,
-           .plane = PlaneIndex::from(static_cast<std::size_t>(found - planes_.begin())),
-           .listed = true,
-           .committed = plane.committed,
-           .score = plane.score});
+      shares_[ShareIndex{end++}] = {
+          .deployment = index,
+          .plane = PlaneIndex::from(static_cast<std::size_t>(found - planes_.begin())),
+          .listed = true,
+          .committed = plane.committed,
+          .score = plane.score};
     }
     deployments_.push_back({.object = &schedule,
                             .priority = priority_of(cluster(), schedule),
                             .request = at->second,
                             .begin = begin,
-                            .end = static_cast<std::uint32_t>(shares_.size())});
+                            .end = end});
     const auto space = strings.find(schedule.namespace_name);
     const auto name = strings.find(schedule.deployment);
     if (space && name) by_name_.push_back({*space, *name, index});
@@ -171,31 +178,59 @@ std::vector<std::int64_t> Fleet::first_room(PlaceIndex place) const {
   return left;
 }
 
-StringId Fleet::deployment_label(LabelSetId labels) {
-  if (labels.value >= owners_.size()) owners_.resize(labels.value + std::size_t{1});
-  PodOwner& owner = owners_[labels.value];
-  if (owner.known) return owner.deployment;
-  owner.known = true;
-  for (const LabelPair& label : cluster().labels(labels)) {
-    if (label.key == deployment_key_) owner.deployment = label.value;
-  }
-  return owner.deployment;
-}
-
-ShareIndex Fleet::share_of(PodIndex pod, PlaneIndex plane) {
-  const StringId label = deployment_label(cluster().pods().labels[pod]);
-  if (label == StringId{0}) return {};
-  const auto key = std::pair(cluster().pods().namespace_name[pod], label);
+DeploymentIndex Fleet::find_deployment(StringId namespace_name, StringId deployment) const {
+  const auto key = std::pair(namespace_name, deployment);
   const auto found = std::ranges::lower_bound(by_name_, key, {}, [](const ByName& item) {
     return std::pair(item.namespace_name, item.deployment);
   });
   if (found == by_name_.end() || std::pair(found->namespace_name, found->deployment) != key) {
     return {};
   }
-  if (const auto share = find_share(found->index, plane)) return *share;
-  const ShareIndex fresh = shares_.push_back({.deployment = found->index, .plane = plane});
-  unlisted_[{found->index, plane}] = fresh;
-  return fresh;
+  return found->index;
+}
+
+DeploymentIndex Fleet::deployment_of(PodIndex pod) {
+  const LabelSetId labels = cluster().pods().labels[pod];
+  const StringId space = cluster().pods().namespace_name[pod];
+  if (labels.value >= owners_.size()) owners_.resize(labels.value + std::size_t{1});
+  PodOwner& owner = owners_[labels.value];
+  if (!owner.known) {
+    for (const LabelPair& label : cluster().labels(labels)) {
+      if (label.key == deployment_key_) owner.label = label.value;
+    }
+  }
+  if (owner.label == StringId{0}) {
+    owner.known = true;
+    return {};
+  }
+  if (owner.known && owner.namespace_name == space) return owner.deployment;
+  owner.known = true;
+  owner.namespace_name = space;
+  owner.deployment = find_deployment(space, owner.label);
+  return owner.deployment;
+}
+
+void Fleet::start_plane(PlaneIndex plane) {
+  if (shares_by_plane_.empty()) {
+    shares_by_plane_.resize(planes_.size());
+    for (std::uint32_t at = 0; at < shares_.size(); ++at) {
+      shares_by_plane_[shares_[ShareIndex{at}].plane.value].push_back(ShareIndex{at});
+    }
+  }
+  shares_here_ = IndexedVector<DeploymentIndex, ShareIndex>(deployments_.size());
+  for (const ShareIndex share : shares_by_plane_[plane.value]) {
+    shares_here_[shares_[share].deployment] = share;
+  }
+}
+
+ShareIndex Fleet::share_of(PodIndex pod, PlaneIndex plane) {
+  const DeploymentIndex deployment = deployment_of(pod);
+  if (!deployment.exists()) return {};
+  ShareIndex& share = shares_here_[deployment];
+  if (share.exists()) return share;
+  share = shares_.push_back({.deployment = deployment, .plane = plane});
+  unlisted_[{deployment, plane}] = share;
+  return share;
 }
 
 std::optional<ShareIndex> Fleet::find_share(DeploymentIndex deployment, PlaneIndex plane) const {
@@ -246,27 +281,38 @@ void Fleet::add_replicas() {
       }
     }
   }
+  std::size_t pods = 0;
+  for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
+  replicas_.resize(pods);
+  std::uint32_t count = 0;
+  PlaneIndex plane;
   for (std::uint32_t at = 0; at < places_.size(); ++at) {
-    places_[PlaceIndex{at}].begin = static_cast<std::uint32_t>(replicas_.size());
-    for (const PodIndex pod : cluster().order().pods(places_[PlaceIndex{at}].node)) {
-      add_replica(PlaceIndex{at}, pod);
+    if (places_[PlaceIndex{at}].plane != plane) {
+      plane = places_[PlaceIndex{at}].plane;
+      start_plane(plane);
     }
-    places_[PlaceIndex{at}].end = static_cast<std::uint32_t>(replicas_.size());
+    places_[PlaceIndex{at}].begin = count;
+    for (const PodIndex pod : cluster().order().pods(places_[PlaceIndex{at}].node)) {
+      if (add_replica(PlaceIndex{at}, pod, replicas_[ReplicaIndex{count}])) ++count;
+    }
+    places_[PlaceIndex{at}].end = count;
   }
+  replicas_.resize(count);
 }
 
-void Fleet::add_replica(PlaceIndex place, PodIndex pod) {
+/// False: it is no replica.
+bool Fleet::add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica) {
   const PodColumns& pods = cluster().pods();
   const bool leaving = pods.deletion[pod] != no_time;
   const ShareIndex share = share_of(pod, places_[place].plane);
-  if (!share.exists() && !leaving) return;
+  if (!share.exists() && !leaving) return false;
   // Whom another policy has placed or made leave in this cycle is nobody's here (law 8).
-  if (cycle_.rules.settled(pod)) return;
-  FleetReplica replica{.pod = pod,
-                       .share = share,
-                       .place = place,
-                       .amounts = amounts_of(pods.requests[pod]),
-                       .created = pods.created[pod]};
+  if (cycle_.rules.settled(pod)) return false;
+  replica = {.pod = pod,
+             .share = share,
+             .place = place,
+             .amounts = amounts_of(pods.requests[pod]),
+             .created = pods.created[pod]};
   replica.priority = share.exists() ? deployments_[shares_[share].deployment].priority
                                     : cycle_.rules.priority_of(pod);
   const Unit& unit = cluster().units()[pods.unit[pod]];
@@ -279,7 +325,7 @@ void Fleet::add_replica(PlaceIndex place, PodIndex pod) {
     ++shares_[share].running;
   }
   replica.rank = class_rank_[static_cast<std::size_t>(replica.victim_class)];
-  replicas_.push_back(replica);
+  return true;
 }
 
 std::optional<PlaceIndex> Fleet::find_place(std::string_view node) const {
@@ -302,14 +348,8 @@ std::optional<DeploymentIndex> Fleet::find_deployment(std::string_view namespace
   const auto space = cluster().strings().find(namespace_name);
   const auto name = cluster().strings().find(deployment);
   if (!space || !name) return std::nullopt;
-  const auto key = std::pair(*space, *name);
-  const auto found = std::ranges::lower_bound(by_name_, key, {}, [](const ByName& item) {
-    return std::pair(item.namespace_name, item.deployment);
-  });
-  if (found == by_name_.end() || std::pair(found->namespace_name, found->deployment) != key) {
-    return std::nullopt;
-  }
-  return found->index;
+  const DeploymentIndex found = find_deployment(*space, *name);
+  return found.exists() ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace makeway

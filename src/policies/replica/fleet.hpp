@@ -164,9 +164,12 @@ class Fleet {
   std::span<const PlaceIndex> conditional_places() const { return conditional_places_; }
 
  private:
+  /// Pods of one deployment share their labels, and mostly their namespace.
   struct PodOwner {
     bool known = false;
-    StringId deployment{0};  ///< 0: no label.
+    StringId namespace_name{0};
+    StringId label{0};  ///< 0: none.
+    DeploymentIndex deployment;
   };
   struct ByName {
     StringId namespace_name;
@@ -180,9 +183,11 @@ class Fleet {
   void add_places();
   void add_room(PlaceIndex place);
   void add_replicas();
-  void add_replica(PlaceIndex place, PodIndex pod);
+  bool add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica);
+  void start_plane(PlaneIndex plane);
   ShareIndex share_of(PodIndex pod, PlaneIndex plane);
-  StringId deployment_label(LabelSetId labels);
+  DeploymentIndex deployment_of(PodIndex pod);
+  DeploymentIndex find_deployment(StringId namespace_name, StringId deployment) const;
   std::uint32_t amounts_of(RequestId id);
   void classify_leaving(FleetReplica& replica) const;
   void order_shares();
@@ -208,6 +213,9 @@ class Fleet {
   std::vector<std::int64_t> amounts_;
   std::vector<std::uint32_t> amounts_row_;  ///< By RequestId; 0: not made yet.
   std::vector<std::int64_t> room_;
+  /// While replicas are added: the shares of the plane at hand, by deployment.
+  IndexedVector<DeploymentIndex, ShareIndex> shares_here_;
+  std::vector<std::vector<ShareIndex>> shares_by_plane_;
   std::vector<PodOwner> owners_;            ///< By LabelSetId.
   std::map<PodIndex, Time> force_deleted_;  ///< By plans before.
   std::vector<std::uint8_t> class_rank_;    ///< By ReplicaClass.

@@ -58,6 +58,7 @@ class ReplicaPhases {
   void search(ReplicaAsk& ask);
   void settle(ReplicaAsk& ask, ReplicaClaimChoice claim, std::span<const ReplicaIndex> victims);
   void share_changed(ShareIndex share);
+  void number_steps();
 
   Fleet& fleet_;
   PreviousClaims& previous_;
@@ -276,10 +277,9 @@ void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
     for (std::size_t column = 0; column < room.size(); ++column) {
       room[column] = saturated_add(room[column], amounts[column]);
     }
-    ReplicaVictimChoice& choice = claim.victims.emplace_back(ReplicaVictimChoice{.replica = index});
+    claim.victims.push_back({.replica = index});
     if (replica.victim_class != ReplicaClass::committed) continue;
     const FleetShare& share = fleet_.shares()[replica.share];
-    choice.committed_after = share.committed - share.lowered;
     ReplicaLoss& loss = run_.losses[share.deployment];
     if (!loss.by.exists()) loss = {.by = ask.deployment, .plane = share.plane};
   }
@@ -331,6 +331,22 @@ void ReplicaPhases::preemption_phase() {
       if (!ask.silent && !is_out(ask)) search(ask);
     }
   });
+  number_steps();
+}
+
+/// Commits fall step by step in the order in which the plan tells its victims.
+void ReplicaPhases::number_steps() {
+  std::map<ShareIndex, std::int64_t> commits;
+  for (ReplicaAsk& ask : run_.asks) {
+    for (ReplicaClaimChoice& claim : ask.claims) {
+      for (ReplicaVictimChoice& victim : claim.victims) {
+        const FleetReplica& replica = fleet_.replica(victim.replica);
+        if (replica.victim_class != ReplicaClass::committed) continue;
+        const std::int64_t before = fleet_.shares()[replica.share].committed;
+        victim.committed_after = --commits.try_emplace(replica.share, before).first->second;
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -364,23 +380,24 @@ Time newest_time(const ReplicaSchedule& schedule) {
 ReplicaPods::ReplicaPods(const Cluster& cluster, const Configuration& configuration)
     : cluster_(cluster) {
   const auto key = cluster.strings().find(names::deployment);
-  if (!configuration.replica.enabled || !key) return;
-  key_ = *key;
-  for (const auto& [name, schedule] : cluster.own<ReplicaSchedule>()) {
-    const auto space = cluster.strings().find(schedule.namespace_name);
-    const auto deployment = cluster.strings().find(schedule.deployment);
-    if (space && deployment) names_.try_emplace({*space, *deployment}, &schedule);
-  }
+  if (configuration.replica.enabled && key && !cluster.own<ReplicaSchedule>().empty()) key_ = *key;
 }
 
-const ReplicaSchedule* ReplicaPods::schedule_of(PodIndex pod) const {
-  if (names_.empty()) return nullptr;
-  for (const LabelPair& label : cluster_.labels(cluster_.pods().labels[pod])) {
-    if (label.key != key_) continue;
-    const auto found = names_.find({cluster_.pods().namespace_name[pod], label.value});
-    return found == names_.end() ? nullptr : found->second;
+const ReplicaSchedule* ReplicaPods::schedule_of(PodIndex pod) {
+  if (key_ == StringId{0}) return nullptr;
+  const auto labels = cluster_.labels(cluster_.pods().labels[pod]);
+  const auto label = std::ranges::find(labels, key_, &LabelPair::key);
+  if (label == labels.end()) return nullptr;
+  if (!listed_) {
+    listed_ = true;
+    for (const auto& [name, schedule] : cluster_.own<ReplicaSchedule>()) {
+      const auto space = cluster_.strings().find(schedule.namespace_name);
+      const auto deployment = cluster_.strings().find(schedule.deployment);
+      if (space && deployment) names_.try_emplace({*space, *deployment}, &schedule);
+    }
   }
-  return nullptr;
+  const auto found = names_.find({cluster_.pods().namespace_name[pod], label->value});
+  return found == names_.end() ? nullptr : found->second;
 }
 
 }  // namespace makeway

@@ -30,13 +30,13 @@ class ReplicaPods {
  public:
   ReplicaPods(const Cluster& cluster, const Configuration& configuration);
 
-  bool any() const { return !names_.empty(); }
   /// The schedule that the pod belongs to; null: none.
-  const ReplicaSchedule* schedule_of(PodIndex pod) const;
+  const ReplicaSchedule* schedule_of(PodIndex pod);
 
  private:
   const Cluster& cluster_;
-  StringId key_{0};
+  StringId key_{0};      ///< 0: there is nothing to find.
+  bool listed_ = false;  ///< `names_` is made when the first pod is asked about.
   std::map<std::pair<StringId, StringId>, const ReplicaSchedule*> names_;
 };
 
