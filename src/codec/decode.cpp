@@ -42,6 +42,11 @@ enum class Kind : std::uint8_t {
   namespace_object,
   pod_group,
   workload,
+  queue,
+  replica_schedule,
+  resource_group,
+  session,
+  partition,
   list,
   own
 };
@@ -51,6 +56,7 @@ struct KindName {
   std::string_view name;
   Kind kind;
 };
+constexpr std::string_view own_group = "makeway.dev";
 constexpr std::array kind_names = {
     KindName{"", "Pod", Kind::pod},
     KindName{"", "Node", Kind::node},
@@ -59,10 +65,14 @@ constexpr std::array kind_names = {
     KindName{"scheduling.k8s.io", "PodGroup", Kind::pod_group},
     KindName{"scheduling.k8s.io", "Workload", Kind::workload},
     KindName{"policy", "PodDisruptionBudget", Kind::budget},
+    KindName{own_group, Queue::kind_name, Kind::queue},
+    KindName{own_group, ReplicaSchedule::kind_name, Kind::replica_schedule},
+    KindName{own_group, ResourceGroup::kind_name, Kind::resource_group},
+    KindName{own_group, Session::kind_name, Kind::session},
+    KindName{own_group, Partition::kind_name, Kind::partition},
 };
 
 Kind kind_of(const TypeMeta& type) {
-  if (type.group() == "makeway.dev") return Kind::own;
   if (type.kind == "List") return Kind::list;
   for (const KindName& candidate : kind_names) {
     if (candidate.group != type.group() || !type.kind.starts_with(candidate.name)) continue;
@@ -70,7 +80,7 @@ Kind kind_of(const TypeMeta& type) {
     if (rest.empty()) return candidate.kind;
     if (rest == "List") return Kind::list;  // As the API server answers: PodList, NodeList, ...
   }
-  return Kind::unknown;
+  return type.group() == own_group ? Kind::own : Kind::unknown;
 }
 
 }  // namespace
@@ -170,6 +180,10 @@ void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& obje
                   "set apiVersion and kind, or leave the file out if it is no manifest");
     return;
   }
+  if (type->group() == own_group && type->api_version != "makeway.dev/v1") {
+    reader.refuse(path.at("apiVersion"), type->api_version, "expected makeway.dev/v1");
+    return;
+  }
   const Kind kind = kind_of(*type);
   if (kind == Kind::unknown) {
     ++report->skipped[fmt::format("{} {}", shorten(type->api_version), shorten(type->kind))];
@@ -222,9 +236,14 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
     case Kind::namespace_object: decode_namespace(cursor, other.emplace<Namespace>()); break;
     case Kind::pod_group: decode_pod_group(cursor, other.emplace<PodGroup>()); break;
     case Kind::workload: decode_workload(cursor, other.emplace<Workload>()); break;
+    case Kind::queue: decode_own(cursor, other.emplace<Queue>()); break;
+    case Kind::replica_schedule: decode_own(cursor, other.emplace<ReplicaSchedule>()); break;
+    case Kind::resource_group: decode_own(cursor, other.emplace<ResourceGroup>()); break;
+    case Kind::session: decode_own(cursor, other.emplace<Session>()); break;
+    case Kind::partition: decode_own(cursor, other.emplace<Partition>()); break;
     case Kind::unknown:
     case Kind::list:
-    case Kind::own: CHECK(false, "not an object of Kubernetes");
+    case Kind::own: CHECK(false, "not an object of a cluster");
   }
   const Change& decoded = kind == Kind::pod ? pod : other;
   if (found.size() != first) {
@@ -240,10 +259,6 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
 
 void ObjectDecoder::State::own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
                                const TypeMeta& type) const {
-  if (type.api_version != "makeway.dev/v1") {
-    reader.refuse(path.at("apiVersion"), type.api_version, "expected makeway.dev/v1");
-    return;
-  }
   std::string_view json;
   if (const auto error = object.raw_json().get(json)) return reader.broken(error, path);
   const std::string kind(type.kind);

@@ -204,4 +204,9 @@ PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
   return PreemptionPolicy::unset;
 }
 
+void refuse_field(JsonReader& reader, const FieldPath& path) {
+  reader.refuse(path, {}, "there is no such field",
+                "docs/input.md lists the fields of makeway.dev/v1");
+}
+
 }  // namespace makeway

@@ -9,22 +9,6 @@
 namespace makeway {
 namespace {
 
-/// Reads metadata itself and hands every other field to `visit`; returns the finished metadata.
-template <class Visit>
-Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit) {
-  Metadata metadata;
-  cursor.reader.each_field(cursor.object, cursor.path,
-                           [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                             if (key == "metadata") {
-                               decode_metadata(cursor.reader, field, at, metadata);
-                             } else {
-                               visit(key, field, at);
-                             }
-                           });
-  finish_metadata(cursor.reader, cursor.path, namespaced, metadata);
-  return metadata;
-}
-
 void decode_taint(JsonReader& reader, JsonCursor& value, const FieldPath& path, Node& node) {
   Taint taint;
   std::optional<TaintEffect> effect;

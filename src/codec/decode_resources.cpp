@@ -100,15 +100,20 @@ void decode_resources(JsonReader& reader, JsonCursor& value, const FieldPath& pa
   });
 }
 
-void decode_amounts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                    Amounts& amounts) {
+void decode_quotas(JsonReader& reader, JsonCursor& value, const FieldPath& path, Quotas& quotas) {
   ResourceList list;
   decode_resource_list(reader, value, path, list);
   for (const ResourceQuantity& item : list) {
     const Scale scale = counted_in_thousandths(item.resource) ? Scale::milli : Scale::one;
-    amounts.push_back({.resource = std::string(item.resource),
-                       .amount = rounded_up(item.quantity, scale).value_or(0)});
+    quotas.push_back({.resource = std::string(item.resource),
+                      .amount = rounded_up(item.quantity, scale).value_or(0)});
   }
+  std::ranges::sort(quotas);
+}
+
+void decode_amounts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                    Amounts& amounts) {
+  decode_quotas(reader, value, path, amounts);
   normalize(amounts);
 }
 

@@ -65,8 +65,49 @@ std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
                                     const Metadata& metadata);
 std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
                                       const Metadata& metadata);
+/// A field that no kind of this version has.
+void refuse_field(JsonReader& reader, const FieldPath& path);
 PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
                                         const FieldPath& path);
+
+/// Reads metadata itself and hands every other field to `visit`; returns the finished metadata.
+template <class Visit>
+Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit) {
+  Metadata metadata;
+  cursor.reader.each_field(cursor.object, cursor.path,
+                           [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                             if (key == "metadata") {
+                               decode_metadata(cursor.reader, field, at, metadata);
+                             } else {
+                               visit(key, field, at);
+                             }
+                           });
+  finish_metadata(cursor.reader, cursor.path, namespaced, metadata);
+  return metadata;
+}
+
+/// The same for Makeway's own kinds, where a field that nobody reads is an error: `spec` and
+/// `status` get the fields below those and answer whether they know them.
+template <class Spec, class Status>
+Metadata decode_own_fields(ObjectCursor& cursor, bool namespaced, const Spec& spec,
+                           const Status& status) {
+  const auto strictly = [&](const auto& known, JsonCursor& value, const FieldPath& path) {
+    cursor.reader.each_field(value, path,
+                             [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                               if (!known(key, field, at)) refuse_field(cursor.reader, at);
+                             });
+  };
+  return decode_fields(cursor, namespaced,
+                       [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                         if (key == "spec") {
+                           strictly(spec, field, at);
+                         } else if (key == "status") {
+                           strictly(status, field, at);
+                         } else if (key != "apiVersion" && key != "kind") {
+                           refuse_field(cursor.reader, at);
+                         }
+                       });
+}
 
 // decode_resources.cpp
 void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -74,6 +115,8 @@ void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath
 void decode_resources(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                       ResourceList& requests, ResourceList& limits);
 void decode_amounts(JsonReader& reader, JsonCursor& value, const FieldPath& path, Amounts& amounts);
+/// The same with zeros kept.
+void decode_quotas(JsonReader& reader, JsonCursor& value, const FieldPath& path, Quotas& quotas);
 
 struct ContainerPort {
   HostPort host;
@@ -152,5 +195,12 @@ void decode_budget(ObjectCursor cursor, DisruptionBudget& budget);
 void decode_namespace(ObjectCursor cursor, Namespace& object);
 void decode_pod_group(ObjectCursor cursor, PodGroup& group);
 void decode_workload(ObjectCursor cursor, Workload& workload);
+
+// Makeway's own kinds: decode_queue.cpp, decode_replica_schedule.cpp, decode_sessions.cpp
+void decode_own(ObjectCursor cursor, Queue& queue);
+void decode_own(ObjectCursor cursor, ReplicaSchedule& schedule);
+void decode_own(ObjectCursor cursor, ResourceGroup& group);
+void decode_own(ObjectCursor cursor, Session& session);
+void decode_own(ObjectCursor cursor, Partition& partition);
 
 }  // namespace makeway

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codec/dump_parts.hpp"
 #include "codec/dump_shape.hpp"
-#include "codec/quantity.hpp"
 #include "codec/writer.hpp"
 #include "model/group_name.hpp"
 #include "model/names.hpp"
@@ -13,46 +13,10 @@
 namespace makeway {
 namespace {
 
-void begin_kind(DocumentWriter& writer, std::string_view version, std::string_view kind) {
-  writer.begin_object();
-  writer.string_field("apiVersion", version);
-  writer.string_field("kind", kind);
-}
-
-void text_if(DocumentWriter& writer, std::string_view key, std::string_view value) {
-  if (!value.empty()) writer.string_field(key, value);
-}
-
-void time_if(DocumentWriter& writer, std::string_view key, const std::optional<Time>& time) {
-  if (time) writer.string_field(key, to_text(*time));
-}
-
-void write_amounts(DocumentWriter& writer, const Amounts& amounts) {
-  writer.begin_object();
-  for (const Amount& amount : amounts) {
-    const Scale scale = counted_in_thousandths(amount.resource) ? Scale::milli : Scale::one;
-    writer.string_field(amount.resource, quantity_text(amount.amount, scale));
-  }
-  writer.end_object();
-}
-
 void write_policy(DocumentWriter& writer, PreemptionPolicy policy) {
   if (policy == PreemptionPolicy::unset) return;
   writer.string_field("preemptionPolicy",
                       policy == PreemptionPolicy::never ? "Never" : "PreemptLowerPriority");
-}
-
-void write_identity(DocumentWriter& writer, std::string_view space, std::string_view name,
-                    std::string_view uid) {
-  writer.string_field("name", name);
-  text_if(writer, "namespace", space);
-  text_if(writer, "uid", uid);
-}
-
-void write_labels_if(DocumentWriter& writer, std::string_view key, const Labels& labels) {
-  if (labels.empty()) return;
-  writer.key(key);
-  write_labels(writer, labels);
 }
 
 /// Annotations are collected first, so that an object without any has no empty mapping.
@@ -413,6 +377,14 @@ void write_cluster(DocumentWriter& writer, const Cluster& cluster) {
   for (const GroupIndex group : cluster.groups_by_name()) {
     if (cluster.groups()[group].object) write_pod_group(writer, *cluster.groups()[group].object);
   }
+  const auto write_all = [&](const auto& objects) {
+    for (const auto& [key, object] : objects) write_own(writer, object);
+  };
+  write_all(cluster.own<Queue>());
+  write_all(cluster.own<ReplicaSchedule>());
+  write_all(cluster.own<ResourceGroup>());
+  write_all(cluster.own<Partition>());
+  write_all(cluster.own<Session>());
   for (const PodIndex pod : cluster.pods_by_name()) write_pod(writer, cluster.pod(pod));
   writer.end_array();
   writer.end_object();

@@ -99,7 +99,8 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
                    .field = "kind",
                    .value = shorten(kind),
                    .message = "this version knows no such kind of makeway.dev/v1",
-                   .remedy = "known kinds: Configuration"});
+                   .remedy = "known kinds: Configuration, Partition, Queue, ReplicaSchedule, "
+                             "ResourceGroup, Session"});
   }
   if (configuration_) {
     return refuse({.origin = origin,

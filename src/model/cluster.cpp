@@ -36,6 +36,11 @@ bool Cluster::apply(const Removal& removal) {
     case ObjectKind::pod_group: return remove_group(removal.namespace_name, removal.name);
     case ObjectKind::workload: return remove_workload(removal.namespace_name, removal.name);
     case ObjectKind::namespace_object: return namespaces_.erase(removal.name) > 0;
+    case ObjectKind::queue: return remove_own<Queue>(removal);
+    case ObjectKind::replica_schedule: return remove_own<ReplicaSchedule>(removal);
+    case ObjectKind::resource_group: return remove_own<ResourceGroup>(removal);
+    case ObjectKind::session: return remove_own<Session>(removal);
+    case ObjectKind::partition: return remove_own<Partition>(removal);
   }
   CHECK(false, "unknown kind");
 }
@@ -200,6 +205,7 @@ Cluster Cluster::compacted() const {
   }
   for (const NodeIndex index : nodes_by_name()) fresh.apply(node(index));
   for (const PodIndex index : pods_by_name()) fresh.apply(pod(index));
+  fresh.own_ = own_;
   fresh.finish_bulk();
   return fresh;
 }

@@ -27,6 +27,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,12 @@ class Cluster {
   bool apply(const PodGroup& object);
   bool apply(const Workload& object);
   bool apply(const Namespace& object);
+  template <OwnObject Object>
+  bool apply(const Object& object) {
+    return std::get<std::map<OwnKey, Object>>(own_)
+        .insert_or_assign(own_key(object), object)
+        .second;
+  }
   /// True when it was there. Removing what is not there changes nothing.
   bool apply(const Removal& removal);
   bool apply(const Change& change);
@@ -128,6 +135,11 @@ class Cluster {
   std::vector<const DisruptionBudget*> budgets() const;
   std::vector<const Workload*> workloads() const;
   std::vector<const Namespace*> namespaces() const;
+  /// The objects of one of Makeway's own kinds: `for (const auto& [key, queue] : own<Queue>())`.
+  template <OwnObject Object>
+  const std::map<OwnKey, Object>& own() const {
+    return std::get<std::map<OwnKey, Object>>(own_);
+  }
 
   /// The same cluster without the strings and rows that removed objects left behind.
   Cluster compacted() const;
@@ -185,6 +197,11 @@ class Cluster {
   void drop_workload_if_unused(WorkloadIndex index);
   bool remove_group(std::string_view namespace_name, std::string_view name);
   bool remove_workload(std::string_view namespace_name, std::string_view name);
+  template <OwnObject Object>
+  bool remove_own(const Removal& removal) {
+    return std::get<std::map<OwnKey, Object>>(own_).erase({removal.namespace_name, removal.name}) >
+           0;
+  }
   void refresh_unit(UnitIndex index);
   void refresh_all_priorities();
   Unit computed(const Unit& unit) const;
@@ -242,6 +259,10 @@ class Cluster {
   std::map<std::string, PriorityClass, std::less<>> priority_classes_;
   std::map<Key, DisruptionBudget> budgets_;
   std::map<std::string, Namespace, std::less<>> namespaces_;
+  std::tuple<std::map<OwnKey, Queue>, std::map<OwnKey, ReplicaSchedule>,
+             std::map<OwnKey, ResourceGroup>, std::map<OwnKey, Session>,
+             std::map<OwnKey, Partition>>
+      own_;
 };
 
 }  // namespace makeway

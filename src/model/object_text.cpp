@@ -22,6 +22,11 @@ struct ObjectText {
   std::string operator()(const Namespace& object) const {
     return object_text("Namespace", {}, object.name);
   }
+  template <OwnObject Object>
+  std::string operator()(const Object& object) const {
+    const auto [namespace_name, name] = own_key(object);
+    return object_text(Object::kind_name, namespace_name, name);
+  }
   std::string operator()(const Removal& removal) const {
     return object_text("removal of", removal.namespace_name, removal.name);
   }

@@ -15,24 +15,13 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/amounts.hpp"
+#include "model/object_kind.hpp"
+#include "model/queue.hpp"
+#include "model/replica_schedule.hpp"
+#include "model/session_objects.hpp"
 
 namespace makeway {
-
-struct Label {
-  std::string key;
-  std::string value;
-
-  friend auto operator<=>(const Label&, const Label&) = default;
-};
-using Labels = std::vector<Label>;  ///< Sorted by key, keys unique.
-
-struct Amount {
-  std::string resource;
-  std::int64_t amount = 0;
-
-  friend auto operator<=>(const Amount&, const Amount&) = default;
-};
-using Amounts = std::vector<Amount>;  ///< Sorted by resource, unique, never zero or negative.
 
 // ---- Selection ------------------------------------------------------------------------------
 
@@ -300,16 +289,6 @@ struct Namespace {
 
 // ---- Changes --------------------------------------------------------------------------------
 
-enum class ObjectKind : std::uint8_t {
-  node,
-  pod,
-  priority_class,
-  disruption_budget,
-  pod_group,
-  workload,
-  namespace_object,
-};
-
 struct Removal {
   ObjectKind kind = ObjectKind::pod;
   std::string namespace_name;
@@ -319,7 +298,8 @@ struct Removal {
 };
 
 /// An object stands for itself: insert it, or replace the one of that name.
-using Change = std::variant<Node, Pod, PriorityClass, DisruptionBudget, PodGroup, Workload,
-                            Namespace, Removal>;
+using Change =
+    std::variant<Node, Pod, PriorityClass, DisruptionBudget, PodGroup, Workload, Namespace, Queue,
+                 ReplicaSchedule, ResourceGroup, Session, Partition, Removal>;
 
 }  // namespace makeway

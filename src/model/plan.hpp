@@ -15,12 +15,16 @@
 #include "base/time.hpp"
 #include "model/configuration.hpp"
 #include "model/objects.hpp"
+#include "model/plan_queue.hpp"
+#include "model/plan_replica.hpp"
+#include "model/plan_session.hpp"
 
 namespace makeway {
 
-enum class AskKind : std::uint8_t { pod, pod_group };
+enum class AskKind : std::uint8_t { pod, pod_group, queue, replica_schedule, session };
 template <>
-inline constexpr std::array<std::string_view, 2> choice_names<AskKind> = {"Pod", "PodGroup"};
+inline constexpr std::array<std::string_view, 5> choice_names<AskKind> = {
+    "Pod", "PodGroup", "Queue", "ReplicaSchedule", "Session"};
 
 enum class Outcome : std::uint8_t {
   fits,        ///< There is room now.
@@ -272,16 +276,31 @@ struct PlanAsk {
   ScoreTerms score;                            ///< Empty without victims.
   std::vector<std::string> bounds_reached;     ///< Names of bounds that stopped a search.
   std::optional<PlanHeldBack> held_back;
-  std::string reason;  ///< One sentence.
+  std::optional<PlanReplicas> replicas;  ///< Of a ReplicaSchedule.
+  std::optional<PlanSession> session;    ///< Of a Session.
+  std::string reason;                    ///< One sentence.
   PlanExplanation explanation;
 
   friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
 };
 
-enum class ActionType : std::uint8_t { bind, nominate, evict, wait, reserve };
+enum class ActionType : std::uint8_t {
+  bind,
+  nominate,
+  evict,
+  wait,
+  reserve,
+  scale_up,
+  scale_down,
+  force_delete,
+  requeue,
+  suspend,
+  resume,
+};
 template <>
-inline constexpr std::array<std::string_view, 5> choice_names<ActionType> = {
-    "bind", "nominate", "evict", "wait", "reserve"};
+inline constexpr std::array<std::string_view, 11> choice_names<ActionType> = {
+    "bind",       "nominate",     "evict",   "wait",    "reserve", "scale-up",
+    "scale-down", "force-delete", "requeue", "suspend", "resume"};
 
 /// What the world is asked to do.
 struct PlanAction {
@@ -313,6 +332,9 @@ struct Plan {
   std::string configuration_hash;
   Time now;
   std::vector<WaivedLaw> laws_waived;
+  std::vector<PlanQueue> queues;           ///< By name; none: there are no queues.
+  std::vector<PlanQueueMove> queue_moves;  ///< In the order in which they were decided.
+  std::vector<PlanResourceGroup> resource_groups;
   std::vector<PlanAsk> asks;
   std::vector<PlanAction> actions;
   std::vector<PlanStatus> status;

@@ -53,6 +53,9 @@ Removal removal_of(const Change& change) {
           return {.kind = ObjectKind::priority_class, .name = object.name};
         } else if constexpr (std::is_same_v<Object, Namespace>) {
           return {.kind = ObjectKind::namespace_object, .name = object.name};
+        } else if constexpr (OwnObject<Object>) {
+          const auto [space, name] = own_key(object);
+          return {.kind = Object::kind, .namespace_name = space, .name = name};
         } else {
           const ObjectKind kind = std::is_same_v<Object, Pod> ? ObjectKind::pod
                                   : std::is_same_v<Object, DisruptionBudget>

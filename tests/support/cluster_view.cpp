@@ -7,6 +7,8 @@
 #include <map>
 #include <string_view>
 
+#include "model/object_text.hpp"
+
 namespace makeway {
 namespace {
 
@@ -117,6 +119,14 @@ ClusterView view_of(const Cluster& cluster) {
   view.budgets = copied(cluster.budgets());
   view.workloads = copied(cluster.workloads());
   view.namespaces = copied(cluster.namespaces());
+  const auto add = [&](const auto& objects) {
+    for (const auto& [key, object] : objects) view.own.emplace_back(object);
+  };
+  add(cluster.own<Queue>());
+  add(cluster.own<ReplicaSchedule>());
+  add(cluster.own<ResourceGroup>());
+  add(cluster.own<Session>());
+  add(cluster.own<Partition>());
   return view;
 }
 
@@ -155,6 +165,7 @@ std::string text_of(const NodeView& node) {
 
 std::string text_of(const PriorityClass& object) { return "priority class " + object.name; }
 std::string text_of(const Namespace& object) { return "namespace " + object.name; }
+std::string text_of(const Change& object) { return object_text(object); }
 
 template <class T>
 std::string text_of(const T& object) {
@@ -185,7 +196,8 @@ std::string difference(const ClusterView& expected, const ClusterView& actual) {
          first_difference(expected.priority_classes, actual.priority_classes) +
          first_difference(expected.budgets, actual.budgets) +
          first_difference(expected.workloads, actual.workloads) +
-         first_difference(expected.namespaces, actual.namespaces);
+         first_difference(expected.namespaces, actual.namespaces) +
+         first_difference(expected.own, actual.own);
 }
 
 }  // namespace makeway

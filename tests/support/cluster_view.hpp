@@ -66,6 +66,7 @@ struct ClusterView {
   std::vector<DisruptionBudget> budgets;
   std::vector<Workload> workloads;
   std::vector<Namespace> namespaces;
+  std::vector<Change> own;  ///< Makeway's own kinds, kind by kind.
 
   friend bool operator==(const ClusterView&, const ClusterView&) = default;
 };

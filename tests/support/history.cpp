@@ -125,6 +125,12 @@ void History::carry_out(const Plan& plan) {
       case ActionType::reserve: nominate(action); break;
       case ActionType::evict: evict(action, plan); break;
       case ActionType::wait: break;
+      case ActionType::scale_up:
+      case ActionType::scale_down:
+      case ActionType::force_delete:
+      case ActionType::requeue:
+      case ActionType::suspend:
+      case ActionType::resume: CHECK(false, "these histories have only pods and groups");
     }
   }
 }

@@ -115,9 +115,11 @@ void ReferenceStore::apply(const Change& change) {
           groups_[{object.namespace_name, object.name}] = object;
         } else if constexpr (std::is_same_v<Object, Workload>) {
           workloads_[{object.namespace_name, object.name}] = object;
-        } else {
-          static_assert(std::is_same_v<Object, Namespace>);
+        } else if constexpr (std::is_same_v<Object, Namespace>) {
           namespaces_[object.name] = object;
+        } else {
+          static_assert(OwnObject<Object>);
+          own_.insert_or_assign({Object::kind, own_key(object)}, object);
         }
       },
       change);
@@ -140,6 +142,7 @@ void ReferenceStore::remove(const Removal& removal) {
   if (removal.kind == ObjectKind::pod_group) groups_.erase(key);
   if (removal.kind == ObjectKind::workload) workloads_.erase(key);
   if (removal.kind == ObjectKind::namespace_object) namespaces_.erase(removal.name);
+  own_.erase({removal.kind, key});
 }
 
 std::vector<Change> ReferenceStore::objects() const {
@@ -151,6 +154,7 @@ std::vector<Change> ReferenceStore::objects() const {
   append_values(groups_, changes);
   append_values(workloads_, changes);
   append_values(namespaces_, changes);
+  append_values(own_, changes);
   return changes;
 }
 
@@ -405,6 +409,7 @@ ClusterView ReferenceStore::view() const {
   view.budgets = values_of(budgets_);
   view.workloads = values_of(workloads_);
   view.namespaces = values_of(namespaces_);
+  view.own = values_of(own_);
   return view;
 }
 

@@ -69,7 +69,8 @@ class ReferenceStore {
   std::map<Key, PodGroup> groups_;
   std::map<Key, Workload> workloads_;
   std::map<std::string, Namespace> namespaces_;
-  std::set<std::string> selecting_keys_;  ///< Ever seen.
+  std::map<std::pair<ObjectKind, Key>, Change> own_;  ///< Of Makeway's own kinds.
+  std::set<std::string> selecting_keys_;              ///< Ever seen.
 };
 
 }  // namespace makeway

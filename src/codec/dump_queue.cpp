@@ -1,0 +1,35 @@
+// The writer of Queue.
+#include "codec/dump_parts.hpp"
+
+namespace makeway {
+namespace {
+
+void amounts_if(DocumentWriter& writer, std::string_view key, const Amounts& amounts) {
+  if (amounts.empty()) return;
+  writer.key(key);
+  write_amounts(writer, amounts);
+}
+
+}  // namespace
+
+void write_own(DocumentWriter& writer, const Queue& queue) {
+  begin_own(writer, queue);
+  writer.key("spec");
+  writer.begin_object();
+  writer.integer_field("weight", queue.weight);
+  text_if(writer, "parent", queue.parent);
+  if (queue.priority != 0) writer.integer_field("priority", queue.priority);
+  if (!queue.reclaimable) writer.boolean_field("reclaimable", false);
+  amounts_if(writer, "guarantee", queue.guarantee);
+  amounts_if(writer, "limit", queue.limit);
+  writer.end_object();
+  if (!queue.allocated.empty()) {
+    writer.key("status");
+    writer.begin_object();
+    amounts_if(writer, "allocated", queue.allocated);
+    writer.end_object();
+  }
+  writer.end_object();
+}
+
+}  // namespace makeway

@@ -1,0 +1,34 @@
+// Queue: a share of the cluster that a team's pods run in (SPEC section 3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/amounts.hpp"
+#include "model/object_kind.hpp"
+
+namespace makeway {
+
+struct Queue {
+  static constexpr ObjectKind kind = ObjectKind::queue;
+  static constexpr std::string_view kind_name = "Queue";
+  static constexpr bool is_namespaced = false;
+
+  std::string name;
+  std::string uid;
+  std::int64_t weight = 1;
+  std::string parent;  ///< Empty: it divides the cluster itself.
+  std::int32_t priority = 0;
+  bool reclaimable = true;  ///< False: it gives only what it does not use.
+  Amounts guarantee;        ///< A floor of what it deserves.
+  Quotas limit;             ///< A cap of what it deserves; a resource that is missing has none.
+  /// What may run in it, as it was left by the last cycle; a resource that is missing counts as
+  /// used. The rest of the status is only written.
+  Quotas allocated;
+
+  friend bool operator==(const Queue&, const Queue&) = default;
+};
+
+}  // namespace makeway
