@@ -15,6 +15,7 @@ namespace {
 /// The unit that asks; nothing when it is not there or not pending.
 std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& configuration,
                                  const PlanAsk& entry) {
+  if (entry.kind == AskKind::session) return find_session(cluster, entry);
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
   if (entry.kind == AskKind::pod) {
     const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
@@ -65,7 +66,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
       hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
       continue;
     }
-    find_victims(hearing, *heard);
+    if (!heard->session) find_victims(hearing, *heard);
     hearing.asks.push_back(std::move(*heard));
   }
   judge_victims(hearing);

@@ -35,7 +35,8 @@ class ActionJudge {
   void judge() {
     for (const HeardAsk& ask : hearing_.asks) expect(ask);
     for (const PlanAction& action : hearing_.plan.actions) {
-      if (action.type != ActionType::wait) --open_[key_of(action)];
+      if (action.type == ActionType::wait || concerns_session(action)) continue;
+      --open_[key_of(action)];
     }
     for (const auto& [key, count] : open_) {
       if (count == 0) continue;
@@ -56,6 +57,7 @@ class ActionJudge {
 };
 
 void ActionJudge::expect(const HeardAsk& ask) {
+  if (ask.session) return;
   const ActionType type =
       ask.entry->outcome == Outcome::fits ? ActionType::bind : ActionType::nominate;
   for (const PodPlacement& placement : ask.entry->placements) {
@@ -161,7 +163,7 @@ class LossJudge {
 void LossJudge::judge() {
   PlanCost total;
   for (const HeardAsk& ask : hearing_.asks) {
-    judge(ask);
+    if (!ask.session) judge(ask);
     total = sum(total, ask.entry->cost);
   }
   if (hearing_.asks.size() == hearing_.plan.asks.size()) {
@@ -268,6 +270,7 @@ void LossJudge::compare(const std::string& ask, std::string_view whose, const Pl
 void judge_document(Hearing& hearing) {
   const EvictionRules rules(hearing.cluster, hearing.configuration, hearing.plan.now);
   for (const HeardAsk& ask : hearing.asks) {
+    if (ask.session) continue;
     judge_causes(hearing, ask);
     judge_score(hearing, ask, rules);
   }

@@ -282,6 +282,10 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
 void judge_places(Hearing& hearing) {
   PlanWalk walk(hearing);
   for (const HeardAsk& ask : hearing.asks) {
+    if (ask.session) {
+      walk.settle_session(ask);
+      continue;
+    }
     judge_form(walk, ask);
     if (ask.entry->kind == AskKind::pod) {
       PodJudge(walk, ask).judge();

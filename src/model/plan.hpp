@@ -311,6 +311,8 @@ struct PlanAction {
   std::string node;           ///< bind, nominate, reserve: where to. evict: where it runs.
   std::string ask;            ///< evict: for whom, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
+  /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
+  std::optional<Time> until = std::nullopt;
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
 };

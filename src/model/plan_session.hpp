@@ -1,7 +1,7 @@
 // What a plan says about sessions beyond what every ask has, and about their resource groups.
 //
 // A session is one entry among the asks; its placements are its kernels ("train/main"), its victims
-// whole sessions. PlanSessionAsk adds what becomes of each victim. PlanResourceGroup shows a group
+// whole sessions. PlanSession adds what becomes of each victim. PlanResourceGroup shows a group
 // as it is seen by this cycle; it is for people, and only made with explanations.
 #pragma once
 
@@ -29,7 +29,7 @@ struct PlanSessionVictim {
   friend bool operator==(const PlanSessionVictim&, const PlanSessionVictim&) = default;
 };
 
-struct PlanSessionAsk {
+struct PlanSession {
   std::string resource_group;
   std::string partition;
   std::int32_t tier = 0;  ///< 0: its group is not divided.
@@ -39,7 +39,7 @@ struct PlanSessionAsk {
   std::int64_t candidates = 0;  ///< Running sessions that it may make leave.
   std::vector<PlanSessionVictim> victims;
 
-  friend bool operator==(const PlanSessionAsk&, const PlanSessionAsk&) = default;
+  friend bool operator==(const PlanSession&, const PlanSession&) = default;
 };
 
 /// A session as its group sees it.

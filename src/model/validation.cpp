@@ -10,6 +10,7 @@
 #include "model/object_text.hpp"
 #include "model/selector.hpp"
 #include "model/validation_priorities.hpp"
+#include "model/validation_sessions.hpp"
 #include "model/validation_topology.hpp"
 
 namespace makeway {
@@ -46,6 +47,7 @@ Problems find_errors(const Cluster& cluster) {
   check_classes(findings);
   check_groups(findings);
   check_pods(findings);
+  check_sessions(findings);
   return findings.take();
 }
 
@@ -207,6 +209,7 @@ Problems lint(const Cluster& cluster) {
   lint_topology(findings);
   lint_workloads(findings);
   lint_budgets(findings);
+  lint_sessions(findings);
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {

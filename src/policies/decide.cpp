@@ -9,6 +9,7 @@
 #include "policies/cycle.hpp"
 #include "policies/plan_end.hpp"
 #include "policies/required_node/required_node_policy.hpp"
+#include "policies/session/session_policy.hpp"
 #include "policies/workload/group_policy.hpp"
 #include "policies/workload/pod_policy.hpp"
 
@@ -20,12 +21,15 @@ struct PendingUnit {
   Time created;
   UnitIndex unit;
   PodIndex pod;  ///< The first by name, for a group.
+  std::optional<SessionTurn> turn = std::nullopt;  ///< Of a session; then unit and pod are none.
 };
 
 /// A pod that wants to be placed: unbound and not being deleted.
 bool pending(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
-  return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+  const PodFlags flags = pods.flags[pod];
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() &&
+         pods.deletion[pod] == no_time;
 }
 
 /// How many pods are not bound; those that are being deleted too.
@@ -40,6 +44,12 @@ std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
   if (unit.kind == UnitKind::pod) return 1;
   return std::ranges::count_if(cluster.groups()[unit.group].members,
                                [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
+}
+
+void sort_by_turn(std::vector<PendingUnit>& units) {
+  std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
+    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
+  });
 }
 
 /// In the order in which they are decided. A missing creation time counts as the latest.
@@ -67,9 +77,7 @@ std::vector<PendingUnit> pending_units(const Cluster& cluster) {
     if (created == no_time) created = Time{std::numeric_limits<std::int64_t>::max()};
     units.push_back({unit.scheduling_priority, created, index, pod});
   }
-  std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
-    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
-  });
+  sort_by_turn(units);
   return units;
 }
 
@@ -121,6 +129,33 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
   return std::nullopt;
 }
 
+/// Sessions take their turns among the others, or alone where one of them is asked for.
+std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanRequest& request,
+                                    std::vector<PendingUnit>& units) {
+  std::vector<SessionTurn> turns;
+  if (!request.ask) {
+    turns = policy.turns();
+  } else if (request.ask->kind == AskKind::session) {
+    turns = policy.turn_of(request.ask->namespace_name, request.ask->name);
+    if (turns.empty()) {
+      return ask_problem(*request.ask, "there is no such pending session",
+                         "makeway snapshot lists the sessions");
+    }
+    if (!request.placements.empty()) {
+      return ask_problem(*request.ask, "places cannot be given for a session", "give none");
+    }
+  }
+  for (const SessionTurn& turn : turns) {
+    units.push_back({.priority = turn.priority,
+                     .created = turn.created,
+                     .unit = {},
+                     .pod = {},
+                     .turn = turn});
+  }
+  sort_by_turn(units);
+  return std::nullopt;
+}
+
 /// The places that are given for the pods of the ask.
 std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
                                   UnitIndex unit, std::vector<PodOnNode>& places) {
@@ -153,7 +188,10 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   std::vector<PendingUnit> units;
   std::vector<PodOnNode> given;
   std::int64_t others = 0;
-  if (request.ask) {
+  const bool asks_session = request.ask && request.ask->kind == AskKind::session;
+  if (asks_session) {
+    others = pending_pods(cluster);
+  } else if (request.ask) {
     PendingUnit unit;
     if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
     if (auto problem = find_given(cluster, request, unit.unit, given))
@@ -165,9 +203,14 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
+  std::optional<SessionPolicy> sessions;
+  if (configuration.session.enabled && (asks_session || !cluster.own<Session>().empty())) {
+    sessions.emplace(cycle);
+    if (auto problem = add_sessions(*sessions, request, units)) return {{}, {*std::move(problem)}};
+  }
   RequiredNodePolicy required_node(cycle);
   const auto is_pod = [&](const PendingUnit& unit) {
-    return cluster.units()[unit.unit].kind == UnitKind::pod;
+    return !unit.turn && cluster.units()[unit.unit].kind == UnitKind::pod;
   };
   std::vector<PodIndex> pods;
   for (const PendingUnit& unit : units) {
@@ -177,7 +220,9 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   cycle.plan.asks.reserve(units.size());
   for (const PendingUnit& unit : units) {
     const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
-    if (!is_pod(unit)) {
+    if (unit.turn) {
+      sessions->take(*unit.turn);
+    } else if (!is_pod(unit)) {
       decide_group(cycle, unit.unit, given);
     } else if (required_node.handles(unit.pod)) {
       required_node.decide(unit.pod, only);
@@ -186,6 +231,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
       classes.done(unit.pod);
     }
   }
+  if (sessions && request.explain) sessions->describe_groups();
   cycle.plan.preset = request.preset;
   cycle.plan.others_pending = others;
   finish_plan(cycle);
@@ -197,10 +243,18 @@ Time newest_time(const Cluster& cluster) {
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
     newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
     const PodNotes& notes = cluster.notes(pods.notes[pod]);
     for (const std::optional<Time>& noted : {notes.last_checkpoint, notes.reserved_since}) {
+      if (noted) newest = std::max(newest, *noted);
+    }
+  }
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    const SessionStatus& status = session.status;
+    // Not what lies ahead: the end of a grace time or of a back-off.
+    for (const std::optional<Time>& noted :
+         {session.created, status.started, status.last_checkpoint, status.preempted_at}) {
       if (noted) newest = std::max(newest, *noted);
     }
   }

@@ -9,6 +9,15 @@
 #include "model/selector.hpp"
 
 namespace makeway {
+namespace {
+
+bool has_labels(const Labels& all, const Labels& wanted) {
+  return std::ranges::all_of(wanted, [&](const Label& label) {
+    return find_label(all, label.key) == std::string_view(label.value);
+  });
+}
+
+}  // namespace
 
 SessionTable::SessionTable(const Cluster& cluster, const SessionSettings& settings, Time now)
     : cluster_(cluster), now_(now), places_(cluster.nodes().slots(), nothing) {
@@ -27,7 +36,7 @@ void SessionTable::order_resources() {
   const auto rank = [](std::uint32_t column) -> int {
     if (column == resource_memory.value) return 1;
     if (column == resource_cpu.value) return 2;
-    return column < resource_extended_first ? 3 : 0;
+    return column <= resource_pods.value ? 3 : 0;
   };
   std::ranges::sort(columns, {}, [&](std::uint32_t column) {
     return std::pair(rank(column), resources.name(ResourceIndex{column}));
@@ -56,7 +65,8 @@ void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
   }
   if (!object.node_selector.empty()) {
     std::ranges::copy_if(cluster_.nodes_by_name(), std::back_inserter(found), [&](NodeIndex node) {
-      return has_labels(cluster_, node, object.node_selector);
+      return has_labels(cluster_.label_objects(cluster_.nodes().labels[node]),
+                        object.node_selector);
     });
   }
   std::ranges::sort(found, {}, [this](NodeIndex node) {
@@ -131,9 +141,13 @@ void SessionTable::read_kernels(const Session& session, std::span<const KernelRo
                                 SessionEntry& entry) {
   entry.kernels_begin = static_cast<std::uint32_t>(kernels_.size());
   entry.kernels_count = static_cast<std::uint32_t>(rows.size());
+  auto kernel = session.kernels.begin();
   for (const KernelRows& each : rows) {
-    const PodIndex anchor = each.memory.exists() ? each.memory : each.row;
-    const NodeIndex node = cluster_.pods().node[anchor];
+    NodeIndex node = cluster_.pods().node[each.row];
+    if (entry.standing == SessionStanding::suspended) {
+      node = cluster_.find_node(kernel->node).value_or(NodeIndex{});
+    }
+    ++kernel;
     kernels_.push_back({.row = each.row,
                         .memory_row = each.memory,
                         .demand = demand_of(each),
@@ -141,8 +155,8 @@ void SessionTable::read_kernels(const Session& session, std::span<const KernelRo
                         .place = node.exists() ? places_[node] : nothing});
   }
   entry.nominated = !session.kernels.empty() &&
-                    std::ranges::none_of(session.kernels, [](const Kernel& kernel) {
-                      return kernel.nominated_node.empty();
+                    std::ranges::none_of(session.kernels, [](const Kernel& each) {
+                      return each.nominated_node.empty();
                     });
 }
 

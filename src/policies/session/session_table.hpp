@@ -94,6 +94,9 @@ class SessionTable {
   std::string_view node_name(std::uint32_t place) const {
     return cluster_.text(cluster_.nodes().name[nodes_[place]]);
   }
+  bool scarcer(ResourceIndex a, ResourceIndex b) const {
+    return scarcity_[a.value] < scarcity_[b.value];
+  }
   /// Seconds of work that are lost when it leaves, times its kernels.
   std::int64_t lost_work_seconds(const SessionEntry& entry) const;
 
