@@ -21,6 +21,7 @@ std::optional<AskKind> kind_of(std::string_view word) {
   const auto lower = [](unsigned char byte) { return std::tolower(byte); };
   if (std::ranges::equal(word, std::string_view("pod"), {}, lower)) return AskKind::pod;
   if (std::ranges::equal(word, std::string_view("podgroup"), {}, lower)) return AskKind::pod_group;
+  if (std::ranges::equal(word, std::string_view("session"), {}, lower)) return AskKind::session;
   return std::nullopt;
 }
 
@@ -33,11 +34,12 @@ struct Candidate {
 
 bool pending(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
-  return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+  const PodFlags flags = pods.flags[pod];
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
 }
 
-/// Every unit that somebody could have meant, in the order of its name: pending pods and all
-/// groups.
+/// Every unit that somebody could have meant, in the order of its name: pending pods, all groups
+/// and all sessions.
 std::vector<Candidate> candidates(const Cluster& cluster) {
   std::vector<Candidate> all;
   const PodColumns& pods = cluster.pods();
@@ -55,6 +57,12 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
          .name = cluster.text(cluster.groups()[group].name),
          .pending = std::ranges::any_of(cluster.groups()[group].members,
                                         [&](PodIndex pod) { return pending(cluster, pod); })});
+  }
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    all.push_back({.kind = AskKind::session,
+                   .namespace_name = session.namespace_name,
+                   .name = session.name,
+                   .pending = session.status.phase == SessionPhase::pending});
   }
   std::ranges::sort(all, {}, [](const Candidate& unit) {
     return std::tuple(unit.kind, unit.namespace_name, unit.name);
@@ -94,7 +102,7 @@ std::unexpected<Error> refused(std::string message) {
 }
 
 constexpr std::string_view expected_form =
-    "expected [KIND/]NAMESPACE/NAME with KIND pod or podgroup";
+    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup or session";
 
 }  // namespace
 
@@ -121,6 +129,9 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
 }
 
 bool is_there(const AskName& ask, const Cluster& cluster) {
+  if (ask.kind == AskKind::session) {
+    return cluster.own<Session>().contains({ask.namespace_name, ask.name});
+  }
   return ask.kind == AskKind::pod ? cluster.find_pod(ask.namespace_name, ask.name).has_value()
                                   : cluster.find_group(ask.namespace_name, ask.name).has_value();
 }
@@ -130,9 +141,12 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
               .namespace_name = written.namespace_name,
               .name = written.name};
   if (written.kind || is_there(ask, cluster)) return ask;
-  AskName group = ask;
-  group.kind = AskKind::pod_group;
-  return is_there(group, cluster) ? group : ask;
+  for (const AskKind kind : {AskKind::pod_group, AskKind::session}) {
+    AskName other = ask;
+    other.kind = kind;
+    if (is_there(other, cluster)) return other;
+  }
+  return ask;
 }
 
 std::string near_misses(const AskName& ask, const Cluster& cluster) {

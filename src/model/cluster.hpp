@@ -123,7 +123,7 @@ class Cluster {
   const NodeClass& node_class(NodeClassId id) const { return node_classes_[id]; }
 
   std::string_view text(StringId id) const { return strings_.text(id); }
-  std::string pod_key(PodIndex pod) const;  ///< "namespace/name"
+  std::string pod_key(PodIndex pod) const;                              ///< "namespace/name"
   std::size_t pod_count() const { return pod_count_ - kernel_count_; }  ///< No kernels.
   std::size_t node_count() const { return node_count_; }
 

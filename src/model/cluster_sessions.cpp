@@ -49,8 +49,8 @@ PodIndex Cluster::enter_kernel(const Session& session, const Kernel& kernel, boo
   for (const Amount& amount : kernel.requests) {
     if (!split || memory == (amount.resource == memory_name)) pod.requests.push_back(amount);
   }
-  const bool there = status.phase == SessionPhase::running ||
-                     (status.phase == SessionPhase::suspended && memory);
+  const bool there =
+      status.phase == SessionPhase::running || (status.phase == SessionPhase::suspended && memory);
   if (there) {
     pod.node = kernel.node;
     if (!(memory && suspends)) pod.deletion = status.ends_at;
@@ -68,9 +68,8 @@ void Cluster::enter_kernels(const Session& session) {
   rows.reserve(session.kernels.size());
   for (const Kernel& kernel : session.kernels) {
     KernelRows row{.row = enter_kernel(session, kernel, false), .memory = {}};
-    const bool has_memory = std::ranges::any_of(kernel.requests, [](const Amount& amount) {
-      return amount.resource == memory_name;
-    });
+    const bool has_memory = std::ranges::any_of(
+        kernel.requests, [](const Amount& amount) { return amount.resource == memory_name; });
     if (has_memory && !session.partition.empty()) row.memory = enter_kernel(session, kernel, true);
     rows.push_back(row);
   }

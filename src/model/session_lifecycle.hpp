@@ -22,7 +22,14 @@
 namespace makeway {
 
 /// Where a session stands at one moment.
-enum class SessionStanding : std::uint8_t { pending, running, leaving, suspended, off_queue, ended };
+enum class SessionStanding : std::uint8_t {
+  pending,
+  running,
+  leaving,
+  suspended,
+  off_queue,
+  ended
+};
 
 SessionStanding standing_of(const Session& session, Time now);
 
@@ -59,8 +66,8 @@ Session notice_session(Session session, const SessionNotice& notice);
 Session take_off_session(Session session);
 /// A suspended session has its room again.
 Session run_on_session(Session session);
-/// Somebody wants a preempted session back: pending, without the rest of its back-off. An error says
-/// why there is nothing to resume.
+/// Somebody wants a preempted session back: pending, without the rest of its back-off. An error
+/// says why there is nothing to resume.
 Result<Session> resume_session(Session session);
 
 }  // namespace makeway

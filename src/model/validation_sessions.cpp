@@ -80,12 +80,12 @@ void SessionCheck::check_groups() {
     for (const std::string& node : nodes) {
       const auto [at, is_new] = group_of.try_emplace(node, group);
       if (is_new) continue;
-      findings_.error({.object = object_text("ResourceGroup", {}, group),
-                       .field = "spec.nodes",
-                       .value = node,
-                       .message = fmt::format("the node belongs to ResourceGroup {} already",
-                                              at->second),
-                       .remedy = "a node belongs to at most one group; take it out of the other"});
+      findings_.error(
+          {.object = object_text("ResourceGroup", {}, group),
+           .field = "spec.nodes",
+           .value = node,
+           .message = fmt::format("the node belongs to ResourceGroup {} already", at->second),
+           .remedy = "a node belongs to at most one group; take it out of the other"});
     }
   }
 }

@@ -20,7 +20,7 @@ struct PendingUnit {
   std::int32_t priority = 0;
   Time created;
   UnitIndex unit;
-  PodIndex pod;  ///< The first by name, for a group.
+  PodIndex pod;                                    ///< The first by name, for a group.
   std::optional<SessionTurn> turn = std::nullopt;  ///< Of a session; then unit and pod are none.
 };
 
@@ -28,8 +28,7 @@ struct PendingUnit {
 bool pending(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
   const PodFlags flags = pods.flags[pod];
-  return flags.exists && !flags.kernel && !pods.node[pod].exists() &&
-         pods.deletion[pod] == no_time;
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
 }
 
 /// How many pods are not bound; those that are being deleted too.
@@ -146,11 +145,8 @@ std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanReque
     }
   }
   for (const SessionTurn& turn : turns) {
-    units.push_back({.priority = turn.priority,
-                     .created = turn.created,
-                     .unit = {},
-                     .pod = {},
-                     .turn = turn});
+    units.push_back(
+        {.priority = turn.priority, .created = turn.created, .unit = {}, .pod = {}, .turn = turn});
   }
   sort_by_turn(units);
   return std::nullopt;
@@ -231,7 +227,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
       classes.done(unit.pod);
     }
   }
-  if (sessions && request.explain) sessions->describe_groups();
+  if (sessions) sessions->describe_groups();
   cycle.plan.preset = request.preset;
   cycle.plan.others_pending = others;
   finish_plan(cycle);

@@ -83,7 +83,8 @@ void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
     for (const PodPlacement& placement : ask.placements) {
       add(fits ? ActionType::bind : ActionType::nominate, placement.name, placement.node);
     }
-    if (ask.outcome == Outcome::waits && ask.placements.empty()) add(ActionType::wait, ask.name, {});
+    if (ask.outcome == Outcome::waits && ask.placements.empty())
+      add(ActionType::wait, ask.name, {});
   }
   if (fits) return;
   plan.status.push_back({.object = ask_text(ask),
@@ -117,8 +118,8 @@ std::vector<KernelPlace> places_of(const PlanAsk& ask) {
   std::vector<KernelPlace> places;
   places.reserve(ask.placements.size());
   for (const PodPlacement& placement : ask.placements) {
-    places.push_back({.kernel = placement.name.substr(placement.name.find('/') + 1),
-                      .node = placement.node});
+    places.push_back(
+        {.kernel = placement.name.substr(placement.name.find('/') + 1), .node = placement.node});
   }
   return places;
 }

@@ -115,9 +115,8 @@ void add_leavers(Cycle& cycle, NodeIndex node, const std::vector<std::int64_t>& 
   }
   for (const PodIndex pod : leaving) {
     shift(pod, -1);
-    const bool enough = std::ranges::equal(room, wanted, [](std::int64_t left, std::int64_t want) {
-      return want == 0 || left >= 0;
-    });
+    const bool enough = std::ranges::equal(
+        room, wanted, [](std::int64_t left, std::int64_t want) { return want == 0 || left >= 0; });
     if (enough) continue;
     shift(pod, 1);
     needed.insert(awaited(cluster, pod, node));
@@ -176,7 +175,8 @@ void tell_no_help(Cycle& cycle, const SessionTable& table, const SessionEntry& e
   } else if (!ask.explanation.refusals.empty()) {
     what = refusal_text(ask.explanation.refusals.front());
   }
-  const std::string_view lower = entry.partition == nothing ? "of lower priority" : "of lower tiers";
+  const std::string_view lower =
+      entry.partition == nothing ? "of lower priority" : "of lower tiers";
   ask.reason =
       candidates == 0
           ? fmt::format("{}, and no running session {} may be preempted", what, lower)
@@ -218,11 +218,10 @@ class VictimTeller {
     for (auto at = all.rbegin(); at != all.rend(); ++at) add(*at);
     tell_spared();
     ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
-    ask_.reason = fmt::format(
-        "{} {} of resource group {} {}: {}", counted_sessions(all.size()),
-        divided() ? "of lower tiers" : "of lower priority", ask_.session->resource_group,
-        all.size() == 1 ? "leaves" : "leave",
-        SessionCandidates::order_text(table_.group_of(entry_).order));
+    ask_.reason = fmt::format("{} {} of resource group {} {}: {}", counted_sessions(all.size()),
+                              divided() ? "of lower tiers" : "of lower priority",
+                              ask_.session->resource_group, all.size() == 1 ? "leaves" : "leave",
+                              SessionCandidates::order_text(table_.group_of(entry_).order));
   }
 
  private:

@@ -66,8 +66,7 @@ bool SessionVictims::shares_of(std::uint32_t place, std::span<const ResourceAmou
     const std::uint32_t rank = on_node_[at].rank;
     if (gone_[rank] != 0) continue;
     if (shares_.empty() || shares_.back().rank != rank) {
-      shares_.push_back(
-          {.rank = rank, .begin = static_cast<std::uint32_t>(share_amounts_.size())});
+      shares_.push_back({.rank = rank, .begin = static_cast<std::uint32_t>(share_amounts_.size())});
       share_amounts_.resize(share_amounts_.size() + missing_.size());
     }
     const SessionEntry& entry = table_.sessions()[candidates_[rank]];
@@ -93,9 +92,8 @@ void SessionVictims::find_largest() {
   share_largest_.assign((shares_.size() + 1) * columns, 0);
   for (std::size_t at = 0; at < shares_.size(); ++at) {
     for (std::size_t column = 0; column < columns; ++column) {
-      share_largest_[(at + 1) * columns + column] =
-          std::max(share_largest_[at * columns + column],
-                   share_amounts_[shares_[at].begin + column]);
+      share_largest_[(at + 1) * columns + column] = std::max(
+          share_largest_[at * columns + column], share_amounts_[shares_[at].begin + column]);
     }
   }
 }
@@ -113,8 +111,8 @@ bool SessionVictims::cover(std::size_t size, std::size_t end) {
     bool possible = true;
     for (std::size_t column = 0; column < columns; ++column) {
       const std::int64_t others = share_largest_[at * columns + column];
-      possible = possible && own[column] + others * static_cast<std::int64_t>(size - 1) >=
-                                 shortfall_[column];
+      possible = possible &&
+                 own[column] + others * static_cast<std::int64_t>(size - 1) >= shortfall_[column];
     }
     if (!possible) continue;
     for (std::size_t column = 0; column < columns; ++column) shortfall_[column] -= own[column];

@@ -83,9 +83,8 @@ std::vector<SessionTurn> SessionPolicy::turns() const {
       turns.push_back(turn);
     };
     for (auto begin = asking.begin(); begin != asking.end();) {
-      const auto end = std::find_if(begin, asking.end(), [&](std::uint32_t index) {
-        return rank(index) != rank(*begin);
-      });
+      const auto end = std::find_if(
+          begin, asking.end(), [&](std::uint32_t index) { return rank(index) != rank(*begin); });
       std::for_each(begin, end, [&](std::uint32_t index) {
         if (table_.sessions()[index].nominated) add(index, true);
       });
@@ -101,12 +100,11 @@ std::vector<SessionTurn> SessionPolicy::turn_of(std::string_view namespace_name,
   const std::uint32_t found = table_.find(namespace_name, name);
   if (found == nothing) return {};
   const SessionEntry& entry = table_.sessions()[found];
-  const bool asks = entry.standing == SessionStanding::pending ||
-                    entry.standing == SessionStanding::suspended;
+  const bool asks =
+      entry.standing == SessionStanding::pending || entry.standing == SessionStanding::suspended;
   if (!asks) return {};
   std::vector<SessionTurn> turns;
-  const SessionTurn turn{
-      .priority = entry.priority, .created = entry.created, .session = found};
+  const SessionTurn turn{.priority = entry.priority, .created = entry.created, .session = found};
   if (entry.nominated) {
     turns.push_back(turn);
     turns.back().only_nomination = true;

@@ -84,8 +84,8 @@ class SessionPolicy {
   SessionVictims victims_;
   std::vector<GroupState> groups_;
   std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> kind_of_;    ///< By session that asks.
-  std::vector<std::uint8_t> decided_;     ///< By session.
+  std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
+  std::vector<std::uint8_t> decided_;   ///< By session.
 };
 
 }  // namespace makeway

@@ -259,8 +259,7 @@ bool SessionPlacer::search(RoomRows& room, std::size_t level, std::size_t from) 
   return false;
 }
 
-const std::vector<std::uint32_t>& SessionPlacer::find(const SessionEntry& session,
-                                                      RoomRows& room) {
+const std::vector<std::uint32_t>& SessionPlacer::find(const SessionEntry& session, RoomRows& room) {
   kernels_ = table_.kernels(session);
   nodes_ = table_.open_nodes(session);
   stopped_ = false;

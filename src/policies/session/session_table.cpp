@@ -49,12 +49,12 @@ void SessionTable::order_resources() {
 /// resource groups.
 bool SessionTable::takes_kernels(NodeIndex node, std::string_view group) const {
   if (cluster_.nodes().flags[node].unschedulable) return false;
-  return std::ranges::all_of(
-      cluster_.taints(cluster_.nodes().taints[node]), [&](const Taint& taint) {
-        if (taint.effect == TaintEffect::prefer_no_schedule) return true;
-        const bool own = taint.key == names::resource_group;
-        return own && (taint.value.empty() || taint.value == group);
-      });
+  return std::ranges::all_of(cluster_.taints(cluster_.nodes().taints[node]),
+                             [&](const Taint& taint) {
+                               if (taint.effect == TaintEffect::prefer_no_schedule) return true;
+                               const bool own = taint.key == names::resource_group;
+                               return own && (taint.value.empty() || taint.value == group);
+                             });
 }
 
 void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
@@ -69,9 +69,8 @@ void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
                         object.node_selector);
     });
   }
-  std::ranges::sort(found, {}, [this](NodeIndex node) {
-    return cluster_.text(cluster_.nodes().name[node]);
-  });
+  std::ranges::sort(found, {},
+                    [this](NodeIndex node) { return cluster_.text(cluster_.nodes().name[node]); });
   SessionGroup& entry = groups_[group];
   entry.nodes_begin = static_cast<std::uint32_t>(nodes_.size());
   for (const NodeIndex node : found) {
@@ -86,12 +85,12 @@ void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
 void SessionTable::read_groups(const SessionSettings& settings) {
   groups_.reserve(cluster_.own<ResourceGroup>().size());
   for (const auto& [key, object] : cluster_.own<ResourceGroup>()) {
-    groups_.push_back(
-        {.object = &object,
-         .preemptible_priority = object.preemptible_priority.value_or(settings.preemptible_priority),
-         .order = object.preemption_order.value_or(settings.preemption_order),
-         .open = {},
-         .sessions = {}});
+    groups_.push_back({.object = &object,
+                       .preemptible_priority =
+                           object.preemptible_priority.value_or(settings.preemptible_priority),
+                       .order = object.preemption_order.value_or(settings.preemption_order),
+                       .open = {},
+                       .sessions = {}});
     add_nodes(object, static_cast<std::uint32_t>(groups_.size() - 1));
   }
 }
@@ -101,9 +100,9 @@ void SessionTable::read_partitions() {
   for (const auto& [key, object] : cluster_.own<Partition>()) {
     SessionPartition& entry = partitions_.emplace_back();
     entry.object = &object;
-    const auto group = std::ranges::find(groups_, object.resource_group, [](const SessionGroup& at) {
-      return std::string_view(at.object->name);
-    });
+    const auto group =
+        std::ranges::find(groups_, object.resource_group,
+                          [](const SessionGroup& at) { return std::string_view(at.object->name); });
     if (group == groups_.end()) continue;
     entry.group = static_cast<std::uint32_t>(group - groups_.begin());
     group->divided = true;
@@ -130,8 +129,9 @@ std::uint32_t SessionTable::demand_of(const KernelRows& rows) {
   };
   add(cluster_.requests(row));
   if (rows.memory.exists()) add(cluster_.requests(cluster_.pods().requests[rows.memory]));
-  std::ranges::sort(amounts_.begin() + fresh.begin, amounts_.end(), {},
-                    [this](const ResourceAmount& amount) { return scarcity_[amount.resource.value]; });
+  std::ranges::sort(
+      amounts_.begin() + fresh.begin, amounts_.end(), {},
+      [this](const ResourceAmount& amount) { return scarcity_[amount.resource.value]; });
   fresh.count = static_cast<std::uint32_t>(amounts_.size()) - fresh.begin;
   demands_.push_back(fresh);
   return static_cast<std::uint32_t>(demands_.size() - 1);
@@ -154,10 +154,10 @@ void SessionTable::read_kernels(const Session& session, std::span<const KernelRo
                         .node = node,
                         .place = node.exists() ? places_[node] : nothing});
   }
-  entry.nominated = !session.kernels.empty() &&
-                    std::ranges::none_of(session.kernels, [](const Kernel& each) {
-                      return each.nominated_node.empty();
-                    });
+  entry.nominated =
+      !session.kernels.empty() && std::ranges::none_of(session.kernels, [](const Kernel& each) {
+        return each.nominated_node.empty();
+      });
 }
 
 void SessionTable::read_sessions(const SessionSettings& settings) {
@@ -173,8 +173,8 @@ void SessionTable::read_sessions(const SessionSettings& settings) {
     const std::span<const KernelRows> own = (rows++)->second;
     const auto group = groups.find(session.resource_group);
     const auto partition = partitions.find(session.partition);
-    const bool known = group != groups.end() &&
-                       (session.partition.empty() || partition != partitions.end());
+    const bool known =
+        group != groups.end() && (session.partition.empty() || partition != partitions.end());
     // What validation refuses is usage, and neither asks nor leaves (law 13).
     if (!known || own.empty()) continue;
     SessionEntry entry{

@@ -21,10 +21,10 @@ namespace makeway {
 inline constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
 struct SessionKernel {
-  PodIndex row;             ///< All of it, or all but its memory.
-  PodIndex memory_row;      ///< None: it has no row of its own for memory.
+  PodIndex row;         ///< All of it, or all but its memory.
+  PodIndex memory_row;  ///< None: it has no row of its own for memory.
   std::uint32_t demand = 0;
-  NodeIndex node;           ///< Where it runs; none: it does not.
+  NodeIndex node;                 ///< Where it runs; none: it does not.
   std::uint32_t place = nothing;  ///< That node in the table; `nothing`: it is in no group.
 };
 

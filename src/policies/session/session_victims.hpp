@@ -32,8 +32,7 @@ struct SessionVictimsOptions {
 
 class SessionVictims {
  public:
-  SessionVictims(const SessionTable& table, const SessionSettings& settings,
-                 SessionPlacer& placer);
+  SessionVictims(const SessionTable& table, const SessionSettings& settings, SessionPlacer& placer);
 
   /// Looks for victims among the candidates, least important first, in the world `after`. False:
   /// not even all of them are enough, or a bound stopped the search.
@@ -71,7 +70,7 @@ class SessionVictims {
 
   // session_fewest.cpp
   struct Share {
-    std::uint32_t rank = 0;  ///< In the candidates.
+    std::uint32_t rank = 0;   ///< In the candidates.
     std::uint32_t begin = 0;  ///< Its amounts in `share_amounts_`, one for each missing resource.
   };
   void take_fewest();
@@ -90,13 +89,13 @@ class SessionVictims {
   std::span<const std::uint32_t> candidates_;
   SessionVictimsOptions options_;
   RoomRows room_;
-  std::vector<std::uint8_t> open_;       ///< By place: the ask may go there.
-  std::vector<std::int64_t> counts_;     ///< By place: kernels of the ask that find room.
-  std::int64_t capacity_ = 0;            ///< Sum of these.
+  std::vector<std::uint8_t> open_;    ///< By place: the ask may go there.
+  std::vector<std::int64_t> counts_;  ///< By place: kernels of the ask that find room.
+  std::int64_t capacity_ = 0;         ///< Sum of these.
   std::int64_t needed_ = 0;
   bool alike_ = true;
   std::size_t taken_ = 0;
-  std::vector<std::uint8_t> gone_;       ///< By rank among the candidates.
+  std::vector<std::uint8_t> gone_;  ///< By rank among the candidates.
   std::vector<std::uint32_t> victims_;
   std::vector<std::uint32_t> places_;
   std::vector<std::string> bounds_;
@@ -108,9 +107,9 @@ class SessionVictims {
   };
   std::vector<std::uint32_t> node_begin_;
   std::vector<OnNode> on_node_;
-  std::vector<ResourceIndex> missing_;       ///< Resources that are short on the node looked at.
-  std::vector<std::int64_t> shortfall_;      ///< How much of each.
-  std::vector<Share> shares_;                ///< Candidates on that node, least important first.
+  std::vector<ResourceIndex> missing_;   ///< Resources that are short on the node looked at.
+  std::vector<std::int64_t> shortfall_;  ///< How much of each.
+  std::vector<Share> shares_;            ///< Candidates on that node, least important first.
   std::vector<std::int64_t> share_amounts_;
   std::vector<std::int64_t> share_largest_;  ///< Of each resource among the first ones.
   std::vector<std::uint32_t> chosen_;        ///< Ranks, most important first.
