@@ -19,6 +19,9 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options);
 /// "Plan: 3 asks: 1 fits, 1 preempts 2 pods, 1 is infeasible."
 std::string totals_text(const Plan& plan);
 
+/// The queue stage, with an empty line behind it; empty without queues. plan_queues.cpp.
+std::string queues_text(const Plan& plan, const PlanTextOptions& options);
+
 /// Of a pinned pod; empty for others. The ladder and the candidates only where that is asked for.
 std::string reservation_text(const PlanAsk& ask, const PlanTextOptions& options);
 

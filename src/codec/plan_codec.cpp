@@ -1,6 +1,7 @@
 #include "codec/plan_codec.hpp"
 
 #include "codec/json_value.hpp"
+#include "codec/plan_queue_codec.hpp"
 
 namespace makeway {
 namespace {
@@ -270,6 +271,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   writer.string_field("now", to_text(plan.now));
   list_field(writer, "lawsWaived", plan.laws_waived,
              [](DocumentWriter& out, WaivedLaw law) { out.string(choice_name(law)); });
+  write_queues(writer, plan);
   list_field(writer, "asks", plan.asks,
              [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
   list_field(writer, "actions", plan.actions, write_action);

@@ -10,6 +10,7 @@
 #include "model/object_text.hpp"
 #include "model/selector.hpp"
 #include "model/validation_priorities.hpp"
+#include "model/validation_queues.hpp"
 #include "model/validation_topology.hpp"
 
 namespace makeway {
@@ -46,12 +47,14 @@ Problems find_errors(const Cluster& cluster) {
   check_classes(findings);
   check_groups(findings);
   check_pods(findings);
+  check_queues(findings);
   return findings.take();
 }
 
 Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration) {
   Findings findings(cluster);
   check_caps(findings, configuration.workload);
+  check_default_queue(findings, configuration.queue);
   return findings.take();
 }
 
@@ -71,10 +74,6 @@ void lint_classes(Findings& findings) {
                                              first->name),
                       .remedy = "leave one"});
   }
-}
-
-std::string human_amount(std::string_view resource, std::int64_t amount) {
-  return counted_in_thousandths(resource) ? fmt::format("{}m", amount) : fmt::format("{}", amount);
 }
 
 void lint_nodes(Findings& findings) {
@@ -207,6 +206,7 @@ Problems lint(const Cluster& cluster) {
   lint_topology(findings);
   lint_workloads(findings);
   lint_budgets(findings);
+  lint_queues(findings);
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
