@@ -4,6 +4,7 @@
 
 #include "model/group_status.hpp"
 #include "policies/plan_losses.hpp"
+#include "policies/replica/replica_actions.hpp"
 
 namespace makeway {
 namespace {
@@ -33,6 +34,7 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
 }
 
 void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
+  if (ask.replicas) return add_replica_actions(ask, plan);
   add_evictions(ask, plan);
   for (const PodPlacement& placement : ask.placements) {
     const bool bound = ask.outcome == Outcome::fits;
@@ -129,6 +131,14 @@ std::string identity_of(const Plan& plan) {
       identity.add(victim.name);
       identity.add(victim.uid);
     }
+  }
+  for (const PlanAction& action : plan.actions) {
+    if (!action.scale && action.type != ActionType::force_delete) continue;
+    identity.add(choice_name(action.type));
+    identity.add(action.namespace_name);
+    identity.add(action.name);
+    identity.add(action.scale ? action.scale->plane : action.uid);
+    identity.add(action.scale ? action.scale->committed_after : 0);
   }
   return identity.text();
 }

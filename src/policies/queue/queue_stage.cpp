@@ -224,15 +224,8 @@ std::int64_t RoomMover::take_coming(QueueRow receiver, std::int64_t most) {
   if (amount == 0) return 0;
   coming_ -= amount;
   of(receiver).preempting += amount;
-  std::int64_t left = amount;
-  for (Part& part : overhang_) {
-    const std::int64_t piece = std::min(left, part.amount);
-    if (piece == 0) continue;
-    moves_.push_back(
-        {.column = column_, .from = part.row, .to = receiver, .amount = piece, .at_once = false});
-    part.amount -= piece;
-    left -= piece;
-  }
+  moves_.push_back(
+      {.column = column_, .from = {}, .to = receiver, .amount = amount, .at_once = false});
   return amount;
 }
 
