@@ -167,8 +167,9 @@ void NaiveQueues::find_candidates(Time now) {
       if (!rules.leaving(member)) together.push_back(member);
     }
     seen.insert(together.begin(), together.end());
-    const bool stays = std::ranges::any_of(
-        together, [&](PodIndex each) { return !rules.protection(each).empty(); });
+    const bool stays = std::ranges::any_of(together, [&](PodIndex each) {
+      return !rules.protection(each).empty() || !pinned_to(cluster_, each).empty();
+    });
     if (stays) continue;
     for (const PodIndex each : together) {
       const bool governed = strict && std::ranges::any_of(budgets, [&](const auto* budget) {
