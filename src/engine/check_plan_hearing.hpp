@@ -11,6 +11,8 @@
 
 namespace makeway {
 
+struct NaiveQueues;
+
 /// Breaches of laws that the configuration does not waive.
 class Breaches {
  public:
@@ -33,7 +35,8 @@ struct HeardVictim {
   std::string text;  ///< "victim default/low"
 };
 
-/// An entry of the plan whose ask is there and pending.
+/// An entry of the plan whose ask is there and pending; of a queue, that is a leaf. A queue has
+/// neither unit nor pods.
 struct HeardAsk {
   const PlanAsk* entry = nullptr;
   std::string text;  ///< "Pod default/urgent"
@@ -50,6 +53,7 @@ struct Hearing {
   const Plan& plan;
   std::vector<HeardAsk> asks;
   Breaches breaches;
+  const NaiveQueues* queues = nullptr;  ///< Never null when somebody judges.
 };
 
 /// The only node that the pod can run on; empty: there is none such.
@@ -89,6 +93,7 @@ class EvictionRules {
   Time now_;
 };
 
+void judge_queues(Hearing& hearing);    ///< The queue stage: laws 1, 3, 4, 8 and 9.
 void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6, that nobody leaves twice.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.
 void judge_document(Hearing& hearing);  ///< Law 9.

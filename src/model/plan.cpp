@@ -8,9 +8,7 @@
 #include "model/resource.hpp"
 
 namespace makeway {
-namespace {
 
-/// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
 std::string exact_amount(std::string_view resource, std::int64_t amount) {
   if (counted_in_thousandths(resource)) {
     return amount % 1000 == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}m", amount);
@@ -24,8 +22,6 @@ std::string exact_amount(std::string_view resource, std::int64_t amount) {
   }
   return fmt::format("{}{}", amount, suffixes.at(suffix));
 }
-
-}  // namespace
 
 PlanCost sum(const PlanCost& a, const PlanCost& b) {
   return {.pod_seconds = saturated_add(a.pod_seconds, b.pod_seconds),

@@ -349,6 +349,9 @@ PlanCost sum(const PlanCost& a, const PlanCost& b);
 /// "Pod default/urgent"
 std::string ask_text(const PlanAsk& ask);
 
+/// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
+std::string exact_amount(std::string_view resource, std::int64_t amount);
+
 /// "short of nvidia.com/gpu by at least 2"
 std::string refusal_text(const PlanRefusal& refusal);
 

@@ -8,6 +8,8 @@
 #include "model/object_text.hpp"
 #include "policies/cycle.hpp"
 #include "policies/plan_end.hpp"
+#include "policies/queue/queue_policy.hpp"
+#include "policies/queue/queue_room.hpp"
 #include "policies/required_node/required_node_policy.hpp"
 #include "policies/workload/group_policy.hpp"
 #include "policies/workload/pod_policy.hpp"
@@ -165,6 +167,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
+  decide_queues(cycle);
   RequiredNodePolicy required_node(cycle);
   const auto is_pod = [&](const PendingUnit& unit) {
     return cluster.units()[unit.unit].kind == UnitKind::pod;
@@ -174,12 +177,14 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
     if (is_pod(unit) && !required_node.handles(unit.pod)) pods.push_back(unit.pod);
   }
   AskClasses classes(cycle, pods);
-  cycle.plan.asks.reserve(units.size());
+  cycle.plan.asks.reserve(cycle.plan.asks.size() + units.size());
   for (const PendingUnit& unit : units) {
+    const bool pinned = is_pod(unit) && required_node.handles(unit.pod);
+    if (cycle.queues) cycle.queues->turn_to(pinned ? UnitIndex{} : unit.unit);
     const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
     if (!is_pod(unit)) {
       decide_group(cycle, unit.unit, given);
-    } else if (required_node.handles(unit.pod)) {
+    } else if (pinned) {
       required_node.decide(unit.pod, only);
     } else {
       decide_pod(cycle, classes.of(unit.pod), unit.pod, only);

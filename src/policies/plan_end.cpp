@@ -54,7 +54,8 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .node = ask.reservation->node,
                             .ask = {},
                             .since = ask.reservation->since});
-  } else if (ask.outcome == Outcome::waits && ask.placements.empty()) {
+  } else if (ask.outcome == Outcome::waits && ask.placements.empty() &&
+             ask.kind != AskKind::queue) {
     plan.actions.push_back({.type = ActionType::wait,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,
@@ -69,7 +70,7 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
       plan.status.push_back(*std::move(status));
     }
   }
-  if (ask.outcome == Outcome::fits) return;
+  if (ask.outcome == Outcome::fits || ask.kind == AskKind::queue) return;
   plan.status.push_back(
       {.object = ask_text(ask),
        .condition = ask.kind == AskKind::pod ? "PodScheduled" : "PodGroupInitiallyScheduled",
@@ -88,7 +89,7 @@ class Identity {
   std::uint64_t hash_ = 0;
 };
 
-void add_queues(Identity& identity, const Plan& plan) {
+void add_queues(const Plan& plan, Identity& identity) {
   for (const PlanQueue& queue : plan.queues) {
     identity.add(queue.name);
     for (const PlanQueueShare& share : queue.shares) {
@@ -98,19 +99,13 @@ void add_queues(Identity& identity, const Plan& plan) {
       identity.add(share.preempting);
     }
   }
-  for (const PlanQueueMove& move : plan.queue_moves) {
-    identity.add(move.resource);
-    identity.add(move.from);
-    identity.add(move.to);
-    identity.add(move.amount);
-  }
 }
 
 std::string identity_of(const Plan& plan) {
   Identity identity;
   identity.add(plan.configuration_hash);
   identity.add(plan.now.ms);
-  add_queues(identity, plan);
+  add_queues(plan, identity);
   for (const PlanAsk& ask : plan.asks) {
     identity.add(ask_text(ask));
     identity.add(choice_name(ask.outcome));

@@ -85,6 +85,7 @@ bool Losses::runs(PodIndex pod) const {
 
 std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
   Time since = no_time;
+  if (ask.kind == AskKind::queue) return std::nullopt;
   if (ask.kind == AskKind::pod) {
     since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name)];
   } else {
