@@ -21,6 +21,9 @@ std::optional<AskKind> kind_of(std::string_view word) {
   const auto lower = [](unsigned char byte) { return std::tolower(byte); };
   if (std::ranges::equal(word, std::string_view("pod"), {}, lower)) return AskKind::pod;
   if (std::ranges::equal(word, std::string_view("podgroup"), {}, lower)) return AskKind::pod_group;
+  if (std::ranges::equal(word, std::string_view("replicaschedule"), {}, lower)) {
+    return AskKind::replica_schedule;
+  }
   return std::nullopt;
 }
 
@@ -55,6 +58,12 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
          .name = cluster.text(cluster.groups()[group].name),
          .pending = std::ranges::any_of(cluster.groups()[group].members,
                                         [&](PodIndex pod) { return pending(cluster, pod); })});
+  }
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    all.push_back({.kind = AskKind::replica_schedule,
+                   .namespace_name = key.first,
+                   .name = key.second,
+                   .pending = schedule.unmet > 0});
   }
   std::ranges::sort(all, {}, [](const Candidate& unit) {
     return std::tuple(unit.kind, unit.namespace_name, unit.name);
@@ -94,7 +103,7 @@ std::unexpected<Error> refused(std::string message) {
 }
 
 constexpr std::string_view expected_form =
-    "expected [KIND/]NAMESPACE/NAME with KIND pod or podgroup";
+    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup or replicaschedule";
 
 }  // namespace
 
@@ -121,6 +130,9 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
 }
 
 bool is_there(const AskName& ask, const Cluster& cluster) {
+  if (ask.kind == AskKind::replica_schedule) {
+    return cluster.own<ReplicaSchedule>().contains({ask.namespace_name, ask.name});
+  }
   return ask.kind == AskKind::pod ? cluster.find_pod(ask.namespace_name, ask.name).has_value()
                                   : cluster.find_group(ask.namespace_name, ask.name).has_value();
 }
@@ -132,7 +144,10 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
   if (written.kind || is_there(ask, cluster)) return ask;
   AskName group = ask;
   group.kind = AskKind::pod_group;
-  return is_there(group, cluster) ? group : ask;
+  if (is_there(group, cluster)) return group;
+  AskName schedule = ask;
+  schedule.kind = AskKind::replica_schedule;
+  return is_there(schedule, cluster) ? schedule : ask;
 }
 
 std::string near_misses(const AskName& ask, const Cluster& cluster) {

@@ -55,6 +55,10 @@ std::string verdict_text(const PlanAsk& ask) {
   switch (ask.outcome) {
     case Outcome::fits: return fmt::format("fits{}", on);
     case Outcome::preempts:
+      if (ask.replicas) {
+        const auto replicas = static_cast<std::uint64_t>(scaled_down(*ask.replicas));
+        return fmt::format("preempts {}", counted(replicas, "replica"));
+      }
       return fmt::format("preempts {}{}", counted(ask.victims.size(), "pod"), on);
     case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
     case Outcome::infeasible: return "is infeasible";
@@ -195,6 +199,7 @@ std::string held_back_text(const PlanAsk& ask) {
 
 /// Everything below the heading.
 std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
+  if (ask.replicas) return replicas_text(ask, options) + losses_text(ask);
   std::string text;
   // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
   const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
@@ -280,6 +285,7 @@ std::string totals_text(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     ++counts[static_cast<std::size_t>(ask.outcome)];
     victims += ask.victims.size();
+    if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
   }
   std::vector<std::string> parts;
   const auto part = [&](Outcome outcome, std::string_view one, std::string_view several,

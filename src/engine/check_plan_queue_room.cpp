@@ -7,7 +7,8 @@
 
 namespace makeway {
 
-QueueRoom::QueueRoom(const Hearing& hearing) : hearing_(hearing), queues_(*hearing.queues) {
+HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
+    : hearing_(hearing), queues_(*hearing.queues) {
   for (const NaiveQueue& queue : queues_.queues) {
     Row& row = rows_.emplace_back();
     const auto told = std::ranges::find(hearing.plan.queues, queue.name, &PlanQueue::name);
@@ -28,26 +29,26 @@ QueueRoom::QueueRoom(const Hearing& hearing) : hearing_(hearing), queues_(*heari
   }
 }
 
-std::size_t QueueRoom::queue_of(const HeardAsk& ask) const {
+std::size_t HeardQueueRoom::queue_of(const HeardAsk& ask) const {
   return ask.pods.empty() ? NaiveQueues::none : queues_.queue_of(ask.pods.front());
 }
 
-bool QueueRoom::concerns(const HeardAsk& ask) const {
+bool HeardQueueRoom::concerns(const HeardAsk& ask) const {
   const bool section_2 = ask.entry->kind == AskKind::pod || ask.entry->kind == AskKind::pod_group;
   return queues_.on() && section_2 && ask.pinned_to.empty() && queue_of(ask) != NaiveQueues::none;
 }
 
-bool QueueRoom::may_take(const HeardAsk& ask, PodIndex victim) const {
+bool HeardQueueRoom::may_take(const HeardAsk& ask, PodIndex victim) const {
   if (!concerns(ask)) return true;
   return hearing_.configuration.queue.preempt_within_queue &&
          queues_.queue_of(victim) == queue_of(ask);
 }
 
-std::string QueueRoom::name(const HeardAsk& ask) const {
+std::string HeardQueueRoom::name(const HeardAsk& ask) const {
   return concerns(ask) ? queues_.queues[queue_of(ask)].name : std::string{};
 }
 
-std::vector<std::int64_t> QueueRoom::sum(const Pods& pods) const {
+std::vector<std::int64_t> HeardQueueRoom::sum(const Pods& pods) const {
   std::vector<std::int64_t> total(queues_.resources.size());
   for (const PodIndex pod : pods) {
     const std::vector<std::int64_t> row = queues_.requests(pod);
@@ -58,7 +59,7 @@ std::vector<std::int64_t> QueueRoom::sum(const Pods& pods) const {
   return total;
 }
 
-bool QueueRoom::fits_now(const HeardAsk& ask, const Pods& pods) const {
+bool HeardQueueRoom::fits_now(const HeardAsk& ask, const Pods& pods) const {
   if (!concerns(ask)) return true;
   const Row& row = rows_[queue_of(ask)];
   const std::vector<std::int64_t> wanted = sum(pods);
@@ -69,12 +70,12 @@ bool QueueRoom::fits_now(const HeardAsk& ask, const Pods& pods) const {
   return true;
 }
 
-bool QueueRoom::credited(PodIndex pod) const {
+bool HeardQueueRoom::credited(PodIndex pod) const {
   const EvictionRules rules(hearing_.cluster, hearing_.configuration, hearing_.plan.now);
   return gone_.contains(pod) || (rules.leaving(pod) && !rules.overdue(pod));
 }
 
-bool QueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away) const {
+bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away) const {
   if (!concerns(ask)) return true;
   const std::size_t queue = queue_of(ask);
   const Row& row = rows_[queue];
@@ -91,13 +92,13 @@ bool QueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pods& aw
   return true;
 }
 
-bool QueueRoom::waits_for_queues(const HeardAsk& ask) const {
+bool HeardQueueRoom::waits_for_queues(const HeardAsk& ask) const {
   if (!concerns(ask)) return false;
   return std::ranges::any_of(rows_[queue_of(ask)].coming,
                              [](std::int64_t amount) { return amount > 0; });
 }
 
-void QueueRoom::leave(PodIndex pod) {
+void HeardQueueRoom::leave(PodIndex pod) {
   const std::size_t queue = queues_.on() ? queues_.queue_of(pod) : NaiveQueues::none;
   if (queue == NaiveQueues::none || credited(pod)) return;
   gone_.insert(pod);
@@ -107,7 +108,7 @@ void QueueRoom::leave(PodIndex pod) {
   }
 }
 
-void QueueRoom::bind(PodIndex pod) {
+void HeardQueueRoom::bind(PodIndex pod) {
   const std::size_t queue = queues_.on() ? queues_.queue_of(pod) : NaiveQueues::none;
   if (queue == NaiveQueues::none) return;
   const std::vector<std::int64_t> row = queues_.requests(pod);
@@ -117,7 +118,7 @@ void QueueRoom::bind(PodIndex pod) {
   nominate(pod);
 }
 
-void QueueRoom::nominate(PodIndex pod) {
+void HeardQueueRoom::nominate(PodIndex pod) {
   const std::size_t queue = queues_.on() ? queues_.queue_of(pod) : NaiveQueues::none;
   if (queue == NaiveQueues::none) return;
   const std::vector<std::int64_t> row = queues_.requests(pod);

@@ -1,4 +1,5 @@
-// QueueRoom: how much of what the queues may use is used, ask by ask. Private to check_plan*.cpp.
+// HeardQueueRoom: how much of what the queues may use is used, ask by ask. Private to
+// check_plan*.cpp.
 //
 // With queues on, a pod or group of section 2 needs room in its queue beside room on nodes:
 //   now:   used, and what asks before it bind, and its request are within what is allocated;
@@ -19,11 +20,11 @@ namespace makeway {
 
 struct NaiveQueues;
 
-class QueueRoom {
+class HeardQueueRoom {
  public:
   using Pods = std::vector<PodIndex>;
 
-  explicit QueueRoom(const Hearing& hearing);
+  explicit HeardQueueRoom(const Hearing& hearing);
 
   /// Whether queues have a say about the ask.
   bool concerns(const HeardAsk& ask) const;

@@ -53,8 +53,6 @@ class TableJudge {
   void judge_sums(std::size_t column);
   void judge_moves();
   void judge_balance();
-  using MoveKey = std::tuple<std::string, std::string, std::string, bool>;
-  static std::map<MoveKey, std::int64_t> sums_of(const std::vector<PlanQueueMove>& moves);
 
   Hearing& hearing_;
   const NaiveQueues& queues_;
@@ -126,7 +124,7 @@ void TableJudge::judge_sums(std::size_t column) {
                                       handed_out, resource(column), total));
   }
   for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
-    if (move.from.empty() && move.at_once && move.resource == resource(column)) {
+    if (!move.to.empty() && move.at_once && move.resource == resource(column)) {
       held += move.amount;
     }
   }
@@ -137,33 +135,12 @@ void TableJudge::judge_sums(std::size_t column) {
   }
 }
 
-std::map<TableJudge::MoveKey, std::int64_t> TableJudge::sums_of(
-    const std::vector<PlanQueueMove>& moves) {
-  std::map<MoveKey, std::int64_t> sums;
-  for (const PlanQueueMove& move : moves) {
-    sums[{move.resource, move.from, move.to, move.at_once}] += move.amount;
-  }
-  return sums;
-}
-
 void TableJudge::judge_moves() {
   for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
     if (move.amount > 0) continue;
     hearing_.breaches.add(9, "", fmt::format("a move of {} {}", move.amount, move.resource));
   }
   judge_balance();
-  if (!queues_.exact) return;
-  std::map<MoveKey, std::int64_t> open = sums_of(queues_.moves);
-  for (const auto& [key, amount] : sums_of(hearing_.plan.queue_moves)) open[key] -= amount;
-  for (const auto& [key, amount] : open) {
-    if (amount == 0) continue;
-    const auto& [resource, from, to, at_once] = key;
-    hearing_.breaches.add(
-        9, "",
-        fmt::format("{} {} too {} moves from {} to {} {}", amount > 0 ? amount : -amount, resource,
-                    amount > 0 ? "little" : "much", from.empty() ? "nobody" : from,
-                    to.empty() ? "nobody" : to, at_once ? "at once" : "later"));
-  }
 }
 
 /// What the table says has changed is what the moves say.

@@ -146,7 +146,7 @@ class VictimJudge {
   Hearing& hearing_;
   const Cluster& cluster_;
   EvictionRules rules_;
-  QueueRoom queue_room_;
+  HeardQueueRoom queue_room_;
   std::vector<const DisruptionBudget*> budgets_;
   std::map<const DisruptionBudget*, std::int64_t> spent_;
   std::set<std::string> asked_;

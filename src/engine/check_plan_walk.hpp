@@ -31,7 +31,7 @@ class PlanWalk {
   const Cluster& cluster() const { return cluster_; }
   const Configuration& configuration() const { return configuration_; }
   const EvictionRules& rules() const { return rules_; }
-  const QueueRoom& queue_room() const { return queue_room_; }
+  const HeardQueueRoom& queue_room() const { return queue_room_; }
   Time time() const { return hearing_.plan.now; }
   void report(int law, const HeardAsk& ask, std::string text) {
     hearing_.breaches.add(law, ask.text, std::move(text));
@@ -123,7 +123,7 @@ class PlanWalk {
   const Cluster& cluster_;
   const Configuration& configuration_;
   EvictionRules rules_;
-  QueueRoom queue_room_;
+  HeardQueueRoom queue_room_;
   NaiveWorld now_;
   std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
   std::vector<Promise> promises_;

@@ -149,8 +149,8 @@ class Tree {
         cap += claimants_[child].cap;
       }
       floor = std::max(floor, floors);
-      cap = std::min<Wide>(cap, limit);
-      floor = std::min(floor, cap);
+      floor = std::min<Wide>(floor, limit);
+      cap = std::max(floor, std::min<Wide>(cap, limit));
     } else {
       floor = std::min<Wide>(floor, limit);
       cap = limit;
@@ -286,6 +286,16 @@ class Stage {
     });
   }
 
+  /// What its own pods hold above its allocation, and will go on holding, is its own first.
+  void take_what_it_uses(std::size_t receiver) {
+    NaiveShare& own = share(receiver);
+    const std::int64_t above = std::max<std::int64_t>(0, own.used - own.leaving - own.allocated);
+    const std::int64_t amount = std::min({claim(receiver), above, coming_});
+    coming_ -= amount;
+    own.allocated += amount;
+    move("", name(receiver), amount, true);
+  }
+
   /// From the room that is there, then from the room that comes; returns nothing, as claims shrink.
   void take_room(std::size_t receiver, std::int64_t most) {
     const std::int64_t at_once = std::min(most, now_);
@@ -321,6 +331,7 @@ class Stage {
       const auto last = std::find_if(first, receivers_.end(), [&](std::size_t at) {
         return by_priority && queues_.queues[at].priority != queues_.queues[*first].priority;
       });
+      for (auto at = first; at != last; ++at) take_what_it_uses(*at);
       for (auto at = first; at != last; ++at) {
         take_room(*at, std::min(share(*at).recorded, claim(*at)));
       }

@@ -311,6 +311,7 @@ struct PlanAction {
   std::string node;           ///< bind, nominate, reserve: where to. evict: where it runs.
   std::string ask;            ///< evict: for whom, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
+  std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
 };
@@ -335,6 +336,7 @@ struct Plan {
   std::vector<PlanQueue> queues;           ///< By name; none: there are no queues.
   std::vector<PlanQueueMove> queue_moves;  ///< In the order in which they were decided.
   std::vector<PlanResourceGroup> resource_groups;
+  std::vector<PlanReplicaStatus> replica_status;  ///< By namespace and name; those that change.
   std::vector<PlanAsk> asks;
   std::vector<PlanAction> actions;
   std::vector<PlanStatus> status;

@@ -11,6 +11,7 @@
 #include "model/selector.hpp"
 #include "model/validation_priorities.hpp"
 #include "model/validation_queues.hpp"
+#include "model/validation_replicas.hpp"
 #include "model/validation_topology.hpp"
 
 namespace makeway {
@@ -48,6 +49,7 @@ Problems find_errors(const Cluster& cluster) {
   check_groups(findings);
   check_pods(findings);
   check_queues(findings);
+  check_replicas(findings);
   return findings.take();
 }
 
@@ -207,6 +209,7 @@ Problems lint(const Cluster& cluster) {
   lint_workloads(findings);
   lint_budgets(findings);
   lint_queues(findings);
+  lint_replicas(findings);
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {

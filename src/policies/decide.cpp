@@ -10,6 +10,7 @@
 #include "policies/plan_end.hpp"
 #include "policies/queue/queue_policy.hpp"
 #include "policies/queue/queue_room.hpp"
+#include "policies/replica/replica_policy.hpp"
 #include "policies/required_node/required_node_policy.hpp"
 #include "policies/workload/group_policy.hpp"
 #include "policies/workload/pod_policy.hpp"
@@ -45,12 +46,13 @@ std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
 }
 
 /// In the order in which they are decided. A missing creation time counts as the latest.
-std::vector<PendingUnit> pending_units(const Cluster& cluster) {
+std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& replicas) {
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> pods;
   for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    if (pending(cluster, PodIndex{slot})) pods.push_back(PodIndex{slot});
+    const PodIndex pod{slot};
+    if (pending(cluster, pod) && replicas.schedule_of(pod) == nullptr) pods.push_back(pod);
   }
   std::ranges::sort(pods, {}, [&](PodIndex pod) {
     return std::pair(cluster.text(cluster.pods().namespace_name[pod]),
@@ -123,6 +125,35 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
   return std::nullopt;
 }
 
+/// Why the schedule cannot ask.
+std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configuration& configuration,
+                                        const AskName& name) {
+  const auto& schedules = cluster.own<ReplicaSchedule>();
+  const auto found = schedules.find({name.namespace_name, name.name});
+  if (found == schedules.end()) {
+    return ask_problem(name, "there is no such schedule", "see makeway snapshot");
+  }
+  if (!configuration.replica.enabled) {
+    return ask_problem(name, "replica.enabled is false", "set it to true");
+  }
+  if (found->second.unmet == 0) {
+    return ask_problem(name, "it has no unmet replicas",
+                       "only a schedule with unmet replicas asks");
+  }
+  return std::nullopt;
+}
+
+/// A pod whose placement is not ours cannot ask.
+std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskName& name,
+                                             PodIndex pod) {
+  const ReplicaSchedule* const schedule = pod.exists() ? replicas.schedule_of(pod) : nullptr;
+  if (schedule == nullptr) return std::nullopt;
+  return ask_problem(name,
+                     fmt::format("it belongs to ReplicaSchedule {}/{}, and Kubernetes places it",
+                                 schedule->namespace_name, schedule->name),
+                     "ask for the schedule");
+}
+
 /// The places that are given for the pods of the ask.
 std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
                                   UnitIndex unit, std::vector<PodOnNode>& places) {
@@ -155,15 +186,24 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   std::vector<PendingUnit> units;
   std::vector<PodOnNode> given;
   std::int64_t others = 0;
-  if (request.ask) {
+  ReplicaPods replicas(cluster, configuration);
+  if (request.ask && request.ask->kind == AskKind::replica_schedule) {
+    if (auto problem = find_replica_ask(cluster, configuration, *request.ask)) {
+      return {{}, {*std::move(problem)}};
+    }
+    others = pending_pods(cluster);
+  } else if (request.ask) {
     PendingUnit unit;
     if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
+    if (auto problem = find_placed_elsewhere(replicas, *request.ask, unit.pod)) {
+      return {{}, {*std::move(problem)}};
+    }
     if (auto problem = find_given(cluster, request, unit.unit, given))
       return {{}, {*std::move(problem)}};
     units.push_back(unit);
     others = pending_pods(cluster) - own_pending(cluster, unit);
   } else {
-    units = pending_units(cluster);
+    units = pending_units(cluster, replicas);
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
@@ -191,6 +231,7 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
       classes.done(unit.pod);
     }
   }
+  decide_replicas(cycle, request.ask);
   cycle.plan.preset = request.preset;
   cycle.plan.others_pending = others;
   finish_plan(cycle);
@@ -216,6 +257,9 @@ Time newest_time(const Cluster& cluster) {
     const std::optional<PodGroup>& object = cluster.groups()[group].object;
     if (object && object->created) newest = std::max(newest, *object->created);
     if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
+  }
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    newest = std::max(newest, newest_time(schedule));
   }
   return newest;
 }

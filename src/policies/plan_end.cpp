@@ -4,6 +4,7 @@
 
 #include "model/group_status.hpp"
 #include "policies/plan_losses.hpp"
+#include "policies/replica/replica_actions.hpp"
 
 namespace makeway {
 namespace {
@@ -33,6 +34,7 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
 }
 
 void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
+  if (ask.replicas) return add_replica_actions(ask, plan);
   add_evictions(ask, plan);
   for (const PodPlacement& placement : ask.placements) {
     const bool bound = ask.outcome == Outcome::fits;
@@ -89,7 +91,7 @@ class Identity {
   std::uint64_t hash_ = 0;
 };
 
-void add_queues(const Plan& plan, Identity& identity) {
+void add_queues(Identity& identity, const Plan& plan) {
   for (const PlanQueue& queue : plan.queues) {
     identity.add(queue.name);
     for (const PlanQueueShare& share : queue.shares) {
@@ -99,13 +101,19 @@ void add_queues(const Plan& plan, Identity& identity) {
       identity.add(share.preempting);
     }
   }
+  for (const PlanQueueMove& move : plan.queue_moves) {
+    identity.add(move.resource);
+    identity.add(move.from);
+    identity.add(move.to);
+    identity.add(move.amount);
+  }
 }
 
 std::string identity_of(const Plan& plan) {
   Identity identity;
   identity.add(plan.configuration_hash);
   identity.add(plan.now.ms);
-  add_queues(plan, identity);
+  add_queues(identity, plan);
   for (const PlanAsk& ask : plan.asks) {
     identity.add(ask_text(ask));
     identity.add(choice_name(ask.outcome));
@@ -123,6 +131,14 @@ std::string identity_of(const Plan& plan) {
       identity.add(victim.name);
       identity.add(victim.uid);
     }
+  }
+  for (const PlanAction& action : plan.actions) {
+    if (!action.scale && action.type != ActionType::force_delete) continue;
+    identity.add(choice_name(action.type));
+    identity.add(action.namespace_name);
+    identity.add(action.name);
+    identity.add(action.scale ? action.scale->plane : action.uid);
+    identity.add(action.scale ? action.scale->committed_after : 0);
   }
   return identity.text();
 }

@@ -31,6 +31,7 @@ class Losses {
 };
 
 void Losses::add(PlanAsk& ask) {
+  if (ask.replicas) return;  // Its policy has counted.
   ask.pending_seconds = pending_seconds(ask);
   std::map<std::pair<std::string, std::string>, PlanDisruptedGroup> groups;
   std::vector<PodIndex> leaving;

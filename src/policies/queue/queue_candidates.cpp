@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
+#include "engine/required_node.hpp"
 
 namespace makeway {
 
@@ -30,6 +31,12 @@ std::span<const QueueCandidate> QueueCandidates::of(QueueRow row) const {
   return std::span(candidates_).subspan(begin, begins_[row.value + 1] - begin);
 }
 
+/// Pinned pods are not held to what their queue may use: made to leave, they would just come back.
+bool QueueCandidates::may_leave(PodIndex pod) const {
+  const bool pinned = cycle_.configuration.required_node.enabled && is_pinned(cycle_.cluster, pod);
+  return !pinned && cycle_.rules.may_leave(cycle_.after, pod);
+}
+
 void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t priority_below) {
   const Cluster& cluster = cycle_.cluster;
   const PodColumns& pods = cluster.pods();
@@ -44,7 +51,7 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
     const Unit& unit = cluster.units()[index];
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
     if (!whole) {
-      if (cycle_.rules.may_leave(cycle_.after, pod)) add(row, index, std::span(&pod, 1));
+      if (may_leave(pod)) add(row, index, std::span(&pod, 1));
       continue;
     }
     if (seen[index.value] != 0) continue;

@@ -49,6 +49,7 @@ class QueueCandidates {
   bool name_before(const QueueCandidate& a, const QueueCandidate& b) const;
 
  private:
+  bool may_leave(PodIndex pod) const;
   void collect(std::span<const std::uint8_t> marked, std::int64_t priority_below);
   void add(QueueRow row, UnitIndex unit, std::span<const PodIndex> pods);
   void order();

@@ -87,7 +87,7 @@ void QueuePlan::write() {
                                        .at_once = move.at_once});
   }
   for (const QueueRow row : table_.leaves()) {
-    if (claims(row) || !claims_[row.value].losses.empty()) write_ask(row);
+    if (claims(row) || is_over(row) || !claims_[row.value].losses.empty()) write_ask(row);
   }
 }
 
@@ -130,6 +130,15 @@ bool QueuePlan::claims(QueueRow row) const {
   return false;
 }
 
+/// It uses more than it may, as the cycle found it.
+bool QueuePlan::is_over(QueueRow row) const {
+  for (std::size_t column = 0; column < table_.resources(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    if (numbers.staying() > numbers.allocated_before) return true;
+  }
+  return false;
+}
+
 void QueuePlan::write_ask(QueueRow row) {
   PlanAsk ask;
   ask.kind = AskKind::queue;
@@ -150,8 +159,7 @@ Outcome QueuePlan::outcome_of(QueueRow row) const {
   if (std::ranges::any_of(claim.moves, [](const QueueMove* move) { return !move->at_once; })) {
     return Outcome::waits;
   }
-  const bool unmet = !unmet_text(row).empty();
-  return unmet && claim.moves.empty() ? Outcome::infeasible : Outcome::fits;
+  return unmet_text(row).empty() && stuck_text(row).empty() ? Outcome::fits : Outcome::infeasible;
 }
 
 /// "cpu 1, memory 9Gi"
@@ -172,8 +180,23 @@ std::string QueuePlan::unmet_text(QueueRow row) const {
   for (std::size_t column = 0; column < table_.resources(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t unmet = numbers.deserved - numbers.allocated - numbers.preempting;
-    if (unmet <= 0) continue;
+    const bool tolerated = unmet <= cycle_.configuration.queue.rounding_tolerance &&
+                           (numbers.rounded || !table_.in_devices(column));
+    if (unmet <= 0 || tolerated) continue;
     texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), unmet)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// What it uses beyond what it may, and nobody who holds it may leave.
+std::string QueuePlan::stuck_text(QueueRow row) const {
+  std::vector<std::string> texts;
+  for (std::size_t column = 0; column < table_.resources(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    const std::int64_t stuck =
+        numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
+    if (stuck <= 0) continue;
+    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), stuck)));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -194,6 +217,10 @@ std::string QueuePlan::reason_of(QueueRow row) const {
   const bool overuse =
       std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
   if (overuse) parts.emplace_back("it uses more than it may, so pods of its own leave");
+  if (const std::string stuck = stuck_text(row); !stuck.empty()) {
+    parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
+  }
+  if (parts.empty()) parts.emplace_back("it may use what it uses");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

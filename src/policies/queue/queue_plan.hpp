@@ -40,10 +40,12 @@ class QueuePlan {
   void write_queues();
   void write_ask(QueueRow row);
   bool claims(QueueRow row) const;
+  bool is_over(QueueRow row) const;
   Outcome outcome_of(QueueRow row) const;
   std::string reason_of(QueueRow row) const;
   std::string amounts_text(std::span<const QueueMove* const> moves) const;
   std::string unmet_text(QueueRow row) const;
+  std::string stuck_text(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;
   std::string lost_on(const Loss& loss) const;
   std::string resource(std::size_t column) const;

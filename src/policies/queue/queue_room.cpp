@@ -135,6 +135,26 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
   return victims;
 }
 
+std::vector<PodPlacement> QueueRoom::awaited(std::span<const PodIndex> coming) const {
+  const std::vector<std::int64_t> wanted = requests(coming);
+  const auto is_short = [&](const ResourceAmount& item) {
+    const std::size_t column = table_.column(item.resource);
+    return column != QueueTable::no_column && wanted[column] > 0 && item.amount > 0 &&
+           saturated_add(now_.used(row_, column), wanted[column]) >
+               table_.at(row_, column).allocated;
+  };
+  std::vector<PodPlacement> pods;
+  for (const PodIndex pod : cycle_.gone) {
+    if (table_.row_of(pod) != row_) continue;
+    const RequestRow held = cycle_.cluster.requests(cycle_.cluster.pods().requests[pod]);
+    if (std::ranges::any_of(held, is_short)) {
+      pods.push_back(placement_of(cycle_.cluster, pod, cycle_.cluster.pods().node[pod]));
+    }
+  }
+  std::ranges::sort(pods);
+  return pods;
+}
+
 std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
   const std::vector<std::int64_t> missing = shortage(coming);
   std::vector<std::string> texts;

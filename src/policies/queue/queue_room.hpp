@@ -38,6 +38,9 @@ class QueueRoom : public VictimScope {
   /// when that cannot be: then `has_room_later` stays false.
   std::vector<PodIndex> find_victims(std::span<const PodIndex> coming, std::int32_t priority) const;
 
+  /// Pods of the queue that are leaving and hold what these are short of now.
+  std::vector<PodPlacement> awaited(std::span<const PodIndex> coming) const;
+
   /// "queue team-a may use cpu 4 and uses 4"
   std::string full_text(std::span<const PodIndex> coming) const;
   std::string name() const { return std::string(table_.entry(row_).name); }

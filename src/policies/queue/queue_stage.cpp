@@ -35,10 +35,15 @@ class RoomMover {
   std::int64_t giveable(QueueRow row) const;
 
   void serve(std::span<const QueueRow> band);
+  void keep_used(QueueRow receiver);
   std::int64_t take_now(QueueRow receiver, std::int64_t most);
   std::int64_t take_coming(QueueRow receiver, std::int64_t most);
   void take_from_givers(QueueRow receiver, std::int64_t wanted);
-  void take(QueueRow giver, QueueRow receiver, std::int64_t amount);
+  struct Part {
+    QueueRow row;
+    std::int64_t amount = 0;
+  };
+  void take(Part& giver, QueueRow receiver, std::int64_t amount);
 
   QueueTable& table_;
   const QueueCandidates& candidates_;
@@ -46,17 +51,12 @@ class RoomMover {
   std::size_t column_;
   std::vector<QueueMove>& moves_;
 
-  struct Part {
-    QueueRow row;
-    std::int64_t amount = 0;
-  };
   std::vector<Part> given_back_;  ///< Not taken by anybody yet; by name.
-  std::vector<Part> overhang_;    ///< Used above allocated; who gives first comes first.
   std::int64_t now_ = 0;          ///< Room that nobody holds.
   std::int64_t coming_ = 0;       ///< Room that comes; negative: promised more than there is.
   std::vector<QueueRow> receivers_;
-  std::vector<QueueRow> givers_;
-  std::size_t giver_ = 0;  ///< Those before it have nothing more to give.
+  std::vector<Part> givers_;  ///< With what they can still give.
+  std::size_t giver_ = 0;     ///< Those before it have nothing more to give.
 };
 
 /// (D - A) / D, exactly; nobody who deserves nothing receives.
@@ -106,15 +106,10 @@ void RoomMover::count_room() {
     const QueueNumbers& numbers = of(row);
     held += std::max(numbers.allocated, numbers.used);
     allocated += numbers.allocated;
-    if (numbers.used > numbers.allocated) {
-      overhang_.push_back({.row = row, .amount = numbers.used - numbers.allocated});
-    }
   }
   const Wide now = std::max<Wide>(0, table_.total(column_) - held);
   now_ = static_cast<std::int64_t>(now);
   coming_ = static_cast<std::int64_t>(table_.total(column_) - allocated - now);
-  std::ranges::stable_sort(
-      overhang_, [this](const Part& a, const Part& b) { return gives_first(a.row, b.row); });
 }
 
 void RoomMover::list_receivers() {
@@ -158,9 +153,11 @@ std::int64_t RoomMover::giveable(QueueRow row) const {
 
 void RoomMover::list_givers() {
   for (const QueueRow row : table_.leaves()) {
-    if (giveable(row) > 0) givers_.push_back(row);
+    const std::int64_t amount = giveable(row);
+    if (amount > 0) givers_.push_back({.row = row, .amount = amount});
   }
-  std::ranges::stable_sort(givers_, [this](QueueRow a, QueueRow b) { return gives_first(a, b); });
+  std::ranges::stable_sort(
+      givers_, [this](const Part& a, const Part& b) { return gives_first(a.row, b.row); });
 }
 
 /// By (U - D) / D.
@@ -177,6 +174,7 @@ bool RoomMover::gives_first(QueueRow a, QueueRow b) const {
 
 /// Receivers of one priority: first what they were promised, then each to the full.
 void RoomMover::serve(std::span<const QueueRow> band) {
+  for (const QueueRow row : band) keep_used(row);
   for (const QueueRow row : band) {
     std::int64_t promised = std::min(of(row).promised_before, of(row).deserved - of(row).allocated);
     if (promised <= 0) continue;
@@ -189,6 +187,17 @@ void RoomMover::serve(std::span<const QueueRow> band) {
     wanted -= take_coming(row, wanted);
     if (wanted > 0 && !tolerated(row, wanted)) take_from_givers(row, wanted);
   }
+}
+
+/// What its own pods hold above its allocation, and go on holding, is its own first.
+void RoomMover::keep_used(QueueRow receiver) {
+  QueueNumbers& numbers = of(receiver);
+  const std::int64_t above = numbers.staying() - numbers.allocated;
+  const std::int64_t amount = std::min({above, coming_, numbers.deserved - numbers.allocated});
+  if (amount <= 0) return;
+  coming_ -= amount;
+  numbers.allocated += amount;
+  moves_.push_back({.column = column_, .from = {}, .to = receiver, .amount = amount});
 }
 
 std::int64_t RoomMover::take_now(QueueRow receiver, std::int64_t most) {
@@ -215,42 +224,31 @@ std::int64_t RoomMover::take_coming(QueueRow receiver, std::int64_t most) {
   if (amount == 0) return 0;
   coming_ -= amount;
   of(receiver).preempting += amount;
-  std::int64_t left = amount;
-  for (Part& part : overhang_) {
-    const std::int64_t piece = std::min(left, part.amount);
-    if (piece == 0) continue;
-    moves_.push_back(
-        {.column = column_, .from = part.row, .to = receiver, .amount = piece, .at_once = false});
-    part.amount -= piece;
-    left -= piece;
-  }
+  moves_.push_back(
+      {.column = column_, .from = {}, .to = receiver, .amount = amount, .at_once = false});
   return amount;
 }
 
 void RoomMover::take_from_givers(QueueRow receiver, std::int64_t wanted) {
-  while (wanted > 0 && giver_ < givers_.size()) {
-    const QueueRow giver = givers_[giver_];
-    std::int64_t left = giveable(giver);
-    const std::int64_t missing = std::max<std::int64_t>(0, std::min(left, -coming_));
-    if (missing > 0) {
-      take(giver, {}, missing);
-      coming_ += missing;
-      left -= missing;
-    }
-    const std::int64_t amount = std::min(left, wanted);
-    if (amount > 0) {
-      take(giver, receiver, amount);
-      of(receiver).preempting += amount;
-      wanted -= amount;
-    }
-    if (wanted > 0) ++giver_;
+  for (; wanted > 0 && giver_ < givers_.size(); ++giver_) {
+    Part& giver = givers_[giver_];
+    const std::int64_t missing = std::max<std::int64_t>(0, std::min(giver.amount, -coming_));
+    take(giver, {}, missing);
+    coming_ += missing;
+    const std::int64_t amount = std::min(giver.amount, wanted);
+    take(giver, receiver, amount);
+    of(receiver).preempting += amount;
+    wanted -= amount;
+    if (giver.amount > 0) return;
   }
 }
 
-void RoomMover::take(QueueRow giver, QueueRow receiver, std::int64_t amount) {
-  of(giver).allocated -= amount;
+void RoomMover::take(Part& giver, QueueRow receiver, std::int64_t amount) {
+  if (amount == 0) return;
+  giver.amount -= amount;
+  of(giver.row).allocated -= amount;
   moves_.push_back(
-      {.column = column_, .from = giver, .to = receiver, .amount = amount, .at_once = false});
+      {.column = column_, .from = giver.row, .to = receiver, .amount = amount, .at_once = false});
 }
 
 }  // namespace

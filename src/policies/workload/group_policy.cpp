@@ -54,7 +54,7 @@ class GroupDecision {
   std::optional<GroupCandidate> search();
   enum class Queued : std::uint8_t { now, later };
   bool keep_to_queue(std::vector<PodOnNode>& places, Queued when) const;
-  bool may_start(std::span<const PodOnNode> places) const;
+  bool starts_at_once(std::span<const PodOnNode> places);
   bool suits_queue(GroupCandidate& candidate);
   void queue_is_full(std::span<const PodOnNode> places);
   std::string waits_reason() const;
@@ -73,9 +73,10 @@ class GroupDecision {
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
   std::optional<GroupCandidate> runner_up_;
-  bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
-  bool given_apart_ = false;   ///< No domain contains the places that are given.
-  bool modest_ = false;        ///< No member takes room that is nominated to anybody.
+  bool minimum_runs_ = false;     ///< And victims are taken for the minimum only.
+  bool given_apart_ = false;      ///< No domain contains the places that are given.
+  bool modest_ = false;           ///< No member takes room that is nominated to anybody.
+  bool waits_for_queue_ = false;  ///< Nodes have room now.
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
 
@@ -209,17 +210,15 @@ bool GroupDecision::fits_later() {
     return false;
   }
   places = std::move(within);
-  const bool at_once = find_leavers(places) && may_start(places);
+  const bool at_once = starts_at_once(places);
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
   return true;
 }
 
 std::string GroupDecision::waits_reason() const {
-  if (cycle_.queues && ask_.waits_for.empty()) {
-    return fmt::format("waits until queue {} has what it is promised", cycle_.queues->name());
-  }
-  return group_waits_reason(ask_);
+  return waits_for_queue_ ? queue_waits_reason(ask_, cycle_.queues->name())
+                          : group_waits_reason(ask_);
 }
 
 /// Drops members beyond those that are needed until its queue has room for the rest. False: it has
@@ -237,8 +236,14 @@ bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) c
   }
 }
 
-bool GroupDecision::may_start(std::span<const PodOnNode> places) const {
-  return !cycle_.queues || cycle_.queues->has_room_now(pods_of(places));
+/// Otherwise says for whom they wait.
+bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
+  if (!find_leavers(places)) return false;
+  const std::vector<PodIndex> coming = pods_of(places);
+  if (!cycle_.queues || cycle_.queues->has_room_now(coming)) return true;
+  waits_for_queue_ = true;
+  ask_.waits_for = cycle_.queues->awaited(coming);
+  return false;
 }
 
 /// A place for each, and enough of its queue gone. False: too little of it may leave.
@@ -406,8 +411,7 @@ void GroupDecision::preempt() {
   if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
   if (task_.given.empty()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.
-  const bool at_once =
-      chosen->victims.pods.empty() && find_leavers(chosen->places) && may_start(chosen->places);
+  const bool at_once = chosen->victims.pods.empty() && starts_at_once(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
   explain_group_victims(cycle_, *chosen, runner_up_ ? &*runner_up_ : nullptr, ask_);
   const Outcome outcome = !chosen->victims.pods.empty() ? Outcome::preempts

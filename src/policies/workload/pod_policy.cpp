@@ -124,11 +124,14 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
 
 bool PodPolicy::finds_room_now(NodeIndex node) {
   place(node);
-  const bool at_once = !cycle_.queues || cycle_.queues->has_room_now(self());
-  ask_.outcome = at_once ? Outcome::fits : Outcome::waits;
-  ask_.reason =
-      at_once ? fits_reason(ask_)
-              : fmt::format("waits until queue {} has what it is promised", cycle_.queues->name());
+  if (!cycle_.queues || cycle_.queues->has_room_now(self())) {
+    ask_.outcome = Outcome::fits;
+    ask_.reason = fits_reason(ask_);
+  } else {
+    ask_.outcome = Outcome::waits;
+    ask_.waits_for = cycle_.queues->awaited(self());
+    ask_.reason = queue_waits_reason(ask_, cycle_.queues->name());
+  }
   return true;
 }
 

@@ -1,5 +1,7 @@
 #include "policies/workload/queue_victims.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "policies/queue/queue_room.hpp"
@@ -47,19 +49,13 @@ bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int3
   Scratch& world = cycle.after;
   const Scratch::Checkpoint before = world.checkpoint();
   world.remove(result.victims.pods);
-  std::vector<PodIndex> pods = result.victims.pods;
-  if (!cycle.queues->has_room_later(coming)) {
-    const std::vector<PodIndex> more = cycle.queues->find_victims(coming, priority);
-    if (more.empty()) {
-      world.rollback(before);
-      return false;
-    }
-    pods.insert(pods.end(), more.begin(), more.end());
-  } else {
-    world.rollback(before);
-    return true;
-  }
+  const bool enough = cycle.queues->has_room_later(coming);
+  const std::vector<PodIndex> more =
+      enough ? std::vector<PodIndex>{} : cycle.queues->find_victims(coming, priority);
   world.rollback(before);
+  if (more.empty()) return enough;
+  std::vector<PodIndex> pods = result.victims.pods;
+  pods.insert(pods.end(), more.begin(), more.end());
   VictimList all = units_of(cycle, pods, priority);
   for (const VictimUnit& unit : all.units) world.remove(all.pods_of(unit));
   std::vector<VictimUnit> units;
@@ -85,6 +81,11 @@ bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int3
                            .budget_violations = result.budget_violations});
   world.rollback(before);
   return true;
+}
+
+std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {
+  return ask.waits_for.empty() ? fmt::format("waits until queue {} has what it is promised", queue)
+                               : fmt::format("waits until queue {} uses less than it may", queue);
 }
 
 }  // namespace makeway

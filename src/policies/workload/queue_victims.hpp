@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "engine/score.hpp"
 #include "policies/cycle.hpp"
@@ -22,5 +24,8 @@ struct VictimsAndScore {
 /// places. False: not enough of the queue may leave; nothing has changed.
 bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int32_t priority,
                        const std::function<bool()>& fit, VictimsAndScore result);
+
+/// There is room on nodes, and its queue waits for some.
+std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue);
 
 }  // namespace makeway
