@@ -1,4 +1,4 @@
-// Every file of examples/workload and examples/required-node says in its first comment which
+// Every file of examples/workload, examples/required-node and examples/session says in its first comment which
 // commands to run and what must come out, worked out by hand:
 //
 //   # $ makeway plan -f examples/workload/NAME.yaml
@@ -127,7 +127,7 @@ void expect_planned(const RunResult& result, const std::vector<std::string>& exp
 }
 
 /// Each has a document of the same name in docs/policies.
-constexpr std::array<std::string_view, 2> folders = {"required-node", "workload"};
+constexpr std::array<std::string_view, 3> folders = {"required-node", "session", "workload"};
 
 /// "workload/gang-minimum"
 std::vector<std::string> example_names() {
