@@ -35,8 +35,9 @@ class ActionJudge {
   void judge() {
     for (const HeardAsk& ask : hearing_.asks) expect(ask);
     for (const PlanAction& action : hearing_.plan.actions) {
-      if (action.type == ActionType::wait || concerns_session(action)) continue;
-      --open_[key_of(action)];
+      const bool of_replicas = action.scale || action.type == ActionType::force_delete;
+      const bool judged_elsewhere = of_replicas || concerns_session(action);
+      if (action.type != ActionType::wait && !judged_elsewhere) --open_[key_of(action)];
     }
     for (const auto& [key, count] : open_) {
       if (count == 0) continue;

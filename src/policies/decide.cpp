@@ -8,6 +8,9 @@
 #include "model/object_text.hpp"
 #include "policies/cycle.hpp"
 #include "policies/plan_end.hpp"
+#include "policies/queue/queue_policy.hpp"
+#include "policies/queue/queue_room.hpp"
+#include "policies/replica/replica_policy.hpp"
 #include "policies/required_node/required_node_policy.hpp"
 #include "policies/session/session_policy.hpp"
 #include "policies/workload/group_policy.hpp"
@@ -52,12 +55,13 @@ void sort_by_turn(std::vector<PendingUnit>& units) {
 }
 
 /// In the order in which they are decided. A missing creation time counts as the latest.
-std::vector<PendingUnit> pending_units(const Cluster& cluster) {
+std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& replicas) {
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> pods;
   for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    if (pending(cluster, PodIndex{slot})) pods.push_back(PodIndex{slot});
+    const PodIndex pod{slot};
+    if (pending(cluster, pod) && replicas.schedule_of(pod) == nullptr) pods.push_back(pod);
   }
   std::ranges::sort(pods, {}, [&](PodIndex pod) {
     return std::pair(cluster.text(cluster.pods().namespace_name[pod]),
@@ -128,6 +132,35 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
   return std::nullopt;
 }
 
+/// Why the schedule cannot ask.
+std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configuration& configuration,
+                                        const AskName& name) {
+  const auto& schedules = cluster.own<ReplicaSchedule>();
+  const auto found = schedules.find({name.namespace_name, name.name});
+  if (found == schedules.end()) {
+    return ask_problem(name, "there is no such schedule", "see makeway snapshot");
+  }
+  if (!configuration.replica.enabled) {
+    return ask_problem(name, "replica.enabled is false", "set it to true");
+  }
+  if (found->second.unmet == 0) {
+    return ask_problem(name, "it has no unmet replicas",
+                       "only a schedule with unmet replicas asks");
+  }
+  return std::nullopt;
+}
+
+/// A pod whose placement is not ours cannot ask.
+std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskName& name,
+                                             PodIndex pod) {
+  const ReplicaSchedule* const schedule = pod.exists() ? replicas.schedule_of(pod) : nullptr;
+  if (schedule == nullptr) return std::nullopt;
+  return ask_problem(name,
+                     fmt::format("it belongs to ReplicaSchedule {}/{}, and Kubernetes places it",
+                                 schedule->namespace_name, schedule->name),
+                     "ask for the schedule");
+}
+
 /// Sessions take their turns among the others, or alone where one of them is asked for.
 std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanRequest& request,
                                     std::vector<PendingUnit>& units) {
@@ -185,20 +218,30 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   std::vector<PodOnNode> given;
   std::int64_t others = 0;
   const bool asks_session = request.ask && request.ask->kind == AskKind::session;
-  if (asks_session) {
+  ReplicaPods replicas(cluster, configuration);
+  if (request.ask && request.ask->kind == AskKind::replica_schedule) {
+    if (auto problem = find_replica_ask(cluster, configuration, *request.ask)) {
+      return {{}, {*std::move(problem)}};
+    }
+    others = pending_pods(cluster);
+  } else if (asks_session) {
     others = pending_pods(cluster);
   } else if (request.ask) {
     PendingUnit unit;
     if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
+    if (auto problem = find_placed_elsewhere(replicas, *request.ask, unit.pod)) {
+      return {{}, {*std::move(problem)}};
+    }
     if (auto problem = find_given(cluster, request, unit.unit, given))
       return {{}, {*std::move(problem)}};
     units.push_back(unit);
     others = pending_pods(cluster) - own_pending(cluster, unit);
   } else {
-    units = pending_units(cluster);
+    units = pending_units(cluster, replicas);
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
+  decide_queues(cycle);
   std::optional<SessionPolicy> sessions;
   if (configuration.session.enabled && (asks_session || !cluster.own<Session>().empty())) {
     sessions.emplace(cycle);
@@ -213,20 +256,23 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
     if (is_pod(unit) && !required_node.handles(unit.pod)) pods.push_back(unit.pod);
   }
   AskClasses classes(cycle, pods);
-  cycle.plan.asks.reserve(units.size());
+  cycle.plan.asks.reserve(cycle.plan.asks.size() + units.size());
   for (const PendingUnit& unit : units) {
+    const bool pinned = is_pod(unit) && required_node.handles(unit.pod);
+    if (cycle.queues) cycle.queues->turn_to(pinned ? UnitIndex{} : unit.unit);
     const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
     if (unit.turn) {
       sessions->take(*unit.turn);
     } else if (!is_pod(unit)) {
       decide_group(cycle, unit.unit, given);
-    } else if (required_node.handles(unit.pod)) {
+    } else if (pinned) {
       required_node.decide(unit.pod, only);
     } else {
       decide_pod(cycle, classes.of(unit.pod), unit.pod, only);
       classes.done(unit.pod);
     }
   }
+  decide_replicas(cycle, request.ask);
   if (sessions) sessions->describe_groups();
   cycle.plan.preset = request.preset;
   cycle.plan.others_pending = others;
@@ -261,6 +307,9 @@ Time newest_time(const Cluster& cluster) {
     const std::optional<PodGroup>& object = cluster.groups()[group].object;
     if (object && object->created) newest = std::max(newest, *object->created);
     if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
+  }
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    newest = std::max(newest, newest_time(schedule));
   }
   return newest;
 }
