@@ -288,7 +288,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
                });
   }
   list_field(writer, "status", plan.status, write_status);
-  if (detail == PlanDetail::with_explanation) write_resource_groups(writer, plan);
+  write_resource_groups(writer, plan);
   writer.integer_field("othersPending", plan.others_pending);
   write_cost(writer, plan.cost);
   writer.end_object();

@@ -158,7 +158,6 @@ void finish_plan(Cycle& cycle) {
   plan.actions.reserve(plan.asks.size() + victims);
   plan.status.reserve(plan.asks.size() + victims);
   for (const PlanAsk& ask : plan.asks) add_actions(cycle.cluster, ask, plan);
-  add_ended_graces(cycle.cluster, plan);
   plan.id = identity_of(plan);
 }
 

@@ -176,25 +176,23 @@ bool all_fit(const SessionTable& table, const SessionEntry& entry,
 
 bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
   Kind& kind = kind_of(entry);
-  if (!kind.no_room) {
-    const std::vector<std::uint32_t>& places = placer_.find(entry, room_.both());
-    if (!places.empty()) {
-      ask.outcome = Outcome::fits;
-      settle(entry, places, ask);
-      return true;
-    }
-    kind.no_room = !placer_.stopped();
+  // What will not fit does not fit now.
+  if (kind.no_room) return false;
+  if (room_.too_large(entry)) {
+    kind.no_room = true;
+    return false;
   }
-  if (!kind.no_room_after) {
-    const std::vector<std::uint32_t>& places = placer_.find(entry, room_.after());
-    if (!places.empty()) {
-      ask.outcome = Outcome::waits;
-      settle(entry, places, ask);
-      return true;
-    }
-    kind.no_room_after = !placer_.stopped();
-    if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
-  }
+  const auto look_in = [&](RoomRows& room, Outcome outcome) {
+    const std::vector<std::uint32_t>& places = placer_.find(entry, room);
+    if (places.empty()) return false;
+    ask.outcome = outcome;
+    settle(entry, places, ask);
+    return true;
+  };
+  if (look_in(room_.both(), Outcome::fits)) return true;
+  if (cycle_.worlds_differ && look_in(room_.after(), Outcome::waits)) return true;
+  kind.no_room = !placer_.stopped();
+  if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
   return false;
 }
 
@@ -243,7 +241,7 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const std::uint32_t> candidates = candidates_.of(entry);
   ask.session->candidates = static_cast<std::int64_t>(candidates.size());
   Kind& kind = kind_of(entry);
-  const bool hopeless = kind.no_help;
+  const bool hopeless = kind.no_help || (candidates.empty() && kind.no_room);
   const bool found =
       !hopeless &&
       victims_.find(entry, candidates, room_.after(),
@@ -261,13 +259,10 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
     const bool proven = ask.bounds_reached.empty();
     kind.no_help = kind.no_help || proven;
     ask.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-    if (hopeless) {
-      ask.reason = kind.reason;
-      ask.explanation.refusals = kind.refusals;
-    } else {
-      tell_no_help(cycle_, table_, entry, victims_.room(), candidates.size(), ask);
-      kind.reason = ask.reason;
-      kind.refusals = ask.explanation.refusals;
+    tell_no_help(table_, entry, candidates.size(), ask);
+    if (cycle_.explain) {
+      const RoomRows& room = victims_.without_all(entry, candidates, room_.after());
+      tell_refusals(cycle_, table_, entry, room, ask);
     }
     return;
   }

@@ -57,11 +57,8 @@ class SessionPolicy {
   /// nobody leaves, so what did not fit once does not fit.
   struct Kind {
     std::uint64_t growth = 0;
-    bool no_room = false;
-    bool no_room_after = false;
-    bool no_help = false;  ///< Not even if all left who may; and what was said about it:
-    std::string reason;
-    std::vector<PlanRefusal> refusals;
+    bool no_room = false;  ///< Neither now nor when those who leave have left.
+    bool no_help = false;  ///< Not even if all left who may.
   };
 
   void find_kinds();
