@@ -11,7 +11,10 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
     : hearing_(hearing), queues_(*hearing.queues) {
   for (const NaiveQueue& queue : queues_.queues) {
     Row& row = rows_.emplace_back();
-    const auto told = std::ranges::find(hearing.plan.queues, queue.name, &PlanQueue::name);
+    auto told = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
+    if (told != hearing.plan.queues.end() && told->name != queue.name) {
+      told = hearing.plan.queues.end();
+    }
     for (std::size_t column = 0; column < queue.shares.size(); ++column) {
       const NaiveShare& share = queue.shares[column];
       row.allocated.push_back(share.allocated);

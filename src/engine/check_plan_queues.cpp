@@ -196,7 +196,14 @@ class QueueAskJudge {
       if (ask.entry->kind == AskKind::queue) asks_[ask.entry->name] = &ask;
     }
     for (const auto& [name, ask] : asks_) {
-      for (const HeardVictim& victim : ask->victims) victims_.try_emplace(victim.pod, ask);
+      for (const HeardVictim& victim : ask->victims) {
+        const std::size_t from = queues_.queue_of(victim.pod);
+        const bool is_new = victims_.try_emplace(victim.pod, ask).second;
+        if (is_new && from != NaiveQueues::none) lost_[from].push_back(victim.pod);
+      }
+    }
+    for (const PlanQueueMove& move : hearing.plan.queue_moves) {
+      if (!move.at_once) taken_.emplace(move.from, move.resource, move.to);
     }
   }
 
@@ -242,8 +249,11 @@ class QueueAskJudge {
   const Cluster& cluster_;
   const NaiveQueues& queues_;
   EvictionRules rules_;
-  std::map<std::string, const HeardAsk*> asks_;  ///< By queue.
-  std::map<PodIndex, const HeardAsk*> victims_;  ///< Of queues.
+  std::map<std::string, const HeardAsk*> asks_;        ///< By queue.
+  std::map<PodIndex, const HeardAsk*> victims_;        ///< Of queues.
+  std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
+  /// Giver, resource and receiver of what moves later.
+  std::set<std::tuple<std::string, std::string, std::string>> taken_;
 };
 
 /// Queues come before everybody else, by name.
@@ -270,6 +280,10 @@ void QueueAskJudge::judge_ask(std::size_t queue) {
     const std::int64_t claim = each.deserved - each.before;
     must = must || each.over_before() > 0 || claim > queues_.tolerance(queue, column);
     may = may || must || claim > 0 || each.used > each.before;
+  }
+  // Who only makes up for nodes that went away has nobody else to tell it under.
+  for (std::size_t column = 0; column < columns() && !may; ++column) {
+    may = taken_.contains({queues_.queues[queue].name, std::string(resource(column)), ""});
   }
   const auto ask = asks_.find(queues_.queues[queue].name);
   if (ask == asks_.end()) {
@@ -306,7 +320,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
     coming = coming || each.preempting > 0;
     open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
     rounding = rounding || (claim > 0 && unmet > 0);
-    stuck = stuck || share(queue, column).over_before() > 0;
+    stuck = stuck || each.used - each.leaving > each.allocated;
     goes = goes || each.used > each.allocated_before;
   }
   std::set<Outcome> right;
@@ -356,8 +370,8 @@ void QueueAskJudge::judge_losses(std::size_t queue) {
   std::vector<PodIndex> away;
   std::map<UnitIndex, std::vector<PodIndex>> whole;
   std::vector<std::vector<PodIndex>> units;
-  for (const auto& [pod, ask] : victims_) {
-    if (queues_.queue_of(pod) != queue || rules_.leaving(pod)) continue;
+  for (const PodIndex pod : lost_[queue]) {
+    if (rules_.leaving(pod)) continue;
     away.push_back(pod);
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
@@ -407,7 +421,6 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
     return hearing_.breaches.add(9, ask.text,
                                  fmt::format("victim {} is of no queue", cluster_.pod_key(pod)));
   }
-  const Row row = queues_.requests(pod);
   const std::string& loser = queues_.queues[from].name;
   // A group of mode `all` leaves whole: what it holds is what counts.
   const Row held = sum(rules_.leaves_with(pod));
@@ -415,11 +428,10 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   for (std::size_t column = 0; column < columns(); ++column) {
     if (held[column] <= 0) continue;
     fine = fine || (loser == ask.entry->name && share(from, column).over_before() > 0);
-    for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
-      // What makes up for nodes that went away goes to nobody, on behalf of who asked.
-      fine = fine || (move.resource == resource(column) && move.from == loser && !move.at_once &&
-                      (move.to == ask.entry->name || move.to.empty()));
-    }
+    // What makes up for nodes that went away goes to nobody, on behalf of who asked.
+    const std::string name(resource(column));
+    fine = fine || taken_.contains({loser, name, ask.entry->name}) ||
+           taken_.contains({loser, name, ""});
   }
   if (fine) return;
   hearing_.breaches.add(
