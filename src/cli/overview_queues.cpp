@@ -26,7 +26,7 @@ PodsByQueue pods_by_queue(const Cluster& cluster) {
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
     PodsOfQueue& count = by_id[cluster.units()[pods.unit[pod]].queue];
     if (pods.node[pod].exists()) {
       ++count.bound;

@@ -59,7 +59,8 @@ std::string verdict_text(const PlanAsk& ask) {
         const auto replicas = static_cast<std::uint64_t>(scaled_down(*ask.replicas));
         return fmt::format("preempts {}", counted(replicas, "replica"));
       }
-      return fmt::format("preempts {}{}", counted(ask.victims.size(), "pod"), on);
+      return fmt::format("preempts {}{}",
+                         counted(ask.victims.size(), ask.session ? "session" : "pod"), on);
     case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
     case Outcome::infeasible: return "is infeasible";
     case Outcome::not_found: return "has no place that was found";
@@ -83,6 +84,7 @@ bool leaves_with_others(const PlanVictim& victim) {
 
 std::string victims_table(const PlanAsk& ask, const Palette& palette) {
   if (ask.victims.empty()) return {};
+  if (ask.session) return session_victims_table(ask, palette);
   const bool units = std::ranges::any_of(ask.victims, leaves_with_others);
   const bool budgets = std::ranges::any_of(ask.victims, &PlanVictim::violates_budget);
   std::vector<Column> columns = {{.heading = ""}, {.heading = "VICTIM"}};
@@ -111,7 +113,9 @@ std::string victims_table(const PlanAsk& ask, const Palette& palette) {
 /// Where the members of a group go; a lone pod's place stands in its heading.
 std::string placements_table(const PlanAsk& ask, const Palette& palette) {
   if (ask.kind == AskKind::pod || ask.placements.empty()) return {};
-  Table table({{.heading = ""}, {.heading = "MEMBER"}, {.heading = "NODE"}});
+  const bool kernels = ask.session.has_value();
+  if (kernels && ask.placements.size() == 1) return {};
+  Table table({{.heading = ""}, {.heading = kernels ? "KERNEL" : "MEMBER"}, {.heading = "NODE"}});
   for (const PodPlacement& placement : ask.placements) {
     table.row({{.text = "+", .tone = Tone::good},
                {.text = fmt::format("{}/{}", placement.namespace_name, placement.name)},
@@ -282,10 +286,15 @@ std::string laws_text(const Plan& plan) {
 std::string totals_text(const Plan& plan) {
   std::array<std::uint64_t, choice_names<Outcome>.size()> counts{};
   std::uint64_t victims = 0;
+  std::uint64_t sessions = 0;
   for (const PlanAsk& ask : plan.asks) {
     ++counts[static_cast<std::size_t>(ask.outcome)];
-    victims += ask.victims.size();
     if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
+    (ask.session ? sessions : victims) += ask.victims.size();
+  }
+  std::string preempted = victims > 0 || sessions == 0 ? counted(victims, "pod") : std::string();
+  if (sessions > 0) {
+    preempted += fmt::format("{}{}", victims > 0 ? " and " : "", counted(sessions, "session"));
   }
   std::vector<std::string> parts;
   const auto part = [&](Outcome outcome, std::string_view one, std::string_view several,
@@ -295,7 +304,7 @@ std::string totals_text(const Plan& plan) {
     parts.push_back(fmt::format("{} {}{}", grouped(count), count == 1 ? one : several, rest));
   };
   part(Outcome::fits, "fits", "fit");
-  part(Outcome::preempts, "preempts", "preempt", fmt::format(" {}", counted(victims, "pod")));
+  part(Outcome::preempts, "preempts", "preempt", " " + preempted);
   part(Outcome::waits, "waits", "wait");
   part(Outcome::infeasible, "is infeasible", "are infeasible");
   part(Outcome::not_found, "has no place that was found", "have no place that was found");
@@ -315,6 +324,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     text += below;
     after_body = !below.empty();
   }
+  text += resource_groups_text(plan, palette);
   if (plan.asks.empty()) {
     text += "Nothing is pending.\n";
   } else {

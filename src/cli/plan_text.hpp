@@ -27,6 +27,10 @@ std::string reservation_text(const PlanAsk& ask, const PlanTextOptions& options)
 
 /// Everything below the heading of an ask for replicas; plan_replica.cpp.
 std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options);
+/// Who leaves for a session, and what becomes of each; plan_session.cpp.
+std::string session_victims_table(const PlanAsk& ask, const Palette& palette);
+/// Each resource group with its sessions: who is pending, runs, goes and comes back.
+std::string resource_groups_text(const Plan& plan, const Palette& palette);
 
 /// What --explain adds below an ask; plan_explanation.cpp.
 std::string explanation_text(const PlanAsk& ask, const Palette& palette);

@@ -23,6 +23,7 @@ std::optional<HeardAsk> find_queue(const NaiveQueues& queues, HeardAsk heard) {
 /// The unit that asks; nothing when it is not there or not pending.
 std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& configuration,
                                  const NaiveQueues& queues, const PlanAsk& entry) {
+  if (entry.kind == AskKind::session) return find_session(cluster, entry);
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
   if (entry.kind == AskKind::queue) return find_queue(queues, std::move(heard));
   if (entry.kind == AskKind::pod) {
@@ -78,7 +79,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
       hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
       continue;
     }
-    find_victims(hearing, *heard);
+    if (!heard->session) find_victims(hearing, *heard);
     hearing.asks.push_back(std::move(*heard));
   }
   judge_queues(hearing);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,14 @@ struct HeardAsk {
   std::int32_t priority = 0;         ///< The unit's scheduling priority.
   std::vector<PodIndex> pods;        ///< The pod, or the members of the group.
   std::vector<HeardVictim> victims;  ///< Those that are bound pods, each once.
+  // Of a session (check_plan_sessions.cpp), whose victims are sessions:
+  bool session = false;
+  std::vector<PodIndex> rows_leaving;  ///< Of its victims' kernels; each once.
+  struct RowPlace {
+    PodIndex row;
+    NodeIndex node;
+  };
+  std::vector<RowPlace> rows_coming;  ///< Of its own kernels.
 };
 
 struct Hearing {
@@ -94,6 +103,11 @@ class EvictionRules {
 };
 
 void judge_queues(Hearing& hearing);    ///< The queue stage: laws 1, 3, 4, 8 and 9.
+/// The session that asks, with the rows of the kernels that come and go; nothing: it is not there.
+std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
+/// An action about a session or one of its kernels.
+bool concerns_session(const PlanAction& action);
+
 void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6, that nobody leaves twice.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.
 void judge_document(Hearing& hearing);  ///< Law 9.

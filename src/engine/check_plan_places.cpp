@@ -306,6 +306,10 @@ void judge_places(Hearing& hearing) {
       walk.settle(ask);
       continue;
     }
+    if (ask.session) {
+      walk.settle_session(ask);
+      continue;
+    }
     judge_form(walk, ask);
     if (ask.entry->kind == AskKind::pod) {
       PodJudge(walk, ask).judge();

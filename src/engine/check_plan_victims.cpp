@@ -27,6 +27,7 @@ std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
   const PodColumns& pods = cluster_.pods();
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster_.units()[pods.unit[pod]];
+  if (flags.kernel) return "it is a kernel of a session";
   if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
   if (settings.protect_opted_out && opt_out == OptOut::protects) {
     if (flags.opted_out) return "it opted out of preemption";
@@ -112,6 +113,7 @@ class VictimJudge {
     for (const HeardAsk& ask : hearing_.asks) find_placed(ask);
     for (const HeardAsk& ask : hearing_.asks) {
       if (!asked_.insert(ask.text).second) report(8, ask, "it asks twice");
+      if (ask.session) continue;
       judge_ask(ask);
       for (const HeardVictim& victim : ask.victims) {
         judge_priority(ask, victim);

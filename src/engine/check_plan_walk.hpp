@@ -96,6 +96,7 @@ class PlanWalk {
   bool promises_hold();
 
   void settle(const HeardAsk& ask);
+  void settle_session(const HeardAsk& ask);
   /// Law 3 in the end: what later asks took and got leaves room for everybody still to come.
   void judge_promises();
 

@@ -82,6 +82,7 @@ std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
   const ProtectionSettings& protection = configuration_.protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
+  if (flags.kernel) return "kernel of a session";
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
@@ -101,6 +102,7 @@ std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
 
 std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod,
                                             std::int32_t ask_priority) const {
+  if (survey_.cluster().pods().flags[pod].kernel) return "kernel of a session";
   if (priority_of(pod) >= ask_priority) return "not of lower priority";
   if (leaving(pod)) return "leaving, and its time is up";
   if ((*settled_)[pod] != 0) return "placed by this plan";

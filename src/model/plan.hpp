@@ -312,6 +312,8 @@ struct PlanAction {
   std::string ask;            ///< evict: for whom, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
+  /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
+  std::optional<Time> until = std::nullopt;
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
 };

@@ -12,6 +12,7 @@
 #include "model/validation_priorities.hpp"
 #include "model/validation_queues.hpp"
 #include "model/validation_replicas.hpp"
+#include "model/validation_sessions.hpp"
 #include "model/validation_topology.hpp"
 
 namespace makeway {
@@ -50,6 +51,7 @@ Problems find_errors(const Cluster& cluster) {
   check_pods(findings);
   check_queues(findings);
   check_replicas(findings);
+  check_sessions(findings);
   return findings.take();
 }
 
@@ -210,6 +212,7 @@ Problems lint(const Cluster& cluster) {
   lint_budgets(findings);
   lint_queues(findings);
   lint_replicas(findings);
+  lint_sessions(findings);
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {

@@ -98,7 +98,7 @@ std::vector<QueuePods> pods_of(const Cluster& cluster, const QueueTree& tree) {
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
     const StringId name = cluster.units()[pods.unit[pod]].queue;
     const auto [at, is_new] = places.try_emplace(name, no_place);
     if (is_new) {

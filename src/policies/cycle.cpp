@@ -103,6 +103,7 @@ class PromiseKeeper {
 }  // namespace
 
 std::string pod_text(const Cluster& cluster, PodIndex pod) {
+  if (cluster.pods().flags[pod].kernel) return "kernel " + cluster.pod_key(pod);
   return object_text("Pod", cluster.text(cluster.pods().namespace_name[pod]),
                      cluster.pods().name[pod.value]);
 }
@@ -119,6 +120,13 @@ std::string node_name(const Cluster& cluster, NodeIndex node) {
 }
 
 PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node) {
+  if (cluster.pods().flags[pod].kernel) {
+    const std::string key = cluster.pod_key(pod);
+    const std::size_t slash = key.find('/');
+    return {.namespace_name = key.substr(0, slash),
+            .name = key.substr(slash + 1),
+            .node = node_name(cluster, node)};
+  }
   return {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
           .name = std::string(cluster.pods().name[pod.value]),
           .node = node_name(cluster, node)};

@@ -5,6 +5,7 @@
 #include "model/group_status.hpp"
 #include "policies/plan_losses.hpp"
 #include "policies/replica/replica_actions.hpp"
+#include "policies/session/session_actions.hpp"
 
 namespace makeway {
 namespace {
@@ -35,6 +36,7 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
 
 void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
   if (ask.replicas) return add_replica_actions(ask, plan);
+  if (ask.kind == AskKind::session) return add_session_actions(cluster, ask, plan);
   add_evictions(ask, plan);
   for (const PodPlacement& placement : ask.placements) {
     const bool bound = ask.outcome == Outcome::fits;

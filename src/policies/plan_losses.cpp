@@ -119,7 +119,7 @@ Time Losses::pending_since(const Group& group) const {
 void add_losses(Cycle& cycle) {
   Losses losses(cycle);
   for (PlanAsk& ask : cycle.plan.asks) {
-    losses.add(ask);
+    if (ask.kind != AskKind::session) losses.add(ask);  // A session's entry has its own already.
     cycle.plan.cost = sum(cycle.plan.cost, ask.cost);
   }
 }

@@ -1,5 +1,5 @@
-// Every file of examples/queue, required-node and workload says in its first comment which commands
-// to run and what must come out, worked out by hand:
+// Every file of the folders below says in its first comment which commands to run and what must
+// come out, worked out by hand:
 //
 //   # $ makeway plan -f examples/workload/NAME.yaml
 //   # > PodGroup default/gang (priority 100) preempts on n1, n2
@@ -182,7 +182,8 @@ void expect_planned(const RunResult& result, const std::vector<std::string>& exp
 }
 
 /// Each has a document of the same name in docs/policies.
-constexpr std::array<std::string_view, 3> folders = {"queue", "required-node", "workload"};
+constexpr std::array<std::string_view, 4> folders = {"queue", "required-node", "session",
+                                                     "workload"};
 
 /// "workload/gang-minimum"
 std::vector<std::string> example_names() {

@@ -44,7 +44,7 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
   std::vector<PodIndex> members;
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || !pods.node[pod].exists()) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
     const UnitIndex index = pods.unit[pod];
     const QueueRow row = table_.row_of(index);
     if (marked[row.value] == 0 || cycle_.rules.priority_of(pod) >= priority_below) continue;
