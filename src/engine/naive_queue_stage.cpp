@@ -1,6 +1,7 @@
 #include "engine/naive_queue_stage.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -198,6 +199,7 @@ class Stage {
       if (queues_.queues[at].leaf) leaves_.push_back(at);
     }
     give_back();
+    cut_promises();
     find_room();
     find_receivers();
     find_givers();
@@ -213,7 +215,7 @@ class Stage {
   NaiveShare& share(std::size_t queue) { return queues_.queues[queue].shares[column_]; }
   const std::string& name(std::size_t queue) const { return queues_.queues[queue].name; }
   std::int64_t claim(std::size_t queue) {
-    return share(queue).deserved - share(queue).allocated - share(queue).preempting;
+    return share(queue).deserved - share(queue).allocated - taken_[queue].sum;
   }
 
   void move(const std::string& from, const std::string& to, std::int64_t amount, bool at_once) {
@@ -230,6 +232,26 @@ class Stage {
     }
   }
 
+  /// Where more is allocated than there is, what nobody uses is no promise.
+  void cut_promises() {
+    Wide above = -Wide{queues_.totals[column_]};
+    for (const std::size_t at : leaves_) above += share(at).allocated;
+    std::vector<std::size_t> unused = leaves_;
+    std::erase_if(unused, [this](std::size_t at) { return share(at).allocated <= share(at).used; });
+    std::ranges::stable_sort(unused, [this](std::size_t a, std::size_t b) {
+      const std::int64_t first = share(a).allocated - share(a).used;
+      const std::int64_t second = share(b).allocated - share(b).used;
+      return first != second ? first > second : name(a) < name(b);
+    });
+    for (const std::size_t at : unused) {
+      if (above <= 0) return;
+      const Wide cut = std::min<Wide>(above, share(at).allocated - share(at).used);
+      above -= cut;
+      share(at).allocated -= static_cast<std::int64_t>(cut);
+      move(name(at), "", static_cast<std::int64_t>(cut), true);
+    }
+  }
+
   void find_room() {  // 2
     Wide held = 0;
     Wide allocated = 0;
@@ -241,7 +263,7 @@ class Stage {
     const Wide now = total - held;
     const Wide coming = total - allocated - std::max<Wide>(now, 0);
     now_ = static_cast<std::int64_t>(std::max<Wide>(now, 0));
-    coming_ = static_cast<std::int64_t>(std::max<Wide>(coming, 0));
+    pool_ = static_cast<std::int64_t>(std::max<Wide>(now, 0) + std::max<Wide>(coming, 0));
     missing_ = static_cast<std::int64_t>(std::max<Wide>(-coming, 0));
   }
 
@@ -288,40 +310,66 @@ class Stage {
 
   /// What its own pods hold above its allocation, and will go on holding, is its own first.
   void take_what_it_uses(std::size_t receiver) {
-    NaiveShare& own = share(receiver);
-    const std::int64_t above = std::max<std::int64_t>(0, own.used - own.leaving - own.allocated);
-    const std::int64_t amount = std::min({claim(receiver), above, coming_});
-    coming_ -= amount;
-    own.allocated += amount;
-    move("", name(receiver), amount, true);
+    const NaiveShare& own = share(receiver);
+    take_room(receiver, std::max<std::int64_t>(0, own.used - own.leaving - own.allocated));
   }
 
-  /// From the room that is there, then from the room that comes; returns nothing, as claims shrink.
+  /// Of room that is there or comes.
   void take_room(std::size_t receiver, std::int64_t most) {
-    const std::int64_t at_once = std::min(most, now_);
-    now_ -= at_once;
-    share(receiver).allocated += at_once;
-    move("", name(receiver), at_once, true);
-    const std::int64_t later = std::min(most - at_once, coming_);
-    coming_ -= later;
-    share(receiver).preempting += later;
-    move("", name(receiver), later, false);
+    const std::int64_t amount = std::min({claim(receiver), most, pool_});
+    pool_ -= amount;
+    taken_[receiver].sum += amount;
+    taken_[receiver].room += amount;
   }
 
   void take_from_givers(std::size_t receiver) {
     std::int64_t wanted = claim(receiver);
     if (wanted <= queues_.tolerance(receiver, column_)) return;
+    std::int64_t all = 0;
+    for (const Giver& giver : givers_) all += giver.most;
+    if (all <= missing_) return;  // Nobody would get anything.
     for (Giver& giver : givers_) {
-      const std::int64_t taken = std::min(giver.most, wanted + missing_);
-      const std::int64_t made_up = std::min(taken, missing_);
-      giver.most -= taken;
+      const std::int64_t given = std::min(giver.most, wanted + missing_);
+      const std::int64_t made_up = std::min(given, missing_);
+      giver.most -= given;
       missing_ -= made_up;
-      wanted -= taken - made_up;
-      share(giver.queue).allocated -= taken;
-      share(receiver).preempting += taken - made_up;
+      wanted -= given - made_up;
+      share(giver.queue).allocated -= given;
       move(name(giver.queue), "", made_up, false);
-      move(name(giver.queue), name(receiver), taken - made_up, false);
+      if (given == made_up) continue;
+      taken_[receiver].sum += given - made_up;
+      taken_[receiver].given.push_back({.queue = giver.queue, .most = given - made_up});
     }
+  }
+
+  /// Which part of what was taken is allocated at once: as much as the queue's pods hold already,
+  /// then room that is there.
+  void settle() {
+    for (const std::size_t at : receivers_) {
+      std::int64_t held = std::max<std::int64_t>(0, share(at).used - share(at).allocated);
+      const std::int64_t from_room = std::min(held, taken_[at].room);
+      taken_[at].room -= from_room;
+      held -= from_room;
+      give(at, "", from_room, true);
+      for (Giver& giver : taken_[at].given) {
+        const std::int64_t piece = std::min(held, giver.most);
+        held -= piece;
+        giver.most -= piece;
+        give(at, name(giver.queue), piece, true);
+      }
+    }
+    for (const std::size_t at : receivers_) {
+      const std::int64_t at_once = std::min(taken_[at].room, now_);
+      now_ -= at_once;
+      give(at, "", at_once, true);
+      give(at, "", taken_[at].room - at_once, false);
+      for (const Giver& giver : taken_[at].given) give(at, name(giver.queue), giver.most, false);
+    }
+  }
+
+  void give(std::size_t receiver, const std::string& from, std::int64_t amount, bool at_once) {
+    (at_once ? share(receiver).allocated : share(receiver).preempting) += amount;
+    move(from, name(receiver), amount, at_once);
   }
 
   void serve() {
@@ -341,6 +389,7 @@ class Stage {
       }
       first = last;
     }
+    settle();
   }
 
   NaiveQueues& queues_;
@@ -350,8 +399,14 @@ class Stage {
   std::vector<std::size_t> leaves_;
   std::vector<std::size_t> receivers_;
   std::vector<Giver> givers_;
+  struct Taken {
+    std::int64_t sum = 0;
+    std::int64_t room = 0;
+    std::vector<Giver> given;
+  };
+  std::map<std::size_t, Taken> taken_;
   std::int64_t now_ = 0;
-  std::int64_t coming_ = 0;
+  std::int64_t pool_ = 0;     ///< What is there, and what comes.
   std::int64_t missing_ = 0;  ///< What is promised twice.
 };
 

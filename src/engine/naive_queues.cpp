@@ -119,6 +119,21 @@ std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
   return row;
 }
 
+/// Whether each of its requests is within what some node has, and nothing else is unknown.
+bool NaiveQueues::fits_some_node(PodIndex pod) const {
+  if (!cluster_.shape(cluster_.pods().shape[pod]).unsupported.empty()) return false;
+  const auto some_node_has = [this](const ResourceAmount& wanted) {
+    if (wanted.amount <= 0) return true;
+    return std::ranges::any_of(cluster_.nodes_by_name(), [&](NodeIndex node) {
+      const RequestRow has = cluster_.requests(cluster_.nodes().allocatable[node]);
+      return std::ranges::any_of(has, [&](const ResourceAmount& each) {
+        return each.resource == wanted.resource && each.amount >= wanted.amount;
+      });
+    });
+  };
+  return std::ranges::all_of(cluster_.requests(cluster_.pods().requests[pod]), some_node_has);
+}
+
 /// Also what the objects say about the past.
 void NaiveQueues::count_pods(Time now) {
   const EvictionRules rules(cluster_, configuration_, now);
@@ -135,7 +150,9 @@ void NaiveQueues::count_pods(Time now) {
       NaiveShare& share = queues[queue].shares[column];
       if (bound) share.used = saturated_add(share.used, row[column]);
       if (bound && leaving && !rules.overdue(pod)) share.leaving += row[column];
-      if (!bound && !leaving) share.pending = saturated_add(share.pending, row[column]);
+      if (!bound && !leaving && fits_some_node(pod)) {
+        share.pending = saturated_add(share.pending, row[column]);
+      }
     }
   }
   for (NaiveQueue& queue : queues) {

@@ -102,6 +102,7 @@ struct NaiveQueues {
  private:
   void find_resources();
   void find_queues();
+  bool fits_some_node(PodIndex pod) const;
   void count_pods(Time now);
   void find_candidates(Time now);
   std::string_view queue_name(PodIndex pod) const;

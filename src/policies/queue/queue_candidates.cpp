@@ -11,24 +11,52 @@ QueueCandidates::QueueCandidates(Cycle& cycle, const QueueTable& table,
                                  std::span<const std::uint8_t> marked, std::int64_t priority_below)
     : cycle_(cycle), table_(table) {
   collect(marked, priority_below);
-  order();
-  if (cycle.budgets.any()) charge_budgets();
-  begins_.assign(table.size() + 1, candidates_.size());
-  freeable_.assign(table.size() * table.resources(), 0);
-  for (std::size_t at = candidates_.size(); at-- > 0;) {
-    const QueueRow row = candidates_[at].queue;
-    begins_[row.value] = at;
-    add_amounts(candidates_[at],
-                std::span(freeable_).subspan(row.value * table.resources(), table.resources()));
+  std::ranges::sort(candidates_, [this](const QueueCandidate& a, const QueueCandidate& b) {
+    if (a.queue != b.queue) return a.queue < b.queue;
+    const int order = compare_importance(a, b);
+    return order != 0 ? order < 0 : name_before(a, b);
+  });
+  ranges_.resize(table.size());
+  for (std::size_t at = 0; at < candidates_.size(); ++at) {
+    Range& range = ranges_[candidates_[at].queue.value];
+    if (range.all == 0) range.begin = at;
+    range.size = ++range.all;
   }
-  for (std::size_t row = table.size(); row-- > 0;) {
-    begins_[row] = std::min(begins_[row], begins_[row + 1]);
+  freeable_.assign(table.size() * table.resources(), 0);
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    cycle.budgets.any() ? charge_budgets(QueueRow{row}) : sum_up(QueueRow{row});
   }
 }
 
-std::span<const QueueCandidate> QueueCandidates::of(QueueRow row) const {
-  const std::size_t begin = begins_[row.value];
-  return std::span(candidates_).subspan(begin, begins_[row.value + 1] - begin);
+void QueueCandidates::sum_up(QueueRow row) {
+  const auto sums =
+      std::span(freeable_).subspan(row.value * table_.resources(), table_.resources());
+  std::ranges::fill(sums, 0);
+  for (const QueueCandidate& candidate : of(row)) add_amounts(candidate, sums);
+}
+
+/// The least important first: what a budget allows goes to them.
+void QueueCandidates::charge_budgets(QueueRow row) {
+  Range& range = ranges_[row.value];
+  const auto all = std::span(candidates_).subspan(range.begin, range.all);
+  if (all.empty()) return;
+  for (QueueCandidate& candidate : all) candidate.violates_budget = false;
+  const auto in_order = [this](const QueueCandidate& a, const QueueCandidate& b) {
+    const int order = compare_importance(a, b);
+    return order != 0 ? order < 0 : name_before(a, b);
+  };
+  std::ranges::sort(all, in_order);
+  cycle_.budgets.start_trial();
+  for (QueueCandidate& candidate : all) {
+    candidate.violates_budget = !cycle_.budgets.charge_all(pods_of(candidate));
+  }
+  std::ranges::sort(all, in_order);
+  range.size = range.all;
+  if (cycle_.configuration.budgets.mode == BudgetMode::strict) {
+    range.size -=
+        static_cast<std::size_t>(std::ranges::count_if(all, &QueueCandidate::violates_budget));
+  }
+  sum_up(row);
 }
 
 /// Pinned pods are not held to what their queue may use: made to leave, they would just come back.
@@ -124,27 +152,6 @@ bool QueueCandidates::name_before(const QueueCandidate& a, const QueueCandidate&
   const StringId b_space = cluster.pods().namespace_name[b.first];
   if (a_space != b_space) return cluster.text(a_space) < cluster.text(b_space);
   return cluster.pods().name[a.first.value] < cluster.pods().name[b.first.value];
-}
-
-void QueueCandidates::order() {
-  std::ranges::sort(candidates_, [this](const QueueCandidate& a, const QueueCandidate& b) {
-    if (a.queue != b.queue) return a.queue < b.queue;
-    const int order = compare_importance(a, b);
-    return order != 0 ? order < 0 : name_before(a, b);
-  });
-}
-
-/// Queue by queue, the least important first: what a budget allows goes to them.
-void QueueCandidates::charge_budgets() {
-  cycle_.budgets.start_trial();
-  for (QueueCandidate& candidate : candidates_) {
-    candidate.violates_budget = !cycle_.budgets.charge_all(pods_of(candidate));
-  }
-  if (cycle_.configuration.budgets.mode == BudgetMode::strict) {
-    std::erase_if(candidates_,
-                  [](const QueueCandidate& candidate) { return candidate.violates_budget; });
-  }
-  order();
 }
 
 }  // namespace makeway

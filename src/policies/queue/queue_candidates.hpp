@@ -35,7 +35,11 @@ class QueueCandidates {
                   std::int64_t priority_below);
 
   /// The least important first; equals by name.
-  std::span<const QueueCandidate> of(QueueRow row) const;
+  std::span<const QueueCandidate> of(QueueRow row) const {
+    return std::span(candidates_).subspan(ranges_[row.value].begin, ranges_[row.value].size);
+  }
+  /// Looks again at what budgets allow in a queue, after others have lost pods.
+  void charge_budgets(QueueRow row);
   std::span<const PodIndex> pods_of(const QueueCandidate& candidate) const {
     return std::span(pods_).subspan(candidate.begin, candidate.size);
   }
@@ -52,14 +56,18 @@ class QueueCandidates {
   bool may_leave(PodIndex pod) const;
   void collect(std::span<const std::uint8_t> marked, std::int64_t priority_below);
   void add(QueueRow row, UnitIndex unit, std::span<const PodIndex> pods);
-  void order();
-  void charge_budgets();
+  void sum_up(QueueRow row);
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t size = 0;  ///< Without those whom strict budgets keep; they stand behind.
+    std::size_t all = 0;
+  };
 
   Cycle& cycle_;
   const QueueTable& table_;
   std::vector<QueueCandidate> candidates_;  ///< Queue by queue.
   std::vector<PodIndex> pods_;
-  std::vector<std::size_t> begins_;  ///< By row, and the end.
+  std::vector<Range> ranges_;  ///< By row.
   std::vector<std::int64_t> freeable_;
 };
 

@@ -24,7 +24,10 @@ QueuePlan::QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidate
       taken_from_(table.size()) {
   for (const QueueMove& move : moves) {
     if (move.to.exists()) claims_[move.to.value].moves.push_back(&move);
-    if (!move.at_once && move.from.exists()) taken_from_[move.from.value].push_back(&move);
+    if (move.to.exists() && move.from.exists()) taken_from_[move.from.value].push_back(&move);
+  }
+  for (std::vector<const QueueMove*>& taken : taken_from_) {
+    std::ranges::stable_partition(taken, [](const QueueMove* move) { return !move->at_once; });
   }
 }
 
@@ -220,7 +223,9 @@ std::string QueuePlan::reason_of(QueueRow row) const {
   if (const std::string stuck = stuck_text(row); !stuck.empty()) {
     parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
   }
-  if (parts.empty()) parts.emplace_back("it may use what it uses");
+  if (parts.empty()) {
+    parts.emplace_back(claims(row) ? "what it lacks is rounding" : "it may use what it uses");
+  }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -55,8 +55,9 @@ class QueuePlan {
   const QueueTable& table_;
   const QueueCandidates& candidates_;
   std::span<const QueueMove> moves_;
-  std::vector<Claim> claims_;                              ///< By row.
-  std::vector<std::vector<const QueueMove*>> taken_from_;  ///< By row: what leaves when pods do.
+  std::vector<Claim> claims_;  ///< By row.
+  std::vector<std::vector<const QueueMove*>>
+      taken_from_;  ///< By row; first what pods there still hold.
   std::vector<Loss> losses_;
 };
 

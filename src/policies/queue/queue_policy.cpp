@@ -41,13 +41,17 @@ std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates
 void decide_queues(Cycle& cycle) {
   if (!cycle.configuration.queue.enabled || cycle.cluster.own<Queue>().empty()) return;
   QueueTable table(cycle.cluster, cycle.configuration, cycle.rules);
-  const QueueCandidates candidates(cycle, table, possible_losers(table),
-                                   QueueCandidates::every_priority);
+  QueueCandidates candidates(cycle, table, possible_losers(table), QueueCandidates::every_priority);
   const std::vector<QueueMove> moves = move_room(table, candidates, cycle.configuration.queue);
   QueuePlan plan(cycle, table, candidates, moves);
   for (const QueueRow row : table.leaves()) {
-    const std::vector<std::int64_t> need = need_of(table, candidates, row);
+    std::vector<std::int64_t> need = need_of(table, candidates, row);
     if (need.empty()) continue;
+    if (cycle.budgets.any()) {
+      candidates.charge_budgets(row);
+      need = need_of(table, candidates, row);
+      if (need.empty()) continue;
+    }
     plan.lose(row, choose_losers(cycle, table, candidates, row, need));
   }
   plan.write();

@@ -26,6 +26,7 @@ class RoomMover {
   const QueueNumbers& of(QueueRow row) const { return table_.at(row, column_); }
 
   void give_back_unused();
+  void cut_promises();
   void count_room();
   void list_receivers();
   void list_givers();
@@ -34,16 +35,26 @@ class RoomMover {
   bool tolerated(QueueRow row, std::int64_t difference) const;
   std::int64_t giveable(QueueRow row) const;
 
-  void serve(std::span<const QueueRow> band);
-  void keep_used(QueueRow receiver);
-  std::int64_t take_now(QueueRow receiver, std::int64_t most);
-  std::int64_t take_coming(QueueRow receiver, std::int64_t most);
-  void take_from_givers(QueueRow receiver, std::int64_t wanted);
   struct Part {
     QueueRow row;
     std::int64_t amount = 0;
   };
-  void take(Part& giver, QueueRow receiver, std::int64_t amount);
+  /// What a receiver gets.
+  struct Taken {
+    std::int64_t sum = 0;
+    std::int64_t room = 0;    ///< That nobody holds, or that comes.
+    std::vector<Part> given;  ///< By whom.
+  };
+  std::int64_t wanted(QueueRow row) const {
+    return of(row).deserved - of(row).allocated - taken_[row.value].sum;
+  }
+  void serve(std::span<const QueueRow> band);
+  void take_room(QueueRow receiver, std::int64_t most);
+  void take_from_givers(QueueRow receiver);
+  void take(Part& giver, std::int64_t amount);
+  void settle();
+  void give_now(QueueRow receiver, std::int64_t amount);
+  void give(QueueRow receiver, QueueRow from, std::int64_t amount, bool at_once);
 
   QueueTable& table_;
   const QueueCandidates& candidates_;
@@ -53,10 +64,13 @@ class RoomMover {
 
   std::vector<Part> given_back_;  ///< Not taken by anybody yet; by name.
   std::int64_t now_ = 0;          ///< Room that nobody holds.
-  std::int64_t coming_ = 0;       ///< Room that comes; negative: promised more than there is.
+  std::int64_t pool_ = 0;         ///< The same with room that comes.
+  std::int64_t missing_ = 0;      ///< Promised more than there is.
   std::vector<QueueRow> receivers_;
-  std::vector<Part> givers_;  ///< With what they can still give.
-  std::size_t giver_ = 0;     ///< Those before it have nothing more to give.
+  std::vector<Part> givers_;   ///< With what they can still give.
+  std::size_t giver_ = 0;      ///< Those before it have nothing more to give.
+  std::int64_t giveable_ = 0;  ///< What all of them can still give.
+  std::vector<Taken> taken_;   ///< By row.
 };
 
 /// (D - A) / D, exactly; nobody who deserves nothing receives.
@@ -68,6 +82,7 @@ int compare_ratio(std::int64_t a, std::int64_t a_whole, std::int64_t b, std::int
 
 void RoomMover::run() {
   give_back_unused();
+  cut_promises();
   count_room();
   list_receivers();
   if (!receivers_.empty()) {
@@ -81,6 +96,7 @@ void RoomMover::run() {
       serve({begin, end});
       begin = end;
     }
+    settle();
   }
   for (const Part& part : given_back_) {
     if (part.amount > 0) {
@@ -99,6 +115,27 @@ void RoomMover::give_back_unused() {
   }
 }
 
+/// More is allocated than there is, since nodes went away: what nobody uses is cut first.
+void RoomMover::cut_promises() {
+  Wide above = -Wide{table_.total(column_)};
+  std::vector<Part> unused;
+  for (const QueueRow row : table_.leaves()) {
+    above += of(row).allocated;
+    const std::int64_t amount = of(row).allocated - of(row).used;
+    if (amount > 0) unused.push_back({.row = row, .amount = amount});
+  }
+  if (above <= 0) return;
+  std::ranges::stable_sort(unused, std::ranges::greater{}, &Part::amount);
+  for (const Part& part : unused) {
+    const Wide cut = std::min<Wide>(above, part.amount);
+    if (cut <= 0) break;
+    above -= cut;
+    of(part.row).allocated -= static_cast<std::int64_t>(cut);
+    moves_.push_back(
+        {.column = column_, .from = part.row, .to = {}, .amount = static_cast<std::int64_t>(cut)});
+  }
+}
+
 void RoomMover::count_room() {
   Wide held = 0;
   Wide allocated = 0;
@@ -109,7 +146,10 @@ void RoomMover::count_room() {
   }
   const Wide now = std::max<Wide>(0, table_.total(column_) - held);
   now_ = static_cast<std::int64_t>(now);
-  coming_ = static_cast<std::int64_t>(table_.total(column_) - allocated - now);
+  const Wide pool = table_.total(column_) - allocated;
+  pool_ = static_cast<std::int64_t>(std::max<Wide>(0, pool));
+  missing_ = static_cast<std::int64_t>(std::max<Wide>(0, -pool));
+  taken_.resize(table_.size());
 }
 
 void RoomMover::list_receivers() {
@@ -155,6 +195,7 @@ void RoomMover::list_givers() {
   for (const QueueRow row : table_.leaves()) {
     const std::int64_t amount = giveable(row);
     if (amount > 0) givers_.push_back({.row = row, .amount = amount});
+    giveable_ = saturated_add(giveable_, amount);
   }
   std::ranges::stable_sort(
       givers_, [this](const Part& a, const Part& b) { return gives_first(a.row, b.row); });
@@ -172,83 +213,96 @@ bool RoomMover::gives_first(QueueRow a, QueueRow b) const {
                        second.deserved) > 0;
 }
 
-/// Receivers of one priority: first what they were promised, then each to the full.
+/// Receivers of one priority: what their own staying pods hold, then what they were promised, then
+/// each to the full.
 void RoomMover::serve(std::span<const QueueRow> band) {
-  for (const QueueRow row : band) keep_used(row);
+  for (const QueueRow row : band) take_room(row, of(row).staying() - of(row).allocated);
+  for (const QueueRow row : band) take_room(row, of(row).promised_before);
   for (const QueueRow row : band) {
-    std::int64_t promised = std::min(of(row).promised_before, of(row).deserved - of(row).allocated);
-    if (promised <= 0) continue;
-    promised -= take_now(row, promised);
-    take_coming(row, promised);
-  }
-  for (const QueueRow row : band) {
-    std::int64_t wanted = of(row).deserved - of(row).allocated - of(row).preempting;
-    wanted -= take_now(row, wanted);
-    wanted -= take_coming(row, wanted);
-    if (wanted > 0 && !tolerated(row, wanted)) take_from_givers(row, wanted);
+    take_room(row, wanted(row));
+    if (wanted(row) > 0 && !tolerated(row, wanted(row))) take_from_givers(row);
   }
 }
 
-/// What its own pods hold above its allocation, and go on holding, is its own first.
-void RoomMover::keep_used(QueueRow receiver) {
-  QueueNumbers& numbers = of(receiver);
-  const std::int64_t above = numbers.staying() - numbers.allocated;
-  const std::int64_t amount = std::min({above, coming_, numbers.deserved - numbers.allocated});
+void RoomMover::take_room(QueueRow receiver, std::int64_t most) {
+  const std::int64_t amount = std::min({most, wanted(receiver), pool_});
   if (amount <= 0) return;
-  coming_ -= amount;
-  numbers.allocated += amount;
-  moves_.push_back({.column = column_, .from = {}, .to = receiver, .amount = amount});
+  pool_ -= amount;
+  taken_[receiver.value].room += amount;
+  taken_[receiver.value].sum += amount;
 }
 
-std::int64_t RoomMover::take_now(QueueRow receiver, std::int64_t most) {
-  const std::int64_t amount = std::max<std::int64_t>(0, std::min(most, now_));
-  if (amount == 0) return 0;
-  now_ -= amount;
-  of(receiver).allocated += amount;
-  std::int64_t left = amount;
-  for (Part& part : given_back_) {
-    const std::int64_t piece = std::min(left, part.amount);
-    if (piece == 0) continue;
-    moves_.push_back({.column = column_, .from = part.row, .to = receiver, .amount = piece});
-    part.amount -= piece;
-    left -= piece;
-  }
-  if (left > 0) {
-    moves_.push_back({.column = column_, .from = {}, .to = receiver, .amount = left});
-  }
-  return amount;
-}
-
-std::int64_t RoomMover::take_coming(QueueRow receiver, std::int64_t most) {
-  const std::int64_t amount = std::max<std::int64_t>(0, std::min(most, coming_));
-  if (amount == 0) return 0;
-  coming_ -= amount;
-  of(receiver).preempting += amount;
-  moves_.push_back(
-      {.column = column_, .from = {}, .to = receiver, .amount = amount, .at_once = false});
-  return amount;
-}
-
-void RoomMover::take_from_givers(QueueRow receiver, std::int64_t wanted) {
-  for (; wanted > 0 && giver_ < givers_.size(); ++giver_) {
+void RoomMover::take_from_givers(QueueRow receiver) {
+  if (giveable_ <= missing_) return;  // Nobody would get anything.
+  for (; wanted(receiver) > 0 && giver_ < givers_.size(); ++giver_) {
     Part& giver = givers_[giver_];
-    const std::int64_t missing = std::max<std::int64_t>(0, std::min(giver.amount, -coming_));
-    take(giver, {}, missing);
-    coming_ += missing;
-    const std::int64_t amount = std::min(giver.amount, wanted);
-    take(giver, receiver, amount);
-    of(receiver).preempting += amount;
-    wanted -= amount;
+    const std::int64_t lost = std::min(giver.amount, missing_);
+    if (lost > 0) {
+      take(giver, lost);
+      missing_ -= lost;
+      moves_.push_back(
+          {.column = column_, .from = giver.row, .to = {}, .amount = lost, .at_once = false});
+    }
+    const std::int64_t amount = std::min(giver.amount, wanted(receiver));
+    if (amount > 0) {
+      take(giver, amount);
+      taken_[receiver.value].sum += amount;
+      taken_[receiver.value].given.push_back({.row = giver.row, .amount = amount});
+    }
     if (giver.amount > 0) return;
   }
 }
 
-void RoomMover::take(Part& giver, QueueRow receiver, std::int64_t amount) {
-  if (amount == 0) return;
+void RoomMover::take(Part& giver, std::int64_t amount) {
   giver.amount -= amount;
+  giveable_ -= amount;
   of(giver.row).allocated -= amount;
+}
+
+// ---- At once or later -------------------------------------------------------------------------
+
+/// At once is what the queue's pods hold already, and room that is there.
+void RoomMover::settle() {
+  for (const QueueRow row : receivers_) {
+    Taken& taken = taken_[row.value];
+    std::int64_t held = std::max<std::int64_t>(0, of(row).used - of(row).allocated);
+    const std::int64_t own = std::min(held, taken.room);
+    taken.room -= own;
+    held -= own;
+    give(row, {}, own, true);
+    for (Part& part : taken.given) {
+      const std::int64_t piece = std::min(held, part.amount);
+      part.amount -= piece;
+      held -= piece;
+      give(row, part.row, piece, true);
+    }
+  }
+  for (const QueueRow row : receivers_) {
+    Taken& taken = taken_[row.value];
+    const std::int64_t now = std::min(taken.room, now_);
+    now_ -= now;
+    give_now(row, now);
+    give(row, {}, taken.room - now, false);
+    for (const Part& part : taken.given) give(row, part.row, part.amount, false);
+  }
+}
+
+/// Told from whom it comes, where somebody gave it back in this cycle.
+void RoomMover::give_now(QueueRow receiver, std::int64_t amount) {
+  for (Part& part : given_back_) {
+    const std::int64_t piece = std::min(amount, part.amount);
+    part.amount -= piece;
+    amount -= piece;
+    give(receiver, part.row, piece, true);
+  }
+  give(receiver, {}, amount, true);
+}
+
+void RoomMover::give(QueueRow receiver, QueueRow from, std::int64_t amount, bool at_once) {
+  if (amount <= 0) return;
+  (at_once ? of(receiver).allocated : of(receiver).preempting) += amount;
   moves_.push_back(
-      {.column = column_, .from = giver.row, .to = receiver, .amount = amount, .at_once = false});
+      {.column = column_, .from = from, .to = receiver, .amount = amount, .at_once = at_once});
 }
 
 }  // namespace

@@ -121,12 +121,36 @@ void QueueTable::list_resources() {
   }
 }
 
+/// By resource, what the node has that has most of it.
+std::vector<std::int64_t> QueueTable::largest_nodes() const {
+  std::vector<std::int64_t> largest(cluster_.resources().size());
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
+      std::int64_t& most = largest[item.resource.value];
+      most = std::max(most, item.amount);
+    }
+  }
+  return largest;
+}
+
+/// Nobody is to leave for a pod that no node could hold.
+bool QueueTable::can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const {
+  const PodColumns& pods = cluster_.pods();
+  return cluster_.shape(pods.shape[pod]).unsupported.empty() &&
+         std::ranges::all_of(cluster_.requests(pods.requests[pod]),
+                             [&](const ResourceAmount& item) {
+                               return item.amount <= largest[item.resource.value];
+                             });
+}
+
 void QueueTable::count_pods(const VictimRules& rules) {
   const PodColumns& pods = cluster_.pods();
+  const std::vector<std::int64_t> largest = largest_nodes();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     const bool bound = pods.node[pod].exists();
     if (!is_pod(pod) || (!bound && pods.deletion[pod] != no_time)) continue;
+    if (!bound && !can_ever_run(pod, largest)) continue;
     const QueueRow row = row_of(pod);
     const bool leaves = bound && rules.credited(pod);
     for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {

@@ -85,6 +85,8 @@ class QueueTable {
   void list_resources();
   /// What sessions hold is not the queues' to divide.
   void subtract_kernels(std::vector<std::int64_t>& sums) const;
+  std::vector<std::int64_t> largest_nodes() const;
+  bool can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const;
   void count_pods(const VictimRules& rules);
   void read_status();
   void divide_all(Division division);
