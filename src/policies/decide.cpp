@@ -243,7 +243,8 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   cycle.explain = request.explain;
   decide_queues(cycle);
   std::optional<SessionPolicy> sessions;
-  if (configuration.session.enabled && (asks_session || !cluster.own<Session>().empty())) {
+  if (configuration.session.enabled &&
+      (asks_session || (!request.ask && !cluster.own<Session>().empty()))) {
     sessions.emplace(cycle);
     if (auto problem = add_sessions(*sessions, request, units)) return {{}, {*std::move(problem)}};
   }
