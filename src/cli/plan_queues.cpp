@@ -79,6 +79,18 @@ Cell preempting_cell(const PlanQueueShare& share) {
   return {.text = amount_text(share.resource, share.preempting), .tone = Tone::warning};
 }
 
+constexpr std::string_view nobody = "room nobody uses";
+
+std::string from_text(const PlanQueueMove& move) {
+  if (!move.from.empty()) return move.from;
+  return std::string(move.at_once ? nobody : "room that is leaving");
+}
+
+std::string to_text(const PlanQueueMove& move) {
+  if (!move.to.empty()) return move.to;
+  return std::string(move.at_once ? nobody : "what is promised already");
+}
+
 class QueuesText {
  public:
   QueuesText(const Plan& plan, const PlanTextOptions& options)
@@ -170,7 +182,6 @@ std::string QueuesText::hidden_text() const {
 }
 
 std::string QueuesText::moves_text() const {
-  constexpr std::string_view nobody = "room nobody uses";
   Table table({{.heading = "MOVES"},
                {.heading = "FROM"},
                {.heading = ""},
@@ -181,9 +192,9 @@ std::string QueuesText::moves_text() const {
     if (!resources_.contains(move.resource) || ++moves > moves_max) continue;
     table.row({{.text = fmt::format("{} {}", short_name(move.resource),
                                     amount_text(move.resource, move.amount))},
-               {.text = std::string(move.from.empty() ? nobody : move.from)},
+               {.text = from_text(move)},
                {.text = "->", .tone = move.at_once ? Tone::good : Tone::warning},
-               {.text = std::string(move.to.empty() ? nobody : move.to)},
+               {.text = to_text(move)},
                {.text = move.at_once ? "at once" : "when its pods are gone",
                 .tone = move.at_once ? Tone::good : Tone::warning}});
   }

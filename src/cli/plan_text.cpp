@@ -289,8 +289,8 @@ std::string totals_text(const Plan& plan) {
   std::uint64_t sessions = 0;
   for (const PlanAsk& ask : plan.asks) {
     ++counts[static_cast<std::size_t>(ask.outcome)];
-    (ask.session ? sessions : victims) += ask.victims.size();
     if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
+    (ask.session ? sessions : victims) += ask.victims.size();
   }
   std::string preempted = victims > 0 || sessions == 0 ? counted(victims, "pod") : std::string();
   if (sessions > 0) {

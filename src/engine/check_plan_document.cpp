@@ -36,8 +36,8 @@ class ActionJudge {
     for (const HeardAsk& ask : hearing_.asks) expect(ask);
     for (const PlanAction& action : hearing_.plan.actions) {
       const bool of_replicas = action.scale || action.type == ActionType::force_delete;
-      const bool judged_elsewhere = of_replicas || concerns_session(action);
-      if (action.type != ActionType::wait && !judged_elsewhere) --open_[key_of(action)];
+      if (action.type == ActionType::wait || of_replicas || concerns_session(action)) continue;
+      --open_[key_of(action)];
     }
     for (const auto& [key, count] : open_) {
       if (count == 0) continue;

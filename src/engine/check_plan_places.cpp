@@ -302,12 +302,12 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
 void judge_places(Hearing& hearing) {
   PlanWalk walk(hearing);
   for (const HeardAsk& ask : hearing.asks) {
-    if (ask.session) {
-      walk.settle_session(ask);
-      continue;
-    }
     if (ask.entry->kind == AskKind::queue) {  // It has no place; see judge_queues.
       walk.settle(ask);
+      continue;
+    }
+    if (ask.session) {
+      walk.settle_session(ask);
       continue;
     }
     judge_form(walk, ask);

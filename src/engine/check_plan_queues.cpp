@@ -141,6 +141,24 @@ void TableJudge::judge_moves() {
     hearing_.breaches.add(9, "", fmt::format("a move of {} {}", move.amount, move.resource));
   }
   judge_balance();
+  if (!queues_.exact) return;
+  // Of room that moves at once only the sums are settled; who makes whom wait is.
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> open;
+  for (const PlanQueueMove& move : queues_.moves) {
+    if (!move.at_once) open[{move.resource, move.from, move.to}] += move.amount;
+  }
+  for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
+    if (!move.at_once) open[{move.resource, move.from, move.to}] -= move.amount;
+  }
+  for (const auto& [key, amount] : open) {
+    const auto& [resource, from, to] = key;
+    if (amount == 0) continue;
+    hearing_.breaches.add(
+        9, "",
+        fmt::format("{} {} too {} moves later from {} to {}", amount > 0 ? amount : -amount,
+                    resource, amount > 0 ? "little" : "much", from.empty() ? "nobody" : from,
+                    to.empty() ? "nobody" : to));
+  }
 }
 
 /// What the table says has changed is what the moves say.

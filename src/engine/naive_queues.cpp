@@ -30,7 +30,8 @@ NaiveQueues::NaiveQueues(const Cluster& cluster, const Configuration& configurat
   run_stage_naively(*this, configuration, cluster);
 }
 
-/// What existing nodes have, cordoned ones too; `pods` is nothing that teams share.
+/// What existing nodes have, cordoned ones too, and sessions do not hold; `pods` is nothing that
+/// teams share.
 void NaiveQueues::find_resources() {
   std::map<std::string_view, std::pair<ResourceIndex, std::int64_t>> found;
   for (const NodeIndex node : cluster_.nodes_by_name()) {
@@ -41,7 +42,17 @@ void NaiveQueues::find_resources() {
       total = saturated_add(total, each.amount);
     }
   }
+  // What sessions hold is no queue's.
+  for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!cluster_.pods().flags[pod].kernel || !cluster_.pods().node[pod].exists()) continue;
+    for (const ResourceAmount& each : cluster_.requests(cluster_.pods().requests[pod])) {
+      const auto at = found.find(cluster_.resources().name(each.resource));
+      if (at != found.end()) at->second.second = saturated_sub(at->second.second, each.amount);
+    }
+  }
   for (const auto& [name, entry] : found) {
+    if (entry.second <= 0) continue;
     resources.push_back(entry.first);
     totals.push_back(entry.second);
   }
@@ -156,8 +167,9 @@ void NaiveQueues::find_candidates(Time now) {
       if (!rules.leaving(member)) together.push_back(member);
     }
     seen.insert(together.begin(), together.end());
-    const bool stays = std::ranges::any_of(
-        together, [&](PodIndex each) { return !rules.protection(each).empty(); });
+    const bool stays = std::ranges::any_of(together, [&](PodIndex each) {
+      return !rules.protection(each).empty() || !pinned_to(cluster_, each).empty();
+    });
     if (stays) continue;
     for (const PodIndex each : together) {
       const bool governed = strict && std::ranges::any_of(budgets, [&](const auto* budget) {

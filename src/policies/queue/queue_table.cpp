@@ -49,9 +49,7 @@ void QueueTable::list_queues(const Configuration& configuration) {
   };
   const auto homeless = [&](std::uint32_t slot) {
     const PodIndex pod{slot};
-    const PodFlags flags = cluster_.pods().flags[pod];
-    return flags.exists && !flags.kernel &&
-           !is_leaf(cluster_.units()[cluster_.pods().unit[pod]].queue);
+    return is_pod(pod) && !is_leaf(cluster_.units()[cluster_.pods().unit[pod]].queue);
   };
   for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
     if (!homeless(slot)) continue;
@@ -90,6 +88,19 @@ void QueueTable::list_queues(const Configuration& configuration) {
   }
 }
 
+void QueueTable::subtract_kernels(std::vector<std::int64_t>& sums) const {
+  for (const auto& [key, kernels] : cluster_.kernel_rows()) {
+    for (const KernelRows& kernel : kernels) {
+      for (const PodIndex row : {kernel.row, kernel.memory}) {
+        if (!row.exists() || !cluster_.pods().node[row].exists()) continue;
+        for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[row])) {
+          sums[item.resource.value] = saturated_sub(sums[item.resource.value], item.amount);
+        }
+      }
+    }
+  }
+}
+
 void QueueTable::list_resources() {
   const ResourceTable& table = cluster_.resources();
   std::vector<std::int64_t> sums(table.size());
@@ -98,6 +109,7 @@ void QueueTable::list_resources() {
       sums[item.resource.value] = saturated_add(sums[item.resource.value], item.amount);
     }
   }
+  subtract_kernels(sums);
   for (std::uint32_t at = 0; at < sums.size(); ++at) {
     if (sums[at] > 0 && ResourceIndex{at} != resource_pods) resources_.push_back(ResourceIndex{at});
   }
@@ -114,8 +126,7 @@ void QueueTable::count_pods(const VictimRules& rules) {
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     const bool bound = pods.node[pod].exists();
-    if (!pods.flags[pod].exists || (!bound && pods.deletion[pod] != no_time)) continue;
-    if (pods.flags[pod].kernel) continue;  // Sessions belong to no queue.
+    if (!is_pod(pod) || (!bound && pods.deletion[pod] != no_time)) continue;
     const QueueRow row = row_of(pod);
     const bool leaves = bound && rules.credited(pod);
     for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {

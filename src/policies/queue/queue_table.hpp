@@ -2,7 +2,8 @@
 //
 // Rows are by name. Pods belong to leaves; a pod that names no queue, or none that is a leaf, to
 // the default queue, which has a row once somebody belongs to it. Divided are the resources that
-// nodes have, except the number of pods; they are columns here, by name, with numbers of their own.
+// nodes have and sessions do not hold, except the number of pods; they are columns here, by name,
+// with numbers of their own.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +77,14 @@ class QueueTable {
   QueueRow row_of(PodIndex pod) const { return row_of(cluster_.pods().unit[pod]); }
 
  private:
+  bool is_pod(PodIndex pod) const {
+    const PodFlags flags = cluster_.pods().flags[pod];
+    return flags.exists && !flags.kernel;
+  }
   void list_queues(const Configuration& configuration);
   void list_resources();
+  /// What sessions hold is not the queues' to divide.
+  void subtract_kernels(std::vector<std::int64_t>& sums) const;
   void count_pods(const VictimRules& rules);
   void read_status();
   void divide_all(Division division);
