@@ -64,12 +64,18 @@ void PlanWalk::settle_session(const HeardAsk& ask) {
     victim_nodes_.insert(cluster_.pods().node[row]);
     if (gone_.insert(row).second) own_after().remove(row);
   }
-  const bool now = ask.entry->outcome == Outcome::fits;
+  std::vector<Place> coming;
   for (const HeardAsk::RowPlace& place : ask.rows_coming) {
-    if (now) now_.place(place.row, place.node);
-    if (!now) own_after();
-    if (after_) after_->place(place.row, place.node);
-    someone_nominated_ = someone_nominated_ || !now;
+    if (after().where(place.row).exists()) continue;
+    coming.push_back({.pod = place.row, .node = place.node});
+  }
+  if (ask.entry->outcome == Outcome::fits) {
+    for (const Place& place : coming) {
+      now_.place(place.pod, place.node);
+      if (after_) after_->place(place.pod, place.node);
+    }
+  } else {
+    nominate(ask, coming);
   }
   decided_.insert(ask.pods.begin(), ask.pods.end());
 }
