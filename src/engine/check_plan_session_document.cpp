@@ -135,10 +135,26 @@ void expect_actions(const Hearing& hearing, const HeardAsk& ask, std::map<Action
   }
 }
 
+/// Who got notice in an earlier cycle and whose grace time is over.
+void expect_ends(const Hearing& hearing, std::map<ActionKey, int>& open) {
+  for (const auto& [key, session] : hearing.cluster.own<Session>()) {
+    const SessionStatus& status = session.status;
+    if (status.phase != SessionPhase::running || !status.ends_at || !status.fate) continue;
+    if (*status.ends_at > hearing.plan.now) continue;
+    ++open[{action_of(*status.fate),
+            fmt::format("{}/{}", session.namespace_name, session.name),
+            session.uid,
+            {},
+            status.preempted_by,
+            {}}];
+  }
+}
+
 }  // namespace
 
 void judge_session_actions(Hearing& hearing) {
   std::map<ActionKey, int> open;
+  if (hearing.configuration.session.enabled) expect_ends(hearing, open);
   for (const HeardAsk& ask : hearing.asks) {
     if (ask.session) expect_actions(hearing, ask, open);
   }

@@ -79,11 +79,6 @@ void SessionJudge::judge_preemptor(const Turn& turn, GroupState& group) {
       report(2, turn,
              fmt::format("it may not preempt: {} comes before it and does not fit", before));
     }
-    if (!head_only && !group.skipped.empty()) {
-      report(2, turn,
-             fmt::format("it may not preempt: preemption can help {}, which comes before it",
-                         group.skipped.front()));
-    }
     if (!turn.entry.session->may_preempt) report(9, turn, "it preempts, and says that it may not");
     const Duration delay = walk_.configuration().engine.preemption_delay;
     if (delay.ms > 0 && turn.session.created && walk_.time() < *turn.session.created + delay) {
@@ -92,7 +87,9 @@ void SessionJudge::judge_preemptor(const Turn& turn, GroupState& group) {
     }
     if (group.preemptor.empty()) group.preemptor = turn.heard.text;
   }
-  if (turn.entry.outcome != Outcome::fits && group.blocked_by.empty()) {
+  // Who is suspended is not in the queue.
+  const bool queued = turn.entry.outcome != Outcome::fits && !turn.runs_on;
+  if (queued && group.blocked_by.empty()) {
     group.blocked_by = turn.heard.text;
   }
 }
@@ -235,9 +232,17 @@ void SessionJudge::add_leaving(KernelRoom& room, const Session& session) const {
   }
 }
 
-void SessionJudge::judge_places(const Turn& turn, GroupState& group) {
+std::vector<NodeIndex> SessionJudge::suspended_on(const Session& session) const {
+  std::vector<NodeIndex> nodes;
+  for (const Kernel& kernel : session.kernels) {
+    nodes.push_back(walk_.cluster().find_node(kernel.node).value_or(NodeIndex{}));
+  }
+  return nodes;
+}
+
+void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
   std::vector<NodeIndex> nodes = rules_.nodes(turn.session);
-  if (turn.runs_on) nodes = turn.places;
+  if (turn.runs_on) nodes = suspended_on(turn.session);
   const std::vector<std::vector<PodIndex>> rows = own_rows(turn);
   const KernelRoom now(walk_.now(), nodes, rows, turn.runs_on);
   KernelRoom after(walk_.after(), nodes, rows, turn.runs_on);
@@ -256,7 +261,7 @@ void SessionJudge::judge_places(const Turn& turn, GroupState& group) {
   take_held(turn, beside_held);
   if (!turn.victims.empty()) judge_needed(turn, now, beside_held);
   if (!turn.victims.empty() && placed) judge_irreducible(turn, beside_held);
-  if (!placed && !turn.runs_on) judge_without_room(turn, beside_held, group);
+  if (!placed) judge_without_room(turn, beside_held, group);
 }
 
 /// Laws 1 and 6, and the choice of victims.
@@ -317,24 +322,26 @@ void SessionJudge::judge_choice(const Turn& turn, const KernelRoom& after) {
                      last.namespace_name, last.name));
 }
 
-/// Law 10, and who could have been helped.
+/// Law 10: there is no room, unless a bound stopped the search; nor would there be if all left who
+/// may, should it be the one to preempt.
 void SessionJudge::judge_without_room(const Turn& turn, const KernelRoom& after,
-                                      GroupState& group) {
+                                      const GroupState& group) {
   const bool delayed = turn.entry.outcome == Outcome::waits;
   if (delayed || !turn.entry.bounds_reached.empty()) return;
-  const bool infeasible = turn.entry.outcome == Outcome::infeasible;
-  const bool head_only = walk_.configuration().session.preemptors == Preemptors::head_only;
-  const bool first = !head_only || group.blocked_by == turn.heard.text;
-  const bool fits = after.find() == Finding::yes;
-  if (fits && infeasible) {
-    return report(10, turn, "it is called infeasible, and fits once others have left");
+  const std::string_view outcome = choice_name(turn.entry.outcome);
+  const auto fits = [&](const KernelRoom& room) {
+    return turn.runs_on ? room.fits(suspended_on(turn.session)) : room.find() == Finding::yes;
+  };
+  if (fits(after)) {
+    return report(10, turn, fmt::format("it is called {}, and there is room for it", outcome));
   }
-  if (!first || !group.preemptor.empty()) return;
+  const bool head_only = walk_.configuration().session.preemptors == Preemptors::head_only;
+  const bool may = head_only ? group.blocked_by == turn.heard.text : group.preemptor.empty();
+  if (!may || turn.runs_on) return;
   KernelRoom room = after;
   for (const Session* const each : candidates(turn)) add_leaving(room, *each);
-  if (room.find() != Finding::yes) return;
-  group.skipped.push_back(turn.heard.text);
-  if (infeasible) report(10, turn, "it is called infeasible, and preemption can help it");
+  if (!fits(room)) return;
+  report(10, turn, fmt::format("it is called {}, and preemption can help it", outcome));
 }
 
 // ---- Nominations (law 7) ------------------------------------------------------------------------
@@ -391,8 +398,13 @@ bool SessionJudge::holder_loses(const Turn& turn, const Session& holder) {
   return !fits;
 }
 
-/// Room is held against asks of equal or lower priority.
+/// Room is held against asks of equal or lower priority, unless it was theirs too.
 void SessionJudge::judge_nominations(const Turn& turn) {
+  const bool own = std::ranges::equal(
+      turn.session.kernels, turn.places, [this](const Kernel& kernel, NodeIndex node) {
+        return std::string_view(kernel.nominated_node) == walk_.node_name(node);
+      });
+  if (own) return;
   for (const Session* const holder : nominated_) {
     if (holder == &turn.session || !rules_.waits_for_its_turn(*holder)) continue;
     if (holder->resource_group != turn.session.resource_group) continue;

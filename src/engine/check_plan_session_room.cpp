@@ -35,10 +35,12 @@ KernelRoom::KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
   }
   for (const NodeIndex node : nodes) {
     NodeRoom& room = rooms_.emplace_back(NodeRoom{.node = node, .free = {}});
-    if (!staying && !rows.empty()) {
-      const MaybeRefusal lasting = NaiveFit(world, rows.front().front()).lasting_refusal(node);
-      room.open = !lasting || lasting->reason == RefusalReason::resource;
-    }
+    // What is too large for a node may be told before that the node is closed.
+    room.open = staying || std::ranges::all_of(rows, [&](const std::vector<PodIndex>& kernel) {
+                  const MaybeRefusal lasting =
+                      NaiveFit(world, kernel.front()).lasting_refusal(node);
+                  return !lasting || lasting->reason == RefusalReason::resource;
+                });
     const RequestRow whole = cluster.requests(cluster.nodes().allocatable[node]);
     for (const ResourceIndex resource : resources_) {
       const auto found = std::ranges::find(whole, resource, &ResourceAmount::resource);

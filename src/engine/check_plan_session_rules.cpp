@@ -100,11 +100,17 @@ bool SessionRules::waits_for_its_turn(const Session& session) const {
 
 bool SessionRules::tried_before(const Session& one, const Session& other) const {
   constexpr Time latest{std::numeric_limits<std::int64_t>::max()};
-  const auto turn = [&](const Session& session) {
-    return std::tuple(-priority(session), session.created.value_or(latest), session.namespace_name,
-                      session.name);
+  const auto rank = [&](const Session& session) {
+    return std::pair(tier(session), priority(session));
   };
-  return turn(one) < turn(other);
+  if (rank(one) != rank(other)) return rank(one) > rank(other);
+  // What was freed for a session is its own, so among equals it may come first (law 7).
+  const bool held = std::ranges::all_of(
+      one.kernels, [](const Kernel& kernel) { return !kernel.nominated_node.empty(); });
+  const auto age = [&](const Session& session) {
+    return std::tuple(session.created.value_or(latest), session.namespace_name, session.name);
+  };
+  return held || age(one) < age(other);
 }
 
 // ---- Who may be made to leave -------------------------------------------------------------------

@@ -30,6 +30,8 @@ class SessionRules {
   const std::vector<const Session*>& running(const std::string& group) const;
 
   bool waits_for_its_turn(const Session& session) const;
+  /// By tier, priority and age. A nomination may put one before its equals, so both ways is
+  /// possible.
   bool tried_before(const Session& one, const Session& other) const;
 
   bool leaving(const Session& session) const {

@@ -55,7 +55,9 @@ bool concerns_session(const PlanAction& action) {
   const bool kernel = action.name.find('/') != std::string::npos;
   const bool own_type = action.type == ActionType::requeue || action.type == ActionType::suspend ||
                         action.type == ActionType::resume;
-  return kernel || own_type || action.ask.starts_with("Session ");
+  // Of pods it says where they run; of a session whose grace time is over it does not.
+  const bool ends = action.type == ActionType::evict && action.node.empty();
+  return kernel || own_type || ends || action.ask.starts_with("Session ");
 }
 
 void PlanWalk::settle_session(const HeardAsk& ask) {

@@ -2,7 +2,8 @@
 // Private to check_plan*.cpp; shares no code with the policy.
 //
 // What is judged, beside what judge_form says about every ask:
-//   turns       by priority, then age; only the first that does not fit and that preemption can
+//   turns       by tier, priority, then age; only the first that does not fit and that preemption
+//   can
 //               help has victims (law 2).
 //   victims     run, may be made to leave by this ask (2), are not leaving already (6), leave whole
 //               (5), and leave once (8).
@@ -37,10 +38,9 @@ class SessionJudge {
 
   /// What is remembered of a group from ask to ask.
   struct GroupState {
-    const Session* last = nullptr;     ///< The ask before.
-    std::string preemptor;             ///< Who has victims.
-    std::string blocked_by;            ///< The first that does not fit at all.
-    std::vector<std::string> skipped;  ///< Did not fit, had no victims, and could have been helped.
+    const Session* last = nullptr;  ///< The ask before.
+    std::string preemptor;          ///< Who has victims.
+    std::string blocked_by;         ///< The first that does not fit at all.
   };
 
   /// One ask, looked up.
@@ -62,16 +62,18 @@ class SessionJudge {
   void judge_victim(const Turn& turn, const Session& victim);
   void judge_preemptor(const Turn& turn, GroupState& group);
   void find_places(Turn& turn);
-  void judge_places(const Turn& turn, GroupState& group);
+  void judge_places(const Turn& turn, const GroupState& group);
   void judge_needed(const Turn& turn, const KernelRoom& now, const KernelRoom& after);
   void judge_irreducible(const Turn& turn, KernelRoom after);
   void judge_choice(const Turn& turn, const KernelRoom& after);
-  void judge_without_room(const Turn& turn, const KernelRoom& after, GroupState& group);
+  void judge_without_room(const Turn& turn, const KernelRoom& after, const GroupState& group);
   void judge_nominations(const Turn& turn);
   void judge_document(const Turn& turn);
   void judge_fate(const Turn& turn, const Session& victim, const PlanSessionVictim& said);
   void judge_cause(const Turn& turn, const Session& victim, const PlanVictim& said);
 
+  /// Where the kernels of a suspended session are.
+  std::vector<NodeIndex> suspended_on(const Session& session) const;
   std::vector<std::vector<PodIndex>> own_rows(const Turn& turn) const;
   /// The rows that give room when the session leaves: not the memory of one that is suspended.
   std::vector<PodIndex> leaving_rows(const Session& session) const;
