@@ -87,6 +87,9 @@ void SessionJudge::judge_preemptor(const Turn& turn, GroupState& group) {
     }
     if (group.preemptor.empty()) group.preemptor = turn.heard.text;
   }
+  // Who has to wait before it may preempt is the one who may.
+  const bool delayed = turn.entry.outcome == Outcome::waits && turn.entry.waits_until;
+  if (delayed && group.preemptor.empty()) group.preemptor = turn.heard.text;
   // Who is suspended is not in the queue.
   const bool queued = turn.entry.outcome != Outcome::fits && !turn.runs_on;
   if (queued && group.blocked_by.empty()) {
@@ -261,7 +264,7 @@ void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
   take_held(turn, beside_held);
   if (!turn.victims.empty()) judge_needed(turn, now, beside_held);
   if (!turn.victims.empty() && placed) judge_irreducible(turn, beside_held);
-  if (!placed) judge_without_room(turn, beside_held, group);
+  if (turn.entry.placements.empty()) judge_without_room(turn, beside_held, group);
 }
 
 /// Laws 1 and 6, and the choice of victims.
@@ -326,8 +329,7 @@ void SessionJudge::judge_choice(const Turn& turn, const KernelRoom& after) {
 /// may, should it be the one to preempt.
 void SessionJudge::judge_without_room(const Turn& turn, const KernelRoom& after,
                                       const GroupState& group) {
-  const bool delayed = turn.entry.outcome == Outcome::waits;
-  if (delayed || !turn.entry.bounds_reached.empty()) return;
+  if (!turn.entry.bounds_reached.empty()) return;
   const std::string_view outcome = choice_name(turn.entry.outcome);
   const auto fits = [&](const KernelRoom& room) {
     return turn.runs_on ? room.fits(suspended_on(turn.session)) : room.find() == Finding::yes;
@@ -337,7 +339,7 @@ void SessionJudge::judge_without_room(const Turn& turn, const KernelRoom& after,
   }
   const bool head_only = walk_.configuration().session.preemptors == Preemptors::head_only;
   const bool may = head_only ? group.blocked_by == turn.heard.text : group.preemptor.empty();
-  if (!may || turn.runs_on) return;
+  if (!may || turn.runs_on || turn.entry.waits_until) return;
   KernelRoom room = after;
   for (const Session* const each : candidates(turn)) add_leaving(room, *each);
   if (!fits(room)) return;

@@ -62,6 +62,7 @@ bool concerns_session(const PlanAction& action) {
 
 void PlanWalk::settle_session(const HeardAsk& ask) {
   for (const PodIndex row : ask.rows_leaving) {
+    if (!cluster_.pods().node[row].exists()) continue;  // It does not run, and that is a breach.
     victims_.insert(row);
     victim_nodes_.insert(cluster_.pods().node[row]);
     if (gone_.insert(row).second) own_after().remove(row);
