@@ -21,6 +21,9 @@ std::optional<AskKind> kind_of(std::string_view word) {
   const auto lower = [](unsigned char byte) { return std::tolower(byte); };
   if (std::ranges::equal(word, std::string_view("pod"), {}, lower)) return AskKind::pod;
   if (std::ranges::equal(word, std::string_view("podgroup"), {}, lower)) return AskKind::pod_group;
+  if (std::ranges::equal(word, std::string_view("replicaschedule"), {}, lower)) {
+    return AskKind::replica_schedule;
+  }
   if (std::ranges::equal(word, std::string_view("session"), {}, lower)) return AskKind::session;
   return std::nullopt;
 }
@@ -57,6 +60,12 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
          .name = cluster.text(cluster.groups()[group].name),
          .pending = std::ranges::any_of(cluster.groups()[group].members,
                                         [&](PodIndex pod) { return pending(cluster, pod); })});
+  }
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    all.push_back({.kind = AskKind::replica_schedule,
+                   .namespace_name = key.first,
+                   .name = key.second,
+                   .pending = schedule.unmet > 0});
   }
   for (const auto& [key, session] : cluster.own<Session>()) {
     all.push_back({.kind = AskKind::session,
@@ -102,7 +111,7 @@ std::unexpected<Error> refused(std::string message) {
 }
 
 constexpr std::string_view expected_form =
-    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup or session";
+    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup, replicaschedule or session";
 
 }  // namespace
 
@@ -129,6 +138,9 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
 }
 
 bool is_there(const AskName& ask, const Cluster& cluster) {
+  if (ask.kind == AskKind::replica_schedule) {
+    return cluster.own<ReplicaSchedule>().contains({ask.namespace_name, ask.name});
+  }
   if (ask.kind == AskKind::session) {
     return cluster.own<Session>().contains({ask.namespace_name, ask.name});
   }
@@ -141,7 +153,7 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
               .namespace_name = written.namespace_name,
               .name = written.name};
   if (written.kind || is_there(ask, cluster)) return ask;
-  for (const AskKind kind : {AskKind::pod_group, AskKind::session}) {
+  for (const AskKind kind : {AskKind::pod_group, AskKind::replica_schedule, AskKind::session}) {
     AskName other = ask;
     other.kind = kind;
     if (is_there(other, cluster)) return other;

@@ -147,13 +147,14 @@ class GroupTable {
   }
 
   template <class Describe>
-  void list(const std::vector<PlanSessionEntry>& entries, const Describe& describe) {
-    for (std::size_t at = 0; at < std::min(entries.size(), listed_max); ++at) {
-      add(entries[at], describe(entries[at]));
-    }
-    if (entries.size() <= listed_max) return;
-    more_ += fmt::format("  ... and {} more that are {}\n", grouped(entries.size() - listed_max),
-                         describe(entries.back()).state);
+  void list(const PlanSessionList& sessions, const Describe& describe) {
+    const std::size_t shown = std::min(sessions.first.size(), listed_max);
+    for (std::size_t at = 0; at < shown; ++at)
+      add(sessions.first[at], describe(sessions.first[at]));
+    const auto left = static_cast<std::uint64_t>(sessions.count) - shown;
+    if (left == 0) return;
+    more_ += fmt::format("  ... and {} more that are {}\n", grouped(left),
+                         describe(sessions.first.front()).state);
   }
 
   void add(const PlanSessionEntry& entry, State state) {

@@ -11,6 +11,7 @@
 #include "cli/amount.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -54,6 +55,10 @@ std::string verdict_text(const PlanAsk& ask) {
   switch (ask.outcome) {
     case Outcome::fits: return fmt::format("fits{}", on);
     case Outcome::preempts:
+      if (ask.replicas) {
+        const auto replicas = static_cast<std::uint64_t>(scaled_down(*ask.replicas));
+        return fmt::format("preempts {}", counted(replicas, "replica"));
+      }
       return fmt::format("preempts {}{}",
                          counted(ask.victims.size(), ask.session ? "session" : "pod"), on);
     case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
@@ -65,8 +70,8 @@ std::string verdict_text(const PlanAsk& ask) {
 
 std::string heading(const PlanAsk& ask, const Palette& palette) {
   const Tone tone = tone_of(ask.outcome);
-  const std::string name = fmt::format("{} {}/{}", choice_name(ask.kind),
-                                       shorten(ask.namespace_name), shorten(ask.name, 96));
+  const std::string name =
+      object_text(choice_name(ask.kind), shorten(ask.namespace_name), shorten(ask.name, 96));
   return fmt::format("{} {} (priority {}) {}\n", palette.paint(symbol_of(ask.outcome), tone),
                      palette.paint(name, Tone::strong), ask.priority,
                      palette.paint(verdict_text(ask), tone));
@@ -198,10 +203,11 @@ std::string held_back_text(const PlanAsk& ask) {
 
 /// Everything below the heading.
 std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
+  if (ask.replicas) return replicas_text(ask, options) + losses_text(ask);
   std::string text;
-  // An ask that fits needs no more than its heading; --explain counts the nodes itself.
-  if (!ask.reason.empty() && ask.outcome != Outcome::fits)
-    text += wrapped(printable(ask.reason), 2);
+  // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
+  const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
+  if (!ask.reason.empty() && !heading_says_it) text += wrapped(printable(ask.reason), 2);
   text += waiting_text(ask);
   if (!ask.bounds_reached.empty()) {
     text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
@@ -283,6 +289,7 @@ std::string totals_text(const Plan& plan) {
   std::uint64_t sessions = 0;
   for (const PlanAsk& ask : plan.asks) {
     ++counts[static_cast<std::size_t>(ask.outcome)];
+    if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
     (ask.session ? sessions : victims) += ask.victims.size();
   }
   std::string preempted = victims > 0 || sessions == 0 ? counted(victims, "pod") : std::string();
@@ -306,6 +313,7 @@ std::string totals_text(const Plan& plan) {
 
 std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   const Palette& palette = options.palette;
+  const std::string queues = queues_text(plan, options);
   std::string text;
   bool after_body = false;
   for (const PlanAsk& ask : plan.asks) {
@@ -335,7 +343,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   text += laws_text(plan);
   const std::string time = options.time_is_known ? fmt::format("time {}", to_text(plan.now))
                                                  : std::string("no time in the input");
-  return text +
+  return queues + text +
          palette.paint(
              fmt::format("Configuration {}, {}, plan {}.", printable(plan.preset), time, plan.id),
              Tone::dim) +

@@ -46,12 +46,15 @@ void write_entry(DocumentWriter& writer, const PlanSessionEntry& entry) {
   writer.end_object();
 }
 
-void write_entries(DocumentWriter& writer, std::string_view key,
-                   const std::vector<PlanSessionEntry>& entries) {
+void write_list(DocumentWriter& writer, std::string_view key, const PlanSessionList& list) {
   writer.key(key);
+  writer.begin_object();
+  writer.integer_field("count", list.count);
+  writer.key("first");
   writer.begin_array();
-  for (const PlanSessionEntry& entry : entries) write_entry(writer, entry);
+  for (const PlanSessionEntry& entry : list.first) write_entry(writer, entry);
   writer.end_array();
+  writer.end_object();
 }
 
 void write_group(DocumentWriter& writer, const PlanResourceGroup& group) {
@@ -64,11 +67,11 @@ void write_group(DocumentWriter& writer, const PlanResourceGroup& group) {
     writer.integer_field("preemptiblePriority", group.preemptible_priority);
   }
   writer.string_field("preemptionOrder", group.preemption_order);
-  write_entries(writer, "pending", group.pending);
-  write_entries(writer, "running", group.running);
-  write_entries(writer, "leaving", group.leaving);
-  write_entries(writer, "suspended", group.suspended);
-  write_entries(writer, "offQueue", group.off_queue);
+  write_list(writer, "pending", group.pending);
+  write_list(writer, "running", group.running);
+  write_list(writer, "leaving", group.leaving);
+  write_list(writer, "suspended", group.suspended);
+  write_list(writer, "offQueue", group.off_queue);
   writer.end_object();
 }
 

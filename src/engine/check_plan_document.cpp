@@ -35,7 +35,8 @@ class ActionJudge {
   void judge() {
     for (const HeardAsk& ask : hearing_.asks) expect(ask);
     for (const PlanAction& action : hearing_.plan.actions) {
-      if (action.type == ActionType::wait || concerns_session(action)) continue;
+      const bool of_replicas = action.scale || action.type == ActionType::force_delete;
+      if (action.type == ActionType::wait || of_replicas || concerns_session(action)) continue;
       --open_[key_of(action)];
     }
     for (const auto& [key, count] : open_) {

@@ -12,6 +12,8 @@
 
 namespace makeway {
 
+struct NaiveQueues;
+
 /// Breaches of laws that the configuration does not waive.
 class Breaches {
  public:
@@ -34,7 +36,8 @@ struct HeardVictim {
   std::string text;  ///< "victim default/low"
 };
 
-/// An entry of the plan whose ask is there and pending.
+/// An entry of the plan whose ask is there and pending; of a queue, that is a leaf. A queue has
+/// neither unit nor pods.
 struct HeardAsk {
   const PlanAsk* entry = nullptr;
   std::string text;  ///< "Pod default/urgent"
@@ -59,6 +62,7 @@ struct Hearing {
   const Plan& plan;
   std::vector<HeardAsk> asks;
   Breaches breaches;
+  const NaiveQueues* queues = nullptr;  ///< Never null when somebody judges.
 };
 
 /// The only node that the pod can run on; empty: there is none such.
@@ -98,6 +102,7 @@ class EvictionRules {
   Time now_;
 };
 
+void judge_queues(Hearing& hearing);    ///< The queue stage: laws 1, 3, 4, 8 and 9.
 /// The session that asks, with the rows of the kernels that come and go; nothing: it is not there.
 std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
 /// An action about a session or one of its kernels.

@@ -203,14 +203,15 @@ std::vector<PodIndex> SessionJudge::leaving_rows(const Session& session) const {
   return rows;
 }
 
-/// Sessions have their own rule about the room of those who leave.
+/// Sessions have their own rule about the room of sessions that leave.
 void SessionJudge::adjust_leaving(const Turn& turn, KernelRoom& room) const {
   const Cluster& cluster = walk_.cluster();
   const bool credits = walk_.configuration().session.leaving_room == LeavingRoom::credited;
   for (const NodeIndex node : rules_.nodes(turn.session)) {
     if (cluster.nodes().leaving[node] == 0) continue;
     for (const PodIndex row : cluster.order().pods(node)) {
-      if (!walk_.rules().leaving(row) || walk_.is_earlier_victim(row)) continue;
+      if (!cluster.pods().flags[row].kernel || !walk_.rules().leaving(row)) continue;
+      if (walk_.is_earlier_victim(row)) continue;
       const bool gone = credits && !walk_.rules().overdue(row);
       if (gone && !walk_.is_gone(row)) room.add(row, node);
       if (!gone && walk_.is_gone(row)) room.take(row, node);

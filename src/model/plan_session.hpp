@@ -2,7 +2,7 @@
 //
 // A session is one entry among the asks; its placements are its kernels ("train/main"), its victims
 // whole sessions. PlanSession adds what becomes of each victim. PlanResourceGroup shows a group
-// as it is seen by this cycle; it is for people, and only made with explanations.
+// as this cycle sees it, for people.
 #pragma once
 
 #include <cstdint>
@@ -63,17 +63,24 @@ struct PlanSessionEntry {
   friend bool operator==(const PlanSessionEntry&, const PlanSessionEntry&) = default;
 };
 
+struct PlanSessionList {
+  std::int64_t count = 0;
+  std::vector<PlanSessionEntry> first;  ///< All of them with explanations, else at most twenty.
+
+  friend bool operator==(const PlanSessionList&, const PlanSessionList&) = default;
+};
+
 struct PlanResourceGroup {
   std::string name;
   std::int64_t nodes = 0;
   std::int64_t preemptible_priority = 0;
   std::string preemption_order;
-  bool divided = false;                     ///< It has partitions.
-  std::vector<PlanSessionEntry> pending;    ///< In the order in which they are tried.
-  std::vector<PlanSessionEntry> running;    ///< Those who leave first are first.
-  std::vector<PlanSessionEntry> leaving;    ///< By namespace and name.
-  std::vector<PlanSessionEntry> suspended;  ///< The same.
-  std::vector<PlanSessionEntry> off_queue;  ///< Those who come back first are first.
+  bool divided = false;       ///< It has partitions.
+  PlanSessionList pending;    ///< In the order in which they were tried.
+  PlanSessionList running;    ///< Those who leave first are first, then those who stay, by name.
+  PlanSessionList leaving;    ///< By namespace and name.
+  PlanSessionList suspended;  ///< The same.
+  PlanSessionList off_queue;  ///< Those who come back first are first.
 
   friend bool operator==(const PlanResourceGroup&, const PlanResourceGroup&) = default;
 };

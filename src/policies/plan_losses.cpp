@@ -31,6 +31,7 @@ class Losses {
 };
 
 void Losses::add(PlanAsk& ask) {
+  if (ask.replicas) return;  // Its policy has counted.
   ask.pending_seconds = pending_seconds(ask);
   std::map<std::pair<std::string, std::string>, PlanDisruptedGroup> groups;
   std::vector<PodIndex> leaving;
@@ -85,6 +86,7 @@ bool Losses::runs(PodIndex pod) const {
 
 std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
   Time since = no_time;
+  if (ask.kind == AskKind::queue) return std::nullopt;
   if (ask.kind == AskKind::pod) {
     since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name)];
   } else {

@@ -94,20 +94,15 @@ void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
                          .message = ask.reason});
 }
 
-void add_ended_graces(const Cluster& cluster, Plan& plan) {
-  for (const auto& [key, session] : cluster.own<Session>()) {
-    const SessionStatus& status = session.status;
-    const bool over = status.phase == SessionPhase::running && status.ends_at && status.fate &&
-                      *status.ends_at <= plan.now;
-    if (!over) continue;
-    plan.actions.push_back({.type = action_of(*status.fate),
-                            .namespace_name = session.namespace_name,
-                            .name = session.name,
-                            .uid = session.uid,
-                            .node = {},
-                            .ask = status.preempted_by,
-                            .since = {}});
-  }
+void add_ended_grace(const Session& session, Plan& plan) {
+  const SessionStatus& status = session.status;
+  plan.actions.push_back({.type = action_of(status.fate.value_or(SessionFate::ends)),
+                          .namespace_name = session.namespace_name,
+                          .name = session.name,
+                          .uid = session.uid,
+                          .node = {},
+                          .ask = status.preempted_by,
+                          .since = {}});
 }
 
 // ---- Carried out --------------------------------------------------------------------------------

@@ -15,8 +15,8 @@
 namespace makeway {
 
 void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan);
-/// Sessions that got notice and whose grace time is over.
-void add_ended_graces(const Cluster& cluster, Plan& plan);
+/// The session got notice, and its grace time is over at `plan.now`: it is to end.
+void add_ended_grace(const Session& session, Plan& plan);
 
 /// The sessions as they are when everything that the plan says about them is under way: started,
 /// nominated, noticed, suspended, running on. What the world does later (`take_off_session`) is not

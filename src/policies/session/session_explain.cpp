@@ -156,33 +156,29 @@ void tell_waiting(Cycle& cycle, const SessionTable& table, const SessionEntry& e
 
 // ---- No place -----------------------------------------------------------------------------------
 
-void tell_no_help(Cycle& cycle, const SessionTable& table, const SessionEntry& entry,
-                  const RoomRows& room, std::size_t candidates, PlanAsk& ask) {
+void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
+                  PlanAsk& ask) {
   const std::string& group = table.group_of(entry).object->name;
-  if (table.open_nodes(entry).empty()) {
-    ask.reason = fmt::format("no node of resource group {} takes it", group);
-    return;
-  }
-  ask.explanation.refusals = refusals_of(cycle, table, entry, room);
-  const bool one_fits =
-      std::ssize(table.open_nodes(entry)) > 0 &&
-      std::ranges::any_of(table.open_nodes(entry), [&](std::uint32_t place) {
-        return room.fits(place, table.demand(table.kernels(entry).front().demand));
-      });
-  std::string what;
-  if (one_fits) {
-    what = fmt::format("its {} kernels do not find room together", entry.kernels_count);
-  } else if (!ask.explanation.refusals.empty()) {
-    what = refusal_text(ask.explanation.refusals.front());
-  }
   const std::string_view lower =
       entry.partition == nothing ? "of lower priority" : "of lower tiers";
-  ask.reason =
-      candidates == 0
-          ? fmt::format("{}, and no running session {} may be preempted", what, lower)
-          : fmt::format("does not fit even if {} {} left that may be preempted: {}",
-                        candidates == 1 ? "the 1 session" : "all " + counted_sessions(candidates),
-                        lower, what);
+  if (table.open_nodes(entry).empty()) {
+    ask.reason = fmt::format("no node of resource group {} takes kernels", group);
+  } else if (candidates == 0) {
+    ask.reason = fmt::format(
+        "has no room in resource group {}, and no running session {} may be "
+        "preempted",
+        group, lower);
+  } else {
+    ask.reason = fmt::format(
+        "has no room in resource group {}, even if {} {} left that may be "
+        "preempted",
+        group, candidates == 1 ? "the 1" : fmt::format("all {}", candidates), lower);
+  }
+}
+
+void tell_refusals(Cycle& cycle, const SessionTable& table, const SessionEntry& entry,
+                   const RoomRows& room, PlanAsk& ask) {
+  ask.explanation.refusals = refusals_of(cycle, table, entry, room);
 }
 
 void tell_not_its_turn(Cycle& cycle, const SessionTable& table, std::uint32_t first, PlanAsk& ask) {

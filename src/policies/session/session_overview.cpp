@@ -1,7 +1,10 @@
-// How resource groups look to this cycle, for people: SessionPolicy::describe_groups.
+// How resource groups look to this cycle, for people, and whose grace time is over:
+// SessionPolicy::describe_groups.
 #include <algorithm>
+#include <limits>
 
 #include "model/session_names.hpp"
+#include "policies/session/session_actions.hpp"
 #include "policies/session/session_policy.hpp"
 
 namespace makeway {
@@ -39,32 +42,46 @@ PlanSessionEntry described(const SessionTable& table, const SessionEntry& entry)
   return told;
 }
 
-/// Those who leave first, then those who stay, by name.
-void describe_running(const SessionTable& table, SessionCandidates& candidates, std::uint32_t group,
-                      PlanResourceGroup& told) {
-  for (const std::uint32_t index : candidates.all(group)) {
-    const SessionEntry& entry = table.sessions()[index];
-    if (entry.standing != SessionStanding::running) continue;
-    told.running.push_back(described(table, entry));
-    told.running.back().preemptible = true;
-  }
-  for (const std::uint32_t index : table.groups()[group].sessions) {
-    const SessionEntry& entry = table.sessions()[index];
-    if (entry.standing != SessionStanding::running || candidates.preemptible(entry)) continue;
-    told.running.push_back(described(table, entry));
-    told.running.back().why_not = candidates.why_not(entry);
-  }
-}
+/// The first ones of each list; `most` of them are told, all are counted.
+class GroupTeller {
+ public:
+  GroupTeller(const SessionTable& table, SessionCandidates& candidates, std::size_t most)
+      : table_(table), candidates_(candidates), most_(most) {}
 
-/// Who comes back by itself is first, then by name.
-bool back_before(const PlanSessionEntry& a, const PlanSessionEntry& b) {
-  if (a.resume_after.has_value() != b.resume_after.has_value()) return a.resume_after.has_value();
-  return a.resume_after && *a.resume_after < *b.resume_after;
-}
+  PlanSessionEntry* add(const SessionEntry& entry, PlanSessionList& list) const {
+    ++list.count;
+    if (list.first.size() == most_) return nullptr;
+    list.first.push_back(described(table_, entry));
+    return &list.first.back();
+  }
+
+  /// Those who leave first, then those who stay, by name.
+  void add_running(std::uint32_t group, PlanSessionList& list) {
+    for (const std::uint32_t index : candidates_.all(group)) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing != SessionStanding::running) continue;
+      if (PlanSessionEntry* const told = add(entry, list)) told->preemptible = true;
+    }
+    for (const std::uint32_t index : table_.groups()[group].sessions) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing != SessionStanding::running || candidates_.preemptible(entry)) continue;
+      if (PlanSessionEntry* const told = add(entry, list)) {
+        told->why_not = candidates_.why_not(entry);
+      }
+    }
+  }
+
+ private:
+  const SessionTable& table_;
+  SessionCandidates& candidates_;
+  std::size_t most_;
+};
 
 }  // namespace
 
 void SessionPolicy::describe_groups() {
+  constexpr std::size_t told_max = 20;
+  GroupTeller teller(table_, candidates_, cycle_.explain ? table_.sessions().size() : told_max);
   for (std::uint32_t at = 0; at < groups_.size(); ++at) {
     const SessionGroup& group = table_.groups()[at];
     PlanResourceGroup& told = cycle_.plan.resource_groups.emplace_back();
@@ -75,21 +92,29 @@ void SessionPolicy::describe_groups() {
     told.divided = group.divided;
     for (const std::uint32_t index : groups_[at].order) {
       const SessionEntry& entry = table_.sessions()[index];
-      if (entry.standing == SessionStanding::pending) {
-        told.pending.push_back(described(table_, entry));
-      }
+      if (entry.standing == SessionStanding::pending) teller.add(entry, told.pending);
     }
-    describe_running(table_, candidates_, at, told);
+    teller.add_running(at, told.running);
+    std::vector<std::uint32_t> off_queue;
     for (const std::uint32_t index : group.sessions) {
       const SessionEntry& entry = table_.sessions()[index];
-      const auto add = [&](std::vector<PlanSessionEntry>& list) {
-        list.push_back(described(table_, entry));
-      };
-      if (entry.standing == SessionStanding::leaving) add(told.leaving);
-      if (entry.standing == SessionStanding::suspended) add(told.suspended);
-      if (entry.standing == SessionStanding::off_queue) add(told.off_queue);
+      if (entry.standing == SessionStanding::leaving) {
+        teller.add(entry, told.leaving);
+        if (*entry.object->status.ends_at <= table_.now()) {
+          add_ended_grace(*entry.object, cycle_.plan);
+        }
+      }
+      if (entry.standing == SessionStanding::suspended) teller.add(entry, told.suspended);
+      if (entry.standing == SessionStanding::off_queue) off_queue.push_back(index);
     }
-    std::ranges::stable_sort(told.off_queue, back_before);
+    // Who comes back by itself is first, then by name.
+    std::ranges::stable_sort(off_queue, {}, [this](std::uint32_t index) {
+      const std::optional<Time>& back = table_.sessions()[index].object->status.resume_after;
+      return back.value_or(Time{std::numeric_limits<std::int64_t>::max()});
+    });
+    for (const std::uint32_t index : off_queue) {
+      teller.add(table_.sessions()[index], told.off_queue);
+    }
   }
 }
 

@@ -174,27 +174,73 @@ bool all_fit(const SessionTable& table, const SessionEntry& entry,
 
 }  // namespace
 
+/// Its nomination holds: it starts there, or elsewhere if only that is possible now, or waits.
+bool SessionPolicy::keeps_nomination(const SessionEntry& entry, PlanAsk& ask) {
+  std::vector<std::uint32_t> places;
+  if (!fits_nominated(entry, places)) return false;
+  ask.outcome = Outcome::fits;
+  if (!all_fit(table_, entry, places, room_.both())) {
+    const std::vector<std::uint32_t> elsewhere = find_beside_nominated(entry);
+    ask.outcome = elsewhere.empty() ? Outcome::waits : Outcome::fits;
+    if (!elsewhere.empty()) places = elsewhere;
+  }
+  settle(entry, places, ask);
+  return true;
+}
+
+/// Room for it now that is not kept for others of its tier and priority who have not had their
+/// turn.
+std::vector<std::uint32_t> SessionPolicy::find_beside_nominated(const SessionEntry& entry) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // Places and demands.
+  for (const std::uint32_t index : table_.group_of(entry).sessions) {
+    const SessionEntry& other = table_.sessions()[index];
+    const bool equal = other.tier == entry.tier && other.priority == entry.priority;
+    if (!other.nominated || !equal || &other == &entry || decided_[index] != 0) continue;
+    std::vector<std::uint32_t> places;
+    if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
+    for (std::size_t at = 0; at < places.size(); ++at) {
+      kept.emplace_back(places[at], table_.kernels(other)[at].demand);
+      room_.both().take(kept.back().first, table_.demand(kept.back().second));
+    }
+  }
+  std::vector<std::uint32_t> found = placer_.find(entry, room_.both());
+  for (const auto& [place, demand] : kept) room_.both().give(place, table_.demand(demand));
+  return found;
+}
+
+/// How many nodes take a kernel now, and how many more if all left who may; with explanations.
+void SessionPolicy::count_nodes(const SessionEntry& entry, PlanAsk& ask) {
+  const std::span<const ResourceAmount> demand =
+      table_.demand(table_.kernels(entry).front().demand);
+  const RoomRows& emptied = victims_.without_all(entry, candidates_.of(entry), room_.after());
+  for (const std::uint32_t place : table_.open_nodes(entry)) {
+    if (room_.both().fits(place, demand)) {
+      ++ask.explanation.nodes_fitting;
+    } else if (emptied.fits(place, demand)) {
+      ++ask.explanation.nodes_with_preemption;
+    }
+  }
+}
+
 bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
   Kind& kind = kind_of(entry);
-  if (!kind.no_room) {
-    const std::vector<std::uint32_t>& places = placer_.find(entry, room_.both());
-    if (!places.empty()) {
-      ask.outcome = Outcome::fits;
-      settle(entry, places, ask);
-      return true;
-    }
-    kind.no_room = !placer_.stopped();
+  // What will not fit does not fit now.
+  if (kind.no_room) return false;
+  if (room_.too_large(entry)) {
+    kind.no_room = true;
+    return false;
   }
-  if (!kind.no_room_after) {
-    const std::vector<std::uint32_t>& places = placer_.find(entry, room_.after());
-    if (!places.empty()) {
-      ask.outcome = Outcome::waits;
-      settle(entry, places, ask);
-      return true;
-    }
-    kind.no_room_after = !placer_.stopped();
-    if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
-  }
+  const auto look_in = [&](RoomRows& room, Outcome outcome) {
+    const std::vector<std::uint32_t>& places = placer_.find(entry, room);
+    if (places.empty()) return false;
+    ask.outcome = outcome;
+    settle(entry, places, ask);
+    return true;
+  };
+  if (look_in(room_.both(), Outcome::fits)) return true;
+  if (cycle_.worlds_differ && look_in(room_.after(), Outcome::waits)) return true;
+  kind.no_room = !placer_.stopped();
+  if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
   return false;
 }
 
@@ -243,7 +289,7 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const std::uint32_t> candidates = candidates_.of(entry);
   ask.session->candidates = static_cast<std::int64_t>(candidates.size());
   Kind& kind = kind_of(entry);
-  const bool hopeless = kind.no_help;
+  const bool hopeless = kind.no_help || (candidates.empty() && kind.no_room);
   const bool found =
       !hopeless &&
       victims_.find(entry, candidates, room_.after(),
@@ -261,13 +307,10 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
     const bool proven = ask.bounds_reached.empty();
     kind.no_help = kind.no_help || proven;
     ask.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-    if (hopeless) {
-      ask.reason = kind.reason;
-      ask.explanation.refusals = kind.refusals;
-    } else {
-      tell_no_help(cycle_, table_, entry, victims_.room(), candidates.size(), ask);
-      kind.reason = ask.reason;
-      kind.refusals = ask.explanation.refusals;
+    tell_no_help(table_, entry, candidates.size(), ask);
+    if (cycle_.explain) {
+      const RoomRows& room = victims_.without_all(entry, candidates, room_.after());
+      tell_refusals(cycle_, table_, entry, room, ask);
     }
     return;
   }
@@ -343,11 +386,9 @@ void SessionPolicy::take(const SessionTurn& turn) {
   const SessionEntry& entry = table_.sessions()[turn.session];
   room_.refresh(entry.priority);
   PlanAsk ask = start_ask(entry);
+  if (cycle_.explain && !ask.session->runs_on) count_nodes(entry, ask);
   if (turn.only_nomination) {
-    std::vector<std::uint32_t> places;
-    if (!fits_nominated(entry, places)) return;
-    ask.outcome = all_fit(table_, entry, places, room_.both()) ? Outcome::fits : Outcome::waits;
-    settle(entry, places, ask);
+    if (!keeps_nomination(entry, ask)) return;
   } else if (entry.standing == SessionStanding::suspended) {
     if (!finds_room_again(entry, ask)) {
       ask.outcome = Outcome::not_found;

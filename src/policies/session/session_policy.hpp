@@ -57,16 +57,16 @@ class SessionPolicy {
   /// nobody leaves, so what did not fit once does not fit.
   struct Kind {
     std::uint64_t growth = 0;
-    bool no_room = false;
-    bool no_room_after = false;
-    bool no_help = false;  ///< Not even if all left who may; and what was said about it:
-    std::string reason;
-    std::vector<PlanRefusal> refusals;
+    bool no_room = false;  ///< Neither now nor when those who leave have left.
+    bool no_help = false;  ///< Not even if all left who may.
   };
 
   void find_kinds();
   Kind& kind_of(const SessionEntry& entry);
   bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
+  bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
+  std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);

@@ -1,6 +1,7 @@
 #include "policies/session/session_room.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/checked_math.hpp"
@@ -44,7 +45,8 @@ SessionRoom::SessionRoom(Cycle& cycle, const SessionTable& table)
       table_(table),
       both_(table.nodes().size(), cycle.cluster.order().columns()),
       after_(table.nodes().size(), cycle.cluster.order().columns()),
-      adjusted_(table.nodes().size(), cycle.cluster.order().columns()) {
+      adjusted_(table.nodes().size(), cycle.cluster.order().columns()),
+      ceilings_(table.domains()) {
   for (const SessionEntry& entry : table.sessions()) {
     if (entry.standing == SessionStanding::leaving) adjust(entry, 1);
   }
@@ -137,6 +139,26 @@ void SessionRoom::refresh(std::int32_t priority) {
     read(place);
     hold(place, priority);
   }
+}
+
+bool SessionRoom::too_large(const SessionEntry& entry) {
+  Ceiling& ceiling = ceilings_[table_.domain_of(entry)];
+  if (!ceiling.known || ceiling.growth != growth_) {
+    ceiling.known = true;
+    ceiling.growth = growth_;
+    ceiling.most.assign(after_.columns(), std::numeric_limits<std::int64_t>::min());
+    for (const std::uint32_t place : table_.open_nodes(entry)) {
+      const std::span<const std::int64_t> row = std::as_const(after_)[place];
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        ceiling.most[column] = std::max(ceiling.most[column], row[column]);
+      }
+    }
+  }
+  return std::ranges::any_of(table_.kernels(entry), [&](const SessionKernel& kernel) {
+    return std::ranges::any_of(table_.demand(kernel.demand), [&](const ResourceAmount& item) {
+      return item.amount > ceiling.most[item.resource.value];
+    });
+  });
 }
 
 // ---- Placing ------------------------------------------------------------------------------------

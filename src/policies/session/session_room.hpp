@@ -56,6 +56,10 @@ class SessionRoom {
   /// Counts how often room may have grown anywhere; what found no place finds none while it stands.
   std::uint64_t growth() const { return growth_; }
 
+  /// Whether some kernel asks for more of something than any of its nodes will have. What is found
+  /// is kept: room shrinks, so yes stays yes.
+  bool too_large(const SessionEntry& entry);
+
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }
   /// Leaving sessions that `session.leavingRoom` credits, or not, otherwise than the cycle does.
@@ -76,6 +80,13 @@ class SessionRoom {
   std::uint64_t growth_ = 0;
   std::int32_t priority_ = 0;
   std::vector<std::int64_t> before_;  ///< Used again and again.
+  /// The most that some node of a domain has of each resource, at some moment since room last grew.
+  struct Ceiling {
+    bool known = false;
+    std::uint64_t growth = 0;
+    std::vector<std::int64_t> most;
+  };
+  std::vector<Ceiling> ceilings_;
 };
 
 /// Finds nodes for all kernels of a session. Kernels that are alike are placed exactly; different

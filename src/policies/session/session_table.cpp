@@ -116,13 +116,10 @@ std::uint32_t SessionTable::demand_of(const KernelRows& rows) {
   const RequestId row = cluster_.pods().requests[rows.row];
   const std::int64_t memory =
       rows.memory.exists() ? cluster_.pods().requests[rows.memory].value : -1;
-  // Few kinds of kernels, and neighbours are alike.
-  for (std::size_t at = demands_.size(); at-- > 0;) {
-    if (demands_[at].row == row && demands_[at].memory == memory) {
-      return static_cast<std::uint32_t>(at);
-    }
-  }
-  Demand fresh{.row = row, .memory = memory, .begin = static_cast<std::uint32_t>(amounts_.size())};
+  const auto [known, is_new] = demand_ids_.try_emplace(std::pair(row.value, memory),
+                                                       static_cast<std::uint32_t>(demands_.size()));
+  if (!is_new) return known->second;
+  Demand fresh{.begin = static_cast<std::uint32_t>(amounts_.size())};
   const auto add = [&](RequestRow amounts) {
     std::ranges::copy_if(amounts, std::back_inserter(amounts_),
                          [](const ResourceAmount& amount) { return amount.amount > 0; });
@@ -134,7 +131,7 @@ std::uint32_t SessionTable::demand_of(const KernelRows& rows) {
       [this](const ResourceAmount& amount) { return scarcity_[amount.resource.value]; });
   fresh.count = static_cast<std::uint32_t>(amounts_.size()) - fresh.begin;
   demands_.push_back(fresh);
-  return static_cast<std::uint32_t>(demands_.size() - 1);
+  return known->second;
 }
 
 void SessionTable::read_kernels(const Session& session, std::span<const KernelRows> rows,
@@ -169,10 +166,17 @@ void SessionTable::read_sessions(const SessionSettings& settings) {
   }
   sessions_.reserve(cluster_.own<Session>().size());
   auto rows = cluster_.kernel_rows().begin();
+  auto group = groups.end();
+  auto partition = partitions.end();
   for (const auto& [key, session] : cluster_.own<Session>()) {
     const std::span<const KernelRows> own = (rows++)->second;
-    const auto group = groups.find(session.resource_group);
-    const auto partition = partitions.find(session.partition);
+    // Neighbours are often of one group.
+    if (group == groups.end() || group->first != session.resource_group) {
+      group = groups.find(session.resource_group);
+    }
+    if (partition == partitions.end() || partition->first != session.partition) {
+      partition = partitions.find(session.partition);
+    }
     const bool known =
         group != groups.end() && (session.partition.empty() || partition != partitions.end());
     // What validation refuses is usage, and neither asks nor leaves (law 13).
@@ -205,12 +209,9 @@ std::uint32_t SessionTable::find(std::string_view namespace_name, std::string_vi
   return found ? static_cast<std::uint32_t>(at - sessions_.begin()) : nothing;
 }
 
-/// Who is suspended goes on where it was.
 std::int64_t SessionTable::lost_work_seconds(const SessionEntry& entry) const {
-  if (entry.partition != nothing &&
-      partitions_[entry.partition].object->mode == PartitionMode::suspend) {
-    return 0;
-  }
+  const Partition* const partition = partition_of(entry);
+  if (partition != nullptr && partition->mode == PartitionMode::suspend) return 0;
   const std::optional<Time>& checkpoint = entry.object->status.last_checkpoint;
   const Time since = std::max(entry.started, checkpoint.value_or(entry.started));
   const std::int64_t seconds = std::max<std::int64_t>(0, (now_ - since).ms / 1000);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,12 @@ class SessionTable {
     return entry.partition == nothing ? groups_[entry.group].open
                                       : partitions_[entry.partition].open;
   }
+  /// Counts groups, then partitions: which of these `open_nodes` are.
+  std::uint32_t domain_of(const SessionEntry& entry) const {
+    const auto groups = static_cast<std::uint32_t>(groups_.size());
+    return entry.partition == nothing ? entry.group : groups + entry.partition;
+  }
+  std::size_t domains() const { return groups_.size() + partitions_.size(); }
   /// By place in the table.
   const std::vector<NodeIndex>& nodes() const { return nodes_; }
   /// The place of a node in the table, or `nothing`.
@@ -97,13 +104,11 @@ class SessionTable {
   bool scarcer(ResourceIndex a, ResourceIndex b) const {
     return scarcity_[a.value] < scarcity_[b.value];
   }
-  /// Seconds of work that are lost when it leaves, times its kernels.
+  /// Seconds of work that are lost when it leaves, times its kernels. Who is suspended loses none.
   std::int64_t lost_work_seconds(const SessionEntry& entry) const;
 
  private:
   struct Demand {
-    RequestId row;
-    std::int64_t memory = -1;  ///< RequestId of the memory row.
     std::uint32_t begin = 0;
     std::uint32_t count = 0;
   };
@@ -126,6 +131,8 @@ class SessionTable {
   std::vector<NodeIndex> nodes_;
   IndexedVector<NodeIndex, std::uint32_t> places_;
   std::vector<Demand> demands_;
+  /// By the requests of the rows; -1: it has no row for memory.
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> demand_ids_;
   std::vector<ResourceAmount> amounts_;
   std::vector<std::uint32_t> scarcity_;  ///< By resource column: its place among scarce ones.
 };

@@ -13,9 +13,32 @@ SessionFate SessionVictims::fate(std::uint32_t session) const {
   return fate_of(settings_, *entry.object, table_.partition_of(entry));
 }
 
-void SessionVictims::open_marks() {
+void SessionVictims::start(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+                           const RoomRows& after) {
+  ask_ = &ask;
+  candidates_ = candidates;
+  room_ = after;
+  taken_ = 0;
+  victims_.clear();
+  places_.clear();
+  bounds_.clear();
+  alike_ = placer_.alike(ask);
+  needed_ = ask.kernels_count;
   open_.assign(table_.nodes().size(), 0);
-  for (const std::uint32_t place : table_.open_nodes(*ask_)) open_[place] = 1;
+  counts_.assign(table_.nodes().size(), 0);
+  capacity_ = 0;
+  for (const std::uint32_t place : table_.open_nodes(ask)) {
+    open_[place] = 1;
+    recount(place);
+  }
+}
+
+const RoomRows& SessionVictims::without_all(const SessionEntry& ask,
+                                            std::span<const std::uint32_t> candidates,
+                                            const RoomRows& after) {
+  start(ask, candidates, after);
+  for (const std::uint32_t session : candidates) leave(session);
+  return room_;
 }
 
 void SessionVictims::recount(std::uint32_t place) {
@@ -132,20 +155,8 @@ void SessionVictims::put_back_unlike() {
 
 bool SessionVictims::find(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
                           const RoomRows& after, const SessionVictimsOptions& options) {
-  ask_ = &ask;
-  candidates_ = candidates;
+  start(ask, candidates, after);
   options_ = options;
-  room_ = after;
-  taken_ = 0;
-  victims_.clear();
-  places_.clear();
-  bounds_.clear();
-  alike_ = placer_.alike(ask);
-  needed_ = ask.kernels_count;
-  open_marks();
-  counts_.assign(table_.nodes().size(), 0);
-  capacity_ = 0;
-  for (const std::uint32_t place : table_.open_nodes(ask)) recount(place);
   if (!(alike_ ? leave_until_it_fits() : leave_until_unlike_fit())) return false;
   gone_.assign(candidates_.size(), 0);
   std::fill_n(gone_.begin(), taken_, 1);

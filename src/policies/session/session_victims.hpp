@@ -48,12 +48,14 @@ class SessionVictims {
   /// Names of bounds that stopped the search.
   const std::vector<std::string>& bounds() const { return bounds_; }
   SessionFate fate(std::uint32_t session) const;
-  /// The room as the search left it: without the victims, or without all candidates.
-  const RoomRows& room() const { return room_; }
+  /// The room when all candidates have left.
+  const RoomRows& without_all(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+                              const RoomRows& after);
 
  private:
   // session_victims.cpp
-  void open_marks();
+  void start(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+             const RoomRows& after);
   void leave(std::uint32_t session) { move(session, true); }
   void come_back(std::uint32_t session) { move(session, false); }
   void move(std::uint32_t session, bool leaves);

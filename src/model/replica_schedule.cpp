@@ -1,0 +1,17 @@
+#include "model/replica_schedule.hpp"
+
+#include <algorithm>
+
+namespace makeway {
+
+void normalize(ReplicaSchedule& schedule) {
+  if (schedule.deployment.empty()) schedule.deployment = schedule.name;
+  std::erase_if(schedule.requests, [](const Amount& amount) { return amount.amount <= 0; });
+  std::ranges::sort(schedule.requests);
+  std::ranges::sort(schedule.planes);
+  for (ReplicaClaim& claim : schedule.status.claims) std::ranges::sort(claim.victims);
+  std::ranges::sort(schedule.status.claims);
+  std::ranges::sort(schedule.status.surplus);
+}
+
+}  // namespace makeway

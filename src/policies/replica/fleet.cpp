@@ -1,0 +1,355 @@
+#include "policies/replica/fleet.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "base/checked_math.hpp"
+#include "model/names.hpp"
+#include "model/replica_priority.hpp"
+
+namespace makeway {
+namespace {
+
+std::optional<ResourceIndex> find_resource(const Cluster& cluster, std::string_view name) {
+  for (std::uint32_t slot = 0; slot < cluster.resources().size(); ++slot) {
+    if (cluster.resources().name(ResourceIndex{slot}) == name) return ResourceIndex{slot};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Fleet::Fleet(Cycle& cycle)
+    : cycle_(cycle),
+      deployment_key_(cluster().strings().find(names::deployment).value_or(StringId{0})) {
+  class_rank_.assign(choice_names<ReplicaClass>.size(), rank_never);
+  std::uint8_t rank = 0;
+  for (const ReplicaClass listed : settings().class_order) {
+    class_rank_[static_cast<std::size_t>(listed)] = rank++;
+  }
+  find_planes();
+  find_columns();
+  add_deployments();
+  add_places();
+  add_replicas();
+  order_shares();
+  order_places();
+}
+
+void Fleet::find_planes() {
+  std::vector<std::string_view> names;
+  std::size_t listed = 0;
+  for (const auto& [key, schedule] : cluster().own<ReplicaSchedule>()) {
+    listed += schedule.planes.size();
+    for (const ReplicaPlane& plane : schedule.planes) {
+      const auto at = std::ranges::lower_bound(names, std::string_view(plane.name));
+      if (at == names.end() || *at != plane.name) names.insert(at, plane.name);
+    }
+  }
+  for (const std::string_view name : names) planes_.push_back({.name = name});
+  shares_.resize(listed);
+}
+
+void Fleet::find_columns() {
+  std::set<std::string_view> names;
+  for (const auto& [key, schedule] : cluster().own<ReplicaSchedule>()) {
+    for (const Amount& amount : schedule.requests) names.insert(amount.resource);
+  }
+  names.erase(settings().resource);
+  names.insert(pods_name);
+  column_names_ = {settings().resource};
+  column_names_.insert(column_names_.end(), names.begin(), names.end());
+  for (const std::string_view name : column_names_) {
+    columns_.push_back(find_resource(cluster(), name).value_or(ResourceIndex{}));
+  }
+}
+
+void Fleet::add_deployments() {
+  std::map<std::vector<std::int64_t>, std::uint32_t> known;
+  const StringPool& strings = cluster().strings();
+  std::uint32_t end = 0;  // Of the shares so far.
+  for (const auto& [key, schedule] : cluster().own<ReplicaSchedule>()) {
+    std::vector<std::int64_t> request(columns());
+    for (std::size_t column = 0; column < columns(); ++column) {
+      const std::string_view name = column_names_[column];
+      const auto found = std::ranges::find(schedule.requests, name, &Amount::resource);
+      if (found != schedule.requests.end()) request[column] = found->amount;
+      if (name == pods_name) request[column] = std::max<std::int64_t>(request[column], 1);
+    }
+    const auto number = static_cast<std::uint32_t>(known.size());
+    const auto [at, is_new] = known.try_emplace(request, number);
+    if (is_new) requests_.insert(requests_.end(), request.begin(), request.end());
+    const std::uint32_t begin = end;
+    const DeploymentIndex index = DeploymentIndex::from(deployments_.size());
+    for (const ReplicaPlane& plane : schedule.planes) {
+      const auto found = std::ranges::lower_bound(planes_, plane.name, {}, &FleetPlane::name);
+      shares_[ShareIndex{end++}] = {
+          .deployment = index,
+          .plane = PlaneIndex::from(static_cast<std::size_t>(found - planes_.begin())),
+          .listed = true,
+          .committed = plane.committed,
+          .score = plane.score};
+    }
+    deployments_.push_back({.object = &schedule,
+                            .priority = priority_of(cluster(), schedule),
+                            .request = at->second,
+                            .begin = begin,
+                            .end = end});
+    const auto space = strings.find(schedule.namespace_name);
+    const auto name = strings.find(schedule.deployment);
+    if (space && name) by_name_.push_back({*space, *name, index});
+  }
+  std::ranges::sort(by_name_, {}, [](const ByName& item) {
+    return std::pair(item.namespace_name, item.deployment);
+  });
+}
+
+void Fleet::add_places() {
+  const std::optional<StringId> key = cluster().strings().find(names::plane);
+  place_of_ = IndexedVector<NodeIndex, PlaceIndex>(cluster().nodes().slots());
+  if (!key) return;
+  std::map<StringId, PlaneIndex> by_value;
+  for (std::uint32_t at = 0; at < planes_.size(); ++at) {
+    const auto value = cluster().strings().find(planes_[PlaneIndex{at}].name);
+    if (value) by_value[*value] = PlaneIndex{at};
+  }
+  std::vector<FleetPlace> found;
+  std::uint32_t rank = 0;
+  for (const NodeIndex node : cluster().nodes_by_name()) {
+    const std::uint32_t own_rank = rank++;
+    for (const LabelPair& label : cluster().labels(cluster().nodes().labels[node])) {
+      if (label.key != *key) continue;
+      const auto plane = by_value.find(label.value);
+      if (plane == by_value.end()) continue;
+      found.push_back({.node = node,
+                       .plane = plane->second,
+                       .rank = own_rank,
+                       .open = !cluster().nodes().flags[node].unschedulable});
+    }
+  }
+  std::ranges::stable_sort(found, {}, &FleetPlace::plane);
+  room_.resize(found.size() * columns());
+  for (const FleetPlace& place : found) {
+    const PlaceIndex index = places_.push_back(place);
+    FleetPlane& plane = planes_[place.plane];
+    if (plane.end == 0) plane.begin = index.value;
+    plane.end = index.value + 1;
+    place_of_[place.node] = index;
+    add_room(index);
+  }
+}
+
+void Fleet::add_room(PlaceIndex place) {
+  const NodeIndex node = places_[place].node;
+  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node);
+  const std::span<const std::int64_t> used = cycle_.now.used(node);
+  const std::span<std::int64_t> left = room(place);
+  for (std::size_t column = 0; column < columns(); ++column) {
+    if (!columns_[column].exists()) continue;
+    const std::size_t at = columns_[column].value;
+    left[column] = saturated_sub(allocatable[at], used[at]);
+  }
+  if (!cycle_.after.touched(node)) return;
+  // Who was nominated to the node in this cycle takes its room, too.
+  for (const PodIndex pod : cycle_.after.placed(node)) {
+    if (cycle_.now.node_of(pod) == node) continue;
+    const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
+    for (std::size_t column = 0; column < columns(); ++column) {
+      left[column] = saturated_sub(left[column], amounts_[row * columns() + column]);
+    }
+  }
+}
+
+std::vector<std::int64_t> Fleet::first_room(PlaceIndex place) const {
+  const NodeIndex node = places_[place].node;
+  std::vector<std::int64_t> left(columns());
+  const std::span<const std::int64_t> used = cluster().order().used(node);
+  for (const ResourceAmount& item : cluster().requests(cluster().nodes().allocatable[node])) {
+    const auto found = std::ranges::find(columns_, item.resource);
+    if (found != columns_.end())
+      left[static_cast<std::size_t>(found - columns_.begin())] = item.amount;
+  }
+  for (std::size_t column = 0; column < columns(); ++column) {
+    if (columns_[column].exists()) {
+      left[column] = saturated_sub(left[column], used[columns_[column].value]);
+    }
+  }
+  return left;
+}
+
+DeploymentIndex Fleet::find_deployment(StringId namespace_name, StringId deployment) const {
+  const auto key = std::pair(namespace_name, deployment);
+  const auto found = std::ranges::lower_bound(by_name_, key, {}, [](const ByName& item) {
+    return std::pair(item.namespace_name, item.deployment);
+  });
+  if (found == by_name_.end() || std::pair(found->namespace_name, found->deployment) != key) {
+    return {};
+  }
+  return found->index;
+}
+
+DeploymentIndex Fleet::deployment_of(PodIndex pod) {
+  const LabelSetId labels = cluster().pods().labels[pod];
+  const StringId space = cluster().pods().namespace_name[pod];
+  if (labels.value >= owners_.size()) owners_.resize(labels.value + std::size_t{1});
+  PodOwner& owner = owners_[labels.value];
+  if (!owner.known) {
+    for (const LabelPair& label : cluster().labels(labels)) {
+      if (label.key == deployment_key_) owner.label = label.value;
+    }
+  }
+  if (owner.label == StringId{0}) {
+    owner.known = true;
+    return {};
+  }
+  if (owner.known && owner.namespace_name == space) return owner.deployment;
+  owner.known = true;
+  owner.namespace_name = space;
+  owner.deployment = find_deployment(space, owner.label);
+  return owner.deployment;
+}
+
+void Fleet::start_plane(PlaneIndex plane) {
+  if (shares_by_plane_.empty()) {
+    shares_by_plane_.resize(planes_.size());
+    for (std::uint32_t at = 0; at < shares_.size(); ++at) {
+      shares_by_plane_[shares_[ShareIndex{at}].plane.value].push_back(ShareIndex{at});
+    }
+  }
+  shares_here_ = IndexedVector<DeploymentIndex, ShareIndex>(deployments_.size());
+  for (const ShareIndex share : shares_by_plane_[plane.value]) {
+    shares_here_[shares_[share].deployment] = share;
+  }
+}
+
+ShareIndex Fleet::share_of(PodIndex pod, PlaneIndex plane) {
+  const DeploymentIndex deployment = deployment_of(pod);
+  if (!deployment.exists()) return {};
+  ShareIndex& share = shares_here_[deployment];
+  if (share.exists()) return share;
+  share = shares_.push_back({.deployment = deployment, .plane = plane});
+  unlisted_[{deployment, plane}] = share;
+  return share;
+}
+
+std::optional<ShareIndex> Fleet::find_share(DeploymentIndex deployment, PlaneIndex plane) const {
+  const FleetDeployment& row = deployments_[deployment];
+  const auto listed = std::span(shares_.data() + row.begin, row.end - row.begin);
+  const auto found = std::ranges::lower_bound(listed, plane, {}, &FleetShare::plane);
+  if (found != listed.end() && found->plane == plane) {
+    return ShareIndex{row.begin + static_cast<std::uint32_t>(found - listed.begin())};
+  }
+  const auto other = unlisted_.find({deployment, plane});
+  if (other == unlisted_.end()) return std::nullopt;
+  return other->second;
+}
+
+std::vector<ShareIndex> Fleet::unlisted_shares(DeploymentIndex deployment) const {
+  std::vector<ShareIndex> shares;
+  for (auto at = unlisted_.lower_bound({deployment, PlaneIndex{0}});
+       at != unlisted_.end() && at->first.first == deployment; ++at) {
+    shares.push_back(at->second);
+  }
+  return shares;
+}
+
+std::uint32_t Fleet::amounts_of(RequestId id) {
+  if (amounts_row_.empty()) amounts_row_.resize(cluster().request_rows());
+  std::uint32_t& known = amounts_row_[id.value];
+  if (known != 0) return known - 1;
+  const auto row = static_cast<std::uint32_t>(amounts_.size() / columns());
+  amounts_.resize(amounts_.size() + columns());
+  for (const ResourceAmount& item : cluster().requests(id)) {
+    const auto found = std::ranges::find(columns_, item.resource);
+    if (found == columns_.end()) continue;
+    amounts_[row * columns() + static_cast<std::size_t>(found - columns_.begin())] = item.amount;
+  }
+  known = row + 1;
+  return row;
+}
+
+void Fleet::add_replicas() {
+  for (const auto& [key, schedule] : cluster().own<ReplicaSchedule>()) {
+    for (const ReplicaClaim& claim : schedule.status.claims) {
+      for (const ClaimedVictim& victim : claim.victims) {
+        if (!victim.force_deleted) continue;
+        const auto pod = cluster().find_pod(victim.namespace_name, victim.name);
+        if (!pod || cluster().pods().uid[pod->value] != victim.uid) continue;
+        const auto [at, is_new] = force_deleted_.try_emplace(*pod, *victim.force_deleted);
+        if (!is_new) at->second = std::min(at->second, *victim.force_deleted);
+      }
+    }
+  }
+  std::size_t pods = 0;
+  for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
+  replicas_.resize(pods);
+  std::uint32_t count = 0;
+  PlaneIndex plane;
+  for (std::uint32_t at = 0; at < places_.size(); ++at) {
+    if (places_[PlaceIndex{at}].plane != plane) {
+      plane = places_[PlaceIndex{at}].plane;
+      start_plane(plane);
+    }
+    places_[PlaceIndex{at}].begin = count;
+    for (const PodIndex pod : cluster().order().pods(places_[PlaceIndex{at}].node)) {
+      if (add_replica(PlaceIndex{at}, pod, replicas_[ReplicaIndex{count}])) ++count;
+    }
+    places_[PlaceIndex{at}].end = count;
+  }
+  replicas_.resize(count);
+}
+
+/// False: it is no replica.
+bool Fleet::add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica) {
+  const PodColumns& pods = cluster().pods();
+  const bool leaving = pods.deletion[pod] != no_time;
+  const ShareIndex share = share_of(pod, places_[place].plane);
+  if (!share.exists() && !leaving) return false;
+  // Whom another policy has placed or made leave in this cycle is nobody's here (law 8).
+  if (cycle_.rules.settled(pod)) return false;
+  replica = {.pod = pod,
+             .share = share,
+             .place = place,
+             .amounts = amounts_of(pods.requests[pod]),
+             .created = pods.created[pod]};
+  replica.priority = share.exists() ? deployments_[shares_[share].deployment].priority
+                                    : cycle_.rules.priority_of(pod);
+  const Unit& unit = cluster().units()[pods.unit[pod]];
+  // Kubernetes picks the pod, so nobody can promise that a whole group goes.
+  const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
+  replica.is_protected = !share.exists() || whole || !cycle_.rules.protection(pod).empty();
+  if (leaving) {
+    classify_leaving(replica);
+  } else {
+    ++shares_[share].running;
+  }
+  replica.rank = class_rank_[static_cast<std::size_t>(replica.victim_class)];
+  return true;
+}
+
+std::optional<PlaceIndex> Fleet::find_place(std::string_view node) const {
+  const std::optional<NodeIndex> found = cluster().find_node(node);
+  if (!found || found->value >= place_of_.size() || !place_of_[*found].exists()) {
+    return std::nullopt;
+  }
+  return place_of_[*found];
+}
+
+std::optional<ReplicaIndex> Fleet::find_replica(PlaceIndex place, PodIndex pod) const {
+  for (const ReplicaIndex index : in_order(place)) {
+    if (replicas_[index].pod == pod) return index;
+  }
+  return std::nullopt;
+}
+
+std::optional<DeploymentIndex> Fleet::find_deployment(std::string_view namespace_name,
+                                                      std::string_view deployment) const {
+  const auto space = cluster().strings().find(namespace_name);
+  const auto name = cluster().strings().find(deployment);
+  if (!space || !name) return std::nullopt;
+  const DeploymentIndex found = find_deployment(*space, *name);
+  return found.exists() ? std::optional(found) : std::nullopt;
+}
+
+}  // namespace makeway

@@ -1,0 +1,227 @@
+// Fleet: the cluster as the replica policy sees it, in columns.
+//
+//   plane       a value of the node label makeway.dev/plane that some ReplicaSchedule names
+//   place       a node of a plane, with the room that is left on it
+//   deployment  a ReplicaSchedule
+//   share       one deployment in one plane: its commit, its pods, how many of them are surplus
+//   replica     a pod on a place that is leaving, or belongs to a deployment; with its victim class
+//
+// Built once a cycle in O(nodes + pods); the phases change only the room, the shares' `raised` and
+// `lowered`, and who is `taken`. Numbers of planes follow their names, places of one plane follow
+// the names of their nodes, and no other number means anything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "policies/cycle.hpp"
+
+namespace makeway {
+
+struct PlaneTag;
+struct PlaceTag;
+struct DeploymentTag;
+struct ShareTag;
+struct ReplicaTag;
+using PlaneIndex = Index<PlaneTag>;
+using PlaceIndex = Index<PlaceTag>;
+using DeploymentIndex = Index<DeploymentTag>;
+using ShareIndex = Index<ShareTag>;
+using ReplicaIndex = Index<ReplicaTag>;
+
+struct FleetPlane {
+  std::string_view name;
+  std::uint32_t begin = 0;  ///< Its places.
+  std::uint32_t end = 0;
+};
+
+struct FleetPlace {
+  NodeIndex node;
+  PlaneIndex plane;
+  std::uint32_t rank = 0;   ///< Of the node's name among all nodes.
+  std::uint32_t begin = 0;  ///< Its replicas in `Fleet::in_order`.
+  std::uint32_t end = 0;
+  bool open = false;  ///< Not cordoned: a new pod may land here.
+};
+
+struct FleetDeployment {
+  const ReplicaSchedule* object = nullptr;
+  std::int32_t priority = 0;
+  std::uint32_t request = 0;  ///< Deployments that request the same have the same number.
+  std::uint32_t begin = 0;    ///< Its listed shares, by plane.
+  std::uint32_t end = 0;
+};
+
+struct FleetShare {
+  DeploymentIndex deployment;
+  PlaneIndex plane;
+  bool listed = false;  ///< In the spec; otherwise its commit is 0.
+  std::int64_t committed = 0;
+  std::int64_t score = 0;
+  std::int64_t running = 0;         ///< Bound and not leaving.
+  std::int64_t surplus = 0;         ///< Of these, above the commit.
+  std::int64_t surplus_moving = 0;  ///< Of these, not past `surplusTimeout`.
+  std::uint32_t begin = 0;          ///< Its running pods in `Fleet::in_share`.
+  std::uint32_t end = 0;
+  std::int64_t raised = 0;   ///< Scaled up in this cycle.
+  std::int64_t lowered = 0;  ///< Scaled down in this cycle.
+};
+
+struct FleetReplica {
+  PodIndex pod;
+  ShareIndex share;  ///< None: it belongs to no deployment, and is only leaving.
+  PlaceIndex place;
+  std::uint32_t amounts = 0;  ///< Row of `Fleet::amounts`.
+  std::int32_t priority = 0;  ///< Its deployment's.
+  Time created;
+  Time force_from;  ///< terminating: from then on it may be force-deleted.
+  ReplicaClass victim_class = ReplicaClass::committed;
+  std::uint8_t rank = 0;          ///< Of the class; lower is less intrusive.
+  bool is_protected : 1 = false;  ///< Nothing may be done to it; waiting for it is free.
+  bool expired : 1 = false;       ///< It has been waited for long enough.
+  bool last : 1 = false;          ///< The deployment's last replica in the plane.
+  bool taken : 1 = false;         ///< By a claim of this cycle.
+};
+
+class Fleet {
+ public:
+  explicit Fleet(Cycle& cycle);
+
+  const Cluster& cluster() const { return cycle_.cluster; }
+  const ReplicaSettings& settings() const { return cycle_.configuration.replica; }
+  Time now() const { return cycle_.rules.now(); }
+  bool counts_cascades() const { return cycle_.configuration.engine.cascade_depth > 0; }
+
+  const IndexedVector<PlaneIndex, FleetPlane>& planes() const { return planes_; }
+  const IndexedVector<PlaceIndex, FleetPlace>& places() const { return places_; }
+  const IndexedVector<DeploymentIndex, FleetDeployment>& deployments() const {
+    return deployments_;
+  }
+  const IndexedVector<ShareIndex, FleetShare>& shares() const { return shares_; }
+  FleetShare& share(ShareIndex index) { return shares_[index]; }
+  const FleetReplica& replica(ReplicaIndex index) const { return replicas_[index]; }
+
+  /// Those who may be victims on the place, least intrusive first.
+  std::span<const ReplicaIndex> in_order(PlaceIndex place) const {
+    return std::span(in_order_).subspan(places_[place].begin,
+                                        places_[place].end - places_[place].begin);
+  }
+  /// The running pods of the share; its surplus first, most likely to be removed first.
+  std::span<const ReplicaIndex> in_share(ShareIndex share) const {
+    return std::span(in_share_).subspan(shares_[share].begin,
+                                        shares_[share].end - shares_[share].begin);
+  }
+  std::optional<PlaceIndex> find_place(std::string_view node) const;
+  std::optional<ReplicaIndex> find_replica(PlaceIndex place, PodIndex pod) const;
+  std::optional<DeploymentIndex> find_deployment(std::string_view namespace_name,
+                                                 std::string_view deployment) const;
+  std::optional<ShareIndex> find_share(DeploymentIndex deployment, PlaneIndex plane) const;
+  /// Planes where it has pods, but that its spec does not list.
+  std::vector<ShareIndex> unlisted_shares(DeploymentIndex deployment) const;
+
+  // ---- Amounts: rows of `columns` numbers ----------------------------------------------------
+  std::size_t columns() const { return columns_.size(); }
+  std::size_t request_count() const { return requests_.size() / columns_.size(); }
+  /// The column of `replica.resource`.
+  static constexpr std::size_t counted = 0;
+  std::string_view column_name(std::size_t column) const { return column_names_[column]; }
+  std::span<const std::int64_t> request(std::uint32_t number) const {
+    return std::span(requests_).subspan(number * columns_.size(), columns_.size());
+  }
+  std::span<const std::int64_t> amounts(const FleetReplica& replica) const {
+    return std::span(amounts_).subspan(replica.amounts * columns_.size(), columns_.size());
+  }
+  std::span<std::int64_t> room(PlaceIndex place) {
+    return std::span(room_).subspan(place.value * columns_.size(), columns_.size());
+  }
+  std::span<const std::int64_t> room(PlaceIndex place) const {
+    return std::span(room_).subspan(place.value * columns_.size(), columns_.size());
+  }
+  /// As it was before anybody got anything in this cycle.
+  std::vector<std::int64_t> first_room(PlaceIndex place) const;
+
+  // ---- Who may be a victim -------------------------------------------------------------------
+  /// Whether the replica may be a victim of an ask of this priority, besides `spare`.
+  bool usable(const FleetReplica& replica, std::int32_t ask_priority) const;
+  /// The same without regard to what happened in this cycle.
+  bool ever_usable(const FleetReplica& replica, std::int32_t ask_priority) const;
+  /// How many more committed replicas the share can lose.
+  std::int64_t spare(ShareIndex share) const;
+  /// What would be done to it.
+  ReplicaAction action(const FleetReplica& replica, std::int32_t ask_priority) const;
+  /// It may be force-deleted for such an ask, once it is time.
+  bool forcible(const FleetReplica& replica, std::int32_t ask_priority) const;
+  void take(ReplicaIndex index);
+
+  /// Whether a comes before b by `replica.tieKeys`, which are the same inside one place; names
+  /// decide last.
+  bool before_in_place(const FleetReplica& a, const FleetReplica& b) const;
+  /// Places where who may be used depends on the ask's priority in more than committed replicas.
+  std::span<const PlaceIndex> conditional_places() const { return conditional_places_; }
+
+ private:
+  /// Pods of one deployment share their labels, and mostly their namespace.
+  struct PodOwner {
+    bool known = false;
+    StringId namespace_name{0};
+    StringId label{0};  ///< 0: none.
+    DeploymentIndex deployment;
+  };
+  struct ByName {
+    StringId namespace_name;
+    StringId deployment;
+    DeploymentIndex index;
+  };
+
+  void find_planes();
+  void find_columns();
+  void add_deployments();
+  void add_places();
+  void add_room(PlaceIndex place);
+  void add_replicas();
+  bool add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica);
+  void start_plane(PlaneIndex plane);
+  ShareIndex share_of(PodIndex pod, PlaneIndex plane);
+  DeploymentIndex deployment_of(PodIndex pod);
+  DeploymentIndex find_deployment(StringId namespace_name, StringId deployment) const;
+  std::uint32_t amounts_of(RequestId id);
+  void classify_leaving(FleetReplica& replica) const;
+  void order_shares();
+  void mark_surplus(ShareIndex index);
+  void order_places();
+
+  Cycle& cycle_;
+  StringId deployment_key_;
+  std::vector<ResourceIndex> columns_;  ///< None: no node or pod has ever named it.
+  std::vector<std::string_view> column_names_;
+  IndexedVector<PlaneIndex, FleetPlane> planes_;
+  IndexedVector<PlaceIndex, FleetPlace> places_;
+  IndexedVector<NodeIndex, PlaceIndex> place_of_;
+  IndexedVector<DeploymentIndex, FleetDeployment> deployments_;
+  std::vector<ByName> by_name_;  ///< Sorted.
+  IndexedVector<ShareIndex, FleetShare> shares_;
+  std::map<std::pair<DeploymentIndex, PlaneIndex>, ShareIndex> unlisted_;
+  IndexedVector<ReplicaIndex, FleetReplica> replicas_;
+  std::vector<ReplicaIndex> in_order_;
+  std::vector<ReplicaIndex> in_share_;
+  std::vector<PlaceIndex> conditional_places_;
+  std::vector<std::int64_t> requests_;
+  std::vector<std::int64_t> amounts_;
+  std::vector<std::uint32_t> amounts_row_;  ///< By RequestId; 0: not made yet.
+  std::vector<std::int64_t> room_;
+  /// While replicas are added: the shares of the plane at hand, by deployment.
+  IndexedVector<DeploymentIndex, ShareIndex> shares_here_;
+  std::vector<std::vector<ShareIndex>> shares_by_plane_;
+  std::vector<PodOwner> owners_;            ///< By LabelSetId.
+  std::map<PodIndex, Time> force_deleted_;  ///< By plans before.
+  std::vector<std::uint8_t> class_rank_;    ///< By ReplicaClass.
+};
+
+/// `replica.classOrder` does not list it.
+inline constexpr std::uint8_t rank_never = 255;
+
+}  // namespace makeway

@@ -1,0 +1,226 @@
+#include "policies/replica/node_victims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+namespace {
+
+template <class Number>
+int sign(Number a, Number b) {
+  return a == b ? 0 : a < b ? -1 : 1;
+}
+
+/// Tells the key, if somebody wants to know.
+template <class Number>
+int decided(int order, std::string_view name, Number a, Number b, std::string* key) {
+  if (order != 0 && key != nullptr) *key = fmt::format("{}: {} against {}", name, a, b);
+  return order;
+}
+
+}  // namespace
+
+NodeVictims::NodeVictims(const Fleet& fleet)
+    : fleet_(fleet), spare_(fleet.columns()), may_preempt_(fleet.deployments().size()) {
+  if (fleet.counts_cascades()) find_secondary();
+}
+
+/// A deployment that loses a replica may look for another one: where a plane of it has a replica of
+/// lower priority that may be taken, that one could follow.
+void NodeVictims::find_secondary() {
+  constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
+  std::vector<std::int32_t> lowest(fleet_.planes().size(), highest);
+  for (std::uint32_t at = 0; at < fleet_.shares().size(); ++at) {
+    const FleetShare& share = fleet_.shares()[ShareIndex{at}];
+    const std::int32_t priority = fleet_.deployments()[share.deployment].priority;
+    if (fleet_.spare(ShareIndex{at}) < 1 || priority >= lowest[share.plane.value]) continue;
+    const bool any = std::ranges::any_of(fleet_.in_share(ShareIndex{at}), [&](ReplicaIndex index) {
+      const FleetReplica& replica = fleet_.replica(index);
+      return replica.victim_class == ReplicaClass::committed && fleet_.usable(replica, highest);
+    });
+    if (any) lowest[share.plane.value] = priority;
+  }
+  for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
+    const FleetDeployment& deployment = fleet_.deployments()[DeploymentIndex{at}];
+    for (std::uint32_t share = deployment.begin; share < deployment.end; ++share) {
+      const PlaneIndex plane = fleet_.shares()[ShareIndex{share}].plane;
+      if (lowest[plane.value] < deployment.priority) may_preempt_[DeploymentIndex{at}] = 1;
+    }
+  }
+}
+
+bool NodeVictims::collect(PlaceIndex place, const ReplicaNeed& need) {
+  victims_.clear();
+  const std::span<const std::int64_t> room = fleet_.room(place);
+  bool enough = true;
+  for (std::size_t column = 0; column < spare_.size(); ++column) {
+    const bool asked = need.request[column] > 0;
+    spare_[column] = asked ? saturated_sub(room[column], need.request[column]) : 0;
+    enough = enough && spare_[column] >= 0;
+  }
+  for (const ReplicaIndex index : fleet_.in_order(place)) {
+    if (enough) return true;
+    const FleetReplica& replica = fleet_.replica(index);
+    if (!fleet_.usable(replica, need.priority)) continue;
+    const std::span<const std::int64_t> amounts = fleet_.amounts(replica);
+    bool helps = false;
+    for (std::size_t column = 0; column < spare_.size(); ++column) {
+      helps = helps || (spare_[column] < 0 && amounts[column] > 0);
+    }
+    if (!helps) continue;
+    if (replica.victim_class == ReplicaClass::committed) {
+      const auto same = std::ranges::count_if(victims_, [&](ReplicaIndex other) {
+        const FleetReplica& row = fleet_.replica(other);
+        return row.victim_class == ReplicaClass::committed && row.share == replica.share;
+      });
+      if (same >= fleet_.spare(replica.share)) continue;
+    }
+    victims_.push_back(index);
+    enough = true;
+    for (std::size_t column = 0; column < spare_.size(); ++column) {
+      if (need.request[column] == 0) continue;
+      spare_[column] = saturated_add(spare_[column], amounts[column]);
+      enough = enough && spare_[column] >= 0;
+    }
+  }
+  return enough;
+}
+
+/// `spare_` is what is left over beside all of them.
+void NodeVictims::put_back(const ReplicaNeed& need, std::vector<ReplicaIndex>& victims) {
+  std::size_t at = victims.size();
+  while (at-- > 0) {
+    const std::span<const std::int64_t> amounts = fleet_.amounts(fleet_.replica(victims[at]));
+    bool needed = false;
+    for (std::size_t column = 0; column < spare_.size(); ++column) {
+      needed = needed || (need.request[column] > 0 && spare_[column] < amounts[column]);
+    }
+    if (needed) continue;
+    for (std::size_t column = 0; column < spare_.size(); ++column) {
+      if (need.request[column] > 0) spare_[column] -= amounts[column];
+    }
+    victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+void NodeVictims::reduce(PlaceIndex place, const ReplicaNeed& need,
+                         std::vector<ReplicaIndex>& victims) {
+  std::ranges::sort(victims, [this](ReplicaIndex a, ReplicaIndex b) {
+    return fleet_.before_in_place(fleet_.replica(a), fleet_.replica(b));
+  });
+  const std::span<const std::int64_t> room = fleet_.room(place);
+  for (std::size_t column = 0; column < spare_.size(); ++column) {
+    if (need.request[column] == 0) continue;
+    spare_[column] = saturated_sub(room[column], need.request[column]);
+    for (const ReplicaIndex victim : victims) {
+      spare_[column] =
+          saturated_add(spare_[column], fleet_.amounts(fleet_.replica(victim))[column]);
+    }
+  }
+  put_back(need, victims);
+}
+
+bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost& cost) {
+  if (!fleet_.places()[place].open || !collect(place, need)) return false;
+  put_back(need, victims_);
+  cost = {.place = place, .victims = static_cast<std::int32_t>(victims_.size())};
+  std::int64_t freed = 0;
+  for (const ReplicaIndex index : victims_) {
+    const FleetReplica& victim = fleet_.replica(index);
+    freed = saturated_add(freed, fleet_.amounts(victim)[Fleet::counted]);
+    cost.highest_priority = std::max(cost.highest_priority, victim.priority);
+    if (victim.victim_class != ReplicaClass::committed) continue;
+    ++cost.committed;
+    cost.committed_priority = std::max(cost.committed_priority, victim.priority);
+    cost.secondary += may_preempt_[fleet_.shares()[victim.share].deployment];
+  }
+  if (!victims_.empty()) {
+    cost.worst = victims_.back();
+    cost.worst_class = fleet_.replica(cost.worst).rank;
+  }
+  const std::int64_t missing = std::max<std::int64_t>(
+      0, saturated_sub(need.request[Fleet::counted], fleet_.room(place)[Fleet::counted]));
+  cost.excess = saturated_sub(freed, std::min(freed, missing));
+  return true;
+}
+
+int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
+                                 std::int64_t b_score, std::string* key) const {
+  static const FleetReplica none;
+  const FleetReplica& worst_a = a.worst.exists() ? fleet_.replica(a.worst) : none;
+  const FleetReplica& worst_b = b.worst.exists() ? fleet_.replica(b.worst) : none;
+  const PodColumns& pods = fleet_.cluster().pods();
+  const auto name = [&](const FleetReplica& replica) {
+    return replica.pod.exists() ? pods.name[replica.pod.value] : std::string_view{};
+  };
+  for (const ReplicaTieKey tie : fleet_.settings().tie_keys) {
+    int order = 0;
+    switch (tie) {
+      case ReplicaTieKey::priority:
+        order = decided(sign(worst_a.priority, worst_b.priority), "priority", worst_a.priority,
+                        worst_b.priority, key);
+        break;
+      case ReplicaTieKey::plane_score:
+        order = decided(sign(a_score, b_score), "plane-score", a_score, b_score, key);
+        break;
+      case ReplicaTieKey::newest:
+        order = sign(worst_b.created, worst_a.created);
+        if (order != 0 && key != nullptr) *key = "newest";
+        break;
+      case ReplicaTieKey::higher_name:
+        order = decided(sign(name(worst_b), name(worst_a)), "higher-name", name(worst_a),
+                        name(worst_b), key);
+        break;
+    }
+    if (order != 0) return order;
+  }
+  return decided(sign(a.victims, b.victims), "victims", a.victims, b.victims, key);
+}
+
+int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
+                               std::int64_t b_score, std::string* key) const {
+  for (const ReplicaNodeKey node_key : fleet_.settings().node_keys) {
+    const auto pair = [&]() -> std::pair<std::int64_t, std::int64_t> {
+      switch (node_key) {
+        case ReplicaNodeKey::worst_class: return {a.worst_class, b.worst_class};
+        case ReplicaNodeKey::highest_priority: return {a.highest_priority, b.highest_priority};
+        case ReplicaNodeKey::secondary_victims: return {a.secondary, b.secondary};
+        case ReplicaNodeKey::excess: return {a.excess, b.excess};
+        case ReplicaNodeKey::committed_victims: return {a.committed, b.committed};
+        case ReplicaNodeKey::plane_score: return {a_score, b_score};
+      }
+      return {0, 0};
+    }();
+    const int order = sign(pair.first, pair.second);
+    if (order == 0) continue;
+    return decided(order, choice_name(node_key), pair.first, pair.second, key);
+  }
+  return 0;
+}
+
+int NodeVictims::compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score,
+                         const PlaceCost& b, std::int64_t b_score, std::string* key) const {
+  int order = 0;
+  if (need.one) {
+    order = sign(a.worst_class, b.worst_class);
+    if (order != 0 && key != nullptr) {
+      const auto name = [&](std::int32_t rank) {
+        return rank < 0
+                   ? std::string_view("nobody")
+                   : choice_name(fleet_.settings().class_order[static_cast<std::size_t>(rank)]);
+      };
+      *key = fmt::format("class: {} against {}", name(a.worst_class), name(b.worst_class));
+    }
+    if (order == 0) order = compare_victims(a, a_score, b, b_score, key);
+  } else {
+    order = compare_nodes(a, a_score, b, b_score, key);
+  }
+  if (order != 0) return order;
+  if (key != nullptr) *key = "name";
+  return sign(fleet_.places()[a.place].rank, fleet_.places()[b.place].rank);
+}
+
+}  // namespace makeway

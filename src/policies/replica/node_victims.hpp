@@ -1,0 +1,77 @@
+// NodeVictims: whom one place would lose for one replica, and how two places compare.
+//
+// On one place: victims in the order of `classOrder` and `tieKeys` until the replica fits, then
+// those that are not needed are put back, most intrusive first. One pass is enough: who was needed
+// beside more victims is needed beside fewer. So the set is irreducible (law 4).
+//
+// Between places: a replica of one GPU goes where the victim is lowest in that same order; several
+// GPUs by `nodeKeys`. Names decide last.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/replica/fleet.hpp"
+
+namespace makeway {
+
+/// One replica that looks for room.
+struct ReplicaNeed {
+  std::span<const std::int64_t> request;  ///< A row of the fleet.
+  std::int32_t priority = 0;
+  bool one = false;  ///< One GPU.
+};
+
+/// What a place would cost.
+struct PlaceCost {
+  static constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::min();
+
+  PlaceIndex place;
+  std::uint32_t version = 0;      ///< Of the place; see ClaimRanking.
+  std::int32_t worst_class = -1;  ///< Rank of the class; -1: nobody has to leave.
+  std::int32_t highest_priority = nobody;
+  std::int32_t committed_priority = nobody;  ///< The highest among the committed victims.
+  std::int32_t secondary = 0;
+  std::int32_t committed = 0;
+  std::int32_t victims = 0;
+  std::int64_t excess = 0;
+  ReplicaIndex worst;  ///< The most intrusive victim.
+};
+
+class NodeVictims {
+ public:
+  explicit NodeVictims(const Fleet& fleet);
+
+  /// False: the replica does not fit, whoever may leave. `victims`, least intrusive first, stays
+  /// valid until the next call.
+  bool evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost& cost);
+  std::span<const ReplicaIndex> victims() const { return victims_; }
+
+  /// Puts back whom the replica does not need of these, which are enough; least intrusive first.
+  void reduce(PlaceIndex place, const ReplicaNeed& need, std::vector<ReplicaIndex>& victims);
+
+  /// Below 0: a is better. `scores`: of the planes, for this ask. `key`, if given, hears on what it
+  /// was decided: "highest-priority: 10 against 20".
+  int compare(const ReplicaNeed& need, const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
+              std::int64_t b_score, std::string* key = nullptr) const;
+
+ private:
+  bool collect(PlaceIndex place, const ReplicaNeed& need);
+  void put_back(const ReplicaNeed& need, std::vector<ReplicaIndex>& victims);
+  int compare_victims(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
+                      std::int64_t b_score, std::string* key) const;
+  int compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
+                    std::int64_t b_score, std::string* key) const;
+  void find_secondary();
+
+  const Fleet& fleet_;
+  std::vector<ReplicaIndex> victims_;
+  std::vector<std::int64_t> spare_;  ///< Room less request, per column.
+  /// Deployments that could make others leave in turn, if they lost a replica.
+  IndexedVector<DeploymentIndex, std::uint8_t> may_preempt_;
+};
+
+}  // namespace makeway

@@ -1,0 +1,128 @@
+#include "policies/replica/previous_claims.hpp"
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+
+PreviousClaims::PreviousClaims(const Fleet& fleet)
+    : fleet_(fleet), begin_(fleet.deployments().size() + 1), steps_(fleet.shares().size()) {
+  for (std::uint32_t at = 0; at < fleet.deployments().size(); ++at) {
+    const DeploymentIndex ask{at};
+    begin_[ask] = static_cast<std::uint32_t>(claims_.size());
+    for (const ReplicaClaim& record : fleet.deployments()[ask].object->status.claims) {
+      claims_.push_back(resolve(ask, record));
+    }
+  }
+  begin_[DeploymentIndex::from(fleet.deployments().size())] =
+      static_cast<std::uint32_t>(claims_.size());
+}
+
+PreviousClaim PreviousClaims::resolve(DeploymentIndex ask, const ReplicaClaim& record) {
+  PreviousClaim claim{.ask = ask, .record = &record};
+  const Cluster& cluster = fleet_.cluster();
+  const std::optional<PlaceIndex> place = fleet_.find_place(record.node);
+  if (place && fleet_.planes()[fleet_.places()[*place].plane].name == record.plane) {
+    const auto share = fleet_.find_share(ask, fleet_.places()[*place].plane);
+    if (share && fleet_.shares()[*share].listed) {
+      claim.place = *place;
+      claim.share = *share;
+    }
+  }
+  for (const ClaimedVictim& victim : record.victims) {
+    count_step(record, victim);
+    const auto pod = cluster.find_pod(victim.namespace_name, victim.name);
+    // A pod of that name that was made anew is another one.
+    if (!pod || cluster.pods().uid[pod->value] != victim.uid) continue;
+    const auto [at, is_new] = about_.try_emplace(*pod, &victim);
+    if (!is_new && victim.committed && !at->second->committed) at->second = &victim;
+    const NodeIndex node = cluster.pods().node[*pod];
+    if (!place || node != fleet_.places()[*place].node) continue;
+    const auto replica = fleet_.find_replica(*place, *pod);
+    if (replica) {
+      claim.victims.push_back(*replica);
+    } else {
+      claim.unknown_victim = true;
+    }
+  }
+  return claim;
+}
+
+std::span<const PreviousClaim> PreviousClaims::of(DeploymentIndex ask) const {
+  const std::uint32_t begin = begin_[ask];
+  return std::span(claims_).subspan(begin, begin_[DeploymentIndex{ask.value + 1}] - begin);
+}
+
+const ClaimedVictim* PreviousClaims::about(PodIndex pod) const {
+  const auto found = about_.find(pod);
+  return found == about_.end() ? nullptr : found->second;
+}
+
+bool PreviousClaims::still_leaves(const PreviousClaim& claim, ReplicaIndex victim,
+                                  const ReplicaNeed& need) const {
+  const FleetReplica& replica = fleet_.replica(victim);
+  if (!fleet_.usable(replica, need.priority)) return false;
+  if (replica.victim_class != ReplicaClass::committed) return true;
+  const ClaimedVictim* const known = about(replica.pod);
+  if (known == nullptr || !known->committed) return false;
+  const std::int64_t together = committed_victims(claim, replica.share);
+  return together <= steps_[replica.share] && together <= fleet_.spare(replica.share);
+}
+
+std::int64_t PreviousClaims::committed_victims(const PreviousClaim& claim, ShareIndex share) const {
+  return std::ranges::count_if(claim.victims, [&](ReplicaIndex victim) {
+    const FleetReplica& replica = fleet_.replica(victim);
+    return replica.victim_class == ReplicaClass::committed && replica.share == share;
+  });
+}
+
+void PreviousClaims::count_step(const ReplicaClaim& record, const ClaimedVictim& victim) {
+  if (!victim.committed) return;
+  const auto loser = fleet_.find_deployment(victim.namespace_name, victim.deployment);
+  const auto plane = std::ranges::find(fleet_.planes(), record.plane, &FleetPlane::name);
+  if (!loser || plane == fleet_.planes().end()) return;
+  const auto at = static_cast<std::size_t>(plane - fleet_.planes().begin());
+  const auto share = fleet_.find_share(*loser, PlaneIndex::from(at));
+  if (share && *victim.committed < fleet_.shares()[*share].committed) ++steps_[*share];
+}
+
+void PreviousClaims::keep(const PreviousClaim& claim) {
+  for (const ReplicaIndex victim : claim.victims) {
+    const FleetReplica& replica = fleet_.replica(victim);
+    if (replica.victim_class == ReplicaClass::committed) --steps_[replica.share];
+  }
+}
+
+bool PreviousClaims::stands(const PreviousClaim& claim, const ReplicaNeed& need) const {
+  if (!claim.place.exists() || claim.unknown_victim || !fleet_.places()[claim.place].open) {
+    return false;
+  }
+  for (const ReplicaIndex victim : claim.victims) {
+    if (!still_leaves(claim, victim, need)) return false;
+  }
+  const std::span<const std::int64_t> room = fleet_.room(claim.place);
+  for (std::size_t column = 0; column < fleet_.columns(); ++column) {
+    if (need.request[column] == 0) continue;
+    std::int64_t there = room[column];
+    for (const ReplicaIndex victim : claim.victims) {
+      there = saturated_add(there, fleet_.amounts(fleet_.replica(victim))[column]);
+    }
+    if (there < need.request[column]) return false;
+  }
+  return true;
+}
+
+void PreviousClaims::held(const PreviousClaim& claim, const ReplicaNeed& need,
+                          std::vector<std::int64_t>& amounts) const {
+  amounts.assign(fleet_.columns(), 0);
+  for (std::size_t column = 0; column < fleet_.columns(); ++column) {
+    std::int64_t left = need.request[column];
+    for (const ReplicaIndex victim : claim.victims) {
+      left = saturated_sub(left, fleet_.amounts(fleet_.replica(victim))[column]);
+    }
+    amounts[column] = std::max<std::int64_t>(left, 0);
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,58 @@
+// PreviousClaims: what the last plan left in the status of the ReplicaSchedules.
+//
+// A claim stands while its node is open and in its plane, its victims that are still there may
+// still be waited for or taken, and the replica fits once they are gone. A victim that was taken by
+// lowering a commit is on its way while the commit is not lowered yet, or the pod is surplus or
+// leaving. When the commit is lowered and the pod is an ordinary one again, Kubernetes has removed
+// another pod: the claim is over, and with it the exclusion of the deployment that lost it.
+//
+// Which of several victims of one share goes with which step of the commit means nothing: steps
+// that are not carried out yet are counted per share.
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "policies/replica/node_victims.hpp"
+
+namespace makeway {
+
+struct PreviousClaim {
+  DeploymentIndex ask;
+  const ReplicaClaim* record = nullptr;
+  PlaceIndex place;  ///< None: the node is not in the plane any more, or not the ask's.
+  ShareIndex share;  ///< The ask's.
+  std::vector<ReplicaIndex> victims;  ///< Those that are still there.
+  bool unknown_victim = false;        ///< One is there that is not a replica of the fleet.
+};
+
+class PreviousClaims {
+ public:
+  explicit PreviousClaims(const Fleet& fleet);
+
+  /// In the order of their age.
+  std::span<const PreviousClaim> of(DeploymentIndex ask) const;
+  bool stands(const PreviousClaim& claim, const ReplicaNeed& need) const;
+  /// What of its request the place must keep free until the victims are gone, per column.
+  void held(const PreviousClaim& claim, const ReplicaNeed& need,
+            std::vector<std::int64_t>& amounts) const;
+  /// The claim is kept: the steps of commits that its victims wait for are nobody else's.
+  void keep(const PreviousClaim& claim);
+  /// What any claim said about the pod; null: nothing.
+  const ClaimedVictim* about(PodIndex pod) const;
+
+ private:
+  PreviousClaim resolve(DeploymentIndex ask, const ReplicaClaim& record);
+  void count_step(const ReplicaClaim& record, const ClaimedVictim& victim);
+  std::int64_t committed_victims(const PreviousClaim& claim, ShareIndex share) const;
+  bool still_leaves(const PreviousClaim& claim, ReplicaIndex victim, const ReplicaNeed& need) const;
+
+  const Fleet& fleet_;
+  std::vector<PreviousClaim> claims_;  ///< By ask.
+  IndexedVector<DeploymentIndex, std::uint32_t> begin_;
+  std::map<PodIndex, const ClaimedVictim*> about_;
+  IndexedVector<ShareIndex, std::int64_t> steps_;  ///< Not carried out yet, and not used.
+};
+
+}  // namespace makeway

@@ -1,0 +1,73 @@
+#include "policies/replica/replica_actions.hpp"
+
+namespace makeway {
+namespace {
+
+void add_victim(const PlanReplicaClaim& claim, const PlanReplicaVictim& victim,
+                const std::string& ask, Plan& plan) {
+  if (victim.action == ReplicaAction::wait) return;
+  const bool down = victim.action == ReplicaAction::scale_down;
+  PlanAction action{.type = down ? ActionType::scale_down : ActionType::force_delete,
+                    .namespace_name = victim.namespace_name,
+                    .name = down ? victim.deployment : victim.name,
+                    .uid = down ? std::string() : victim.uid,
+                    .node = down ? std::string() : claim.node,
+                    .ask = ask,
+                    .since = {}};
+  if (down) {
+    action.scale = PlanScale{.plane = claim.plane,
+                             .committed_before = *victim.committed_before,
+                             .committed_after = *victim.committed_after};
+  }
+  plan.actions.push_back(std::move(action));
+}
+
+std::string_view reason_word(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::fits: return "Allocated";
+    case Outcome::preempts: return "Preempting";
+    case Outcome::waits: return "Waiting";
+    case Outcome::infeasible:
+    case Outcome::not_found: return "NoRoom";
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_replica_actions(const PlanAsk& ask, Plan& plan) {
+  const PlanReplicas& replicas = *ask.replicas;
+  const std::string text = ask_text(ask);
+  for (const PlanScaleUp& item : replicas.scale_ups) {
+    plan.actions.push_back({.type = ActionType::scale_up,
+                            .namespace_name = ask.namespace_name,
+                            .name = replicas.deployment,
+                            .uid = {},
+                            .node = {},
+                            .ask = text,
+                            .since = {},
+                            .scale = PlanScale{.plane = item.plane,
+                                               .committed_before = item.committed_before,
+                                               .committed_after = item.committed_after}});
+  }
+  for (const PlanReplicaClaim& claim : replicas.claims) {
+    for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, text, plan);
+  }
+  if (ask.outcome == Outcome::waits) {
+    plan.actions.push_back({.type = ActionType::wait,
+                            .namespace_name = ask.namespace_name,
+                            .name = ask.name,
+                            .uid = {},
+                            .node = {},
+                            .ask = {},
+                            .since = {}});
+  }
+  if (ask.outcome == Outcome::fits) return;
+  plan.status.push_back({.object = text,
+                         .condition = "ReplicasMet",
+                         .value = false,
+                         .reason = std::string(reason_word(ask.outcome)),
+                         .message = ask.reason});
+}
+
+}  // namespace makeway

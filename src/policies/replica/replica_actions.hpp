@@ -1,0 +1,11 @@
+// What the world is asked to do for replicas: scale-up, scale-down, force-delete, wait.
+#pragma once
+
+#include "model/plan.hpp"
+
+namespace makeway {
+
+/// The ask is one of a ReplicaSchedule.
+void add_replica_actions(const PlanAsk& ask, Plan& plan);
+
+}  // namespace makeway

@@ -1,0 +1,403 @@
+#include "policies/replica/replica_policy.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/checked_math.hpp"
+#include "model/names.hpp"
+#include "policies/replica/replica_run.hpp"
+
+namespace makeway {
+namespace {
+
+class ReplicaPhases {
+ public:
+  ReplicaPhases(Fleet& fleet, PreviousClaims& previous)
+      : fleet_(fleet),
+        previous_(previous),
+        run_{.fleet = fleet,
+             .previous = previous,
+             .asks = {},
+             .losses = IndexedVector<DeploymentIndex, ReplicaLoss>(fleet.deployments().size())},
+        full_(fleet.request_count() * fleet.planes().size()),
+        crowds_(fleet.shares().size()) {}
+
+  void list_asks(const std::optional<AskName>& only);
+  void hold_for_those_on_their_way();
+  void find_losses();
+  void normal_phase();
+  void preemption_phase();
+  const ReplicaRun& run() const { return run_; }
+
+ private:
+  using Tier = std::span<ReplicaAsk>;
+
+  /// Calls `visit` for asks of equal priority, highest first.
+  template <class Visit>
+  void each_tier(const Visit& visit) {
+    std::span<ReplicaAsk> rest = run_.asks;
+    while (!rest.empty()) {
+      const std::int32_t priority = rest.front().need.priority;
+      const auto end = std::ranges::find_if(
+          rest, [priority](const ReplicaAsk& ask) { return ask.need.priority != priority; });
+      const auto size = static_cast<std::size_t>(end - rest.begin());
+      visit(rest.first(size));
+      rest = rest.subspan(size);
+    }
+  }
+  bool is_out(const ReplicaAsk& ask) const { return run_.losses[ask.deployment].by.exists(); }
+  bool keeps() const { return fleet_.settings().keep_previous_plan; }
+  void hold(const ReplicaAsk& ask);
+  void lift(const ReplicaAsk& ask);
+  void lift_all();
+  bool allocate_one(ReplicaAsk& ask);
+  std::optional<PlaceIndex> best_fit(std::uint32_t request, PlaneIndex plane);
+  bool fits(PlaceIndex place, std::span<const std::int64_t> request) const;
+  void occupy(PlaceIndex place, std::span<const std::int64_t> request);
+  void keep_claims(ReplicaAsk& ask);
+  void search(ReplicaAsk& ask);
+  void settle(ReplicaAsk& ask, ReplicaClaimChoice claim, std::span<const ReplicaIndex> victims);
+  void share_changed(ShareIndex share);
+  void number_steps();
+
+  Fleet& fleet_;
+  PreviousClaims& previous_;
+  ReplicaRun run_;
+  std::optional<NodeVictims> victims_;
+  std::optional<ClaimRanking> ranking_;
+  std::vector<std::uint8_t> full_;  ///< By request and plane: no place has free room for it.
+  struct Hold {
+    DeploymentIndex ask;
+    PlaceIndex place;
+    std::vector<std::int64_t> amounts;
+  };
+  std::vector<Hold> holds_;
+  IndexedVector<ShareIndex, std::int64_t> crowds_;  ///< Most pods on one place; 0: not counted.
+};
+
+void ReplicaPhases::list_asks(const std::optional<AskName>& only) {
+  std::optional<std::int32_t> floor;
+  for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
+    const DeploymentIndex index{at};
+    const FleetDeployment& row = fleet_.deployments()[index];
+    const bool asked = !only || (row.object->namespace_name == only->namespace_name &&
+                                 row.object->name == only->name);
+    if (row.object->unmet == 0 && !(only && asked)) continue;
+    ReplicaAsk ask{.deployment = index,
+                   .need = {.request = fleet_.request(row.request),
+                            .priority = row.priority,
+                            .one = fleet_.request(row.request)[Fleet::counted] == 1},
+                   .silent = !asked,
+                   .left = row.object->unmet};
+    if (only && asked) floor = row.priority;
+    for (std::uint32_t share = row.begin; share < row.end; ++share) {
+      ask.by_score.push_back(ShareIndex{share});
+    }
+    std::ranges::stable_sort(ask.by_score, {},
+                             [this](ShareIndex share) { return fleet_.shares()[share].score; });
+    run_.asks.push_back(std::move(ask));
+  }
+  // Others hold what they have claimed against asks that are not more important.
+  std::erase_if(run_.asks, [&](const ReplicaAsk& ask) {
+    return ask.silent && (!floor || ask.need.priority < *floor);
+  });
+  constexpr Time never{std::numeric_limits<std::int64_t>::max()};
+  // Deployments come by name already.
+  std::ranges::stable_sort(run_.asks, [&](const ReplicaAsk& a, const ReplicaAsk& b) {
+    const auto created = [&](const ReplicaAsk& ask) {
+      return fleet_.deployments()[ask.deployment].object->created.value_or(never);
+    };
+    if (a.need.priority != b.need.priority) return a.need.priority > b.need.priority;
+    return created(a) < created(b);
+  });
+}
+
+bool ReplicaPhases::fits(PlaceIndex place, std::span<const std::int64_t> request) const {
+  const std::span<const std::int64_t> room = std::as_const(fleet_).room(place);
+  for (std::size_t column = 0; column < request.size(); ++column) {
+    if (request[column] > 0 && room[column] < request[column]) return false;
+  }
+  return true;
+}
+
+void ReplicaPhases::occupy(PlaceIndex place, std::span<const std::int64_t> request) {
+  const std::span<std::int64_t> room = fleet_.room(place);
+  for (std::size_t column = 0; column < request.size(); ++column) {
+    room[column] = saturated_sub(room[column], request[column]);
+  }
+}
+
+/// The place where least of the counted resource is left over; by name where that is equal.
+std::optional<PlaceIndex> ReplicaPhases::best_fit(std::uint32_t request, PlaneIndex plane) {
+  std::uint8_t& full = full_[request * fleet_.planes().size() + plane.value];
+  if (full != 0) return std::nullopt;
+  const std::span<const std::int64_t> amounts = fleet_.request(request);
+  std::optional<PlaceIndex> best;
+  std::int64_t least = 0;
+  for (std::uint32_t at = fleet_.planes()[plane].begin; at < fleet_.planes()[plane].end; ++at) {
+    const PlaceIndex place{at};
+    if (!fleet_.places()[place].open || !fits(place, amounts)) continue;
+    const std::int64_t left = std::as_const(fleet_).room(place)[Fleet::counted];
+    if (best && left >= least) continue;
+    best = place;
+    least = left;
+  }
+  if (!best) full = 1;
+  return best;
+}
+
+/// Committed, and not bound yet: wherever Kubernetes puts them, that room is not free.
+void ReplicaPhases::hold_for_those_on_their_way() {
+  std::vector<DeploymentIndex> order;
+  order.reserve(fleet_.deployments().size());
+  for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
+    order.push_back(DeploymentIndex{at});
+  }
+  std::ranges::stable_sort(order, std::ranges::greater{}, [this](DeploymentIndex index) {
+    return fleet_.deployments()[index].priority;
+  });
+  for (const DeploymentIndex index : order) {
+    const FleetDeployment& row = fleet_.deployments()[index];
+    for (std::uint32_t at = row.begin; at < row.end; ++at) {
+      const FleetShare& share = fleet_.shares()[ShareIndex{at}];
+      for (std::int64_t more = share.running; more < share.committed; ++more) {
+        const std::optional<PlaceIndex> place = best_fit(row.request, share.plane);
+        if (!place) break;
+        occupy(*place, fleet_.request(row.request));
+      }
+    }
+  }
+}
+
+void ReplicaPhases::find_losses() {
+  for (const ReplicaAsk& ask : run_.asks) {
+    if (is_out(ask)) continue;
+    std::int64_t left = ask.left;
+    for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
+      if (claim.victims.empty() || !previous_.stands(claim, ask.need)) continue;
+      if (left-- == 0) break;
+      for (const ClaimedVictim& victim : claim.record->victims) {
+        if (!victim.committed) continue;
+        const auto loser = fleet_.find_deployment(victim.namespace_name, victim.deployment);
+        if (!loser || run_.losses[*loser].by.exists()) continue;
+        run_.losses[*loser] = {.by = ask.deployment, .plane = fleet_.shares()[claim.share].plane};
+      }
+    }
+  }
+}
+
+void ReplicaPhases::hold(const ReplicaAsk& ask) {
+  if (!keeps() || is_out(ask)) return;
+  std::int64_t left = ask.left;
+  for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
+    if (left == 0) break;
+    if (!previous_.stands(claim, ask.need)) continue;
+    --left;
+    Hold& hold =
+        holds_.emplace_back(Hold{.ask = ask.deployment, .place = claim.place, .amounts = {}});
+    previous_.held(claim, ask.need, hold.amounts);
+    occupy(hold.place, hold.amounts);
+  }
+}
+
+void ReplicaPhases::lift(const ReplicaAsk& ask) {
+  std::erase_if(holds_, [&](const Hold& hold) {
+    if (hold.ask != ask.deployment) return false;
+    const std::span<std::int64_t> room = fleet_.room(hold.place);
+    for (std::size_t column = 0; column < room.size(); ++column) {
+      room[column] = saturated_add(room[column], hold.amounts[column]);
+    }
+    const PlaneIndex plane = fleet_.places()[hold.place].plane;
+    for (std::uint32_t request = 0; request < fleet_.request_count(); ++request) {
+      full_[request * fleet_.planes().size() + plane.value] = 0;
+    }
+    return true;
+  });
+}
+
+void ReplicaPhases::lift_all() {
+  for (const ReplicaAsk& ask : run_.asks) lift(ask);
+}
+
+bool ReplicaPhases::allocate_one(ReplicaAsk& ask) {
+  for (const ShareIndex index : ask.by_score) {
+    const FleetShare& share = fleet_.shares()[index];
+    // A scale-up would only take back the scale-down that is under way.
+    if (share.surplus_moving > 0) continue;
+    const auto place = best_fit(fleet_.deployments()[ask.deployment].request, share.plane);
+    if (!place) continue;
+    occupy(*place, ask.need.request);
+    ++fleet_.share(index).raised;
+    ask.scale_ups.push_back({.share = index, .place = *place});
+    return true;
+  }
+  return false;
+}
+
+void ReplicaPhases::normal_phase() {
+  each_tier([this](Tier tier) {
+    for (const ReplicaAsk& ask : tier) hold(ask);
+    for (ReplicaAsk& ask : tier) {
+      if (ask.silent || is_out(ask)) continue;
+      lift(ask);
+      while (ask.left > 0 && allocate_one(ask)) --ask.left;
+      hold(ask);
+    }
+  });
+  lift_all();
+}
+
+void ReplicaPhases::share_changed(ShareIndex share) {
+  std::int64_t& crowd = crowds_[share];
+  const std::span<const ReplicaIndex> pods = fleet_.in_share(share);
+  if (crowd == 0) {
+    std::map<PlaceIndex, std::int64_t> counts;
+    for (const ReplicaIndex pod : pods) {
+      crowd = std::max(crowd, ++counts[fleet_.replica(pod).place]);
+    }
+  }
+  if (fleet_.spare(share) >= crowd) return;
+  for (const ReplicaIndex pod : pods) {
+    const FleetReplica& replica = fleet_.replica(pod);
+    if (replica.victim_class == ReplicaClass::committed && !replica.taken) {
+      ranking_->changed(replica.place);
+    }
+  }
+}
+
+/// The victims leave, the replica comes.
+void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
+                           std::span<const ReplicaIndex> victims) {
+  const std::span<std::int64_t> room = fleet_.room(claim.place);
+  claim.free = std::clamp<std::int64_t>(room[Fleet::counted], 0, ask.need.request[Fleet::counted]);
+  for (const ReplicaIndex index : victims) {
+    fleet_.take(index);
+    const FleetReplica& replica = fleet_.replica(index);
+    const std::span<const std::int64_t> amounts = fleet_.amounts(replica);
+    for (std::size_t column = 0; column < room.size(); ++column) {
+      room[column] = saturated_add(room[column], amounts[column]);
+    }
+    claim.victims.push_back({.replica = index});
+    if (replica.victim_class != ReplicaClass::committed) continue;
+    const FleetShare& share = fleet_.shares()[replica.share];
+    ReplicaLoss& loss = run_.losses[share.deployment];
+    if (!loss.by.exists()) loss = {.by = ask.deployment, .plane = share.plane};
+  }
+  occupy(claim.place, ask.need.request);
+  ranking_->changed(claim.place);
+  for (const ReplicaVictimChoice& choice : claim.victims) {
+    const FleetReplica& replica = fleet_.replica(choice.replica);
+    if (replica.victim_class == ReplicaClass::committed) share_changed(replica.share);
+  }
+  --ask.left;
+  ask.claims.push_back(std::move(claim));
+}
+
+void ReplicaPhases::keep_claims(ReplicaAsk& ask) {
+  if (!keeps() || is_out(ask)) return;
+  for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
+    if (ask.left == 0) return;
+    if (!previous_.stands(claim, ask.need)) continue;
+    std::vector<ReplicaIndex> victims = claim.victims;
+    victims_->reduce(claim.place, ask.need, victims);
+    previous_.keep(claim);
+    settle(ask, {.place = claim.place, .share = claim.share, .kept = &claim}, victims);
+  }
+}
+
+void ReplicaPhases::search(ReplicaAsk& ask) {
+  while (ask.left > 0) {
+    std::optional<ClaimRanking::Best> best = ranking_->best(ask.deployment, ask.need);
+    if (!best) return;
+    PlaceCost cost;
+    const bool found = victims_->evaluate(best->cost.place, ask.need, cost);
+    CHECK(found && cost.victims == best->cost.victims, "the ranking is out of date");
+    const std::vector<ReplicaIndex> victims(victims_->victims().begin(), victims_->victims().end());
+    settle(ask,
+           {.place = best->cost.place,
+            .share = best->share,
+            .alternative = best->alternative,
+            .decided_by = std::move(best->decided_by)},
+           victims);
+  }
+}
+
+void ReplicaPhases::preemption_phase() {
+  victims_.emplace(fleet_);
+  ranking_.emplace(fleet_, *victims_);
+  each_tier([this](Tier tier) {
+    for (ReplicaAsk& ask : tier) keep_claims(ask);
+    for (ReplicaAsk& ask : tier) {
+      if (!ask.silent && !is_out(ask)) search(ask);
+    }
+  });
+  number_steps();
+}
+
+/// Commits fall step by step in the order in which the plan tells its victims.
+void ReplicaPhases::number_steps() {
+  std::map<ShareIndex, std::int64_t> commits;
+  for (ReplicaAsk& ask : run_.asks) {
+    for (ReplicaClaimChoice& claim : ask.claims) {
+      for (ReplicaVictimChoice& victim : claim.victims) {
+        const FleetReplica& replica = fleet_.replica(victim.replica);
+        if (replica.victim_class != ReplicaClass::committed) continue;
+        const std::int64_t before = fleet_.shares()[replica.share].committed;
+        victim.committed_after = --commits.try_emplace(replica.share, before).first->second;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void decide_replicas(Cycle& cycle, const std::optional<AskName>& only) {
+  if (!cycle.configuration.replica.enabled || cycle.cluster.own<ReplicaSchedule>().empty()) return;
+  if (only && only->kind != AskKind::replica_schedule) return;
+  Fleet fleet(cycle);
+  PreviousClaims previous(fleet);
+  ReplicaPhases phases(fleet, previous);
+  phases.list_asks(only);
+  phases.hold_for_those_on_their_way();
+  phases.find_losses();
+  phases.normal_phase();
+  phases.preemption_phase();
+  report_replicas(cycle, phases.run(), only.has_value());
+}
+
+Time newest_time(const ReplicaSchedule& schedule) {
+  Time newest = schedule.created.value_or(Time{0});
+  for (const ReplicaClaim& claim : schedule.status.claims) {
+    newest = std::max(newest, claim.since);
+    for (const ClaimedVictim& victim : claim.victims) {
+      newest = std::max(newest, victim.force_deleted.value_or(newest));
+    }
+  }
+  for (const SurplusPod& pod : schedule.status.surplus) newest = std::max(newest, pod.since);
+  return newest;
+}
+
+ReplicaPods::ReplicaPods(const Cluster& cluster, const Configuration& configuration)
+    : cluster_(cluster) {
+  const auto key = cluster.strings().find(names::deployment);
+  if (configuration.replica.enabled && key && !cluster.own<ReplicaSchedule>().empty()) key_ = *key;
+}
+
+const ReplicaSchedule* ReplicaPods::schedule_of(PodIndex pod) {
+  if (key_ == StringId{0}) return nullptr;
+  const auto labels = cluster_.labels(cluster_.pods().labels[pod]);
+  const auto label = std::ranges::find(labels, key_, &LabelPair::key);
+  if (label == labels.end()) return nullptr;
+  if (!listed_) {
+    listed_ = true;
+    for (const auto& [name, schedule] : cluster_.own<ReplicaSchedule>()) {
+      const auto space = cluster_.strings().find(schedule.namespace_name);
+      const auto deployment = cluster_.strings().find(schedule.deployment);
+      if (space && deployment) names_.try_emplace({*space, *deployment}, &schedule);
+    }
+  }
+  const auto found = names_.find({cluster_.pods().namespace_name[pod], label->value});
+  return found == names_.end() ? nullptr : found->second;
+}
+
+}  // namespace makeway

@@ -1,0 +1,43 @@
+// Replicas whose placement is not ours (SPEC section 4): one cycle.
+//
+//  1. Replicas that are committed and not bound yet are on their way: they hold room first.
+//  2. Who lost a replica to a claim that still stands is out: it neither asks nor takes.
+//  3. Normal phase, asks by priority: free room goes to unmet replicas; scale-ups. Claims that
+//     stand hold their room against asks of equal or lower priority (law 7).
+//  4. Preemption phase, asks by priority: claims that stand are kept, then each replica that is
+//     still unmet gets the best place and its victims.
+//
+// Priorities, classes and commits are those of the cluster throughout; what this cycle gives and
+// takes is counted beside them. It runs after all other policies: it binds nothing, so nobody
+// could see what it holds.
+#pragma once
+
+#include <optional>
+
+#include "policies/decide.hpp"
+#include "policies/replica/fleet.hpp"
+
+namespace makeway {
+
+/// Adds the asks of the ReplicaSchedules to the cycle's plan; only that one, if one is named.
+void decide_replicas(Cycle& cycle, const std::optional<AskName>& only);
+
+/// The newest time that the schedule knows.
+Time newest_time(const ReplicaSchedule& schedule);
+
+/// Whether pods belong to deployments that have a ReplicaSchedule: Kubernetes places those.
+class ReplicaPods {
+ public:
+  ReplicaPods(const Cluster& cluster, const Configuration& configuration);
+
+  /// The schedule that the pod belongs to; null: none.
+  const ReplicaSchedule* schedule_of(PodIndex pod);
+
+ private:
+  const Cluster& cluster_;
+  StringId key_{0};      ///< 0: there is nothing to find.
+  bool listed_ = false;  ///< `names_` is made when the first pod is asked about.
+  std::map<std::pair<StringId, StringId>, const ReplicaSchedule*> names_;
+};
+
+}  // namespace makeway

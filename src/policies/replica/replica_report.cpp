@@ -1,0 +1,379 @@
+// What the two phases came to, as entries of the plan.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+#include "model/gpus.hpp"
+#include "model/object_text.hpp"
+#include "policies/replica/replica_proof.hpp"
+#include "policies/replica/replica_run.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view rule = "replica: room that is closest to being free, on one node";
+
+/// A replica that was lost to a claim.
+struct LostReplica {
+  std::string_view plane;
+  const ClaimedVictim* record = nullptr;
+};
+using LostReplicas = std::vector<LostReplica>;
+
+class ReplicaReport {
+ public:
+  ReplicaReport(Cycle& cycle, const ReplicaRun& run)
+      : cycle_(cycle), run_(run), fleet_(run.fleet), proof_(run.fleet) {}
+
+  PlanAsk ask_entry(const ReplicaAsk& ask);
+  ReplicaStatus next_status(DeploymentIndex index, const ReplicaAsk* ask, bool claims_stay) const;
+
+ private:
+  std::string schedule_text(DeploymentIndex index) const;
+  std::vector<PlanScaleUp> scale_ups(const ReplicaAsk& ask) const;
+  PlanReplicaClaim claim_entry(const ReplicaAsk& ask, const ReplicaClaimChoice& claim) const;
+  PlanReplicaVictim victim_entry(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
+                                 const ReplicaVictimChoice& choice) const;
+  std::string reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
+                        const PlanReplicaVictim& victim) const;
+  void conclude(const ReplicaAsk& ask, PlanAsk& entry);
+  void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
+  PlanCost cost_of(const ReplicaAsk& ask) const;
+  ReplicaClaim next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
+                          LostReplicas& losses) const;
+  LostReplicas losses_left(const ReplicaAsk& ask) const;
+
+  Cycle& cycle_;
+  const ReplicaRun& run_;
+  const Fleet& fleet_;
+  ReplicaProof proof_;
+};
+
+std::string ReplicaReport::schedule_text(DeploymentIndex index) const {
+  const ReplicaSchedule& object = *fleet_.deployments()[index].object;
+  return object_text(ReplicaSchedule::kind_name, object.namespace_name, object.name);
+}
+
+std::vector<PlanScaleUp> ReplicaReport::scale_ups(const ReplicaAsk& ask) const {
+  std::map<PlaneIndex, std::map<PlaceIndex, std::int64_t>> planes;
+  std::map<PlaneIndex, ShareIndex> shares;
+  for (const ReplicaScaleUp& item : ask.scale_ups) {
+    const PlaneIndex plane = fleet_.shares()[item.share].plane;
+    ++planes[plane][item.place];
+    shares[plane] = item.share;
+  }
+  std::vector<PlanScaleUp> entries;
+  entries.reserve(planes.size());
+  for (const auto& [plane, places] : planes) {
+    const FleetShare& share = fleet_.shares()[shares[plane]];
+    PlanScaleUp entry{.plane = std::string(fleet_.planes()[plane].name),
+                      .plane_score = share.score,
+                      .committed_before = share.committed,
+                      .committed_after = share.committed + share.raised};
+    for (const auto& [place, count] : places) {
+      entry.expected.push_back(
+          {.node = node_name(cycle_.cluster, fleet_.places()[place].node), .replicas = count});
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::string ReplicaReport::reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
+                                     const PlanReplicaVictim& victim) const {
+  switch (replica.victim_class) {
+    case ReplicaClass::force_deleting: return "is being force-deleted";
+    case ReplicaClass::terminating:
+      if (victim.action == ReplicaAction::force_delete) return "terminating, and its time is up";
+      if (victim.force_delete_from) {
+        return fmt::format("terminating, its time is up at {}", to_text(*victim.force_delete_from));
+      }
+      return replica.is_protected ? "terminating" : "terminating, and not of lower priority";
+    case ReplicaClass::surplus: {
+      const FleetShare& share = fleet_.shares()[replica.share];
+      return fmt::format("surplus: {} run, {} committed", share.running, share.committed);
+    }
+    case ReplicaClass::committed:
+      return fmt::format("lower priority ({} < {})", replica.priority, ask.need.priority);
+  }
+  return {};
+}
+
+PlanReplicaVictim ReplicaReport::victim_entry(const ReplicaAsk& ask,
+                                              const ReplicaClaimChoice& claim,
+                                              const ReplicaVictimChoice& choice) const {
+  const FleetReplica& replica = fleet_.replica(choice.replica);
+  const Cluster& cluster = cycle_.cluster;
+  PlanReplicaVictim entry{
+      .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[replica.pod])),
+      .name = std::string(cluster.pods().name[replica.pod.value]),
+      .uid = std::string(cluster.pods().uid[replica.pod.value]),
+      .priority = replica.priority,
+      .victim_class = replica.victim_class,
+      .action = fleet_.action(replica, ask.need.priority),
+      .amount = fleet_.amounts(replica)[Fleet::counted]};
+  if (replica.share.exists()) {
+    entry.deployment =
+        fleet_.deployments()[fleet_.shares()[replica.share].deployment].object->deployment;
+  }
+  if (entry.action == ReplicaAction::scale_down) {
+    entry.committed_before = choice.committed_after + 1;
+    entry.committed_after = choice.committed_after;
+  }
+  if (entry.action == ReplicaAction::wait && fleet_.forcible(replica, ask.need.priority)) {
+    entry.force_delete_from = replica.force_from;
+  }
+  entry.reason = reason_of(ask, replica, entry);
+  entry.cause_rule = rule;
+  if (claim.kept != nullptr) {
+    entry.cause_alternative = "the claim of the previous plan stands";
+    entry.cause_key = "kept";
+  } else if (claim.alternative.exists()) {
+    entry.cause_alternative =
+        fmt::format("node {}", node_name(cluster, fleet_.places()[claim.alternative].node));
+    entry.cause_key = claim.decided_by;
+  } else {
+    entry.cause_alternative = "no other node would do";
+    entry.cause_key = "only one";
+  }
+  return entry;
+}
+
+PlanReplicaClaim ReplicaReport::claim_entry(const ReplicaAsk& ask,
+                                            const ReplicaClaimChoice& claim) const {
+  const FleetPlace& place = fleet_.places()[claim.place];
+  PlanReplicaClaim entry{.plane = std::string(fleet_.planes()[place.plane].name),
+                         .node = node_name(cycle_.cluster, place.node),
+                         .plane_score = fleet_.shares()[claim.share].score,
+                         .since = claim.kept != nullptr ? claim.kept->record->since : fleet_.now(),
+                         .kept = claim.kept != nullptr,
+                         .needed = ask.need.request[Fleet::counted],
+                         .free = claim.free};
+  entry.victims.reserve(claim.victims.size());
+  for (const ReplicaVictimChoice& choice : claim.victims) {
+    entry.victims.push_back(victim_entry(ask, claim, choice));
+  }
+  return entry;
+}
+
+PlanCost ReplicaReport::cost_of(const ReplicaAsk& ask) const {
+  PlanCost cost;
+  for (const ReplicaClaimChoice& claim : ask.claims) {
+    for (const ReplicaVictimChoice& choice : claim.victims) {
+      const FleetReplica& replica = fleet_.replica(choice.replica);
+      if (replica.victim_class != ReplicaClass::committed) continue;
+      const std::int64_t seconds = cycle_.rules.lost_work_seconds(replica.pod);
+      std::int64_t gpus = 0;
+      const RequestId requests = cycle_.cluster.pods().requests[replica.pod];
+      for (const ResourceAmount& item : cycle_.cluster.requests(requests)) {
+        if (is_gpu(cycle_.cluster.resources().name(item.resource))) {
+          gpus = saturated_add(gpus, item.amount);
+        }
+      }
+      cost = sum(cost, {.pod_seconds = seconds, .gpu_seconds = saturated_mul(seconds, gpus)});
+    }
+  }
+  return cost;
+}
+
+void ReplicaReport::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
+  const ReplicaProof::Verdict verdict = proof_.judge(ask.deployment, ask.need.priority);
+  entry.outcome = verdict.possible ? Outcome::not_found : Outcome::infeasible;
+  if (verdict.places == 0) {
+    entry.reason = "none of its planes has a node that takes pods";
+    return;
+  }
+  if (verdict.possible) {
+    entry.reason = "nothing was found: what would do is promised to others, or a last replica";
+    return;
+  }
+  PlanRefusal refusal{.reason = RefusalReason::resource,
+                      .detail = std::string(fleet_.column_name(verdict.column)),
+                      .amount_min = verdict.missing,
+                      .nodes = verdict.places,
+                      .example = node_name(cycle_.cluster, fleet_.places()[verdict.place].node),
+                      .holders = {}};
+  entry.reason = fmt::format(
+      "no node of its planes has room for a replica, even if all left who may be made to: {}",
+      refusal_text(refusal));
+  entry.explanation.refusals.push_back(std::move(refusal));
+}
+
+void ReplicaReport::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
+  const PlanReplicas& replicas = *entry.replicas;
+  const std::int64_t down = scaled_down(replicas);
+  if (ask.left == 0 && replicas.claims.empty()) {
+    entry.outcome = Outcome::fits;
+    std::vector<std::string> parts;
+    parts.reserve(replicas.scale_ups.size());
+    for (const PlanScaleUp& item : replicas.scale_ups) {
+      parts.push_back(
+          fmt::format("{} in plane {}", item.committed_after - item.committed_before, item.plane));
+    }
+    entry.reason = fmt::format("there is room: {}", fmt::join(parts, ", "));
+    return;
+  }
+  if (!replicas.out_for.empty()) {
+    entry.outcome = Outcome::waits;
+    entry.reason = fmt::format(
+        "lost a replica in plane {} to {}, and neither asks nor takes until that is finished",
+        replicas.out_plane, replicas.out_for);
+    return;
+  }
+  if (replicas.claims.empty()) return nothing_found(ask, entry);
+  entry.outcome = down > 0 ? Outcome::preempts : Outcome::waits;
+  const std::size_t count = replicas.claims.size();
+  const auto& first = replicas.claims.front();
+  entry.reason = count == 1 ? fmt::format("node {} in plane {}: {}", first.node, first.plane,
+                                          claim_text(replicas, first))
+                            : fmt::format("{} replicas wait for room, each on one node", count);
+}
+
+PlanAsk ReplicaReport::ask_entry(const ReplicaAsk& ask) {
+  const ReplicaSchedule& object = *fleet_.deployments()[ask.deployment].object;
+  PlanAsk entry;
+  entry.kind = AskKind::replica_schedule;
+  entry.namespace_name = object.namespace_name;
+  entry.name = object.name;
+  entry.priority = ask.need.priority;
+  PlanReplicas replicas{.deployment = object.deployment,
+                        .resource = fleet_.settings().resource,
+                        .unmet = object.unmet,
+                        .scale_ups = scale_ups(ask),
+                        .without = ask.left};
+  replicas.claims.reserve(ask.claims.size());
+  for (const ReplicaClaimChoice& claim : ask.claims) {
+    replicas.claims.push_back(claim_entry(ask, claim));
+  }
+  const ReplicaLoss& loss = run_.losses[ask.deployment];
+  if (loss.by.exists()) {
+    replicas.out_for = schedule_text(loss.by);
+    replicas.out_plane = std::string(fleet_.planes()[loss.plane].name);
+  }
+  entry.replicas = std::move(replicas);
+  conclude(ask, entry);
+  entry.cost = cost_of(ask);
+  return entry;
+}
+
+// ---- Status ---------------------------------------------------------------------------------
+
+/// Replicas that claims which are not kept took by lowering a commit: whoever takes over what is
+/// leaving there takes over that, too.
+LostReplicas ReplicaReport::losses_left(const ReplicaAsk& ask) const {
+  LostReplicas left;
+  for (const PreviousClaim& claim : run_.previous.of(ask.deployment)) {
+    const bool kept = std::ranges::any_of(
+        ask.claims, [&](const ReplicaClaimChoice& choice) { return choice.kept == &claim; });
+    if (kept) continue;
+    for (const ClaimedVictim& victim : claim.record->victims) {
+      const auto pod = cycle_.cluster.find_pod(victim.namespace_name, victim.name);
+      const bool chosen_again = pod && std::ranges::any_of(ask.claims, [&](const auto& choice) {
+                                  return std::ranges::any_of(choice.victims, [&](const auto& one) {
+                                    return fleet_.replica(one.replica).pod == *pod;
+                                  });
+                                });
+      if (victim.committed && !chosen_again) {
+        left.push_back({.plane = claim.record->plane, .record = &victim});
+      }
+    }
+  }
+  return left;
+}
+
+std::optional<std::int64_t> take_over(LostReplicas& losses, std::string_view plane,
+                                      const ClaimedVictim& record) {
+  const auto found = std::ranges::find_if(losses, [&](const LostReplica& lost) {
+    return lost.plane == plane && lost.record->namespace_name == record.namespace_name &&
+           lost.record->deployment == record.deployment;
+  });
+  if (found == losses.end() || record.deployment.empty()) return std::nullopt;
+  const std::optional<std::int64_t> committed = found->record->committed;
+  losses.erase(found);
+  return committed;
+}
+
+ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
+                                       LostReplicas& losses) const {
+  const PlanReplicaClaim told = claim_entry(ask, claim);
+  ReplicaClaim next{.since = told.since, .plane = told.plane, .node = told.node};
+  for (std::size_t at = 0; at < told.victims.size(); ++at) {
+    const PlanReplicaVictim& victim = told.victims[at];
+    const PodIndex pod = fleet_.replica(claim.victims[at].replica).pod;
+    ClaimedVictim record{.namespace_name = victim.namespace_name,
+                         .name = victim.name,
+                         .uid = victim.uid,
+                         .deployment = victim.deployment,
+                         .committed = victim.committed_after};
+    if (victim.action == ReplicaAction::force_delete) record.force_deleted = fleet_.now();
+    if (const ClaimedVictim* const known = run_.previous.about(pod)) {
+      if (!record.committed) record.committed = known->committed;
+      if (!record.force_deleted) record.force_deleted = known->force_deleted;
+    }
+    if (!record.committed) record.committed = take_over(losses, told.plane, record);
+    next.victims.push_back(std::move(record));
+  }
+  if (claim.kept != nullptr) {
+    // Who is gone already stays out until all are.
+    for (const ClaimedVictim& victim : claim.kept->record->victims) {
+      const bool there = std::ranges::any_of(next.victims, [&](const ClaimedVictim& record) {
+        return record.namespace_name == victim.namespace_name && record.name == victim.name;
+      });
+      const bool gone = !cycle_.cluster.find_pod(victim.namespace_name, victim.name).has_value();
+      if (victim.committed && !there && gone) next.victims.push_back(victim);
+    }
+  }
+  return next;
+}
+
+ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk* ask,
+                                         bool claims_stay) const {
+  const FleetDeployment& row = fleet_.deployments()[index];
+  ReplicaSchedule next{.name = "status"};
+  if (claims_stay) next.status.claims = row.object->status.claims;
+  if (ask != nullptr && !claims_stay) {
+    LostReplicas losses = losses_left(*ask);
+    for (const ReplicaClaimChoice& claim : ask->claims) {
+      next.status.claims.push_back(next_claim(*ask, claim, losses));
+    }
+  }
+  const auto add_surplus = [&](ShareIndex share) {
+    const auto count = static_cast<std::size_t>(fleet_.shares()[share].surplus);
+    for (const ReplicaIndex pod : fleet_.in_share(share).first(count)) {
+      const std::string_view name = cycle_.cluster.pods().name[fleet_.replica(pod).pod.value];
+      const auto known = std::ranges::find(row.object->status.surplus, name, &SurplusPod::name);
+      const bool is_new = known == row.object->status.surplus.end();
+      next.status.surplus.push_back(
+          {.name = std::string(name), .since = is_new ? fleet_.now() : known->since});
+    }
+  };
+  for (std::uint32_t share = row.begin; share < row.end; ++share) add_surplus(ShareIndex{share});
+  for (const ShareIndex share : fleet_.unlisted_shares(index)) add_surplus(share);
+  normalize(next);
+  return std::move(next.status);
+}
+
+}  // namespace
+
+void report_replicas(Cycle& cycle, const ReplicaRun& run, bool one_asks) {
+  ReplicaReport report(cycle, run);
+  IndexedVector<DeploymentIndex, const ReplicaAsk*> asks(run.fleet.deployments().size());
+  for (const ReplicaAsk& ask : run.asks) {
+    if (ask.silent) continue;
+    asks[ask.deployment] = &ask;
+    cycle.plan.asks.push_back(report.ask_entry(ask));
+  }
+  for (std::uint32_t at = 0; at < run.fleet.deployments().size(); ++at) {
+    const DeploymentIndex index{at};
+    const ReplicaSchedule& object = *run.fleet.deployments()[index].object;
+    const bool claims_stay = one_asks && asks[index] == nullptr;
+    ReplicaStatus next = report.next_status(index, asks[index], claims_stay);
+    if (next == object.status) continue;
+    cycle.plan.replica_status.push_back(
+        {.namespace_name = object.namespace_name, .name = object.name, .status = std::move(next)});
+  }
+}
+
+}  // namespace makeway

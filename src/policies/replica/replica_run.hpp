@@ -1,0 +1,58 @@
+// What the two phases leave behind, for whoever writes it into the plan. Private to this folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/replica/claim_ranking.hpp"
+#include "policies/replica/previous_claims.hpp"
+
+namespace makeway {
+
+struct ReplicaVictimChoice {
+  ReplicaIndex replica;
+  std::int64_t committed_after = 0;  ///< Of a committed one: what its share is lowered to.
+};
+
+struct ReplicaClaimChoice {
+  PlaceIndex place;
+  ShareIndex share;
+  const PreviousClaim* kept = nullptr;
+  std::int64_t free = 0;  ///< Of the counted resource, for this replica, before victims.
+  std::vector<ReplicaVictimChoice> victims;  ///< Least intrusive first.
+  PlaceIndex alternative;
+  std::string decided_by;
+};
+
+struct ReplicaScaleUp {
+  ShareIndex share;
+  PlaceIndex place;
+};
+
+struct ReplicaAsk {
+  DeploymentIndex deployment;
+  ReplicaNeed need;
+  bool silent = false;  ///< It does not ask in this cycle; its claims hold their room.
+  std::int64_t left = 0;
+  std::vector<ShareIndex> by_score;
+  std::vector<ReplicaScaleUp> scale_ups;
+  std::vector<ReplicaClaimChoice> claims;
+};
+
+/// Who took a replica, and where.
+struct ReplicaLoss {
+  DeploymentIndex by;
+  PlaneIndex plane;
+};
+
+struct ReplicaRun {
+  Fleet& fleet;
+  const PreviousClaims& previous;
+  std::vector<ReplicaAsk> asks;  ///< In the order in which they are decided.
+  IndexedVector<DeploymentIndex, ReplicaLoss> losses;
+};
+
+void report_replicas(Cycle& cycle, const ReplicaRun& run, bool one_asks);
+
+}  // namespace makeway
