@@ -161,9 +161,9 @@ void Fleet::add_room(PlaceIndex place) {
   }
 }
 
-std::vector<std::int64_t> Fleet::first_room(PlaceIndex place) const {
+void Fleet::first_room(PlaceIndex place, std::vector<std::int64_t>& left) const {
   const NodeIndex node = places_[place].node;
-  std::vector<std::int64_t> left(columns());
+  left.assign(columns(), 0);
   const std::span<const std::int64_t> used = cluster().order().used(node);
   for (const ResourceAmount& item : cluster().requests(cluster().nodes().allocatable[node])) {
     const auto found = std::ranges::find(columns_, item.resource);
@@ -175,7 +175,6 @@ std::vector<std::int64_t> Fleet::first_room(PlaceIndex place) const {
       left[column] = saturated_sub(left[column], used[columns_[column].value]);
     }
   }
-  return left;
 }
 
 DeploymentIndex Fleet::find_deployment(StringId namespace_name, StringId deployment) const {
