@@ -183,7 +183,7 @@ class Fleet {
   void add_places();
   void add_room(PlaceIndex place);
   void add_replicas();
-  bool add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica);
+  bool add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica);
   void start_plane(PlaneIndex plane);
   ShareIndex share_of(PodIndex pod, PlaneIndex plane);
   DeploymentIndex deployment_of(PodIndex pod);
