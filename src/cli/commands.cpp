@@ -141,9 +141,9 @@ std::vector<Flag> plan_flags() {
           {.name = "ask",
            .value = "[KIND/]NAMESPACE/NAME",
            .help = "Plan only for this unit; everything that is pending when it is not given. "
-                   "Other pending units then count only where they hold a nomination. KIND is pod "
-                   "or podgroup; a bare NAME is in the namespace default. In a batch: for cases "
-                   "that name none."},
+                   "Other pending units then count only where they hold a nomination. KIND is "
+                   "pod, podgroup or replicaschedule; a bare NAME is in the namespace default. In "
+                   "a batch: for cases that name none."},
           preset_flag(),
           config_flag(),
           set_flag(),

@@ -235,7 +235,7 @@ std::string overview_text(const Loaded& loaded, const OverviewOptions& options) 
   const View view = view_of(loaded.cluster, options);
   std::string text = header(loaded, options);
   for (const auto& section : {resources_section, nodes_section, priorities_section, groups_section,
-                              budgets_section, pending_section}) {
+                              budgets_section, replicas_section, pending_section}) {
     text += section(view);
   }
   return text;

@@ -64,5 +64,6 @@ std::string priorities_section(const View& view);  // overview_priorities.cpp
 std::string groups_section(const View& view);      // overview_units.cpp
 std::string budgets_section(const View& view);
 std::string pending_section(const View& view);
+std::string replicas_section(const View& view);  // overview_replicas.cpp
 
 }  // namespace makeway::cli
