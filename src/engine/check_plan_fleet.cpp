@@ -216,7 +216,9 @@ bool FleetReading::surplus_timed_out(PodIndex pod) const {
   if (!surplus_.contains(pod)) return false;
   const std::vector<SurplusPod>& known = schedules_[pod]->status.surplus;
   const auto found = std::ranges::find(known, cluster_.pods().name[pod.value], &SurplusPod::name);
-  return found != known.end() && found->since + settings_.surplus_timeout <= now_;
+  // Whoever is seen as surplus for the first time is so since now.
+  const Time since = found == known.end() ? now_ : found->since;
+  return since + settings_.surplus_timeout <= now_;
 }
 
 bool FleetReading::has_timed_out_surplus(const FleetShare& share) const {

@@ -124,10 +124,11 @@ class ReplicaDocumentJudge {
 
     friend auto operator<=>(const Step&, const Step&) = default;
   };
+  /// Namespace, deployment, plane.
   using ShareName = std::tuple<std::string, std::string, std::string>;
 
   static ShareName name_of(const FleetShare& share) {
-    return {share.schedule->namespace_name, share.schedule->name, std::string(share.plane)};
+    return {share.schedule->namespace_name, share.schedule->deployment, std::string(share.plane)};
   }
 
   /// One after the other, from the commit of today down.
@@ -191,7 +192,8 @@ class ReplicaDocumentJudge {
     for (const auto& [name, steps] : down) complain(name, "is scaled down without a victim");
     for (const HeardReplicaAsk& ask : court_.asks) {
       for (const PlanScaleUp& item : ask.replicas->scale_ups) {
-        const auto found = up.extract({ask.entry->namespace_name, ask.entry->name, item.plane});
+        const auto found =
+            up.extract({ask.schedule->namespace_name, ask.schedule->deployment, item.plane});
         const Step step{.before = item.committed_before, .after = item.committed_after};
         if (!found || found.mapped() != step) report(ask, "an action for its scale-up is missing");
       }
@@ -218,7 +220,7 @@ class ReplicaDocumentJudge {
 
   void complain(const ShareName& name, std::string_view text) {
     const auto& [space, deployment, plane] = name;
-    court_.hearing.breaches.add(9, fmt::format("ReplicaSchedule {}/{}", space, deployment),
+    court_.hearing.breaches.add(9, fmt::format("Deployment {}/{}", space, deployment),
                                 fmt::format("in plane {} it {}", plane, text));
   }
 

@@ -164,7 +164,9 @@ class ReplicaRoomJudge {
     const std::optional<ReplicaClass> found = fleet_.class_of(pod);
     const std::vector<ReplicaClass>& used = fleet_.settings().class_order;
     if (!found || std::ranges::find(used, *found) == used.end()) return false;
-    if (*found != ReplicaClass::committed) return true;
+    const bool forceable = fleet_.may_force_delete(pod, ask.priority);
+    if (fleet_.leaving(pod)) return forceable || !fleet_.credit_ended(pod);
+    if (*found == ReplicaClass::surplus) return !fleet_.surplus_timed_out(pod);
     return fleet_.priority(pod) < ask.priority && !fleet_.is_protected(pod) &&
            !fleet_.leaves_whole_group(pod);
   }
