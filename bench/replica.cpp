@@ -5,6 +5,7 @@
 //
 //   preempt   full nodes, no free GPU: every ask has to find victims
 //   settled   the same fleet after the plan: claims are kept, nothing new is searched
+//   refused   nobody is leaving, and the asks are lower than everybody: proofs
 //   free      one GPU in fifty is free: the normal phase serves most of the asks
 // with pods of one GPU, or of 1, 2, 4 and 8.
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ struct FleetBench {
   bool mixed = false;
   bool some_free = false;
   bool settled = false;
+  bool refused = false;
   std::int64_t target_ms = 200;
 };
 
@@ -55,6 +57,7 @@ constexpr std::array cases = {
     FleetBench{.name = "preempt-mixed", .mixed = true},
     FleetBench{.name = "settled-mixed", .mixed = true, .settled = true},
     FleetBench{.name = "free-mixed", .mixed = true, .some_free = true},
+    FleetBench{.name = "refused-mixed", .mixed = true, .refused = true},
 };
 
 /// Which deployment the next pod of that size belongs to, and what it has by now.
@@ -91,7 +94,7 @@ class Deployments {
             .ready = random_.below(20) != 0};
     ++pods_;
     // Few are leaving already, fewer are more than the commit.
-    const std::uint64_t luck = random_.below(item_.mixed ? 200 : 1'000);
+    const std::uint64_t luck = item_.refused ? 500 : random_.below(item_.mixed ? 200 : 1'000);
     if (luck < 2) {
       pod.deletion = now + Duration{1'000 * random_.between(-20, 20)};
       pod.deletion_grace_seconds = luck == 0 ? 0 : 30;
@@ -111,7 +114,8 @@ class Deployments {
       ReplicaSchedule& schedule = objects_[at];
       const std::size_t step = item_.deployments / item_.asks;
       if (at % step == 0) {
-        schedule.priority = static_cast<std::int32_t>(500 + random_.below(1'000));
+        const std::int64_t lowest = item_.refused ? -1'000 : 500;
+        schedule.priority = static_cast<std::int32_t>(lowest + random_.between(0, 999));
         schedule.unmet = random_.between(1, 3);
         list_all_planes(schedule);
       }

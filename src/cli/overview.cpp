@@ -234,8 +234,9 @@ Tone tone_of_percent(std::int64_t percent) {
 std::string overview_text(const Loaded& loaded, const OverviewOptions& options) {
   const View view = view_of(loaded.cluster, options);
   std::string text = header(loaded, options);
-  for (const auto& section : {resources_section, nodes_section, priorities_section, groups_section,
-                              queues_section, budgets_section, sessions_section, pending_section}) {
+  for (const auto& section :
+       {resources_section, nodes_section, priorities_section, groups_section, queues_section,
+        budgets_section, replicas_section, sessions_section, pending_section}) {
     text += section(view);
   }
   return text;

@@ -189,6 +189,7 @@ bool read_status(JsonReader& reader, std::string_view key, JsonCursor& field, co
 
 void decode_own(ObjectCursor cursor, ReplicaSchedule& schedule) {
   JsonReader& reader = cursor.reader;
+  const std::size_t problems = reader.problem_count();
   Metadata metadata = decode_own_fields(
       cursor, ReplicaSchedule::is_namespaced,
       [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
@@ -201,7 +202,7 @@ void decode_own(ObjectCursor cursor, ReplicaSchedule& schedule) {
   schedule.name = std::move(metadata.name);
   schedule.uid = std::move(metadata.uid);
   schedule.created = metadata.created;
-  if (schedule.requests.empty()) {
+  if (schedule.requests.empty() && reader.problem_count() == problems) {
     reader.refuse(cursor.path.at("spec").at("resources"), {}, "a replica needs something",
                   "say what one replica requests, as nvidia.com/gpu: 1");
   }

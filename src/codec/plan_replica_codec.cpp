@@ -39,6 +39,7 @@ void write_claim(DocumentWriter& writer, const PlanReplicaClaim& claim) {
   writer.boolean_field("kept", claim.kept);
   writer.integer_field("needed", claim.needed);
   writer.integer_field("free", claim.free);
+  writer.integer_field("leftOver", claim.left_over);
   writer.key("victims");
   writer.begin_array();
   for (const PlanReplicaVictim& victim : claim.victims) write_victim(writer, victim);

@@ -57,9 +57,10 @@ struct PlanReplicaClaim {
   std::string node;
   std::int64_t plane_score = 0;
   Time since;
-  bool kept = false;        ///< From the previous plan.
-  std::int64_t needed = 0;  ///< Of `replica.resource`, for one replica.
-  std::int64_t free = 0;    ///< Of that, on the node already, or left over by victims of others.
+  bool kept = false;           ///< From the previous plan.
+  std::int64_t needed = 0;     ///< Of `replica.resource`, for one replica.
+  std::int64_t free = 0;       ///< Of that, on the node already.
+  std::int64_t left_over = 0;  ///< Of that, freed by victims of other claims beyond their need.
   std::vector<PlanReplicaVictim> victims;  ///< Least intrusive first.
 
   friend bool operator==(const PlanReplicaClaim&, const PlanReplicaClaim&) = default;

@@ -67,6 +67,38 @@ std::string joined(const JsonValue::Array& items, std::string (*name)(const Json
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// What a ReplicaSchedule is told.
+void add_replicas(const JsonValue& ask, std::vector<std::string>& lines) {
+  const JsonValue* const replicas = ask.find("replicas");
+  if (replicas == nullptr) return;
+  const auto steps = [](const JsonValue& item) {
+    return text_in(item, "committedBefore") + " -> " + text_in(item, "committedAfter");
+  };
+  const std::string own = text_in(ask, "namespace") + "/" + text_in(*replicas, "deployment");
+  for (const JsonValue& item : list_in(*replicas, "scaleUps")) {
+    lines.push_back(
+        fmt::format("  scales up {} in {}: {}", own, text_in(item, "plane"), steps(item)));
+  }
+  for (const JsonValue& claim : list_in(*replicas, "claims")) {
+    const std::string victims = joined(list_in(claim, "victims"), [](const JsonValue& victim) {
+      return text_in(victim, "action") + " " + pod_name(victim);
+    });
+    const std::string plane = text_in(claim, "plane");
+    lines.push_back(fmt::format("  node {} in {}: {}", text_in(claim, "node"), plane, victims));
+    for (const JsonValue& victim : list_in(claim, "victims")) {
+      if (text_in(victim, "action") == "scale-down") {
+        lines.push_back(fmt::format("  scales down {}/{} in {}: {}", text_in(victim, "namespace"),
+                                    text_in(victim, "deployment"), plane, steps(victim)));
+      } else if (text_in(victim, "action") == "force-delete") {
+        lines.push_back("  force-deletes " + pod_name(victim));
+      }
+    }
+  }
+  const std::string out_for = text_in(*replicas, "outFor");
+  if (out_for.empty()) return;
+  lines.push_back(fmt::format("  out for {} in {}", out_for, text_in(*replicas, "outPlane")));
+}
+
 std::int64_t number_in(const JsonValue& object, std::string_view key) {
   const JsonValue* const found = object.find(key);
   return found == nullptr || found->as_integer() == nullptr ? 0 : *found->as_integer();
@@ -132,6 +164,7 @@ std::vector<std::string> summary_of(const JsonValue& plan) {
     if (!victims.empty()) lines.push_back("  evicts " + victims);
     const std::string leaving = joined(list_in(ask, "waitsFor"), pod_name);
     if (!leaving.empty()) lines.push_back("  waits for " + leaving);
+    add_replicas(ask, lines);
     const JsonValue* const reservation = ask.find("reservation");
     if (reservation == nullptr || !nodes.empty()) continue;
     lines.push_back(fmt::format("  reserves {} since {}", text_in(*reservation, "node"),
@@ -182,7 +215,7 @@ void expect_planned(const RunResult& result, const std::vector<std::string>& exp
 }
 
 /// Each has a document of the same name in docs/policies.
-constexpr std::array<std::string_view, 4> folders = {"queue", "required-node", "session",
+constexpr std::array<std::string_view, 5> folders = {"queue", "replica", "required-node", "session",
                                                      "workload"};
 
 /// "workload/gang-minimum"

@@ -12,6 +12,7 @@
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 #include "model/resource.hpp"
+#include "support/random_schedule.hpp"
 
 namespace makeway {
 namespace {
@@ -410,7 +411,10 @@ Removal RandomObjects::removal() {
             .name = budget_name()};
   }
   if (drawn < 98) return {.kind = ObjectKind::queue, .name = queue_object_name()};
-  return {.kind = ObjectKind::namespace_object, .name = namespace_name()};
+  if (prng_.chance(50)) return {.kind = ObjectKind::namespace_object, .name = namespace_name()};
+  return {.kind = ObjectKind::replica_schedule,
+          .namespace_name = namespace_name(),
+          .name = numbered("schedule", 3)};
 }
 
 // ---- Sequences --------------------------------------------------------------------------------
@@ -505,6 +509,7 @@ Change random_upsert(Prng& prng, RandomObjects& random, const RandomFeatures& fe
   if (drawn < 31 && features.workloads) return random.workload(space, random.workload_name());
   if (drawn < 34 && features.budgets) return random.budget(space, random.budget_name());
   if (drawn < 36) return random.namespace_object(space);
+  if (drawn < 38) return random_schedule(prng, space, numbered_name("schedule", prng.below(3)));
   if (drawn < 40 && features.queues && features.queue_objects) {
     return random.queue(random.queue_object_name());
   }
@@ -524,6 +529,7 @@ std::vector<Change> random_objects(Prng& prng, const RandomClusterOptions& optio
     for (std::size_t i = 0; i < options.pods; ++i) {
       changes.emplace_back(random.pod(name, numbered_name("pod", i)));
     }
+    changes.emplace_back(random_schedule(prng, name, "schedule-0"));
   }
   return changes;
 }

@@ -161,9 +161,9 @@ void Fleet::add_room(PlaceIndex place) {
   }
 }
 
-std::vector<std::int64_t> Fleet::first_room(PlaceIndex place) const {
+void Fleet::first_room(PlaceIndex place, std::vector<std::int64_t>& left) const {
   const NodeIndex node = places_[place].node;
-  std::vector<std::int64_t> left(columns());
+  left.assign(columns(), 0);
   const std::span<const std::int64_t> used = cluster().order().used(node);
   for (const ResourceAmount& item : cluster().requests(cluster().nodes().allocatable[node])) {
     const auto found = std::ranges::find(columns_, item.resource);
@@ -175,7 +175,6 @@ std::vector<std::int64_t> Fleet::first_room(PlaceIndex place) const {
       left[column] = saturated_sub(left[column], used[columns_[column].value]);
     }
   }
-  return left;
 }
 
 DeploymentIndex Fleet::find_deployment(StringId namespace_name, StringId deployment) const {
@@ -285,6 +284,7 @@ void Fleet::add_replicas() {
   for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
   replicas_.resize(pods);
   std::uint32_t count = 0;
+  const bool by_priority_alone = cycle_.rules.by_priority_alone();
   PlaneIndex plane;
   for (std::uint32_t at = 0; at < places_.size(); ++at) {
     if (places_[PlaceIndex{at}].plane != plane) {
@@ -292,18 +292,24 @@ void Fleet::add_replicas() {
       start_plane(plane);
     }
     places_[PlaceIndex{at}].begin = count;
-    for (const PodIndex pod : cluster().order().pods(places_[PlaceIndex{at}].node)) {
-      if (add_replica(PlaceIndex{at}, pod, replicas_[ReplicaIndex{count}])) ++count;
+    const NodeIndex node = places_[PlaceIndex{at}].node;
+    const std::span<const PodIndex> here = cluster().order().pods(node);
+    const std::span<const std::uint8_t> guarded = cluster().order().guarded(node);
+    for (std::size_t pod = 0; pod < here.size(); ++pod) {
+      const bool plain = by_priority_alone && guarded[pod] == 0;
+      FleetReplica& next = replicas_[ReplicaIndex{count}];
+      if (add_replica(PlaceIndex{at}, here[pod], plain, next)) ++count;
     }
     places_[PlaceIndex{at}].end = count;
   }
   replicas_.resize(count);
 }
 
-/// False: it is no replica.
-bool Fleet::add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica) {
+/// False: it is no replica. A plain pod is neither leaving nor protected nor in a group: the store
+/// knows that already, so nothing has to be looked up.
+bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica) {
   const PodColumns& pods = cluster().pods();
-  const bool leaving = pods.deletion[pod] != no_time;
+  const bool leaving = !plain && pods.deletion[pod] != no_time;
   const ShareIndex share = share_of(pod, places_[place].plane);
   if (!share.exists() && !leaving) return false;
   // Whom another policy has placed or made leave in this cycle is nobody's here (law 8).
@@ -315,10 +321,12 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica) {
              .created = pods.created[pod]};
   replica.priority = share.exists() ? deployments_[shares_[share].deployment].priority
                                     : cycle_.rules.priority_of(pod);
-  const Unit& unit = cluster().units()[pods.unit[pod]];
-  // Kubernetes picks the pod, so nobody can promise that a whole group goes.
-  const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
-  replica.is_protected = !share.exists() || whole || !cycle_.rules.protection(pod).empty();
+  if (!plain) {
+    const Unit& unit = cluster().units()[pods.unit[pod]];
+    // Kubernetes picks the pod, so nobody can promise that a whole group goes.
+    const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
+    replica.is_protected = !share.exists() || whole || !cycle_.rules.protection(pod).empty();
+  }
   if (leaving) {
     classify_leaving(replica);
   } else {

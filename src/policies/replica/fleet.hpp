@@ -142,7 +142,7 @@ class Fleet {
     return std::span(room_).subspan(place.value * columns_.size(), columns_.size());
   }
   /// As it was before anybody got anything in this cycle.
-  std::vector<std::int64_t> first_room(PlaceIndex place) const;
+  void first_room(PlaceIndex place, std::vector<std::int64_t>& left) const;
 
   // ---- Who may be a victim -------------------------------------------------------------------
   /// Whether the replica may be a victim of an ask of this priority, besides `spare`.
@@ -183,7 +183,7 @@ class Fleet {
   void add_places();
   void add_room(PlaceIndex place);
   void add_replicas();
-  bool add_replica(PlaceIndex place, PodIndex pod, FleetReplica& replica);
+  bool add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica);
   void start_plane(PlaneIndex plane);
   ShareIndex share_of(PodIndex pod, PlaneIndex plane);
   DeploymentIndex deployment_of(PodIndex pod);

@@ -139,6 +139,8 @@ void Fleet::order_places() {
 
 std::int64_t Fleet::spare(ShareIndex share) const {
   const FleetShare& row = shares_[share];
+  // Its surplus does not go, so one more would not go either.
+  if (row.surplus_moving < row.surplus) return 0;
   const std::int64_t kept = settings().protect_last_replica ? 1 : 0;
   return std::min(row.committed, row.running) - kept - row.lowered;
 }

@@ -147,6 +147,11 @@ bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost&
   return true;
 }
 
+std::string_view NodeVictims::class_name(const PlaceCost& cost) const {
+  if (cost.worst_class < 0) return "nobody";
+  return choice_name(fleet_.settings().class_order[static_cast<std::size_t>(cost.worst_class)]);
+}
+
 int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                                  std::int64_t b_score, std::string* key) const {
   static const FleetReplica none;
@@ -196,6 +201,9 @@ int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const P
     }();
     const int order = sign(pair.first, pair.second);
     if (order == 0) continue;
+    if (node_key == ReplicaNodeKey::worst_class) {
+      return decided(order, choice_name(node_key), class_name(a), class_name(b), key);
+    }
     return decided(order, choice_name(node_key), pair.first, pair.second, key);
   }
   return 0;
@@ -205,15 +213,7 @@ int NodeVictims::compare(const ReplicaNeed& need, const PlaceCost& a, std::int64
                          const PlaceCost& b, std::int64_t b_score, std::string* key) const {
   int order = 0;
   if (need.one) {
-    order = sign(a.worst_class, b.worst_class);
-    if (order != 0 && key != nullptr) {
-      const auto name = [&](std::int32_t rank) {
-        return rank < 0
-                   ? std::string_view("nobody")
-                   : choice_name(fleet_.settings().class_order[static_cast<std::size_t>(rank)]);
-      };
-      *key = fmt::format("class: {} against {}", name(a.worst_class), name(b.worst_class));
-    }
+    order = decided(sign(a.worst_class, b.worst_class), "class", class_name(a), class_name(b), key);
     if (order == 0) order = compare_victims(a, a_score, b, b_score, key);
   } else {
     order = compare_nodes(a, a_score, b, b_score, key);

@@ -65,6 +65,7 @@ class NodeVictims {
                       std::int64_t b_score, std::string* key) const;
   int compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                     std::int64_t b_score, std::string* key) const;
+  std::string_view class_name(const PlaceCost& cost) const;
   void find_secondary();
 
   const Fleet& fleet_;

@@ -72,6 +72,7 @@ class ReplicaPhases {
     std::vector<std::int64_t> amounts;
   };
   std::vector<Hold> holds_;
+  std::map<PlaceIndex, std::int64_t> free_;         ///< What is free already where somebody claims.
   IndexedVector<ShareIndex, std::int64_t> crowds_;  ///< Most pods on one place; 0: not counted.
 };
 
@@ -269,7 +270,12 @@ void ReplicaPhases::share_changed(ShareIndex share) {
 void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
                            std::span<const ReplicaIndex> victims) {
   const std::span<std::int64_t> room = fleet_.room(claim.place);
-  claim.free = std::clamp<std::int64_t>(room[Fleet::counted], 0, ask.need.request[Fleet::counted]);
+  const std::int64_t needed = ask.need.request[Fleet::counted];
+  const std::int64_t there = std::clamp<std::int64_t>(room[Fleet::counted], 0, needed);
+  std::int64_t& free = free_.try_emplace(claim.place, room[Fleet::counted]).first->second;
+  claim.free = std::clamp<std::int64_t>(free, 0, there);
+  claim.left_over = there - claim.free;
+  free -= claim.free;
   for (const ReplicaIndex index : victims) {
     fleet_.take(index);
     const FleetReplica& replica = fleet_.replica(index);

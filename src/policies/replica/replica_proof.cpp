@@ -4,42 +4,49 @@
 
 namespace makeway {
 
-ReplicaProof::Verdict ReplicaProof::judge_plane(std::uint32_t request, PlaneIndex plane,
-                                                std::int32_t priority) {
+ReplicaProof::Missing ReplicaProof::missing_on(PlaceIndex place, std::uint32_t request,
+                                               std::int32_t priority) {
+  fleet_.first_room(place, room_);
+  for (const ReplicaIndex index : fleet_.in_order(place)) {
+    const FleetReplica& replica = fleet_.replica(index);
+    if (!fleet_.ever_usable(replica, priority)) continue;
+    for (std::size_t column = 0; column < room_.size(); ++column) {
+      room_[column] = saturated_add(room_[column], fleet_.amounts(replica)[column]);
+    }
+  }
+  const std::span<const std::int64_t> amounts = fleet_.request(request);
+  for (std::size_t column = 0; column < room_.size(); ++column) {
+    if (amounts[column] == 0 || room_[column] >= amounts[column]) continue;
+    return {.column = column, .amount = saturated_sub(amounts[column], room_[column])};
+  }
+  return {};
+}
+
+const ReplicaProof::Verdict& ReplicaProof::judge_plane(std::uint32_t request, PlaneIndex plane,
+                                                       std::int32_t priority) {
   known_.resize(fleet_.request_count() * fleet_.planes().size());
   Known& known = known_[request * fleet_.planes().size() + plane.value];
-  if (known.verdict && known.priority == priority) return *known.verdict;
-  Verdict verdict;
-  const std::span<const std::int64_t> amounts = fleet_.request(request);
+  Verdict& verdict = known.verdict;
+  const bool as_before = known.judged && (!verdict.possible ||
+                                          missing_on(verdict.place, request, priority).amount == 0);
+  if (as_before) return verdict;
+  known.judged = true;
+  verdict = {};
   for (std::uint32_t at = fleet_.planes()[plane].begin; at < fleet_.planes()[plane].end; ++at) {
     const PlaceIndex place{at};
     if (!fleet_.places()[place].open) continue;
     ++verdict.places;
-    std::vector<std::int64_t> room = fleet_.first_room(place);
-    for (const ReplicaIndex index : fleet_.in_order(place)) {
-      const FleetReplica& replica = fleet_.replica(index);
-      if (!fleet_.ever_usable(replica, priority)) continue;
-      for (std::size_t column = 0; column < room.size(); ++column) {
-        room[column] = saturated_add(room[column], fleet_.amounts(replica)[column]);
-      }
-    }
-    std::size_t column = 0;
-    while (column < room.size() && (amounts[column] == 0 || room[column] >= amounts[column])) {
-      ++column;
-    }
-    if (column == room.size()) {
-      verdict.possible = true;
-      break;
-    }
-    const std::int64_t missing = saturated_sub(amounts[column], room[column]);
-    const bool better = !verdict.place.exists() || column > verdict.column ||
-                        (column == verdict.column && missing < verdict.missing);
+    const Missing missing = missing_on(place, request, priority);
+    verdict.possible = missing.amount == 0;
+    const bool better = verdict.possible || !verdict.place.exists() ||
+                        missing.column > verdict.column ||
+                        (missing.column == verdict.column && missing.amount < verdict.missing);
     if (!better) continue;
-    verdict.column = column;
-    verdict.missing = missing;
+    verdict.column = missing.column;
+    verdict.missing = missing.amount;
     verdict.place = place;
+    if (verdict.possible) break;
   }
-  known = {.priority = priority, .verdict = verdict};
   return verdict;
 }
 
@@ -48,8 +55,8 @@ ReplicaProof::Verdict ReplicaProof::judge(DeploymentIndex deployment, std::int32
   Verdict all;
   for (std::uint32_t at = row.begin; at < row.end; ++at) {
     const PlaneIndex plane = fleet_.shares()[ShareIndex{at}].plane;
-    const Verdict one = judge_plane(row.request, plane, priority);
-    const std::int64_t places = all.places + one.places;
+    const Verdict& one = judge_plane(row.request, plane, priority);
+    all.places += one.places;
     if (one.possible) all.possible = true;
     const bool better =
         one.place.exists() && (!all.place.exists() || one.column > all.column ||
@@ -59,7 +66,6 @@ ReplicaProof::Verdict ReplicaProof::judge(DeploymentIndex deployment, std::int32
       all.missing = one.missing;
       all.place = one.place;
     }
-    all.places = places;
   }
   return all;
 }

@@ -19,23 +19,31 @@ class ReplicaProof {
   struct Verdict {
     bool possible = false;
     std::int64_t places = 0;  ///< How many were looked at.
-    // Where least is missing, if it is not possible:
+    // Where it is possible, or least is missing:
     std::size_t column = 0;
     std::int64_t missing = 0;
     PlaceIndex place;
   };
+  /// Asks come by falling priority.
   Verdict judge(DeploymentIndex deployment, std::int32_t priority);
 
  private:
+  /// What the highest priority so far came to. Whatever is impossible there is impossible below.
   struct Known {
-    std::int32_t priority = 0;
-    std::optional<Verdict> verdict;
+    bool judged = false;
+    Verdict verdict;
+  };
+  struct Missing {
+    std::size_t column = 0;
+    std::int64_t amount = 0;  ///< 0: nothing is.
   };
 
-  Verdict judge_plane(std::uint32_t request, PlaneIndex plane, std::int32_t priority);
+  const Verdict& judge_plane(std::uint32_t request, PlaneIndex plane, std::int32_t priority);
+  Missing missing_on(PlaceIndex place, std::uint32_t request, std::int32_t priority);
 
   const Fleet& fleet_;
-  std::vector<Known> known_;  ///< By request and plane; the last one.
+  std::vector<Known> known_;  ///< By request and plane.
+  std::vector<std::int64_t> room_;
 };
 
 }  // namespace makeway

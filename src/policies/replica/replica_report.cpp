@@ -150,7 +150,8 @@ PlanReplicaClaim ReplicaReport::claim_entry(const ReplicaAsk& ask,
                          .since = claim.kept != nullptr ? claim.kept->record->since : fleet_.now(),
                          .kept = claim.kept != nullptr,
                          .needed = ask.need.request[Fleet::counted],
-                         .free = claim.free};
+                         .free = claim.free,
+                         .left_over = claim.left_over};
   entry.victims.reserve(claim.victims.size());
   for (const ReplicaVictimChoice& choice : claim.victims) {
     entry.victims.push_back(victim_entry(ask, claim, choice));
@@ -229,6 +230,7 @@ void ReplicaReport::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.reason = count == 1 ? fmt::format("node {} in plane {}: {}", first.node, first.plane,
                                           claim_text(replicas, first))
                             : fmt::format("{} replicas wait for room, each on one node", count);
+  if (ask.left > 0) entry.reason += fmt::format("; for {} more nothing was found", ask.left);
 }
 
 PlanAsk ReplicaReport::ask_entry(const ReplicaAsk& ask) {

@@ -19,7 +19,8 @@ struct ReplicaClaimChoice {
   PlaceIndex place;
   ShareIndex share;
   const PreviousClaim* kept = nullptr;
-  std::int64_t free = 0;  ///< Of the counted resource, for this replica, before victims.
+  std::int64_t free = 0;       ///< Of the counted resource, for this replica, free already.
+  std::int64_t left_over = 0;  ///< The same, freed by others beyond their need.
   std::vector<ReplicaVictimChoice> victims;  ///< Least intrusive first.
   PlaceIndex alternative;
   std::string decided_by;
