@@ -273,7 +273,7 @@ void QueueAskJudge::judge_ask(std::size_t queue) {
   bool may = false;
   for (std::size_t column = 0; column < columns(); ++column) {
     const NaiveShare& each = share(queue, column);
-    const std::int64_t claim = each.deserved - each.before;
+    const std::int64_t claim = each.deserved - each.kept;
     must = must || each.over_before() > 0 || claim > queues_.tolerance(queue, column);
     may = may || must || claim > 0 || each.used > each.before;
   }
@@ -312,7 +312,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
-    const std::int64_t claim = each.deserved - each.allocated_before;
+    const std::int64_t claim = each.deserved - share(queue, column).kept;
     coming = coming || each.preempting > 0;
     open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
     rounding = rounding || (claim > 0 && unmet > 0);
