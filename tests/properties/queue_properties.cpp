@@ -241,7 +241,9 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
     const Plan again = plan_for(cluster, configuration, false);
     expect_lawful(cluster, configuration, again);
     EXPECT_EQ(queue_victims(again), std::set<std::string>{}) << short_text(plan);
-    for (std::size_t at = 0; at < plan.queues.size(); ++at) {
+    // The default queue without an object has no status: what it gives is dealt anew.
+    const bool forgets = plan.queues.size() != cluster.own<Queue>().size();
+    for (std::size_t at = 0; at < plan.queues.size() && !forgets; ++at) {
       for (std::size_t column = 0; column < plan.queues[at].shares.size(); ++column) {
         const PlanQueueShare& first = plan.queues[at].shares[column];
         const PlanQueueShare& second = again.queues[at].shares[column];
@@ -251,7 +253,7 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
       }
     }
     if (testing::Test::HasFailure()) {
-      ADD_FAILURE() << short_text(plan) << "then\n"
+      ADD_FAILURE() << canonical_text(configuration) << short_text(plan) << "then\n"
                     << short_text(again) << dump(cluster_of(item.objects), DumpFormat::yaml);
     }
   });
