@@ -49,15 +49,7 @@ SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
                                Configuration configuration)
     : random_(random), options_(options), configuration_(std::move(configuration)) {
   for (const Change& object : random_sessions(random, options)) {
-    std::visit(
-        [&](const auto& each) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(each)>, Removal>) {
-            cluster_.remove(each);
-          } else {
-            cluster_.apply(each);
-          }
-        },
-        object);
+    cluster_.apply(object);
   }
   for (const Session& session : sessions()) keep(session);
   for (const Session& session : sessions()) {

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/plan.hpp"
 #include "model/session_lifecycle.hpp"
 #include "support/random_sessions.hpp"
 
