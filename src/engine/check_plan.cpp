@@ -86,6 +86,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
   judge_victims(hearing);
   judge_places(hearing);
   judge_document(hearing);
+  judge_replicas(hearing);
   std::vector<LawBreach> breaches = hearing.breaches.take();
   std::ranges::stable_sort(breaches, {}, &LawBreach::law);
   return breaches;

@@ -111,5 +111,6 @@ bool concerns_session(const PlanAction& action);
 void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6, that nobody leaves twice.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.
 void judge_document(Hearing& hearing);  ///< Law 9.
+void judge_replicas(Hearing& hearing);  ///< All laws, for the asks of SPEC section 4.
 
 }  // namespace makeway

@@ -1,0 +1,33 @@
+// Random fleets of replicas (SPEC section 4): small planes, nearly full nodes, deployments of few
+// priorities so that ties happen, pods in every part of their life.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/prng.hpp"
+#include "model/objects.hpp"
+
+namespace makeway {
+
+inline constexpr Time fleet_now{1'767'225'600'000};
+
+struct RandomFleet {
+  std::int64_t gpus_max = 8;  ///< Of one replica.
+  std::size_t nodes_max = 4;  ///< In one plane.
+  bool leaving = true;        ///< Some pods are leaving at the start.
+  bool oddities = true;       ///< Cordoned nodes, pods of nobody, protected pods, cpu, ...
+  bool statuses = true;       ///< Claims of a previous plan, true or not.
+  std::int64_t unmet_max = 3;
+};
+
+/// A subset of the features is off in each.
+RandomFleet random_fleet_options(Prng& random);
+
+/// Nodes, ReplicaSchedules, then pods.
+std::vector<Change> random_fleet(Prng& random, const RandomFleet& options);
+
+/// A bound pod of a deployment, labelled with it.
+Pod fleet_pod(const ReplicaSchedule& schedule, std::string name, std::string node, Time created);
+
+}  // namespace makeway
