@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "engine/check_plan_hearing.hpp"
+#include "engine/check_plan_sessions.hpp"
 #include "model/gpus.hpp"
 
 namespace makeway {
@@ -277,6 +277,7 @@ void judge_document(Hearing& hearing) {
   }
   LossJudge(hearing).judge();
   ActionJudge(hearing).judge();
+  judge_session_actions(hearing);
 }
 
 }  // namespace makeway

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "engine/check_plan_walk.hpp"
+#include "engine/check_plan_sessions.hpp"
 
 namespace makeway {
 namespace {
@@ -301,16 +301,18 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
 
 void judge_places(Hearing& hearing) {
   PlanWalk walk(hearing);
+  SessionJudge sessions(walk);
   for (const HeardAsk& ask : hearing.asks) {
     if (ask.entry->kind == AskKind::queue) {  // It has no place; see judge_queues.
       walk.settle(ask);
       continue;
     }
+    judge_form(walk, ask);
     if (ask.session) {
+      sessions.judge(ask);
       walk.settle_session(ask);
       continue;
     }
-    judge_form(walk, ask);
     if (ask.entry->kind == AskKind::pod) {
       PodJudge(walk, ask).judge();
     } else {

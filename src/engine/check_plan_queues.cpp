@@ -113,7 +113,7 @@ void TableJudge::judge_sums(std::size_t column) {
                  std::max(queue.shares[column].used, queue.shares[column].deserved));
     handed_out += told.allocated + told.preempting;
     kept += stays;
-    held += std::max(stays, told.used);
+    held += std::max(told.allocated, told.used);
     coming += told.preempting;
     if (told.allocated < 0 || told.preempting < 0) report(8, queue, "it has less than nothing");
   }
@@ -122,11 +122,6 @@ void TableJudge::judge_sums(std::size_t column) {
     hearing_.breaches.add(8, "",
                           fmt::format("{} {} is allocated or preempting, and there is {}",
                                       handed_out, resource(column), total));
-  }
-  for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
-    if (!move.to.empty() && move.at_once && move.resource == resource(column)) {
-      held += move.amount;
-    }
   }
   if (coming > 0 && held < total) {
     hearing_.breaches.add(1, "",
@@ -203,7 +198,8 @@ class QueueAskJudge {
       }
     }
     for (const PlanQueueMove& move : hearing.plan.queue_moves) {
-      if (!move.at_once) taken_.emplace(move.from, move.resource, move.to);
+      // At once too: what the receiver's own pods hold already may be paid for by others' pods.
+      if (!move.at_once || !move.to.empty()) taken_.emplace(move.from, move.resource, move.to);
     }
   }
 
@@ -252,7 +248,7 @@ class QueueAskJudge {
   std::map<std::string, const HeardAsk*> asks_;        ///< By queue.
   std::map<PodIndex, const HeardAsk*> victims_;        ///< Of queues.
   std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
-  /// Giver, resource and receiver of what moves later.
+  /// Giver, resource and receiver of what moves later, or from hand to hand.
   std::set<std::tuple<std::string, std::string, std::string>> taken_;
 };
 
@@ -277,7 +273,7 @@ void QueueAskJudge::judge_ask(std::size_t queue) {
   bool may = false;
   for (std::size_t column = 0; column < columns(); ++column) {
     const NaiveShare& each = share(queue, column);
-    const std::int64_t claim = each.deserved - each.before;
+    const std::int64_t claim = each.deserved - each.kept;
     must = must || each.over_before() > 0 || claim > queues_.tolerance(queue, column);
     may = may || must || claim > 0 || each.used > each.before;
   }
@@ -316,7 +312,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
-    const std::int64_t claim = each.deserved - each.allocated_before;
+    const std::int64_t claim = each.deserved - share(queue, column).kept;
     coming = coming || each.preempting > 0;
     open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
     rounding = rounding || (claim > 0 && unmet > 0);

@@ -55,21 +55,30 @@ bool concerns_session(const PlanAction& action) {
   const bool kernel = action.name.find('/') != std::string::npos;
   const bool own_type = action.type == ActionType::requeue || action.type == ActionType::suspend ||
                         action.type == ActionType::resume;
-  return kernel || own_type || action.ask.starts_with("Session ");
+  // Of pods it says where they run; of a session whose grace time is over it does not.
+  const bool ends = action.type == ActionType::evict && action.node.empty();
+  return kernel || own_type || ends || action.ask.starts_with("Session ");
 }
 
 void PlanWalk::settle_session(const HeardAsk& ask) {
   for (const PodIndex row : ask.rows_leaving) {
+    if (!cluster_.pods().node[row].exists()) continue;  // It does not run, and that is a breach.
     victims_.insert(row);
     victim_nodes_.insert(cluster_.pods().node[row]);
     if (gone_.insert(row).second) own_after().remove(row);
   }
-  const bool now = ask.entry->outcome == Outcome::fits;
+  std::vector<Place> coming;
   for (const HeardAsk::RowPlace& place : ask.rows_coming) {
-    if (now) now_.place(place.row, place.node);
-    if (!now) own_after();
-    if (after_) after_->place(place.row, place.node);
-    someone_nominated_ = someone_nominated_ || !now;
+    if (after().where(place.row).exists()) continue;
+    coming.push_back({.pod = place.row, .node = place.node});
+  }
+  if (ask.entry->outcome == Outcome::fits) {
+    for (const Place& place : coming) {
+      now_.place(place.pod, place.node);
+      if (after_) after_->place(place.pod, place.node);
+    }
+  } else {
+    nominate(ask, coming);
   }
   decided_.insert(ask.pods.begin(), ask.pods.end());
 }

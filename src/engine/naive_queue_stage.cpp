@@ -200,6 +200,7 @@ class Stage {
     }
     give_back();
     cut_promises();
+    for (const std::size_t at : leaves_) share(at).kept = share(at).allocated;
     find_room();
     find_receivers();
     find_givers();

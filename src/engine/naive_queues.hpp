@@ -46,6 +46,7 @@ std::vector<NaivePortion> naive_division(std::int64_t total,
 struct NaiveShare {
   std::int64_t deserved = 0;
   std::int64_t before = 0;  ///< Allocated as the cycle found it.
+  std::int64_t kept = 0;    ///< Of that, when it was given back and cut; claims begin there.
   std::int64_t allocated = 0;
   std::int64_t used = 0;
   std::int64_t leaving = 0;

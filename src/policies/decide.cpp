@@ -54,15 +54,16 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   }
   Cycle cycle(cluster, configuration, request.now);
   cycle.explain = request.explain;
-  std::optional<SessionPolicy> sessions;
+  decide_queues(cycle);
+  std::optional<SessionPolicy> sessions;  // It looks at the room that the queues leave.
   const bool asks_session = request.ask && request.ask->kind == AskKind::session;
-  if (configuration.session.enabled && (asks_session || !cluster.own<Session>().empty())) {
+  const bool all_ask = !request.ask && !cluster.own<Session>().empty();
+  if (configuration.session.enabled && (asks_session || all_ask)) {
     sessions.emplace(cycle);
     if (auto problem = add_sessions(*sessions, request, asking.units)) {
       return {{}, {*std::move(problem)}};
     }
   }
-  decide_queues(cycle);
   decide_asks(cycle, asking, sessions ? &*sessions : nullptr);
   decide_replicas(cycle, request.ask);
   if (sessions) sessions->describe_groups();

@@ -174,6 +174,54 @@ bool all_fit(const SessionTable& table, const SessionEntry& entry,
 
 }  // namespace
 
+/// Its nomination holds: it starts there, or elsewhere if only that is possible now, or waits.
+bool SessionPolicy::keeps_nomination(const SessionEntry& entry, PlanAsk& ask) {
+  std::vector<std::uint32_t> places;
+  if (!fits_nominated(entry, places)) return false;
+  ask.outcome = Outcome::fits;
+  if (!all_fit(table_, entry, places, room_.both())) {
+    const std::vector<std::uint32_t> elsewhere = find_beside_nominated(entry);
+    ask.outcome = elsewhere.empty() ? Outcome::waits : Outcome::fits;
+    if (!elsewhere.empty()) places = elsewhere;
+  }
+  settle(entry, places, ask);
+  return true;
+}
+
+/// Room for it now that is not kept for others of its tier and priority who have not had their
+/// turn.
+std::vector<std::uint32_t> SessionPolicy::find_beside_nominated(const SessionEntry& entry) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // Places and demands.
+  for (const std::uint32_t index : table_.group_of(entry).sessions) {
+    const SessionEntry& other = table_.sessions()[index];
+    const bool equal = other.tier == entry.tier && other.priority == entry.priority;
+    if (!other.nominated || !equal || &other == &entry || decided_[index] != 0) continue;
+    std::vector<std::uint32_t> places;
+    if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
+    for (std::size_t at = 0; at < places.size(); ++at) {
+      kept.emplace_back(places[at], table_.kernels(other)[at].demand);
+      room_.both().take(kept.back().first, table_.demand(kept.back().second));
+    }
+  }
+  std::vector<std::uint32_t> found = placer_.find(entry, room_.both());
+  for (const auto& [place, demand] : kept) room_.both().give(place, table_.demand(demand));
+  return found;
+}
+
+/// How many nodes take a kernel now, and how many more if all left who may; with explanations.
+void SessionPolicy::count_nodes(const SessionEntry& entry, PlanAsk& ask) {
+  const std::span<const ResourceAmount> demand =
+      table_.demand(table_.kernels(entry).front().demand);
+  const RoomRows& emptied = victims_.without_all(entry, candidates_.of(entry), room_.after());
+  for (const std::uint32_t place : table_.open_nodes(entry)) {
+    if (room_.both().fits(place, demand)) {
+      ++ask.explanation.nodes_fitting;
+    } else if (emptied.fits(place, demand)) {
+      ++ask.explanation.nodes_with_preemption;
+    }
+  }
+}
+
 bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
   Kind& kind = kind_of(entry);
   // What will not fit does not fit now.
@@ -338,11 +386,9 @@ void SessionPolicy::take(const SessionTurn& turn) {
   const SessionEntry& entry = table_.sessions()[turn.session];
   room_.refresh(entry.priority);
   PlanAsk ask = start_ask(entry);
+  if (cycle_.explain && !ask.session->runs_on) count_nodes(entry, ask);
   if (turn.only_nomination) {
-    std::vector<std::uint32_t> places;
-    if (!fits_nominated(entry, places)) return;
-    ask.outcome = all_fit(table_, entry, places, room_.both()) ? Outcome::fits : Outcome::waits;
-    settle(entry, places, ask);
+    if (!keeps_nomination(entry, ask)) return;
   } else if (entry.standing == SessionStanding::suspended) {
     if (!finds_room_again(entry, ask)) {
       ask.outcome = Outcome::not_found;

@@ -64,6 +64,9 @@ class SessionPolicy {
   void find_kinds();
   Kind& kind_of(const SessionEntry& entry);
   bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
+  bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
+  std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);

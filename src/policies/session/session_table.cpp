@@ -210,6 +210,8 @@ std::uint32_t SessionTable::find(std::string_view namespace_name, std::string_vi
 }
 
 std::int64_t SessionTable::lost_work_seconds(const SessionEntry& entry) const {
+  const Partition* const partition = partition_of(entry);
+  if (partition != nullptr && partition->mode == PartitionMode::suspend) return 0;
   const std::optional<Time>& checkpoint = entry.object->status.last_checkpoint;
   const Time since = std::max(entry.started, checkpoint.value_or(entry.started));
   const std::int64_t seconds = std::max<std::int64_t>(0, (now_ - since).ms / 1000);

@@ -104,7 +104,7 @@ class SessionTable {
   bool scarcer(ResourceIndex a, ResourceIndex b) const {
     return scarcity_[a.value] < scarcity_[b.value];
   }
-  /// Seconds of work that are lost when it leaves, times its kernels.
+  /// Seconds of work that are lost when it leaves, times its kernels. Who is suspended loses none.
   std::int64_t lost_work_seconds(const SessionEntry& entry) const;
 
  private:
