@@ -145,8 +145,8 @@ std::vector<Flag> plan_flags() {
        .help =
            "Plan only for this unit; everything that is pending when it is not given. "
            "Other pending units then count only where they hold a nomination. KIND is pod, "
-           "podgroup or session; a bare NAME is in the namespace default. In a batch: for cases "
-           "that name none."},
+           "podgroup, replicaschedule or session; a bare NAME is in the namespace default. In a "
+           "batch: for cases that name none."},
       preset_flag(),
       config_flag(),
       set_flag(),

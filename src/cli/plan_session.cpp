@@ -33,7 +33,7 @@ std::string fate_text(SessionFate fate, const std::optional<Time>& resume_after)
 std::string leaves_text(const PlanSessionVictim& victim, Time now) {
   const std::string then = fate_text(victim.fate, victim.resume_after);
   if (victim.ends_at <= now) return then;
-  return fmt::format("notice, leaves at {}; {}", to_text(victim.ends_at), then);
+  return fmt::format("at {}; {}", to_text(victim.ends_at), then);
 }
 
 using Key = std::pair<std::string_view, std::string_view>;
@@ -159,7 +159,7 @@ class GroupTable {
 
   void add(const PlanSessionEntry& entry, State state) {
     std::string note = std::move(state.note);
-    const std::string past = past_text(entry);
+    const std::string past = state.mark == "-" ? std::string{} : past_text(entry);
     if (!past.empty()) note += fmt::format("{}{}", note.empty() ? "" : "; ", past);
     std::vector<Cell> cells = {{.text = std::move(state.mark), .tone = state.tone},
                                {.text = fmt::format("{}/{}", entry.namespace_name, entry.name)},
@@ -202,7 +202,7 @@ class GroupTable {
       return {.mark = "-",
               .tone = Tone::bad,
               .state = "running",
-              .note = fmt::format("leaves for {}/{}; {}", victim->second.ask->namespace_name,
+              .note = fmt::format("leaves for {}/{}, {}", victim->second.ask->namespace_name,
                                   victim->second.ask->name,
                                   leaves_text(*victim->second.victim, plan_.now))};
     }

@@ -324,11 +324,11 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     text += below;
     after_body = !below.empty();
   }
-  text += resource_groups_text(plan, palette);
+  const std::string groups = resource_groups_text(plan, palette);
   if (plan.asks.empty()) {
-    text += "Nothing is pending.\n";
+    text += "Nothing is pending.\n" + groups + (groups.empty() ? "" : "\n");
   } else {
-    text += "\n";
+    text += groups + "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
     text += total_cost_text(plan);
     text += starving_text(plan);

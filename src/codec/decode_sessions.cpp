@@ -60,7 +60,7 @@ struct Field {
     if (found) {
       out = *found;
     } else {
-      reader.refuse(at, shorten(text), found.error().message, "for example 30s, 5m or 1h");
+      reader.refuse(at, shorten(text), found.error().message);
     }
   }
 

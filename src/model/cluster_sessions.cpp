@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/cluster.hpp"
+#include "model/names.hpp"
 
 namespace makeway {
 
@@ -45,6 +46,11 @@ PodIndex Cluster::enter_kernel(const Session& session, const Kernel& kernel, boo
           .created = session.created,
           .started = status.started};
   if (memory) pod.name += "#memory";
+  // What keeps pods off the nodes of its group does not keep it off.
+  for (const std::string& value : {std::string(), session.resource_group}) {
+    pod.shape.tolerations.push_back(
+        {.key = std::string(names::resource_group), .value = value, .effect = {}});
+  }
   const bool split = !session.partition.empty();
   for (const Amount& amount : kernel.requests) {
     if (!split || memory == (amount.resource == memory_name)) pod.requests.push_back(amount);

@@ -159,9 +159,10 @@ void SessionCheck::check_status(const Session& session, const std::string& objec
   const bool needs_nodes =
       status.phase == SessionPhase::running || status.phase == SessionPhase::suspended;
   const auto wrong = [&](std::string field, std::string message, std::string remedy) {
+    std::string value(field == "status.phase" ? phase : std::string_view{});
     findings_.error({.object = object,
                      .field = std::move(field),
-                     .value = std::string(phase),
+                     .value = std::move(value),
                      .message = std::move(message),
                      .remedy = std::move(remedy)});
   };

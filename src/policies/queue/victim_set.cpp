@@ -74,6 +74,7 @@ class VictimSetSearch {
     bool found = false;
   };
   void pick(Level& level, std::size_t kind, std::uint32_t left, const Amounts64& need);
+  std::uint32_t fewest_of(std::size_t at, const Amounts64& need) const;
   bool worse_so_far() const;
   void offer();
   bool better(const Choice& a, const Choice& b) const;
@@ -259,8 +260,8 @@ void VictimSetSearch::descend(Amounts64 need, std::size_t limit) {
     offer();
   } else if (!worse_so_far()) {
     Level level{.at = limit, .alike = alike_in(limit)};
-    for (std::uint32_t count = 1; count <= size_of(limit) && !level.found && !out_of_steps_;
-         ++count) {
+    for (std::uint32_t count = fewest_of(limit, need);
+         count <= size_of(limit) && !level.found && !out_of_steps_; ++count) {
       now_.taken.push_back({.of_class = static_cast<std::uint32_t>(limit), .count = count});
       if (!worse_so_far()) pick(level, 0, count, need);
       const bool hopeless = worse_so_far();
@@ -270,6 +271,20 @@ void VictimSetSearch::descend(Amounts64 need, std::size_t limit) {
   }
   now_.taken.resize(depth);
   now_.chosen.resize(members);
+}
+
+/// Fewer of the class cannot do it, even if all released as much as the largest.
+std::uint32_t VictimSetSearch::fewest_of(std::size_t at, const Amounts64& need) const {
+  std::int64_t fewest = 1;
+  for (std::size_t column = 0; column < need.size(); ++column) {
+    std::int64_t largest = 0;
+    for (std::uint32_t member = begins_[at]; member < begins_[at + 1]; ++member) {
+      largest = std::max(largest, task_.amounts_of(member)[column]);
+    }
+    const std::int64_t shortage = saturated_sub(need[column], below(at)[column]);
+    if (shortage > 0 && largest > 0) fewest = std::max(fewest, (shortage - 1) / largest + 1);
+  }
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(fewest, size_of(at)));
 }
 
 /// `left` more members of the level's class, of this kind and those after it.
@@ -287,7 +302,12 @@ void VictimSetSearch::pick(Level& level, std::size_t kind, std::uint32_t left,
   if (kind == level.alike.size()) return;
   const std::vector<std::uint32_t>& members = level.alike[kind].members;
   const auto most = std::min<std::size_t>(left, members.size());
-  for (std::size_t count = most + 1; count-- > 0 && !out_of_steps_;) {
+  std::size_t after = 0;  // Members of the kinds after this one.
+  for (std::size_t at = kind + 1; at < level.alike.size(); ++at) {
+    after += level.alike[at].members.size();
+  }
+  const std::size_t least = left > after ? left - after : 0;
+  for (std::size_t count = most + 1; count-- > least && !out_of_steps_;) {
     Amounts64 rest = need;
     for (std::size_t at = 0; at < count; ++at) {
       subtract(rest, members[at]);

@@ -172,7 +172,8 @@ void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::siz
     ask.reason = fmt::format(
         "has no room in resource group {}, even if {} {} left that may be "
         "preempted",
-        group, candidates == 1 ? "the 1" : fmt::format("all {}", candidates), lower);
+        group, candidates == 1 ? "the 1 session" : fmt::format("all {} sessions", candidates),
+        lower);
   }
 }
 
