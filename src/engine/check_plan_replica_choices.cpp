@@ -48,7 +48,7 @@ class ReplicaChoiceJudge {
       std::strong_ordering order = std::strong_ordering::equal;
       if (key == ReplicaTieKey::priority) order = fleet_.priority(a) <=> fleet_.priority(b);
       if (key == ReplicaTieKey::plane_score) order = score(ask, a) <=> score(ask, b);
-      if (key == ReplicaTieKey::newest) order = created(b) <=> created(a);
+      if (key == ReplicaTieKey::newest) order = pods.created[b] <=> pods.created[a];
       if (key == ReplicaTieKey::higher_name) order = pods.name[b.value] <=> pods.name[a.value];
       if (order != std::strong_ordering::equal) return order < 0;
     }
@@ -60,11 +60,6 @@ class ReplicaChoiceJudge {
     const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
     const auto found = std::ranges::find(planes, plane, &ReplicaPlane::name);
     return found == planes.end() ? 0 : found->score;
-  }
-
-  Time created(PodIndex pod) const {
-    const Time time = court_.cluster().pods().created[pod];
-    return time == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : time;
   }
 
   PodIndex last(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) const {

@@ -16,12 +16,21 @@ bool evicts(const HeardReplicaClaim& claim) {
 
 class ReplicaRoomJudge {
  public:
-  explicit ReplicaRoomJudge(ReplicaHearing& court) : court_(court), fleet_(court.fleet) {}
+  explicit ReplicaRoomJudge(ReplicaHearing& court)
+      : court_(court), fleet_(court.fleet), so_far_(court.unclaimed) {}
 
   void judge() {
     for (const HeardReplicaAsk& ask : court_.asks) {
+      for (const HeardReplicaClaim& claim : ask.claims) {
+        if (claim.entry->kept) settle(ask, claim);
+      }
+    }
+    for (const HeardReplicaAsk& ask : court_.asks) {
       judge_scale_ups(ask);
-      for (const HeardReplicaClaim& claim : ask.claims) judge_claim(ask, claim);
+      for (const HeardReplicaClaim& claim : ask.claims) {
+        if (!claim.entry->kept) settle(ask, claim);
+        judge_claim(ask, claim);
+      }
       judge_free_room(ask);
       judge_order(ask);
       if (ask.entry->outcome == Outcome::infeasible) judge_proof(ask);
@@ -32,7 +41,7 @@ class ReplicaRoomJudge {
   void judge_scale_ups(const HeardReplicaAsk& ask) {
     for (const PlanScaleUp& item : ask.replicas->scale_ups) {
       const FleetShare* const share = fleet_.share(*ask.schedule, item.plane);
-      if (share != nullptr && share->surplus() > 0) {
+      if (share != nullptr && fleet_.has_moving_surplus(*share)) {
         court_.report(8, ask,
                       fmt::format("it is scaled up in plane {}, where it has surplus", item.plane));
       }
@@ -54,17 +63,31 @@ class ReplicaRoomJudge {
       return;
     }
     for (const HeardReplicaVictim& victim : claim.victims) {
-      const RequestRow row = court_.requests(victim.pod);
-      court_.after.add(claim.node, row);
-      const bool needed = !court_.after.in_order(claim.node, row);
-      court_.after.remove(claim.node, row);
-      if (!needed) court_.report(4, ask, victim.text + " is not needed");
+      const bool spared = spares(court_.after, claim, victim) && spares(so_far_, claim, victim);
+      if (spared) court_.report(4, ask, victim.text + " is not needed");
     }
+  }
+
+  bool spares(FleetRoom& room, const HeardReplicaClaim& claim, const HeardReplicaVictim& victim) {
+    const RequestRow row = court_.requests(victim.pod);
+    room.add(claim.node, row);
+    const bool spared = room.in_order(claim.node, row);
+    room.remove(claim.node, row);
+    return spared;
+  }
+
+  /// What claims that come later free beyond their need does not make a victim needless.
+  void settle(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      so_far_.remove(claim.node, court_.requests(victim.pod));
+    }
+    so_far_.add(claim.node, ask.row.amounts);
   }
 
   bool may_scale_up(const HeardReplicaAsk& ask, std::string_view plane) const {
     const FleetShare* const share = fleet_.share(*ask.schedule, plane);
-    return ask.replicas->out_for.empty() && (share == nullptr || share->surplus() == 0);
+    return ask.replicas->out_for.empty() &&
+           (share == nullptr || !fleet_.has_moving_surplus(*share));
   }
 
   /// Law 1: what is free serves an ask before anybody leaves for it.
@@ -173,6 +196,7 @@ class ReplicaRoomJudge {
 
   ReplicaHearing& court_;
   const FleetReading& fleet_;
+  FleetRoom so_far_;  ///< With all claims that were kept, and those up to the one at hand.
 };
 
 }  // namespace

@@ -208,12 +208,14 @@ void judge_replicas(Hearing& hearing) {
   ReplicaHearing court{.hearing = hearing,
                        .fleet = FleetReading(hearing),
                        .now = FleetRoom(hearing.cluster),
-                       .after = FleetRoom(hearing.cluster)};
+                       .after = FleetRoom(hearing.cluster),
+                       .unclaimed = FleetRoom(hearing.cluster)};
   hear_asks(court);
   find_held(court);
   place_others(court);
   place_expected(court);
   for (const HeardReplicaAsk& ask : court.asks) place_scale_ups(court, ask);
+  court.unclaimed = court.after;
   for (const HeardReplicaAsk& ask : court.asks) place_claims(court, ask);
   const auto decided_later = [&](const HeardReplicaAsk& a, const HeardReplicaAsk& b) {
     return decided_before(court.fleet, *b.schedule, *a.schedule);

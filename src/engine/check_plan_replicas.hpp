@@ -44,6 +44,7 @@ struct ReplicaHearing {
   FleetReading fleet;
   FleetRoom now;
   FleetRoom after;
+  FleetRoom unclaimed;  ///< As `after`, without claims and their victims.
   std::vector<HeardReplicaAsk> asks;
   std::set<PodIndex> claimed;                        ///< Victims of claims.
   std::map<const FleetShare*, std::int64_t> steps;   ///< Scale-downs of this plan.

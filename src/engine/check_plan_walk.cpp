@@ -321,6 +321,7 @@ void PlanWalk::reserve(const HeardAsk& ask) {
   const PodIndex pod = ask.pods.front();
   if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
   own_after().place(pod, *node);
+  queue_room_.nominate(pod);
   hopeful_.push_back(pod);
   someone_nominated_ = true;
 }

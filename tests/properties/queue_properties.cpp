@@ -223,6 +223,26 @@ TEST(QueueProperties, ShufflingChangesNothing) {
   });
 }
 
+/// As History does it: the status, deletion timestamps, and budgets that are spent.
+void carry_out_queues(Cluster& cluster, const Plan& plan) {
+  for (const Queue& queue : queues_after(cluster, plan)) cluster.apply(queue);
+  for (const std::string& name : queue_victims(plan)) {
+    const std::size_t slash = name.find('/');
+    Pod pod = cluster.pod(*cluster.find_pod(name.substr(0, slash), name.substr(slash + 1)));
+    pod.deletion = planning_now;
+    cluster.apply(pod);
+    std::vector<DisruptionBudget> spent;
+    for (const DisruptionBudget* const budget : cluster.budgets()) {
+      const bool governed = governs(*budget, pod.namespace_name, pod.labels);
+      if (governed && budget->disruptions_allowed.value_or(0) > 0) spent.push_back(*budget);
+    }
+    for (DisruptionBudget& budget : spent) {
+      --*budget.disruptions_allowed;
+      cluster.apply(budget);
+    }
+  }
+}
+
 /// The status is written and the victims are leaving: the next plan says the same and takes nobody
 /// else.
 TEST(QueueProperties, APlanThatIsCarriedOutStands) {
@@ -231,17 +251,13 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
     Cluster cluster = cluster_of(item.objects);
     const Configuration configuration = queue_configuration(random);
     const Plan plan = plan_for(cluster, configuration, false);
-    for (const Queue& queue : queues_after(cluster, plan)) cluster.apply(queue);
-    for (const std::string& name : queue_victims(plan)) {
-      const std::size_t slash = name.find('/');
-      Pod pod = cluster.pod(*cluster.find_pod(name.substr(0, slash), name.substr(slash + 1)));
-      pod.deletion = planning_now;
-      cluster.apply(pod);
-    }
+    carry_out_queues(cluster, plan);
     const Plan again = plan_for(cluster, configuration, false);
     expect_lawful(cluster, configuration, again);
     EXPECT_EQ(queue_victims(again), std::set<std::string>{}) << short_text(plan);
-    for (std::size_t at = 0; at < plan.queues.size(); ++at) {
+    // The default queue without an object has no status: what it gives is dealt anew.
+    const bool forgets = plan.queues.size() != cluster.own<Queue>().size();
+    for (std::size_t at = 0; at < plan.queues.size() && !forgets; ++at) {
       for (std::size_t column = 0; column < plan.queues[at].shares.size(); ++column) {
         const PlanQueueShare& first = plan.queues[at].shares[column];
         const PlanQueueShare& second = again.queues[at].shares[column];
@@ -251,7 +267,7 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
       }
     }
     if (testing::Test::HasFailure()) {
-      ADD_FAILURE() << short_text(plan) << "then\n"
+      ADD_FAILURE() << canonical_text(configuration) << short_text(plan) << "then\n"
                     << short_text(again) << dump(cluster_of(item.objects), DumpFormat::yaml);
     }
   });

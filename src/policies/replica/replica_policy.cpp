@@ -175,13 +175,17 @@ void ReplicaPhases::find_losses() {
     if (is_out(ask)) continue;
     std::int64_t left = ask.left;
     for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
-      if (claim.victims.empty() || !previous_.stands(claim, ask.need)) continue;
-      if (left-- == 0) break;
+      const bool stands = !claim.victims.empty() && previous_.stands(claim, ask.need);
+      if (left == 0) break;
+      if (stands) --left;
       for (const ClaimedVictim& victim : claim.record->victims) {
         if (!victim.committed) continue;
         const auto loser = fleet_.find_deployment(victim.namespace_name, victim.deployment);
-        if (!loser || run_.losses[*loser].by.exists()) continue;
-        run_.losses[*loser] = {.by = ask.deployment, .plane = fleet_.shares()[claim.share].plane};
+        const auto plane = previous_.plane_of(claim);
+        if (!loser || !plane || run_.losses[*loser].by.exists()) continue;
+        // What is leaving there instead may be claimed in this cycle, and the loss goes with it.
+        if (!stands && !fleet_.anybody_leaves(*loser, *plane)) continue;
+        run_.losses[*loser] = {.by = ask.deployment, .plane = *plane};
       }
     }
   }
