@@ -195,7 +195,8 @@ std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
   const NaiveWorld& world = after_ ? *after_ : now_;
   for (const PodIndex pod : queue_room_.bound_pods(ask)) {
-    if (!world.where(pod).exists()) continue;
+    // A pinned pod would come back at once: nobody holds it to what its queue may use.
+    if (!world.where(pod).exists() || !pinned_to(cluster_, pod).empty()) continue;
     if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
       continue;
     }
