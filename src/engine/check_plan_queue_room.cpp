@@ -51,6 +51,10 @@ bool HeardQueueRoom::same_queue(const HeardAsk& ask, PodIndex pod) const {
   return concerns(ask) && queues_.queue_of(pod) == queue_of(ask);
 }
 
+const HeardQueueRoom::Pods& HeardQueueRoom::bound_pods(const HeardAsk& ask) const {
+  return queues_.queues[queue_of(ask)].bound;
+}
+
 std::string HeardQueueRoom::name(const HeardAsk& ask) const {
   return concerns(ask) ? queues_.queues[queue_of(ask)].name : std::string{};
 }

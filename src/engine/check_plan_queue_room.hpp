@@ -33,6 +33,8 @@ class HeardQueueRoom {
   std::string name(const HeardAsk& ask) const;
 
   bool same_queue(const HeardAsk& ask, PodIndex pod) const;
+  /// Of the ask's queue, which must have a say.
+  const Pods& bound_pods(const HeardAsk& ask) const;
 
   bool fits_now(const HeardAsk& ask, const Pods& pods) const;
   /// When besides everybody who is gone these have left too, and others have come.

@@ -194,8 +194,8 @@ std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   std::set<PodIndex> away;
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
   const NaiveWorld& world = after_ ? *after_ : now_;
-  for (const PodIndex pod : cluster_.pods_by_name()) {
-    if (!cluster_.pods().node[pod].exists() || !world.where(pod).exists()) continue;
+  for (const PodIndex pod : queue_room_.bound_pods(ask)) {
+    if (!world.where(pod).exists()) continue;
     if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
       continue;
     }

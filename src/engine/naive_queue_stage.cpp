@@ -165,6 +165,7 @@ class Tree {
 
   void divide(std::int64_t total, const std::vector<std::size_t>& among) {
     std::vector<NaiveClaimant> claimants;
+    claimants.reserve(among.size());
     for (const std::size_t at : among) claimants.push_back(claimants_[at]);
     const std::vector<NaivePortion> portions = naive_division(total, claimants);
     for (std::size_t i = 0; i < among.size(); ++i) {
