@@ -116,7 +116,7 @@ class PodJudge {
   }
   /// Whether its queue has room for it when these have left too.
   bool queue_fits(const std::vector<PodIndex>& away) const {
-    return walk_.queue_room().fits_after(ask_, {ask_.pods.front()}, away);
+    return walk_.queue_fits(ask_, {ask_.pods.front()}, away);
   }
   std::vector<PodIndex> moved_by_leaving_room(bool away) const;
 
@@ -283,13 +283,18 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
         if (after.where(member).exists()) away.insert(member);
       }
     }
-    // The room that its queue lacks may come from any node.
-    if (!queue_fits({away.begin(), away.end()})) away.insert(anywhere.begin(), anywhere.end());
-    if (!queue_fits({away.begin(), away.end()})) continue;
-    for (const PodIndex pod : away) fit.remove(pod);
-    const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
-    for (const PodIndex pod : away) fit.put_back(pod);
-    if (!fits) continue;
+    const auto fits_without = [&] {
+      for (const PodIndex pod : away) fit.remove(pod);
+      const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
+      for (const PodIndex pod : away) fit.put_back(pod);
+      return fits;
+    };
+    if (!fits_without()) continue;
+    // The room that its queue lacks may come from any node, if it still fits then.
+    if (!queue_fits({away.begin(), away.end()})) {
+      away.insert(anywhere.begin(), anywhere.end());
+      if (!queue_fits({away.begin(), away.end()}) || !fits_without()) continue;
+    }
     return walk_.report(
         10, ask_,
         fmt::format("it is called infeasible, and fits on node {} when {} pods leave",

@@ -17,20 +17,13 @@ bool evicts(const HeardReplicaClaim& claim) {
 class ReplicaRoomJudge {
  public:
   explicit ReplicaRoomJudge(ReplicaHearing& court)
-      : court_(court), fleet_(court.fleet), so_far_(court.unclaimed) {}
+      : court_(court), fleet_(court.fleet), rooms_(court) {}
 
   void judge() {
     for (const HeardReplicaAsk& ask : court_.asks) {
-      for (const HeardReplicaClaim& claim : ask.claims) {
-        if (claim.entry->kept) settle(ask, claim);
-      }
-    }
-    for (const HeardReplicaAsk& ask : court_.asks) {
       judge_scale_ups(ask);
-      for (const HeardReplicaClaim& claim : ask.claims) {
-        if (!claim.entry->kept) settle(ask, claim);
-        judge_claim(ask, claim);
-      }
+      rooms_.start(ask);
+      for (const HeardReplicaClaim& claim : ask.claims) judge_claim(ask, claim);
       judge_free_room(ask);
       judge_order(ask);
       if (ask.entry->outcome == Outcome::infeasible) judge_proof(ask);
@@ -63,25 +56,14 @@ class ReplicaRoomJudge {
       return;
     }
     for (const HeardReplicaVictim& victim : claim.victims) {
-      const bool spared = spares(court_.after, claim, victim) && spares(so_far_, claim, victim);
+      // Nobody is harmed when somebody leaves anyway and is still waited for.
+      if (claim.entry->kept && victim.entry->action == ReplicaAction::wait) continue;
+      const RequestRow row = court_.requests(victim.pod);
+      rooms_.add(claim.node, row);
+      const bool spared = rooms_.in_order(claim.node, row);
+      rooms_.remove(claim.node, row);
       if (spared) court_.report(4, ask, victim.text + " is not needed");
     }
-  }
-
-  bool spares(FleetRoom& room, const HeardReplicaClaim& claim, const HeardReplicaVictim& victim) {
-    const RequestRow row = court_.requests(victim.pod);
-    room.add(claim.node, row);
-    const bool spared = room.in_order(claim.node, row);
-    room.remove(claim.node, row);
-    return spared;
-  }
-
-  /// What claims that come later free beyond their need does not make a victim needless.
-  void settle(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
-    for (const HeardReplicaVictim& victim : claim.victims) {
-      so_far_.remove(claim.node, court_.requests(victim.pod));
-    }
-    so_far_.add(claim.node, ask.row.amounts);
   }
 
   bool may_scale_up(const HeardReplicaAsk& ask, std::string_view plane) const {
@@ -196,7 +178,7 @@ class ReplicaRoomJudge {
 
   ReplicaHearing& court_;
   const FleetReading& fleet_;
-  FleetRoom so_far_;  ///< With all claims that were kept, and those up to the one at hand.
+  ClaimRooms rooms_;
 };
 
 }  // namespace

@@ -201,6 +201,26 @@ const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule
   return schedule.status;
 }
 
+void ClaimRooms::settle(const HeardReplicaAsk& ask, bool kept) {
+  for (const HeardReplicaClaim& claim : ask.claims) {
+    if (claim.entry->kept != kept) continue;
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      then_.remove(claim.node, court_.requests(victim.pod));
+    }
+    then_.add(claim.node, ask.row.amounts);
+  }
+}
+
+void ClaimRooms::start(const HeardReplicaAsk& ask) {
+  if (priority_ != ask.priority) {
+    for (const HeardReplicaAsk& each : court_.asks) {
+      if (each.priority == ask.priority) settle(each, true);
+    }
+  }
+  priority_ = ask.priority;
+  settle(ask, false);
+}
+
 void judge_replicas(Hearing& hearing) {
   const bool asked = std::ranges::any_of(
       hearing.plan.asks, [](const PlanAsk& ask) { return ask.replicas.has_value(); });

@@ -177,6 +177,19 @@ void PlanWalk::report_queue(const HeardAsk& ask, std::string_view when) {
   report(3, ask, fmt::format("queue {} has no room for it {}", queue_room_.name(ask), when));
 }
 
+bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
+                          const std::vector<PodIndex>& away) const {
+  if (!queue_room_.concerns(ask)) return true;
+  std::vector<PodIndex> others;
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    if (cluster_.nodes().nominated[node].empty()) continue;
+    for (const PodIndex pod : holders(ask, ask.pods.front(), node)) {
+      if (queue_room_.same_queue(ask, pod)) others.push_back(pod);
+    }
+  }
+  return queue_room_.fits_after(ask, pods, away, others);
+}
+
 std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   std::set<PodIndex> away;
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;

@@ -34,7 +34,13 @@ FleetWorld::FleetWorld(Cluster cluster, Configuration configuration, Time now,
       configuration_(std::move(configuration)),
       now_(now),
       options_(options),
-      random_(options.seed) {}
+      random_(options.seed) {
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    for (const Label& label : cluster_.node(node).labels) {
+      if (label.key == names::plane) planes_.insert(label.value);
+    }
+  }
+}
 
 void FleetWorld::complain(std::string text) {
   tell("COMPLAINT " + text);
@@ -77,7 +83,10 @@ const Plan& FleetWorld::step() {
   let_go();
   const std::map<OwnKey, ReplicaSchedule> schedules = cluster_.own<ReplicaSchedule>();
   for (const auto& [key, schedule] : schedules) {
-    for (const ReplicaPlane& plane : schedule.planes) control(schedule, plane);
+    for (const std::string& name : planes_) {
+      const auto plane = std::ranges::find(schedule.planes, name, &ReplicaPlane::name);
+      control(schedule, plane == schedule.planes.end() ? ReplicaPlane{.name = name} : *plane);
+    }
   }
   place_pending();
   return plan_;

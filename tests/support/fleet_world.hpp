@@ -79,6 +79,7 @@ class FleetWorld {
   Time now_;
   FleetWorldOptions options_;
   Prng random_;
+  std::set<std::string> planes_;
   Plan plan_;
   std::map<std::string, Time> gone_at_;  ///< By pod: when it is really gone.
   std::map<std::string, int> forced_;    ///< By pod: cycles until force-deletion is carried out.

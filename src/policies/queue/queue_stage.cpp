@@ -140,7 +140,8 @@ void RoomMover::count_room() {
   Wide held = 0;
   Wide allocated = 0;
   for (const QueueRow row : table_.leaves()) {
-    const QueueNumbers& numbers = of(row);
+    QueueNumbers& numbers = of(row);
+    numbers.kept = numbers.allocated;
     held += std::max(numbers.allocated, numbers.used);
     allocated += numbers.allocated;
   }

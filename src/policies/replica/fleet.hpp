@@ -159,6 +159,7 @@ class Fleet {
   /// It may be force-deleted for such an ask, once it is time.
   bool forcible(const FleetReplica& replica, std::int32_t ask_priority) const;
   void take(ReplicaIndex index);
+  void release(ReplicaIndex index);
 
   /// Whether a comes before b by `replica.tieKeys`, which are the same inside one place; names
   /// decide last.

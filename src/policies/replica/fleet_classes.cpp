@@ -199,4 +199,11 @@ void Fleet::take(ReplicaIndex index) {
   if (replica.victim_class == ReplicaClass::committed) ++shares_[replica.share].lowered;
 }
 
+void Fleet::release(ReplicaIndex index) {
+  FleetReplica& replica = replicas_[index];
+  CHECK(replica.taken, "only a victim can be put back");
+  replica.taken = false;
+  if (replica.victim_class == ReplicaClass::committed) --shares_[replica.share].lowered;
+}
+
 }  // namespace makeway
