@@ -77,8 +77,13 @@ QueueVerdict add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming,
     left.pods.insert(left.pods.end(), own.begin(), own.end());
     left.units.push_back(unit);
   }
+  const std::int64_t violations = count_violations(cycle, left);
+  if (violations > 0 && cycle.configuration.budgets.mode == BudgetMode::strict) {
+    world.rollback(before);
+    return QueueVerdict::spoils;
+  }
   result.victims = std::move(left);
-  result.budget_violations = count_violations(cycle, result.victims);
+  result.budget_violations = violations;
   result.score = score_of(cycle.survey, cycle.rules,
                           {.scratch = world,
                            .list = result.victims,
