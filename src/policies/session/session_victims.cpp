@@ -160,7 +160,7 @@ bool SessionVictims::find(const SessionEntry& ask, std::span<const std::uint32_t
   if (!(alike_ ? leave_until_it_fits() : leave_until_unlike_fit())) return false;
   gone_.assign(candidates_.size(), 0);
   std::fill_n(gone_.begin(), taken_, 1);
-  if (options_.fewest && options_.put_back != PutBack::none) take_fewest();
+  if (options_.fewest) take_fewest();
   if (options_.put_back != PutBack::none) {
     if (alike_) {
       put_back_alike();
