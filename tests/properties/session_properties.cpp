@@ -125,15 +125,17 @@ TEST(SessionProperties, VictimsAreThoseOfTheOracle) {
 // ---- Histories ----------------------------------------------------------------------------------
 
 TEST(SessionHistory, NothingIsLost) {
-  constexpr std::size_t steps = 12;
+  constexpr std::size_t steps = 24;
   constexpr std::size_t calm_cycles = 40;
   constexpr std::size_t settled = 25;  // Of these, by then nobody has to leave any more.
   std::int64_t evictions = 0;
   std::int64_t resumed = 0;
   std::uint64_t histories = 0;
   for_each_case("sessions: histories", [&](Prng& random) {
-    if (histories++ * 10 >= std::max<std::uint64_t>(property_cases(), 2'000)) return;
-    const RandomSessions options = random_sessions_options(random);
+    if (histories++ >= std::max<std::uint64_t>(property_cases() / 20, 200)) return;
+    RandomSessions options = random_sessions_options(random);
+    options.running = std::max<std::size_t>(options.running, 6);
+    options.pending = std::max<std::size_t>(options.pending, 3);
     SessionHistory history(random, options, random_session_configuration(random));
     for (std::size_t step = 0; step < steps; ++step) history.step();
     history.calm(calm_cycles);

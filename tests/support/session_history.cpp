@@ -260,7 +260,7 @@ void SessionHistory::disturb() {
       if (resumed) keep(*resumed);
     }
   }
-  if (!random_.chance(60)) return;
+  if (!random_.chance(75)) return;
   keep(random_pending(random_, options_, cluster_, fmt::format("new{:02}", arrived_++), now_));
 }
 
