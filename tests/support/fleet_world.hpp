@@ -33,6 +33,7 @@ struct FleetWorldOptions {
   std::uint64_t force_lost_percent = 0;
   std::int64_t force_cycles_max = 1;  ///< How many cycles a force-deletion takes.
   std::uint64_t wrong_percent = 0;    ///< How likely the controller removes any pod instead.
+  bool obedient = false;              ///< The controller removes victims of claims first.
 };
 
 class FleetWorld {
@@ -47,7 +48,7 @@ class FleetWorld {
   const Cluster& cluster() const { return cluster_; }
   Time now() const { return now_; }
   Prng& random() { return random_; }
-  /// Nothing was done in the last cycle, and nobody is leaving or pending or more than committed.
+  /// Nothing was done in the last cycle, and nobody is leaving or more than committed.
   bool at_rest() const;
   const std::vector<std::string>& complaints() const { return complaints_; }
   std::string story() const;
@@ -73,6 +74,7 @@ class FleetWorld {
   std::vector<Pod> pods_of(const ReplicaSchedule& schedule, const std::string& plane) const;
   std::vector<Pod> all_pods() const;
   std::string plane_of(const Pod& pod) const;
+  bool is_claimed(const Pod& pod) const;
 
   Cluster cluster_;
   Configuration configuration_;
