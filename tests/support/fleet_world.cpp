@@ -135,7 +135,8 @@ void FleetWorld::carry_out(const Plan& plan) {
     const std::string name = fmt::format("{}/{}", action.namespace_name, action.name);
     if (action.type == ActionType::force_delete) {
       if (random_.chance(options_.force_lost_percent)) continue;
-      forced_.try_emplace(name, static_cast<int>(random_.between(0, options_.force_cycles_max)));
+      forced_.try_emplace(name, static_cast<int>(random_.between(options_.force_cycles_min,
+                                                                 options_.force_cycles_max)));
       tell(fmt::format("force-delete {}", name));
     }
     if (!action.scale) continue;

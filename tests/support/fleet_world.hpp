@@ -31,6 +31,7 @@ struct FleetWorldOptions {
   std::uint64_t scale_percent = 100;   ///< How likely a scale action is carried out in a cycle.
   std::uint64_t delete_percent = 100;  ///< How likely the controller acts in a cycle.
   std::uint64_t force_lost_percent = 0;
+  std::int64_t force_cycles_min = 0;
   std::int64_t force_cycles_max = 1;  ///< How many cycles a force-deletion takes.
   std::uint64_t wrong_percent = 0;    ///< How likely the controller removes any pod instead.
   bool obedient = false;              ///< The controller removes victims of claims first.
@@ -47,7 +48,7 @@ class FleetWorld {
   void happens(const Change& change) { cluster_.apply(change); }
   const Cluster& cluster() const { return cluster_; }
   Time now() const { return now_; }
-  Prng& random() { return random_; }
+  FleetWorldOptions& options() { return options_; }
   /// Nothing was done in the last cycle, and nobody is leaving or more than committed.
   bool at_rest() const;
   const std::vector<std::string>& complaints() const { return complaints_; }
