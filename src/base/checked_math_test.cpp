@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/prng.hpp"
+#include "base/wide.hpp"
 
 namespace makeway {
 namespace {
@@ -58,8 +59,6 @@ TEST(CheckedMath, SaturationStaysAtTheBorderItRanInto) {
 }
 
 // The oracle: the same sums in 128 bits, where none of these can overflow.
-__extension__ using Wide = __int128;
-
 std::optional<std::int64_t> narrow(Wide value) {
   if (value < smallest || value > largest) return std::nullopt;
   return static_cast<std::int64_t>(value);

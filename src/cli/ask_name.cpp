@@ -24,6 +24,7 @@ std::optional<AskKind> kind_of(std::string_view word) {
   if (std::ranges::equal(word, std::string_view("replicaschedule"), {}, lower)) {
     return AskKind::replica_schedule;
   }
+  if (std::ranges::equal(word, std::string_view("session"), {}, lower)) return AskKind::session;
   return std::nullopt;
 }
 
@@ -36,11 +37,12 @@ struct Candidate {
 
 bool pending(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
-  return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+  const PodFlags flags = pods.flags[pod];
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
 }
 
-/// Every unit that somebody could have meant, in the order of its name: pending pods and all
-/// groups.
+/// Every unit that somebody could have meant, in the order of its name: pending pods, all groups
+/// and all sessions.
 std::vector<Candidate> candidates(const Cluster& cluster) {
   std::vector<Candidate> all;
   const PodColumns& pods = cluster.pods();
@@ -64,6 +66,12 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
                    .namespace_name = key.first,
                    .name = key.second,
                    .pending = schedule.unmet > 0});
+  }
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    all.push_back({.kind = AskKind::session,
+                   .namespace_name = session.namespace_name,
+                   .name = session.name,
+                   .pending = session.status.phase == SessionPhase::pending});
   }
   std::ranges::sort(all, {}, [](const Candidate& unit) {
     return std::tuple(unit.kind, unit.namespace_name, unit.name);
@@ -103,7 +111,7 @@ std::unexpected<Error> refused(std::string message) {
 }
 
 constexpr std::string_view expected_form =
-    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup or replicaschedule";
+    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup, replicaschedule or session";
 
 }  // namespace
 
@@ -133,6 +141,9 @@ bool is_there(const AskName& ask, const Cluster& cluster) {
   if (ask.kind == AskKind::replica_schedule) {
     return cluster.own<ReplicaSchedule>().contains({ask.namespace_name, ask.name});
   }
+  if (ask.kind == AskKind::session) {
+    return cluster.own<Session>().contains({ask.namespace_name, ask.name});
+  }
   return ask.kind == AskKind::pod ? cluster.find_pod(ask.namespace_name, ask.name).has_value()
                                   : cluster.find_group(ask.namespace_name, ask.name).has_value();
 }
@@ -142,12 +153,12 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
               .namespace_name = written.namespace_name,
               .name = written.name};
   if (written.kind || is_there(ask, cluster)) return ask;
-  AskName group = ask;
-  group.kind = AskKind::pod_group;
-  if (is_there(group, cluster)) return group;
-  AskName schedule = ask;
-  schedule.kind = AskKind::replica_schedule;
-  return is_there(schedule, cluster) ? schedule : ask;
+  for (const AskKind kind : {AskKind::pod_group, AskKind::replica_schedule, AskKind::session}) {
+    AskName other = ask;
+    other.kind = kind;
+    if (is_there(other, cluster)) return other;
+  }
+  return ask;
 }
 
 std::string near_misses(const AskName& ask, const Cluster& cluster) {

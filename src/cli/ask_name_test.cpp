@@ -51,8 +51,8 @@ TEST(Ask, OfThreePartsBeginsWithAKind) {
   const Result<WrittenAsk> ask = parse_ask("deployment/shop/web");
   ASSERT_FALSE(ask.has_value());
   EXPECT_EQ(ask.error().message,
-            "'deployment' is no kind of ask; expected [KIND/]NAMESPACE/NAME with KIND pod or "
-            "podgroup");
+            "'deployment' is no kind of ask; expected [KIND/]NAMESPACE/NAME with KIND pod, "
+            "podgroup, replicaschedule or session");
 }
 
 TEST(Ask, NeedsAllItsParts) {

@@ -8,6 +8,7 @@
 #include "cli/help_command.hpp"
 #include "cli/man_command.hpp"
 #include "cli/plan_command.hpp"
+#include "cli/session_command.hpp"
 #include "cli/snapshot_command.hpp"
 #include "cli/version_command.hpp"
 #include "codec/presets.hpp"
@@ -137,38 +138,40 @@ Command check_entry() {
 }
 
 std::vector<Flag> plan_flags() {
-  return {file_flag(false),
-          {.name = "ask",
-           .value = "[KIND/]NAMESPACE/NAME",
-           .help = "Plan only for this unit; everything that is pending when it is not given. "
-                   "Other pending units then count only where they hold a nomination. KIND is "
-                   "pod, podgroup or replicaschedule; a bare NAME is in the namespace default. In "
-                   "a batch: for cases that name none."},
-          preset_flag(),
-          config_flag(),
-          set_flag(),
-          {.name = "now",
-           .value = "TIME",
-           .help = "The time of the decision, such as 2026-01-01T00:00:00Z; else what the case "
-                   "of a batch says, else the newest time in the input."},
-          output_flag({"text", "json", "yaml"}, "How to print the plan."),
-          {.name = "explain",
-           .help = "Also say why this node and not the next best, who was spared, and which "
-                   "nodes refuse the ask for which reason."},
-          {.name = "batch",
-           .value = "FILE|-",
-           .help = "Plan every line of this file (plain or gzip) or of standard input, and print "
-                   "one plan a line."},
-          {.name = "verify",
-           .help = "With --batch: compare each plan with what its line expects, and print what "
-                   "differs instead of plans. Exit status 1 when anything does."},
-          {.name = "timing",
-           .help = "Print a JSON line of microseconds (load, snapshot, decide, check) to standard "
-                   "error."},
-          {.name = "detailed-exitcode",
-           .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no place "
-                   "was found; 4 wins."},
-          color_flag()};
+  return {
+      file_flag(false),
+      {.name = "ask",
+       .value = "[KIND/]NAMESPACE/NAME",
+       .help =
+           "Plan only for this unit; everything that is pending when it is not given. "
+           "Other pending units then count only where they hold a nomination. KIND is pod, "
+           "podgroup, replicaschedule or session; a bare NAME is in the namespace default. In a "
+           "batch: for cases that name none."},
+      preset_flag(),
+      config_flag(),
+      set_flag(),
+      {.name = "now",
+       .value = "TIME",
+       .help = "The time of the decision, such as 2026-01-01T00:00:00Z; else what the case "
+               "of a batch says, else the newest time in the input."},
+      output_flag({"text", "json", "yaml"}, "How to print the plan."),
+      {.name = "explain",
+       .help = "Also say why this node and not the next best, who was spared, and which "
+               "nodes refuse the ask for which reason."},
+      {.name = "batch",
+       .value = "FILE|-",
+       .help = "Plan every line of this file (plain or gzip) or of standard input, and print "
+               "one plan a line."},
+      {.name = "verify",
+       .help = "With --batch: compare each plan with what its line expects, and print what "
+               "differs instead of plans. Exit status 1 when anything does."},
+      {.name = "timing",
+       .help = "Print a JSON line of microseconds (load, snapshot, decide, check) to standard "
+               "error."},
+      {.name = "detailed-exitcode",
+       .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no place "
+               "was found; 4 wins."},
+      color_flag()};
 }
 
 Command plan_entry() {
@@ -252,6 +255,28 @@ Command config_explain_entry() {
           .run = run_config_explain};
 }
 
+Command session_resume_entry() {
+  return {.name = "session resume",
+          .summary = "make a preempted session pending again",
+          .description =
+              "Loads the files and prints all of their objects again, as `snapshot -o yaml` does, "
+              "with one change: the session is pending. It keeps its name, configuration, place in "
+              "the queue and the count of its preemptions; the rest of its back-off is dropped.\n"
+              "\n"
+              "Only a preempted session can be resumed. Batch sessions that requeue come back by "
+              "themselves, suspended ones run on as soon as there is room.",
+          .flags = {file_flag(true), output_flag({"yaml", "json"}, "How to print the objects.")},
+          .operands = {{.name = "ID",
+                        .help = "The session, as NAMESPACE/NAME; a bare NAME is in the namespace "
+                                "default.",
+                        .required = true}},
+          .examples = {{"makeway session resume -f cluster.yaml team/notebook > resumed.yaml",
+                        "an interactive session that was preempted"},
+                       {"makeway session resume -f cluster.yaml notebook | makeway plan -f -",
+                        "what would happen then"}},
+          .run = run_session_resume};
+}
+
 Command completion_entry() {
   return {.name = "completion",
           .summary = "print a completion script for a shell",
@@ -293,6 +318,12 @@ std::vector<Command> all_commands() {
       config_list_entry(),
       config_show_entry(),
       config_explain_entry(),
+      {.name = "session",
+       .summary = "change sessions",
+       .description = "Sessions run in resource groups (docs/policies/session.md). What a plan "
+                      "decides about them is kept in their status; these commands change it by "
+                      "hand."},
+      session_resume_entry(),
       completion_entry(),
       man_entry(),
       {.name = "version",

@@ -42,7 +42,7 @@ std::string missing_nodes_note(const Cluster& cluster) {
   std::uint64_t count = 0;
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || !pods.node[pod].exists()) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
     if (!cluster.nodes().flags[pods.node[pod]].exists) ++count;
   }
   if (count == 0) return {};

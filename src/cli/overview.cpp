@@ -121,7 +121,7 @@ PodCounts count_pods(const Cluster& cluster) {
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
     if (pods.deletion[pod] != no_time) {
       ++counts.leaving;
     } else if (pods.node[pod].exists()) {
@@ -234,8 +234,9 @@ Tone tone_of_percent(std::int64_t percent) {
 std::string overview_text(const Loaded& loaded, const OverviewOptions& options) {
   const View view = view_of(loaded.cluster, options);
   std::string text = header(loaded, options);
-  for (const auto& section : {resources_section, nodes_section, priorities_section, groups_section,
-                              budgets_section, replicas_section, pending_section}) {
+  for (const auto& section :
+       {resources_section, nodes_section, priorities_section, groups_section, queues_section,
+        budgets_section, replicas_section, sessions_section, pending_section}) {
     text += section(view);
   }
   return text;

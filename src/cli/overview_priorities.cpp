@@ -25,7 +25,7 @@ std::map<std::int32_t, PriorityRow, std::greater<>> rows_by_priority(const View&
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
     const Unit& unit = cluster.units()[pods.unit[pod]];
     if (!pods.node[pod].exists()) {
       ++rows[unit.scheduling_priority].pending;

@@ -64,6 +64,8 @@ std::string priorities_section(const View& view);  // overview_priorities.cpp
 std::string groups_section(const View& view);      // overview_units.cpp
 std::string budgets_section(const View& view);
 std::string pending_section(const View& view);
+std::string queues_section(const View& view);    // overview_queues.cpp
+std::string sessions_section(const View& view);  // overview_sessions.cpp
 std::string replicas_section(const View& view);  // overview_replicas.cpp
 
 }  // namespace makeway::cli

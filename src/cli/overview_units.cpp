@@ -106,7 +106,8 @@ std::vector<PodIndex> pending_by_priority(const Cluster& cluster) {
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (pods.flags[pod].exists && !pods.node[pod].exists()) pending.push_back(pod);
+    const PodFlags flags = pods.flags[pod];
+    if (flags.exists && !flags.kernel && !pods.node[pod].exists()) pending.push_back(pod);
   }
   const auto key = [&](PodIndex pod) {
     return std::tuple(-std::int64_t{cluster.units()[pods.unit[pod]].scheduling_priority},

@@ -185,6 +185,7 @@ std::string group_choice_line(const PlanAsk& ask) {
 /// How many nodes there were to choose from.
 std::string choice_line(const PlanAsk& ask) {
   if (ask.kind == AskKind::pod_group) return group_choice_line(ask);
+  if (ask.session && ask.placements.size() != 1) return {};
   const PlanExplanation& explanation = ask.explanation;
   if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
     return fmt::format("  Why {}: no node has room now; there it is next.\n",
@@ -205,7 +206,8 @@ std::string choice_line(const PlanAsk& ask) {
   return fmt::format("  {}.\n", line);
 }
 
-std::string spared_text(const PlanExplanation& explanation) {
+std::string spared_text(const PlanAsk& ask) {
+  const PlanExplanation& explanation = ask.explanation;
   if (explanation.spared.empty()) return {};
   std::vector<std::string> names;
   names.reserve(explanation.spared.size());
@@ -217,9 +219,10 @@ std::string spared_text(const PlanExplanation& explanation) {
   if (explanation.spared_count > listed) {
     line += fmt::format(" and {} more", grouped(count_of(explanation.spared_count - listed)));
   }
-  line += fmt::format("; {} of {} that could have been made to leave.",
-                      grouped(count_of(std::max(explanation.spared_count, listed))),
-                      counted(count_of(explanation.potential_victims), "pod"));
+  line += fmt::format(
+      "; {} of {} that could have been made to leave.",
+      grouped(count_of(std::max(explanation.spared_count, listed))),
+      counted(count_of(explanation.potential_victims), ask.session ? "session" : "pod"));
   return wrapped(printable(line), 2);
 }
 
@@ -266,7 +269,7 @@ std::string explanation_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;
   if (!ask.reservation) text += choice_line(ask);
   text += alternatives_text(ask, palette);
-  text += spared_text(ask.explanation);
+  text += spared_text(ask);
   text += cascades_text(ask.explanation);
   text += refusals_text(ask);
   return text;

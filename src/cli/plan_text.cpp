@@ -11,6 +11,7 @@
 #include "cli/amount.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -58,7 +59,8 @@ std::string verdict_text(const PlanAsk& ask) {
         const auto replicas = static_cast<std::uint64_t>(scaled_down(*ask.replicas));
         return fmt::format("preempts {}", counted(replicas, "replica"));
       }
-      return fmt::format("preempts {}{}", counted(ask.victims.size(), "pod"), on);
+      return fmt::format("preempts {}{}",
+                         counted(ask.victims.size(), ask.session ? "session" : "pod"), on);
     case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
     case Outcome::infeasible: return "is infeasible";
     case Outcome::not_found: return "has no place that was found";
@@ -68,8 +70,8 @@ std::string verdict_text(const PlanAsk& ask) {
 
 std::string heading(const PlanAsk& ask, const Palette& palette) {
   const Tone tone = tone_of(ask.outcome);
-  const std::string name = fmt::format("{} {}/{}", choice_name(ask.kind),
-                                       shorten(ask.namespace_name), shorten(ask.name, 96));
+  const std::string name =
+      object_text(choice_name(ask.kind), shorten(ask.namespace_name), shorten(ask.name, 96));
   return fmt::format("{} {} (priority {}) {}\n", palette.paint(symbol_of(ask.outcome), tone),
                      palette.paint(name, Tone::strong), ask.priority,
                      palette.paint(verdict_text(ask), tone));
@@ -82,6 +84,7 @@ bool leaves_with_others(const PlanVictim& victim) {
 
 std::string victims_table(const PlanAsk& ask, const Palette& palette) {
   if (ask.victims.empty()) return {};
+  if (ask.session) return session_victims_table(ask, palette);
   const bool units = std::ranges::any_of(ask.victims, leaves_with_others);
   const bool budgets = std::ranges::any_of(ask.victims, &PlanVictim::violates_budget);
   std::vector<Column> columns = {{.heading = ""}, {.heading = "VICTIM"}};
@@ -110,7 +113,9 @@ std::string victims_table(const PlanAsk& ask, const Palette& palette) {
 /// Where the members of a group go; a lone pod's place stands in its heading.
 std::string placements_table(const PlanAsk& ask, const Palette& palette) {
   if (ask.kind == AskKind::pod || ask.placements.empty()) return {};
-  Table table({{.heading = ""}, {.heading = "MEMBER"}, {.heading = "NODE"}});
+  const bool kernels = ask.session.has_value();
+  if (kernels && ask.placements.size() == 1) return {};
+  Table table({{.heading = ""}, {.heading = kernels ? "KERNEL" : "MEMBER"}, {.heading = "NODE"}});
   for (const PodPlacement& placement : ask.placements) {
     table.row({{.text = "+", .tone = Tone::good},
                {.text = fmt::format("{}/{}", placement.namespace_name, placement.name)},
@@ -200,9 +205,9 @@ std::string held_back_text(const PlanAsk& ask) {
 std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   if (ask.replicas) return replicas_text(ask, options) + losses_text(ask);
   std::string text;
-  // An ask that fits needs no more than its heading; --explain counts the nodes itself.
-  if (!ask.reason.empty() && ask.outcome != Outcome::fits)
-    text += wrapped(printable(ask.reason), 2);
+  // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
+  const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
+  if (!ask.reason.empty() && !heading_says_it) text += wrapped(printable(ask.reason), 2);
   text += waiting_text(ask);
   if (!ask.bounds_reached.empty()) {
     text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
@@ -281,10 +286,15 @@ std::string laws_text(const Plan& plan) {
 std::string totals_text(const Plan& plan) {
   std::array<std::uint64_t, choice_names<Outcome>.size()> counts{};
   std::uint64_t victims = 0;
+  std::uint64_t sessions = 0;
   for (const PlanAsk& ask : plan.asks) {
     ++counts[static_cast<std::size_t>(ask.outcome)];
-    victims += ask.victims.size();
     if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
+    (ask.session ? sessions : victims) += ask.victims.size();
+  }
+  std::string preempted = victims > 0 || sessions == 0 ? counted(victims, "pod") : std::string();
+  if (sessions > 0) {
+    preempted += fmt::format("{}{}", victims > 0 ? " and " : "", counted(sessions, "session"));
   }
   std::vector<std::string> parts;
   const auto part = [&](Outcome outcome, std::string_view one, std::string_view several,
@@ -294,7 +304,7 @@ std::string totals_text(const Plan& plan) {
     parts.push_back(fmt::format("{} {}{}", grouped(count), count == 1 ? one : several, rest));
   };
   part(Outcome::fits, "fits", "fit");
-  part(Outcome::preempts, "preempts", "preempt", fmt::format(" {}", counted(victims, "pod")));
+  part(Outcome::preempts, "preempts", "preempt", " " + preempted);
   part(Outcome::waits, "waits", "wait");
   part(Outcome::infeasible, "is infeasible", "are infeasible");
   part(Outcome::not_found, "has no place that was found", "have no place that was found");
@@ -303,6 +313,7 @@ std::string totals_text(const Plan& plan) {
 
 std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   const Palette& palette = options.palette;
+  const std::string queues = queues_text(plan, options);
   std::string text;
   bool after_body = false;
   for (const PlanAsk& ask : plan.asks) {
@@ -313,10 +324,11 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     text += below;
     after_body = !below.empty();
   }
+  const std::string groups = resource_groups_text(plan, palette);
   if (plan.asks.empty()) {
-    text += "Nothing is pending.\n";
+    text += "Nothing is pending.\n" + groups + (groups.empty() ? "" : "\n");
   } else {
-    text += "\n";
+    text += groups + "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
     text += total_cost_text(plan);
     text += starving_text(plan);
@@ -331,7 +343,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   text += laws_text(plan);
   const std::string time = options.time_is_known ? fmt::format("time {}", to_text(plan.now))
                                                  : std::string("no time in the input");
-  return text +
+  return queues + text +
          palette.paint(
              fmt::format("Configuration {}, {}, plan {}.", printable(plan.preset), time, plan.id),
              Tone::dim) +

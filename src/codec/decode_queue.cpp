@@ -46,9 +46,14 @@ void decode_own(ObjectCursor cursor, Queue& queue) {
         return read_spec(reader, key, field, at, queue);
       },
       [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "allocated") decode_quotas(reader, field, at, queue.allocated);
-        // What was written for people; the next cycle computes it again.
-        return key == "allocated" || key == "deserved" || key == "used" || key == "preempting";
+        if (key == "allocated") {
+          decode_quotas(reader, field, at, queue.allocated);
+        } else if (key == "preempting") {
+          decode_amounts(reader, field, at, queue.preempting);
+        } else {  // What was written for people; the next cycle computes it again.
+          return key == "deserved" || key == "used";
+        }
+        return true;
       });
   queue.name = std::move(metadata.name);
   queue.uid = std::move(metadata.uid);

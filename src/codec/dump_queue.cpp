@@ -23,10 +23,11 @@ void write_own(DocumentWriter& writer, const Queue& queue) {
   amounts_if(writer, "guarantee", queue.guarantee);
   amounts_if(writer, "limit", queue.limit);
   writer.end_object();
-  if (!queue.allocated.empty()) {
+  if (!queue.allocated.empty() || !queue.preempting.empty()) {
     writer.key("status");
     writer.begin_object();
     amounts_if(writer, "allocated", queue.allocated);
+    amounts_if(writer, "preempting", queue.preempting);
     writer.end_object();
   }
   writer.end_object();

@@ -1,7 +1,9 @@
 #include "codec/plan_codec.hpp"
 
 #include "codec/json_value.hpp"
+#include "codec/plan_queue_codec.hpp"
 #include "codec/plan_replica_codec.hpp"
+#include "codec/plan_session_codec.hpp"
 
 namespace makeway {
 namespace {
@@ -206,6 +208,7 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   list_field(writer, "boundsReached", ask.bounds_reached, write_text);
   if (ask.held_back) write_held_back(writer, *ask.held_back);
   if (ask.replicas) write_replicas(writer, *ask.replicas);
+  if (ask.session) write_plan_session(writer, *ask.session);
   writer.string_field("reason", ask.reason);
   if (detail == PlanDetail::with_explanation) write_explanation(writer, ask.explanation);
   writer.end_object();
@@ -221,6 +224,7 @@ void write_action(DocumentWriter& writer, const PlanAction& action) {
   if (!action.ask.empty()) writer.string_field("for", action.ask);
   if (action.since) writer.string_field("since", to_text(*action.since));
   if (action.scale) write_scale(writer, *action.scale);
+  if (action.until) writer.string_field("until", to_text(*action.until));
   writer.end_object();
 }
 
@@ -273,6 +277,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   writer.string_field("now", to_text(plan.now));
   list_field(writer, "lawsWaived", plan.laws_waived,
              [](DocumentWriter& out, WaivedLaw law) { out.string(choice_name(law)); });
+  write_queues(writer, plan);
   list_field(writer, "asks", plan.asks,
              [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
   list_field(writer, "actions", plan.actions, write_action);
@@ -283,6 +288,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
                });
   }
   list_field(writer, "status", plan.status, write_status);
+  write_resource_groups(writer, plan);
   writer.integer_field("othersPending", plan.others_pending);
   write_cost(writer, plan.cost);
   writer.end_object();

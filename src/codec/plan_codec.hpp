@@ -5,9 +5,9 @@
 //             "placements":[...],"victims":[...],"score":{"budgetViolations":0,...},...}],
 //    "actions":[...],"status":[...]}
 //
-// Every field is there in every plan, except `waitsUntil` (only where a delay has to pass),
-// `explanation` (only when asked for), and an action's `node` and `for` (only where they mean
-// something).
+// Every field is there in every plan, except `queues` and `queueMoves` (only where there are
+// queues; plan_queue_codec.hpp), `waitsUntil` (only where a delay has to pass), `explanation` (only
+// when asked for), and an action's `node` and `for` (only where they mean something).
 #pragma once
 
 #include <cstdint>

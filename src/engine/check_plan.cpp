@@ -8,14 +8,24 @@
 #include <utility>
 
 #include "engine/check_plan_hearing.hpp"
+#include "engine/naive_queues.hpp"
 
 namespace makeway {
 namespace {
 
+std::optional<HeardAsk> find_queue(const NaiveQueues& queues, HeardAsk heard) {
+  const std::size_t at = queues.find(heard.entry->name);
+  if (at == NaiveQueues::none || !queues.queues[at].leaf) return std::nullopt;
+  heard.priority = queues.queues[at].priority;
+  return heard;
+}
+
 /// The unit that asks; nothing when it is not there or not pending.
 std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& configuration,
-                                 const PlanAsk& entry) {
+                                 const NaiveQueues& queues, const PlanAsk& entry) {
+  if (entry.kind == AskKind::session) return find_session(cluster, entry);
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
+  if (entry.kind == AskKind::queue) return find_queue(queues, std::move(heard));
   if (entry.kind == AskKind::pod) {
     const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
     if (!pod || cluster.pods().node[*pod].exists()) return std::nullopt;
@@ -55,20 +65,24 @@ void find_victims(Hearing& hearing, HeardAsk& heard) {
 
 std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& configuration,
                                   const Plan& plan) {
+  const NaiveQueues queues(cluster, configuration, plan.now);
   Hearing hearing{.cluster = cluster,
                   .configuration = configuration,
                   .plan = plan,
-                  .breaches = Breaches(configuration)};
+                  .asks = {},
+                  .breaches = Breaches(configuration),
+                  .queues = &queues};
   for (const PlanAsk& entry : plan.asks) {
     if (entry.replicas) continue;  // No pods ask; SPEC section 4 has laws of its own.
-    std::optional<HeardAsk> heard = find_ask(cluster, configuration, entry);
+    std::optional<HeardAsk> heard = find_ask(cluster, configuration, queues, entry);
     if (!heard) {
       hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
       continue;
     }
-    find_victims(hearing, *heard);
+    if (!heard->session) find_victims(hearing, *heard);
     hearing.asks.push_back(std::move(*heard));
   }
+  judge_queues(hearing);
   judge_victims(hearing);
   judge_places(hearing);
   judge_document(hearing);

@@ -11,6 +11,9 @@
 //          before it nominate, and beside pending pods that hold a nomination against it.
 // `fits` must hold now and after; `waits` and `preempts` must hold after.
 //
+// With queues on, both hold for the ask's queue too (check_plan_queue_room.hpp), and what the queue
+// stage says is computed once more (check_plan_queues.cpp).
+//
 // A group is judged by its members together: as many as it needs have a place, each fits beside all
 // the others. That it needs no victims, or is feasible, is claimed only where that is proven
 // (check_plan_groups.cpp says when).

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
-#include "engine/check_plan_hearing.hpp"
+#include "engine/check_plan_sessions.hpp"
 #include "model/gpus.hpp"
 
 namespace makeway {
@@ -36,7 +36,8 @@ class ActionJudge {
     for (const HeardAsk& ask : hearing_.asks) expect(ask);
     for (const PlanAction& action : hearing_.plan.actions) {
       const bool of_replicas = action.scale || action.type == ActionType::force_delete;
-      if (action.type != ActionType::wait && !of_replicas) --open_[key_of(action)];
+      if (action.type == ActionType::wait || of_replicas || concerns_session(action)) continue;
+      --open_[key_of(action)];
     }
     for (const auto& [key, count] : open_) {
       if (count == 0) continue;
@@ -57,6 +58,7 @@ class ActionJudge {
 };
 
 void ActionJudge::expect(const HeardAsk& ask) {
+  if (ask.session) return;
   const ActionType type =
       ask.entry->outcome == Outcome::fits ? ActionType::bind : ActionType::nominate;
   for (const PodPlacement& placement : ask.entry->placements) {
@@ -162,7 +164,7 @@ class LossJudge {
 void LossJudge::judge() {
   PlanCost total;
   for (const HeardAsk& ask : hearing_.asks) {
-    judge(ask);
+    if (!ask.session) judge(ask);
     total = sum(total, ask.entry->cost);
   }
   if (hearing_.asks.size() == hearing_.plan.asks.size()) {
@@ -269,11 +271,13 @@ void LossJudge::compare(const std::string& ask, std::string_view whose, const Pl
 void judge_document(Hearing& hearing) {
   const EvictionRules rules(hearing.cluster, hearing.configuration, hearing.plan.now);
   for (const HeardAsk& ask : hearing.asks) {
+    if (ask.session) continue;
     judge_causes(hearing, ask);
     judge_score(hearing, ask, rules);
   }
   LossJudge(hearing).judge();
   ActionJudge(hearing).judge();
+  judge_session_actions(hearing);
 }
 
 }  // namespace makeway

@@ -80,7 +80,12 @@ class GroupJudge {
   std::vector<Nodes> sure_domains();
   Places first_fit(const Nodes& nodes, bool also_now);
   void take_back(const Places& places, bool also_now);
-  Places find_places(const Nodes& nodes, bool also_now);
+  Places find_places(const Nodes& nodes, bool also_now, const std::set<PodIndex>& away = {});
+  static std::vector<PodIndex> pods_of(const Places& places);
+  /// Whether its queue has room for these when those have left too.
+  bool queue_fits(const Places& places, const std::vector<PodIndex>& away) const {
+    return walk_.queue_room().fits_after(ask_, pods_of(places), away);
+  }
   std::string first_text(const Places& places) const;
   bool all_fit_after(const Places& places);
   bool now_differs() { return &walk_.now() != &walk_.after(); }
@@ -125,6 +130,9 @@ void GroupJudge::judge() {
   if (placed) judge_count(found);
   if (placed) judge_domain(found);
   if (entry.outcome == Outcome::fits && !judge_members_now(found)) return;
+  if (entry.outcome == Outcome::fits && !walk_.queue_room().fits_now(ask_, pods_of(found))) {
+    return walk_.report_queue(ask_, "now");
+  }
   // Places that were given say nothing about other places.
   const bool free_choice = !entry.placement_given;
   if (entry.outcome == Outcome::preempts && free_choice) judge_nominations();
@@ -133,7 +141,11 @@ void GroupJudge::judge() {
   if (!placed) return;
   const std::vector<PodIndex> away = walk_.own_victims(ask_);
   for (const PodIndex pod : away) walk_.after().remove(pod);
-  if (judge_members_after(found)) judge_irreducible(found);
+  if (!queue_fits(found, away)) {
+    walk_.report_queue(ask_, "when everybody has left");
+  } else if (judge_members_after(found)) {
+    judge_irreducible(found);
+  }
   for (const PodIndex pod : away) walk_.after().place(pod, cluster_.pods().node[pod]);
 }
 
@@ -300,10 +312,19 @@ bool GroupJudge::all_fit_after(const Places& places) {
   return walk_.promises_hold();
 }
 
-/// Places for as many as are needed, or none.
-Places GroupJudge::find_places(const Nodes& nodes, bool also_now) {
+std::vector<PodIndex> GroupJudge::pods_of(const Places& places) {
+  std::vector<PodIndex> pods;
+  pods.reserve(places.size());
+  for (const Place& place : places) pods.push_back(place.pod);
+  return pods;
+}
+
+/// Places for as many as are needed, or none. Those who are away have left.
+Places GroupJudge::find_places(const Nodes& nodes, bool also_now, const std::set<PodIndex>& away) {
   const Places places = first_fit(nodes, also_now);
-  const bool found = places.size() == needed_ && all_fit_after(places);
+  const bool room = queue_fits(places, {away.begin(), away.end()}) &&
+                    (!also_now || walk_.queue_room().fits_now(ask_, pods_of(places)));
+  const bool found = places.size() == needed_ && room && all_fit_after(places);
   take_back(places, also_now);
   return found ? places : Places{};
 }
@@ -332,7 +353,8 @@ void GroupJudge::judge_nominations() {
   if (names.size() > 1 || !names.begin()->has_value()) return;
   for (const Place& place : nominated) walk_.after().place(place.pod, place.node);
   // Members that only want to be near each other cannot come.
-  const bool valid = can_come_in_turn(nominated) && all_fit_after(nominated);
+  const bool valid =
+      queue_fits(nominated, {}) && can_come_in_turn(nominated) && all_fit_after(nominated);
   take_back(nominated, false);
   if (valid) walk_.report(7, ask_, "it has victims, and the nominations of its members are valid");
 }
@@ -367,6 +389,10 @@ void GroupJudge::judge_irreducible(const Places& found) {
   find_needed(found, units, is_needed);
   for (std::size_t at = 0; at < units.size(); ++at) {
     if (is_needed[at]) continue;
+    std::vector<PodIndex> others = walk_.own_victims(ask_);
+    std::erase_if(
+        others, [&](PodIndex pod) { return std::ranges::find(units[at], pod) != units[at].end(); });
+    if (!queue_fits(found, others)) continue;
     for (const PodIndex pod : units[at]) world.place(pod, cluster_.pods().node[pod]);
     // It may have to leave so that asks before this one still get what they were promised.
     if (walk_.promises_hold() && can_come_in_turn(found)) {
@@ -450,7 +476,7 @@ std::set<PodIndex> GroupJudge::who_may_leave(const Nodes& nodes) {
     if (useless) continue;
     for (const PodIndex pod : cluster_.order().pods(node)) {
       if (world.where(pod) != node || away.contains(pod)) continue;
-      if (cluster_.pods().unit[pod] == ask_.unit || !rules.may_leave(pod, ask_.priority)) continue;
+      if (cluster_.pods().unit[pod] == ask_.unit || !walk_.may_leave(ask_, pod)) continue;
       for (const PodIndex member : rules.leaves_with(pod)) {
         if (world.where(member).exists()) away.insert(member);
       }
@@ -464,10 +490,13 @@ void GroupJudge::judge_infeasible() {
                            PodsNotMatchingPriority::refuse &&
                        priority_mismatch(cluster_, unit_.group).pods > 0;
   if (!unit_.defined || refused || open_.size() < needed_) return;
+  // The room that its queue lacks may come from any node.
+  const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
   for (const Nodes& nodes : sure_domains()) {
-    const std::set<PodIndex> away = who_may_leave(nodes);
+    std::set<PodIndex> away = who_may_leave(nodes);
+    away.insert(anywhere.begin(), anywhere.end());
     for (const PodIndex pod : away) walk_.after().remove(pod);
-    const Places places = find_places(nodes, false);
+    const Places places = find_places(nodes, false, away);
     for (const PodIndex pod : away) walk_.after().place(pod, cluster_.pods().node[pod]);
     if (places.empty()) continue;
     return walk_.report(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "engine/check_plan.hpp"
 
 namespace makeway {
+
+struct NaiveQueues;
 
 /// Breaches of laws that the configuration does not waive.
 class Breaches {
@@ -33,7 +36,8 @@ struct HeardVictim {
   std::string text;  ///< "victim default/low"
 };
 
-/// An entry of the plan whose ask is there and pending.
+/// An entry of the plan whose ask is there and pending; of a queue, that is a leaf. A queue has
+/// neither unit nor pods.
 struct HeardAsk {
   const PlanAsk* entry = nullptr;
   std::string text;  ///< "Pod default/urgent"
@@ -42,6 +46,14 @@ struct HeardAsk {
   std::int32_t priority = 0;         ///< The unit's scheduling priority.
   std::vector<PodIndex> pods;        ///< The pod, or the members of the group.
   std::vector<HeardVictim> victims;  ///< Those that are bound pods, each once.
+  // Of a session (check_plan_sessions.cpp), whose victims are sessions:
+  bool session = false;
+  std::vector<PodIndex> rows_leaving;  ///< Of its victims' kernels; each once.
+  struct RowPlace {
+    PodIndex row;
+    NodeIndex node;
+  };
+  std::vector<RowPlace> rows_coming;  ///< Of its own kernels.
 };
 
 struct Hearing {
@@ -50,6 +62,7 @@ struct Hearing {
   const Plan& plan;
   std::vector<HeardAsk> asks;
   Breaches breaches;
+  const NaiveQueues* queues = nullptr;  ///< Never null when somebody judges.
 };
 
 /// The only node that the pod can run on; empty: there is none such.
@@ -88,6 +101,12 @@ class EvictionRules {
   const Configuration& configuration_;
   Time now_;
 };
+
+void judge_queues(Hearing& hearing);    ///< The queue stage: laws 1, 3, 4, 8 and 9.
+/// The session that asks, with the rows of the kernels that come and go; nothing: it is not there.
+std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
+/// An action about a session or one of its kernels.
+bool concerns_session(const PlanAction& action);
 
 void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6, that nobody leaves twice.
 void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.

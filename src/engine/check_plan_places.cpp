@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "engine/check_plan_walk.hpp"
+#include "engine/check_plan_sessions.hpp"
 
 namespace makeway {
 namespace {
@@ -50,7 +50,9 @@ void judge_waiting(PlanWalk& walk, const HeardAsk& ask) {
   const PlanAsk& entry = *ask.entry;
   // Where earlier asks are on their way, it may also wait for them to come (affinity, spread).
   const bool names_nobody = entry.waits_for.empty() && !entry.waits_until;
-  if (entry.outcome == Outcome::waits && names_nobody && !walk.someone_nominated()) {
+  const bool comes_from_outside =
+      walk.someone_nominated() || walk.queue_room().waits_for_queues(ask);
+  if (entry.outcome == Outcome::waits && names_nobody && !comes_from_outside) {
     walk.report(6, ask, "it waits for nothing");
   }
   if (entry.waits_until && *entry.waits_until <= walk.time()) {
@@ -110,7 +112,11 @@ class PodJudge {
   const std::vector<NodeIndex>& nodes() { return pinned() ? pinned_nodes_ : walk_.now().nodes(); }
   bool may_leave(PodIndex pod) const {
     return pinned() ? walk_.rules().may_leave_for_pinned(pod, ask_.priority)
-                    : walk_.rules().may_leave(pod, ask_.priority);
+                    : walk_.may_leave(ask_, pod);
+  }
+  /// Whether its queue has room for it when these have left too.
+  bool queue_fits(const std::vector<PodIndex>& away) const {
+    return walk_.queue_room().fits_after(ask_, {ask_.pods.front()}, away);
   }
   std::vector<PodIndex> moved_by_leaving_room(bool away) const;
 
@@ -147,7 +153,9 @@ void PodJudge::judge() {
         return walk_.report_refusal(ask_, {.pod = fit.ask(), .node = node}, *refused);
       }
     }
-    if (outcome == Outcome::preempts) {
+    const bool queue_fits_now = walk_.queue_room().fits_now(ask_, {fit.ask()});
+    if (outcome == Outcome::fits && !queue_fits_now) return walk_.report_queue(ask_, "now");
+    if (outcome == Outcome::preempts && queue_fits_now) {
       std::ranges::copy_if(nodes(), std::back_inserter(free_now),
                            [&](NodeIndex each) { return fit.fits(each); });
     }
@@ -180,14 +188,20 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
   for (const PodIndex pod : own) fit.remove(pod);
   // An ask that is held by whom it preempted keeps its nomination whatever the room.
   const bool waits_held = held && ask_.entry->outcome == Outcome::waits;
-  if (node.exists() && !waits_held) walk_.judge_place(fit, ask_, node);
-  if (node.exists() && walk_.fits_beside_nominated(fit, ask_, node)) judge_irreducible(fit, node);
+  if (node.exists() && !waits_held) {
+    walk_.judge_place(fit, ask_, node);
+    if (!queue_fits(own)) walk_.report_queue(ask_, "when everybody has left");
+  }
+  if (node.exists() && queue_fits(own) && walk_.fits_beside_nominated(fit, ask_, node)) {
+    judge_irreducible(fit, node);
+  }
   for (const PodIndex pod : own) fit.put_back(pod);
 }
 
 /// Laws 1, 6 and 7: without its victims the ask fits nowhere, neither at once nor when everybody
 /// else who is leaving is gone.
 void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now) {
+  if (!queue_fits({})) return;
   const auto fits_after = [&](NodeIndex node) {
     return walk_.fits_beside_nominated(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
            !walk_.spoils_nomination(fit.ask(), ask_, node);
@@ -229,7 +243,9 @@ void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
   if (ask_.victims.empty() || waives(walk_.configuration(), WaivedLaw::law_4)) return;
   for (const std::vector<PodIndex>& unit : walk_.victim_units(ask_)) {
     for (const PodIndex pod : unit) fit.put_back(pod);
-    if (walk_.fits_beside_nominated(fit, ask_, node)) {
+    std::vector<PodIndex> others = walk_.own_victims(ask_);
+    std::erase_if(others, [&](PodIndex pod) { return std::ranges::find(unit, pod) != unit.end(); });
+    if (queue_fits(others) && walk_.fits_beside_nominated(fit, ask_, node)) {
       walk_.report(4, ask_,
                    fmt::format("victim {} need not leave: it fits on node {} beside it",
                                walk_.cluster().pod_key(unit.front()), walk_.node_name(node)));
@@ -256,6 +272,7 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
   const bool may_evict = pinned() && !walk_.configuration().required_node.honour_preemption_policy;
   const bool evicts = may_evict || !cluster.units()[ask_.unit].never_preempts;
   const NaiveWorld& after = walk_.after();
+  const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
   for (const NodeIndex node : nodes()) {
     if (fit.lasting_refusal(node)) continue;
     if (!pinned() && walk_.full_for_ever(ask_, fit.ask(), node)) continue;
@@ -266,6 +283,9 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
         if (after.where(member).exists()) away.insert(member);
       }
     }
+    // The room that its queue lacks may come from any node.
+    if (!queue_fits({away.begin(), away.end()})) away.insert(anywhere.begin(), anywhere.end());
+    if (!queue_fits({away.begin(), away.end()})) continue;
     for (const PodIndex pod : away) fit.remove(pod);
     const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
     for (const PodIndex pod : away) fit.put_back(pod);
@@ -281,8 +301,18 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
 
 void judge_places(Hearing& hearing) {
   PlanWalk walk(hearing);
+  SessionJudge sessions(walk);
   for (const HeardAsk& ask : hearing.asks) {
+    if (ask.entry->kind == AskKind::queue) {  // It has no place; see judge_queues.
+      walk.settle(ask);
+      continue;
+    }
     judge_form(walk, ask);
+    if (ask.session) {
+      sessions.judge(ask);
+      walk.settle_session(ask);
+      continue;
+    }
     if (ask.entry->kind == AskKind::pod) {
       PodJudge(walk, ask).judge();
     } else {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/check_plan_hearing.hpp"
+#include "engine/check_plan_queue_room.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
 
@@ -26,6 +27,7 @@ std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
   const PodColumns& pods = cluster_.pods();
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster_.units()[pods.unit[pod]];
+  if (flags.kernel) return "it is a kernel of a session";
   if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
   if (settings.protect_opted_out && opt_out == OptOut::protects) {
     if (flags.opted_out) return "it opted out of preemption";
@@ -104,12 +106,14 @@ class VictimJudge {
       : hearing_(hearing),
         cluster_(hearing.cluster),
         rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
+        queue_room_(hearing),
         budgets_(hearing.cluster.budgets()) {}
 
   void judge() {
     for (const HeardAsk& ask : hearing_.asks) find_placed(ask);
     for (const HeardAsk& ask : hearing_.asks) {
       if (!asked_.insert(ask.text).second) report(8, ask, "it asks twice");
+      if (ask.session) continue;
       judge_ask(ask);
       for (const HeardVictim& victim : ask.victims) {
         judge_priority(ask, victim);
@@ -144,6 +148,7 @@ class VictimJudge {
   Hearing& hearing_;
   const Cluster& cluster_;
   EvictionRules rules_;
+  HeardQueueRoom queue_room_;
   std::vector<const DisruptionBudget*> budgets_;
   std::map<const DisruptionBudget*, std::int64_t> spent_;
   std::set<std::string> asked_;
@@ -152,11 +157,11 @@ class VictimJudge {
 };
 
 void VictimJudge::judge_ask(const HeardAsk& ask) {
-  const Unit& unit = cluster_.units()[ask.unit];
   if (ask.entry->priority != ask.priority) {
     report(2, ask, fmt::format("its priority is {}, not {}", ask.priority, ask.entry->priority));
   }
-  if (ask.victims.empty()) return;
+  if (ask.victims.empty() || ask.entry->kind == AskKind::queue) return;
+  const Unit& unit = cluster_.units()[ask.unit];
   const bool pinned = !ask.pinned_to.empty();
   const RequiredNodeSettings& required_node = hearing_.configuration.required_node;
   if (unit.never_preempts && (!pinned || required_node.honour_preemption_policy)) {
@@ -198,9 +203,11 @@ void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim)
            fmt::format("the priority of {} is {}, not {}", victim.text, priority,
                        victim.entry->priority));
   }
+  // Between queues, priorities only say who of the losing queue leaves first (SPEC 3).
+  const bool of_queue = ask.entry->kind == AskKind::queue;
   const bool pinned = !ask.pinned_to.empty();
   const bool equal = pinned && hearing_.configuration.required_node.allow_equal_priority;
-  if (priority > ask.priority || (priority == ask.priority && !equal)) {
+  if (!of_queue && (priority > ask.priority || (priority == ask.priority && !equal))) {
     report(2, ask,
            fmt::format("{} has priority {}, not below {}", victim.text, priority, ask.priority));
   }
@@ -209,6 +216,11 @@ void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim)
   if (!protection.empty()) {
     report(2, ask, fmt::format("{} may not be evicted: {}", victim.text, protection));
   }
+  if (queue_room_.may_take(ask, victim.pod)) return;
+  const bool within = hearing_.configuration.queue.preempt_within_queue;
+  report(2, ask,
+         within ? fmt::format("{} is not of its queue {}", victim.text, queue_room_.name(ask))
+                : fmt::format("{} leaves, and queue.preemptWithinQueue is off", victim.text));
 }
 
 void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
@@ -223,7 +235,8 @@ void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   const LeavingRoom room = ask.pinned_to.empty()
                                ? hearing_.configuration.workload.leaving_room
                                : hearing_.configuration.required_node.leaving_room;
-  if (rules_.leaving(victim.pod) && room != LeavingRoom::victims) {
+  const bool again = room == LeavingRoom::victims && ask.entry->kind != AskKind::queue;
+  if (rules_.leaving(victim.pod) && !again) {
     report(6, ask, victim.text + " is leaving already");
   }
 }
@@ -246,7 +259,9 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
 /// With `belowMinimum: evict`, a gang that these victims bring under its minimum goes whole, unless
 /// somebody of it may not leave.
 void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
+  // A rule of section 2.
   if (hearing_.configuration.workload.below_minimum != BelowMinimum::evict) return;
+  if (ask.entry->kind == AskKind::queue) return;
   std::set<UnitIndex> judged;
   for (const HeardVictim& victim : ask.victims) {
     const UnitIndex index = cluster_.pods().unit[victim.pod];

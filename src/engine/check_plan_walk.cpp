@@ -28,6 +28,7 @@ PlanWalk::PlanWalk(Hearing& hearing)
       cluster_(hearing.cluster),
       configuration_(hearing.configuration),
       rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
+      queue_room_(hearing),
       now_(hearing.cluster) {
   find_credited();
 }
@@ -172,6 +173,35 @@ void PlanWalk::report_refusal(const HeardAsk& ask, const Place& place,
                      node_name(place.node), refusal_text(refused)));
 }
 
+void PlanWalk::report_queue(const HeardAsk& ask, std::string_view when) {
+  report(3, ask, fmt::format("queue {} has no room for it {}", queue_room_.name(ask), when));
+}
+
+std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
+  std::set<PodIndex> away;
+  if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
+  const NaiveWorld& world = after_ ? *after_ : now_;
+  for (const PodIndex pod : cluster_.pods_by_name()) {
+    if (!cluster_.pods().node[pod].exists() || !world.where(pod).exists()) continue;
+    if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
+      continue;
+    }
+    const std::vector<PodIndex> together = rules_.leaves_with(pod);
+    // Law 8: who leaves whole and has a place in this plan is nobody's victim.
+    const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+    const bool arrived =
+        unit.kind == UnitKind::group && unit.mode == DisruptionMode::all &&
+        std::ranges::any_of(cluster_.groups()[unit.group].members, [&](PodIndex each) {
+          return !cluster_.pods().node[each].exists() && world.where(each).exists();
+        });
+    if (arrived) continue;
+    for (const PodIndex member : together) {
+      if (world.where(member).exists()) away.insert(member);
+    }
+  }
+  return away;
+}
+
 bool PlanWalk::judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) {
   if (const MaybeRefusal refused = fit.refusal(node)) {
     report_refusal(ask, {.pod = fit.ask(), .node = node}, *refused);
@@ -266,7 +296,10 @@ void PlanWalk::judge_promises() {
 
 /// All of them come before one is asked whether it fits: members may need each other.
 void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
-  for (const Place& place : found) own_after().place(place.pod, place.node);
+  for (const Place& place : found) {
+    own_after().place(place.pod, place.node);
+    queue_room_.nominate(place.pod);
+  }
   for (const Place& place : found) {
     someone_nominated_ = true;
     // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that
@@ -295,6 +328,7 @@ void PlanWalk::reserve(const HeardAsk& ask) {
 void PlanWalk::settle(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     if (gone_.insert(victim.pod).second) own_after().remove(victim.pod);
+    queue_room_.leave(victim.pod);
     victims_.insert(victim.pod);
     victim_nodes_.insert(cluster_.pods().node[victim.pod]);
   }
@@ -303,6 +337,7 @@ void PlanWalk::settle(const HeardAsk& ask) {
     for (const Place& place : found) {
       now_.place(place.pod, place.node);
       if (after_) after_->place(place.pod, place.node);
+      queue_room_.bind(place.pod);
     }
   } else {
     nominate(ask, found);

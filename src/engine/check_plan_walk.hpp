@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/check_plan_hearing.hpp"
+#include "engine/check_plan_queue_room.hpp"
 #include "engine/naive_fit.hpp"
 
 namespace makeway {
@@ -30,6 +31,7 @@ class PlanWalk {
   const Cluster& cluster() const { return cluster_; }
   const Configuration& configuration() const { return configuration_; }
   const EvictionRules& rules() const { return rules_; }
+  const HeardQueueRoom& queue_room() const { return queue_room_; }
   Time time() const { return hearing_.plan.now; }
   void report(int law, const HeardAsk& ask, std::string text) {
     hearing_.breaches.add(law, ask.text, std::move(text));
@@ -73,6 +75,14 @@ class PlanWalk {
   /// Law 3, or 7 when only somebody's nomination is in the way. False: one of them is broken.
   bool judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node);
   void report_refusal(const HeardAsk& ask, const Place& place, const NaiveRefusal& refused);
+  /// Law 3: the ask's queue has no room for it.
+  void report_queue(const HeardAsk& ask, std::string_view when);
+  /// May be made to leave for the ask, as section 2 and the queues have it.
+  bool may_leave(const HeardAsk& ask, PodIndex pod) const {
+    return queue_room_.may_take(ask, pod) && rules_.may_leave(pod, ask.priority);
+  }
+  /// Everybody in the ask's queue, on whatever node, who may be made to leave for it.
+  std::set<PodIndex> may_leave_queue(const HeardAsk& ask) const;
   /// A preempted pod of lower priority is still leaving the node.
   bool preempted_still_leaving(NodeIndex node, const HeardAsk& ask) const;
   /// A node whose pods of at least the ask's priority leave no room for the pod; saves looking at
@@ -86,6 +96,7 @@ class PlanWalk {
   bool promises_hold();
 
   void settle(const HeardAsk& ask);
+  void settle_session(const HeardAsk& ask);
   /// Law 3 in the end: what later asks took and got leaves room for everybody still to come.
   void judge_promises();
 
@@ -113,6 +124,7 @@ class PlanWalk {
   const Cluster& cluster_;
   const Configuration& configuration_;
   EvictionRules rules_;
+  HeardQueueRoom queue_room_;
   NaiveWorld now_;
   std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
   std::vector<Promise> promises_;

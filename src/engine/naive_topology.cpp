@@ -60,7 +60,7 @@ NaiveTopology::Term NaiveTopology::make_term(const PodAffinityTerm& term) const 
 bool NaiveTopology::selects_namespace(const PodAffinityTerm& term, StringId namespace_name) const {
   const std::string_view name = cluster_.text(namespace_name);
   if (std::ranges::find(term.namespaces, name) != term.namespaces.end()) return true;
-  if (!term.namespace_selector) return false;
+  if (!term.namespace_selector || name.empty()) return false;  // Kernels are in no namespace.
   for (const Namespace* const object : cluster_.namespaces()) {
     if (object->name == name) return matches(*term.namespace_selector, object->labels);
   }

@@ -174,7 +174,7 @@ StaticVerdict Survey::judge(const PodShape& shape, const Labels& labels, std::st
 
 bool Survey::covers(const PodAffinityTerm& term, std::string_view namespace_name) const {
   if (std::ranges::binary_search(term.namespaces, namespace_name)) return true;
-  if (!term.namespace_selector) return false;
+  if (!term.namespace_selector || namespace_name.empty()) return false;  // Kernels have none.
   static const Labels no_labels;
   const auto found = namespaces_.find(namespace_name);
   return matches(*term.namespace_selector,

@@ -10,6 +10,8 @@ VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Tim
     : survey_(survey),
       configuration_(configuration),
       now_(now),
+      own_scope_(std::make_unique<const VictimScope*>(nullptr)),
+      scope_(own_scope_.get()),
       own_settled_(std::make_unique<Settled>(survey.cluster().pods().slots())),
       settled_(own_settled_.get()) {
   read_names();
@@ -19,6 +21,7 @@ VictimRules::VictimRules(const VictimRules& other, const Configuration& configur
     : survey_(other.survey_),
       configuration_(configuration),
       now_(other.now_),
+      scope_(other.scope_),
       settled_(other.settled_) {
   read_names();
 }
@@ -79,6 +82,7 @@ std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
   const ProtectionSettings& protection = configuration_.protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
+  if (flags.kernel) return "kernel of a session";
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
@@ -98,9 +102,11 @@ std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
 
 std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod,
                                             std::int32_t ask_priority) const {
+  if (survey_.cluster().pods().flags[pod].kernel) return "kernel of a session";
   if (priority_of(pod) >= ask_priority) return "not of lower priority";
   if (leaving(pod)) return "leaving, and its time is up";
   if ((*settled_)[pod] != 0) return "placed by this plan";
+  if (*scope_ != nullptr && !(*scope_)->contains(pod)) return "not of its queue";
   if (const std::string_view reason = protection(pod); !reason.empty()) return reason;
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
@@ -114,7 +120,8 @@ std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod
 bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {
   const NodeIndex node = scratch.node_of(pod);
   return node.exists() && node == survey_.cluster().pods().node[pod] && (*settled_)[pod] == 0 &&
-         !leaving(pod) && protection(pod).empty();
+         !leaving(pod) && protection(pod).empty() &&
+         (*scope_ == nullptr || (*scope_)->contains(pod));
 }
 
 void VictimRules::collect(const Scratch& scratch, std::span<const NodeIndex> nodes,

@@ -51,6 +51,14 @@ struct VictimList {
   }
 };
 
+/// Keeps victims to a part of the cluster: with queues on, to the ask's own queue.
+class VictimScope {
+ public:
+  VictimScope() = default;
+  virtual ~VictimScope() = default;
+  virtual bool contains(PodIndex pod) const = 0;
+};
+
 /// What the rules need to know besides the cluster.
 class VictimRules {
  public:
@@ -63,8 +71,11 @@ class VictimRules {
 
   /// Whether nothing but priority keeps a pod that is not guarded (model/node_order.hpp).
   bool by_priority_alone() const {
-    return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0;
+    return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0 &&
+           *scope_ == nullptr;
   }
+  /// From now on, also for rules that were made like these; null: the whole cluster.
+  void limit_to(const VictimScope* scope) { *scope_ = scope; }
   /// The priority that protects the pod's unit.
   std::int32_t priority_of(PodIndex pod) const;
   /// Already on its way out, and not to be evicted again.
@@ -132,6 +143,8 @@ class VictimRules {
   const Configuration& configuration_;
   Time now_;
   using Settled = SparseColumn<PodIndex, std::uint8_t>;
+  std::unique_ptr<const VictimScope*> own_scope_;
+  const VictimScope** scope_;  ///< Own, or that of the rules that these are like.
   std::unique_ptr<Settled> own_settled_;
   Settled* settled_;  ///< Own, or that of the rules that these are like.
   std::vector<StringId> protected_namespaces_;

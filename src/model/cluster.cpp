@@ -39,7 +39,7 @@ bool Cluster::apply(const Removal& removal) {
     case ObjectKind::queue: return remove_own<Queue>(removal);
     case ObjectKind::replica_schedule: return remove_own<ReplicaSchedule>(removal);
     case ObjectKind::resource_group: return remove_own<ResourceGroup>(removal);
-    case ObjectKind::session: return remove_own<Session>(removal);
+    case ObjectKind::session: return remove_session(removal);
     case ObjectKind::partition: return remove_own<Partition>(removal);
   }
   CHECK(false, "unknown kind");
@@ -56,6 +56,7 @@ void Cluster::finish_bulk() {
 }
 
 std::string Cluster::pod_key(PodIndex pod) const {
+  if (pods_.flags[pod].kernel) return std::string(pods_.name[pod.value]);
   std::string key(text(pods_.namespace_name[pod]));
   key += '/';
   key += pods_.name[pod.value];
@@ -140,9 +141,10 @@ Node Cluster::node(NodeIndex index) const {
 
 std::vector<PodIndex> Cluster::pods_by_name() const {
   std::vector<PodIndex> all;
-  all.reserve(pod_count_);
+  all.reserve(pod_count());
   for (std::uint32_t slot = 0; slot < pods_.slots(); ++slot) {
-    if (pods_.flags[PodIndex{slot}].exists) all.push_back(PodIndex{slot});
+    const PodFlags flags = pods_.flags[PodIndex{slot}];
+    if (flags.exists && !flags.kernel) all.push_back(PodIndex{slot});
   }
   std::ranges::sort(all, [this](PodIndex a, PodIndex b) {
     const StringId a_space = pods_.namespace_name[a];
@@ -206,6 +208,7 @@ Cluster Cluster::compacted() const {
   for (const NodeIndex index : nodes_by_name()) fresh.apply(node(index));
   for (const PodIndex index : pods_by_name()) fresh.apply(pod(index));
   fresh.own_ = own_;
+  for (const auto& [key, session] : own<Session>()) fresh.enter_kernels(session);
   fresh.finish_bulk();
   return fresh;
 }

@@ -11,6 +11,10 @@
 //  3. References may dangle: a pod may name a node, a group or a class that is not here (yet). It
 //     is kept and counted; `validate` in validation.hpp tells.
 //  4. Reading is free of side effects; while a decision is made the cluster is const.
+//  5. Kernels of sessions are rows among the pods, so that whoever counts what a node holds counts
+//     them. They are no pods: flags.kernel is set, their namespace is empty, they take none of the
+//     resource `pods`, no selector matches them, and lists of pods do not have them. `find_pod`
+//     finds one by the session's namespace and "session/kernel".
 //
 //   Cluster cluster;
 //   cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 4000}, {"pods", 110}}});
@@ -54,6 +58,12 @@ struct ClusterBytes {
   std::size_t total() const { return pods + nodes + units + order + texts + interned; }
 };
 
+/// The rows of one kernel of a session among the pods.
+struct KernelRows {
+  PodIndex row;     ///< All that it asks for, or all but memory.
+  PodIndex memory;  ///< None: its memory is in the other row.
+};
+
 class Cluster {
  public:
   Cluster();
@@ -66,6 +76,7 @@ class Cluster {
   bool apply(const PodGroup& object);
   bool apply(const Workload& object);
   bool apply(const Namespace& object);
+  bool apply(const Session& session);
   template <OwnObject Object>
   bool apply(const Object& object) {
     return std::get<std::map<OwnKey, Object>>(own_)
@@ -112,8 +123,8 @@ class Cluster {
   const NodeClass& node_class(NodeClassId id) const { return node_classes_[id]; }
 
   std::string_view text(StringId id) const { return strings_.text(id); }
-  std::string pod_key(PodIndex pod) const;  ///< "namespace/name"
-  std::size_t pod_count() const { return pod_count_; }
+  std::string pod_key(PodIndex pod) const;                              ///< "namespace/name"
+  std::size_t pod_count() const { return pod_count_ - kernel_count_; }  ///< No kernels.
   std::size_t node_count() const { return node_count_; }
 
   /// Pods that repel others (required anti-affinity), bound or not; in no order that means
@@ -141,6 +152,10 @@ class Cluster {
     return std::get<std::map<OwnKey, Object>>(own_);
   }
 
+  /// The rows of the kernels of every session, in the order of `own<Session>()` and of its kernels;
+  /// none of a session that has ended.
+  const std::map<OwnKey, std::vector<KernelRows>>& kernel_rows() const { return kernel_rows_; }
+
   /// The same cluster without the strings and rows that removed objects left behind.
   Cluster compacted() const;
   ClusterBytes bytes() const;
@@ -155,9 +170,10 @@ class Cluster {
   };
 
   // cluster_pods.cpp
+  bool upsert(const Pod& pod, bool kernel);
   PodIndex pod_slot(const Pod& pod);
   void add_free_pods();
-  void write_pod(PodIndex index, const Pod& pod);
+  void write_pod(PodIndex index, const Pod& pod, bool kernel);
   bool remove_pod(std::string_view namespace_name, std::string_view name);
   void bind(PodIndex pod, NodeIndex node);
   void unbind(PodIndex pod);
@@ -172,6 +188,12 @@ class Cluster {
   LabelSetId intern_labels(const Labels& labels);
   ShapeId intern_shape(const PodShape& shape);
   void rebuild_order();
+
+  // cluster_sessions.cpp
+  void enter_kernels(const Session& session);
+  void leave_kernels(const OwnKey& key);
+  bool remove_session(const Removal& removal);
+  PodIndex enter_kernel(const Session& session, const Kernel& kernel, bool memory);
 
   // cluster_nodes.cpp
   NodeIndex node_slot(std::string_view name);
@@ -263,6 +285,8 @@ class Cluster {
              std::map<OwnKey, ResourceGroup>, std::map<OwnKey, Session>,
              std::map<OwnKey, Partition>>
       own_;
+  std::map<OwnKey, std::vector<KernelRows>> kernel_rows_;
+  std::size_t kernel_count_ = 0;  ///< Rows of kernels; they are in pod_count_.
 };
 
 }  // namespace makeway

@@ -34,6 +34,7 @@ NodeIndex Cluster::node_slot(std::string_view name) {
   nodes_.node_class[slot] = {};
   nodes_.created[slot] = no_time;
   nodes_.pods[slot] = 0;
+  nodes_.kernels[slot] = 0;
   nodes_.leaving[slot] = 0;
   nodes_by_key_.insert(mix64(id.value), slot.value);
   return slot;
@@ -71,7 +72,7 @@ bool Cluster::remove_node(std::string_view name) {
 }
 
 void Cluster::drop_node_if_unused(NodeIndex node) {
-  if (nodes_.flags[node].exists || nodes_.pods[node] > 0) return;
+  if (nodes_.flags[node].exists || nodes_.pods[node] + nodes_.kernels[node] > 0) return;
   if (!nodes_.nominated[node].empty()) return;
   nodes_by_key_.erase(mix64(nodes_.name[node].value), node.value);
   nodes_.flags[node] = {};

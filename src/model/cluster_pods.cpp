@@ -18,6 +18,12 @@ std::uint64_t Cluster::pod_hash(StringId namespace_name, std::string_view name) 
 
 std::optional<PodIndex> Cluster::find_pod(std::string_view namespace_name,
                                           std::string_view name) const {
+  if (!namespace_name.empty() && name.find('/') != std::string_view::npos) {
+    std::string kernel(namespace_name);
+    kernel += '/';
+    kernel += name;
+    return find_pod({}, kernel);
+  }
   const std::optional<StringId> space = strings_.find(namespace_name);
   if (!space) return std::nullopt;
   const auto found = pods_by_key_.find(pod_hash(*space, name), [&](std::uint32_t id) {
@@ -62,12 +68,14 @@ void Cluster::add_free_pods() {
   }
 }
 
-bool Cluster::apply(const Pod& pod) {
+bool Cluster::apply(const Pod& pod) { return upsert(pod, false); }
+
+bool Cluster::upsert(const Pod& pod, bool kernel) {
   const std::size_t known = pod_count_;
   const PodIndex slot = pod_slot(pod);
   unbind(slot);
   nominate(slot, {});
-  write_pod(slot, pod);
+  write_pod(slot, pod, kernel);
   if (!pod.priority && !bulk_) pods_.priority[slot] = own_priority(slot).scheduling;
   join_unit(slot, pod.group);
   if (!pod.node.empty()) {
@@ -78,10 +86,10 @@ bool Cluster::apply(const Pod& pod) {
   return pod_count_ > known;
 }
 
-void Cluster::write_pod(PodIndex index, const Pod& pod) {
+void Cluster::write_pod(PodIndex index, const Pod& pod, bool kernel) {
   pods_.uid.set(index.value, pod.uid);
   pods_.labels[index] = intern_labels(pod.labels);
-  pods_.requests[index] = intern_requests(pod.requests, true);
+  pods_.requests[index] = intern_requests(pod.requests, !kernel);
   pods_.shape[index] = intern_shape(pod.shape);
   if (!pod.shape.anti_affinity.empty()) {
     repelling_pods_.insert(index);
@@ -107,6 +115,7 @@ void Cluster::write_pod(PodIndex index, const Pod& pod) {
                                 .is_protected = pod.is_protected,
                                 .is_owner = pod.is_owner,
                                 .disrupted_by_preemption = pod.disrupted_by_preemption,
+                                .kernel = kernel,
                                 .preemption_policy = pod.preemption_policy};
 }
 
@@ -128,7 +137,7 @@ bool Cluster::remove_pod(std::string_view namespace_name, std::string_view name)
 
 void Cluster::bind(PodIndex pod, NodeIndex node) {
   pods_.node[pod] = node;
-  ++nodes_.pods[node];
+  ++(pods_.flags[pod].kernel ? nodes_.kernels : nodes_.pods)[node];
   if (pods_.deletion[pod] != no_time) ++nodes_.leaving[node];
   enter_order(pod);
 }
@@ -138,7 +147,7 @@ void Cluster::unbind(PodIndex pod) {
   if (!node.exists()) return;
   leave_order(pod);
   pods_.node[pod] = {};
-  --nodes_.pods[node];
+  --(pods_.flags[pod].kernel ? nodes_.kernels : nodes_.pods)[node];
   if (pods_.deletion[pod] != no_time) --nodes_.leaving[node];
   drop_node_if_unused(node);
 }
@@ -165,7 +174,7 @@ Cluster::OrderKey Cluster::order_key(PodIndex pod) const {
 
 bool Cluster::guarded(PodIndex pod) const {
   const PodFlags flags = pods_.flags[pod];
-  if (flags.mirror || flags.opted_out || flags.is_protected) return true;
+  if (flags.mirror || flags.opted_out || flags.is_protected || flags.kernel) return true;
   if (pods_.deletion[pod] != no_time || units_[pods_.unit[pod]].kind == UnitKind::group)
     return true;
   const std::string_view priority_class = text(pods_.priority_class[pod]);

@@ -38,6 +38,7 @@ void each_node_column(Columns& nodes, const Visit& visit) {
   visit(nodes.node_class);
   visit(nodes.created);
   visit(nodes.pods);
+  visit(nodes.kernels);
   visit(nodes.leaving);
   visit(nodes.nominated);
   visit(nodes.uid);

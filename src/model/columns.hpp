@@ -31,6 +31,7 @@ struct PodFlags {
   bool is_protected : 1 = false;
   bool is_owner : 1 = false;
   bool disrupted_by_preemption : 1 = false;
+  bool kernel : 1 = false;  ///< No pod of Kubernetes, but a part of a session; see cluster.hpp.
   PreemptionPolicy preemption_policy : 2 = PreemptionPolicy::unset;
 };
 
@@ -78,6 +79,7 @@ struct NodeColumns {
   IndexedVector<NodeIndex, NodeClassId> node_class;
   IndexedVector<NodeIndex, Time> created;
   IndexedVector<NodeIndex, std::uint32_t> pods;               ///< Bound to it, leaving included.
+  IndexedVector<NodeIndex, std::uint32_t> kernels;            ///< The same of rows of kernels.
   IndexedVector<NodeIndex, std::uint32_t> leaving;            ///< Of these, already leaving.
   IndexedVector<NodeIndex, std::vector<PodIndex>> nominated;  ///< Pending pods; no order.
   TextColumn uid;

@@ -356,6 +356,7 @@ struct QueueSettings {
   bool preempt_within_queue = true;
   std::string default_queue = "default";
   std::int64_t default_weight = 1;
+  std::int64_t victim_steps_max = 100'000;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };

@@ -118,6 +118,7 @@ TEST(Knobs, CoverEveryNameOfTheSpecification) {
       {"queue.victimKeys", "priority,phase,runtime"},
       {"queue.defaultQueue", "default"},
       {"queue.defaultWeight", "1"},
+      {"queue.victimStepsMax", "100000"},
       {"replica.classOrder", "force-deleting,terminating,surplus,committed"},
       {"replica.tieKeys", "priority,plane-score,newest,higher-name"},
       {"replica.nodeKeys",

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,11 @@ class Findings {
   const Cluster& cluster_;
   Problems problems_;
 };
+
+/// "1500m", "4": exact, as it can be written in a manifest.
+inline std::string human_amount(std::string_view resource, std::int64_t amount) {
+  return counted_in_thousandths(resource) ? fmt::format("{}m", amount) : fmt::format("{}", amount);
+}
 
 inline std::string annotation_field(std::string_view name) {
   return fmt::format("metadata.annotations[{}]", name);

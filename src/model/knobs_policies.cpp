@@ -42,6 +42,11 @@ constexpr std::array queue_rows = {
     integer<queue, &Queue::default_weight>(
         {"queue.defaultWeight", "3", "The weight of the default queue when no object states it."},
         {.minimum = 1, .maximum = 1'000'000}),
+    integer<queue, &Queue::victim_steps_max>(
+        {"queue.victimStepsMax", "3",
+         "Steps in the search for the best set among pods of equal importance in one queue; then "
+         "the largest go first."},
+        {.minimum = 0, .maximum = 1'000'000'000}),
 };
 
 constexpr std::array replica_rows = {

@@ -19,6 +19,8 @@ inline constexpr std::string_view required_node = "makeway.dev/required-node";
 inline constexpr std::string_view reserved_since = "makeway.dev/reserved-since";
 inline constexpr std::string_view plane = "makeway.dev/plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
+/// A taint with this key keeps pods off the nodes of a resource group, and its kernels not.
+inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
 

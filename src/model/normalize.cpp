@@ -136,4 +136,20 @@ void normalize(Workload& workload) {
   std::ranges::stable_sort(workload.templates, {}, &GroupTemplate::name);
 }
 
+void normalize(ResourceGroup& group) {
+  sort_unique(group.nodes);
+  normalize(group.node_selector);
+}
+
+void normalize(Partition& partition) { sort_unique(partition.nodes); }
+
+void normalize(Session& session) {
+  for (Kernel& kernel : session.kernels) {
+    normalize(kernel.requests);
+    std::erase_if(kernel.requests, [](const Amount& item) { return item.resource == pods_name; });
+    if (!kernel.node.empty()) kernel.nominated_node.clear();
+  }
+  std::ranges::sort(session.kernels, {}, &Kernel::name);
+}
+
 }  // namespace makeway

@@ -15,5 +15,8 @@ void normalize(Pod& pod);
 void normalize(Node& node);
 void normalize(DisruptionBudget& budget);
 void normalize(Workload& workload);
+void normalize(ResourceGroup& group);
+void normalize(Partition& partition);
+void normalize(Session& session);
 
 }  // namespace makeway

@@ -4,12 +4,11 @@
 
 #include "base/checked_math.hpp"
 #include "base/problem.hpp"
+#include "model/object_text.hpp"
 #include "model/resource.hpp"
 
 namespace makeway {
-namespace {
 
-/// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
 std::string exact_amount(std::string_view resource, std::int64_t amount) {
   if (counted_in_thousandths(resource)) {
     return amount % 1000 == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}m", amount);
@@ -24,15 +23,13 @@ std::string exact_amount(std::string_view resource, std::int64_t amount) {
   return fmt::format("{}{}", amount, suffixes.at(suffix));
 }
 
-}  // namespace
-
 PlanCost sum(const PlanCost& a, const PlanCost& b) {
   return {.pod_seconds = saturated_add(a.pod_seconds, b.pod_seconds),
           .gpu_seconds = saturated_add(a.gpu_seconds, b.gpu_seconds)};
 }
 
 std::string ask_text(const PlanAsk& ask) {
-  return fmt::format("{} {}/{}", choice_name(ask.kind), ask.namespace_name, ask.name);
+  return object_text(choice_name(ask.kind), ask.namespace_name, ask.name);
 }
 
 std::string refusal_text(const PlanRefusal& refusal) {

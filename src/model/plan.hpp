@@ -312,6 +312,8 @@ struct PlanAction {
   std::string ask;            ///< evict: for whom, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
+  /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
+  std::optional<Time> until = std::nullopt;
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
 };
@@ -350,6 +352,9 @@ PlanCost sum(const PlanCost& a, const PlanCost& b);
 
 /// "Pod default/urgent"
 std::string ask_text(const PlanAsk& ask);
+
+/// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
+std::string exact_amount(std::string_view resource, std::int64_t amount);
 
 /// "short of nvidia.com/gpu by at least 2"
 std::string refusal_text(const PlanRefusal& refusal);

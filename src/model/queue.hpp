@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,9 +23,9 @@ struct Queue {
   bool reclaimable = true;  ///< False: it gives only what it does not use.
   Amounts guarantee;        ///< A floor of what it deserves.
   Quotas limit;             ///< A cap of what it deserves; a resource that is missing has none.
-  /// What may run in it, as it was left by the last cycle; a resource that is missing counts as
-  /// used. The rest of the status is only written.
-  Quotas allocated;
+  // As the last cycle left it; the rest of the status is only written.
+  Quotas allocated;    ///< What may run in it; a resource that is missing counts as used.
+  Amounts preempting;  ///< Promised: becomes allocated when the pods that hold it are gone.
 
   friend bool operator==(const Queue&, const Queue&) = default;
 };

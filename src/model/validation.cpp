@@ -10,7 +10,9 @@
 #include "model/object_text.hpp"
 #include "model/selector.hpp"
 #include "model/validation_priorities.hpp"
+#include "model/validation_queues.hpp"
 #include "model/validation_replicas.hpp"
+#include "model/validation_sessions.hpp"
 #include "model/validation_topology.hpp"
 
 namespace makeway {
@@ -47,13 +49,16 @@ Problems find_errors(const Cluster& cluster) {
   check_classes(findings);
   check_groups(findings);
   check_pods(findings);
+  check_queues(findings);
   check_replicas(findings);
+  check_sessions(findings);
   return findings.take();
 }
 
 Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration) {
   Findings findings(cluster);
   check_caps(findings, configuration.workload);
+  check_default_queue(findings, configuration.queue);
   return findings.take();
 }
 
@@ -73,10 +78,6 @@ void lint_classes(Findings& findings) {
                                              first->name),
                       .remedy = "leave one"});
   }
-}
-
-std::string human_amount(std::string_view resource, std::int64_t amount) {
-  return counted_in_thousandths(resource) ? fmt::format("{}m", amount) : fmt::format("{}", amount);
 }
 
 void lint_nodes(Findings& findings) {
@@ -209,7 +210,9 @@ Problems lint(const Cluster& cluster) {
   lint_topology(findings);
   lint_workloads(findings);
   lint_budgets(findings);
+  lint_queues(findings);
   lint_replicas(findings);
+  lint_sessions(findings);
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {

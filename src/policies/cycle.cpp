@@ -4,6 +4,7 @@
 
 #include "engine/required_node.hpp"
 #include "model/object_text.hpp"
+#include "policies/queue/queue_room.hpp"
 
 namespace makeway {
 namespace {
@@ -40,6 +41,8 @@ Cycle::Cycle(const Cluster& the_cluster, const Configuration& the_configuration,
     }
   }
 }
+
+Cycle::~Cycle() = default;
 
 namespace {
 
@@ -100,6 +103,7 @@ class PromiseKeeper {
 }  // namespace
 
 std::string pod_text(const Cluster& cluster, PodIndex pod) {
+  if (cluster.pods().flags[pod].kernel) return "kernel " + cluster.pod_key(pod);
   return object_text("Pod", cluster.text(cluster.pods().namespace_name[pod]),
                      cluster.pods().name[pod.value]);
 }
@@ -116,6 +120,13 @@ std::string node_name(const Cluster& cluster, NodeIndex node) {
 }
 
 PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node) {
+  if (cluster.pods().flags[pod].kernel) {
+    const std::string key = cluster.pod_key(pod);
+    const std::size_t slash = key.find('/');
+    return {.namespace_name = key.substr(0, slash),
+            .name = key.substr(slash + 1),
+            .node = node_name(cluster, node)};
+  }
   return {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
           .name = std::string(cluster.pods().name[pod.value]),
           .node = node_name(cluster, node)};
@@ -185,9 +196,7 @@ void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node) {
   cycle.rules.settle(pod);
 }
 
-void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
-                      std::span<const PodIndex> victims) {
-  cycle.changed_nodes.push_back(node);
+void settle_leaving(Cycle& cycle, std::span<const PodIndex> victims) {
   for (const PodIndex victim : victims) {
     cycle.changed_nodes.push_back(cycle.cluster.pods().node[victim]);
     // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
@@ -196,8 +205,15 @@ void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
       cycle.gone.push_back(victim);
     }
     cycle.rules.settle(victim);
+    cycle.worlds_differ = true;
   }
   cycle.budgets.commit(victims);
+}
+
+void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
+                      std::span<const PodIndex> victims) {
+  cycle.changed_nodes.push_back(node);
+  settle_leaving(cycle, victims);
   const PodShape& shape = cycle.cluster.shape(cycle.cluster.pods().shape[pod]);
   const bool depends_on_others = !shape.affinity.empty() || !shape.spread.empty();
   const bool may_hope = victims.empty() && cycle.configuration.workload.nomination_held_by ==

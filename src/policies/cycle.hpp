@@ -22,6 +22,8 @@
 
 namespace makeway {
 
+class QueueRoom;
+
 struct PodOnNode {
   PodIndex pod;
   NodeIndex node;
@@ -29,6 +31,9 @@ struct PodOnNode {
 
 struct Cycle {
   Cycle(const Cluster& cluster, const Configuration& configuration, Time now_time);
+  ~Cycle();
+  Cycle(const Cycle&) = delete;
+  Cycle& operator=(const Cycle&) = delete;
 
   const Cluster& cluster;
   const Configuration& configuration;
@@ -51,7 +56,8 @@ struct Cycle {
   std::map<PodIndex, std::unique_ptr<PodFit>> promise_fits;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
   std::vector<PodIndex> hopeful;
-  bool explain = true;  ///< See PlanRequest.
+  bool explain = true;                ///< See PlanRequest.
+  std::unique_ptr<QueueRoom> queues;  ///< Null: there are none, or they are not read.
 
   /// Whether what happens on one node can matter to who is promised another.
   bool anybody_promised() const { return !promises.empty() || !nominated_before.empty(); }
@@ -84,6 +90,9 @@ void settle_bound(Cycle& cycle, PodIndex pod, NodeIndex node);
 /// The pod will go to the node once these pods are gone; they may be none.
 void settle_nominated(Cycle& cycle, PodIndex pod, NodeIndex node,
                       std::span<const PodIndex> victims);
+
+/// These pods leave, whoever comes.
+void settle_leaving(Cycle& cycle, std::span<const PodIndex> victims);
 
 /// The pod's room on the node is kept for it, although there is not enough of it yet.
 void settle_reserved(Cycle& cycle, PodIndex pod, NodeIndex node);

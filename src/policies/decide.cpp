@@ -1,262 +1,76 @@
 #include "policies/decide.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <tuple>
-
-#include "model/object_text.hpp"
 #include "policies/cycle.hpp"
 #include "policies/plan_end.hpp"
+#include "policies/queue/queue_policy.hpp"
+#include "policies/queue/queue_room.hpp"
 #include "policies/replica/replica_policy.hpp"
 #include "policies/required_node/required_node_policy.hpp"
+#include "policies/session/session_policy.hpp"
+#include "policies/who_asks.hpp"
 #include "policies/workload/group_policy.hpp"
 #include "policies/workload/pod_policy.hpp"
 
 namespace makeway {
 namespace {
 
-struct PendingUnit {
-  std::int32_t priority = 0;
-  Time created;
-  UnitIndex unit;
-  PodIndex pod;  ///< The first by name, for a group.
-};
-
-/// A pod that wants to be placed: unbound and not being deleted.
-bool pending(const Cluster& cluster, PodIndex pod) {
-  const PodColumns& pods = cluster.pods();
-  return pods.flags[pod].exists && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
-}
-
-/// How many pods are not bound; those that are being deleted too.
-std::int64_t pending_pods(const Cluster& cluster) {
-  auto count = static_cast<std::int64_t>(cluster.pod_count());
-  for (const std::uint32_t bound : cluster.nodes().pods) count -= bound;
-  return count;
-}
-
-std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
-  const Unit& unit = cluster.units()[ask.unit];
-  if (unit.kind == UnitKind::pod) return 1;
-  return std::ranges::count_if(cluster.groups()[unit.group].members,
-                               [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
-}
-
-/// In the order in which they are decided. A missing creation time counts as the latest.
-std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& replicas) {
-  std::vector<PendingUnit> units;
-  std::vector<std::uint8_t> seen(cluster.units().size());
-  std::vector<PodIndex> pods;
-  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (pending(cluster, pod) && replicas.schedule_of(pod) == nullptr) pods.push_back(pod);
-  }
-  std::ranges::sort(pods, {}, [&](PodIndex pod) {
-    return std::pair(cluster.text(cluster.pods().namespace_name[pod]),
-                     cluster.pods().name[pod.value]);
-  });
-  for (const PodIndex pod : pods) {
-    const UnitIndex index = cluster.pods().unit[pod];
-    if (seen[index.value] != 0) continue;
-    seen[index.value] = 1;
-    const Unit& unit = cluster.units()[index];
-    Time created = cluster.pods().created[pod];
-    if (unit.kind == UnitKind::group) {
-      const Group& group = cluster.groups()[unit.group];
-      created = group.object && group.object->created ? *group.object->created : no_time;
-    }
-    if (created == no_time) created = Time{std::numeric_limits<std::int64_t>::max()};
-    units.push_back({unit.scheduling_priority, created, index, pod});
-  }
-  std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
-    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
-  });
-  return units;
-}
-
-Problem ask_problem(const AskName& name, std::string message, std::string remedy) {
-  return {.object = object_text(choice_name(name.kind), name.namespace_name, name.name),
-          .field = "ask",
-          .value = {},
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
-}
-
-/// The unit that is asked for, or why it cannot be.
-std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, PendingUnit& found) {
-  if (name.kind == AskKind::pod_group) {
-    const std::optional<GroupIndex> group = cluster.find_group(name.namespace_name, name.name);
-    if (!group) return ask_problem(name, "there is no such group", "see makeway snapshot");
-    found.unit = cluster.groups()[*group].unit;
-    const std::vector<PodIndex>& members = cluster.groups()[*group].members;
-    const bool asks =
-        std::ranges::any_of(members, [&](PodIndex pod) { return pending(cluster, pod); });
-    if (!asks) {
-      return ask_problem(name, "none of its pods is pending",
-                         "only a group with pending pods can ask");
-    }
-    return std::nullopt;
-  }
-  const std::optional<PodIndex> pod = cluster.find_pod(name.namespace_name, name.name);
-  if (!pod) {
-    return ask_problem(name, "there is no such pod among the input",
-                       "makeway snapshot lists the pending pods");
-  }
-  if (cluster.pods().node[*pod].exists()) {
-    return ask_problem(
-        name,
-        fmt::format("it already runs on node {}", node_name(cluster, cluster.pods().node[*pod])),
-        "only a pending pod can ask");
-  }
-  if (!pending(cluster, *pod)) {
-    return ask_problem(name, "it is being deleted", "only a pending pod can ask");
-  }
-  found = {.unit = cluster.pods().unit[*pod], .pod = *pod};
-  const Unit& unit = cluster.units()[found.unit];
-  if (unit.kind == UnitKind::group) {
-    return ask_problem(name,
-                       fmt::format("it belongs to {}, and a group asks as a whole",
-                                   unit_text(cluster, found.unit)),
-                       "ask for the group");
-  }
-  return std::nullopt;
-}
-
-/// Why the schedule cannot ask.
-std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configuration& configuration,
-                                        const AskName& name) {
-  const auto& schedules = cluster.own<ReplicaSchedule>();
-  const auto found = schedules.find({name.namespace_name, name.name});
-  if (found == schedules.end()) {
-    return ask_problem(name, "there is no such schedule", "see makeway snapshot");
-  }
-  if (!configuration.replica.enabled) {
-    return ask_problem(name, "replica.enabled is false", "set it to true");
-  }
-  if (found->second.unmet == 0) {
-    return ask_problem(name, "it has no unmet replicas",
-                       "only a schedule with unmet replicas asks");
-  }
-  return std::nullopt;
-}
-
-/// A pod whose placement is not ours cannot ask.
-std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskName& name,
-                                             PodIndex pod) {
-  const ReplicaSchedule* const schedule = pod.exists() ? replicas.schedule_of(pod) : nullptr;
-  if (schedule == nullptr) return std::nullopt;
-  return ask_problem(name,
-                     fmt::format("it belongs to ReplicaSchedule {}/{}, and Kubernetes places it",
-                                 schedule->namespace_name, schedule->name),
-                     "ask for the schedule");
-}
-
-/// The places that are given for the pods of the ask.
-std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
-                                  UnitIndex unit, std::vector<PodOnNode>& places) {
-  if (!request.ask) return std::nullopt;
-  for (const PodPlacement& given : request.placements) {
-    const std::optional<PodIndex> pod = cluster.find_pod(given.namespace_name, given.name);
-    const bool own = pod && cluster.pods().unit[*pod] == unit && pending(cluster, *pod) &&
-                     std::ranges::find(places, *pod, &PodOnNode::pod) == places.end();
-    if (!own) {
-      return ask_problem(
-          *request.ask,
-          fmt::format("the given placements are not those of its pending pods: {}/{}",
-                      given.namespace_name, given.name),
-          "give its own placements, each once, or none");
-    }
-    const std::optional<NodeIndex> node = cluster.find_node(given.node);
-    if (!node || !cluster.nodes().flags[*node].exists) {
-      return ask_problem(*request.ask, fmt::format("the given node {} does not exist", given.node),
-                         "correct the placement");
-    }
-    places.push_back({.pod = *pod, .node = *node});
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-Decision decide(const Cluster& cluster, const Configuration& configuration,
-                const PlanRequest& request) {
-  std::vector<PendingUnit> units;
-  std::vector<PodOnNode> given;
-  std::int64_t others = 0;
-  ReplicaPods replicas(cluster, configuration);
-  if (request.ask && request.ask->kind == AskKind::replica_schedule) {
-    if (auto problem = find_replica_ask(cluster, configuration, *request.ask)) {
-      return {{}, {*std::move(problem)}};
-    }
-    others = pending_pods(cluster);
-  } else if (request.ask) {
-    PendingUnit unit;
-    if (auto problem = find_ask(cluster, *request.ask, unit)) return {{}, {*std::move(problem)}};
-    if (auto problem = find_placed_elsewhere(replicas, *request.ask, unit.pod)) {
-      return {{}, {*std::move(problem)}};
-    }
-    if (auto problem = find_given(cluster, request, unit.unit, given))
-      return {{}, {*std::move(problem)}};
-    units.push_back(unit);
-    others = pending_pods(cluster) - own_pending(cluster, unit);
-  } else {
-    units = pending_units(cluster, replicas);
-  }
-  Cycle cycle(cluster, configuration, request.now);
-  cycle.explain = request.explain;
+/// Each ask goes to the one policy that handles it (SPEC section 1).
+void decide_asks(Cycle& cycle, const Asking& asking, SessionPolicy* sessions) {
+  const Cluster& cluster = cycle.cluster;
   RequiredNodePolicy required_node(cycle);
   const auto is_pod = [&](const PendingUnit& unit) {
-    return cluster.units()[unit.unit].kind == UnitKind::pod;
+    return !unit.turn && cluster.units()[unit.unit].kind == UnitKind::pod;
   };
   std::vector<PodIndex> pods;
-  for (const PendingUnit& unit : units) {
+  for (const PendingUnit& unit : asking.units) {
     if (is_pod(unit) && !required_node.handles(unit.pod)) pods.push_back(unit.pod);
   }
   AskClasses classes(cycle, pods);
-  cycle.plan.asks.reserve(units.size());
-  for (const PendingUnit& unit : units) {
-    const auto only = given.empty() ? std::nullopt : std::optional(given.front().node);
-    if (!is_pod(unit)) {
-      decide_group(cycle, unit.unit, given);
-    } else if (required_node.handles(unit.pod)) {
+  cycle.plan.asks.reserve(cycle.plan.asks.size() + asking.units.size());
+  const auto only = asking.given.empty() ? std::nullopt : std::optional(asking.given.front().node);
+  for (const PendingUnit& unit : asking.units) {
+    const bool pinned = is_pod(unit) && required_node.handles(unit.pod);
+    if (cycle.queues) cycle.queues->turn_to(pinned ? UnitIndex{} : unit.unit);
+    if (unit.turn) {
+      sessions->take(*unit.turn);
+    } else if (!is_pod(unit)) {
+      decide_group(cycle, unit.unit, asking.given);
+    } else if (pinned) {
       required_node.decide(unit.pod, only);
     } else {
       decide_pod(cycle, classes.of(unit.pod), unit.pod, only);
       classes.done(unit.pod);
     }
   }
-  decide_replicas(cycle, request.ask);
-  cycle.plan.preset = request.preset;
-  cycle.plan.others_pending = others;
-  finish_plan(cycle);
-  return {.plan = std::move(cycle.plan), .problems = {}};
 }
 
-Time newest_time(const Cluster& cluster) {
-  Time newest{0};
-  const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
-    newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
-    const PodNotes& notes = cluster.notes(pods.notes[pod]);
-    for (const std::optional<Time>& noted : {notes.last_checkpoint, notes.reserved_since}) {
-      if (noted) newest = std::max(newest, *noted);
+}  // namespace
+
+Decision decide(const Cluster& cluster, const Configuration& configuration,
+                const PlanRequest& request) {
+  Asking asking;
+  if (auto problem = find_asking(cluster, configuration, request, asking)) {
+    return {{}, {*std::move(problem)}};
+  }
+  Cycle cycle(cluster, configuration, request.now);
+  cycle.explain = request.explain;
+  decide_queues(cycle);
+  std::optional<SessionPolicy> sessions;  // It looks at the room that the queues leave.
+  const bool asks_session = request.ask && request.ask->kind == AskKind::session;
+  const bool all_ask = !request.ask && !cluster.own<Session>().empty();
+  if (configuration.session.enabled && (asks_session || all_ask)) {
+    sessions.emplace(cycle);
+    if (auto problem = add_sessions(*sessions, request, asking.units)) {
+      return {{}, {*std::move(problem)}};
     }
   }
-  for (const NodeIndex node : cluster.nodes_by_name()) {
-    newest = std::max(newest, cluster.nodes().created[node]);
-  }
-  for (const GroupIndex group : cluster.groups_by_name()) {
-    const std::optional<PodGroup>& object = cluster.groups()[group].object;
-    if (object && object->created) newest = std::max(newest, *object->created);
-    if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
-  }
-  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
-    newest = std::max(newest, newest_time(schedule));
-  }
-  return newest;
+  decide_asks(cycle, asking, sessions ? &*sessions : nullptr);
+  decide_replicas(cycle, request.ask);
+  if (sessions) sessions->describe_groups();
+  cycle.plan.preset = request.preset;
+  cycle.plan.others_pending = asking.others;
+  finish_plan(cycle);
+  return {.plan = std::move(cycle.plan), .problems = {}};
 }
 
 }  // namespace makeway

@@ -5,6 +5,7 @@
 #include "model/group_status.hpp"
 #include "policies/plan_losses.hpp"
 #include "policies/replica/replica_actions.hpp"
+#include "policies/session/session_actions.hpp"
 
 namespace makeway {
 namespace {
@@ -35,6 +36,7 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
 
 void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
   if (ask.replicas) return add_replica_actions(ask, plan);
+  if (ask.kind == AskKind::session) return add_session_actions(cluster, ask, plan);
   add_evictions(ask, plan);
   for (const PodPlacement& placement : ask.placements) {
     const bool bound = ask.outcome == Outcome::fits;
@@ -56,7 +58,8 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .node = ask.reservation->node,
                             .ask = {},
                             .since = ask.reservation->since});
-  } else if (ask.outcome == Outcome::waits && ask.placements.empty()) {
+  } else if (ask.outcome == Outcome::waits && ask.placements.empty() &&
+             ask.kind != AskKind::queue) {
     plan.actions.push_back({.type = ActionType::wait,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,
@@ -71,7 +74,7 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
       plan.status.push_back(*std::move(status));
     }
   }
-  if (ask.outcome == Outcome::fits) return;
+  if (ask.outcome == Outcome::fits || ask.kind == AskKind::queue) return;
   plan.status.push_back(
       {.object = ask_text(ask),
        .condition = ask.kind == AskKind::pod ? "PodScheduled" : "PodGroupInitiallyScheduled",
@@ -90,10 +93,29 @@ class Identity {
   std::uint64_t hash_ = 0;
 };
 
+void add_queues(Identity& identity, const Plan& plan) {
+  for (const PlanQueue& queue : plan.queues) {
+    identity.add(queue.name);
+    for (const PlanQueueShare& share : queue.shares) {
+      identity.add(share.resource);
+      identity.add(share.deserved);
+      identity.add(share.allocated);
+      identity.add(share.preempting);
+    }
+  }
+  for (const PlanQueueMove& move : plan.queue_moves) {
+    identity.add(move.resource);
+    identity.add(move.from);
+    identity.add(move.to);
+    identity.add(move.amount);
+  }
+}
+
 std::string identity_of(const Plan& plan) {
   Identity identity;
   identity.add(plan.configuration_hash);
   identity.add(plan.now.ms);
+  add_queues(identity, plan);
   for (const PlanAsk& ask : plan.asks) {
     identity.add(ask_text(ask));
     identity.add(choice_name(ask.outcome));

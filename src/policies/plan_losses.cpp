@@ -86,6 +86,7 @@ bool Losses::runs(PodIndex pod) const {
 
 std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
   Time since = no_time;
+  if (ask.kind == AskKind::queue) return std::nullopt;
   if (ask.kind == AskKind::pod) {
     since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name)];
   } else {
@@ -118,7 +119,7 @@ Time Losses::pending_since(const Group& group) const {
 void add_losses(Cycle& cycle) {
   Losses losses(cycle);
   for (PlanAsk& ask : cycle.plan.asks) {
-    losses.add(ask);
+    if (ask.kind != AskKind::session) losses.add(ask);  // A session's entry has its own already.
     cycle.plan.cost = sum(cycle.plan.cost, ask.cost);
   }
 }

@@ -1,5 +1,5 @@
-// Every file of examples/workload, required-node and replica says in its first comment which
-// commands to run and what must come out, worked out by hand:
+// Every file of the folders below says in its first comment which commands to run and what must
+// come out, worked out by hand:
 //
 //   # $ makeway plan -f examples/workload/NAME.yaml
 //   # > PodGroup default/gang (priority 100) preempts on n1, n2
@@ -7,14 +7,17 @@
 //
 // Members of a group are interchangeable here, so the nodes of a placement are compared as a sorted
 // list. "refused: A ... B" wants an error line that contains A and B; "waits for", "reserves" and
-// "shows" stand for leaving pods, reservations without a place, and conditions.
+// "shows" stand for leaving pods, reservations without a place, and conditions. With queues, the
+// plan begins with their numbers and what moves, in the resources that some pod asks for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "cli/amount.hpp"
 #include "codec/json_value.hpp"
 #include "scenarios/sandbox.hpp"
 
@@ -52,7 +55,8 @@ std::string text_in(const JsonValue& object, std::string_view key) {
 }
 
 std::string pod_name(const JsonValue& object) {
-  return text_in(object, "namespace") + "/" + text_in(object, "name");
+  const std::string space = text_in(object, "namespace");
+  return (space.empty() ? "" : space + "/") + text_in(object, "name");
 }
 
 std::string joined(const JsonValue::Array& items, std::string (*name)(const JsonValue&)) {
@@ -95,9 +99,60 @@ void add_replicas(const JsonValue& ask, std::vector<std::string>& lines) {
   lines.push_back(fmt::format("  out for {} in {}", out_for, text_in(*replicas, "outPlane")));
 }
 
+std::int64_t number_in(const JsonValue& object, std::string_view key) {
+  const JsonValue* const found = object.find(key);
+  return found == nullptr || found->as_integer() == nullptr ? 0 : *found->as_integer();
+}
+
+std::string share_line(const JsonValue& queue, const JsonValue& share) {
+  const std::string resource = text_in(share, "resource");
+  const auto amount = [&](std::string_view key) {
+    return cli::amount_text(resource, number_in(share, key));
+  };
+  std::string line = fmt::format("{} {}: deserved {}, allocated ", text_in(queue, "name"), resource,
+                                 amount("deserved"));
+  if (number_in(share, "allocatedBefore") != number_in(share, "allocated")) {
+    line += amount("allocatedBefore") + " -> ";
+  }
+  line += fmt::format("{}, used {}", amount("allocated"), amount("used"));
+  if (number_in(share, "leaving") > 0) line += fmt::format(" ({} leaving)", amount("leaving"));
+  if (number_in(share, "preempting") > 0) line += ", preempting " + amount("preempting");
+  return line;
+}
+
+std::vector<std::string> queue_lines(const JsonValue& plan) {
+  std::set<std::string> wanted;
+  for (const JsonValue& queue : list_in(plan, "queues")) {
+    for (const JsonValue& share : list_in(queue, "shares")) {
+      if (number_in(share, "demand") > 0) wanted.insert(text_in(share, "resource"));
+    }
+  }
+  std::vector<std::string> lines;
+  for (const JsonValue& queue : list_in(plan, "queues")) {
+    for (const JsonValue& share : list_in(queue, "shares")) {
+      if (wanted.contains(text_in(share, "resource"))) lines.push_back(share_line(queue, share));
+    }
+  }
+  for (const JsonValue& move : list_in(plan, "queueMoves")) {
+    const std::string resource = text_in(move, "resource");
+    if (!wanted.contains(resource)) continue;
+    const auto name = [&](std::string_view key) {
+      const std::string text = text_in(move, key);
+      return text.empty() ? std::string("nobody") : text;
+    };
+    const JsonValue* const at_once = move.find("atOnce");
+    const bool now =
+        at_once != nullptr && at_once->as_boolean() != nullptr && *at_once->as_boolean();
+    lines.push_back(fmt::format("moves {} {} {} -> {} {}", resource,
+                                cli::amount_text(resource, number_in(move, "amount")), name("from"),
+                                name("to"), now ? "at once" : "later"));
+  }
+  return lines;
+}
+
 /// The plan in the words of the examples.
 std::vector<std::string> summary_of(const JsonValue& plan) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = queue_lines(plan);
   for (const JsonValue& ask : list_in(plan, "asks")) {
     const std::string nodes = joined(list_in(ask, "placements"), [](const JsonValue& placement) {
       return text_in(placement, "node");
@@ -160,7 +215,8 @@ void expect_planned(const RunResult& result, const std::vector<std::string>& exp
 }
 
 /// Each has a document of the same name in docs/policies.
-constexpr std::array<std::string_view, 3> folders = {"replica", "required-node", "workload"};
+constexpr std::array<std::string_view, 5> folders = {"queue", "replica", "required-node", "session",
+                                                     "workload"};
 
 /// "workload/gang-minimum"
 std::vector<std::string> example_names() {

@@ -65,6 +65,15 @@ std::string short_text(const Plan& plan) {
     }
     text += '\n';
   }
+  for (const PlanQueue& queue : plan.queues) {
+    text += fmt::format("    Queue {}:", queue.name);
+    for (const PlanQueueShare& share : queue.shares) {
+      text +=
+          fmt::format(" {} deserves {} has {} uses {} ({} leaving) preempting {};", share.resource,
+                      share.deserved, share.allocated, share.used, share.leaving, share.preempting);
+    }
+    text += '\n';
+  }
   return text;
 }
 
@@ -76,6 +85,24 @@ bool same_decisions(const Plan& a, const Plan& b) {
     return std::tuple(ask_text(ask), ask.outcome, ask.placements, std::move(victims));
   };
   return std::ranges::equal(a.asks, b.asks, {}, decided, decided);
+}
+
+std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan) {
+  std::vector<Queue> written;
+  for (const PlanQueue& told : plan.queues) {
+    const auto found = cluster.own<Queue>().find({"", told.name});
+    if (found == cluster.own<Queue>().end()) continue;
+    Queue queue = found->second;
+    queue.allocated.clear();
+    queue.preempting.clear();
+    for (const PlanQueueShare& share : told.shares) {
+      queue.allocated.push_back({.resource = share.resource, .amount = share.allocated});
+      if (share.preempting == 0) continue;
+      queue.preempting.push_back({.resource = share.resource, .amount = share.preempting});
+    }
+    written.push_back(std::move(queue));
+  }
+  return written;
 }
 
 History::History(Cluster cluster, Configuration configuration, Time now, HistoryOptions options)
@@ -116,6 +143,7 @@ const Plan& History::cycle() {
 
 void History::carry_out(const Plan& plan) {
   drop_nominations(plan);
+  write_queues(plan);
   for (const PlanAction& action : plan.actions) {
     if (action.type == ActionType::wait) continue;
     CHECK(pod(key_of(action)).uid == action.uid, "an action is about the pod that was seen");
@@ -133,6 +161,10 @@ void History::carry_out(const Plan& plan) {
       case ActionType::resume: CHECK(false, "these histories have only pods and groups");
     }
   }
+}
+
+void History::write_queues(const Plan& plan) {
+  for (const Queue& queue : queues_after(cluster_, plan)) cluster_.apply(queue);
 }
 
 void History::bind(const PlanAction& action) {

@@ -4,10 +4,10 @@
 //   while (history.cycles() < 10 && history.complaints().empty()) history.step();
 //
 // A cycle decides about everything that is pending, shows the plan to the laws (history_laws.hpp)
-// and carries out its actions: bind, nominate, evict. What an eviction does: a deletion timestamp
-// in the future by a grace period, and the marks of a preempted pod. A pending pod for which there
-// is no place loses its nomination. Then time passes: leaving pods whose time has come disappear,
-// and a controller may recreate them under a new name.
+// and carries out its actions: bind, nominate, evict; queues get their status. What an eviction
+// does: a deletion timestamp in the future by a grace period, and the marks of a preempted pod. A
+// pending pod for which there is no place loses its nomination. Then time passes: leaving pods
+// whose time has come disappear, and a controller may recreate them under a new name.
 //
 // Everything else that happens (`happens`, see history_world.hpp) is a disturbance: promises made
 // before it need not be kept. So is a pod that leaves too late, and a bind that does not come off.
@@ -86,6 +86,7 @@ class History {
 
  private:
   void carry_out(const Plan& plan);
+  void write_queues(const Plan& plan);
   void bind(const PlanAction& action);
   void nominate(const PlanAction& action);
   void evict(const PlanAction& action, const Plan& plan);
@@ -111,6 +112,9 @@ class History {
   std::vector<std::string> complaints_;
   std::vector<std::string> story_;
 };
+
+/// The queues that have an object, with the status that the plan gives them.
+std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan);
 
 /// The plan in a few words, one line an ask.
 std::string short_text(const Plan& plan);

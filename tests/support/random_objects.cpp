@@ -15,6 +15,12 @@
 #include "support/random_schedule.hpp"
 
 namespace makeway {
+namespace {
+
+constexpr std::size_t queue_leaves = 3;
+constexpr std::size_t queue_parents = 2;
+
+}  // namespace
 
 // ---- Names ------------------------------------------------------------------------------------
 
@@ -28,6 +34,10 @@ std::string RandomObjects::pod_name() { return numbered("pod", options_.pods); }
 std::string RandomObjects::group_name() { return numbered("group", options_.groups); }
 std::string RandomObjects::workload_name() { return numbered("workload", options_.workloads); }
 std::string RandomObjects::budget_name() { return numbered("budget", options_.budgets); }
+std::string RandomObjects::queue_name() { return numbered("queue", queue_leaves); }
+std::string RandomObjects::queue_object_name() {
+  return prng_.chance(70) ? queue_name() : numbered("team", queue_parents);
+}
 std::string RandomObjects::template_name() { return numbered("template", 2); }
 
 std::string RandomObjects::class_name() {
@@ -85,6 +95,19 @@ Amounts RandomObjects::amounts(bool of_node) {
   }
   normalize(amounts);
   return amounts;
+}
+
+/// Nothing below the floor; zero stays.
+Quotas RandomObjects::quotas(const Amounts& floor) {
+  Quotas quotas;
+  for (const std::string_view name : {cpu_name, storage_name, memory_name}) {
+    if (prng_.chance(50)) continue;
+    const auto found = std::ranges::find(floor, name, &Amount::resource);
+    const std::int64_t least = found == floor.end() ? 0 : found->amount;
+    quotas.push_back({.resource = std::string(name),
+                      .amount = prng_.chance(30) ? least : std::max(least, amount())});
+  }
+  return quotas;
 }
 
 std::vector<Taint> RandomObjects::taints() {
@@ -148,7 +171,7 @@ PodShape RandomObjects::shape() {
 PodNotes RandomObjects::notes() {
   PodNotes notes;
   if (on(options_.features.priority_classes, 15)) notes.preemption_priority_class = class_name();
-  if (on(options_.features.queues, 15)) notes.queue = numbered("queue", 3);
+  if (on(options_.features.queues, 15)) notes.queue = queue_name();
   if (!on(options_.features.notes, 15)) return notes;
   notes.required_node = node_name();
   notes.evicted_for = "Pod space-0/pod-0";
@@ -223,7 +246,7 @@ Pod RandomObjects::pod(const std::string& namespace_name, const std::string& nam
   pod.labels = labels();
   for (const std::string_view key : {names::queue, names::kueue_queue, names::yunikorn_queue}) {
     if (!on(options_.features.queues, 10)) continue;
-    pod.labels.push_back({.key = std::string(key), .value = numbered("queue", 3)});
+    pod.labels.push_back({.key = std::string(key), .value = queue_name()});
   }
   place(pod);
   prioritize(pod);
@@ -330,7 +353,7 @@ PodGroup RandomObjects::group(const std::string& namespace_name, const std::stri
     group.workload = workload_name();
     if (prng_.chance(70)) group.template_name = template_name();
   }
-  if (on(options_.features.queues, 30)) group.queue = numbered("queue", 3);
+  if (on(options_.features.queues, 30)) group.queue = queue_name();
   if (prng_.chance(50)) group.created = time();
   return group;
 }
@@ -350,6 +373,21 @@ Namespace RandomObjects::namespace_object(const std::string& name) {
   return {.name = name, .labels = labels()};
 }
 
+Queue RandomObjects::queue(const std::string& name) {
+  Queue queue{.name = name, .weight = prng_.between(1, 5)};
+  if (name != "team-0" && prng_.chance(60)) {
+    queue.parent = name == "team-1" ? "team-0" : numbered("team", queue_parents);
+  }
+  if (prng_.chance(30)) queue.uid = fmt::format("uid-{}", prng_.below(1000));
+  if (prng_.chance(30)) queue.priority = priority();
+  queue.reclaimable = prng_.chance(80);
+  if (prng_.chance(40)) queue.guarantee = amounts(false);
+  if (prng_.chance(40)) queue.limit = quotas(queue.guarantee);
+  if (prng_.chance(60)) queue.allocated = quotas({});
+  if (prng_.chance(30)) queue.preempting = amounts(false);
+  return queue;
+}
+
 Removal RandomObjects::removal() {
   const RandomFeatures& features = options_.features;
   const std::uint64_t drawn = prng_.below(100);
@@ -367,11 +405,12 @@ Removal RandomObjects::removal() {
     return {
         .kind = ObjectKind::workload, .namespace_name = namespace_name(), .name = workload_name()};
   }
-  if (drawn < 97) {
+  if (drawn < 96) {
     return {.kind = ObjectKind::disruption_budget,
             .namespace_name = namespace_name(),
             .name = budget_name()};
   }
+  if (drawn < 98) return {.kind = ObjectKind::queue, .name = queue_object_name()};
   if (prng_.chance(50)) return {.kind = ObjectKind::namespace_object, .name = namespace_name()};
   return {.kind = ObjectKind::replica_schedule,
           .namespace_name = namespace_name(),
@@ -399,13 +438,26 @@ RandomClusterOptions random_options(Prng& prng) {
     options.changes = 400;
   }
   RandomFeatures& features = options.features;
-  for (bool* const feature :
-       {&features.removals, &features.partial_updates, &features.dangling, &features.groups,
-        &features.template_groups, &features.workloads, &features.priority_classes,
-        &features.never_preempting, &features.labels, &features.queues, &features.node_selectors,
-        &features.taints, &features.extended_resources, &features.huge_amounts,
-        &features.missing_start_times, &features.leaving, &features.nominations, &features.notes,
-        &features.budgets}) {
+  for (bool* const feature : {&features.removals,
+                              &features.partial_updates,
+                              &features.dangling,
+                              &features.groups,
+                              &features.template_groups,
+                              &features.workloads,
+                              &features.priority_classes,
+                              &features.never_preempting,
+                              &features.labels,
+                              &features.queues,
+                              &features.node_selectors,
+                              &features.taints,
+                              &features.extended_resources,
+                              &features.huge_amounts,
+                              &features.missing_start_times,
+                              &features.leaving,
+                              &features.nominations,
+                              &features.notes,
+                              &features.budgets,
+                              &features.queue_objects}) {
     *feature = coin();
   }
   return options;
@@ -426,6 +478,14 @@ std::vector<Change> referred_objects(RandomObjects& random, const RandomClusterO
   }
   for (std::size_t i = 0; i < options.nodes; ++i) {
     changes.emplace_back(random.node(numbered_name("node", i)));
+  }
+  if (features.queues && features.queue_objects) {
+    for (std::size_t i = 0; i < queue_parents; ++i) {
+      changes.emplace_back(random.queue(numbered_name("team", i)));
+    }
+    for (std::size_t i = 0; i < queue_leaves; ++i) {
+      changes.emplace_back(random.queue(numbered_name("queue", i)));
+    }
   }
   for (std::size_t space = 0; space < options.namespaces; ++space) {
     const std::string name = numbered_name("space", space);
@@ -449,7 +509,10 @@ Change random_upsert(Prng& prng, RandomObjects& random, const RandomFeatures& fe
   if (drawn < 31 && features.workloads) return random.workload(space, random.workload_name());
   if (drawn < 34 && features.budgets) return random.budget(space, random.budget_name());
   if (drawn < 36) return random.namespace_object(space);
-  if (drawn < 39) return random_schedule(prng, space, numbered_name("schedule", prng.below(3)));
+  if (drawn < 38) return random_schedule(prng, space, numbered_name("schedule", prng.below(3)));
+  if (drawn < 40 && features.queues && features.queue_objects) {
+    return random.queue(random.queue_object_name());
+  }
   return random.pod(space, random.pod_name());
 }
 

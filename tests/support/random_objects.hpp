@@ -33,7 +33,8 @@ struct RandomFeatures {
   bool priority_classes = true;
   bool never_preempting = true;
   bool labels = true;
-  bool queues = true;
+  bool queues = true;         ///< Pods and groups name them.
+  bool queue_objects = true;  ///< With `queues`: Queue objects too, in a tree.
   bool node_selectors = true;
   bool taints = true;
   bool extended_resources = true;  ///< They appear one by one in the course of a sequence.
@@ -79,6 +80,8 @@ class RandomObjects {
   PodGroup group(const std::string& namespace_name, const std::string& name);
   Workload workload(const std::string& namespace_name, const std::string& name);
   Namespace namespace_object(const std::string& name);
+  /// Names that begin with "queue" are leaves; their parents are "team-0" and, in it, "team-1".
+  Queue queue(const std::string& name);
   Removal removal();
 
   std::string namespace_name();
@@ -88,6 +91,8 @@ class RandomObjects {
   std::string workload_name();
   std::string class_name();  ///< Built-in ones too.
   std::string budget_name();
+  std::string queue_name();         ///< Of a leaf.
+  std::string queue_object_name();  ///< Of a leaf or a parent.
 
  private:
   bool on(bool feature, std::uint64_t percent) { return feature && prng_.chance(percent); }
@@ -99,6 +104,7 @@ class RandomObjects {
   std::string template_name();
   Labels labels();
   Amounts amounts(bool of_node);
+  Quotas quotas(const Amounts& floor);
   std::int64_t amount();
   std::vector<Taint> taints();
   PodShape shape();

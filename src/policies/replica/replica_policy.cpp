@@ -398,7 +398,8 @@ void ReplicaPhases::search(ReplicaAsk& ask) {
     if (!best) return;
     PlaceCost cost;
     const bool found = victims_->evaluate(best->cost.place, ask.need, cost);
-    CHECK(found && cost.victims == best->cost.victims, "the ranking is out of date");
+    CHECK(found, "the ranking is out of date");
+    CHECK(cost.victims == best->cost.victims, "the ranking is out of date");
     const std::vector<ReplicaIndex> victims(victims_->victims().begin(), victims_->victims().end());
     settle(ask,
            {.place = best->cost.place,

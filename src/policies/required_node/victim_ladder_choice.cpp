@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "base/checked_math.hpp"
+#include "base/wide.hpp"
 #include "engine/required_node.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 
 namespace makeway {
 namespace {
-
-__extension__ using Wide = __int128;
 
 /// part x scale / whole, rounded down; both are positive.
 std::int64_t scaled(std::int64_t part, std::int64_t whole, std::int64_t scale, bool round_up) {

@@ -33,9 +33,14 @@ AskKey ask_key(const Cluster& cluster, PodIndex pod) {
   const PodShape& shape = cluster.shape(pods.shape[pod]);
   const bool selected = !cluster.repelling_pods().empty() || !shape.affinity.empty() ||
                         !shape.anti_affinity.empty() || !shape.spread.empty();
-  return {pods.requests[pod],       pods.shape[pod], selected ? pods.labels[pod] : LabelSetId{0},
-          pods.namespace_name[pod], pods.notes[pod], unit.scheduling_priority,
-          unit.never_preempts};
+  return {pods.requests[pod],
+          pods.shape[pod],
+          selected ? pods.labels[pod] : LabelSetId{0},
+          pods.namespace_name[pod],
+          pods.notes[pod],
+          unit.scheduling_priority,
+          unit.never_preempts,
+          cluster.own<Queue>().empty() ? StringId{0} : unit.queue};
 }
 
 AskClasses::Slot* AskClasses::slot_of(PodIndex pod) {

@@ -21,7 +21,8 @@
 namespace makeway {
 
 /// Equal for pods that are alike in everything that placing them looks at, nominations aside.
-using AskKey = std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool>;
+using AskKey =
+    std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool, StringId>;
 AskKey ask_key(const Cluster& cluster, PodIndex pod);
 
 struct AskClass {

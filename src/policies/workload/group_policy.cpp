@@ -6,14 +6,23 @@
 #include <utility>
 
 #include "model/group_status.hpp"
+#include "policies/queue/queue_room.hpp"
 #include "policies/workload/group_explain.hpp"
 #include "policies/workload/group_plans.hpp"
 #include "policies/workload/group_waits.hpp"
 #include "policies/workload/member_order.hpp"
+#include "policies/workload/queue_victims.hpp"
 #include "policies/workload/waiting.hpp"
 
 namespace makeway {
 namespace {
+
+std::vector<PodIndex> pods_of(std::span<const PodOnNode> places) {
+  std::vector<PodIndex> pods;
+  pods.reserve(places.size());
+  for (const PodOnNode& place : places) pods.push_back(place.pod);
+  return pods;
+}
 
 class GroupDecision {
  public:
@@ -43,6 +52,13 @@ class GroupDecision {
   bool held_by_nominations();
   void preempt();
   std::optional<GroupCandidate> search();
+  enum class Queued : std::uint8_t { now, later };
+  bool keep_to_queue(std::vector<PodOnNode>& places, Queued when) const;
+  bool starts_at_once(std::span<const PodOnNode> places);
+  bool suits_queue(GroupCandidate& candidate);
+  void queue_is_full(std::span<const PodOnNode> places);
+  std::string waits_reason() const;
+  const GroupDomain* domain_around(std::span<const PodOnNode> places) const;
   void note_bound(std::string_view name);
   Time created() const;
   void fill_room_left_by(GroupCandidate& chosen);
@@ -57,9 +73,11 @@ class GroupDecision {
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
   std::optional<GroupCandidate> runner_up_;
-  bool minimum_runs_ = false;  ///< And victims are taken for the minimum only.
-  bool given_apart_ = false;   ///< No domain contains the places that are given.
-  bool modest_ = false;        ///< No member takes room that is nominated to anybody.
+  bool minimum_runs_ = false;     ///< And victims are taken for the minimum only.
+  bool given_apart_ = false;      ///< No domain contains the places that are given.
+  bool modest_ = false;           ///< No member takes room that is nominated to anybody.
+  bool waits_for_queue_ = false;  ///< Nodes have room now.
+  std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
 
 GroupDecision::GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given)
@@ -152,6 +170,12 @@ bool GroupDecision::fits_now() {
       (!cycle_.worlds_differ || now().fit_in_turn(places, MemberFits::Nominations::ignore));
   if (!there) places = places_in(cycle_.worlds_differ ? &now() : nullptr);
   if (places.size() < task_.needed) return false;
+  std::vector<PodOnNode> within = places;
+  if (!keep_to_queue(within, Queued::now)) {
+    if (places.size() >= task_.needed) room_without_queue_ = std::move(places);
+    return false;
+  }
+  places = std::move(within);
   settle(Outcome::fits, places, {});
   ask_.reason = group_fits_reason(ask_, task_.members.size());
   return true;
@@ -178,11 +202,74 @@ bool GroupDecision::fits_later() {
     places = places_in(nullptr);
   }
   modest_ = false;
+  if (places.size() < task_.needed) places = room_without_queue_;
   if (places.size() < task_.needed) return false;
-  const bool at_once = find_leavers(places);
+  std::vector<PodOnNode> within = places;
+  if (!keep_to_queue(within, Queued::later)) {
+    room_without_queue_ = std::move(places);
+    return false;
+  }
+  places = std::move(within);
+  const bool at_once = starts_at_once(places);
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
-  ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : group_waits_reason(ask_);
+  ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
   return true;
+}
+
+std::string GroupDecision::waits_reason() const {
+  return waits_for_queue_ ? queue_waits_reason(ask_, cycle_.queues->name())
+                          : group_waits_reason(ask_);
+}
+
+/// Drops members beyond those that are needed until its queue has room for the rest. False: it has
+/// no room for those.
+bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) const {
+  if (!cycle_.queues) return true;
+  while (true) {
+    const std::vector<PodIndex> coming = pods_of(places);
+    if (when == Queued::now ? cycle_.queues->has_room_now(coming)
+                            : cycle_.queues->has_room_later(coming)) {
+      return true;
+    }
+    if (places.size() <= task_.needed) return false;
+    places.pop_back();
+  }
+}
+
+/// Otherwise says for whom they wait.
+bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
+  if (!find_leavers(places)) return false;
+  const std::vector<PodIndex> coming = pods_of(places);
+  if (!cycle_.queues || cycle_.queues->has_room_now(coming)) return true;
+  waits_for_queue_ = true;
+  ask_.waits_for = cycle_.queues->awaited(coming);
+  return false;
+}
+
+/// A place for each, and enough of its queue gone. False: too little of it may leave.
+bool GroupDecision::suits_queue(GroupCandidate& candidate) {
+  if (!cycle_.queues) return true;
+  const auto fits = [&] {
+    return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
+           keeps_promises(cycle_, candidate.places, {});
+  };
+  const auto try_it = [&] {
+    return add_queue_victims(cycle_, pods_of(candidate.places), ask_.priority, fits,
+                             {.victims = candidate.victims,
+                              .budget_violations = candidate.budget_violations,
+                              .score = candidate.score});
+  };
+  if (try_it()) return true;
+  if (candidate.places.size() <= task_.needed || !task_.given.empty()) return false;
+  candidate.places.resize(task_.needed);
+  return try_it();
+}
+
+void GroupDecision::queue_is_full(std::span<const PodOnNode> places) {
+  ask_.outcome = Outcome::infeasible;
+  ask_.reason = fmt::format("{}, and {}", cycle_.queues->full_text(pods_of(places)),
+                            unit().never_preempts ? "its preemptionPolicy is Never"
+                                                  : "too little of lower priority runs there");
 }
 
 /// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
@@ -292,6 +379,9 @@ bool GroupDecision::held_by_nominations() {
 }
 
 void GroupDecision::preempt() {
+  if (unit().never_preempts && !room_without_queue_.empty()) {
+    return queue_is_full(room_without_queue_);
+  }
   if (unit().never_preempts) {
     const bool proven =
         after_->countable() && !cycle_.anybody_promised() && ask_.bounds_reached.empty();
@@ -302,17 +392,26 @@ void GroupDecision::preempt() {
   }
   if (minimum_runs_) {
     ask_.outcome = Outcome::not_found;
-    ask_.reason =
-        "no place was found for a further member; its minimum runs, so nobody leaves for more "
-        "(workload.evictFor)";
+    ask_.reason = fmt::format("{}; its minimum runs, so nobody leaves for more (workload.evictFor)",
+                              room_without_queue_.empty()
+                                  ? std::string("no place was found for a further member")
+                                  : cycle_.queues->full_text(pods_of(room_without_queue_)));
     return;
   }
-  std::optional<GroupCandidate> chosen = search();
-  if (!chosen) return;
+  std::optional<GroupCandidate> chosen;
+  if (room_without_queue_.empty()) {
+    chosen = search();
+    if (!chosen) return;
+  } else {
+    room_without_queue_.resize(task_.given.empty() ? task_.needed : room_without_queue_.size());
+    chosen =
+        GroupCandidate{.domain = domain_around(room_without_queue_), .places = room_without_queue_};
+  }
+  if (!suits_queue(*chosen)) return queue_is_full(chosen->places);
   if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
   if (task_.given.empty()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.
-  const bool at_once = chosen->victims.pods.empty() && find_leavers(chosen->places);
+  const bool at_once = chosen->victims.pods.empty() && starts_at_once(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
   explain_group_victims(cycle_, *chosen, runner_up_ ? &*runner_up_ : nullptr, ask_);
   const Outcome outcome = !chosen->victims.pods.empty() ? Outcome::preempts
@@ -320,7 +419,7 @@ void GroupDecision::preempt() {
                                                         : Outcome::waits;
   settle(outcome, chosen->places, chosen->victims.pods);
   ask_.reason = outcome == Outcome::fits    ? group_fits_reason(ask_, task_.members.size())
-                : outcome == Outcome::waits ? group_waits_reason(ask_)
+                : outcome == Outcome::waits ? waits_reason()
                                             : group_preempts_reason(ask_, task_.members.size());
 }
 
@@ -374,8 +473,22 @@ void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
   const Scratch::Checkpoint before = world.checkpoint();
   world.remove(chosen.victims.pods);
   for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
+  const std::size_t certain = chosen.places.size();
   fill_free_room(cycle_, manner_of(cycle_), *chosen.domain, *after_, task_.members, chosen.places);
   world.rollback(before);
+  if (!cycle_.queues) return;
+  world.remove(chosen.victims.pods);
+  while (chosen.places.size() > certain && !cycle_.queues->has_room_later(pods_of(chosen.places))) {
+    chosen.places.pop_back();
+  }
+  world.rollback(before);
+}
+
+const GroupDomain* GroupDecision::domain_around(std::span<const PodOnNode> places) const {
+  const auto around = std::ranges::find_if(
+      domains_, [&](const GroupDomain& domain) { return contains(cycle_, domain, places); });
+  CHECK(around != domains_.end(), "places are found inside a domain");
+  return &*around;
 }
 
 void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,

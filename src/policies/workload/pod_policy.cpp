@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "engine/refusals.hpp"
+#include "policies/queue/queue_room.hpp"
 #include "policies/workload/cascades.hpp"
 #include "policies/workload/node_choice.hpp"
 #include "policies/workload/node_ranking.hpp"
 #include "policies/workload/pod_explain.hpp"
+#include "policies/workload/queue_victims.hpp"
 #include "policies/workload/victim_search.hpp"
 #include "policies/workload/waiting.hpp"
 
@@ -42,12 +44,16 @@ class PodPolicy {
 
   void decide(PodFit& after, PodFit* now);
   bool finds_room(PodFit& after, PodFit* now);
+  bool finds_room_now(NodeIndex node);
+  std::span<const PodIndex> self() const { return std::span(&pod_, 1); }
   void place(NodeIndex node) {
     node_ = node;
     ask_.placements = {placement_of(cycle_.cluster, pod_, node)};
   }
   bool held_by_nomination(PodFit& after);
   void preempt(PodFit& after);
+  bool suits_queue(PodFit& after, Candidate& candidate);
+  bool preempt_for_queue(PodFit& after);
   void search_all(PodFit& fit, VictimSearch& search);
   void search_best(PodFit& fit, VictimSearch& search);
   void keep(Candidate candidate);
@@ -57,6 +63,7 @@ class PodPolicy {
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
   void follow_cascades(Cascades& cascades);
   void nothing_works(bool unproven);
+  void queue_is_full();
 
   Cycle& cycle_;
   AskClass* kept_;  ///< Null: the ask is the only one of its kind.
@@ -69,6 +76,7 @@ class PodPolicy {
   bool promised_ = false;        ///< It would fit, but for a promise to somebody else.
   std::vector<Candidate> best_;  ///< Best first.
   NodeIndex node_;
+  NodeIndex room_without_queue_;  ///< A node that has room for it, when its queue has none.
   std::vector<PodIndex> victims_;
 };
 
@@ -100,18 +108,30 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
       ranked ? kept_->room->choose(now) : choose_node(cycle_, after, now, domain_);
   ask_.explanation.nodes_fitting = choice.fitting_now;
   ask_.explanation.alternatives = choice.others;
-  if (choice.now) {
-    ask_.outcome = Outcome::fits;
-    place(*choice.now);
-    ask_.reason = fits_reason(ask_);
-    return true;
+  if (!choice.now && !choice.later) return false;
+  if (cycle_.queues && !cycle_.queues->has_room_later(self())) {
+    room_without_queue_ = choice.now ? *choice.now : *choice.later;
+    return false;
   }
-  if (!choice.later) return false;
+  if (choice.now) return finds_room_now(*choice.now);
   ask_.outcome = Outcome::waits;
   place(*choice.later);
   ask_.waits_for = needed_leavers(cycle_, std::span(&*choice.later, 1),
                                   [&] { return !now->check_unreserved(*choice.later); });
   ask_.reason = waits_reason(ask_);
+  return true;
+}
+
+bool PodPolicy::finds_room_now(NodeIndex node) {
+  place(node);
+  if (!cycle_.queues || cycle_.queues->has_room_now(self())) {
+    ask_.outcome = Outcome::fits;
+    ask_.reason = fits_reason(ask_);
+  } else {
+    ask_.outcome = Outcome::waits;
+    ask_.waits_for = cycle_.queues->awaited(self());
+    ask_.reason = queue_waits_reason(ask_, cycle_.queues->name());
+  }
   return true;
 }
 
@@ -135,7 +155,39 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
   return true;
 }
 
+/// Whether its queue has room for it once the candidate's victims are gone, and others if needed.
+bool PodPolicy::suits_queue(PodFit& after, Candidate& candidate) {
+  const auto fits = [&] {
+    return !after.check(candidate.node) && keeps_promises(cycle_, pod_, candidate.node, {});
+  };
+  return add_queue_victims(cycle_, self(), ask_.priority, fits,
+                           {.victims = candidate.victims,
+                            .budget_violations = candidate.budget_violations,
+                            .score = candidate.score});
+}
+
+/// A node has room, its queue has not. False: no more than that can be done.
+bool PodPolicy::preempt_for_queue(PodFit& after) {
+  Candidate candidate{.node = room_without_queue_};
+  if (unit().never_preempts || !suits_queue(after, candidate)) return false;
+  if (waits_out_delay(cycle_, cycle_.cluster.pods().created[pod_], ask_)) return true;
+  best_.insert(best_.begin(), std::move(candidate));
+  place(room_without_queue_);
+  ask_.outcome = Outcome::preempts;
+  victims_ = best_.front().victims.pods;
+  ask_.score = best_.front().score;
+  explain_candidates(cycle_, best_, ask_);
+  ask_.reason = fmt::format("{} of lower priority must leave queue {}",
+                            counted(static_cast<std::int64_t>(ask_.victims.size()), "pod"),
+                            cycle_.queues->name());
+  return true;
+}
+
 void PodPolicy::preempt(PodFit& after) {
+  if (room_without_queue_.exists()) {
+    if (!preempt_for_queue(after)) queue_is_full();
+    return;
+  }
   const VictimChoiceRule rule = cycle_.configuration.workload.victim_choice;
   Cascades cascades(cycle_, after);
   // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
@@ -151,6 +203,7 @@ void PodPolicy::preempt(PodFit& after) {
   if (cascades.bound_reached()) {
     ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
   }
+  if (cycle_.queues && !suits_queue(after, best_.front())) return queue_is_full();
   const Candidate& chosen = best_.front();
   ask_.outcome = Outcome::preempts;
   place(chosen.node);
@@ -236,6 +289,14 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
   std::ranges::stable_sort(
       best_, [](const Candidate& a, const Candidate& b) { return compare(a.score, b.score) < 0; });
   if (best_.size() > kept_max()) best_.resize(kept_max());
+}
+
+void PodPolicy::queue_is_full() {
+  ask_.outcome = Outcome::infeasible;
+  ask_.reason = fmt::format("{}, and {}", cycle_.queues->full_text(self()),
+                            unit().never_preempts ? "its preemptionPolicy is Never"
+                                                  : "too little of lower priority runs there");
+  ask_.placements.clear();
 }
 
 void PodPolicy::nothing_works(bool unproven) {

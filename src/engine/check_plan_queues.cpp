@@ -1,0 +1,456 @@
+// The queue stage of a plan (SPEC section 3, docs/decisions/0008-queues.md): its table, its moves,
+// its asks and their victims, against NaiveQueues.
+//
+// Which law
+//   1  evicts although there is unused room for the claim
+//   3  a queue gets or keeps another amount than it should; who must lose does not
+//   4  a victim that its queue need not lose
+//   8  more is handed out than there is
+//   9  what the plan says about itself: the table, the moves, who asks, why somebody leaves
+// That victims may leave at all, leave whole and once, is judged with all other victims.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "engine/check_plan_hearing.hpp"
+#include "engine/naive_queues.hpp"
+
+namespace makeway {
+namespace {
+
+std::string text_of(const NaiveQueue& queue) { return fmt::format("Queue {}", queue.name); }
+
+// ---- The table and the moves --------------------------------------------------------------------
+
+class TableJudge {
+ public:
+  explicit TableJudge(Hearing& hearing) : hearing_(hearing), queues_(*hearing.queues) {}
+
+  void judge() {
+    if (!names_agree()) return;
+    for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+      judge_queue(queues_.queues[at], hearing_.plan.queues[at]);
+    }
+    for (std::size_t column = 0; column < queues_.resources.size(); ++column) judge_sums(column);
+    judge_moves();
+  }
+
+ private:
+  void report(int law, const NaiveQueue& queue, std::string text) {
+    hearing_.breaches.add(law, text_of(queue), std::move(text));
+  }
+  std::string_view resource(std::size_t column) const {
+    return hearing_.cluster.resources().name(queues_.resources[column]);
+  }
+
+  bool names_agree();
+  void judge_queue(const NaiveQueue& queue, const PlanQueue& told);
+  void judge_share(const NaiveQueue& queue, const NaiveShare& share, const PlanQueueShare& told);
+  void judge_sums(std::size_t column);
+  void judge_moves();
+  void judge_balance();
+
+  Hearing& hearing_;
+  const NaiveQueues& queues_;
+};
+
+bool TableJudge::names_agree() {
+  const bool agree = std::ranges::equal(hearing_.plan.queues, queues_.queues, {}, &PlanQueue::name,
+                                        &NaiveQueue::name);
+  if (!agree) hearing_.breaches.add(9, "", "the plan does not list the queues that there are");
+  return agree;
+}
+
+void TableJudge::judge_queue(const NaiveQueue& queue, const PlanQueue& told) {
+  if (std::tie(told.parent, told.weight, told.leaf) !=
+      std::tie(queue.parent, queue.weight, queue.leaf)) {
+    report(9, queue, "its parent or weight is another one");
+  }
+  const bool same = told.shares.size() == queue.shares.size();
+  for (std::size_t column = 0; column < queue.shares.size(); ++column) {
+    if (!same || told.shares[column].resource != resource(column)) {
+      return report(9, queue, "it does not list the resources that are divided");
+    }
+    judge_share(queue, queue.shares[column], told.shares[column]);
+  }
+}
+
+void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
+                             const PlanQueueShare& told) {
+  const auto compare = [&](int law, std::string_view what, std::int64_t said, std::int64_t truth) {
+    if (said == truth) return;
+    report(law, queue, fmt::format("its {} {} is {}, not {}", told.resource, what, truth, said));
+  };
+  compare(9, "deserved", told.deserved, share.deserved);
+  compare(9, "allocated before", told.allocated_before, share.before);
+  compare(9, "used", told.used, share.used);
+  compare(9, "leaving", told.leaving, share.leaving);
+  compare(9, "demand", told.demand, share.demand());
+  if (!queues_.exact) return;
+  compare(3, "allocated", told.allocated, share.allocated);
+  compare(3, "preempting", told.preempting, share.preempting);
+}
+
+/// Nothing is handed out twice, and nobody leaves for what lies idle. What nodes that went away
+/// leave behind may be more than there is; it does not grow.
+void TableJudge::judge_sums(std::size_t column) {
+  std::int64_t handed_out = 0;
+  std::int64_t kept = 0;
+  std::int64_t held = 0;
+  std::int64_t coming = 0;
+  for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+    const NaiveQueue& queue = queues_.queues[at];
+    if (!queue.leaf) continue;
+    const auto& shares = hearing_.plan.queues[at].shares;
+    if (shares.size() <= column) return;
+    const PlanQueueShare& told = shares[column];
+    const std::int64_t stays =
+        std::min(queue.shares[column].before,
+                 std::max(queue.shares[column].used, queue.shares[column].deserved));
+    handed_out += told.allocated + told.preempting;
+    kept += stays;
+    held += std::max(told.allocated, told.used);
+    coming += told.preempting;
+    if (told.allocated < 0 || told.preempting < 0) report(8, queue, "it has less than nothing");
+  }
+  const std::int64_t total = queues_.totals[column];
+  if (handed_out > std::max(total, kept)) {
+    hearing_.breaches.add(8, "",
+                          fmt::format("{} {} is allocated or preempting, and there is {}",
+                                      handed_out, resource(column), total));
+  }
+  if (coming > 0 && held < total) {
+    hearing_.breaches.add(1, "",
+                          fmt::format("queues wait for {} {}, and {} of it is unused", coming,
+                                      resource(column), total - held));
+  }
+}
+
+void TableJudge::judge_moves() {
+  for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
+    if (move.amount > 0) continue;
+    hearing_.breaches.add(9, "", fmt::format("a move of {} {}", move.amount, move.resource));
+  }
+  judge_balance();
+  if (!queues_.exact) return;
+  // Of room that moves at once only the sums are settled; who makes whom wait is.
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> open;
+  for (const PlanQueueMove& move : queues_.moves) {
+    if (!move.at_once) open[{move.resource, move.from, move.to}] += move.amount;
+  }
+  for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
+    if (!move.at_once) open[{move.resource, move.from, move.to}] -= move.amount;
+  }
+  for (const auto& [key, amount] : open) {
+    const auto& [resource, from, to] = key;
+    if (amount == 0) continue;
+    hearing_.breaches.add(
+        9, "",
+        fmt::format("{} {} too {} moves later from {} to {}", amount > 0 ? amount : -amount,
+                    resource, amount > 0 ? "little" : "much", from.empty() ? "nobody" : from,
+                    to.empty() ? "nobody" : to));
+  }
+}
+
+/// What the table says has changed is what the moves say.
+void TableJudge::judge_balance() {
+  std::map<std::pair<std::string, std::string>, std::int64_t> allocated;
+  std::map<std::pair<std::string, std::string>, std::int64_t> preempting;
+  for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
+    allocated[{move.from, move.resource}] -= move.amount;
+    (move.at_once ? allocated : preempting)[{move.to, move.resource}] += move.amount;
+  }
+  for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+    if (!queues_.queues[at].leaf) continue;
+    for (const PlanQueueShare& told : hearing_.plan.queues[at].shares) {
+      const std::pair key(queues_.queues[at].name, told.resource);
+      if (told.allocated - told.allocated_before == allocated[key] &&
+          told.preempting == preempting[key]) {
+        continue;
+      }
+      report(9, queues_.queues[at],
+             fmt::format("the moves of {} are not what changes its share", told.resource));
+    }
+  }
+}
+
+// ---- Asks and victims ---------------------------------------------------------------------------
+
+class QueueAskJudge {
+ public:
+  explicit QueueAskJudge(Hearing& hearing)
+      : hearing_(hearing),
+        cluster_(hearing.cluster),
+        queues_(*hearing.queues),
+        rules_(hearing.cluster, hearing.configuration, hearing.plan.now) {
+    for (const HeardAsk& ask : hearing.asks) {
+      if (ask.entry->kind == AskKind::queue) asks_[ask.entry->name] = &ask;
+    }
+    for (const auto& [name, ask] : asks_) {
+      for (const HeardVictim& victim : ask->victims) {
+        const std::size_t from = queues_.queue_of(victim.pod);
+        const bool is_new = victims_.try_emplace(victim.pod, ask).second;
+        if (is_new && from != NaiveQueues::none) lost_[from].push_back(victim.pod);
+      }
+    }
+    for (const PlanQueueMove& move : hearing.plan.queue_moves) {
+      // At once too: what the receiver's own pods hold already may be paid for by others' pods.
+      if (!move.at_once || !move.to.empty()) taken_.emplace(move.from, move.resource, move.to);
+    }
+  }
+
+  void judge() {
+    judge_order();
+    for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+      if (!queues_.queues[at].leaf) continue;
+      judge_ask(at);
+      judge_losses(at);
+    }
+    for (const auto& [pod, ask] : victims_) judge_cause(pod, *ask);
+  }
+
+ private:
+  using Row = std::vector<std::int64_t>;
+
+  void report(int law, std::size_t queue, std::string text) {
+    hearing_.breaches.add(law, text_of(queues_.queues[queue]), std::move(text));
+  }
+  /// As the plan says it: whether that is right is judged above.
+  const PlanQueueShare& told(std::size_t queue, std::size_t column) const {
+    return hearing_.plan.queues[queue].shares[column];
+  }
+  const NaiveShare& share(std::size_t queue, std::size_t column) const {
+    return queues_.queues[queue].shares[column];
+  }
+  std::string_view resource(std::size_t column) const {
+    return cluster_.resources().name(queues_.resources[column]);
+  }
+  std::size_t columns() const { return queues_.resources.size(); }
+
+  void judge_order();
+  void judge_ask(std::size_t queue);
+  void judge_outcome(std::size_t queue, const PlanAsk& entry);
+  void judge_form(std::size_t queue, const PlanAsk& entry);
+  void judge_losses(std::size_t queue);
+  void judge_enough(std::size_t queue, const Row& needed, const Row& freed);
+  void judge_cause(PodIndex pod, const HeardAsk& ask);
+  bool governed(const NaiveCandidate& candidate) const;
+  Row sum(const std::vector<PodIndex>& pods) const;
+
+  Hearing& hearing_;
+  const Cluster& cluster_;
+  const NaiveQueues& queues_;
+  EvictionRules rules_;
+  std::map<std::string, const HeardAsk*> asks_;        ///< By queue.
+  std::map<PodIndex, const HeardAsk*> victims_;        ///< Of queues.
+  std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
+  /// Giver, resource and receiver of what moves later, or from hand to hand.
+  std::set<std::tuple<std::string, std::string, std::string>> taken_;
+};
+
+/// Queues come before everybody else, by name.
+void QueueAskJudge::judge_order() {
+  std::string last;
+  bool others = false;
+  for (const PlanAsk& entry : hearing_.plan.asks) {
+    if (entry.kind != AskKind::queue) {
+      others = true;
+      continue;
+    }
+    if (others || entry.name < last) {
+      hearing_.breaches.add(9, ask_text(entry), "queues ask before everybody else, by name");
+    }
+    last = entry.name;
+  }
+}
+
+void QueueAskJudge::judge_ask(std::size_t queue) {
+  bool must = false;
+  bool may = false;
+  for (std::size_t column = 0; column < columns(); ++column) {
+    const NaiveShare& each = share(queue, column);
+    const std::int64_t claim = each.deserved - each.kept;
+    must = must || each.over_before() > 0 || claim > queues_.tolerance(queue, column);
+    may = may || must || claim > 0 || each.used > each.before;
+  }
+  // Who only makes up for nodes that went away has nobody else to tell it under.
+  for (std::size_t column = 0; column < columns() && !may; ++column) {
+    may = taken_.contains({queues_.queues[queue].name, std::string(resource(column)), ""});
+  }
+  const auto ask = asks_.find(queues_.queues[queue].name);
+  if (ask == asks_.end()) {
+    if (must) report(9, queue, "it claims something or is over its allocation, and does not ask");
+    return;
+  }
+  if (!may) report(9, queue, "it asks, and claims nothing");
+  judge_form(queue, *ask->second->entry);
+  judge_outcome(queue, *ask->second->entry);
+}
+
+void QueueAskJudge::judge_form(std::size_t queue, const PlanAsk& entry) {
+  if (!entry.namespace_name.empty()) report(9, queue, "it has a namespace");
+  if (!entry.placements.empty()) report(3, queue, "it has a place, and queues need none");
+  if (entry.outcome != Outcome::preempts && !entry.victims.empty()) {
+    report(3, queue,
+           fmt::format("it has victims, and its outcome is {}", choice_name(entry.outcome)));
+  }
+  if (entry.outcome == Outcome::preempts && entry.victims.empty()) {
+    report(3, queue, "it preempts without a victim");
+  }
+}
+
+void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
+  bool coming = false;
+  bool open = false;
+  bool rounding = false;
+  bool stuck = false;
+  bool goes = false;
+  for (std::size_t column = 0; column < columns(); ++column) {
+    const PlanQueueShare& each = told(queue, column);
+    const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
+    const std::int64_t claim = each.deserved - share(queue, column).kept;
+    coming = coming || each.preempting > 0;
+    open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
+    rounding = rounding || (claim > 0 && unmet > 0);
+    stuck = stuck || each.used - each.leaving > each.allocated;
+    goes = goes || each.used > each.allocated_before;
+  }
+  std::set<Outcome> right;
+  if (!entry.victims.empty()) {
+    right = {Outcome::preempts};
+  } else if (coming) {
+    right = {Outcome::waits};
+  } else if (open || stuck) {
+    right = {Outcome::infeasible, Outcome::not_found};
+  } else {
+    right = {Outcome::fits};
+    if (rounding) right.insert({Outcome::infeasible, Outcome::not_found});
+    if (goes) right.insert(Outcome::waits);
+  }
+  if (right.contains(entry.outcome)) return;
+  report(3, queue,
+         fmt::format("its outcome is {}, not {}", choice_name(*right.begin()),
+                     choice_name(entry.outcome)));
+}
+
+QueueAskJudge::Row QueueAskJudge::sum(const std::vector<PodIndex>& pods) const {
+  Row total(columns());
+  for (const PodIndex pod : pods) {
+    const Row row = queues_.requests(pod);
+    for (std::size_t column = 0; column < row.size(); ++column) total[column] += row[column];
+  }
+  return total;
+}
+
+bool QueueAskJudge::governed(const NaiveCandidate& candidate) const {
+  if (hearing_.configuration.budgets.mode != BudgetMode::strict) return false;
+  const std::vector<const DisruptionBudget*> budgets = cluster_.budgets();
+  return std::ranges::any_of(candidate.pods, [&](PodIndex pod) {
+    return std::ranges::any_of(budgets,
+                               [&](const auto* budget) { return rules_.governed(pod, *budget); });
+  });
+}
+
+/// Who leaves the queue is enough and not too much (laws 3 and 4).
+void QueueAskJudge::judge_losses(std::size_t queue) {
+  Row needed(columns());
+  for (std::size_t column = 0; column < columns(); ++column) {
+    const PlanQueueShare& each = told(queue, column);
+    const std::int64_t need = each.used - each.leaving - each.allocated;
+    needed[column] = std::clamp<std::int64_t>(need, 0, share(queue, column).movable);
+  }
+  std::vector<PodIndex> away;
+  std::map<UnitIndex, std::vector<PodIndex>> whole;
+  std::vector<std::vector<PodIndex>> units;
+  for (const PodIndex pod : lost_[queue]) {
+    if (rules_.leaving(pod)) continue;
+    away.push_back(pod);
+    const UnitIndex index = cluster_.pods().unit[pod];
+    const Unit& unit = cluster_.units()[index];
+    if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {
+      whole[index].push_back(pod);
+    } else {
+      units.push_back({pod});
+    }
+  }
+  for (auto& [index, pods] : whole) units.push_back(std::move(pods));
+  const Row freed = sum(away);
+  judge_enough(queue, needed, freed);
+  if (waives(hearing_.configuration, WaivedLaw::law_4)) return;
+  for (const std::vector<PodIndex>& unit : units) {
+    const Row row = sum(unit);
+    bool matters = false;
+    for (std::size_t column = 0; column < columns(); ++column) {
+      matters = matters || (needed[column] > 0 && freed[column] - row[column] < needed[column] &&
+                            row[column] > 0);
+    }
+    if (matters) continue;
+    report(4, queue,
+           fmt::format("victim {} need not leave: the queue is within its allocation beside it",
+                       cluster_.pod_key(unit.front())));
+  }
+}
+
+/// Strict budgets may keep some of those who are governed.
+void QueueAskJudge::judge_enough(std::size_t queue, const Row& needed, const Row& freed) {
+  for (std::size_t column = 0; column < columns(); ++column) {
+    if (freed[column] >= needed[column]) continue;
+    const bool somebody = std::ranges::any_of(queues_.candidates, [&](const NaiveCandidate& each) {
+      return each.queue == queue && !victims_.contains(each.pods.front()) && !governed(each) &&
+             sum(each.pods)[column] > 0;
+    });
+    if (!somebody) continue;
+    report(3, queue,
+           fmt::format("it must lose {} {}, and loses {}", needed[column], resource(column),
+                       freed[column]));
+  }
+}
+
+/// Told under the queue itself when it was over before, else under one that takes what it holds.
+void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
+  const std::size_t from = queues_.queue_of(pod);
+  if (from == NaiveQueues::none) {
+    return hearing_.breaches.add(9, ask.text,
+                                 fmt::format("victim {} is of no queue", cluster_.pod_key(pod)));
+  }
+  const std::string& loser = queues_.queues[from].name;
+  // A group of mode `all` leaves whole: what it holds is what counts.
+  const Row held = sum(rules_.leaves_with(pod));
+  bool fine = false;
+  for (std::size_t column = 0; column < columns(); ++column) {
+    if (held[column] <= 0) continue;
+    fine = fine || (loser == ask.entry->name && share(from, column).over_before() > 0);
+    // What makes up for nodes that went away goes to nobody, on behalf of who asked.
+    const std::string name(resource(column));
+    fine = fine || taken_.contains({loser, name, ask.entry->name}) ||
+           taken_.contains({loser, name, ""});
+  }
+  if (fine) return;
+  hearing_.breaches.add(
+      9, ask.text,
+      fmt::format("victim {} of queue {} makes no room for it", cluster_.pod_key(pod), loser));
+}
+
+}  // namespace
+
+void judge_queues(Hearing& hearing) {
+  const NaiveQueues& queues = *hearing.queues;
+  if (!queues.on()) {
+    if (!hearing.plan.queues.empty() || !hearing.plan.queue_moves.empty()) {
+      hearing.breaches.add(9, "", "the plan speaks of queues, and there are none");
+    }
+    return;
+  }
+  TableJudge(hearing).judge();
+  const bool complete = hearing.plan.queues.size() == queues.queues.size() &&
+                        std::ranges::all_of(hearing.plan.queues, [&](const PlanQueue& queue) {
+                          return queue.shares.size() == queues.resources.size();
+                        });
+  if (complete) QueueAskJudge(hearing).judge();
+}
+
+}  // namespace makeway

@@ -1,0 +1,459 @@
+#include "engine/naive_queue_stage.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace makeway {
+
+// ---- Division -----------------------------------------------------------------------------------
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+/// A level as a fraction.
+struct Level {
+  Wide amount = 0;
+  Wide weight = 1;
+
+  friend bool operator<(const Level& a, const Level& b) {
+    return a.amount * b.weight < b.amount * a.weight;
+  }
+};
+
+Level level_of(std::int64_t amount, const NaiveClaimant& claimant) {
+  return {.amount = amount, .weight = claimant.weight};
+}
+
+/// Whether the shares at this level add up to the amount or more.
+bool reaches(const std::vector<NaiveClaimant>& claimants, const Level& level, Wide amount) {
+  Wide sum = 0;
+  for (const NaiveClaimant& each : claimants) {
+    const Wide wanted = std::max(each.weight * level.amount, each.floor * level.weight);
+    sum += std::min(wanted, each.cap * level.weight);
+  }
+  return sum >= amount * level.weight;
+}
+
+/// In proportion to the weights, rounded by largest fraction.
+void hand_out(Wide amount, const std::vector<std::pair<std::size_t, Wide>>& weights,
+              std::vector<NaivePortion>& portions) {
+  Wide whole = 0;
+  for (const auto& [at, weight] : weights) whole += weight;
+  if (whole == 0) return;
+  std::vector<std::pair<Wide, std::size_t>> fractions;  // Negative: the largest come first.
+  Wide left = amount;
+  for (const auto& [at, weight] : weights) {
+    portions[at].amount = static_cast<std::int64_t>(amount * weight / whole);
+    portions[at].rounded = amount * weight % whole != 0;
+    left -= portions[at].amount;
+    fractions.emplace_back(-(amount * weight % whole), at);
+  }
+  std::ranges::sort(fractions);
+  for (std::size_t next = 0; left > 0; ++next, --left) {
+    ++portions[fractions[next].second].amount;
+  }
+}
+
+}  // namespace
+
+std::vector<NaivePortion> naive_division(std::int64_t total,
+                                         const std::vector<NaiveClaimant>& claimants) {
+  std::vector<NaivePortion> portions(claimants.size());
+  Wide floors = 0;
+  Wide caps = 0;
+  std::vector<Level> levels;
+  std::vector<std::pair<std::size_t, Wide>> floors_of;
+  for (std::size_t at = 0; at < claimants.size(); ++at) {
+    const NaiveClaimant& each = claimants[at];
+    floors += each.floor;
+    caps += each.cap;
+    floors_of.emplace_back(at, each.floor);
+    levels.push_back(level_of(each.floor, each));
+    if (each.cap != NaiveClaimant::no_cap) levels.push_back(level_of(each.cap, each));
+  }
+  if (floors > total) {
+    hand_out(total, floors_of, portions);
+    return portions;
+  }
+  const Wide target = std::min<Wide>(total, caps);
+  std::ranges::sort(levels, [](const Level& a, const Level& b) { return a < b; });
+  const auto reached = std::ranges::partition_point(
+      levels, [&](const Level& level) { return !reaches(claimants, level, target); });
+  Wide left = target;
+  std::vector<std::pair<std::size_t, Wide>> open;
+  for (std::size_t at = 0; at < claimants.size(); ++at) {
+    const NaiveClaimant& each = claimants[at];
+    const bool beyond = reached == levels.end();
+    const bool capped =
+        each.cap != NaiveClaimant::no_cap && (beyond || level_of(each.cap, each) < *reached);
+    if (capped) {
+      portions[at].amount = each.cap;
+    } else if (!beyond && !(level_of(each.floor, each) < *reached)) {
+      portions[at].amount = each.floor;
+    } else {
+      open.emplace_back(at, each.weight);
+      continue;
+    }
+    left -= portions[at].amount;
+  }
+  hand_out(left, open, portions);
+  return portions;
+}
+
+namespace {
+
+/// Divides one resource, from the roots down.
+class Tree {
+ public:
+  Tree(NaiveQueues& queues, const Cluster& cluster, const Configuration& configuration,
+       std::size_t column)
+      : queues_(queues),
+        cluster_(cluster),
+        by_demand_(configuration.queue.division == Division::max_min),
+        column_(column),
+        claimants_(queues.queues.size()) {}
+
+  void divide() {
+    std::vector<std::size_t> roots;
+    for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+      if (queues_.queues[at].parent.empty()) roots.push_back(at);
+    }
+    for (const std::size_t root : roots) find_bounds(root);
+    divide(queues_.totals[column_], roots);
+  }
+
+ private:
+  std::int64_t stated(const std::vector<Amount>& amounts, std::int64_t missing) const {
+    const std::string_view name = cluster_.resources().name(queues_.resources[column_]);
+    const auto at = std::ranges::find(amounts, name, &Amount::resource);
+    return at == amounts.end() ? missing : at->amount;
+  }
+
+  void find_bounds(std::size_t at) {
+    const NaiveQueue& queue = queues_.queues[at];
+    const auto object = cluster_.own<Queue>().find({"", queue.name});
+    const bool known = object != cluster_.own<Queue>().end();
+    const std::int64_t limit =
+        known ? stated(object->second.limit, NaiveClaimant::no_cap) : NaiveClaimant::no_cap;
+    Wide floor = known ? stated(object->second.guarantee, 0) : 0;
+    Wide cap = NaiveClaimant::no_cap;
+    if (!queue.leaf) {
+      Wide floors = 0;
+      cap = 0;
+      for (const std::size_t child : queue.children) {
+        find_bounds(child);
+        floors += claimants_[child].floor;
+        cap += claimants_[child].cap;
+      }
+      floor = std::max(floor, floors);
+      floor = std::min<Wide>(floor, limit);
+      cap = std::max(floor, std::min<Wide>(cap, limit));
+    } else {
+      floor = std::min<Wide>(floor, limit);
+      cap = limit;
+      if (by_demand_) cap = std::min<Wide>(cap, queue.shares[column_].demand());
+      cap = std::max(cap, floor);
+    }
+    claimants_[at] = {.weight = queue.weight,
+                      .floor = static_cast<std::int64_t>(floor),
+                      .cap = static_cast<std::int64_t>(std::min<Wide>(cap, NaiveClaimant::no_cap))};
+  }
+
+  void divide(std::int64_t total, const std::vector<std::size_t>& among) {
+    std::vector<NaiveClaimant> claimants;
+    for (const std::size_t at : among) claimants.push_back(claimants_[at]);
+    const std::vector<NaivePortion> portions = naive_division(total, claimants);
+    for (std::size_t i = 0; i < among.size(); ++i) {
+      NaiveQueue& queue = queues_.queues[among[i]];
+      queue.shares[column_].deserved = portions[i].amount;
+      queue.shares[column_].rounded = portions[i].rounded;
+      if (!queue.leaf) divide(portions[i].amount, queue.children);
+    }
+  }
+
+  NaiveQueues& queues_;
+  const Cluster& cluster_;
+  bool by_demand_;
+  std::size_t column_;
+  std::vector<NaiveClaimant> claimants_;
+};
+
+// ---- The preemption stage -----------------------------------------------------------------------
+
+/// One resource, step by step as the decision page numbers them.
+class Stage {
+ public:
+  Stage(NaiveQueues& queues, const Configuration& configuration, std::size_t column,
+        std::string resource)
+      : queues_(queues),
+        settings_(configuration.queue),
+        column_(column),
+        resource_(std::move(resource)) {}
+
+  void run() {
+    for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+      if (queues_.queues[at].leaf) leaves_.push_back(at);
+    }
+    give_back();
+    cut_promises();
+    for (const std::size_t at : leaves_) share(at).kept = share(at).allocated;
+    find_room();
+    find_receivers();
+    find_givers();
+    serve();
+  }
+
+ private:
+  struct Giver {
+    std::size_t queue = 0;
+    std::int64_t most = 0;
+  };
+
+  NaiveShare& share(std::size_t queue) { return queues_.queues[queue].shares[column_]; }
+  const std::string& name(std::size_t queue) const { return queues_.queues[queue].name; }
+  std::int64_t claim(std::size_t queue) {
+    return share(queue).deserved - share(queue).allocated - taken_[queue].sum;
+  }
+
+  void move(const std::string& from, const std::string& to, std::int64_t amount, bool at_once) {
+    if (amount <= 0) return;
+    queues_.moves.push_back(
+        {.resource = resource_, .from = from, .to = to, .amount = amount, .at_once = at_once});
+  }
+
+  void give_back() {  // 1
+    for (const std::size_t at : leaves_) {
+      NaiveShare& each = share(at);
+      each.allocated = std::min(each.before, std::max(each.used, each.deserved));
+      move(name(at), "", each.before - each.allocated, true);
+    }
+  }
+
+  /// Where more is allocated than there is, what nobody uses is no promise.
+  void cut_promises() {
+    Wide above = -Wide{queues_.totals[column_]};
+    for (const std::size_t at : leaves_) above += share(at).allocated;
+    std::vector<std::size_t> unused = leaves_;
+    std::erase_if(unused, [this](std::size_t at) { return share(at).allocated <= share(at).used; });
+    std::ranges::stable_sort(unused, [this](std::size_t a, std::size_t b) {
+      const std::int64_t first = share(a).allocated - share(a).used;
+      const std::int64_t second = share(b).allocated - share(b).used;
+      return first != second ? first > second : name(a) < name(b);
+    });
+    for (const std::size_t at : unused) {
+      if (above <= 0) return;
+      const Wide cut = std::min<Wide>(above, share(at).allocated - share(at).used);
+      above -= cut;
+      share(at).allocated -= static_cast<std::int64_t>(cut);
+      move(name(at), "", static_cast<std::int64_t>(cut), true);
+    }
+  }
+
+  void find_room() {  // 2
+    Wide held = 0;
+    Wide allocated = 0;
+    for (const std::size_t at : leaves_) {
+      held += std::max(share(at).allocated, share(at).used);
+      allocated += share(at).allocated;
+    }
+    const Wide total = queues_.totals[column_];
+    const Wide now = total - held;
+    const Wide coming = total - allocated - std::max<Wide>(now, 0);
+    now_ = static_cast<std::int64_t>(std::max<Wide>(now, 0));
+    pool_ = static_cast<std::int64_t>(std::max<Wide>(now, 0) + std::max<Wide>(coming, 0));
+    missing_ = static_cast<std::int64_t>(std::max<Wide>(-coming, 0));
+  }
+
+  void find_receivers() {  // 3
+    for (const std::size_t at : leaves_) {
+      if (share(at).deserved > share(at).allocated) receivers_.push_back(at);
+    }
+    std::ranges::stable_sort(receivers_, [this](std::size_t a, std::size_t b) {
+      for (const ReceiverKey key : settings_.receiver_keys) {
+        const std::int32_t first = queues_.queues[a].priority;
+        const std::int32_t second = queues_.queues[b].priority;
+        if (key == ReceiverKey::priority && first != second) return first > second;
+        // (D - A) / D by largest: the smaller A / D.
+        const Wide left = Wide{share(a).allocated} * share(b).deserved;
+        const Wide right = Wide{share(b).allocated} * share(a).deserved;
+        if (key == ReceiverKey::ratio && left != right) return left < right;
+      }
+      return name(a) < name(b);
+    });
+  }
+
+  void find_givers() {  // 4 and 5
+    for (const std::size_t at : leaves_) {
+      const NaiveShare& each = share(at);
+      const std::int64_t most = std::min(each.used, each.allocated) - each.deserved;
+      if (most <= queues_.tolerance(at, column_) || !queues_.queues[at].reclaimable) continue;
+      // Down to what stays when everybody has left who is leaving or may be made to.
+      const std::int64_t stays = each.used - each.leaving - each.movable;
+      const std::int64_t can = std::min(most, each.allocated - stays);
+      if (can > 0) givers_.push_back({.queue = at, .most = can});
+    }
+    std::ranges::stable_sort(givers_, [this](const Giver& a, const Giver& b) {
+      const NaiveShare& first = share(a.queue);
+      const NaiveShare& second = share(b.queue);
+      const bool nothing = first.deserved == 0;
+      if (nothing != (second.deserved == 0)) return nothing;
+      if (nothing && first.used != second.used) return first.used > second.used;
+      const Wide left = Wide{first.used} * second.deserved;
+      const Wide right = Wide{second.used} * first.deserved;
+      if (left != right) return left > right;
+      return name(a.queue) < name(b.queue);
+    });
+  }
+
+  /// What its own pods hold above its allocation, and will go on holding, is its own first.
+  void take_what_it_uses(std::size_t receiver) {
+    const NaiveShare& own = share(receiver);
+    take_room(receiver, std::max<std::int64_t>(0, own.used - own.leaving - own.allocated));
+  }
+
+  /// Of room that is there or comes.
+  void take_room(std::size_t receiver, std::int64_t most) {
+    const std::int64_t amount = std::min({claim(receiver), most, pool_});
+    pool_ -= amount;
+    taken_[receiver].sum += amount;
+    taken_[receiver].room += amount;
+  }
+
+  void take_from_givers(std::size_t receiver) {
+    std::int64_t wanted = claim(receiver);
+    if (wanted <= queues_.tolerance(receiver, column_)) return;
+    std::int64_t all = 0;
+    for (const Giver& giver : givers_) all += giver.most;
+    if (all <= missing_) return;  // Nobody would get anything.
+    for (Giver& giver : givers_) {
+      const std::int64_t given = std::min(giver.most, wanted + missing_);
+      const std::int64_t made_up = std::min(given, missing_);
+      giver.most -= given;
+      missing_ -= made_up;
+      wanted -= given - made_up;
+      share(giver.queue).allocated -= given;
+      move(name(giver.queue), "", made_up, false);
+      if (given == made_up) continue;
+      taken_[receiver].sum += given - made_up;
+      taken_[receiver].given.push_back({.queue = giver.queue, .most = given - made_up});
+    }
+  }
+
+  /// Which part of what was taken is allocated at once: as much as the queue's pods hold already,
+  /// then room that is there.
+  void settle() {
+    for (const std::size_t at : receivers_) {
+      std::int64_t held = std::max<std::int64_t>(0, share(at).used - share(at).allocated);
+      const std::int64_t from_room = std::min(held, taken_[at].room);
+      taken_[at].room -= from_room;
+      held -= from_room;
+      give(at, "", from_room, true);
+      for (Giver& giver : taken_[at].given) {
+        const std::int64_t piece = std::min(held, giver.most);
+        held -= piece;
+        giver.most -= piece;
+        give(at, name(giver.queue), piece, true);
+      }
+    }
+    for (const std::size_t at : receivers_) {
+      const std::int64_t at_once = std::min(taken_[at].room, now_);
+      now_ -= at_once;
+      give(at, "", at_once, true);
+      give(at, "", taken_[at].room - at_once, false);
+      for (const Giver& giver : taken_[at].given) give(at, name(giver.queue), giver.most, false);
+    }
+  }
+
+  void give(std::size_t receiver, const std::string& from, std::int64_t amount, bool at_once) {
+    (at_once ? share(receiver).allocated : share(receiver).preempting) += amount;
+    move(from, name(receiver), amount, at_once);
+  }
+
+  void serve() {
+    const bool by_priority = !settings_.receiver_keys.empty() &&
+                             settings_.receiver_keys.front() == ReceiverKey::priority;
+    for (auto first = receivers_.begin(); first != receivers_.end();) {
+      const auto last = std::find_if(first, receivers_.end(), [&](std::size_t at) {
+        return by_priority && queues_.queues[at].priority != queues_.queues[*first].priority;
+      });
+      for (auto at = first; at != last; ++at) take_what_it_uses(*at);
+      for (auto at = first; at != last; ++at) {
+        take_room(*at, std::min(share(*at).recorded, claim(*at)));
+      }
+      for (auto at = first; at != last; ++at) {
+        take_room(*at, claim(*at));
+        take_from_givers(*at);
+      }
+      first = last;
+    }
+    settle();
+  }
+
+  NaiveQueues& queues_;
+  const QueueSettings& settings_;
+  std::size_t column_;
+  std::string resource_;
+  std::vector<std::size_t> leaves_;
+  std::vector<std::size_t> receivers_;
+  std::vector<Giver> givers_;
+  struct Taken {
+    std::int64_t sum = 0;
+    std::int64_t room = 0;
+    std::vector<Giver> given;
+  };
+  std::map<std::size_t, Taken> taken_;
+  std::int64_t now_ = 0;
+  std::int64_t pool_ = 0;     ///< What is there, and what comes.
+  std::int64_t missing_ = 0;  ///< What is promised twice.
+};
+
+/// A queue with children shows the sums over its leaves.
+void sum_up(NaiveQueues& queues, std::size_t at) {
+  NaiveQueue& queue = queues.queues[at];
+  if (queue.leaf) return;
+  for (const std::size_t child : queue.children) {
+    sum_up(queues, child);
+    for (std::size_t column = 0; column < queue.shares.size(); ++column) {
+      NaiveShare& sum = queue.shares[column];
+      const NaiveShare& part = queues.queues[child].shares[column];
+      sum.before += part.before;
+      sum.allocated += part.allocated;
+      sum.used += part.used;
+      sum.leaving += part.leaving;
+      sum.pending += part.pending;
+      sum.preempting += part.preempting;
+    }
+  }
+}
+
+}  // namespace
+
+void divide_naively(NaiveQueues& queues, const Cluster& cluster,
+                    const Configuration& configuration) {
+  for (std::size_t column = 0; column < queues.resources.size(); ++column) {
+    Tree(queues, cluster, configuration, column).divide();
+  }
+}
+
+void run_stage_naively(NaiveQueues& queues, const Configuration& configuration,
+                       const Cluster& cluster) {
+  for (std::size_t column = 0; column < queues.resources.size(); ++column) {
+    std::string name(cluster.resources().name(queues.resources[column]));
+    Stage(queues, configuration, column, std::move(name)).run();
+  }
+  for (NaiveQueue& queue : queues.queues) {
+    if (queue.leaf) continue;
+    for (NaiveShare& share : queue.shares) {
+      share = {.deserved = share.deserved, .rounded = share.rounded};
+    }
+  }
+  for (std::size_t at = 0; at < queues.queues.size(); ++at) {
+    if (queues.queues[at].parent.empty()) sum_up(queues, at);
+  }
+}
+
+}  // namespace makeway

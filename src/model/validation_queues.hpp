@@ -1,0 +1,23 @@
+// The rules of queues, and of who may name them. Private to validation.cpp.
+//
+// Parents form a tree, since children divide their parent's share. Pods belong to leaves: a queue
+// with children has nothing left for pods of its own (decision 0008).
+#pragma once
+
+#include "model/configuration.hpp"
+#include "model/findings.hpp"
+
+namespace makeway {
+
+/// Parents that are not there or go in a circle, limits below guarantees, and pods or groups that
+/// name a queue that cannot hold them. O(pods + queues log queues); nothing without queues.
+void check_queues(Findings& findings);
+
+/// A default queue other than `default`: what `check_queues` could not know.
+void check_default_queue(Findings& findings, const QueueSettings& settings);
+
+/// Guarantees that cannot be met or that nobody uses, limits that keep pods from ever running,
+/// pods whose group belongs elsewhere.
+void lint_queues(Findings& findings);
+
+}  // namespace makeway

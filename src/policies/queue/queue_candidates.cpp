@@ -1,0 +1,157 @@
+#include "policies/queue/queue_candidates.hpp"
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+#include "engine/required_node.hpp"
+
+namespace makeway {
+
+QueueCandidates::QueueCandidates(Cycle& cycle, const QueueTable& table,
+                                 std::span<const std::uint8_t> marked, std::int64_t priority_below)
+    : cycle_(cycle), table_(table) {
+  collect(marked, priority_below);
+  std::ranges::sort(candidates_, [this](const QueueCandidate& a, const QueueCandidate& b) {
+    if (a.queue != b.queue) return a.queue < b.queue;
+    const int order = compare_importance(a, b);
+    return order != 0 ? order < 0 : name_before(a, b);
+  });
+  ranges_.resize(table.size());
+  for (std::size_t at = 0; at < candidates_.size(); ++at) {
+    Range& range = ranges_[candidates_[at].queue.value];
+    if (range.all == 0) range.begin = at;
+    range.size = ++range.all;
+  }
+  freeable_.assign(table.size() * table.resources(), 0);
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    cycle.budgets.any() ? charge_budgets(QueueRow{row}) : sum_up(QueueRow{row});
+  }
+}
+
+void QueueCandidates::sum_up(QueueRow row) {
+  const auto sums =
+      std::span(freeable_).subspan(row.value * table_.resources(), table_.resources());
+  std::ranges::fill(sums, 0);
+  for (const QueueCandidate& candidate : of(row)) add_amounts(candidate, sums);
+}
+
+/// The least important first: what a budget allows goes to them.
+void QueueCandidates::charge_budgets(QueueRow row) {
+  Range& range = ranges_[row.value];
+  const auto all = std::span(candidates_).subspan(range.begin, range.all);
+  if (all.empty()) return;
+  for (QueueCandidate& candidate : all) candidate.violates_budget = false;
+  const auto in_order = [this](const QueueCandidate& a, const QueueCandidate& b) {
+    const int order = compare_importance(a, b);
+    return order != 0 ? order < 0 : name_before(a, b);
+  };
+  std::ranges::sort(all, in_order);
+  cycle_.budgets.start_trial();
+  for (QueueCandidate& candidate : all) {
+    candidate.violates_budget = !cycle_.budgets.charge_all(pods_of(candidate));
+  }
+  std::ranges::sort(all, in_order);
+  range.size = range.all;
+  if (cycle_.configuration.budgets.mode == BudgetMode::strict) {
+    range.size -=
+        static_cast<std::size_t>(std::ranges::count_if(all, &QueueCandidate::violates_budget));
+  }
+  sum_up(row);
+}
+
+/// Pinned pods are not held to what their queue may use: made to leave, they would just come back.
+bool QueueCandidates::may_leave(PodIndex pod) const {
+  const bool pinned = cycle_.configuration.required_node.enabled && is_pinned(cycle_.cluster, pod);
+  return !pinned && cycle_.rules.may_leave(cycle_.after, pod);
+}
+
+void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t priority_below) {
+  const Cluster& cluster = cycle_.cluster;
+  const PodColumns& pods = cluster.pods();
+  std::vector<std::uint8_t> seen(cluster.units().size());
+  std::vector<PodIndex> members;
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
+    const UnitIndex index = pods.unit[pod];
+    const QueueRow row = table_.row_of(index);
+    if (marked[row.value] == 0 || cycle_.rules.priority_of(pod) >= priority_below) continue;
+    const Unit& unit = cluster.units()[index];
+    const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
+    if (!whole) {
+      if (may_leave(pod)) add(row, index, std::span(&pod, 1));
+      continue;
+    }
+    if (seen[index.value] != 0) continue;
+    seen[index.value] = 1;
+    members.clear();
+    for (const PodIndex member : cluster.groups()[unit.group].members) {
+      const bool there = cycle_.after.node_of(member).exists() && !cycle_.rules.leaving(member);
+      if (there) members.push_back(member);
+    }
+    const bool all = std::ranges::all_of(
+        members, [&](PodIndex member) { return cycle_.rules.may_leave(cycle_.after, member); });
+    if (!all || members.empty()) continue;
+    std::ranges::sort(members, {}, [&](PodIndex member) { return pods.name[member.value]; });
+    add(row, index, members);
+  }
+}
+
+void QueueCandidates::add(QueueRow row, UnitIndex unit, std::span<const PodIndex> pods) {
+  QueueCandidate candidate{.queue = row,
+                           .unit = unit,
+                           .first = pods.front(),
+                           .begin = static_cast<std::uint32_t>(pods_.size()),
+                           .size = static_cast<std::uint32_t>(pods.size()),
+                           .priority = cycle_.rules.priority_of(pods.front()),
+                           .started = cycle_.rules.now()};
+  for (const PodIndex pod : pods) {
+    const Time started = cycle_.cluster.pods().started[pod];
+    if (started == no_time) continue;
+    candidate.has_started = true;
+    candidate.started = std::min(candidate.started, started);
+  }
+  candidates_.push_back(candidate);
+  pods_.insert(pods_.end(), pods.begin(), pods.end());
+}
+
+void QueueCandidates::add_amounts(const QueueCandidate& candidate,
+                                  std::span<std::int64_t> sums) const {
+  for (const PodIndex pod : pods_of(candidate)) {
+    for (const ResourceAmount& item :
+         cycle_.cluster.requests(cycle_.cluster.pods().requests[pod])) {
+      const std::size_t column = table_.column(item.resource);
+      if (column == QueueTable::no_column) continue;
+      sums[column] = saturated_add(sums[column], item.amount);
+    }
+  }
+}
+
+int QueueCandidates::compare_importance(const QueueCandidate& a, const QueueCandidate& b) const {
+  const auto sign = [](bool less) { return less ? -1 : 1; };
+  if (a.violates_budget != b.violates_budget) return sign(b.violates_budget);
+  for (const QueueVictimKey key : cycle_.configuration.queue.victim_keys) {
+    switch (key) {
+      case QueueVictimKey::priority:
+        if (a.priority != b.priority) return sign(a.priority < b.priority);
+        break;
+      case QueueVictimKey::phase:
+        if (a.has_started != b.has_started) return sign(b.has_started);
+        break;
+      case QueueVictimKey::runtime:
+        if (a.started != b.started) return sign(a.started > b.started);
+        break;
+    }
+  }
+  return 0;
+}
+
+bool QueueCandidates::name_before(const QueueCandidate& a, const QueueCandidate& b) const {
+  const Cluster& cluster = cycle_.cluster;
+  const StringId a_space = cluster.pods().namespace_name[a.first];
+  const StringId b_space = cluster.pods().namespace_name[b.first];
+  if (a_space != b_space) return cluster.text(a_space) < cluster.text(b_space);
+  return cluster.pods().name[a.first.value] < cluster.pods().name[b.first.value];
+}
+
+}  // namespace makeway

@@ -1,0 +1,281 @@
+#include "policies/queue/queue_plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view overuse_rule = "queue: pods beyond what the queue may use";
+constexpr std::string_view claim_rule = "queue: pods beyond what the queue deserves";
+
+}  // namespace
+
+QueuePlan::QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidates& candidates,
+                     std::span<const QueueMove> moves)
+    : cycle_(cycle),
+      table_(table),
+      candidates_(candidates),
+      moves_(moves),
+      claims_(table.size()),
+      taken_from_(table.size()) {
+  for (const QueueMove& move : moves) {
+    if (move.to.exists()) claims_[move.to.value].moves.push_back(&move);
+    if (move.to.exists() && move.from.exists()) taken_from_[move.from.value].push_back(&move);
+  }
+  for (std::vector<const QueueMove*>& taken : taken_from_) {
+    std::ranges::stable_partition(taken, [](const QueueMove* move) { return !move->at_once; });
+  }
+}
+
+std::string QueuePlan::resource(std::size_t column) const {
+  return std::string(cycle_.cluster.resources().name(table_.resource(column)));
+}
+
+std::string QueuePlan::name(QueueRow row) const {
+  return row.exists() ? std::string(table_.entry(row).name) : std::string();
+}
+
+void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
+  std::vector<std::int64_t> over(table_.resources());
+  for (std::size_t column = 0; column < over.size(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    over[column] = std::max<std::int64_t>(0, numbers.staying() - numbers.allocated_before);
+  }
+  const std::span<const QueueCandidate> all = candidates_.of(row);
+  std::uint32_t next = 0;  // Among those who stay: the least important one above.
+  for (const std::uint32_t at : losers.chosen) {
+    next = std::max(next, at + 1);
+    while (next < all.size() && std::ranges::binary_search(losers.chosen, next)) ++next;
+    const QueueRow receiver = receiver_of(all[at], over);
+    const QueueRow cause = receiver.exists() ? receiver : row;
+    Claim& claim = claims_[cause.value];
+    claim.out_of_steps = claim.out_of_steps || losers.out_of_steps;
+    claim.losses.push_back(losses_.size());
+    losses_.push_back({.for_queue = cause,
+                       .from = row,
+                       .candidate = &all[at],
+                       .spared = next < all.size() ? &all[next] : nullptr});
+    settle_leaving(cycle_, candidates_.pods_of(all[at]));
+  }
+}
+
+/// For whom the candidate makes room; none: its queue was over what it may use before.
+QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate,
+                                std::vector<std::int64_t>& over) const {
+  std::vector<std::int64_t> held(table_.resources());
+  candidates_.add_amounts(candidate, held);
+  bool overuse = false;
+  for (std::size_t column = 0; column < held.size(); ++column) {
+    overuse = overuse || (over[column] > 0 && held[column] > 0);
+    over[column] -= held[column];
+  }
+  if (overuse) return {};
+  for (const QueueMove* const move : taken_from_[candidate.queue.value]) {
+    if (move->to.exists() && held[move->column] > 0) return move->to;
+  }
+  return {};
+}
+
+void QueuePlan::write() {
+  write_queues();
+  for (const QueueMove& move : moves_) {
+    cycle_.plan.queue_moves.push_back({.resource = resource(move.column),
+                                       .from = name(move.from),
+                                       .to = name(move.to),
+                                       .amount = move.amount,
+                                       .at_once = move.at_once});
+  }
+  for (const QueueRow row : table_.leaves()) {
+    if (claims(row) || is_over(row) || !claims_[row.value].losses.empty()) write_ask(row);
+  }
+}
+
+/// Leaves as they are, and sums over them for the queues above.
+void QueuePlan::write_queues() {
+  std::vector<PlanQueue>& queues = cycle_.plan.queues;
+  for (std::uint32_t at = 0; at < table_.size(); ++at) {
+    const QueueEntry& entry = table_.entry(QueueRow{at});
+    PlanQueue queue{.name = std::string(entry.name),
+                    .parent = name(entry.parent),
+                    .weight = entry.weight,
+                    .leaf = entry.leaf()};
+    for (std::size_t column = 0; column < table_.resources(); ++column) {
+      queue.shares.push_back(
+          {.resource = resource(column), .deserved = table_.at(QueueRow{at}, column).deserved});
+    }
+    queues.push_back(std::move(queue));
+  }
+  for (const QueueRow leaf : table_.leaves()) {
+    for (QueueRow row = leaf; row.exists(); row = table_.entry(row).parent) {
+      for (std::size_t column = 0; column < table_.resources(); ++column) {
+        const QueueNumbers& numbers = table_.at(leaf, column);
+        PlanQueueShare& share = queues[row.value].shares[column];
+        share.allocated_before += numbers.allocated_before;
+        share.allocated += numbers.allocated;
+        share.used += numbers.used;
+        share.leaving += numbers.leaving;
+        share.demand += numbers.used + numbers.pending;
+        share.preempting += numbers.preempting;
+      }
+    }
+  }
+}
+
+bool QueuePlan::claims(QueueRow row) const {
+  for (std::size_t column = 0; column < table_.resources(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    if (numbers.deserved > numbers.allocated_before) return true;
+  }
+  return false;
+}
+
+/// It uses more than it may, as the cycle found it.
+bool QueuePlan::is_over(QueueRow row) const {
+  for (std::size_t column = 0; column < table_.resources(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    if (numbers.staying() > numbers.allocated_before) return true;
+  }
+  return false;
+}
+
+void QueuePlan::write_ask(QueueRow row) {
+  PlanAsk ask;
+  ask.kind = AskKind::queue;
+  ask.name = name(row);
+  ask.priority = table_.entry(row).priority;
+  const Claim& claim = claims_[row.value];
+  for (const std::size_t at : claim.losses) add_victims(losses_[at], ask);
+  std::ranges::reverse(ask.victims);  // Most important first.
+  if (claim.out_of_steps) ask.bounds_reached.emplace_back("queue.victimStepsMax");
+  ask.outcome = outcome_of(row);
+  ask.reason = reason_of(row);
+  cycle_.plan.asks.push_back(std::move(ask));
+}
+
+Outcome QueuePlan::outcome_of(QueueRow row) const {
+  const Claim& claim = claims_[row.value];
+  if (!claim.losses.empty()) return Outcome::preempts;
+  if (std::ranges::any_of(claim.moves, [](const QueueMove* move) { return !move->at_once; })) {
+    return Outcome::waits;
+  }
+  return unmet_text(row).empty() && stuck_text(row).empty() ? Outcome::fits : Outcome::infeasible;
+}
+
+/// "cpu 1, memory 9Gi"
+std::string QueuePlan::amounts_text(std::span<const QueueMove* const> moves) const {
+  std::map<std::string, std::int64_t> sums;
+  for (const QueueMove* const move : moves) sums[resource(move->column)] += move->amount;
+  std::vector<std::string> texts;
+  texts.reserve(sums.size());
+  for (const auto& [resource, amount] : sums) {
+    texts.push_back(fmt::format("{} {}", resource, exact_amount(resource, amount)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// What it deserves and nobody gives.
+std::string QueuePlan::unmet_text(QueueRow row) const {
+  std::vector<std::string> texts;
+  for (std::size_t column = 0; column < table_.resources(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    const std::int64_t unmet = numbers.deserved - numbers.allocated - numbers.preempting;
+    const bool tolerated = unmet <= cycle_.configuration.queue.rounding_tolerance &&
+                           (numbers.rounded || !table_.in_devices(column));
+    if (unmet <= 0 || tolerated) continue;
+    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), unmet)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// What it uses beyond what it may, and nobody who holds it may leave.
+std::string QueuePlan::stuck_text(QueueRow row) const {
+  std::vector<std::string> texts;
+  for (std::size_t column = 0; column < table_.resources(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    const std::int64_t stuck =
+        numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
+    if (stuck <= 0) continue;
+    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), stuck)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string QueuePlan::reason_of(QueueRow row) const {
+  const Claim& claim = claims_[row.value];
+  std::vector<std::string> parts;
+  const auto part_of = [&](bool at_once, std::string_view text) {
+    std::vector<const QueueMove*> moves = claim.moves;
+    std::erase_if(moves, [&](const QueueMove* move) { return move->at_once != at_once; });
+    if (!moves.empty()) parts.push_back(fmt::format("{} {}", amounts_text(moves), text));
+  };
+  part_of(true, "at once");
+  part_of(false, "once pods that hold it are gone");
+  if (const std::string unmet = unmet_text(row); !unmet.empty()) {
+    parts.push_back(fmt::format("nobody gives {}", unmet));
+  }
+  const bool overuse =
+      std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
+  if (overuse) parts.emplace_back("it uses more than it may, so pods of its own leave");
+  if (const std::string stuck = stuck_text(row); !stuck.empty()) {
+    parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
+  }
+  if (parts.empty()) {
+    parts.emplace_back(claims(row) ? "what it lacks is rounding" : "it may use what it uses");
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
+  const Cluster& cluster = cycle_.cluster;
+  const bool own = loss.from == loss.for_queue;
+  for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
+    PodPlacement place = placement_of(cluster, pod, cluster.pods().node[pod]);
+    ask.victims.push_back(
+        {.namespace_name = std::move(place.namespace_name),
+         .name = std::move(place.name),
+         .uid = std::string(cluster.pods().uid[pod.value]),
+         .node = std::move(place.node),
+         .unit = unit_text(cluster, loss.candidate->unit),
+         .priority = loss.candidate->priority,
+         .violates_budget = loss.candidate->violates_budget,
+         .reason =
+             own ? fmt::format("queue {} uses more than it may", name(loss.from))
+                 : fmt::format("queue {} gives back to {}", name(loss.from), name(loss.for_queue)),
+         .cause_for = ask_text(ask),
+         .cause_rule = std::string(own ? overuse_rule : claim_rule),
+         .cause_alternative =
+             loss.spared == nullptr
+                 ? fmt::format("none: nobody else in queue {} may leave", name(loss.from))
+                 : unit_text(cluster, loss.spared->unit),
+         .cause_key = lost_on(loss)});
+  }
+}
+
+/// On which key the one who leaves is less important than the one who stays.
+std::string QueuePlan::lost_on(const Loss& loss) const {
+  if (loss.spared == nullptr) return "only candidate";
+  const QueueCandidate& gone = *loss.candidate;
+  const QueueCandidate& kept = *loss.spared;
+  if (gone.violates_budget != kept.violates_budget) return "budget-violations: 0 against 1";
+  for (const QueueVictimKey key : cycle_.configuration.queue.victim_keys) {
+    if (key == QueueVictimKey::priority && gone.priority != kept.priority) {
+      return fmt::format("priority: {} against {}", gone.priority, kept.priority);
+    }
+    if (key == QueueVictimKey::phase && gone.has_started != kept.has_started) {
+      return "phase: not started against started";
+    }
+    if (key == QueueVictimKey::runtime && gone.started != kept.started) {
+      const auto seconds = [&](const QueueCandidate& candidate) {
+        return (cycle_.rules.now() - candidate.started).ms / 1000;
+      };
+      return fmt::format("runtime: {} s against {} s", seconds(gone), seconds(kept));
+    }
+  }
+  return "released beyond the need, then name";
+}
+
+}  // namespace makeway

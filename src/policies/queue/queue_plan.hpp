@@ -1,0 +1,64 @@
+// QueuePlan: what the queue stage says in the plan: the queues, what moves, who leaves and why.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/cycle.hpp"
+#include "policies/queue/queue_candidates.hpp"
+#include "policies/queue/queue_stage.hpp"
+#include "policies/queue/queue_victims.hpp"
+
+namespace makeway {
+
+class QueuePlan {
+ public:
+  QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidates& candidates,
+            std::span<const QueueMove> moves);
+
+  /// These leave the queue; they leave the cycle's worlds at once.
+  void lose(QueueRow row, const QueueLosers& losers);
+  /// Adds everything to the cycle's plan.
+  void write();
+
+ private:
+  struct Loss {
+    QueueRow for_queue;
+    QueueRow from;
+    const QueueCandidate* candidate = nullptr;
+    const QueueCandidate* spared = nullptr;  ///< The next who could have left instead.
+  };
+  struct Claim {
+    std::vector<const QueueMove*> moves;  ///< To the queue.
+    std::vector<std::size_t> losses;
+    bool out_of_steps = false;
+  };
+
+  QueueRow receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over) const;
+  void write_queues();
+  void write_ask(QueueRow row);
+  bool claims(QueueRow row) const;
+  bool is_over(QueueRow row) const;
+  Outcome outcome_of(QueueRow row) const;
+  std::string reason_of(QueueRow row) const;
+  std::string amounts_text(std::span<const QueueMove* const> moves) const;
+  std::string unmet_text(QueueRow row) const;
+  std::string stuck_text(QueueRow row) const;
+  void add_victims(const Loss& loss, PlanAsk& ask) const;
+  std::string lost_on(const Loss& loss) const;
+  std::string resource(std::size_t column) const;
+  std::string name(QueueRow row) const;
+
+  Cycle& cycle_;
+  const QueueTable& table_;
+  const QueueCandidates& candidates_;
+  std::span<const QueueMove> moves_;
+  std::vector<Claim> claims_;  ///< By row.
+  std::vector<std::vector<const QueueMove*>>
+      taken_from_;  ///< By row; first what pods there still hold.
+  std::vector<Loss> losses_;
+};
+
+}  // namespace makeway

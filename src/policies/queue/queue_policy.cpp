@@ -1,0 +1,61 @@
+#include "policies/queue/queue_policy.hpp"
+
+#include <algorithm>
+
+#include "policies/queue/queue_plan.hpp"
+#include "policies/queue/queue_room.hpp"
+#include "policies/queue/queue_stage.hpp"
+#include "policies/queue/queue_victims.hpp"
+
+namespace makeway {
+namespace {
+
+/// Leaves that may have to give, or use more than they may.
+std::vector<std::uint8_t> possible_losers(const QueueTable& table) {
+  std::vector<std::uint8_t> marked(table.size());
+  for (const QueueRow row : table.leaves()) {
+    for (std::size_t column = 0; column < table.resources(); ++column) {
+      const QueueNumbers& numbers = table.at(row, column);
+      if (numbers.staying() > std::min(numbers.allocated, numbers.deserved)) marked[row.value] = 1;
+    }
+  }
+  return marked;
+}
+
+/// What the queue must lose, as far as anybody who holds it may leave. Empty: nothing.
+std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates& candidates,
+                                  QueueRow row) {
+  std::vector<std::int64_t> need(table.resources());
+  bool any = false;
+  for (std::size_t column = 0; column < table.resources(); ++column) {
+    const QueueNumbers& numbers = table.at(row, column);
+    const std::int64_t over = numbers.staying() - numbers.allocated;
+    need[column] = std::max<std::int64_t>(0, std::min(over, candidates.freeable(row, column)));
+    any = any || need[column] > 0;
+  }
+  return any ? need : std::vector<std::int64_t>{};
+}
+
+}  // namespace
+
+void decide_queues(Cycle& cycle) {
+  if (!cycle.configuration.queue.enabled || cycle.cluster.own<Queue>().empty()) return;
+  QueueTable table(cycle.cluster, cycle.configuration, cycle.rules);
+  QueueCandidates candidates(cycle, table, possible_losers(table), QueueCandidates::every_priority);
+  const std::vector<QueueMove> moves = move_room(table, candidates, cycle.configuration.queue);
+  QueuePlan plan(cycle, table, candidates, moves);
+  for (const QueueRow row : table.leaves()) {
+    std::vector<std::int64_t> need = need_of(table, candidates, row);
+    if (need.empty()) continue;
+    if (cycle.budgets.any()) {
+      candidates.charge_budgets(row);
+      need = need_of(table, candidates, row);
+      if (need.empty()) continue;
+    }
+    plan.lose(row, choose_losers(cycle, table, candidates, row, need));
+  }
+  plan.write();
+  cycle.queues = std::make_unique<QueueRoom>(cycle, std::move(table));
+}
+
+}  // namespace makeway

@@ -1,0 +1,13 @@
+// The queue stage of a cycle (SPEC section 3, decision 0008): divides the cluster, moves room
+// between queues, and makes pods leave queues that use more than they may.
+#pragma once
+
+#include "policies/cycle.hpp"
+
+namespace makeway {
+
+/// Nothing happens where no Queue exists or `queue.enabled` is off. Otherwise the plan has its
+/// queues and their claims, and `cycle.queues` holds later asks to what their queue may use.
+void decide_queues(Cycle& cycle);
+
+}  // namespace makeway

@@ -1,0 +1,173 @@
+#include "policies/queue/queue_room.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+#include "policies/queue/queue_victims.hpp"
+
+namespace makeway {
+
+QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
+    : cluster_(cluster), table_(table), used_(table.size() * table.resources()) {
+  for (const QueueRow row : table.leaves()) {
+    for (std::size_t column = 0; column < table.resources(); ++column) {
+      used_[row.value * table.resources() + column] = table.at(row, column).used;
+    }
+  }
+}
+
+void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex /*node*/, int delta) {
+  const std::size_t begin = table_.row_of(pod).value * table_.resources();
+  for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
+    const std::size_t column = table_.column(item.resource);
+    if (column != QueueTable::no_column) used_[begin + column] += delta * item.amount;
+  }
+}
+
+QueueRoom::QueueRoom(Cycle& cycle, QueueTable table)
+    : cycle_(cycle),
+      table_(std::move(table)),
+      now_(cycle.cluster, table_),
+      after_(cycle.cluster, table_) {
+  for (const PodIndex pod : cycle.gone) {
+    after_.moved(pod, cycle.cluster.pods().node[pod], -1);
+  }
+  for (const NodeIndex node : cycle.survey.nodes()) {
+    const std::vector<PodIndex>& here = cycle.cluster.nodes().nominated[node];
+    nominated_.insert(nominated_.end(), here.begin(), here.end());
+  }
+  cycle.now.attach(now_);
+  cycle.after.attach(after_);
+}
+
+QueueRoom::~QueueRoom() {
+  cycle_.rules.limit_to(nullptr);
+  cycle_.now.detach(now_);
+  cycle_.after.detach(after_);
+}
+
+void QueueRoom::turn_to(UnitIndex ask) {
+  ask_ = ask;
+  row_ = ask.exists() ? table_.row_of(ask) : QueueRow{};
+  cycle_.rules.limit_to(ask.exists() ? this : nullptr);
+}
+
+bool QueueRoom::contains(PodIndex pod) const {
+  return cycle_.configuration.queue.preempt_within_queue && table_.row_of(pod) == row_;
+}
+
+std::vector<std::int64_t> QueueRoom::requests(std::span<const PodIndex> coming) const {
+  std::vector<std::int64_t> sums(table_.resources());
+  for (const PodIndex pod : coming) {
+    for (const ResourceAmount& item :
+         cycle_.cluster.requests(cycle_.cluster.pods().requests[pod])) {
+      const std::size_t column = table_.column(item.resource);
+      if (column != QueueTable::no_column) {
+        sums[column] = saturated_add(sums[column], item.amount);
+      }
+    }
+  }
+  return sums;
+}
+
+bool QueueRoom::has_room_now(std::span<const PodIndex> coming) const {
+  const std::vector<std::int64_t> wanted = requests(coming);
+  for (std::size_t column = 0; column < wanted.size(); ++column) {
+    const std::int64_t used = saturated_add(now_.used(row_, column), wanted[column]);
+    if (wanted[column] > 0 && used > table_.at(row_, column).allocated) return false;
+  }
+  return has_room_later(coming);
+}
+
+/// Law 7: what is nominated is held against asks of equal or lower priority.
+std::int64_t QueueRoom::held_for_others(std::size_t column) const {
+  const Cluster& cluster = cycle_.cluster;
+  std::int64_t held = 0;
+  for (const PodIndex pod : nominated_) {
+    const UnitIndex unit = cluster.pods().unit[pod];
+    if (cycle_.decided[pod] != 0 || unit == ask_ || table_.row_of(unit) != row_) continue;
+    if (cycle_.after.node_of(pod).exists() ||
+        cluster.units()[unit].scheduling_priority < cluster.units()[ask_].scheduling_priority) {
+      continue;
+    }
+    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+      if (table_.column(item.resource) == column) held = saturated_add(held, item.amount);
+    }
+  }
+  return held;
+}
+
+std::vector<std::int64_t> QueueRoom::shortage(std::span<const PodIndex> coming) const {
+  std::vector<std::int64_t> missing = requests(coming);
+  for (std::size_t column = 0; column < missing.size(); ++column) {
+    if (missing[column] == 0) continue;
+    const QueueNumbers& numbers = table_.at(row_, column);
+    const std::int64_t used =
+        saturated_add(after_.used(row_, column), nominated_.empty() ? 0 : held_for_others(column));
+    missing[column] = saturated_sub(saturated_add(used, missing[column]),
+                                    saturated_add(numbers.allocated, numbers.preempting));
+  }
+  return missing;
+}
+
+bool QueueRoom::has_room_later(std::span<const PodIndex> coming) const {
+  return std::ranges::all_of(shortage(coming), [](std::int64_t missing) { return missing <= 0; });
+}
+
+std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
+                                              std::int32_t priority) const {
+  std::vector<std::uint8_t> marked(table_.size());
+  marked[row_.value] = 1;
+  const QueueCandidates candidates(cycle_, table_, marked, priority);
+  const std::vector<std::int64_t> missing = shortage(coming);
+  for (std::size_t column = 0; column < missing.size(); ++column) {
+    if (candidates.freeable(row_, column) < missing[column]) return {};
+  }
+  std::vector<PodIndex> victims;
+  const QueueLosers losers = choose_losers(cycle_, table_, candidates, row_, missing);
+  for (const std::uint32_t at : losers.chosen) {
+    const std::span<const PodIndex> pods = candidates.pods_of(candidates.of(row_)[at]);
+    victims.insert(victims.end(), pods.begin(), pods.end());
+  }
+  return victims;
+}
+
+std::vector<PodPlacement> QueueRoom::awaited(std::span<const PodIndex> coming) const {
+  const std::vector<std::int64_t> wanted = requests(coming);
+  const auto is_short = [&](const ResourceAmount& item) {
+    const std::size_t column = table_.column(item.resource);
+    return column != QueueTable::no_column && wanted[column] > 0 && item.amount > 0 &&
+           saturated_add(now_.used(row_, column), wanted[column]) >
+               table_.at(row_, column).allocated;
+  };
+  std::vector<PodPlacement> pods;
+  for (const PodIndex pod : cycle_.gone) {
+    if (table_.row_of(pod) != row_) continue;
+    const RequestRow held = cycle_.cluster.requests(cycle_.cluster.pods().requests[pod]);
+    if (std::ranges::any_of(held, is_short)) {
+      pods.push_back(placement_of(cycle_.cluster, pod, cycle_.cluster.pods().node[pod]));
+    }
+  }
+  std::ranges::sort(pods);
+  return pods;
+}
+
+std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
+  const std::vector<std::int64_t> missing = shortage(coming);
+  std::vector<std::string> texts;
+  for (std::size_t column = 0; column < missing.size(); ++column) {
+    if (missing[column] <= 0) continue;
+    const QueueNumbers& numbers = table_.at(row_, column);
+    const std::string_view resource = cycle_.cluster.resources().name(table_.resource(column));
+    texts.push_back(
+        fmt::format("{} {} (it asks for {} more than is left of {})", resource,
+                    exact_amount(resource, saturated_add(numbers.allocated, numbers.preempting)),
+                    exact_amount(resource, missing[column]), resource));
+  }
+  return fmt::format("queue {} may use {}", name(), fmt::join(texts, ", "));
+}
+
+}  // namespace makeway

@@ -1,0 +1,79 @@
+// QueueRoom: holds the asks of a cycle to what their queues may use.
+//
+// Counts what runs in each queue in the two worlds of the cycle, as pods come and go there. An ask
+// fits at once while used + request <= allocated, and once others have left while that holds with
+// what its queue is promised. While it is an ask's turn, victims come from its queue only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/cycle.hpp"
+#include "policies/queue/queue_candidates.hpp"
+#include "policies/queue/queue_table.hpp"
+
+namespace makeway {
+
+class QueueRoom : public VictimScope {
+ public:
+  /// After the queue stage: its victims have left `after`.
+  QueueRoom(Cycle& cycle, QueueTable table);
+  ~QueueRoom() override;
+  QueueRoom(const QueueRoom&) = delete;
+  QueueRoom& operator=(const QueueRoom&) = delete;
+
+  const QueueTable& table() const { return table_; }
+
+  /// The unit asks now; none: somebody whom queues do not hold.
+  void turn_to(UnitIndex ask);
+  bool contains(PodIndex pod) const override;
+
+  /// Whether pods of the ask may all start in its queue.
+  bool has_room_now(std::span<const PodIndex> coming) const;
+  /// The same in `after`, as that is at the moment.
+  bool has_room_later(std::span<const PodIndex> coming) const;
+  /// Who else of the queue must leave `after`, of lower priority, so that these may come; nobody
+  /// when that cannot be: then `has_room_later` stays false.
+  std::vector<PodIndex> find_victims(std::span<const PodIndex> coming, std::int32_t priority) const;
+
+  /// Pods of the queue that are leaving and hold what these are short of now.
+  std::vector<PodPlacement> awaited(std::span<const PodIndex> coming) const;
+
+  /// "queue team-a may use cpu 4 and uses 4"
+  std::string full_text(std::span<const PodIndex> coming) const;
+  std::string name() const { return std::string(table_.entry(row_).name); }
+
+ private:
+  /// What runs in each queue in one world.
+  class Ledger : public ScratchWatcher {
+   public:
+    Ledger(const Cluster& cluster, const QueueTable& table);
+    void moved(PodIndex pod, NodeIndex node, int delta) override;
+    std::int64_t used(QueueRow row, std::size_t column) const {
+      return used_[row.value * table_.resources() + column];
+    }
+
+   private:
+    const Cluster& cluster_;
+    const QueueTable& table_;
+    std::vector<std::int64_t> used_;
+  };
+
+  std::vector<std::int64_t> requests(std::span<const PodIndex> coming) const;
+  /// By column, what is missing in `after`; at most 0 where there is enough.
+  std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;
+  std::int64_t held_for_others(std::size_t column) const;
+
+  Cycle& cycle_;
+  QueueTable table_;
+  Ledger now_;
+  Ledger after_;
+  /// Pending with a nomination from before; until they are decided, they hold their queue's room.
+  std::vector<PodIndex> nominated_;
+  QueueRow row_;
+  UnitIndex ask_;
+};
+
+}  // namespace makeway

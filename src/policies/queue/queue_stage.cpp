@@ -1,0 +1,319 @@
+#include "policies/queue/queue_stage.hpp"
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+#include "base/wide.hpp"
+
+namespace makeway {
+namespace {
+
+/// One resource.
+class RoomMover {
+ public:
+  RoomMover(QueueTable& table, const QueueCandidates& candidates, const QueueSettings& settings,
+            std::size_t column, std::vector<QueueMove>& moves)
+      : table_(table),
+        candidates_(candidates),
+        settings_(settings),
+        column_(column),
+        moves_(moves) {}
+
+  void run();
+
+ private:
+  QueueNumbers& of(QueueRow row) { return table_.at(row, column_); }
+  const QueueNumbers& of(QueueRow row) const { return table_.at(row, column_); }
+
+  void give_back_unused();
+  void cut_promises();
+  void count_room();
+  void list_receivers();
+  void list_givers();
+  bool larger_claim(QueueRow a, QueueRow b) const;
+  bool gives_first(QueueRow a, QueueRow b) const;
+  bool tolerated(QueueRow row, std::int64_t difference) const;
+  std::int64_t giveable(QueueRow row) const;
+
+  struct Part {
+    QueueRow row;
+    std::int64_t amount = 0;
+  };
+  /// What a receiver gets.
+  struct Taken {
+    std::int64_t sum = 0;
+    std::int64_t room = 0;    ///< That nobody holds, or that comes.
+    std::vector<Part> given;  ///< By whom.
+  };
+  std::int64_t wanted(QueueRow row) const {
+    return of(row).deserved - of(row).allocated - taken_[row.value].sum;
+  }
+  void serve(std::span<const QueueRow> band);
+  void take_room(QueueRow receiver, std::int64_t most);
+  void take_from_givers(QueueRow receiver);
+  void take(Part& giver, std::int64_t amount);
+  void settle();
+  void give_now(QueueRow receiver, std::int64_t amount);
+  void give(QueueRow receiver, QueueRow from, std::int64_t amount, bool at_once);
+
+  QueueTable& table_;
+  const QueueCandidates& candidates_;
+  const QueueSettings& settings_;
+  std::size_t column_;
+  std::vector<QueueMove>& moves_;
+
+  std::vector<Part> given_back_;  ///< Not taken by anybody yet; by name.
+  std::int64_t now_ = 0;          ///< Room that nobody holds.
+  std::int64_t pool_ = 0;         ///< The same with room that comes.
+  std::int64_t missing_ = 0;      ///< Promised more than there is.
+  std::vector<QueueRow> receivers_;
+  std::vector<Part> givers_;   ///< With what they can still give.
+  std::size_t giver_ = 0;      ///< Those before it have nothing more to give.
+  std::int64_t giveable_ = 0;  ///< What all of them can still give.
+  std::vector<Taken> taken_;   ///< By row.
+};
+
+/// (D - A) / D, exactly; nobody who deserves nothing receives.
+int compare_ratio(std::int64_t a, std::int64_t a_whole, std::int64_t b, std::int64_t b_whole) {
+  const Wide left = Wide{a} * b_whole;
+  const Wide right = Wide{b} * a_whole;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+void RoomMover::run() {
+  give_back_unused();
+  cut_promises();
+  count_room();
+  list_receivers();
+  if (!receivers_.empty()) {
+    list_givers();
+    const bool by_priority = std::ranges::find(settings_.receiver_keys, ReceiverKey::priority) !=
+                             settings_.receiver_keys.end();
+    for (auto begin = receivers_.begin(); begin != receivers_.end();) {
+      const auto end = std::find_if(begin, receivers_.end(), [&](QueueRow row) {
+        return by_priority && table_.entry(row).priority != table_.entry(*begin).priority;
+      });
+      serve({begin, end});
+      begin = end;
+    }
+    settle();
+  }
+  for (const Part& part : given_back_) {
+    if (part.amount > 0) {
+      moves_.push_back({.column = column_, .from = part.row, .to = {}, .amount = part.amount});
+    }
+  }
+}
+
+void RoomMover::give_back_unused() {
+  for (const QueueRow row : table_.leaves()) {
+    QueueNumbers& numbers = of(row);
+    const std::int64_t kept = std::max(numbers.used, numbers.deserved);
+    if (numbers.allocated <= kept) continue;
+    given_back_.push_back({.row = row, .amount = numbers.allocated - kept});
+    numbers.allocated = kept;
+  }
+}
+
+/// More is allocated than there is, since nodes went away: what nobody uses is cut first.
+void RoomMover::cut_promises() {
+  Wide above = -Wide{table_.total(column_)};
+  std::vector<Part> unused;
+  for (const QueueRow row : table_.leaves()) {
+    above += of(row).allocated;
+    const std::int64_t amount = of(row).allocated - of(row).used;
+    if (amount > 0) unused.push_back({.row = row, .amount = amount});
+  }
+  if (above <= 0) return;
+  std::ranges::stable_sort(unused, std::ranges::greater{}, &Part::amount);
+  for (const Part& part : unused) {
+    const Wide cut = std::min<Wide>(above, part.amount);
+    if (cut <= 0) break;
+    above -= cut;
+    of(part.row).allocated -= static_cast<std::int64_t>(cut);
+    moves_.push_back(
+        {.column = column_, .from = part.row, .to = {}, .amount = static_cast<std::int64_t>(cut)});
+  }
+}
+
+void RoomMover::count_room() {
+  Wide held = 0;
+  Wide allocated = 0;
+  for (const QueueRow row : table_.leaves()) {
+    const QueueNumbers& numbers = of(row);
+    held += std::max(numbers.allocated, numbers.used);
+    allocated += numbers.allocated;
+  }
+  const Wide now = std::max<Wide>(0, table_.total(column_) - held);
+  now_ = static_cast<std::int64_t>(now);
+  const Wide pool = table_.total(column_) - allocated;
+  pool_ = static_cast<std::int64_t>(std::max<Wide>(0, pool));
+  missing_ = static_cast<std::int64_t>(std::max<Wide>(0, -pool));
+  taken_.resize(table_.size());
+}
+
+void RoomMover::list_receivers() {
+  for (const QueueRow row : table_.leaves()) {
+    if (of(row).deserved > of(row).allocated) receivers_.push_back(row);
+  }
+  std::ranges::stable_sort(receivers_,
+                           [this](QueueRow a, QueueRow b) { return larger_claim(a, b); });
+}
+
+bool RoomMover::larger_claim(QueueRow a, QueueRow b) const {
+  for (const ReceiverKey key : settings_.receiver_keys) {
+    if (key == ReceiverKey::priority) {
+      const std::int32_t first = table_.entry(a).priority;
+      const std::int32_t second = table_.entry(b).priority;
+      if (first != second) return first > second;
+      continue;
+    }
+    const int ratio = compare_ratio(of(a).deserved - of(a).allocated, of(a).deserved,
+                                    of(b).deserved - of(b).allocated, of(b).deserved);
+    if (ratio != 0) return ratio > 0;
+  }
+  return false;
+}
+
+/// What rounding may have made.
+bool RoomMover::tolerated(QueueRow row, std::int64_t difference) const {
+  return difference <= settings_.rounding_tolerance &&
+         (of(row).rounded || !table_.in_devices(column_));
+}
+
+/// The used part that its queue does not deserve, as far as pods that may leave hold it.
+std::int64_t RoomMover::giveable(QueueRow row) const {
+  const QueueNumbers& numbers = of(row);
+  const std::int64_t part = std::min(numbers.used, numbers.allocated) - numbers.deserved;
+  if (part <= 0 || !table_.entry(row).reclaimable || tolerated(row, part)) return 0;
+  const std::int64_t freeable =
+      saturated_sub(candidates_.freeable(row, column_), numbers.staying() - numbers.allocated);
+  return std::max<std::int64_t>(0, std::min(part, freeable));
+}
+
+void RoomMover::list_givers() {
+  for (const QueueRow row : table_.leaves()) {
+    const std::int64_t amount = giveable(row);
+    if (amount > 0) givers_.push_back({.row = row, .amount = amount});
+    giveable_ = saturated_add(giveable_, amount);
+  }
+  std::ranges::stable_sort(
+      givers_, [this](const Part& a, const Part& b) { return gives_first(a.row, b.row); });
+}
+
+/// By (U - D) / D.
+bool RoomMover::gives_first(QueueRow a, QueueRow b) const {
+  const QueueNumbers& first = of(a);
+  const QueueNumbers& second = of(b);
+  if (first.deserved == 0 || second.deserved == 0) {
+    if (first.deserved != second.deserved) return first.deserved == 0;
+    return first.used > second.used;
+  }
+  return compare_ratio(first.used - first.deserved, first.deserved, second.used - second.deserved,
+                       second.deserved) > 0;
+}
+
+/// Receivers of one priority: what their own staying pods hold, then what they were promised, then
+/// each to the full.
+void RoomMover::serve(std::span<const QueueRow> band) {
+  for (const QueueRow row : band) take_room(row, of(row).staying() - of(row).allocated);
+  for (const QueueRow row : band) take_room(row, of(row).promised_before);
+  for (const QueueRow row : band) {
+    take_room(row, wanted(row));
+    if (wanted(row) > 0 && !tolerated(row, wanted(row))) take_from_givers(row);
+  }
+}
+
+void RoomMover::take_room(QueueRow receiver, std::int64_t most) {
+  const std::int64_t amount = std::min({most, wanted(receiver), pool_});
+  if (amount <= 0) return;
+  pool_ -= amount;
+  taken_[receiver.value].room += amount;
+  taken_[receiver.value].sum += amount;
+}
+
+void RoomMover::take_from_givers(QueueRow receiver) {
+  if (giveable_ <= missing_) return;  // Nobody would get anything.
+  for (; wanted(receiver) > 0 && giver_ < givers_.size(); ++giver_) {
+    Part& giver = givers_[giver_];
+    const std::int64_t lost = std::min(giver.amount, missing_);
+    if (lost > 0) {
+      take(giver, lost);
+      missing_ -= lost;
+      moves_.push_back(
+          {.column = column_, .from = giver.row, .to = {}, .amount = lost, .at_once = false});
+    }
+    const std::int64_t amount = std::min(giver.amount, wanted(receiver));
+    if (amount > 0) {
+      take(giver, amount);
+      taken_[receiver.value].sum += amount;
+      taken_[receiver.value].given.push_back({.row = giver.row, .amount = amount});
+    }
+    if (giver.amount > 0) return;
+  }
+}
+
+void RoomMover::take(Part& giver, std::int64_t amount) {
+  giver.amount -= amount;
+  giveable_ -= amount;
+  of(giver.row).allocated -= amount;
+}
+
+// ---- At once or later -------------------------------------------------------------------------
+
+/// At once is what the queue's pods hold already, and room that is there.
+void RoomMover::settle() {
+  for (const QueueRow row : receivers_) {
+    Taken& taken = taken_[row.value];
+    std::int64_t held = std::max<std::int64_t>(0, of(row).used - of(row).allocated);
+    const std::int64_t own = std::min(held, taken.room);
+    taken.room -= own;
+    held -= own;
+    give(row, {}, own, true);
+    for (Part& part : taken.given) {
+      const std::int64_t piece = std::min(held, part.amount);
+      part.amount -= piece;
+      held -= piece;
+      give(row, part.row, piece, true);
+    }
+  }
+  for (const QueueRow row : receivers_) {
+    Taken& taken = taken_[row.value];
+    const std::int64_t now = std::min(taken.room, now_);
+    now_ -= now;
+    give_now(row, now);
+    give(row, {}, taken.room - now, false);
+    for (const Part& part : taken.given) give(row, part.row, part.amount, false);
+  }
+}
+
+/// Told from whom it comes, where somebody gave it back in this cycle.
+void RoomMover::give_now(QueueRow receiver, std::int64_t amount) {
+  for (Part& part : given_back_) {
+    const std::int64_t piece = std::min(amount, part.amount);
+    part.amount -= piece;
+    amount -= piece;
+    give(receiver, part.row, piece, true);
+  }
+  give(receiver, {}, amount, true);
+}
+
+void RoomMover::give(QueueRow receiver, QueueRow from, std::int64_t amount, bool at_once) {
+  if (amount <= 0) return;
+  (at_once ? of(receiver).allocated : of(receiver).preempting) += amount;
+  moves_.push_back(
+      {.column = column_, .from = from, .to = receiver, .amount = amount, .at_once = at_once});
+}
+
+}  // namespace
+
+std::vector<QueueMove> move_room(QueueTable& table, const QueueCandidates& candidates,
+                                 const QueueSettings& settings) {
+  std::vector<QueueMove> moves;
+  for (std::size_t column = 0; column < table.resources(); ++column) {
+    RoomMover(table, candidates, settings, column, moves).run();
+  }
+  return moves;
+}
+
+}  // namespace makeway

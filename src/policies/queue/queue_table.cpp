@@ -1,0 +1,243 @@
+#include "policies/queue/queue_table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/checked_math.hpp"
+#include "policies/queue/division.hpp"
+
+namespace makeway {
+
+std::int64_t stated(const Amounts& amounts, std::string_view resource, std::int64_t missing) {
+  const auto at = std::ranges::find(amounts, resource, &Amount::resource);
+  return at == amounts.end() ? missing : at->amount;
+}
+
+QueueTable::QueueTable(const Cluster& cluster, const Configuration& configuration,
+                       const VictimRules& rules)
+    : cluster_(cluster) {
+  list_queues(configuration);
+  list_resources();
+  numbers_.resize(entries_.size() * resources_.size());
+  count_pods(rules);
+  read_status();
+  divide_all(configuration.queue.division);
+}
+
+bool QueueTable::in_devices(std::size_t column) const {
+  const ResourceIndex resource = resources_[column];
+  return resource != resource_cpu && resource != resource_memory && resource != resource_storage;
+}
+
+/// Rows by name; the default queue has one if an object or a pod asks for it.
+void QueueTable::list_queues(const Configuration& configuration) {
+  const std::string& fallback = configuration.queue.default_queue;
+  std::map<std::string_view, const Queue*> queues;
+  for (const auto& [key, queue] : cluster_.own<Queue>()) queues.emplace(queue.name, &queue);
+  std::vector<std::uint8_t> has_children(cluster_.strings().size());
+  std::vector<std::uint8_t> is_queue(cluster_.strings().size());
+  const auto id_of = [&](std::string_view name) { return cluster_.strings().find(name); };
+  for (const auto& [name, queue] : queues) {
+    if (const auto id = id_of(name)) is_queue[id->value] = 1;
+    if (const auto id = id_of(queue->parent); id && !queue->parent.empty()) {
+      has_children[id->value] = 1;
+    }
+  }
+  const auto is_leaf = [&](StringId id) {
+    return is_queue[id.value] != 0 && has_children[id.value] == 0;
+  };
+  const auto homeless = [&](std::uint32_t slot) {
+    const PodIndex pod{slot};
+    return is_pod(pod) && !is_leaf(cluster_.units()[cluster_.pods().unit[pod]].queue);
+  };
+  for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
+    if (!homeless(slot)) continue;
+    queues.try_emplace(fallback, nullptr);
+    break;
+  }
+  std::map<std::string_view, QueueRow> rows;
+  for (const auto& [name, queue] : queues) {
+    const QueueRow row{static_cast<std::uint32_t>(entries_.size())};
+    rows.emplace(name, row);
+    QueueEntry entry{.name = name, .object = queue, .weight = configuration.queue.default_weight};
+    if (queue != nullptr) {
+      entry.weight = queue->weight;
+      entry.priority = queue->priority;
+      entry.reclaimable = queue->reclaimable;
+    }
+    entries_.push_back(std::move(entry));
+  }
+  for (QueueEntry& entry : entries_) {
+    const QueueRow row = rows.at(entry.name);
+    const auto parent =
+        entry.object == nullptr ? rows.end() : rows.find(std::string_view(entry.object->parent));
+    if (parent == rows.end()) {
+      roots_.push_back(row);
+    } else {
+      entry.parent = parent->second;
+      entries_[parent->second.value].children.push_back(row);
+    }
+  }
+  const auto home = rows.find(fallback);
+  row_of_queue_.resize(cluster_.strings().size(), home == rows.end() ? QueueRow{} : home->second);
+  for (const auto& [name, row] : rows) {
+    if (!entries_[row.value].leaf()) continue;
+    leaves_.push_back(row);
+    if (const auto id = id_of(name)) row_of_queue_[id->value] = row;
+  }
+}
+
+void QueueTable::subtract_kernels(std::vector<std::int64_t>& sums) const {
+  for (const auto& [key, kernels] : cluster_.kernel_rows()) {
+    for (const KernelRows& kernel : kernels) {
+      for (const PodIndex row : {kernel.row, kernel.memory}) {
+        if (!row.exists() || !cluster_.pods().node[row].exists()) continue;
+        for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[row])) {
+          sums[item.resource.value] = saturated_sub(sums[item.resource.value], item.amount);
+        }
+      }
+    }
+  }
+}
+
+void QueueTable::list_resources() {
+  const ResourceTable& table = cluster_.resources();
+  std::vector<std::int64_t> sums(table.size());
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
+      sums[item.resource.value] = saturated_add(sums[item.resource.value], item.amount);
+    }
+  }
+  subtract_kernels(sums);
+  for (std::uint32_t at = 0; at < sums.size(); ++at) {
+    if (sums[at] > 0 && ResourceIndex{at} != resource_pods) resources_.push_back(ResourceIndex{at});
+  }
+  std::ranges::sort(resources_, {}, [&](ResourceIndex resource) { return table.name(resource); });
+  column_of_.assign(sums.size(), no_column);
+  for (std::size_t column = 0; column < resources_.size(); ++column) {
+    column_of_[resources_[column].value] = column;
+    totals_.push_back(sums[resources_[column].value]);
+  }
+}
+
+/// By resource, what the node has that has most of it.
+std::vector<std::int64_t> QueueTable::largest_nodes() const {
+  std::vector<std::int64_t> largest(cluster_.resources().size());
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
+      std::int64_t& most = largest[item.resource.value];
+      most = std::max(most, item.amount);
+    }
+  }
+  return largest;
+}
+
+/// Nobody is to leave for a pod that no node could hold.
+bool QueueTable::can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const {
+  const PodColumns& pods = cluster_.pods();
+  return cluster_.shape(pods.shape[pod]).unsupported.empty() &&
+         std::ranges::all_of(cluster_.requests(pods.requests[pod]),
+                             [&](const ResourceAmount& item) {
+                               return item.amount <= largest[item.resource.value];
+                             });
+}
+
+void QueueTable::count_pods(const VictimRules& rules) {
+  const PodColumns& pods = cluster_.pods();
+  const std::vector<std::int64_t> largest = largest_nodes();
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    const bool bound = pods.node[pod].exists();
+    if (!is_pod(pod) || (!bound && pods.deletion[pod] != no_time)) continue;
+    if (!bound && !can_ever_run(pod, largest)) continue;
+    const QueueRow row = row_of(pod);
+    const bool leaves = bound && rules.credited(pod);
+    for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
+      const std::size_t column = column_of_[item.resource.value];
+      if (column == no_column) continue;
+      QueueNumbers& numbers = at(row, column);
+      std::int64_t& sum = bound ? numbers.used : numbers.pending;
+      sum = saturated_add(sum, item.amount);
+      if (leaves) numbers.leaving = saturated_add(numbers.leaving, item.amount);
+    }
+  }
+}
+
+void QueueTable::read_status() {
+  for (const QueueRow row : leaves_) {
+    const Queue* const queue = entries_[row.value].object;
+    for (std::size_t column = 0; column < resources_.size(); ++column) {
+      QueueNumbers& numbers = at(row, column);
+      const std::string_view name = cluster_.resources().name(resources_[column]);
+      numbers.allocated_before =
+          queue == nullptr ? numbers.used : stated(queue->allocated, name, numbers.used);
+      numbers.promised_before = queue == nullptr ? 0 : stated(queue->preempting, name, 0);
+      numbers.allocated = numbers.allocated_before;
+    }
+  }
+}
+
+// ---- Division ---------------------------------------------------------------------------------
+
+void QueueTable::divide_all(Division division) {
+  std::vector<Bounds> bounds(entries_.size());
+  for (std::size_t column = 0; column < resources_.size(); ++column) {
+    for (const QueueRow root : roots_) find_bounds(root, column, division, bounds);
+    divide_among(roots_, column, totals_[column], bounds);
+  }
+}
+
+/// Fills in the bounds of the queue and of everything below it.
+QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Division division,
+                                           std::vector<Bounds>& bounds) const {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  const QueueEntry& entry = entries_[row.value];
+  const std::string_view name = cluster_.resources().name(resources_[column]);
+  const Queue* const queue = entry.object;
+  const std::int64_t limit = queue == nullptr ? unlimited : stated(queue->limit, name, unlimited);
+  std::int64_t floor = queue == nullptr ? 0 : stated(queue->guarantee, name, 0);
+  std::int64_t cap = unlimited;
+  if (!entry.leaf()) {
+    Bounds sum;
+    for (const QueueRow child : entry.children) {
+      const Bounds below = find_bounds(child, column, division, bounds);
+      sum.floor = saturated_add(sum.floor, below.floor);
+      sum.cap = saturated_add(sum.cap, below.cap);
+    }
+    floor = std::max(floor, sum.floor);
+    cap = sum.cap;
+  } else if (division == Division::max_min) {
+    const QueueNumbers& numbers = at(row, column);
+    cap = saturated_add(numbers.used, numbers.pending);
+  }
+  floor = std::min(floor, limit);
+  cap = std::max(floor, std::min(cap, limit));
+  return bounds[row.value] = {.floor = floor, .cap = cap};
+}
+
+void QueueTable::divide_among(std::span<const QueueRow> siblings, std::size_t column,
+                              std::int64_t total, const std::vector<Bounds>& bounds) {
+  std::vector<Claimant> claimants;
+  claimants.reserve(siblings.size());
+  for (const QueueRow row : siblings) {
+    const Bounds& own = bounds[row.value];
+    // Nobody gets more than there is, and sums of unlimited caps stay small.
+    claimants.push_back({.weight = entries_[row.value].weight,
+                         .floor = own.floor,
+                         .cap = std::max(own.floor, std::min(own.cap, total))});
+  }
+  std::vector<Share> shares(siblings.size());
+  divide(total, claimants, shares);
+  for (std::size_t at_sibling = 0; at_sibling < siblings.size(); ++at_sibling) {
+    const QueueRow row = siblings[at_sibling];
+    QueueNumbers& numbers = at(row, column);
+    numbers.deserved = shares[at_sibling].amount;
+    numbers.rounded = shares[at_sibling].rounded;
+    if (!entries_[row.value].leaf()) {
+      divide_among(entries_[row.value].children, column, numbers.deserved, bounds);
+    }
+  }
+}
+
+}  // namespace makeway

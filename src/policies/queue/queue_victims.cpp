@@ -1,0 +1,42 @@
+#include "policies/queue/queue_victims.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "policies/queue/victim_set.hpp"
+
+namespace makeway {
+
+QueueLosers choose_losers(const Cycle& cycle, const QueueTable& table,
+                          const QueueCandidates& candidates, QueueRow row,
+                          std::span<const std::int64_t> need) {
+  const std::span<const QueueCandidate> all = candidates.of(row);
+  VictimSetTask task;
+  task.steps_max = cycle.configuration.queue.victim_steps_max;
+  for (std::size_t column = 0; column < table.resources(); ++column) {
+    task.need.push_back(std::max<std::int64_t>(0, need[column]));
+    task.totals.push_back(table.total(column));
+  }
+  task.amounts.resize(all.size() * table.resources());
+  task.class_of.reserve(all.size());
+  for (std::uint32_t at = 0; at < all.size(); ++at) {
+    const bool same = at > 0 && candidates.compare_importance(all[at - 1], all[at]) == 0;
+    task.class_of.push_back(at == 0 ? 0 : task.class_of.back() + (same ? 0 : 1));
+    candidates.add_amounts(
+        all[at], std::span(task.amounts).subspan(at * table.resources(), table.resources()));
+  }
+  std::vector<std::uint32_t> by_name(all.size());
+  std::iota(by_name.begin(), by_name.end(), 0U);
+  std::ranges::sort(by_name, [&](std::uint32_t a, std::uint32_t b) {
+    return candidates.name_before(all[a], all[b]);
+  });
+  task.rank_by_name.resize(all.size());
+  for (std::uint32_t rank = 0; rank < by_name.size(); ++rank) {
+    task.rank_by_name[by_name[rank]] = rank;
+  }
+  VictimSet set = choose_victim_set(task);
+  std::ranges::sort(set.chosen);
+  return {.chosen = std::move(set.chosen), .out_of_steps = set.out_of_steps};
+}
+
+}  // namespace makeway

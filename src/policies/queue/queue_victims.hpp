@@ -1,0 +1,22 @@
+// Who leaves one queue: its candidates in classes, and the set that is chosen.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policies/queue/queue_candidates.hpp"
+
+namespace makeway {
+
+struct QueueLosers {
+  std::vector<std::uint32_t> chosen;  ///< Among the queue's candidates, the least important first.
+  bool out_of_steps = false;
+};
+
+/// The candidates must be able to free the need.
+QueueLosers choose_losers(const Cycle& cycle, const QueueTable& table,
+                          const QueueCandidates& candidates, QueueRow row,
+                          std::span<const std::int64_t> need);
+
+}  // namespace makeway

@@ -1,0 +1,152 @@
+#include "policies/session/session_actions.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "model/object_text.hpp"
+#include "model/session_lifecycle.hpp"
+#include "model/session_names.hpp"
+
+namespace makeway {
+namespace {
+
+ActionType action_of(SessionFate fate) {
+  switch (fate) {
+    case SessionFate::requeues: return ActionType::requeue;
+    case SessionFate::suspends: return ActionType::suspend;
+    case SessionFate::ends:
+    case SessionFate::on_request:
+    case SessionFate::to_autoscaler: return ActionType::evict;
+  }
+  CHECK(false, "unknown fate");
+}
+
+std::string fate_text(const PlanSessionVictim& victim) {
+  switch (victim.fate) {
+    case SessionFate::ends: return "it ends";
+    case SessionFate::requeues:
+      return fmt::format("it is pending again from {} on", to_text(*victim.resume_after));
+    case SessionFate::on_request: return "it waits until somebody resumes it";
+    case SessionFate::to_autoscaler: return "its autoscaler may start another one";
+    case SessionFate::suspends: return "it keeps its memory and runs on once there is room";
+  }
+  return {};
+}
+
+const Session& session_of(const Cluster& cluster, const std::string& namespace_name,
+                          const std::string& name) {
+  return cluster.own<Session>().at({namespace_name, name});
+}
+
+void add_victims(const PlanAsk& ask, Plan& plan) {
+  const std::string asks = ask_text(ask);
+  for (std::size_t at = 0; at < ask.victims.size(); ++at) {
+    const PlanVictim& victim = ask.victims[at];
+    const PlanSessionVictim& fate = ask.session->victims[at];
+    PlanAction action{.type = action_of(fate.fate),
+                      .namespace_name = victim.namespace_name,
+                      .name = victim.name,
+                      .uid = victim.uid,
+                      .node = victim.node,
+                      .ask = asks,
+                      .since = {}};
+    if (fate.ends_at > plan.now) action.until = fate.ends_at;
+    plan.actions.push_back(std::move(action));
+    plan.status.push_back({.object = victim.unit,
+                           .condition = "Preempted",
+                           .value = true,
+                           .reason = "PreemptionBySession",
+                           .message = fmt::format("makeway: makes room for {}: {}; {}", asks,
+                                                  victim.reason, fate_text(fate))});
+  }
+}
+
+}  // namespace
+
+void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
+  add_victims(ask, plan);
+  const Session& session = session_of(cluster, ask.namespace_name, ask.name);
+  const bool fits = ask.outcome == Outcome::fits;
+  const auto add = [&](ActionType type, const std::string& name, const std::string& node) {
+    plan.actions.push_back({.type = type,
+                            .namespace_name = ask.namespace_name,
+                            .name = name,
+                            .uid = session.uid,
+                            .node = node,
+                            .ask = {},
+                            .since = {}});
+  };
+  if (ask.session->runs_on) {
+    add(fits ? ActionType::resume : ActionType::wait, ask.name, {});
+  } else {
+    for (const PodPlacement& placement : ask.placements) {
+      add(fits ? ActionType::bind : ActionType::nominate, placement.name, placement.node);
+    }
+    if (ask.outcome == Outcome::waits && ask.placements.empty())
+      add(ActionType::wait, ask.name, {});
+  }
+  if (fits) return;
+  plan.status.push_back({.object = ask_text(ask),
+                         .condition = "Scheduled",
+                         .value = false,
+                         .reason = "Unschedulable",
+                         .message = ask.reason});
+}
+
+void add_ended_grace(const Session& session, Plan& plan) {
+  const SessionStatus& status = session.status;
+  plan.actions.push_back({.type = action_of(status.fate.value_or(SessionFate::ends)),
+                          .namespace_name = session.namespace_name,
+                          .name = session.name,
+                          .uid = session.uid,
+                          .node = {},
+                          .ask = status.preempted_by,
+                          .since = {}});
+}
+
+// ---- Carried out --------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<KernelPlace> places_of(const PlanAsk& ask) {
+  std::vector<KernelPlace> places;
+  places.reserve(ask.placements.size());
+  for (const PodPlacement& placement : ask.placements) {
+    places.push_back(
+        {.kernel = placement.name.substr(placement.name.find('/') + 1), .node = placement.node});
+  }
+  return places;
+}
+
+Session asked(const Session& session, const PlanAsk& ask, Time now) {
+  const bool fits = ask.outcome == Outcome::fits;
+  if (ask.session->runs_on) return fits ? run_on_session(session) : session;
+  return fits ? start_session(session, places_of(ask), now)
+              : nominate_session(session, places_of(ask));
+}
+
+}  // namespace
+
+std::vector<Session> sessions_after(const Cluster& cluster, const Plan& plan) {
+  std::vector<Session> changed;
+  const auto keep = [&](const Session& before, Session after) {
+    if (!(before == after)) changed.push_back(std::move(after));
+  };
+  for (const PlanAsk& ask : plan.asks) {
+    if (ask.kind != AskKind::session) continue;
+    const Session& session = session_of(cluster, ask.namespace_name, ask.name);
+    keep(session, asked(session, ask, plan.now));
+    for (const PlanSessionVictim& victim : ask.session->victims) {
+      const Session& before = session_of(cluster, victim.namespace_name, victim.name);
+      keep(before, notice_session(before, {.by = ask_text(ask),
+                                           .fate = victim.fate,
+                                           .now = plan.now,
+                                           .ends_at = victim.ends_at,
+                                           .resume_after = victim.resume_after}));
+    }
+  }
+  return changed;
+}
+
+}  // namespace makeway

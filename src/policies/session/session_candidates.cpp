@@ -1,0 +1,149 @@
+#include "policies/session/session_candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace makeway {
+
+SessionCandidates::SessionCandidates(const SessionTable& table, const Configuration& configuration)
+    : table_(table),
+      configuration_(configuration),
+      sorted_(table.groups().size()),
+      known_(table.groups().size()) {}
+
+SessionCandidates::Stays SessionCandidates::stays(const SessionEntry& entry) const {
+  const Session& session = *entry.object;
+  const SessionGroup& group = table_.group_of(entry);
+  const Partition* const partition = table_.partition_of(entry);
+  const SessionSettings& settings = configuration_.session;
+  const ProtectionSettings& protection = configuration_.protection;
+  const bool again = settings.leaving_room == LeavingRoom::victims;
+  if (entry.standing == SessionStanding::leaving && !again) return Stays::leaving;
+  if (entry.standing != SessionStanding::running && entry.standing != SessionStanding::leaving) {
+    return Stays::not_running;
+  }
+  if (partition != nullptr) {
+    if (!session.preemptible.value_or(partition->preemptible)) return Stays::not_preemptible;
+  } else if (entry.priority > group.preemptible_priority) {
+    return Stays::above_threshold;
+  }
+  if (settings.max_preemptions > 0 && session.status.preemptions >= settings.max_preemptions) {
+    return Stays::preempted_often;
+  }
+  if (std::ranges::find(protection.namespaces, session.namespace_name) !=
+      protection.namespaces.end()) {
+    return Stays::protected_namespace;
+  }
+  const Duration runtime = table_.now() - entry.started;
+  if (runtime < protection.minimum_runtime) return Stays::too_young;
+  if (partition != nullptr && runtime < partition->exempt_time) return Stays::exempt;
+  return Stays::nothing_keeps_it;
+}
+
+bool SessionCandidates::preemptible(const SessionEntry& entry) const {
+  return stays(entry) == Stays::nothing_keeps_it;
+}
+
+std::string SessionCandidates::why_not(const SessionEntry& entry) const {
+  const Partition* const partition = table_.partition_of(entry);
+  switch (stays(entry)) {
+    case Stays::nothing_keeps_it: return {};
+    case Stays::not_running: return "not running";
+    case Stays::leaving: return "leaving";
+    case Stays::not_preemptible:
+      return entry.object->preemptible ? "says so itself" : "its partition is not preemptible";
+    case Stays::above_threshold:
+      return fmt::format("priority above {}", table_.group_of(entry).preemptible_priority);
+    case Stays::preempted_often:
+      return fmt::format("preempted {} times", entry.object->status.preemptions);
+    case Stays::protected_namespace: return "in a protected namespace";
+    case Stays::too_young: return "younger than the minimum runtime";
+    case Stays::exempt:
+      return fmt::format("exempt until {}", to_text(entry.started + partition->exempt_time));
+  }
+  return {};
+}
+
+std::int64_t SessionCandidates::order_key(const SessionEntry& entry, PreemptionOrder order) const {
+  switch (order) {
+    case PreemptionOrder::oldest:
+    case PreemptionOrder::fewest: return entry.started.ms;
+    case PreemptionOrder::newest: return -entry.started.ms;
+    case PreemptionOrder::least_lost_work: return table_.lost_work_seconds(entry);
+  }
+  CHECK(false, "unknown order");
+}
+
+void SessionCandidates::sort_group(std::uint32_t group) {
+  struct Key {
+    std::int32_t tier;
+    std::int32_t priority;
+    std::int64_t order;
+    std::uint32_t session;
+
+    auto operator<=>(const Key&) const = default;
+  };
+  const SessionGroup& entry = table_.groups()[group];
+  std::vector<Key> keys;
+  keys.reserve(entry.sessions.size());
+  for (const std::uint32_t index : entry.sessions) {
+    const SessionEntry& session = table_.sessions()[index];
+    if (!preemptible(session)) continue;
+    keys.push_back({.tier = session.tier,
+                    .priority = session.priority,
+                    .order = order_key(session, entry.order),
+                    .session = index});
+  }
+  std::ranges::sort(keys);
+  sorted_[group].reserve(keys.size());
+  for (const Key& key : keys) sorted_[group].push_back(key.session);
+  known_[group] = 1;
+}
+
+std::span<const std::uint32_t> SessionCandidates::all(std::uint32_t group) {
+  if (known_[group] == 0) sort_group(group);
+  return sorted_[group];
+}
+
+std::span<const std::uint32_t> SessionCandidates::of(const SessionEntry& ask) {
+  const std::span<const std::uint32_t> group = all(ask.group);
+  const bool divided = ask.partition != nothing;
+  const auto end = std::ranges::partition_point(group, [&](std::uint32_t index) {
+    const SessionEntry& entry = table_.sessions()[index];
+    return divided ? entry.tier < ask.tier : entry.priority < ask.priority;
+  });
+  return group.first(static_cast<std::size_t>(end - group.begin()));
+}
+
+std::string SessionCandidates::decided_by(std::uint32_t first, std::uint32_t second) const {
+  const SessionEntry& a = table_.sessions()[first];
+  const SessionEntry& b = table_.sessions()[second];
+  if (a.tier != b.tier) return fmt::format("tier: {} against {}", a.tier, b.tier);
+  if (a.priority != b.priority) {
+    return fmt::format("priority: {} against {}", a.priority, b.priority);
+  }
+  const PreemptionOrder order = table_.group_of(a).order;
+  if (order == PreemptionOrder::least_lost_work) {
+    const std::int64_t mine = table_.lost_work_seconds(a);
+    const std::int64_t other = table_.lost_work_seconds(b);
+    if (mine != other) return fmt::format("lost work: {}s against {}s", mine, other);
+  } else if (a.started != b.started) {
+    return fmt::format("{}: started {} against {}", order_text(order), to_text(a.started),
+                       to_text(b.started));
+  }
+  return "name";
+}
+
+std::string_view SessionCandidates::order_text(PreemptionOrder order) {
+  switch (order) {
+    case PreemptionOrder::oldest: return "oldest first";
+    case PreemptionOrder::newest: return "newest first";
+    case PreemptionOrder::least_lost_work: return "least lost work first";
+    case PreemptionOrder::fewest: return "fewest sessions, then oldest first";
+  }
+  return {};
+}
+
+}  // namespace makeway

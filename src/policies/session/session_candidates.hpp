@@ -1,0 +1,62 @@
+// SessionCandidates: which running sessions may be made to leave, and in which order.
+//
+// Where a group is not divided, a session may leave for a session of strictly higher priority if
+// its own is at most the group's preemptiblePriority. In a divided group tiers are compared instead
+// (law 2), and a session or its partition says whether it is preemptible. In both, nobody leaves
+// who was preempted maxPreemptions times, is in a protected namespace, or is younger than the
+// minimum runtime or its partition's exempt time.
+//
+// Order: lowest tier, lowest priority, then as preemptionOrder says (`fewest` is `oldest` here, see
+// session_victims.hpp), then namespace and name. The same for every ask of a group, so those whom
+// an ask may take are the first of one list.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/session/session_table.hpp"
+
+namespace makeway {
+
+class SessionCandidates {
+ public:
+  SessionCandidates(const SessionTable& table, const Configuration& configuration);
+
+  /// Least important first.
+  std::span<const std::uint32_t> of(const SessionEntry& ask);
+  /// All of the group that somebody may make leave, in that order.
+  std::span<const std::uint32_t> all(std::uint32_t group);
+  bool preemptible(const SessionEntry& entry) const;
+  /// "its priority 10 is above 5", ...; empty: somebody may.
+  std::string why_not(const SessionEntry& entry) const;
+  /// On which key `first` comes before `second`: "priority: 1 against 3".
+  std::string decided_by(std::uint32_t first, std::uint32_t second) const;
+  /// "oldest first", ...
+  static std::string_view order_text(PreemptionOrder order);
+
+ private:
+  enum class Stays : std::uint8_t {
+    nothing_keeps_it,
+    not_running,
+    leaving,
+    not_preemptible,
+    above_threshold,
+    preempted_often,
+    protected_namespace,
+    too_young,
+    exempt,
+  };
+
+  Stays stays(const SessionEntry& entry) const;
+  std::int64_t order_key(const SessionEntry& entry, PreemptionOrder order) const;
+  void sort_group(std::uint32_t group);
+
+  const SessionTable& table_;
+  const Configuration& configuration_;
+  std::vector<std::vector<std::uint32_t>> sorted_;  ///< By group, once it was asked for.
+  std::vector<std::uint8_t> known_;
+};
+
+}  // namespace makeway

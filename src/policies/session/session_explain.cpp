@@ -1,0 +1,324 @@
+#include "policies/session/session_explain.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/checked_math.hpp"
+#include "engine/refusals.hpp"
+#include "model/gpus.hpp"
+#include "model/object_text.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::size_t spared_max = 10;
+
+std::string counted_sessions(std::size_t count) {
+  return count == 1 ? "1 session" : fmt::format("{} sessions", count);
+}
+
+/// Sorted, each once.
+std::vector<std::string> nodes_of(const SessionTable& table, const SessionEntry& entry) {
+  std::set<std::string> nodes;
+  for (const SessionKernel& kernel : table.kernels(entry)) {
+    if (kernel.node.exists()) nodes.insert(node_name(table.cluster(), kernel.node));
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+PlanCost cost_of(const SessionTable& table, const SessionEntry& entry) {
+  PlanCost cost{.pod_seconds = table.lost_work_seconds(entry)};
+  const std::int64_t seconds = cost.pod_seconds / std::max<std::int64_t>(1, entry.kernels_count);
+  for (const Kernel& kernel : entry.object->kernels) {
+    for (const Amount& amount : kernel.requests) {
+      if (!is_gpu(amount.resource)) continue;
+      cost.gpu_seconds = saturated_add(cost.gpu_seconds, saturated_mul(seconds, amount.amount));
+    }
+  }
+  return cost;
+}
+
+/// Nodes that refuse its largest kernel, by the scarcest resource that is short there.
+std::vector<PlanRefusal> refusals_of(Cycle& cycle, const SessionTable& table,
+                                     const SessionEntry& entry, const RoomRows& room) {
+  RefusalTally tally;
+  const std::span<const ResourceAmount> demand = table.demand(table.kernels(entry).front().demand);
+  for (const std::uint32_t place : table.open_nodes(entry)) {
+    const auto missing = std::ranges::find_if(demand, [&](const ResourceAmount& item) {
+      return item.amount > room[place][item.resource.value];
+    });
+    if (missing == demand.end()) continue;
+    tally.add({.reason = RefusalReason::resource,
+               .detail = cycle.survey.resource_note(missing->resource),
+               .amount = saturated_sub(missing->amount, room[place][missing->resource.value]),
+               .resolvable = true},
+              table.nodes()[place], place);
+  }
+  return tally.refusals(cycle.survey);
+}
+
+}  // namespace
+
+std::string session_text(const SessionEntry& entry) {
+  return object_text("Session", entry.object->namespace_name, entry.object->name);
+}
+
+void tell_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask) {
+  std::set<std::string_view> nodes;
+  for (const PodPlacement& placement : ask.placements) nodes.insert(placement.node);
+  const std::string where = nodes.size() == 1 ? fmt::format("node {}", *nodes.begin())
+                                              : fmt::format("{} nodes", nodes.size());
+  const bool runs_on = entry.standing == SessionStanding::suspended;
+  ask.reason = fmt::format("{} on {} of resource group {}", runs_on ? "runs on" : "fits", where,
+                           table.group_of(entry).object->name);
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+namespace {
+
+/// The kernel's name without the mark of the row for its memory.
+PodPlacement awaited(const Cluster& cluster, PodIndex pod, NodeIndex node) {
+  PodPlacement placement = placement_of(cluster, pod, node);
+  if (cluster.pods().flags[pod].kernel) {
+    placement.name.resize(std::min(placement.name.size(), placement.name.find('#')));
+  }
+  return placement;
+}
+
+/// Those who leave the node and have to be gone before so much finds room there.
+void add_leavers(Cycle& cycle, NodeIndex node, const std::vector<std::int64_t>& wanted,
+                 std::set<PodPlacement>& needed) {
+  const Cluster& cluster = cycle.cluster;
+  const bool credits = cycle.configuration.session.leaving_room == LeavingRoom::credited;
+  const std::span<const std::int64_t> allocatable = cycle.survey.allocatable(node);
+  const std::span<const std::int64_t> used = cycle.now.used(node);
+  std::vector<std::int64_t> room(used.size());
+  for (std::size_t column = 0; column < room.size(); ++column) {
+    room[column] = saturated_sub(saturated_sub(allocatable[column], used[column]), wanted[column]);
+  }
+  const auto shift = [&](PodIndex pod, int sign) {
+    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+      room[item.resource.value] += sign * item.amount;
+    }
+  };
+  std::vector<PodIndex> leaving;
+  for (const PodIndex pod : cluster.order().pods(node)) {
+    const bool credited = credits && cluster.pods().flags[pod].kernel &&
+                          cluster.pods().deletion[pod] != no_time && !cycle.rules.overdue(pod);
+    if (cycle.after.node_of(pod) == node && !credited) continue;
+    leaving.push_back(pod);
+    shift(pod, 1);
+  }
+  for (const PodIndex pod : leaving) {
+    shift(pod, -1);
+    const bool enough = std::ranges::equal(
+        room, wanted, [](std::int64_t left, std::int64_t want) { return want == 0 || left >= 0; });
+    if (enough) continue;
+    shift(pod, 1);
+    needed.insert(awaited(cluster, pod, node));
+  }
+}
+
+}  // namespace
+
+void tell_waiting(Cycle& cycle, const SessionTable& table, const SessionEntry& entry,
+                  const std::vector<std::uint32_t>& places, PlanAsk& ask) {
+  const std::span<const SessionKernel> kernels = table.kernels(entry);
+  const bool runs_on = entry.standing == SessionStanding::suspended;
+  const Cluster& cluster = cycle.cluster;
+  std::set<PodPlacement> needed;
+  for (const std::uint32_t place : std::set(places.begin(), places.end())) {
+    std::vector<std::int64_t> wanted(cluster.order().columns());
+    for (std::size_t at = 0; at < kernels.size(); ++at) {
+      if (places[at] != place) continue;
+      const std::span<const ResourceAmount> amounts =
+          runs_on ? cluster.requests(cluster.pods().requests[kernels[at].row])
+                  : table.demand(kernels[at].demand);
+      for (const ResourceAmount& item : amounts) wanted[item.resource.value] += item.amount;
+    }
+    add_leavers(cycle, table.nodes()[place], wanted, needed);
+  }
+  ask.waits_for.assign(needed.begin(), needed.end());
+  if (ask.waits_for.empty()) {
+    ask.reason = "fits once those who come and go before it are settled";
+    return;
+  }
+  const PodPlacement& first = ask.waits_for.front();
+  ask.reason = ask.waits_for.size() == 1
+                   ? fmt::format("fits once {}/{} has left", first.namespace_name, first.name)
+                   : fmt::format("fits once {}/{} and {} more have left", first.namespace_name,
+                                 first.name, ask.waits_for.size() - 1);
+}
+
+// ---- No place -----------------------------------------------------------------------------------
+
+void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
+                  PlanAsk& ask) {
+  const std::string& group = table.group_of(entry).object->name;
+  const std::string_view lower =
+      entry.partition == nothing ? "of lower priority" : "of lower tiers";
+  if (table.open_nodes(entry).empty()) {
+    ask.reason = fmt::format("no node of resource group {} takes kernels", group);
+  } else if (candidates == 0) {
+    ask.reason = fmt::format(
+        "has no room in resource group {}, and no running session {} may be "
+        "preempted",
+        group, lower);
+  } else {
+    ask.reason = fmt::format(
+        "has no room in resource group {}, even if {} {} left that may be "
+        "preempted",
+        group, candidates == 1 ? "the 1 session" : fmt::format("all {} sessions", candidates),
+        lower);
+  }
+}
+
+void tell_refusals(Cycle& cycle, const SessionTable& table, const SessionEntry& entry,
+                   const RoomRows& room, PlanAsk& ask) {
+  ask.explanation.refusals = refusals_of(cycle, table, entry, room);
+}
+
+void tell_not_its_turn(Cycle& cycle, const SessionTable& table, std::uint32_t first, PlanAsk& ask) {
+  const bool head_only = cycle.configuration.session.preemptors == Preemptors::head_only;
+  ask.reason = fmt::format("has no room, and only {}, {}, may preempt in resource group {}",
+                           session_text(table.sessions()[first]),
+                           head_only ? "the first that does not fit" : "which comes before it",
+                           ask.session->resource_group);
+}
+
+// ---- Victims ------------------------------------------------------------------------------------
+
+namespace {
+
+class VictimTeller {
+ public:
+  VictimTeller(Cycle& cycle, const SessionTable& table, const SessionCandidates& order,
+               const SessionVictims& victims, const SessionEntry& entry,
+               std::span<const std::uint32_t> candidates, PlanAsk& ask)
+      : cycle_(cycle),
+        table_(table),
+        order_(order),
+        victims_(victims),
+        entry_(entry),
+        candidates_(candidates),
+        ask_(ask),
+        leaves_(table.sessions().size()) {
+    for (const std::uint32_t victim : victims.victims()) leaves_[victim] = 1;
+  }
+
+  void tell() {
+    const std::vector<std::uint32_t>& all = victims_.victims();
+    for (auto at = all.rbegin(); at != all.rend(); ++at) add(*at);
+    tell_spared();
+    ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
+    ask_.reason = fmt::format("{} {} of resource group {} {}: {}", counted_sessions(all.size()),
+                              divided() ? "of lower tiers" : "of lower priority",
+                              ask_.session->resource_group, all.size() == 1 ? "leaves" : "leave",
+                              SessionCandidates::order_text(table_.group_of(entry_).order));
+  }
+
+ private:
+  bool divided() const { return entry_.partition != nothing; }
+  void add(std::uint32_t index);
+  void tell_cause(std::uint32_t index, PlanVictim& victim) const;
+  void tell_spared();
+
+  Cycle& cycle_;
+  const SessionTable& table_;
+  const SessionCandidates& order_;
+  const SessionVictims& victims_;
+  const SessionEntry& entry_;
+  std::span<const std::uint32_t> candidates_;
+  PlanAsk& ask_;
+  std::vector<std::uint8_t> leaves_;
+};
+
+void VictimTeller::add(std::uint32_t index) {
+  const SessionEntry& entry = table_.sessions()[index];
+  const Session& session = *entry.object;
+  const std::vector<std::string> nodes = nodes_of(table_, entry);
+  PlanVictim victim;
+  victim.namespace_name = session.namespace_name;
+  victim.name = session.name;
+  victim.uid = session.uid;
+  victim.node = fmt::format("{}", fmt::join(nodes, ","));
+  victim.unit = session_text(entry);
+  victim.priority = entry.priority;
+  victim.reason = divided()
+                      ? fmt::format("lower tier ({} < {})", entry.tier, entry_.tier)
+                      : fmt::format("lower priority ({} < {})", entry.priority, entry_.priority);
+  victim.cost = cost_of(table_, entry);
+  tell_cause(index, victim);
+  ask_.cost = sum(ask_.cost, victim.cost);
+  ask_.victims.push_back(std::move(victim));
+
+  const Partition* const partition = table_.partition_of(entry);
+  PlanSessionVictim fate{.namespace_name = session.namespace_name,
+                         .name = session.name,
+                         .tier = entry.tier,
+                         .nodes = nodes,
+                         .fate = victims_.fate(index),
+                         .ends_at = table_.now(),
+                         .resume_after = {},
+                         .preemptions = session.status.preemptions + 1};
+  if (partition != nullptr && fate.fate != SessionFate::suspends) {
+    fate.ends_at = table_.now() + partition->grace_time;
+  }
+  if (fate.fate == SessionFate::requeues) {
+    fate.resume_after =
+        fate.ends_at + backoff_after(cycle_.configuration.session, fate.preemptions);
+  }
+  ask_.session->victims.push_back(std::move(fate));
+}
+
+/// The next in the order who stays; else one before it who was put back; else there was no choice.
+void VictimTeller::tell_cause(std::uint32_t index, PlanVictim& victim) const {
+  const SessionGroup& group = table_.group_of(entry_);
+  victim.cause_for = session_text(entry_);
+  victim.cause_rule = fmt::format("session: sessions of lower {} in resource group {}, {}",
+                                  divided() ? "tiers" : "priority", group.object->name,
+                                  SessionCandidates::order_text(group.order));
+  const auto own = std::ranges::find(candidates_, index);
+  const auto stays = [this](std::uint32_t other) { return leaves_[other] == 0; };
+  const auto next = std::find_if(own, candidates_.end(), stays);
+  if (next != candidates_.end()) {
+    victim.cause_alternative = session_text(table_.sessions()[*next]);
+    victim.cause_key = order_.decided_by(index, *next);
+    return;
+  }
+  const auto before = std::find_if(candidates_.begin(), own, stays);
+  if (before != own) {
+    victim.cause_alternative = session_text(table_.sessions()[*before]);
+    victim.cause_key = "room: the other does not free what is missing";
+    return;
+  }
+  victim.cause_alternative = "nobody else may leave";
+  victim.cause_key = "no choice";
+}
+
+void VictimTeller::tell_spared() {
+  const std::size_t taken = std::min(victims_.taken(), candidates_.size());
+  for (std::size_t rank = taken; rank-- > 0;) {
+    const SessionEntry& entry = table_.sessions()[candidates_[rank]];
+    if (leaves_[candidates_[rank]] != 0) continue;
+    ++ask_.explanation.spared_count;
+    if (ask_.explanation.spared.size() == spared_max) continue;
+    ask_.explanation.spared.push_back({.namespace_name = entry.object->namespace_name,
+                                       .name = entry.object->name,
+                                       .priority = entry.priority});
+  }
+}
+
+}  // namespace
+
+void tell_victims(Cycle& cycle, const SessionTable& table, const SessionCandidates& order,
+                  const SessionVictims& victims, const SessionEntry& entry,
+                  std::span<const std::uint32_t> candidates, PlanAsk& ask) {
+  VictimTeller(cycle, table, order, victims, entry, candidates, ask).tell();
+}
+
+}  // namespace makeway

@@ -1,0 +1,121 @@
+// How resource groups look to this cycle, for people, and whose grace time is over:
+// SessionPolicy::describe_groups.
+#include <algorithm>
+#include <limits>
+
+#include "model/session_names.hpp"
+#include "policies/session/session_actions.hpp"
+#include "policies/session/session_policy.hpp"
+
+namespace makeway {
+namespace {
+
+PlanSessionEntry described(const SessionTable& table, const SessionEntry& entry) {
+  const Session& session = *entry.object;
+  PlanSessionEntry told{.namespace_name = session.namespace_name,
+                        .name = session.name,
+                        .type = session.type,
+                        .priority = entry.priority,
+                        .partition = session.partition,
+                        .tier = entry.tier,
+                        .nodes = {},
+                        .since = {},
+                        .why_not = {},
+                        .preemptions = session.status.preemptions,
+                        .preempted_by = session.status.preempted_by,
+                        .fate = session.status.fate,
+                        .resume_after = session.status.resume_after};
+  for (const SessionKernel& kernel : table.kernels(entry)) {
+    if (kernel.node.exists()) told.nodes.push_back(node_name(table.cluster(), kernel.node));
+  }
+  std::ranges::sort(told.nodes);
+  const auto repeated = std::ranges::unique(told.nodes);
+  told.nodes.erase(repeated.begin(), repeated.end());
+  switch (entry.standing) {
+    case SessionStanding::pending: told.since = session.created; break;
+    case SessionStanding::leaving: told.since = session.status.ends_at; break;
+    case SessionStanding::running:
+    case SessionStanding::suspended: told.since = session.status.started; break;
+    case SessionStanding::off_queue: told.since = session.status.preempted_at; break;
+    case SessionStanding::ended: break;
+  }
+  return told;
+}
+
+/// The first ones of each list; `most` of them are told, all are counted.
+class GroupTeller {
+ public:
+  GroupTeller(const SessionTable& table, SessionCandidates& candidates, std::size_t most)
+      : table_(table), candidates_(candidates), most_(most) {}
+
+  PlanSessionEntry* add(const SessionEntry& entry, PlanSessionList& list) const {
+    ++list.count;
+    if (list.first.size() == most_) return nullptr;
+    list.first.push_back(described(table_, entry));
+    return &list.first.back();
+  }
+
+  /// Those who leave first, then those who stay, by name.
+  void add_running(std::uint32_t group, PlanSessionList& list) {
+    for (const std::uint32_t index : candidates_.all(group)) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing != SessionStanding::running) continue;
+      if (PlanSessionEntry* const told = add(entry, list)) told->preemptible = true;
+    }
+    for (const std::uint32_t index : table_.groups()[group].sessions) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing != SessionStanding::running || candidates_.preemptible(entry)) continue;
+      if (PlanSessionEntry* const told = add(entry, list)) {
+        told->why_not = candidates_.why_not(entry);
+      }
+    }
+  }
+
+ private:
+  const SessionTable& table_;
+  SessionCandidates& candidates_;
+  std::size_t most_;
+};
+
+}  // namespace
+
+void SessionPolicy::describe_groups() {
+  constexpr std::size_t told_max = 20;
+  GroupTeller teller(table_, candidates_, cycle_.explain ? table_.sessions().size() : told_max);
+  for (std::uint32_t at = 0; at < groups_.size(); ++at) {
+    const SessionGroup& group = table_.groups()[at];
+    PlanResourceGroup& told = cycle_.plan.resource_groups.emplace_back();
+    told.name = group.object->name;
+    told.nodes = group.nodes_end - group.nodes_begin;
+    told.preemptible_priority = group.preemptible_priority;
+    told.preemption_order = choice_name(group.order);
+    told.divided = group.divided;
+    for (const std::uint32_t index : groups_[at].order) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing == SessionStanding::pending) teller.add(entry, told.pending);
+    }
+    teller.add_running(at, told.running);
+    std::vector<std::uint32_t> off_queue;
+    for (const std::uint32_t index : group.sessions) {
+      const SessionEntry& entry = table_.sessions()[index];
+      if (entry.standing == SessionStanding::leaving) {
+        teller.add(entry, told.leaving);
+        if (*entry.object->status.ends_at <= table_.now()) {
+          add_ended_grace(*entry.object, cycle_.plan);
+        }
+      }
+      if (entry.standing == SessionStanding::suspended) teller.add(entry, told.suspended);
+      if (entry.standing == SessionStanding::off_queue) off_queue.push_back(index);
+    }
+    // Who comes back by itself is first, then by name.
+    std::ranges::stable_sort(off_queue, {}, [this](std::uint32_t index) {
+      const std::optional<Time>& back = table_.sessions()[index].object->status.resume_after;
+      return back.value_or(Time{std::numeric_limits<std::int64_t>::max()});
+    });
+    for (const std::uint32_t index : off_queue) {
+      teller.add(table_.sessions()[index], told.off_queue);
+    }
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,403 @@
+#include "policies/session/session_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "policies/session/session_explain.hpp"
+#include "policies/workload/waiting.hpp"
+
+namespace makeway {
+
+SessionPolicy::SessionPolicy(Cycle& cycle)
+    : cycle_(cycle),
+      table_(cycle.cluster, cycle.configuration.session, cycle.rules.now()),
+      room_(cycle, table_),
+      placer_(table_, cycle.configuration.engine.placement_steps_max),
+      candidates_(table_, cycle.configuration),
+      victims_(table_, cycle.configuration.session, placer_),
+      groups_(table_.groups().size()),
+      decided_(table_.sessions().size()) {
+  find_kinds();
+}
+
+/// Sessions that ask for the same kernels in the same places are of one kind.
+void SessionPolicy::find_kinds() {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  std::vector<std::uint32_t> key;
+  kind_of_.assign(table_.sessions().size(), nothing);
+  for (std::uint32_t at = 0; at < table_.sessions().size(); ++at) {
+    const SessionEntry& entry = table_.sessions()[at];
+    if (entry.standing != SessionStanding::pending) continue;
+    key.clear();
+    for (const SessionKernel& kernel : table_.kernels(entry)) key.push_back(kernel.demand);
+    std::ranges::sort(key);
+    key.push_back(entry.group);
+    key.push_back(entry.partition);
+    kind_of_[at] = known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second;
+  }
+  kinds_.resize(known.size());
+}
+
+SessionPolicy::Kind& SessionPolicy::kind_of(const SessionEntry& entry) {
+  Kind& kind = kinds_[kind_of_[static_cast<std::size_t>(&entry - table_.sessions().data())]];
+  if (kind.growth != room_.growth()) kind = {.growth = room_.growth()};
+  return kind;
+}
+
+// ---- Turns --------------------------------------------------------------------------------------
+
+std::vector<SessionTurn> SessionPolicy::turns() const {
+  std::vector<SessionTurn> turns;
+  std::vector<std::uint32_t> asking;
+  const auto rank = [this](std::uint32_t index) {
+    const SessionEntry& entry = table_.sessions()[index];
+    return std::tuple(-entry.tier, -entry.priority);
+  };
+  const auto later = [](const SessionTurn& a, const SessionTurn& b) {
+    return std::tie(b.priority, a.created) > std::tie(a.priority, b.created);
+  };
+  for (const SessionGroup& group : table_.groups()) {
+    asking.clear();
+    std::ranges::copy_if(group.sessions, std::back_inserter(asking), [this](std::uint32_t index) {
+      const SessionStanding standing = table_.sessions()[index].standing;
+      return standing == SessionStanding::pending || standing == SessionStanding::suspended;
+    });
+    std::ranges::sort(asking, {}, [&](std::uint32_t index) {
+      return std::tuple(rank(index), table_.sessions()[index].created, index);
+    });
+    const std::size_t first = turns.size();
+    const auto add = [&](std::uint32_t index, bool only_nomination) {
+      const SessionEntry& entry = table_.sessions()[index];
+      SessionTurn turn{.priority = entry.priority,
+                       .created = entry.created,
+                       .session = index,
+                       .only_nomination = only_nomination};
+      // Nobody overtakes a session of its own group by what the list of all asks is sorted by.
+      if (turns.size() > first && later(turns.back(), turn)) {
+        turn.priority = turns.back().priority;
+        turn.created = turns.back().created;
+      }
+      turns.push_back(turn);
+    };
+    for (auto begin = asking.begin(); begin != asking.end();) {
+      const auto end = std::find_if(
+          begin, asking.end(), [&](std::uint32_t index) { return rank(index) != rank(*begin); });
+      std::for_each(begin, end, [&](std::uint32_t index) {
+        if (table_.sessions()[index].nominated) add(index, true);
+      });
+      std::for_each(begin, end, [&](std::uint32_t index) { add(index, false); });
+      begin = end;
+    }
+  }
+  return turns;
+}
+
+std::vector<SessionTurn> SessionPolicy::turn_of(std::string_view namespace_name,
+                                                std::string_view name) const {
+  const std::uint32_t found = table_.find(namespace_name, name);
+  if (found == nothing) return {};
+  const SessionEntry& entry = table_.sessions()[found];
+  const bool asks =
+      entry.standing == SessionStanding::pending || entry.standing == SessionStanding::suspended;
+  if (!asks) return {};
+  std::vector<SessionTurn> turns;
+  const SessionTurn turn{.priority = entry.priority, .created = entry.created, .session = found};
+  if (entry.nominated) {
+    turns.push_back(turn);
+    turns.back().only_nomination = true;
+  }
+  turns.push_back(turn);
+  return turns;
+}
+
+// ---- One session --------------------------------------------------------------------------------
+
+PlanAsk SessionPolicy::start_ask(const SessionEntry& entry) const {
+  PlanAsk ask;
+  ask.kind = AskKind::session;
+  ask.namespace_name = entry.object->namespace_name;
+  ask.name = entry.object->name;
+  ask.priority = entry.priority;
+  if (entry.object->created) {
+    ask.pending_seconds =
+        std::max<std::int64_t>(0, (table_.now() - *entry.object->created).ms / 1000);
+  }
+  PlanSession& session = ask.session.emplace();
+  session.resource_group = entry.object->resource_group;
+  session.partition = entry.object->partition;
+  session.tier = entry.tier;
+  session.runs_on = entry.standing == SessionStanding::suspended;
+  ask.explanation.nodes_considered =
+      session.runs_on ? 0 : static_cast<std::int64_t>(table_.open_nodes(entry).size());
+  return ask;
+}
+
+/// Whether its kernels fit, in what will be, where room was kept for them.
+bool SessionPolicy::fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places) {
+  const std::span<const SessionKernel> kernels = table_.kernels(entry);
+  const std::span<const std::uint32_t> open = table_.open_nodes(entry);
+  RoomRows& after = room_.after();
+  places.clear();
+  for (const SessionKernel& kernel : kernels) {
+    const NodeIndex node = cycle_.cluster.pods().nominated[kernel.row];
+    const std::uint32_t place = node.exists() ? table_.place_of(node) : nothing;
+    if (place == nothing || !std::ranges::binary_search(open, place)) break;
+    if (!after.fits(place, table_.demand(kernel.demand))) break;
+    after.take(place, table_.demand(kernel.demand));
+    places.push_back(place);
+  }
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    after.give(places[at], table_.demand(kernels[at].demand));
+  }
+  return places.size() == kernels.size();
+}
+
+namespace {
+
+/// Whether all kernels find room at once where they are to go.
+bool all_fit(const SessionTable& table, const SessionEntry& entry,
+             const std::vector<std::uint32_t>& places, RoomRows& room) {
+  const std::span<const SessionKernel> kernels = table.kernels(entry);
+  std::size_t done = 0;
+  while (done < kernels.size() && room.fits(places[done], table.demand(kernels[done].demand))) {
+    room.take(places[done], table.demand(kernels[done].demand));
+    ++done;
+  }
+  for (std::size_t at = 0; at < done; ++at) {
+    room.give(places[at], table.demand(kernels[at].demand));
+  }
+  return done == kernels.size();
+}
+
+}  // namespace
+
+/// Its nomination holds: it starts there, or elsewhere if only that is possible now, or waits.
+bool SessionPolicy::keeps_nomination(const SessionEntry& entry, PlanAsk& ask) {
+  std::vector<std::uint32_t> places;
+  if (!fits_nominated(entry, places)) return false;
+  ask.outcome = Outcome::fits;
+  if (!all_fit(table_, entry, places, room_.both())) {
+    const std::vector<std::uint32_t> elsewhere = find_beside_nominated(entry);
+    ask.outcome = elsewhere.empty() ? Outcome::waits : Outcome::fits;
+    if (!elsewhere.empty()) places = elsewhere;
+  }
+  settle(entry, places, ask);
+  return true;
+}
+
+/// Room for it now that is not kept for others of its tier and priority who have not had their
+/// turn.
+std::vector<std::uint32_t> SessionPolicy::find_beside_nominated(const SessionEntry& entry) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // Places and demands.
+  for (const std::uint32_t index : table_.group_of(entry).sessions) {
+    const SessionEntry& other = table_.sessions()[index];
+    const bool equal = other.tier == entry.tier && other.priority == entry.priority;
+    if (!other.nominated || !equal || &other == &entry || decided_[index] != 0) continue;
+    std::vector<std::uint32_t> places;
+    if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
+    for (std::size_t at = 0; at < places.size(); ++at) {
+      kept.emplace_back(places[at], table_.kernels(other)[at].demand);
+      room_.both().take(kept.back().first, table_.demand(kept.back().second));
+    }
+  }
+  std::vector<std::uint32_t> found = placer_.find(entry, room_.both());
+  for (const auto& [place, demand] : kept) room_.both().give(place, table_.demand(demand));
+  return found;
+}
+
+/// How many nodes take a kernel now, and how many more if all left who may; with explanations.
+void SessionPolicy::count_nodes(const SessionEntry& entry, PlanAsk& ask) {
+  const std::span<const ResourceAmount> demand =
+      table_.demand(table_.kernels(entry).front().demand);
+  const RoomRows& emptied = victims_.without_all(entry, candidates_.of(entry), room_.after());
+  for (const std::uint32_t place : table_.open_nodes(entry)) {
+    if (room_.both().fits(place, demand)) {
+      ++ask.explanation.nodes_fitting;
+    } else if (emptied.fits(place, demand)) {
+      ++ask.explanation.nodes_with_preemption;
+    }
+  }
+}
+
+bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
+  Kind& kind = kind_of(entry);
+  // What will not fit does not fit now.
+  if (kind.no_room) return false;
+  if (room_.too_large(entry)) {
+    kind.no_room = true;
+    return false;
+  }
+  const auto look_in = [&](RoomRows& room, Outcome outcome) {
+    const std::vector<std::uint32_t>& places = placer_.find(entry, room);
+    if (places.empty()) return false;
+    ask.outcome = outcome;
+    settle(entry, places, ask);
+    return true;
+  };
+  if (look_in(room_.both(), Outcome::fits)) return true;
+  if (cycle_.worlds_differ && look_in(room_.after(), Outcome::waits)) return true;
+  kind.no_room = !placer_.stopped();
+  if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
+  return false;
+}
+
+/// A suspended session has its memory where it is; the rest of it may fit again.
+bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
+  const std::span<const SessionKernel> kernels = table_.kernels(entry);
+  const Cluster& cluster = cycle_.cluster;
+  const auto fit = [&](RoomRows& room) {
+    std::size_t done = 0;
+    for (; done < kernels.size(); ++done) {
+      const SessionKernel& kernel = kernels[done];
+      const RequestRow amounts = cluster.requests(cluster.pods().requests[kernel.row]);
+      if (kernel.place == nothing || !room.fits(kernel.place, amounts)) break;
+      room.take(kernel.place, amounts);
+    }
+    for (std::size_t at = 0; at < done; ++at) {
+      room.give(kernels[at].place, cluster.requests(cluster.pods().requests[kernels[at].row]));
+    }
+    return done == kernels.size();
+  };
+  const bool now = fit(room_.both());
+  if (!now && !fit(room_.after())) return false;
+  ask.outcome = now ? Outcome::fits : Outcome::waits;
+  std::vector<std::uint32_t> places;
+  places.reserve(kernels.size());
+  for (const SessionKernel& kernel : kernels) places.push_back(kernel.place);
+  settle(entry, places, ask);
+  return true;
+}
+
+// ---- Preemption ---------------------------------------------------------------------------------
+
+bool SessionPolicy::may_preempt(const SessionEntry& entry, PlanAsk& ask) {
+  GroupState& group = groups_[entry.group];
+  const auto self = static_cast<std::uint32_t>(&entry - table_.sessions().data());
+  const bool head_only = cycle_.configuration.session.preemptors == Preemptors::head_only;
+  const std::uint32_t first = head_only ? group.head : group.preemptor;
+  if (first == nothing || first == self) return true;
+  ask.outcome = kind_of(entry).no_help ? Outcome::infeasible : Outcome::not_found;
+  tell_not_its_turn(cycle_, table_, first, ask);
+  return false;
+}
+
+void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
+  if (!may_preempt(entry, ask)) return;
+  const std::span<const std::uint32_t> candidates = candidates_.of(entry);
+  ask.session->candidates = static_cast<std::int64_t>(candidates.size());
+  Kind& kind = kind_of(entry);
+  const bool hopeless = kind.no_help || (candidates.empty() && kind.no_room);
+  const bool found =
+      !hopeless &&
+      victims_.find(entry, candidates, room_.after(),
+                    {.put_back = cycle_.configuration.session.put_back,
+                     .fewest = table_.group_of(entry).order == PreemptionOrder::fewest,
+                     .victim_steps_max = cycle_.configuration.engine.victim_steps_max});
+  if (!hopeless) {
+    for (const std::string& bound : victims_.bounds()) {
+      if (std::ranges::find(ask.bounds_reached, bound) == ask.bounds_reached.end()) {
+        ask.bounds_reached.push_back(bound);
+      }
+    }
+  }
+  if (!found) {
+    const bool proven = ask.bounds_reached.empty();
+    kind.no_help = kind.no_help || proven;
+    ask.outcome = proven ? Outcome::infeasible : Outcome::not_found;
+    tell_no_help(table_, entry, candidates.size(), ask);
+    if (cycle_.explain) {
+      const RoomRows& room = victims_.without_all(entry, candidates, room_.after());
+      tell_refusals(cycle_, table_, entry, room, ask);
+    }
+    return;
+  }
+  groups_[entry.group].preemptor = static_cast<std::uint32_t>(&entry - table_.sessions().data());
+  ask.session->may_preempt = true;
+  if (waits_out_delay(cycle_, entry.object->created.value_or(no_time), ask)) return;
+  ask.outcome = Outcome::preempts;
+  tell_victims(cycle_, table_, candidates_, victims_, entry, candidates, ask);
+  settle_victims(victims_.victims());
+  const std::vector<std::uint32_t> places = victims_.places();
+  settle(entry, places, ask);
+}
+
+// ---- What becomes of it -------------------------------------------------------------------------
+
+void SessionPolicy::settle_victims(const std::vector<std::uint32_t>& victims) {
+  for (const std::uint32_t index : victims) {
+    const SessionEntry& entry = table_.sessions()[index];
+    const bool suspends = victims_.fate(index) == SessionFate::suspends;
+    if (entry.standing == SessionStanding::leaving) room_.settle_leaving(entry);
+    for (const SessionKernel& kernel : table_.kernels(entry)) {
+      for (const PodIndex row : {kernel.row, suspends ? PodIndex{} : kernel.memory_row}) {
+        if (!row.exists()) continue;
+        cycle_.rules.settle(row);
+        if (!cycle_.after.node_of(row).exists()) continue;
+        cycle_.changed_nodes.push_back(cycle_.cluster.pods().node[row]);
+        cycle_.after.remove(row);
+        cycle_.gone.push_back(row);
+      }
+    }
+  }
+  cycle_.worlds_differ = true;
+}
+
+void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places,
+                           PlanAsk& ask) {
+  const std::span<const SessionKernel> kernels = table_.kernels(entry);
+  const bool runs_on = entry.standing == SessionStanding::suspended;
+  if (ask.outcome == Outcome::waits) tell_waiting(cycle_, table_, entry, places, ask);
+  for (std::size_t at = 0; at < kernels.size(); ++at) {
+    const NodeIndex node = table_.nodes()[places[at]];
+    ask.placements.push_back({.namespace_name = entry.object->namespace_name,
+                              .name = entry.object->name + "/" + entry.object->kernels[at].name,
+                              .node = node_name(cycle_.cluster, node)});
+    cycle_.changed_nodes.push_back(node);
+    for (const PodIndex row : {kernels[at].row, runs_on ? PodIndex{} : kernels[at].memory_row}) {
+      if (!row.exists()) continue;
+      if (ask.outcome == Outcome::fits) cycle_.now.place(row, node);
+      cycle_.after.place(row, node);
+      cycle_.rules.settle(row);
+    }
+  }
+  if (ask.outcome != Outcome::fits) cycle_.worlds_differ = true;
+  if (ask.outcome == Outcome::fits) tell_fit(table_, entry, ask);
+}
+
+void SessionPolicy::finish(std::uint32_t session, PlanAsk ask) {
+  const SessionEntry& entry = table_.sessions()[session];
+  decided_[session] = 1;
+  GroupState& group = groups_[entry.group];
+  group.order.push_back(session);
+  const bool runs_on = entry.standing == SessionStanding::suspended;
+  if (ask.outcome != Outcome::fits && !runs_on && group.head == nothing) group.head = session;
+  for (const SessionKernel& kernel : table_.kernels(entry)) {
+    settle_decided(cycle_, kernel.row);
+    if (kernel.memory_row.exists()) settle_decided(cycle_, kernel.memory_row);
+  }
+  cycle_.plan.asks.push_back(std::move(ask));
+}
+
+void SessionPolicy::take(const SessionTurn& turn) {
+  if (decided_[turn.session] != 0) return;
+  const SessionEntry& entry = table_.sessions()[turn.session];
+  room_.refresh(entry.priority);
+  PlanAsk ask = start_ask(entry);
+  if (cycle_.explain && !ask.session->runs_on) count_nodes(entry, ask);
+  if (turn.only_nomination) {
+    if (!keeps_nomination(entry, ask)) return;
+  } else if (entry.standing == SessionStanding::suspended) {
+    if (!finds_room_again(entry, ask)) {
+      ask.outcome = Outcome::not_found;
+      ask.reason = "is suspended, and its nodes have no room for it yet";
+    }
+  } else if (!finds_room(entry, ask)) {
+    preempt(entry, ask);
+  }
+  finish(turn.session, std::move(ask));
+}
+
+}  // namespace makeway

@@ -1,0 +1,91 @@
+// Sessions ask for room in their resource groups (SPEC section 6).
+//
+// A group's sessions take turns by tier, priority, creation and name. Among sessions of one tier
+// and priority, those who hold a valid nomination come first: what was freed for them is theirs
+// (law 7). Each session, in this order, and the first that works is the answer:
+//  1. It fits now, and also in what will be: its kernels start.
+//  2. It fits once those who are leaving have left: it waits, and its room is kept.
+//  3. It is the one of its group that may preempt (`session.preemptors`), and others may leave for
+//     it: it preempts (session_victims.hpp), not before `engine.preemptionDelay`.
+//  4. Nothing: infeasible where that is proven.
+// A suspended session takes its turn in the same order, for its room where it is; it makes nobody
+// leave.
+//
+// Kernels are rows of the cluster's pods, so what sessions and pods take from each other's nodes is
+// counted in one place, the worlds of the cycle. Pods there are usage and never leave for a
+// session; kernels never leave for a pod.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policies/session/session_candidates.hpp"
+#include "policies/session/session_victims.hpp"
+
+namespace makeway {
+
+/// When a session is asked. The list of a group is sorted by what the list of all asks is sorted
+/// by, so that both orders hold.
+struct SessionTurn {
+  std::int32_t priority = 0;
+  Time created;
+  std::uint32_t session = 0;
+  bool only_nomination = false;  ///< It is asked only whether its nomination holds.
+};
+
+class SessionPolicy {
+ public:
+  explicit SessionPolicy(Cycle& cycle);
+
+  /// All turns, group by group.
+  std::vector<SessionTurn> turns() const;
+  /// The turn of one session alone; none: there is no such pending session.
+  std::vector<SessionTurn> turn_of(std::string_view namespace_name, std::string_view name) const;
+  void take(const SessionTurn& turn);
+
+  /// Says in the plan how the groups look, for people.
+  void describe_groups();
+
+ private:
+  struct GroupState {
+    std::uint32_t preemptor = nothing;  ///< Who may preempt in this cycle, once that is known.
+    std::uint32_t head = nothing;       ///< The first that did not fit.
+    std::vector<std::uint32_t> order;   ///< Who was decided, in that order.
+  };
+  /// What is known about sessions that ask for the same in the same places. Room shrinks while
+  /// nobody leaves, so what did not fit once does not fit.
+  struct Kind {
+    std::uint64_t growth = 0;
+    bool no_room = false;  ///< Neither now nor when those who leave have left.
+    bool no_help = false;  ///< Not even if all left who may.
+  };
+
+  void find_kinds();
+  Kind& kind_of(const SessionEntry& entry);
+  bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
+  bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
+  std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  void count_nodes(const SessionEntry& entry, PlanAsk& ask);
+  bool finds_room(const SessionEntry& entry, PlanAsk& ask);
+  bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
+  void preempt(const SessionEntry& entry, PlanAsk& ask);
+  bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
+  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask);
+  void settle_victims(const std::vector<std::uint32_t>& victims);
+  PlanAsk start_ask(const SessionEntry& entry) const;
+  void finish(std::uint32_t session, PlanAsk ask);
+
+  Cycle& cycle_;
+  SessionTable table_;
+  SessionRoom room_;
+  SessionPlacer placer_;
+  SessionCandidates candidates_;
+  SessionVictims victims_;
+  std::vector<GroupState> groups_;
+  std::vector<Kind> kinds_;
+  std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
+  std::vector<std::uint8_t> decided_;   ///< By session.
+};
+
+}  // namespace makeway

@@ -1,0 +1,307 @@
+#include "policies/session/session_room.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::int64_t room_max = std::int64_t{1} << 62;
+
+}  // namespace
+
+void RoomRows::take(std::uint32_t place, std::span<const ResourceAmount> demand) {
+  const std::span<std::int64_t> row = (*this)[place];
+  for (const ResourceAmount& item : demand) {
+    row[item.resource.value] = saturated_sub(row[item.resource.value], item.amount);
+  }
+}
+
+void RoomRows::give(std::uint32_t place, std::span<const ResourceAmount> demand) {
+  const std::span<std::int64_t> row = (*this)[place];
+  for (const ResourceAmount& item : demand) {
+    row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
+  }
+}
+
+std::int64_t RoomRows::count(std::uint32_t place, std::span<const ResourceAmount> demand,
+                             std::int64_t most) const {
+  if (!fits(place, demand)) return 0;
+  if (most <= 1) return most;
+  const std::span<const std::int64_t> row = (*this)[place];
+  for (const ResourceAmount& item : demand) {
+    most = std::min(most, row[item.resource.value] / item.amount);
+  }
+  return most;
+}
+
+// ---- Both worlds --------------------------------------------------------------------------------
+
+SessionRoom::SessionRoom(Cycle& cycle, const SessionTable& table)
+    : cycle_(cycle),
+      table_(table),
+      both_(table.nodes().size(), cycle.cluster.order().columns()),
+      after_(table.nodes().size(), cycle.cluster.order().columns()),
+      adjusted_(table.nodes().size(), cycle.cluster.order().columns()),
+      ceilings_(table.domains()) {
+  for (const SessionEntry& entry : table.sessions()) {
+    if (entry.standing == SessionStanding::leaving) adjust(entry, 1);
+  }
+  for (std::uint32_t place = 0; place < table.nodes().size(); ++place) {
+    const auto& nominated = cycle.cluster.nodes().nominated[table.nodes()[place]];
+    const bool pods = std::ranges::any_of(
+        nominated, [&](PodIndex pod) { return !cycle.cluster.pods().flags[pod].kernel; });
+    if (pods) promised_.push_back(place);
+    read(place);
+  }
+  seen_ = cycle.changed_nodes.size();
+}
+
+/// What the cycle's world `after` has wrong about a leaving session, by `session.leavingRoom`.
+void SessionRoom::adjust(const SessionEntry& entry, int sign) {
+  const bool credits = cycle_.configuration.session.leaving_room == LeavingRoom::credited;
+  const Cluster& cluster = cycle_.cluster;
+  for (const SessionKernel& kernel : table_.kernels(entry)) {
+    if (kernel.place == nothing) continue;
+    for (const PodIndex row : {kernel.row, kernel.memory_row}) {
+      if (!row.exists() || cluster.pods().deletion[row] == no_time) continue;
+      const bool gone = !cycle_.after.node_of(row).exists();
+      const bool to_be_gone = credits && !cycle_.rules.overdue(row);
+      if (gone == to_be_gone) continue;
+      const RequestRow amounts = cluster.requests(cluster.pods().requests[row]);
+      if (to_be_gone == (sign > 0)) {
+        adjusted_.give(kernel.place, amounts);
+      } else {
+        adjusted_.take(kernel.place, amounts);
+      }
+    }
+  }
+}
+
+void SessionRoom::settle_leaving(const SessionEntry& entry) {
+  adjust(entry, -1);
+  for (const SessionKernel& kernel : table_.kernels(entry)) {
+    if (kernel.place != nothing) read(kernel.place);
+  }
+}
+
+void SessionRoom::read(std::uint32_t place) {
+  const NodeIndex node = table_.nodes()[place];
+  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node);
+  const std::span<const std::int64_t> used_now = cycle_.now.used(node);
+  const std::span<const std::int64_t> used_after = cycle_.after.used(node);
+  const std::span<std::int64_t> both = both_[place];
+  const std::span<std::int64_t> after = after_[place];
+  const std::span<const std::int64_t> adjusted = std::as_const(adjusted_)[place];
+  for (std::size_t column = 0; column < both.size(); ++column) {
+    const std::int64_t now = saturated_sub(allocatable[column], used_now[column]);
+    const std::int64_t later = saturated_sub(allocatable[column], used_after[column]);
+    // Far from the border, so that giving and taking again leaves what was there.
+    after[column] = std::clamp(saturated_add(later, adjusted[column]), -room_max, room_max);
+    both[column] = std::min(now, after[column]);
+  }
+}
+
+/// Pods that were promised room there, and that are not decided yet, have it.
+void SessionRoom::hold(std::uint32_t place, std::int32_t priority) {
+  const Cluster& cluster = cycle_.cluster;
+  for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
+    const bool holds = !cluster.pods().flags[pod].kernel && cycle_.decided[pod] == 0 &&
+                       !cycle_.after.node_of(pod).exists() &&
+                       cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority;
+    if (!holds) continue;
+    const RequestRow amounts = cluster.requests(cluster.pods().requests[pod]);
+    both_.take(place, amounts);
+    after_.take(place, amounts);
+  }
+}
+
+void SessionRoom::refresh(std::int32_t priority) {
+  const std::vector<NodeIndex>& changed = cycle_.changed_nodes;
+  for (; seen_ < changed.size(); ++seen_) {
+    const std::uint32_t place = table_.place_of(changed[seen_]);
+    if (place == nothing) continue;
+    const std::span<const std::int64_t> row = std::as_const(after_)[place];
+    std::vector<std::int64_t>& before = before_;
+    before.assign(row.begin(), row.end());
+    read(place);
+    const bool grew = !std::ranges::equal(
+        row, before, [](std::int64_t fresh, std::int64_t old) { return fresh <= old; });
+    if (grew) ++growth_;
+  }
+  if (promised_.empty()) return;
+  if (priority != priority_) ++growth_;
+  priority_ = priority;
+  for (const std::uint32_t place : promised_) {
+    read(place);
+    hold(place, priority);
+  }
+}
+
+bool SessionRoom::too_large(const SessionEntry& entry) {
+  Ceiling& ceiling = ceilings_[table_.domain_of(entry)];
+  if (!ceiling.known || ceiling.growth != growth_) {
+    ceiling.known = true;
+    ceiling.growth = growth_;
+    ceiling.most.assign(after_.columns(), std::numeric_limits<std::int64_t>::min());
+    for (const std::uint32_t place : table_.open_nodes(entry)) {
+      const std::span<const std::int64_t> row = std::as_const(after_)[place];
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        ceiling.most[column] = std::max(ceiling.most[column], row[column]);
+      }
+    }
+  }
+  return std::ranges::any_of(table_.kernels(entry), [&](const SessionKernel& kernel) {
+    return std::ranges::any_of(table_.demand(kernel.demand), [&](const ResourceAmount& item) {
+      return item.amount > ceiling.most[item.resource.value];
+    });
+  });
+}
+
+// ---- Placing ------------------------------------------------------------------------------------
+
+bool SessionPlacer::alike(const SessionEntry& session) const {
+  const std::span<const SessionKernel> kernels = table_.kernels(session);
+  return std::ranges::all_of(kernels, [&](const SessionKernel& kernel) {
+    return kernel.demand == kernels.front().demand;
+  });
+}
+
+/// By the scarcest resource first.
+bool SessionPlacer::larger(std::uint32_t a, std::uint32_t b) const {
+  const std::span<const ResourceAmount> left = table_.demand(a);
+  const std::span<const ResourceAmount> right = table_.demand(b);
+  for (std::size_t at = 0; at < std::min(left.size(), right.size()); ++at) {
+    if (left[at].resource != right[at].resource) {
+      return table_.scarcer(left[at].resource, right[at].resource);
+    }
+    if (left[at].amount != right[at].amount) return left[at].amount > right[at].amount;
+  }
+  return left.size() > right.size();
+}
+
+/// Where the least is left of what is scarce; the first by name among equal ones.
+std::uint32_t SessionPlacer::best_fit(const RoomRows& room,
+                                      std::span<const ResourceAmount> demand) const {
+  std::uint32_t best = nothing;
+  for (const std::uint32_t place : nodes_) {
+    if (!room.fits(place, demand)) continue;
+    if (best == nothing) {
+      best = place;
+      continue;
+    }
+    const std::span<const std::int64_t> here = room[place];
+    const std::span<const std::int64_t> there = room[best];
+    for (const ResourceAmount& item : demand) {
+      const std::int64_t left = here[item.resource.value];
+      const std::int64_t other = there[item.resource.value];
+      if (left == other) continue;
+      if (left < other) best = place;
+      break;
+    }
+  }
+  return best;
+}
+
+bool SessionPlacer::greedy(RoomRows& room) {
+  std::size_t done = 0;
+  for (; done < order_.size(); ++done) {
+    const std::uint32_t kernel = order_[done];
+    const std::span<const ResourceAmount> demand = table_.demand(kernels_[kernel].demand);
+    const std::uint32_t place = best_fit(room, demand);
+    if (place == nothing) break;
+    places_[kernel] = place;
+    if (order_.size() > 1) room.take(place, demand);
+  }
+  if (order_.size() > 1) {
+    for (std::size_t at = 0; at < done; ++at) {
+      room.give(places_[order_[at]], table_.demand(kernels_[order_[at]].demand));
+    }
+  }
+  return done == order_.size();
+}
+
+/// Proven: some kind of kernel alone finds too little room, or all together do in some resource.
+bool SessionPlacer::hopeless(const RoomRows& room) const {
+  for (std::size_t begin = 0; begin < order_.size();) {
+    const std::uint32_t kind = kernels_[order_[begin]].demand;
+    std::size_t end = begin;
+    while (end < order_.size() && kernels_[order_[end]].demand == kind) ++end;
+    std::int64_t missing = static_cast<std::int64_t>(end - begin);
+    for (const std::uint32_t place : nodes_) {
+      missing -= room.count(place, table_.demand(kind), missing);
+      if (missing == 0) break;
+    }
+    if (missing > 0) return true;
+    begin = end;
+  }
+  return false;
+}
+
+void SessionPlacer::number_equal_nodes(const RoomRows& room) {
+  std::map<std::vector<std::int64_t>, std::uint32_t> numbers;
+  kinds_.resize(nodes_.size());
+  for (std::size_t at = 0; at < nodes_.size(); ++at) {
+    const std::span<const std::int64_t> row = room[nodes_[at]];
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    kinds_[at] = numbers.try_emplace({row.begin(), row.end()}, next).first->second;
+  }
+}
+
+/// Kernels that are alike go to ascending nodes, and of equal nodes that nobody has taken yet only
+/// the first is tried: what either leaves out is the same again.
+bool SessionPlacer::search(RoomRows& room, std::size_t level, std::size_t from) {
+  if (level == order_.size()) return true;
+  const std::uint32_t kernel = order_[level];
+  const std::span<const ResourceAmount> demand = table_.demand(kernels_[kernel].demand);
+  std::vector<std::uint32_t> tried;
+  for (std::size_t at = from; at < nodes_.size() && !stopped_; ++at) {
+    if (!room.fits(nodes_[at], demand)) continue;
+    if (taken_[at] == 0) {
+      if (std::ranges::find(tried, kinds_[at]) != tried.end()) continue;
+      tried.push_back(kinds_[at]);
+    }
+    if (++steps_ > steps_max_) {
+      stopped_ = true;
+      return false;
+    }
+    room.take(nodes_[at], demand);
+    ++taken_[at];
+    places_[kernel] = nodes_[at];
+    const bool same_next =
+        level + 1 < order_.size() && kernels_[order_[level + 1]].demand == kernels_[kernel].demand;
+    const bool found = search(room, level + 1, same_next ? at : 0);
+    room.give(nodes_[at], demand);
+    --taken_[at];
+    if (found) return true;
+  }
+  return false;
+}
+
+const std::vector<std::uint32_t>& SessionPlacer::find(const SessionEntry& session, RoomRows& room) {
+  kernels_ = table_.kernels(session);
+  nodes_ = table_.open_nodes(session);
+  stopped_ = false;
+  steps_ = 0;
+  order_.resize(kernels_.size());
+  for (std::uint32_t at = 0; at < order_.size(); ++at) order_[at] = at;
+  if (order_.size() > 1) {
+    std::ranges::stable_sort(order_, [this](std::uint32_t a, std::uint32_t b) {
+      return larger(kernels_[a].demand, kernels_[b].demand);
+    });
+  }
+  places_.assign(kernels_.size(), nothing);
+  if (greedy(room)) return places_;
+  if (!alike(session) && !hopeless(room)) {
+    number_equal_nodes(room);
+    taken_.assign(nodes_.size(), 0);
+    if (search(room, 0, 0)) return places_;
+  }
+  places_.clear();
+  return places_;
+}
+
+}  // namespace makeway

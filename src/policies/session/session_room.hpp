@@ -1,0 +1,126 @@
+// SessionRoom: what is free on the nodes of resource groups, and where a session fits into it.
+//
+// Two worlds, as in the cycle. `now` counts everybody who is there or comes at once, `after` also
+// those who are to come, without those who leave. A session that starts at once must fit into both,
+// so `both` is the smaller of the two, amount by amount. Rows of amounts lie one after the other,
+// one row a node; `refresh` follows what other asks did meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policies/cycle.hpp"
+#include "policies/session/session_table.hpp"
+
+namespace makeway {
+
+/// Free amounts by place in the table and resource column.
+class RoomRows {
+ public:
+  RoomRows() = default;
+  RoomRows(std::size_t places, std::size_t columns) : columns_(columns), free_(places * columns) {}
+
+  std::span<std::int64_t> operator[](std::uint32_t place) {
+    return std::span(free_).subspan(place * columns_, columns_);
+  }
+  std::span<const std::int64_t> operator[](std::uint32_t place) const {
+    return std::span(free_).subspan(place * columns_, columns_);
+  }
+  bool fits(std::uint32_t place, std::span<const ResourceAmount> demand) const {
+    const std::int64_t* const row = free_.data() + place * columns_;
+    for (const ResourceAmount& item : demand) {
+      if (item.amount > row[item.resource.value]) return false;
+    }
+    return true;
+  }
+  void take(std::uint32_t place, std::span<const ResourceAmount> demand);
+  void give(std::uint32_t place, std::span<const ResourceAmount> demand);
+  /// How many of such a demand find room there, at most `most`.
+  std::int64_t count(std::uint32_t place, std::span<const ResourceAmount> demand,
+                     std::int64_t most) const;
+  std::size_t columns() const { return columns_; }
+
+ private:
+  std::size_t columns_ = 0;
+  std::vector<std::int64_t> free_;
+};
+
+class SessionRoom {
+ public:
+  SessionRoom(Cycle& cycle, const SessionTable& table);
+
+  /// Brings the rows up to date, for a session of this priority: nominations of pods that are not
+  /// of lower priority hold their room.
+  void refresh(std::int32_t priority);
+  /// Counts how often room may have grown anywhere; what found no place finds none while it stands.
+  std::uint64_t growth() const { return growth_; }
+
+  /// Whether some kernel asks for more of something than any of its nodes will have. What is found
+  /// is kept: room shrinks, so yes stays yes.
+  bool too_large(const SessionEntry& entry);
+
+  RoomRows& both() { return both_; }
+  RoomRows& after() { return after_; }
+  /// Leaving sessions that `session.leavingRoom` credits, or not, otherwise than the cycle does.
+  void settle_leaving(const SessionEntry& entry);
+
+ private:
+  void read(std::uint32_t place);
+  void hold(std::uint32_t place, std::int32_t priority);
+  void adjust(const SessionEntry& entry, int sign);
+
+  Cycle& cycle_;
+  const SessionTable& table_;
+  RoomRows both_;
+  RoomRows after_;
+  RoomRows adjusted_;                    ///< Added to what the cycle says about `after`.
+  std::vector<std::uint32_t> promised_;  ///< Places with nominated pods.
+  std::size_t seen_ = 0;                 ///< Of the cycle's changed nodes.
+  std::uint64_t growth_ = 0;
+  std::int32_t priority_ = 0;
+  std::vector<std::int64_t> before_;  ///< Used again and again.
+  /// The most that some node of a domain has of each resource, at some moment since room last grew.
+  struct Ceiling {
+    bool known = false;
+    std::uint64_t growth = 0;
+    std::vector<std::int64_t> most;
+  };
+  std::vector<Ceiling> ceilings_;
+};
+
+/// Finds nodes for all kernels of a session. Kernels that are alike are placed exactly; different
+/// ones by best fit first, then by a search that `engine.placementStepsMax` bounds.
+class SessionPlacer {
+ public:
+  SessionPlacer(const SessionTable& table, std::int64_t steps_max)
+      : table_(table), steps_max_(steps_max) {}
+
+  /// Places of its kernels in their order; empty: none was found. `room` is as before afterwards.
+  const std::vector<std::uint32_t>& find(const SessionEntry& session, RoomRows& room);
+  /// Whether the bound stopped the last search: that it found nothing proves nothing.
+  bool stopped() const { return stopped_; }
+  /// Whether all kernels ask for the same.
+  bool alike(const SessionEntry& session) const;
+
+ private:
+  bool greedy(RoomRows& room);
+  bool hopeless(const RoomRows& room) const;
+  void number_equal_nodes(const RoomRows& room);
+  bool search(RoomRows& room, std::size_t level, std::size_t from);
+  std::uint32_t best_fit(const RoomRows& room, std::span<const ResourceAmount> demand) const;
+  bool larger(std::uint32_t a, std::uint32_t b) const;
+
+  const SessionTable& table_;
+  std::int64_t steps_max_;
+  std::int64_t steps_ = 0;
+  bool stopped_ = false;
+  std::span<const SessionKernel> kernels_;
+  std::span<const std::uint32_t> nodes_;
+  std::vector<std::uint32_t> order_;   ///< Of the kernels, largest first.
+  std::vector<std::uint32_t> places_;  ///< By kernel.
+  std::vector<std::uint32_t> kinds_;   ///< By place in `nodes_`: equal rows, equal numbers.
+  std::vector<std::int32_t> taken_;    ///< By place in `nodes_`: kernels there so far.
+};
+
+}  // namespace makeway

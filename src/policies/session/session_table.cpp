@@ -1,0 +1,221 @@
+#include "policies/session/session_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/checked_math.hpp"
+#include "model/names.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+bool has_labels(const Labels& all, const Labels& wanted) {
+  return std::ranges::all_of(wanted, [&](const Label& label) {
+    return find_label(all, label.key) == std::string_view(label.value);
+  });
+}
+
+}  // namespace
+
+SessionTable::SessionTable(const Cluster& cluster, const SessionSettings& settings, Time now)
+    : cluster_(cluster), now_(now), places_(cluster.nodes().slots(), nothing) {
+  order_resources();
+  read_groups(settings);
+  read_partitions();
+  read_sessions(settings);
+}
+
+/// Extended resources by name, then memory, cpu, the rest: what runs out first comes first. Columns
+/// come in the order of the input, names do not.
+void SessionTable::order_resources() {
+  const ResourceTable& resources = cluster_.resources();
+  std::vector<std::uint32_t> columns(resources.size());
+  for (std::uint32_t column = 0; column < columns.size(); ++column) columns[column] = column;
+  const auto rank = [](std::uint32_t column) -> int {
+    if (column == resource_memory.value) return 1;
+    if (column == resource_cpu.value) return 2;
+    return column <= resource_pods.value ? 3 : 0;
+  };
+  std::ranges::sort(columns, {}, [&](std::uint32_t column) {
+    return std::pair(rank(column), resources.name(ResourceIndex{column}));
+  });
+  scarcity_.resize(columns.size());
+  for (std::uint32_t at = 0; at < columns.size(); ++at) scarcity_[columns[at]] = at;
+}
+
+/// Cordoned nodes take nobody. A taint keeps kernels away too, unless it reserves the node for
+/// resource groups.
+bool SessionTable::takes_kernels(NodeIndex node, std::string_view group) const {
+  if (cluster_.nodes().flags[node].unschedulable) return false;
+  return std::ranges::all_of(cluster_.taints(cluster_.nodes().taints[node]),
+                             [&](const Taint& taint) {
+                               if (taint.effect == TaintEffect::prefer_no_schedule) return true;
+                               const bool own = taint.key == names::resource_group;
+                               return own && (taint.value.empty() || taint.value == group);
+                             });
+}
+
+void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
+  std::vector<NodeIndex> found;
+  for (const std::string& name : object.nodes) {
+    const auto node = cluster_.find_node(name);
+    if (node && cluster_.nodes().flags[*node].exists) found.push_back(*node);
+  }
+  if (!object.node_selector.empty()) {
+    std::ranges::copy_if(cluster_.nodes_by_name(), std::back_inserter(found), [&](NodeIndex node) {
+      return has_labels(cluster_.label_objects(cluster_.nodes().labels[node]),
+                        object.node_selector);
+    });
+  }
+  std::ranges::sort(found, {},
+                    [this](NodeIndex node) { return cluster_.text(cluster_.nodes().name[node]); });
+  SessionGroup& entry = groups_[group];
+  entry.nodes_begin = static_cast<std::uint32_t>(nodes_.size());
+  for (const NodeIndex node : found) {
+    if (places_[node] != nothing) continue;  // Named twice, or by another group: validation tells.
+    places_[node] = static_cast<std::uint32_t>(nodes_.size());
+    if (takes_kernels(node, object.name)) entry.open.push_back(places_[node]);
+    nodes_.push_back(node);
+  }
+  entry.nodes_end = static_cast<std::uint32_t>(nodes_.size());
+}
+
+void SessionTable::read_groups(const SessionSettings& settings) {
+  groups_.reserve(cluster_.own<ResourceGroup>().size());
+  for (const auto& [key, object] : cluster_.own<ResourceGroup>()) {
+    groups_.push_back({.object = &object,
+                       .preemptible_priority =
+                           object.preemptible_priority.value_or(settings.preemptible_priority),
+                       .order = object.preemption_order.value_or(settings.preemption_order),
+                       .open = {},
+                       .sessions = {}});
+    add_nodes(object, static_cast<std::uint32_t>(groups_.size() - 1));
+  }
+}
+
+void SessionTable::read_partitions() {
+  partitions_.reserve(cluster_.own<Partition>().size());
+  for (const auto& [key, object] : cluster_.own<Partition>()) {
+    SessionPartition& entry = partitions_.emplace_back();
+    entry.object = &object;
+    const auto group =
+        std::ranges::find(groups_, object.resource_group,
+                          [](const SessionGroup& at) { return std::string_view(at.object->name); });
+    if (group == groups_.end()) continue;
+    entry.group = static_cast<std::uint32_t>(group - groups_.begin());
+    group->divided = true;
+    std::ranges::copy_if(group->open, std::back_inserter(entry.open), [&](std::uint32_t place) {
+      return object.nodes.empty() || std::ranges::binary_search(object.nodes, node_name(place));
+    });
+  }
+}
+
+std::uint32_t SessionTable::demand_of(const KernelRows& rows) {
+  const RequestId row = cluster_.pods().requests[rows.row];
+  const std::int64_t memory =
+      rows.memory.exists() ? cluster_.pods().requests[rows.memory].value : -1;
+  const auto [known, is_new] = demand_ids_.try_emplace(std::pair(row.value, memory),
+                                                       static_cast<std::uint32_t>(demands_.size()));
+  if (!is_new) return known->second;
+  Demand fresh{.begin = static_cast<std::uint32_t>(amounts_.size())};
+  const auto add = [&](RequestRow amounts) {
+    std::ranges::copy_if(amounts, std::back_inserter(amounts_),
+                         [](const ResourceAmount& amount) { return amount.amount > 0; });
+  };
+  add(cluster_.requests(row));
+  if (rows.memory.exists()) add(cluster_.requests(cluster_.pods().requests[rows.memory]));
+  std::ranges::sort(
+      amounts_.begin() + fresh.begin, amounts_.end(), {},
+      [this](const ResourceAmount& amount) { return scarcity_[amount.resource.value]; });
+  fresh.count = static_cast<std::uint32_t>(amounts_.size()) - fresh.begin;
+  demands_.push_back(fresh);
+  return known->second;
+}
+
+void SessionTable::read_kernels(const Session& session, std::span<const KernelRows> rows,
+                                SessionEntry& entry) {
+  entry.kernels_begin = static_cast<std::uint32_t>(kernels_.size());
+  entry.kernels_count = static_cast<std::uint32_t>(rows.size());
+  auto kernel = session.kernels.begin();
+  for (const KernelRows& each : rows) {
+    NodeIndex node = cluster_.pods().node[each.row];
+    if (entry.standing == SessionStanding::suspended) {
+      node = cluster_.find_node(kernel->node).value_or(NodeIndex{});
+    }
+    ++kernel;
+    kernels_.push_back({.row = each.row,
+                        .memory_row = each.memory,
+                        .demand = demand_of(each),
+                        .node = node,
+                        .place = node.exists() ? places_[node] : nothing});
+  }
+  entry.nominated =
+      !session.kernels.empty() && std::ranges::none_of(session.kernels, [](const Kernel& each) {
+        return each.nominated_node.empty();
+      });
+}
+
+void SessionTable::read_sessions(const SessionSettings& settings) {
+  std::map<std::string_view, std::uint32_t> groups;
+  for (std::uint32_t at = 0; at < groups_.size(); ++at) groups[groups_[at].object->name] = at;
+  std::map<std::string_view, std::uint32_t> partitions;
+  for (std::uint32_t at = 0; at < partitions_.size(); ++at) {
+    partitions[partitions_[at].object->name] = at;
+  }
+  sessions_.reserve(cluster_.own<Session>().size());
+  auto rows = cluster_.kernel_rows().begin();
+  auto group = groups.end();
+  auto partition = partitions.end();
+  for (const auto& [key, session] : cluster_.own<Session>()) {
+    const std::span<const KernelRows> own = (rows++)->second;
+    // Neighbours are often of one group.
+    if (group == groups.end() || group->first != session.resource_group) {
+      group = groups.find(session.resource_group);
+    }
+    if (partition == partitions.end() || partition->first != session.partition) {
+      partition = partitions.find(session.partition);
+    }
+    const bool known =
+        group != groups.end() && (session.partition.empty() || partition != partitions.end());
+    // What validation refuses is usage, and neither asks nor leaves (law 13).
+    if (!known || own.empty()) continue;
+    SessionEntry entry{
+        .object = &session,
+        .group = group->second,
+        .priority = session.priority.value_or(static_cast<std::int32_t>(settings.default_priority)),
+        .standing = standing_of(session, now_),
+        .created = session.created.value_or(Time{std::numeric_limits<std::int64_t>::max()}),
+        .started = session.status.started.value_or(now_)};
+    if (!session.partition.empty()) {
+      entry.partition = partition->second;
+      entry.tier = partitions_[entry.partition].object->tier;
+    }
+    read_kernels(session, own, entry);
+    groups_[entry.group].sessions.push_back(static_cast<std::uint32_t>(sessions_.size()));
+    sessions_.push_back(entry);
+  }
+}
+
+std::uint32_t SessionTable::find(std::string_view namespace_name, std::string_view name) const {
+  const auto key = std::pair(namespace_name, name);
+  const auto at = std::ranges::lower_bound(sessions_, key, {}, [](const SessionEntry& entry) {
+    return std::pair(std::string_view(entry.object->namespace_name),
+                     std::string_view(entry.object->name));
+  });
+  const bool found = at != sessions_.end() && at->object->namespace_name == namespace_name &&
+                     at->object->name == name;
+  return found ? static_cast<std::uint32_t>(at - sessions_.begin()) : nothing;
+}
+
+std::int64_t SessionTable::lost_work_seconds(const SessionEntry& entry) const {
+  const Partition* const partition = partition_of(entry);
+  if (partition != nullptr && partition->mode == PartitionMode::suspend) return 0;
+  const std::optional<Time>& checkpoint = entry.object->status.last_checkpoint;
+  const Time since = std::max(entry.started, checkpoint.value_or(entry.started));
+  const std::int64_t seconds = std::max<std::int64_t>(0, (now_ - since).ms / 1000);
+  return saturated_mul(seconds, entry.kernels_count);
+}
+
+}  // namespace makeway

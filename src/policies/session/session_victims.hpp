@@ -1,0 +1,122 @@
+// SessionVictims: whom a session makes leave.
+//
+// Candidates leave in their order until the session fits (the shortest beginning of the list that
+// is enough), then all who are not needed are put back, most important first, each tried once. The
+// session may be placed anew after each step, so no set has a less important worst member, then
+// next worst, and so on; that is what "lowest priority, then start time, until it fits, then
+// irreducible" means here. A victim that could not be put back once cannot be put back later: room
+// only shrinks. So one pass is as good as many, and the answer is irreducible.
+//
+// `fewest`: the lowest tier and priority at which enough can leave bounds the candidates; among
+// them the set with the fewest sessions is taken, then the one whose worst member is least
+// important. Exact for one kernel, unless `engine.victimStepsMax` stops it; for several kernels one
+// kernel after the other.
+//
+// A suspended session keeps its memory, so it frees everything else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policies/session/session_room.hpp"
+
+namespace makeway {
+
+struct SessionVictimsOptions {
+  PutBack put_back = PutBack::until_stable;
+  bool fewest = false;
+  std::int64_t victim_steps_max = 0;
+};
+
+class SessionVictims {
+ public:
+  SessionVictims(const SessionTable& table, const SessionSettings& settings, SessionPlacer& placer);
+
+  /// Looks for victims among the candidates, least important first, in the world `after`. False:
+  /// not even all of them are enough, or a bound stopped the search.
+  bool find(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+            const RoomRows& after, const SessionVictimsOptions& options);
+
+  /// Sessions, least important first.
+  const std::vector<std::uint32_t>& victims() const { return victims_; }
+  /// Where the kernels of the ask go.
+  const std::vector<std::uint32_t>& places() const { return places_; }
+  /// How many of the candidates left before it fitted.
+  std::size_t taken() const { return taken_; }
+  /// Names of bounds that stopped the search.
+  const std::vector<std::string>& bounds() const { return bounds_; }
+  SessionFate fate(std::uint32_t session) const;
+  /// The room when all candidates have left.
+  const RoomRows& without_all(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+                              const RoomRows& after);
+
+ private:
+  // session_victims.cpp
+  void start(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+             const RoomRows& after);
+  void leave(std::uint32_t session) { move(session, true); }
+  void come_back(std::uint32_t session) { move(session, false); }
+  void move(std::uint32_t session, bool leaves);
+  void recount(std::uint32_t place);
+  bool leave_until_it_fits();
+  bool leave_until_unlike_fit();
+  bool fits_with_first(std::size_t count);
+  bool still_fits() { return capacity_ >= needed_; }
+  bool still_placed();
+  void put_back_alike();
+  void put_back_unlike();
+  bool place();
+  void note_bound(std::string_view name);
+
+  // session_fewest.cpp
+  struct Share {
+    std::uint32_t rank = 0;   ///< In the candidates.
+    std::uint32_t begin = 0;  ///< Its amounts in `share_amounts_`, one for each missing resource.
+  };
+  void take_fewest();
+  void take_level();
+  void start_over();
+  bool fewest_for(std::uint32_t demand, std::uint32_t& best_place);
+  void list_by_node();
+  bool shares_of(std::uint32_t place, std::span<const ResourceAmount> demand);
+  void find_largest();
+  bool cover(std::size_t size, std::size_t end);
+
+  const SessionTable& table_;
+  const SessionSettings& settings_;
+  SessionPlacer& placer_;
+  const SessionEntry* ask_ = nullptr;
+  std::span<const std::uint32_t> candidates_;
+  SessionVictimsOptions options_;
+  RoomRows room_;
+  std::vector<std::uint8_t> open_;    ///< By place: the ask may go there.
+  std::vector<std::int64_t> counts_;  ///< By place: kernels of the ask that find room.
+  std::int64_t capacity_ = 0;         ///< Sum of these.
+  std::int64_t needed_ = 0;
+  bool alike_ = true;
+  std::size_t taken_ = 0;
+  std::vector<std::uint8_t> gone_;  ///< By rank among the candidates.
+  std::vector<std::uint32_t> victims_;
+  std::vector<std::uint32_t> places_;
+  std::vector<std::string> bounds_;
+
+  // For `fewest`:
+  struct OnNode {
+    std::uint32_t rank = 0;
+    std::uint32_t kernel = 0;
+  };
+  std::vector<std::uint32_t> node_begin_;
+  std::vector<OnNode> on_node_;
+  std::vector<ResourceIndex> missing_;   ///< Resources that are short on the node looked at.
+  std::vector<std::int64_t> shortfall_;  ///< How much of each.
+  std::vector<Share> shares_;            ///< Candidates on that node, least important first.
+  std::vector<std::int64_t> share_amounts_;
+  std::vector<std::int64_t> share_largest_;  ///< Of each resource among the first ones.
+  std::vector<std::uint32_t> chosen_;        ///< Ranks, most important first.
+  std::vector<std::uint32_t> best_;          ///< The best of them so far.
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace makeway

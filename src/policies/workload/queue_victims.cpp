@@ -1,0 +1,91 @@
+#include "policies/workload/queue_victims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "policies/queue/queue_room.hpp"
+
+namespace makeway {
+namespace {
+
+/// Units of these pods, most important first. They must be where the cluster has them.
+VictimList units_of(Cycle& cycle, std::span<const PodIndex> pods, std::int32_t priority) {
+  std::vector<PodIndex> wanted(pods.begin(), pods.end());
+  std::ranges::sort(wanted);
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(wanted.size());
+  for (const PodIndex pod : wanted) nodes.push_back(cycle.cluster.pods().node[pod]);
+  std::ranges::sort(nodes);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  VictimList list;
+  cycle.rules.collect_some(
+      cycle.after, nodes, priority,
+      [&](PodIndex pod) { return std::ranges::binary_search(wanted, pod); }, list);
+  std::ranges::sort(list.units, [&](const VictimUnit& a, const VictimUnit& b) {
+    return cycle.rules.more_important(a, b);
+  });
+  return list;
+}
+
+std::int64_t count_violations(Cycle& cycle, VictimList& list) {
+  std::int64_t violations = 0;
+  cycle.budgets.start_trial();
+  for (VictimUnit& unit : list.units) {
+    unit.violations = 0;
+    for (const PodIndex pod : list.pods_of(unit)) {
+      if (cycle.budgets.charge(pod)) ++unit.violations;
+    }
+    violations += unit.violations;
+  }
+  return violations;
+}
+
+}  // namespace
+
+bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int32_t priority,
+                       const std::function<bool()>& fit, VictimsAndScore result) {
+  Scratch& world = cycle.after;
+  const Scratch::Checkpoint before = world.checkpoint();
+  world.remove(result.victims.pods);
+  const bool enough = cycle.queues->has_room_later(coming);
+  const std::vector<PodIndex> more =
+      enough ? std::vector<PodIndex>{} : cycle.queues->find_victims(coming, priority);
+  world.rollback(before);
+  if (more.empty()) return enough;
+  std::vector<PodIndex> pods = result.victims.pods;
+  pods.insert(pods.end(), more.begin(), more.end());
+  VictimList all = units_of(cycle, pods, priority);
+  for (const VictimUnit& unit : all.units) world.remove(all.pods_of(unit));
+  std::vector<VictimUnit> units;
+  for (const VictimUnit& unit : all.units) {
+    world.put_back(all.pods_of(unit));
+    if (cycle.queues->has_room_later(coming) && fit()) continue;
+    world.remove(all.pods_of(unit));
+    units.push_back(unit);
+  }
+  VictimList left;
+  for (VictimUnit unit : units) {
+    const std::span<const PodIndex> own = all.pods_of(unit);
+    unit.begin = static_cast<std::uint32_t>(left.pods.size());
+    left.pods.insert(left.pods.end(), own.begin(), own.end());
+    left.units.push_back(unit);
+  }
+  result.victims = std::move(left);
+  result.budget_violations = count_violations(cycle, result.victims);
+  result.score = score_of(cycle.survey, cycle.rules,
+                          {.scratch = world,
+                           .list = result.victims,
+                           .victims = result.victims.units,
+                           .budget_violations = result.budget_violations});
+  world.rollback(before);
+  return true;
+}
+
+std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {
+  return ask.waits_for.empty() ? fmt::format("waits until queue {} has what it is promised", queue)
+                               : fmt::format("waits until queue {} uses less than it may", queue);
+}
+
+}  // namespace makeway

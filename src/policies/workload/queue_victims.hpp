@@ -1,0 +1,31 @@
+// Victims that an ask of section 2 needs not for its nodes but for its queue (decision 0008).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/score.hpp"
+#include "policies/cycle.hpp"
+
+namespace makeway {
+
+/// Victims so far, and what they cost.
+struct VictimsAndScore {
+  VictimList& victims;  ///< Most important first.
+  std::int64_t& budget_violations;
+  ScoreTerms& score;
+};
+
+/// Adds whoever of the ask's queue must leave too, so that those who come may run in it, and puts
+/// back who need not leave any more. `fit`: whether, in `after` as it is then, they have their
+/// places. False: not enough of the queue may leave; nothing has changed.
+bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int32_t priority,
+                       const std::function<bool()>& fit, VictimsAndScore result);
+
+/// There is room on nodes, and its queue waits for some.
+std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue);
+
+}  // namespace makeway

@@ -1,0 +1,150 @@
+// Sessions over random clusters (SPEC section 6): lawful, deterministic, as a naive oracle chooses,
+// and over time nothing is lost.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codec/dump.hpp"
+#include "codec/plan_codec.hpp"
+#include "codec/presets.hpp"
+#include "engine/check_plan.hpp"
+#include "model/validation.hpp"
+#include "policies/decide.hpp"
+#include "support/naive_sessions.hpp"
+#include "support/property.hpp"
+#include "support/random_sessions.hpp"
+#include "support/session_history.hpp"
+
+namespace makeway {
+namespace {
+
+Plan plan_for(const Cluster& cluster, const Configuration& configuration, bool explain = false) {
+  Decision decision = decide(cluster, configuration,
+                             {.now = planning_now,
+                              .preset = "random",
+                              .ask = std::nullopt,
+                              .placements = {},
+                              .explain = explain});
+  return *std::move(decision.plan);
+}
+
+bool expect_lawful(const Cluster& cluster, const Configuration& configuration, const Plan& plan) {
+  const std::vector<LawBreach> breaches = check_plan(cluster, configuration, plan);
+  for (const LawBreach& breach : breaches) {
+    ADD_FAILURE() << "law " << breach.law << ", " << breach.ask << ": " << breach.text;
+  }
+  if (!breaches.empty()) {
+    ADD_FAILURE() << canonical_text(configuration) << "\n" << dump(cluster, DumpFormat::yaml);
+  }
+  return breaches.empty();
+}
+
+std::string json(const Plan& plan) {
+  return plan_text_json(plan, PlanDetail::with_explanation, JsonStyle::compact);
+}
+
+TEST(SessionProperties, KeepTheLaws) {
+  std::size_t preempts = 0;
+  std::size_t fits = 0;
+  std::size_t victims = 0;
+  for_each_case("sessions: keep the laws", [&](Prng& random) {
+    const RandomSessions options = random_sessions_options(random);
+    const Cluster cluster = cluster_of(random_sessions(random, options));
+    const Configuration configuration = random_session_configuration(random);
+    const Plan plan = plan_for(cluster, configuration);
+    expect_lawful(cluster, configuration, plan);
+    for (const PlanAsk& ask : plan.asks) {
+      if (!ask.session) continue;
+      if (ask.outcome == Outcome::preempts) ++preempts;
+      if (ask.outcome == Outcome::fits) ++fits;
+      victims += ask.victims.size();
+    }
+  });
+  fmt::print("{} sessions fit, {} preempt {}\n", fits, preempts, victims);
+}
+
+TEST(SessionProperties, TheOrderOfTheInputAndExplainingChangeNothing) {
+  for_each_case("sessions: order of the input", [](Prng& random) {
+    std::vector<Change> objects = random_sessions(random, random_sessions_options(random));
+    const Configuration configuration = random_session_configuration(random);
+    const Plan plan = plan_for(cluster_of(objects), configuration, true);
+    const Plan quiet = plan_for(cluster_of(objects), configuration);
+    random.shuffle(objects);
+    EXPECT_EQ(json(plan), json(plan_for(cluster_of(objects, false), configuration, true)));
+    EXPECT_EQ(plan.actions, quiet.actions);
+    EXPECT_EQ(plan.id, quiet.id);
+  });
+}
+
+// ---- The oracle ---------------------------------------------------------------------------------
+
+TEST(SessionProperties, VictimsAreThoseOfTheOracle) {
+  std::size_t preempts = 0;
+  std::size_t several = 0;
+  for_each_case("sessions: victims of the oracle", [&](Prng& random) {
+    RandomSessions options = random_sessions_options(random);
+    options.groups = 1;
+    options.pending = 1;
+    options.pods = false;
+    options.past = false;
+    options.nominated = false;
+    options.nodes = std::min<std::size_t>(options.nodes, 4);
+    options.running = std::min<std::size_t>(options.running, 9);
+    const Cluster cluster = cluster_of(random_sessions(random, options));
+    Configuration configuration = random_session_configuration(random);
+    configuration.engine.preemption_delay = {};
+    const Plan plan = plan_for(cluster, configuration);
+    const PlanAsk& ask = plan.asks.front();
+    const Session& session = cluster.own<Session>().at({ask.namespace_name, ask.name});
+    const NaiveSessionAnswer naive = naive_session(cluster, configuration, session, planning_now);
+    if (naive.too_many) return;
+    std::set<std::string> victims;
+    for (const PlanVictim& victim : ask.victims) {
+      victims.insert(victim.namespace_name + "/" + victim.name);
+    }
+    EXPECT_EQ(choice_name(ask.outcome), choice_name(naive.outcome)) << ask.reason;
+    const ResourceGroup& group =
+        cluster.own<ResourceGroup>().at({std::string(), session.resource_group});
+    const bool fewest = group.preemption_order.value_or(configuration.session.preemption_order) ==
+                        PreemptionOrder::fewest;
+    if (!fewest) {
+      EXPECT_EQ(victims, naive.victims) << dump(cluster, DumpFormat::yaml);
+    } else if (session.kernels.size() == 1) {  // Several kernels: one after the other.
+      EXPECT_EQ(victims.size(), naive.victims.size()) << dump(cluster, DumpFormat::yaml);
+    }
+    if (ask.outcome == Outcome::preempts) ++preempts;
+    if (victims.size() > 1) ++several;
+  });
+  fmt::print("{} asks preempt, {} of them several sessions\n", preempts, several);
+}
+
+// ---- Histories ----------------------------------------------------------------------------------
+
+TEST(SessionHistory, NothingIsLost) {
+  constexpr std::size_t steps = 12;
+  constexpr std::size_t calm_cycles = 40;
+  constexpr std::size_t settled = 25;  // Of these, by then nobody has to leave any more.
+  std::int64_t evictions = 0;
+  std::int64_t resumed = 0;
+  std::uint64_t histories = 0;
+  for_each_case("sessions: histories", [&](Prng& random) {
+    if (histories++ * 10 >= std::max<std::uint64_t>(property_cases(), 2'000)) return;
+    const RandomSessions options = random_sessions_options(random);
+    SessionHistory history(random, options, random_session_configuration(random));
+    for (std::size_t step = 0; step < steps; ++step) history.step();
+    history.calm(calm_cycles);
+    for (const std::string& complaint : history.complaints()) ADD_FAILURE() << complaint;
+    EXPECT_LE(history.last_calm_eviction(), settled) << "they make each other leave for ever";
+    if (testing::Test::HasFailure()) ADD_FAILURE() << history.story();
+    evictions += history.evictions();
+    resumed += history.resumed();
+  });
+  fmt::print("{} sessions had to leave, {} started again\n", evictions, resumed);
+}
+
+}  // namespace
+}  // namespace makeway
