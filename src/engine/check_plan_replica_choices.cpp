@@ -30,7 +30,9 @@ class ReplicaChoiceJudge {
       }
       if (worst != nullptr) {
         undo(ask, *worst);
-        judge_elsewhere(ask, last(ask, *worst));
+        // What its victims free may serve other claims, too; these need somebody else then.
+        const bool alone = rooms_.in_order(worst->node, ask.row.amounts);
+        if (alone) judge_elsewhere(ask, last(ask, *worst));
         redo(ask, *worst);
       }
       judge_previous(ask);

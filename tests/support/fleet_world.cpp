@@ -135,7 +135,8 @@ void FleetWorld::carry_out(const Plan& plan) {
     const std::string name = fmt::format("{}/{}", action.namespace_name, action.name);
     if (action.type == ActionType::force_delete) {
       if (random_.chance(options_.force_lost_percent)) continue;
-      forced_.try_emplace(name, static_cast<int>(random_.between(0, options_.force_cycles_max)));
+      forced_.try_emplace(name, static_cast<int>(random_.between(options_.force_cycles_min,
+                                                                 options_.force_cycles_max)));
       tell(fmt::format("force-delete {}", name));
     }
     if (!action.scale) continue;
@@ -238,14 +239,26 @@ void FleetWorld::control(const ReplicaSchedule& schedule, const ReplicaPlane& pl
   }
 }
 
+bool FleetWorld::is_claimed(const Pod& pod) const {
+  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+    for (const ReplicaClaim& claim : schedule.status.claims) {
+      const bool found = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& victim) {
+        return victim.namespace_name == pod.namespace_name && victim.name == pod.name;
+      });
+      if (found) return true;
+    }
+  }
+  return false;
+}
+
 /// ReplicaSet's order; where it says nothing, anybody.
 void FleetWorld::remove_one(std::vector<Pod> pods) {
   random_.shuffle(pods);
   std::map<std::string, int> siblings;
   for (const Pod& pod : pods) ++siblings[pod.node];
   const auto rank = [&](const Pod& pod) {
-    return std::tuple(!pod.node.empty(), pod.ready, -siblings[pod.node],
-                      -pod.created.value_or(Time{}).ms);
+    return std::tuple(!pod.node.empty(), options_.obedient && !is_claimed(pod), pod.ready,
+                      -siblings[pod.node], -pod.created.value_or(Time{}).ms);
   };
   Pod chosen = random_.chance(options_.wrong_percent) ? pods.front()
                                                       : *std::ranges::min_element(pods, {}, rank);
@@ -308,7 +321,15 @@ bool FleetWorld::at_rest() const {
   const std::vector<Pod> pods = all_pods();
   const bool leaving =
       std::ranges::any_of(pods, [](const Pod& pod) { return pod.deletion.has_value(); });
-  return !acted && !leaving;
+  if (acted || leaving) return false;
+  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+    for (const std::string& name : planes_) {
+      const auto plane = std::ranges::find(schedule.planes, name, &ReplicaPlane::name);
+      const std::int64_t committed = plane == schedule.planes.end() ? 0 : plane->committed;
+      if (std::ssize(pods_of(schedule, name)) > committed) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace makeway

@@ -31,8 +31,10 @@ struct FleetWorldOptions {
   std::uint64_t scale_percent = 100;   ///< How likely a scale action is carried out in a cycle.
   std::uint64_t delete_percent = 100;  ///< How likely the controller acts in a cycle.
   std::uint64_t force_lost_percent = 0;
+  std::int64_t force_cycles_min = 0;
   std::int64_t force_cycles_max = 1;  ///< How many cycles a force-deletion takes.
   std::uint64_t wrong_percent = 0;    ///< How likely the controller removes any pod instead.
+  bool obedient = false;              ///< The controller removes victims of claims first.
 };
 
 class FleetWorld {
@@ -46,8 +48,8 @@ class FleetWorld {
   void happens(const Change& change) { cluster_.apply(change); }
   const Cluster& cluster() const { return cluster_; }
   Time now() const { return now_; }
-  Prng& random() { return random_; }
-  /// Nothing was done in the last cycle, and nobody is leaving or pending or more than committed.
+  FleetWorldOptions& options() { return options_; }
+  /// Nothing was done in the last cycle, and nobody is leaving or more than committed.
   bool at_rest() const;
   const std::vector<std::string>& complaints() const { return complaints_; }
   std::string story() const;
@@ -73,6 +75,7 @@ class FleetWorld {
   std::vector<Pod> pods_of(const ReplicaSchedule& schedule, const std::string& plane) const;
   std::vector<Pod> all_pods() const;
   std::string plane_of(const Pod& pod) const;
+  bool is_claimed(const Pod& pod) const;
 
   Cluster cluster_;
   Configuration configuration_;

@@ -77,7 +77,9 @@ class FleetMaker {
       }
       if (random_.chance(50)) schedule.created = Time{fleet_now.ms - random_.between(0, 3) * 1000};
       const std::int64_t gpus =
-          random_.chance(55) ? 1 : random_.between(1, std::min<std::int64_t>(4, options_.gpus_max));
+          random_.chance(55)
+              ? 1
+              : random_.between(1, std::min(options_.replica_gpus_max, options_.gpus_max));
       schedule.requests.push_back({gpu, gpus});
       if (options_.oddities && random_.chance(30)) {
         schedule.requests.push_back({"cpu", random_.between(1, 6) * 1000});

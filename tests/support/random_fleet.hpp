@@ -13,11 +13,12 @@ namespace makeway {
 inline constexpr Time fleet_now{1'767'225'600'000};
 
 struct RandomFleet {
-  std::int64_t gpus_max = 8;  ///< Of one replica.
-  std::size_t nodes_max = 4;  ///< In one plane.
-  bool leaving = true;        ///< Some pods are leaving at the start.
-  bool oddities = true;       ///< Cordoned nodes, pods of nobody, protected pods, cpu, ...
-  bool statuses = true;       ///< Claims of a previous plan, true or not.
+  std::int64_t gpus_max = 8;          ///< Of one node.
+  std::int64_t replica_gpus_max = 4;  ///< Of one replica.
+  std::size_t nodes_max = 4;          ///< In one plane.
+  bool leaving = true;                ///< Some pods are leaving at the start.
+  bool oddities = true;               ///< Cordoned nodes, pods of nobody, protected pods, cpu, ...
+  bool statuses = true;               ///< Claims of a previous plan, true or not.
   std::int64_t unmet_max = 3;
 };
 

@@ -249,11 +249,15 @@ bool ReplicaPhases::allocate_one(ReplicaAsk& ask) {
 void ReplicaPhases::normal_phase() {
   each_tier([this](Tier tier) {
     for (const ReplicaAsk& ask : tier) hold(ask);
-    for (ReplicaAsk& ask : tier) {
-      if (ask.silent || is_out(ask)) continue;
-      lift(ask);
-      while (ask.left > 0 && allocate_one(ask)) --ask.left;
-      hold(ask);
+    // Who gets room elsewhere holds none any more, and others of the tier may have it.
+    for (bool again = true; again;) {
+      again = false;
+      for (ReplicaAsk& ask : tier) {
+        if (ask.silent || is_out(ask)) continue;
+        lift(ask);
+        for (; ask.left > 0 && allocate_one(ask); --ask.left) again = true;
+        hold(ask);
+      }
     }
   });
   lift_all();
