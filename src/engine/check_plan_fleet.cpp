@@ -27,7 +27,8 @@ FleetReading::FleetReading(const Hearing& hearing)
       rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
       now_(hearing.plan.now),
       schedules_(hearing.cluster.pods().slots()),
-      planes_(hearing.cluster.nodes().slots()) {
+      planes_(hearing.cluster.nodes().slots()),
+      classes_(hearing.cluster.pods().slots()) {
   for (const HeardAsk& ask : hearing.asks) {
     for (const HeardVictim& victim : ask.victims) evicted_.insert(victim.pod);
   }
@@ -46,6 +47,10 @@ FleetReading::FleetReading(const Hearing& hearing)
   }
   find_pods();
   find_recorded();
+  for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (cluster_.pods().flags[pod].exists) classes_[pod] = find_class(pod);
+  }
 }
 
 void FleetReading::find_pods() {
@@ -175,7 +180,7 @@ ReplicaRow FleetReading::row(const ReplicaSchedule& schedule) const {
 
 // ---- Classes ------------------------------------------------------------------------------------
 
-std::optional<ReplicaClass> FleetReading::class_of(PodIndex pod) const {
+std::optional<ReplicaClass> FleetReading::find_class(PodIndex pod) const {
   const NodeIndex node = cluster_.pods().node[pod];
   if (!node.exists() || planes_[node].empty() || evicted(pod)) return std::nullopt;
   if (leaving(pod)) {

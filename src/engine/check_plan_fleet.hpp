@@ -58,7 +58,7 @@ class FleetReading {
   ReplicaRow row(const ReplicaSchedule& schedule) const;
 
   /// Nothing: it stays, and is nobody's replica.
-  std::optional<ReplicaClass> class_of(PodIndex pod) const;
+  std::optional<ReplicaClass> class_of(PodIndex pod) const { return classes_[pod]; }
   bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
   /// Made to leave by an ask of another section in this plan.
   bool evicted(PodIndex pod) const { return evicted_.contains(pod); }
@@ -81,6 +81,7 @@ class FleetReading {
   void find_recorded();
   bool removed_before(PodIndex a, PodIndex b, const std::map<NodeIndex, int>& siblings) const;
   std::optional<Time> recorded(PodIndex pod) const;
+  std::optional<ReplicaClass> find_class(PodIndex pod) const;
 
   const Cluster& cluster_;
   const Configuration& configuration_;
@@ -89,6 +90,7 @@ class FleetReading {
   Time now_;
   IndexedVector<PodIndex, const ReplicaSchedule*> schedules_;
   IndexedVector<NodeIndex, std::string_view> planes_;
+  IndexedVector<PodIndex, std::optional<ReplicaClass>> classes_;
   std::map<std::string_view, std::vector<NodeIndex>> open_nodes_;
   std::map<std::pair<const ReplicaSchedule*, std::string_view>, FleetShare> shares_;
   std::set<PodIndex> surplus_;

@@ -19,6 +19,7 @@ class ReplicaChoiceJudge {
       : court_(court), fleet_(court.fleet), settings_(court.fleet.settings()), rooms_(court) {}
 
   void judge() {
+    list_candidates();
     for (const HeardReplicaAsk& ask : court_.asks) {
       rooms_.start(ask);
       const HeardReplicaClaim* worst = nullptr;
@@ -40,6 +41,14 @@ class ReplicaChoiceJudge {
   }
 
  private:
+  struct Candidate {
+    std::size_t rank = 0;
+    std::int32_t priority = 0;
+    PodIndex pod;
+
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
+  };
+
   /// As if the ask had not made the claim.
   void undo(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
     rooms_.remove(claim.node, ask.row.amounts);
@@ -148,22 +157,47 @@ class ReplicaChoiceJudge {
                               court_.cluster().pod_key(worst), claim.entry->node));
   }
 
+  /// Everybody who is nobody's victim, by class and priority: plans are large, and whoever comes
+  /// before a victim of a good plan is rare.
+  void list_candidates() {
+    for (std::uint32_t slot = 0; slot < court_.cluster().pods().slots(); ++slot) {
+      const PodIndex pod{slot};
+      if (!court_.cluster().pods().flags[pod].exists || court_.claimed.contains(pod)) continue;
+      if (rank(pod) == settings_.class_order.size()) continue;
+      candidates_.push_back({.rank = rank(pod), .priority = fleet_.priority(pod), .pod = pod});
+    }
+    std::ranges::sort(candidates_);
+  }
+
   void judge_elsewhere(const HeardReplicaAsk& ask, PodIndex worst) {
+    const bool by_priority =
+        !settings_.tie_keys.empty() && settings_.tie_keys.front() == ReplicaTieKey::priority;
     const bool single = needed(ask) == 1;
     const bool by_class =
         !settings_.node_keys.empty() && settings_.node_keys.front() == ReplicaNodeKey::worst_class;
-    for (const ReplicaPlane& plane : ask.schedule->planes) {
-      for (const NodeIndex node : fleet_.open_nodes(plane.name)) {
-        if (court_.held.contains(node)) continue;
-        const bool better = (single && one_is_enough(ask, node, worst)) ||
-                            (by_class && class_is_enough(ask, node, worst));
-        if (!better) continue;
-        court_.report(6, ask,
-                      fmt::format("victim {} comes after whom it needs on node {}",
-                                  court_.cluster().pod_key(worst), court_.node_name(node)));
-        return;
-      }
+    std::set<NodeIndex> seen;
+    for (const Candidate& candidate : candidates_) {
+      const bool later =
+          candidate.rank > rank(worst) || (by_priority && candidate.rank == rank(worst) &&
+                                           candidate.priority > fleet_.priority(worst));
+      if (later) return;
+      const NodeIndex node = court_.cluster().pods().node[candidate.pod];
+      if (!is_usable(ask, node)) continue;
+      const bool better = (single && is_enough(ask, candidate.pod, worst)) ||
+                          (by_class && candidate.rank < rank(worst) && seen.insert(node).second &&
+                           class_is_enough(ask, node, worst));
+      if (!better) continue;
+      court_.report(6, ask,
+                    fmt::format("victim {} comes after whom it needs on node {}",
+                                court_.cluster().pod_key(worst), court_.node_name(node)));
+      return;
     }
+  }
+
+  bool is_usable(const HeardReplicaAsk& ask, NodeIndex node) const {
+    if (!fleet_.is_open(node) || court_.held.contains(node)) return false;
+    const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
+    return std::ranges::find(planes, fleet_.plane_of(node), &ReplicaPlane::name) != planes.end();
   }
 
   std::int64_t needed(const HeardReplicaAsk& ask) const {
@@ -173,16 +207,14 @@ class ReplicaChoiceJudge {
     return 0;
   }
 
-  /// Whether a single pod there that comes before would do.
-  bool one_is_enough(const HeardReplicaAsk& ask, NodeIndex node, PodIndex worst) {
-    for (const PodIndex pod : court_.cluster().order().pods(node)) {
-      if (!available(ask, pod) || !before(ask, pod, worst)) continue;
-      rooms_.remove(node, court_.requests(pod));
-      const bool fits = rooms_.holds(node, ask.row);
-      rooms_.add(node, court_.requests(pod));
-      if (fits) return true;
-    }
-    return false;
+  /// Whether this pod alone, which comes before, would do.
+  bool is_enough(const HeardReplicaAsk& ask, PodIndex pod, PodIndex worst) {
+    if (!before(ask, pod, worst) || !available(ask, pod)) return false;
+    const NodeIndex node = court_.cluster().pods().node[pod];
+    rooms_.remove(node, court_.requests(pod));
+    const bool fits = rooms_.holds(node, ask.row);
+    rooms_.add(node, court_.requests(pod));
+    return fits;
   }
 
   /// Whether those of better classes, who leave anyway, would do.
@@ -250,6 +282,7 @@ class ReplicaChoiceJudge {
   const FleetReading& fleet_;
   const ReplicaSettings& settings_;
   ClaimRooms rooms_;
+  std::vector<Candidate> candidates_;
 };
 
 }  // namespace
