@@ -51,7 +51,6 @@ constexpr std::array cases = {
     SessionBench{.name = "kernels", .kernels_max = 4, .target_us = 20'000},
     SessionBench{.name = "partitions", .partitions = true, .target_us = 20'000},
     SessionBench{.name = "no-room", .preemptible = false, .target_us = 20'000},
-    SessionBench{.name = "one-group", .nodes = 10'000, .pending = 5'000},
 };
 
 std::string node_text(std::size_t at) { return fmt::format("node-{:05}", at); }

@@ -31,7 +31,7 @@ std::string fate_text(SessionFate fate, const std::optional<Time>& resume_after)
 }
 
 std::string leaves_text(const PlanSessionVictim& victim, Time now) {
-  const std::string then = fate_text(victim.fate, victim.resume_after);
+  std::string then = fate_text(victim.fate, victim.resume_after);
   if (victim.ends_at <= now) return then;
   return fmt::format("at {}; {}", to_text(victim.ends_at), then);
 }
@@ -60,6 +60,7 @@ struct Verdicts {
 
 std::string ask_note(const PlanAsk& ask) {
   std::vector<std::string_view> nodes;
+  nodes.reserve(ask.placements.size());
   for (const PodPlacement& placement : ask.placements) nodes.push_back(placement.node);
   std::ranges::sort(nodes);
   const auto repeated = std::ranges::unique(nodes);

@@ -1,19 +1,13 @@
 #include "engine/check_plan_fleet.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <span>
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
 
 namespace makeway {
 namespace {
-
-/// A pod whose creation is not known counts as just created.
-Time creation(const Cluster& cluster, PodIndex pod) {
-  const Time created = cluster.pods().created[pod];
-  return created == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : created;
-}
 
 std::optional<StringId> label_value(const Cluster& cluster, LabelSetId labels,
                                     std::optional<StringId> key) {
@@ -96,8 +90,8 @@ bool FleetReading::removed_before(PodIndex a, PodIndex b,
     const int beside_a = siblings.at(pods.node[a]);
     const int beside_b = siblings.at(pods.node[b]);
     if (key == SurplusKey::siblings && beside_a != beside_b) return beside_a > beside_b;
-    const Time created_a = creation(cluster_, a);
-    const Time created_b = creation(cluster_, b);
+    const Time created_a = pods.created[a];
+    const Time created_b = pods.created[b];
     if (key == SurplusKey::newest && created_a != created_b) return created_a > created_b;
     if (key == SurplusKey::higher_name) break;
   }
@@ -216,14 +210,18 @@ bool FleetReading::surplus_timed_out(PodIndex pod) const {
   if (!surplus_.contains(pod)) return false;
   const std::vector<SurplusPod>& known = schedules_[pod]->status.surplus;
   const auto found = std::ranges::find(known, cluster_.pods().name[pod.value], &SurplusPod::name);
-  // Whoever is seen as surplus for the first time is so since now.
-  const Time since = found == known.end() ? now_ : found->since;
-  return since + settings_.surplus_timeout <= now_;
+  return found != known.end() && found->since + settings_.surplus_timeout <= now_;
 }
 
 bool FleetReading::has_timed_out_surplus(const FleetShare& share) const {
   return std::ranges::any_of(share.running,
                              [this](PodIndex pod) { return surplus_timed_out(pod); });
+}
+
+bool FleetReading::has_moving_surplus(const FleetShare& share) const {
+  return std::ranges::any_of(share.running, [this](PodIndex pod) {
+    return surplus_.contains(pod) && !surplus_timed_out(pod);
+  });
 }
 
 bool FleetReading::leaves_whole_group(PodIndex pod) const {

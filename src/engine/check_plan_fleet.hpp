@@ -69,6 +69,8 @@ class FleetReading {
   /// A surplus pod has not started to terminate for too long.
   bool surplus_timed_out(PodIndex pod) const;
   bool has_timed_out_surplus(const FleetShare& share) const;
+  /// It has surplus that is on its way out.
+  bool has_moving_surplus(const FleetShare& share) const;
   /// Protected from being chosen and from force-deletion, not from being waited for.
   bool is_protected(PodIndex pod) const { return !rules_.protection(pod).empty(); }
   bool leaves_whole_group(PodIndex pod) const;

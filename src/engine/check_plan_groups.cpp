@@ -81,10 +81,12 @@ class GroupJudge {
   Places first_fit(const Nodes& nodes, bool also_now);
   void take_back(const Places& places, bool also_now);
   Places find_places(const Nodes& nodes, bool also_now, const std::set<PodIndex>& away = {});
+  Places find_places_without(const Nodes& nodes, const std::set<PodIndex>& away,
+                             const std::set<PodIndex>& away_from_queue);
   static std::vector<PodIndex> pods_of(const Places& places);
   /// Whether its queue has room for these when those have left too.
   bool queue_fits(const Places& places, const std::vector<PodIndex>& away) const {
-    return walk_.queue_room().fits_after(ask_, pods_of(places), away);
+    return walk_.queue_fits(ask_, pods_of(places), away);
   }
   std::string first_text(const Places& places) const;
   bool all_fit_after(const Places& places);
@@ -329,6 +331,15 @@ Places GroupJudge::find_places(const Nodes& nodes, bool also_now, const std::set
   return found ? places : Places{};
 }
 
+/// The same when some have left the nodes, and some (these and others) the queue.
+Places GroupJudge::find_places_without(const Nodes& nodes, const std::set<PodIndex>& away,
+                                       const std::set<PodIndex>& away_from_queue) {
+  for (const PodIndex pod : away) walk_.after().remove(pod);
+  const Places places = find_places(nodes, false, away_from_queue);
+  for (const PodIndex pod : away) walk_.after().place(pod, cluster_.pods().node[pod]);
+  return places;
+}
+
 std::string GroupJudge::first_text(const Places& places) const {
   return fmt::format("{} on node {}", cluster_.pod_key(places.front().pod),
                      walk_.node_name(places.front().node));
@@ -494,10 +505,14 @@ void GroupJudge::judge_infeasible() {
   const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
   for (const Nodes& nodes : sure_domains()) {
     std::set<PodIndex> away = who_may_leave(nodes);
-    away.insert(anywhere.begin(), anywhere.end());
-    for (const PodIndex pod : away) walk_.after().remove(pod);
-    const Places places = find_places(nodes, false, away);
-    for (const PodIndex pod : away) walk_.after().place(pod, cluster_.pods().node[pod]);
+    std::set<PodIndex> all = away;
+    all.insert(anywhere.begin(), anywhere.end());
+    Places places = find_places_without(nodes, away, away);
+    if (places.empty() && all.size() > away.size() &&
+        !find_places_without(nodes, away, all).empty()) {
+      away = all;
+      places = find_places_without(nodes, all, all);
+    }
     if (places.empty()) continue;
     return walk_.report(
         10, ask_,

@@ -102,7 +102,7 @@ class EvictionRules {
   Time now_;
 };
 
-void judge_queues(Hearing& hearing);    ///< The queue stage: laws 1, 3, 4, 8 and 9.
+void judge_queues(Hearing& hearing);  ///< The queue stage: laws 1, 3, 4, 8 and 9.
 /// The session that asks, with the rows of the kernels that come and go; nothing: it is not there.
 std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
 /// An action about a session or one of its kernels.

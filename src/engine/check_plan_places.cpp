@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "engine/check_plan_sessions.hpp"
@@ -116,7 +117,7 @@ class PodJudge {
   }
   /// Whether its queue has room for it when these have left too.
   bool queue_fits(const std::vector<PodIndex>& away) const {
-    return walk_.queue_room().fits_after(ask_, {ask_.pods.front()}, away);
+    return walk_.queue_fits(ask_, {ask_.pods.front()}, away);
   }
   std::vector<PodIndex> moved_by_leaving_room(bool away) const;
 
@@ -272,24 +273,42 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
   const bool may_evict = pinned() && !walk_.configuration().required_node.honour_preemption_policy;
   const bool evicts = may_evict || !cluster.units()[ask_.unit].never_preempts;
   const NaiveWorld& after = walk_.after();
+  const bool queues = walk_.queue_room().concerns(ask_);
   const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
+  std::map<NodeIndex, std::set<PodIndex>> groups_on;  // By node: who leaves with those there.
+  for (const PodIndex pod : anywhere) {
+    std::set<PodIndex>& together = groups_on[after.where(pod)];
+    for (const PodIndex member : rules.leaves_with(pod)) {
+      if (after.where(member).exists()) together.insert(member);
+    }
+  }
   for (const NodeIndex node : nodes()) {
     if (fit.lasting_refusal(node)) continue;
     if (!pinned() && walk_.full_for_ever(ask_, fit.ask(), node)) continue;
     std::set<PodIndex> away;
-    for (const PodIndex pod : cluster.order().pods(node)) {
-      if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
-      for (const PodIndex member : rules.leaves_with(pod)) {
-        if (after.where(member).exists()) away.insert(member);
+    // Of a queue only few pods are on a node: they are known already.
+    if (queues) {
+      away = groups_on[node];
+    } else {
+      for (const PodIndex pod : cluster.order().pods(node)) {
+        if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
+        for (const PodIndex member : rules.leaves_with(pod)) {
+          if (after.where(member).exists()) away.insert(member);
+        }
       }
     }
-    // The room that its queue lacks may come from any node.
-    if (!queue_fits({away.begin(), away.end()})) away.insert(anywhere.begin(), anywhere.end());
-    if (!queue_fits({away.begin(), away.end()})) continue;
-    for (const PodIndex pod : away) fit.remove(pod);
-    const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
-    for (const PodIndex pod : away) fit.put_back(pod);
-    if (!fits) continue;
+    const auto fits_without = [&] {
+      for (const PodIndex pod : away) fit.remove(pod);
+      const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
+      for (const PodIndex pod : away) fit.put_back(pod);
+      return fits;
+    };
+    if (!fits_without()) continue;
+    // The room that its queue lacks may come from any node, if it still fits then.
+    if (!queue_fits({away.begin(), away.end()})) {
+      away.insert(anywhere.begin(), anywhere.end());
+      if (!queue_fits({away.begin(), away.end()}) || !fits_without()) continue;
+    }
     return walk_.report(
         10, ask_,
         fmt::format("it is called infeasible, and fits on node {} when {} pods leave",

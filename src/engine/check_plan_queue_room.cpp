@@ -47,6 +47,14 @@ bool HeardQueueRoom::may_take(const HeardAsk& ask, PodIndex victim) const {
          queues_.queue_of(victim) == queue_of(ask);
 }
 
+bool HeardQueueRoom::same_queue(const HeardAsk& ask, PodIndex pod) const {
+  return concerns(ask) && queues_.queue_of(pod) == queue_of(ask);
+}
+
+const HeardQueueRoom::Pods& HeardQueueRoom::bound_pods(const HeardAsk& ask) const {
+  return queues_.queues[queue_of(ask)].bound;
+}
+
 std::string HeardQueueRoom::name(const HeardAsk& ask) const {
   return concerns(ask) ? queues_.queues[queue_of(ask)].name : std::string{};
 }
@@ -78,7 +86,8 @@ bool HeardQueueRoom::credited(PodIndex pod) const {
   return gone_.contains(pod) || (rules.leaving(pod) && !rules.overdue(pod));
 }
 
-bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away) const {
+bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away,
+                                const Pods& others) const {
   if (!concerns(ask)) return true;
   const std::size_t queue = queue_of(ask);
   const Row& row = rows_[queue];
@@ -87,8 +96,10 @@ bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pod
                 [&](PodIndex pod) { return credited(pod) || queues_.queue_of(pod) != queue; });
   const std::vector<std::int64_t> wanted = sum(pods);
   const std::vector<std::int64_t> freed = sum(leave);
+  const std::vector<std::int64_t> held = sum(others);
   for (std::size_t column = 0; column < wanted.size(); ++column) {
-    const std::int64_t used = saturated_add(row.used_after[column] - freed[column], wanted[column]);
+    const std::int64_t used =
+        saturated_add(row.used_after[column] - freed[column] + held[column], wanted[column]);
     const std::int64_t most = saturated_add(row.allocated[column], row.coming[column]);
     if (wanted[column] > 0 && used > most) return false;
   }

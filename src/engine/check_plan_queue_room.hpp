@@ -32,9 +32,14 @@ class HeardQueueRoom {
   bool may_take(const HeardAsk& ask, PodIndex victim) const;
   std::string name(const HeardAsk& ask) const;
 
+  bool same_queue(const HeardAsk& ask, PodIndex pod) const;
+  /// Of the ask's queue, which must have a say.
+  const Pods& bound_pods(const HeardAsk& ask) const;
+
   bool fits_now(const HeardAsk& ask, const Pods& pods) const;
-  /// When besides everybody who is gone these have left too.
-  bool fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away) const;
+  /// When besides everybody who is gone these have left too, and others have come.
+  bool fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away,
+                  const Pods& others) const;
   /// It has to wait for what other queues still hold.
   bool waits_for_queues(const HeardAsk& ask) const;
 

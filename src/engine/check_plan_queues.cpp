@@ -309,6 +309,8 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   bool rounding = false;
   bool stuck = false;
   bool goes = false;
+  bool gave_in_vain = false;  // Strict budgets kept those who should have left.
+  const Row freed = sum(lost_[queue]);
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
@@ -316,7 +318,9 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
     coming = coming || each.preempting > 0;
     open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
     rounding = rounding || (claim > 0 && unmet > 0);
-    stuck = stuck || each.used - each.leaving > each.allocated;
+    const bool over = each.used - each.leaving - freed[column] > each.allocated;
+    stuck = stuck || (over && share(queue, column).over_before() > 0);
+    gave_in_vain = gave_in_vain || over;
     goes = goes || each.used > each.allocated_before;
   }
   std::set<Outcome> right;
@@ -328,7 +332,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
     right = {Outcome::infeasible, Outcome::not_found};
   } else {
     right = {Outcome::fits};
-    if (rounding) right.insert({Outcome::infeasible, Outcome::not_found});
+    if (rounding || gave_in_vain) right.insert({Outcome::infeasible, Outcome::not_found});
     if (goes) right.insert(Outcome::waits);
   }
   if (right.contains(entry.outcome)) return;

@@ -443,5 +443,45 @@ TEST(CheckPlanQueues, ReceiversWaitForWhatComes) {  // laws 3 and 6
   for (const LawBreach& breach : scene.breaches()) ADD_FAILURE() << breach.text;
 }
 
+TEST(CheckPlanQueues, NominationsHoldRoomInTheirQueue) {  // laws 3 and 7
+  QueueScene scene = small_queue(nominated(in_queue(pod("first", "", 5, 400), "q1"), "n1"),
+                                 in_queue(pod("ask", "", 5, 100), "q1"));
+  scene.ask("ask", Outcome::fits, "n2");
+  EXPECT_EQ(scene.laws(), Laws{3});
+  EXPECT_EQ(scene.breaches().front().text, "queue q1 has no room for it when everybody has left");
+  scene.cluster.apply(in_queue(pod("ask", "", 6, 100), "q1"));  // Strictly higher.
+  scene.plan.asks[0].priority = 6;
+  EXPECT_EQ(scene.laws(), Laws{});
+}
+
+TEST(CheckPlanQueues, PinnedPodsUseAndAreNotHeld) {  // law 3
+  Pod agent = in_queue(pod("agent", "", 9, 450), "q1");
+  agent.notes.required_node = "n1";
+  QueueScene scene = small_queue(agent, in_queue(pod("ask", "", 5, 50), "q1"));
+  scene.ask("agent", Outcome::fits, "n1");
+  EXPECT_EQ(scene.laws(), Laws{});
+  scene.ask("ask", Outcome::fits, "n2");
+  EXPECT_EQ(scene.laws(), Laws{3});
+}
+
+TEST(CheckPlanQueues, PromisesWithoutPodsAreCut) {  // laws 3 and 9
+  // 6000 are left of 10,000. Each deserves 3000. Given back: a 6000 to 4000, b 4000 to 3000; that
+  // is still 7000, and only b has what nobody uses: cut to 2000. So b claims 1000, and a gives it.
+  QueueScene scene(node("n1", 6000), queue("a", 1, 6000), queue("b", 1, 4000),
+                   in_queue(pod("a1", "n1", 2, 2000), "a"), in_queue(pod("a2", "n1", 1, 2000), "a"),
+                   in_queue(pod("b1", "n1", 1, 2000), "b"));
+  scene.table("a", 1, cpu(3000, 6000, 3000, 4000));
+  scene.table("b", 1, cpu(3000, 4000, 2000, 2000, 1000));
+  scene.moves("a", "", 2000, true);
+  scene.moves("b", "", 2000, true);
+  scene.moves("a", "b", 1000, false);
+  scene.queue_asks("b", Outcome::preempts, {"a2"});
+  EXPECT_EQ(scene.laws(), Laws{});
+  for (const LawBreach& breach : scene.breaches()) ADD_FAILURE() << breach.text;
+  scene.plan.asks.clear();
+  scene.plan.actions.clear();
+  EXPECT_EQ(scene.laws(), (Laws{3, 9}));
+}
+
 }  // namespace
 }  // namespace makeway::scene

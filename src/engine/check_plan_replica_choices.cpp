@@ -1,8 +1,8 @@
 // Whether somebody nearer to leaving was overlooked (SPEC section 4: classes, ties, one GPU,
 // several GPUs), and whether a claim of the previous plan was given up without need (law 7).
 //
-// Judged by the end of the plan: a pod that is nobody's victim then, and could still be one, could
-// have been one when the ask was decided.
+// A pod that is nobody's victim at the end of the plan, and could still be one, could have been one
+// when the ask was decided.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace {
 class ReplicaChoiceJudge {
  public:
   explicit ReplicaChoiceJudge(ReplicaHearing& court)
-      : court_(court), fleet_(court.fleet), settings_(court.fleet.settings()) {}
+      : court_(court), fleet_(court.fleet), settings_(court.fleet.settings()), rooms_(court) {}
 
   void judge() {
     for (const HeardReplicaAsk& ask : court_.asks) {
+      rooms_.start(ask);
       const HeardReplicaClaim* worst = nullptr;
       for (const HeardReplicaClaim& claim : ask.claims) {
         if (claim.entry->kept || claim.victims.empty()) continue;
@@ -27,12 +28,30 @@ class ReplicaChoiceJudge {
         const bool worse = worst == nullptr || before(ask, last(ask, *worst), last(ask, claim));
         if (worse) worst = &claim;
       }
-      if (worst != nullptr) judge_elsewhere(ask, last(ask, *worst));
+      if (worst != nullptr) {
+        undo(ask, *worst);
+        judge_elsewhere(ask, last(ask, *worst));
+        redo(ask, *worst);
+      }
       judge_previous(ask);
     }
   }
 
  private:
+  /// As if the ask had not made the claim.
+  void undo(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    rooms_.remove(claim.node, ask.row.amounts);
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      rooms_.add(claim.node, court_.requests(victim.pod));
+    }
+  }
+  void redo(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    rooms_.add(claim.node, ask.row.amounts);
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      rooms_.remove(claim.node, court_.requests(victim.pod));
+    }
+  }
+
   std::size_t rank(PodIndex pod) const {
     const std::optional<ReplicaClass> found = fleet_.class_of(pod);
     const std::vector<ReplicaClass>& order = settings_.class_order;
@@ -48,7 +67,7 @@ class ReplicaChoiceJudge {
       std::strong_ordering order = std::strong_ordering::equal;
       if (key == ReplicaTieKey::priority) order = fleet_.priority(a) <=> fleet_.priority(b);
       if (key == ReplicaTieKey::plane_score) order = score(ask, a) <=> score(ask, b);
-      if (key == ReplicaTieKey::newest) order = created(b) <=> created(a);
+      if (key == ReplicaTieKey::newest) order = pods.created[b] <=> pods.created[a];
       if (key == ReplicaTieKey::higher_name) order = pods.name[b.value] <=> pods.name[a.value];
       if (order != std::strong_ordering::equal) return order < 0;
     }
@@ -60,11 +79,6 @@ class ReplicaChoiceJudge {
     const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
     const auto found = std::ranges::find(planes, plane, &ReplicaPlane::name);
     return found == planes.end() ? 0 : found->score;
-  }
-
-  Time created(PodIndex pod) const {
-    const Time time = court_.cluster().pods().created[pod];
-    return time == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : time;
   }
 
   PodIndex last(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) const {
@@ -119,7 +133,7 @@ class ReplicaChoiceJudge {
       return ++taken[share] > spare(*share);
     });
     if (others.empty() || court_.held.contains(claim.node)) return;
-    FleetRoom& room = court_.after;
+    ClaimRooms& room = rooms_;
     room.add(claim.node, court_.requests(worst));
     for (const PodIndex pod : others) room.remove(claim.node, court_.requests(pod));
     const bool enough = room.in_order(claim.node, court_.requests(worst)) &&
@@ -161,9 +175,9 @@ class ReplicaChoiceJudge {
   bool one_is_enough(const HeardReplicaAsk& ask, NodeIndex node, PodIndex worst) {
     for (const PodIndex pod : court_.cluster().order().pods(node)) {
       if (!available(ask, pod) || !before(ask, pod, worst)) continue;
-      court_.after.remove(node, court_.requests(pod));
-      const bool fits = court_.after.holds(node, ask.row);
-      court_.after.add(node, court_.requests(pod));
+      rooms_.remove(node, court_.requests(pod));
+      const bool fits = rooms_.holds(node, ask.row);
+      rooms_.add(node, court_.requests(pod));
       if (fits) return true;
     }
     return false;
@@ -178,9 +192,9 @@ class ReplicaChoiceJudge {
       if (better) away.push_back(pod);
     }
     if (away.empty()) return false;
-    for (const PodIndex pod : away) court_.after.remove(node, court_.requests(pod));
-    const bool fits = court_.after.holds(node, ask.row);
-    for (const PodIndex pod : away) court_.after.add(node, court_.requests(pod));
+    for (const PodIndex pod : away) rooms_.remove(node, court_.requests(pod));
+    const bool fits = rooms_.holds(node, ask.row);
+    for (const PodIndex pod : away) rooms_.add(node, court_.requests(pod));
     return fits;
   }
 
@@ -218,15 +232,22 @@ class ReplicaChoiceJudge {
       if (!waits) return false;
       away.push_back(*pod);
     }
-    for (const PodIndex pod : away) court_.after.remove(node, court_.requests(pod));
-    const bool fits = court_.after.holds(node, ask.row);
-    for (const PodIndex pod : away) court_.after.add(node, court_.requests(pod));
+    for (const HeardReplicaClaim& each : ask.claims) {
+      if (!each.entry->kept) undo(ask, each);
+    }
+    for (const PodIndex pod : away) rooms_.remove(node, court_.requests(pod));
+    const bool fits = rooms_.holds(node, ask.row);
+    for (const PodIndex pod : away) rooms_.add(node, court_.requests(pod));
+    for (const HeardReplicaClaim& each : ask.claims) {
+      if (!each.entry->kept) redo(ask, each);
+    }
     return fits;
   }
 
   ReplicaHearing& court_;
   const FleetReading& fleet_;
   const ReplicaSettings& settings_;
+  ClaimRooms rooms_;
 };
 
 }  // namespace

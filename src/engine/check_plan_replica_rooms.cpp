@@ -16,11 +16,13 @@ bool evicts(const HeardReplicaClaim& claim) {
 
 class ReplicaRoomJudge {
  public:
-  explicit ReplicaRoomJudge(ReplicaHearing& court) : court_(court), fleet_(court.fleet) {}
+  explicit ReplicaRoomJudge(ReplicaHearing& court)
+      : court_(court), fleet_(court.fleet), rooms_(court) {}
 
   void judge() {
     for (const HeardReplicaAsk& ask : court_.asks) {
       judge_scale_ups(ask);
+      rooms_.start(ask);
       for (const HeardReplicaClaim& claim : ask.claims) judge_claim(ask, claim);
       judge_free_room(ask);
       judge_order(ask);
@@ -32,7 +34,7 @@ class ReplicaRoomJudge {
   void judge_scale_ups(const HeardReplicaAsk& ask) {
     for (const PlanScaleUp& item : ask.replicas->scale_ups) {
       const FleetShare* const share = fleet_.share(*ask.schedule, item.plane);
-      if (share != nullptr && share->surplus() > 0) {
+      if (share != nullptr && fleet_.has_moving_surplus(*share)) {
         court_.report(8, ask,
                       fmt::format("it is scaled up in plane {}, where it has surplus", item.plane));
       }
@@ -54,17 +56,20 @@ class ReplicaRoomJudge {
       return;
     }
     for (const HeardReplicaVictim& victim : claim.victims) {
+      // Nobody is harmed when somebody leaves anyway and is still waited for.
+      if (claim.entry->kept && victim.entry->action == ReplicaAction::wait) continue;
       const RequestRow row = court_.requests(victim.pod);
-      court_.after.add(claim.node, row);
-      const bool needed = !court_.after.in_order(claim.node, row);
-      court_.after.remove(claim.node, row);
-      if (!needed) court_.report(4, ask, victim.text + " is not needed");
+      rooms_.add(claim.node, row);
+      const bool spared = rooms_.in_order(claim.node, row);
+      rooms_.remove(claim.node, row);
+      if (spared) court_.report(4, ask, victim.text + " is not needed");
     }
   }
 
   bool may_scale_up(const HeardReplicaAsk& ask, std::string_view plane) const {
     const FleetShare* const share = fleet_.share(*ask.schedule, plane);
-    return ask.replicas->out_for.empty() && (share == nullptr || share->surplus() == 0);
+    return ask.replicas->out_for.empty() &&
+           (share == nullptr || !fleet_.has_moving_surplus(*share));
   }
 
   /// Law 1: what is free serves an ask before anybody leaves for it.
@@ -173,6 +178,7 @@ class ReplicaRoomJudge {
 
   ReplicaHearing& court_;
   const FleetReading& fleet_;
+  ClaimRooms rooms_;
 };
 
 }  // namespace

@@ -201,6 +201,26 @@ const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule
   return schedule.status;
 }
 
+void ClaimRooms::settle(const HeardReplicaAsk& ask, bool kept) {
+  for (const HeardReplicaClaim& claim : ask.claims) {
+    if (claim.entry->kept != kept) continue;
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      then_.remove(claim.node, court_.requests(victim.pod));
+    }
+    then_.add(claim.node, ask.row.amounts);
+  }
+}
+
+void ClaimRooms::start(const HeardReplicaAsk& ask) {
+  if (priority_ != ask.priority) {
+    for (const HeardReplicaAsk& each : court_.asks) {
+      if (each.priority == ask.priority) settle(each, true);
+    }
+  }
+  priority_ = ask.priority;
+  settle(ask, false);
+}
+
 void judge_replicas(Hearing& hearing) {
   const bool asked = std::ranges::any_of(
       hearing.plan.asks, [](const PlanAsk& ask) { return ask.replicas.has_value(); });
@@ -208,12 +228,14 @@ void judge_replicas(Hearing& hearing) {
   ReplicaHearing court{.hearing = hearing,
                        .fleet = FleetReading(hearing),
                        .now = FleetRoom(hearing.cluster),
-                       .after = FleetRoom(hearing.cluster)};
+                       .after = FleetRoom(hearing.cluster),
+                       .unclaimed = FleetRoom(hearing.cluster)};
   hear_asks(court);
   find_held(court);
   place_others(court);
   place_expected(court);
   for (const HeardReplicaAsk& ask : court.asks) place_scale_ups(court, ask);
+  court.unclaimed = court.after;
   for (const HeardReplicaAsk& ask : court.asks) place_claims(court, ask);
   const auto decided_later = [&](const HeardReplicaAsk& a, const HeardReplicaAsk& b) {
     return decided_before(court.fleet, *b.schedule, *a.schedule);

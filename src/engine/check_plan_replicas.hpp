@@ -44,6 +44,7 @@ struct ReplicaHearing {
   FleetReading fleet;
   FleetRoom now;
   FleetRoom after;
+  FleetRoom unclaimed;  ///< As `after`, without claims and their victims.
   std::vector<HeardReplicaAsk> asks;
   std::set<PodIndex> claimed;                        ///< Victims of claims.
   std::map<const FleetShare*, std::int64_t> steps;   ///< Scale-downs of this plan.
@@ -65,6 +66,40 @@ struct ReplicaHearing {
   }
   /// The status that the schedule has when the plan is applied.
   const ReplicaStatus& next_status(const ReplicaSchedule& schedule) const;
+};
+
+/// What a claim finds: the room at the end of the plan, and that of its own time. Who could have
+/// done with less must have found it in both.
+class ClaimRooms {
+ public:
+  explicit ClaimRooms(ReplicaHearing& court)
+      : court_(court), end_(court.after), then_(court.unclaimed) {}
+
+  /// Claims that were kept come before new ones of equal or lower priority. Asks come in their
+  /// order.
+  void start(const HeardReplicaAsk& ask);
+  void add(NodeIndex node, RequestRow row) {
+    end_.add(node, row);
+    then_.add(node, row);
+  }
+  void remove(NodeIndex node, RequestRow row) {
+    end_.remove(node, row);
+    then_.remove(node, row);
+  }
+  bool holds(NodeIndex node, const ReplicaRow& row) const {
+    return end_.holds(node, row) && then_.holds(node, row);
+  }
+  bool in_order(NodeIndex node, RequestRow row) const {
+    return end_.in_order(node, row) && then_.in_order(node, row);
+  }
+
+ private:
+  void settle(const HeardReplicaAsk& ask, bool kept);
+
+  ReplicaHearing& court_;
+  FleetRoom end_;
+  FleetRoom then_;
+  std::optional<std::int32_t> priority_;
 };
 
 void judge_replica_victims(ReplicaHearing& court);   ///< Laws 2, 5, 6 and 8, and the last replica.

@@ -177,12 +177,26 @@ void PlanWalk::report_queue(const HeardAsk& ask, std::string_view when) {
   report(3, ask, fmt::format("queue {} has no room for it {}", queue_room_.name(ask), when));
 }
 
+bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
+                          const std::vector<PodIndex>& away) const {
+  if (!queue_room_.concerns(ask)) return true;
+  std::vector<PodIndex> others;
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    if (cluster_.nodes().nominated[node].empty()) continue;
+    for (const PodIndex pod : holders(ask, ask.pods.front(), node)) {
+      if (queue_room_.same_queue(ask, pod)) others.push_back(pod);
+    }
+  }
+  return queue_room_.fits_after(ask, pods, away, others);
+}
+
 std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
   std::set<PodIndex> away;
   if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
   const NaiveWorld& world = after_ ? *after_ : now_;
-  for (const PodIndex pod : cluster_.pods_by_name()) {
-    if (!cluster_.pods().node[pod].exists() || !world.where(pod).exists()) continue;
+  for (const PodIndex pod : queue_room_.bound_pods(ask)) {
+    // A pinned pod would come back at once: nobody holds it to what its queue may use.
+    if (!world.where(pod).exists() || !pinned_to(cluster_, pod).empty()) continue;
     if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
       continue;
     }
@@ -321,6 +335,7 @@ void PlanWalk::reserve(const HeardAsk& ask) {
   const PodIndex pod = ask.pods.front();
   if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
   own_after().place(pod, *node);
+  queue_room_.nominate(pod);
   hopeful_.push_back(pod);
   someone_nominated_ = true;
 }

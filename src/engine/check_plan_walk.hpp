@@ -81,6 +81,10 @@ class PlanWalk {
   bool may_leave(const HeardAsk& ask, PodIndex pod) const {
     return queue_room_.may_take(ask, pod) && rules_.may_leave(pod, ask.priority);
   }
+  /// Whether its queue has room for these, beside whoever holds room in it by a nomination, when
+  /// those have left too.
+  bool queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
+                  const std::vector<PodIndex>& away) const;
   /// Everybody in the ask's queue, on whatever node, who may be made to leave for it.
   std::set<PodIndex> may_leave_queue(const HeardAsk& ask) const;
   /// A preempted pod of lower priority is still leaving the node.

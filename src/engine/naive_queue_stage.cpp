@@ -165,6 +165,7 @@ class Tree {
 
   void divide(std::int64_t total, const std::vector<std::size_t>& among) {
     std::vector<NaiveClaimant> claimants;
+    claimants.reserve(among.size());
     for (const std::size_t at : among) claimants.push_back(claimants_[at]);
     const std::vector<NaivePortion> portions = naive_division(total, claimants);
     for (std::size_t i = 0; i < among.size(); ++i) {
@@ -374,21 +375,13 @@ class Stage {
   }
 
   void serve() {
-    const bool by_priority = !settings_.receiver_keys.empty() &&
-                             settings_.receiver_keys.front() == ReceiverKey::priority;
-    for (auto first = receivers_.begin(); first != receivers_.end();) {
-      const auto last = std::find_if(first, receivers_.end(), [&](std::size_t at) {
-        return by_priority && queues_.queues[at].priority != queues_.queues[*first].priority;
-      });
-      for (auto at = first; at != last; ++at) take_what_it_uses(*at);
-      for (auto at = first; at != last; ++at) {
-        take_room(*at, std::min(share(*at).recorded, claim(*at)));
-      }
-      for (auto at = first; at != last; ++at) {
-        take_room(*at, claim(*at));
-        take_from_givers(*at);
-      }
-      first = last;
+    for (const std::size_t at : receivers_) take_what_it_uses(at);
+    for (const std::size_t at : receivers_) {
+      take_room(at, std::min(share(at).recorded, claim(at)));
+    }
+    for (const std::size_t at : receivers_) {
+      take_room(at, claim(at));
+      take_from_givers(at);
     }
     settle();
   }

@@ -86,12 +86,13 @@ void NaiveQueues::find_queues() {
                       .weight = configuration_.queue.default_weight});
   }
   std::ranges::sort(queues, {}, &NaiveQueue::name);
+  by_name_.assign(cluster_.strings().size(), none);
   for (std::size_t at = 0; at < queues.size(); ++at) {
     queues[at].leaf = !parents.contains(queues[at].name);
     queues[at].shares.resize(resources.size());
     const auto id = cluster_.strings().find(queues[at].name);
-    if (id) by_name_[*id] = at;
-    if (queues[at].name == configuration_.queue.default_queue) by_name_[StringId{0}] = at;
+    if (id) by_name_[id->value] = at;
+    if (queues[at].name == configuration_.queue.default_queue) by_name_.front() = at;
   }
   for (std::size_t at = 0; at < queues.size(); ++at) {
     const std::size_t parent = find(queues[at].parent);
@@ -106,8 +107,8 @@ std::size_t NaiveQueues::find(std::string_view name) const {
 }
 
 std::size_t NaiveQueues::queue_of(PodIndex pod) const {
-  const auto at = by_name_.find(cluster_.units()[cluster_.pods().unit[pod]].queue);
-  return at == by_name_.end() ? none : at->second;
+  const StringId stated = cluster_.units()[cluster_.pods().unit[pod]].queue;
+  return stated.value < by_name_.size() ? by_name_[stated.value] : none;
 }
 
 std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
@@ -145,14 +146,14 @@ void NaiveQueues::count_pods(Time now) {
     if (queue == none) continue;  // An error of the input; not ours to tell.
     const bool bound = pods.node[pod].exists();
     const bool leaving = rules.leaving(pod);
+    if (bound) queues[queue].bound.push_back(pod);
+    const bool wanted = !bound && !leaving && fits_some_node(pod);
     const std::vector<std::int64_t> row = requests(pod);
     for (std::size_t column = 0; column < row.size(); ++column) {
       NaiveShare& share = queues[queue].shares[column];
       if (bound) share.used = saturated_add(share.used, row[column]);
       if (bound && leaving && !rules.overdue(pod)) share.leaving += row[column];
-      if (!bound && !leaving && fits_some_node(pod)) {
-        share.pending = saturated_add(share.pending, row[column]);
-      }
+      if (wanted) share.pending = saturated_add(share.pending, row[column]);
     }
   }
   for (NaiveQueue& queue : queues) {
@@ -174,16 +175,17 @@ void NaiveQueues::find_candidates(Time now) {
   const PodColumns& pods = cluster_.pods();
   const bool strict = configuration_.budgets.mode == BudgetMode::strict;
   const std::vector<const DisruptionBudget*> budgets = cluster_.budgets();
-  std::set<PodIndex> seen;
-  for (const PodIndex pod : cluster_.pods_by_name()) {
+  IndexedVector<PodIndex, bool> seen(pods.slots());
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods.flags[pod].exists || !pods.node[pod].exists() || seen[pod]) continue;
     const std::size_t queue = queue_of(pod);
-    if (queue == none || !pods.node[pod].exists() || rules.leaving(pod)) continue;
-    if (seen.contains(pod)) continue;
+    if (queue == none || rules.leaving(pod)) continue;
     std::vector<PodIndex> together;
     for (const PodIndex member : rules.leaves_with(pod)) {
       if (!rules.leaving(member)) together.push_back(member);
     }
-    seen.insert(together.begin(), together.end());
+    for (const PodIndex each : together) seen[each] = true;
     const bool stays = std::ranges::any_of(together, [&](PodIndex each) {
       return !rules.protection(each).empty() || !pinned_to(cluster_, each).empty();
     });

@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,13 +69,14 @@ struct NaiveQueue {
   bool reclaimable = true;
   bool leaf = true;
   std::vector<std::size_t> children;  ///< By name.
+  std::vector<PodIndex> bound;        ///< Its pods that are bound; in no order that means anything.
   std::vector<NaiveShare> shares;     ///< By divided resource.
 };
 
 /// What leaves a queue as one: a pod, or all pods of a group of mode `all`.
 struct NaiveCandidate {
   std::size_t queue = 0;
-  std::vector<PodIndex> pods;  ///< By name.
+  std::vector<PodIndex> pods;  ///< In no order that means anything.
 };
 
 struct NaiveQueues {
@@ -110,7 +110,7 @@ struct NaiveQueues {
 
   const Cluster& cluster_;
   const Configuration& configuration_;
-  std::map<StringId, std::size_t> by_name_;
+  std::vector<std::size_t> by_name_;  ///< By the id of the name; that of no name: the default.
 };
 
 }  // namespace makeway

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,14 @@
 
 namespace makeway {
 namespace {
+
+/// Of the cases one in so many: the properties below share a minute for 20,000 cases.
+void for_one_case_in(std::uint64_t many, std::string_view name,
+                     const std::function<void(Prng&)>& check) {
+  for_each_case(fmt::format("{}, one case in {}", name, many), [&](Prng& random) {
+    if (random.below(many) == 0) check(random);
+  });
+}
 
 Configuration queue_configuration(Prng& random) {
   Configuration configuration = *load_preset(default_preset);
@@ -125,21 +135,40 @@ bool has_all_it_may(const Cluster& cluster, const Plan& plan, std::string name,
     }
     const auto parent = std::ranges::find(plan.queues, told->parent, &PlanQueue::name);
     const bool root = parent == plan.queues.end();
-    if (level > (root ? totals[resource] : parent->shares[column].deserved)) return false;
-    if (level < (root ? totals[resource] : parent->shares[column].deserved)) return false;
+    if (level != (root ? totals[resource] : parent->shares[column].deserved)) return false;
     if (root) return true;
     name = parent->name;
   }
 }
 
-/// Under max-min nothing lies idle that somebody wants and may have; never more than there is.
-TEST(QueueProperties, NothingLiesIdleThatSomebodyWants) {
-  for_each_case("queues: work conservation", [](Prng& random) {
+void expect_conserved(const Cluster& cluster, const Plan& plan) {
+  std::map<std::string, std::int64_t> before;
+  std::map<std::string, std::int64_t> after;
+  std::map<std::string, std::int64_t> deserved;
+  for (const PlanQueue& queue : plan.queues) {
+    for (const PlanQueueShare& share : queue.shares) {
+      if (queue.parent.empty()) deserved[share.resource] += share.deserved;
+      if (!queue.leaf) continue;
+      before[share.resource] += share.allocated_before;
+      after[share.resource] += share.allocated + share.preempting;
+    }
+  }
+  for (const auto& [resource, total] : totals_of(cluster)) {
+    EXPECT_LE(deserved[resource], total) << resource;
+    EXPECT_LE(after[resource], std::max(total, before[resource])) << resource;
+  }
+}
+
+/// Under max-min nothing lies idle that somebody wants and may have; and what is allocated and what
+/// is to come is never more than there is, once it is not too much.
+TEST(QueueProperties, NothingLiesIdleOrIsCountedTwice) {
+  for_one_case_in(4, "queues: conservation and work conservation", [](Prng& random) {
     const RandomQueueCase item = random_plain_queue_case(random);
     const Cluster cluster = cluster_of(item.objects);
-    Configuration configuration = queue_configuration(random);
-    configuration.queue.division = Division::max_min;
+    const Configuration configuration = queue_configuration(random);
     const Plan plan = plan_for(cluster, configuration, false);
+    expect_conserved(cluster, plan);
+    if (configuration.queue.division != Division::max_min) return;
     for (const PlanQueue& queue : plan.queues) {
       for (std::size_t column = 0; queue.leaf && column < queue.shares.size(); ++column) {
         const PlanQueueShare& share = queue.shares[column];
@@ -153,35 +182,10 @@ TEST(QueueProperties, NothingLiesIdleThatSomebodyWants) {
   });
 }
 
-/// What is allocated and what is to come is never more than there is, once it is not too much.
-TEST(QueueProperties, NothingIsCountedTwice) {
-  for_each_case("queues: conservation", [](Prng& random) {
-    const RandomQueueCase item = random_plain_queue_case(random);
-    const Cluster cluster = cluster_of(item.objects);
-    const Configuration configuration = queue_configuration(random);
-    const Plan plan = plan_for(cluster, configuration, false);
-    std::map<std::string, std::int64_t> before;
-    std::map<std::string, std::int64_t> after;
-    std::map<std::string, std::int64_t> deserved;
-    for (const PlanQueue& queue : plan.queues) {
-      for (const PlanQueueShare& share : queue.shares) {
-        if (queue.parent.empty()) deserved[share.resource] += share.deserved;
-        if (!queue.leaf) continue;
-        before[share.resource] += share.allocated_before;
-        after[share.resource] += share.allocated + share.preempting;
-      }
-    }
-    for (const auto& [resource, total] : totals_of(cluster)) {
-      EXPECT_LE(deserved[resource], total) << resource;
-      EXPECT_LE(after[resource], std::max(total, before[resource])) << resource;
-    }
-  });
-}
-
 /// More weight never means less; of the others' shares none grows, but for the one unit by which
 /// rounding by largest fraction may shift.
 TEST(QueueProperties, MoreWeightNeverMeansLess) {
-  for_each_case("queues: monotone in weight", [](Prng& random) {
+  for_one_case_in(5, "queues: monotone in weight", [](Prng& random) {
     const RandomQueueCase item = random_plain_queue_case(random);
     Cluster cluster = cluster_of(item.objects);
     const Configuration configuration = queue_configuration(random);
@@ -210,7 +214,7 @@ TEST(QueueProperties, MoreWeightNeverMeansLess) {
 // ---- Once more ----------------------------------------------------------------------------------
 
 TEST(QueueProperties, ShufflingChangesNothing) {
-  for_each_case("queues: shuffling changes nothing", [](Prng& random) {
+  for_one_case_in(5, "queues: shuffling changes nothing", [](Prng& random) {
     const RandomQueueCase item = random_queue_case(random);
     const Configuration configuration = queue_configuration(random);
     std::vector<Change> shuffled = item.objects;
@@ -223,25 +227,47 @@ TEST(QueueProperties, ShufflingChangesNothing) {
   });
 }
 
+/// As History does it: the status, deletion timestamps, and budgets that are spent.
+void carry_out_queues(Cluster& cluster, const Plan& plan) {
+  for (const Queue& queue : queues_after(cluster, plan)) cluster.apply(queue);
+  for (const std::string& name : queue_victims(plan)) {
+    const std::size_t slash = name.find('/');
+    Pod pod = cluster.pod(*cluster.find_pod(name.substr(0, slash), name.substr(slash + 1)));
+    pod.deletion = planning_now;
+    cluster.apply(pod);
+    std::vector<DisruptionBudget> spent;
+    for (const DisruptionBudget* const budget : cluster.budgets()) {
+      const bool governed = governs(*budget, pod.namespace_name, pod.labels);
+      if (governed && budget->disruptions_allowed.value_or(0) > 0) spent.push_back(*budget);
+    }
+    for (DisruptionBudget& budget : spent) {
+      --*budget.disruptions_allowed;
+      cluster.apply(budget);
+    }
+  }
+}
+
 /// The status is written and the victims are leaving: the next plan says the same and takes nobody
 /// else.
 TEST(QueueProperties, APlanThatIsCarriedOutStands) {
-  for_each_case("queues: idempotent", [](Prng& random) {
+  for_one_case_in(3, "queues: idempotent", [](Prng& random) {
     const RandomQueueCase item = random_plain_queue_case(random);
     Cluster cluster = cluster_of(item.objects);
     const Configuration configuration = queue_configuration(random);
     const Plan plan = plan_for(cluster, configuration, false);
-    for (const Queue& queue : queues_after(cluster, plan)) cluster.apply(queue);
-    for (const std::string& name : queue_victims(plan)) {
-      const std::size_t slash = name.find('/');
-      Pod pod = cluster.pod(*cluster.find_pod(name.substr(0, slash), name.substr(slash + 1)));
-      pod.deletion = planning_now;
-      cluster.apply(pod);
-    }
+    carry_out_queues(cluster, plan);
     const Plan again = plan_for(cluster, configuration, false);
     expect_lawful(cluster, configuration, again);
     EXPECT_EQ(queue_victims(again), std::set<std::string>{}) << short_text(plan);
-    for (std::size_t at = 0; at < plan.queues.size(); ++at) {
+    // The default queue without an object has no status: what it gives is dealt anew. And who stays
+    // over what he may use, because nobody may leave, keeps what others were promised.
+    const bool forgets = plan.queues.size() != cluster.own<Queue>().size() ||
+                         std::ranges::any_of(again.queues, [](const PlanQueue& queue) {
+                           return std::ranges::any_of(queue.shares, [](const auto& share) {
+                             return share.used - share.leaving > share.allocated_before;
+                           });
+                         });
+    for (std::size_t at = 0; at < plan.queues.size() && !forgets; ++at) {
       for (std::size_t column = 0; column < plan.queues[at].shares.size(); ++column) {
         const PlanQueueShare& first = plan.queues[at].shares[column];
         const PlanQueueShare& second = again.queues[at].shares[column];
@@ -251,7 +277,7 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
       }
     }
     if (testing::Test::HasFailure()) {
-      ADD_FAILURE() << short_text(plan) << "then\n"
+      ADD_FAILURE() << canonical_text(configuration) << short_text(plan) << "then\n"
                     << short_text(again) << dump(cluster_of(item.objects), DumpFormat::yaml);
     }
   });
@@ -282,7 +308,7 @@ bool budgets_are_shared(const Cluster& cluster, const NaiveQueues& queues, const
 TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
   std::size_t compared = 0;
   std::size_t several = 0;
-  for_each_case("queues: best victims", [&](Prng& random) {
+  for_one_case_in(3, "queues: best victims", [&](Prng& random) {
     const RandomQueueCase item = random_plain_queue_case(random);
     const Cluster cluster = cluster_of(item.objects);
     Configuration configuration = queue_configuration(random);
@@ -321,11 +347,10 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
 
 // ---- Cycle after cycle --------------------------------------------------------------------------
 
-constexpr std::uint64_t cases_in_one = 20;
-
-/// Cycles until nobody is leaving and nobody is evicted, with everybody resubmitted, at most.
-/// Each pod is evicted at most once by each queue's claim; ten pods a node, four nodes.
-constexpr std::size_t cycles_max = 60;
+/// At most so many cycles until nobody is leaving and nobody is evicted, with everybody
+/// resubmitted: at most forty pods run (ten a node, four nodes), and each is evicted once. In fact
+/// it takes ten.
+constexpr std::size_t cycles_max = 40;
 constexpr std::size_t quiet_cycles = 4;
 
 void own_everybody(std::vector<Change>& objects) {
@@ -351,11 +376,11 @@ bool comes_to_rest(History& history) {
 /// Law 12 for queues: victims are submitted again, claims and priorities meet, and it ends.
 TEST(QueueHistories, VictimsResubmittedComeToRest) {
   std::size_t longest = 0;
-  for_each_case("queues: histories come to rest", [&](Prng& random) {
-    if (!random.chance(100 / cases_in_one)) return;
-    RandomQueueCase item = random_plain_queue_case(random);
+  for_one_case_in(20, "queues: histories come to rest", [&](Prng& random) {
+    RandomQueueCase item = random_plain_queue_case(random, QueueQuirks::without);
     own_everybody(item.objects);
     Configuration configuration = queue_configuration(random);
+    configuration.budgets.mode = BudgetMode::best_effort;
     History history(cluster_of(item.objects), configuration, planning_now,
                     {.seed = random.next(),
                      .step_min = {1'000},

@@ -5,14 +5,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
 #include "codec/presets.hpp"
 #include "engine/check_plan.hpp"
+#include "model/names.hpp"
 #include "policies/decide.hpp"
+#include "support/fleet_world.hpp"
 #include "support/property.hpp"
 #include "support/random_configuration.hpp"
 #include "support/random_fleet.hpp"
@@ -75,6 +83,225 @@ TEST(ReplicaProperties, TheOrderOfTheInputLeavesNoTrace) {
     const std::string first = plan_text_json(plan_of(cluster_of(objects), configuration));
     random.shuffle(objects);
     EXPECT_EQ(plan_text_json(plan_of(cluster_of(objects), configuration)), first);
+  });
+}
+
+// ---- One GPU: the lowest victim over all nodes --------------------------------------------------
+
+using VictimKey = std::tuple<int, std::int32_t, std::int64_t, std::int64_t, std::string>;
+
+/// Class, priority, plane score, newest first, higher name first.
+VictimKey victim_key(const PlanReplicaVictim& victim, std::int64_t score, const Pod& pod) {
+  std::string name = pod.name;
+  for (char& letter : name) letter = static_cast<char>(0x7F - letter);  // Higher comes first.
+  name.push_back(0x7F);
+  return {static_cast<int>(victim.victim_class), victim.priority, score, -pod.created->ms, name};
+}
+
+/// A fleet in which every pod has one GPU, every node is full, and only committed pods are there.
+struct OneGpuFleet {
+  std::vector<Change> objects;
+  ReplicaSchedule ask;
+  std::vector<std::pair<Pod, ReplicaSchedule>> pods;  ///< With their deployments.
+};
+
+OneGpuFleet one_gpu_fleet(Prng& random) {
+  OneGpuFleet fleet;
+  const std::vector<std::string> planes = {"w1", "w2"};
+  std::vector<ReplicaSchedule> schedules;
+  for (int number = 0; number < 3; ++number) {
+    ReplicaSchedule schedule{.namespace_name = "default",
+                             .name = fmt::format("d{}", number),
+                             .priority = static_cast<std::int32_t>(random.between(0, 3) * 10),
+                             .requests = {{"nvidia.com/gpu", 1}},
+                             .planes = {{.name = "w1"}, {.name = "w2"}}};
+    normalize(schedule);
+    schedules.push_back(std::move(schedule));
+  }
+  for (const std::string& plane : planes) {
+    for (std::int64_t number = random.between(1, 3); number > 0; --number) {
+      const std::int64_t gpus = random.between(1, 3);
+      Node node{.name = fmt::format("{}-n{}", plane, number),
+                .labels = {{std::string(names::plane), plane}},
+                .allocatable = {{"nvidia.com/gpu", gpus}, {"pods", 20}}};
+      for (std::int64_t pod = 0; pod < gpus; ++pod) {
+        ReplicaSchedule& schedule = schedules[random.below(schedules.size())];
+        ++schedule.planes[plane == "w1" ? 0 : 1].committed;
+        fleet.pods.emplace_back(
+            fleet_pod(schedule, fmt::format("{}-{}", schedule.name, fleet.pods.size()), node.name,
+                      Time{fleet_now.ms - random.between(1, 3) * 60'000}),
+            schedule);
+      }
+      fleet.objects.emplace_back(std::move(node));
+    }
+  }
+  for (const ReplicaSchedule& schedule : schedules) fleet.objects.emplace_back(schedule);
+  for (auto& [pod, schedule] : fleet.pods) {
+    fleet.objects.emplace_back(pod);
+    schedule = *std::ranges::find(schedules, schedule.name, &ReplicaSchedule::name);
+  }
+  fleet.ask = {.namespace_name = "default",
+               .name = "asks",
+               .priority = static_cast<std::int32_t>(random.between(0, 4) * 10),
+               .requests = {{"nvidia.com/gpu", 1}},
+               .unmet = 1,
+               .planes = {{.name = "w1", .score = random.between(0, 2)},
+                          {.name = "w2", .score = random.between(0, 2)}}};
+  normalize(fleet.ask);
+  fleet.objects.emplace_back(fleet.ask);
+  return fleet;
+}
+
+TEST(ReplicaProperties, OneGpuIsTakenFromTheLowestOfAll) {
+  for_each_case("replicas: one GPU, the lowest victim of all nodes", [](Prng& random) {
+    const OneGpuFleet fleet = one_gpu_fleet(random);
+    std::optional<VictimKey> lowest;
+    std::string name;
+    for (const auto& [pod, schedule] : fleet.pods) {
+      const std::size_t plane = pod.node.starts_with("w1") ? 0 : 1;
+      if (*schedule.priority >= *fleet.ask.priority) continue;
+      if (schedule.planes[plane].committed < 2) continue;  // The last one.
+      const PlanReplicaVictim victim{.priority = *schedule.priority};
+      const VictimKey key = victim_key(victim, fleet.ask.planes[plane].score, pod);
+      if (lowest && *lowest <= key) continue;
+      lowest = key;
+      name = pod.name;
+    }
+    const Cluster cluster = cluster_of(fleet.objects);
+    const Plan plan = plan_of(cluster, *load_preset(default_preset));
+    const std::vector<PlanReplicaClaim>& claims = plan.asks.front().replicas->claims;
+    ASSERT_EQ(claims.empty(), !lowest.has_value()) << dump(cluster, DumpFormat::yaml);
+    if (claims.empty()) return;
+    ASSERT_EQ(claims.front().victims.size(), 1U);
+    EXPECT_EQ(claims.front().victims.front().name, name) << dump(cluster, DumpFormat::yaml);
+  });
+}
+
+// ---- Histories ----------------------------------------------------------------------------------
+
+constexpr std::uint64_t cases_in_one_history = 10;
+
+/// A tenth as many as other properties have cases: 200 unless told.
+void for_each_history(std::string_view name, const std::function<void(Prng&)>& check) {
+  const std::uint64_t cases = std::max<std::uint64_t>(1, property_cases() / cases_in_one_history);
+  const std::uint64_t first = property_first_seed();
+  fmt::print("property {}: {} histories, first seed {}\n", name, cases, first);
+  std::fflush(stdout);
+  for (std::uint64_t seed = first; seed - first < cases; ++seed) {
+    SCOPED_TRACE(fmt::format("MAKEWAY_PROPERTY_SEED={} MAKEWAY_PROPERTY_CASES=1", seed));
+    Prng random(seed);
+    check(random);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+FleetWorldOptions random_world(Prng& random) {
+  return {.seed = random.next(),
+          .step = {random.between(5, 20) * 1000},
+          .grace_max_s = random.chance(30) ? 0 : 30,
+          .late_max_s = random.chance(50) ? 0 : 40,
+          .scale_percent = random.chance(50) ? 100U : 60U,
+          .delete_percent = random.chance(50) ? 100U : 60U,
+          .force_lost_percent = random.chance(70) ? 0U : 20U,
+          .force_cycles_max = random.between(0, 3),
+          .wrong_percent = random.chance(60) ? 0U : 40U};
+}
+
+Configuration history_configuration(Prng& random) {
+  return *load_preset(random.chance(70) ? default_preset : "mcm-v1");
+}
+
+std::string told(const FleetWorld& world) {
+  std::string text;
+  for (const std::string& complaint : world.complaints()) text += "complaint: " + complaint + "\n";
+  return text + world.story() + dump(world.cluster(), DumpFormat::yaml);
+}
+
+/// Priorities, commits and unmet replicas change between cycles.
+void something_happens(FleetWorld& world, Prng& random) {
+  std::vector<ReplicaSchedule> schedules;
+  for (const auto& [key, schedule] : world.cluster().own<ReplicaSchedule>()) {
+    schedules.push_back(schedule);
+  }
+  ReplicaSchedule schedule = random.pick(schedules);
+  switch (random.below(4)) {
+    case 0: schedule.priority = static_cast<std::int32_t>(random.between(0, 4) * 10); break;
+    case 1: schedule.unmet = random.between(0, 3); break;
+    case 2:
+      for (ReplicaPlane& plane : schedule.planes) {
+        if (random.chance(50)) plane.committed = std::max<std::int64_t>(0, plane.committed - 1);
+      }
+      break;
+    default: {
+      ReplicaSchedule other = random.pick(schedules);  // They change places.
+      if (other.name == schedule.name) return;
+      std::swap(schedule.priority, other.priority);
+      world.happens(other);
+    }
+  }
+  world.happens(schedule);
+}
+
+TEST(ReplicaHistories, EveryCycleKeepsTheLaws) {
+  constexpr int cycles = 15;
+  for_each_history("replicas: laws over cycles in which things happen", [](Prng& random) {
+    const RandomFleet options = random_fleet_options(random);
+    FleetWorld world(cluster_of(random_fleet(random, options)), history_configuration(random),
+                     fleet_now, random_world(random));
+    for (int cycle = 0; cycle < cycles && world.complaints().empty(); ++cycle) {
+      world.step();
+      if (random.chance(15)) something_happens(world, random);
+    }
+    EXPECT_TRUE(world.complaints().empty()) << told(world);
+  });
+}
+
+/// Nothing happens from outside: no oscillation, and in the end every ask is satisfied or knows why
+/// not.
+TEST(ReplicaHistories, EverythingComesToRest) {
+  constexpr int cycles_max = 150;
+  for_each_history("replicas: comes to rest", [](Prng& random) {
+    RandomFleet options = random_fleet_options(random);
+    options.statuses = false;
+    FleetWorldOptions how = random_world(random);
+    how.force_lost_percent = 0;
+    FleetWorld world(cluster_of(random_fleet(random, options)), history_configuration(random),
+                     fleet_now, how);
+    int quiet = 0;
+    for (int cycle = 0; cycle < cycles_max && quiet < 3; ++cycle) {
+      const Plan& plan = world.step();
+      if (!world.complaints().empty()) break;
+      quiet = world.at_rest() ? quiet + 1 : 0;
+      if (quiet < 3) continue;
+      for (const PlanAsk& ask : plan.asks) {
+        const bool knows = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+        EXPECT_TRUE(knows && !ask.reason.empty())
+            << "complaint: " << ask.name << " " << choice_name(ask.outcome) << "\n"
+            << told(world);
+      }
+    }
+    EXPECT_TRUE(world.complaints().empty()) << told(world);
+    EXPECT_EQ(quiet, 3) << "complaint: it does not come to rest\n" << told(world);
+  });
+}
+
+/// One GPU each: whichever pod Kubernetes removes, its room serves the ask. So nobody loses more
+/// than is needed.
+TEST(ReplicaHistories, LossesAreBoundedByTheNeed) {
+  constexpr int cycles = 40;
+  for_each_history("replicas: losses are bounded by the need", [](Prng& random) {
+    OneGpuFleet fleet = one_gpu_fleet(random);
+    fleet.ask.unmet = random.between(1, 3);
+    fleet.ask.priority = 100;
+    fleet.objects.back() = fleet.ask;
+    FleetWorldOptions how = random_world(random);
+    how.force_lost_percent = 0;
+    FleetWorld world(cluster_of(fleet.objects), history_configuration(random), fleet_now, how);
+    for (int cycle = 0; cycle < cycles && world.complaints().empty(); ++cycle) world.step();
+    EXPECT_TRUE(world.complaints().empty()) << told(world);
+    EXPECT_LE(world.lost_for("ReplicaSchedule default/asks"), fleet.ask.unmet)
+        << "complaint: more are lost than needed\n"
+        << told(world);
   });
 }
 

@@ -56,6 +56,11 @@ bool looks_at_others(const Cluster& cluster, const std::vector<PodPlacement>& pl
   });
 }
 
+StringId queue_of(const Cluster& cluster, const PodPlacement& placement) {
+  const PodIndex pod = *cluster.find_pod(placement.namespace_name, placement.name);
+  return cluster.units()[cluster.pods().unit[pod]].queue;
+}
+
 std::string places_text(const std::vector<PodPlacement>& placements) {
   std::vector<std::string> texts;
   texts.reserve(placements.size());
@@ -244,10 +249,13 @@ void HistoryLaws::void_taken(const Cluster& cluster, const PlanAsk& ask) {
     for (const PodPlacement& place : own->second.placements) taken.erase(place.node);
   }
   const bool looks = looks_at_others(cluster, ask.placements);
+  const bool queues = configuration_.queue.enabled && !cluster.own<Queue>().empty();
+  const StringId queue =
+      ask.placements.empty() ? StringId{0} : queue_of(cluster, ask.placements.front());
   std::erase_if(promises_, [&](const auto& entry) {
     const Promise& promise = entry.second;
     if (promise.priority >= ask.priority || taken.empty()) return false;
-    return looks || promise.looks_at_others ||
+    return looks || promise.looks_at_others || (queues && promise.queue == queue) ||
            std::ranges::any_of(promise.placements, [&](const PodPlacement& place) {
              return taken.contains(place.node);
            });
@@ -267,6 +275,7 @@ void HistoryLaws::remember(const Cluster& cluster, const Plan& plan) {
       promise = {.priority = ask.priority,
                  .placements = ask.placements,
                  .looks_at_others = looks_at_others(cluster, ask.placements),
+                 .queue = queue_of(cluster, ask.placements.front()),
                  .cycle = cycle_};
       for (const PlanVictim& victim : ask.victims) {
         // kube-scheduler looks for leaving pods on the nominated nodes only.

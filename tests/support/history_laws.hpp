@@ -13,7 +13,7 @@
 // happens to the cluster; whoever does anything else to it says `forget`.
 //
 // By law 7 a strictly higher ask may take a promised place, and the promise is void; `Takers` says
-// who.
+// who. With queues on, room in the same queue is such a place.
 //
 // Where leaving room is not credited (law 6 is waived: what kube-scheduler does), plans promise
 // less: an ask may count on a victim of another ask, which the next cycle does not credit. There
@@ -67,6 +67,7 @@ class HistoryLaws {
     std::vector<PodPlacement> placements;
     std::set<PodKey> victims;      ///< In the cycle in which it was made.
     bool looks_at_others = false;  ///< By affinity, anti-affinity or spread.
+    StringId queue{0};             ///< As its unit names it.
     int cycle = 0;
   };
 

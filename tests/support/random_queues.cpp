@@ -184,7 +184,7 @@ RandomQueueCase random_queue_case(Prng& random) {
   return finish(random, planning);
 }
 
-RandomQueueCase random_plain_queue_case(Prng& random) {
+RandomQueueCase random_plain_queue_case(Prng& random, QueueQuirks quirks) {
   const RandomPlanning all = random_planning_options(random);
   RandomPlanning planning{.nodes = 1 + random.below(4),
                           .asks = random.below(6),
@@ -199,7 +199,12 @@ RandomQueueCase random_plain_queue_case(Prng& random) {
                           .missing_starts = all.missing_starts,
                           .own_marks = all.own_marks};
   planning.pending_members = all.pending_members && all.groups;
-  return finish(random, planning);
+  if (quirks == QueueQuirks::with) return finish(random, planning);
+  planning.own_marks = false;
+  planning.leaving = false;  // Some of them never leave.
+  RandomQueueCase item = finish(random, planning);
+  if (item.queues.default_queue) item.objects.emplace_back(Queue{.name = "default"});
+  return item;
 }
 
 }  // namespace makeway

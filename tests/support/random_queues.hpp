@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,11 @@ struct RandomQueueCase {
 /// With asks that section 2 decides about, of one to three pods and now and then a gang.
 RandomQueueCase random_queue_case(Prng& random);
 
+/// What makes promises to queues that need not be kept: pods that may not leave, and a default
+/// queue without an object, which has nowhere to remember what it gave.
+enum class QueueQuirks : std::uint8_t { with, without };
+
 /// The same with room as the only constraint: nobody looks at others, at labels or at ports.
-RandomQueueCase random_plain_queue_case(Prng& random);
+RandomQueueCase random_plain_queue_case(Prng& random, QueueQuirks quirks = QueueQuirks::with);
 
 }  // namespace makeway

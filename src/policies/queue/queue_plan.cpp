@@ -128,7 +128,7 @@ void QueuePlan::write_queues() {
 bool QueuePlan::claims(QueueRow row) const {
   for (std::size_t column = 0; column < table_.resources(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    if (numbers.deserved > numbers.allocated_before) return true;
+    if (numbers.deserved > numbers.kept) return true;
   }
   return false;
 }

@@ -48,7 +48,7 @@ class RoomMover {
   std::int64_t wanted(QueueRow row) const {
     return of(row).deserved - of(row).allocated - taken_[row.value].sum;
   }
-  void serve(std::span<const QueueRow> band);
+  void serve();
   void take_room(QueueRow receiver, std::int64_t most);
   void take_from_givers(QueueRow receiver);
   void take(Part& giver, std::int64_t amount);
@@ -87,15 +87,7 @@ void RoomMover::run() {
   list_receivers();
   if (!receivers_.empty()) {
     list_givers();
-    const bool by_priority = std::ranges::find(settings_.receiver_keys, ReceiverKey::priority) !=
-                             settings_.receiver_keys.end();
-    for (auto begin = receivers_.begin(); begin != receivers_.end();) {
-      const auto end = std::find_if(begin, receivers_.end(), [&](QueueRow row) {
-        return by_priority && table_.entry(row).priority != table_.entry(*begin).priority;
-      });
-      serve({begin, end});
-      begin = end;
-    }
+    serve();
     settle();
   }
   for (const Part& part : given_back_) {
@@ -140,7 +132,8 @@ void RoomMover::count_room() {
   Wide held = 0;
   Wide allocated = 0;
   for (const QueueRow row : table_.leaves()) {
-    const QueueNumbers& numbers = of(row);
+    QueueNumbers& numbers = of(row);
+    numbers.kept = numbers.allocated;
     held += std::max(numbers.allocated, numbers.used);
     allocated += numbers.allocated;
   }
@@ -213,12 +206,11 @@ bool RoomMover::gives_first(QueueRow a, QueueRow b) const {
                        second.deserved) > 0;
 }
 
-/// Receivers of one priority: what their own staying pods hold, then what they were promised, then
-/// each to the full.
-void RoomMover::serve(std::span<const QueueRow> band) {
-  for (const QueueRow row : band) take_room(row, of(row).staying() - of(row).allocated);
-  for (const QueueRow row : band) take_room(row, of(row).promised_before);
-  for (const QueueRow row : band) {
+/// What their own staying pods hold, then what they were promised, then each to the full.
+void RoomMover::serve() {
+  for (const QueueRow row : receivers_) take_room(row, of(row).staying() - of(row).allocated);
+  for (const QueueRow row : receivers_) take_room(row, of(row).promised_before);
+  for (const QueueRow row : receivers_) {
     take_room(row, wanted(row));
     if (wanted(row) > 0 && !tolerated(row, wanted(row))) take_from_givers(row);
   }

@@ -41,6 +41,7 @@ struct QueueNumbers {
   std::int64_t promised_before = 0;  ///< `preempting` of the last cycle.
   std::int64_t deserved = 0;
   bool rounded = false;  ///< What it deserves exactly lies between two units.
+  std::int64_t kept = 0;  ///< Allocated, without what it gave back or nobody can promise any more.
   std::int64_t allocated = 0;
   std::int64_t preempting = 0;
 

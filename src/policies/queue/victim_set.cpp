@@ -260,8 +260,8 @@ void VictimSetSearch::descend(Amounts64 need, std::size_t limit) {
     offer();
   } else if (!worse_so_far()) {
     Level level{.at = limit, .alike = alike_in(limit)};
-    for (std::uint32_t count = fewest_of(limit, need); count <= size_of(limit) && !level.found && !out_of_steps_;
-         ++count) {
+    for (std::uint32_t count = fewest_of(limit, need);
+         count <= size_of(limit) && !level.found && !out_of_steps_; ++count) {
       now_.taken.push_back({.of_class = static_cast<std::uint32_t>(limit), .count = count});
       if (!worse_so_far()) pick(level, 0, count, need);
       const bool hopeless = worse_so_far();

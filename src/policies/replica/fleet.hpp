@@ -123,6 +123,9 @@ class Fleet {
   /// Planes where it has pods, but that its spec does not list.
   std::vector<ShareIndex> unlisted_shares(DeploymentIndex deployment) const;
 
+  /// Whether a pod of it is leaving or surplus in the plane.
+  bool anybody_leaves(DeploymentIndex deployment, PlaneIndex plane) const;
+
   // ---- Amounts: rows of `columns` numbers ----------------------------------------------------
   std::size_t columns() const { return columns_.size(); }
   std::size_t request_count() const { return requests_.size() / columns_.size(); }
@@ -156,6 +159,7 @@ class Fleet {
   /// It may be force-deleted for such an ask, once it is time.
   bool forcible(const FleetReplica& replica, std::int32_t ask_priority) const;
   void take(ReplicaIndex index);
+  void release(ReplicaIndex index);
 
   /// Whether a comes before b by `replica.tieKeys`, which are the same inside one place; names
   /// decide last.

@@ -28,7 +28,9 @@ void Fleet::classify_leaving(FleetReplica& replica) const {
   const std::int32_t grace = pods.deletion_grace_seconds[replica.pod];
   if (ours || grace == 0) {
     replica.victim_class = ReplicaClass::force_deleting;
-    replica.expired = !(now() - (ours ? recorded->second : deletion) < patience);
+    // Force-deletion makes it go earlier; its own time is counted on all the same.
+    const Time since = ours ? std::max(recorded->second, deletion) : deletion;
+    replica.expired = !(now() - since < patience);
     return;
   }
   replica.victim_class = ReplicaClass::terminating;
@@ -137,6 +139,18 @@ void Fleet::order_places() {
   }
 }
 
+bool Fleet::anybody_leaves(DeploymentIndex deployment, PlaneIndex plane) const {
+  for (std::uint32_t at = planes_[plane].begin; at < planes_[plane].end; ++at) {
+    for (const ReplicaIndex index : in_order(PlaceIndex{at})) {
+      const FleetReplica& replica = replicas_[index];
+      const bool leaves = replica.victim_class != ReplicaClass::committed;
+      if (!leaves || !replica.share.exists()) continue;
+      if (shares_[replica.share].deployment == deployment) return true;
+    }
+  }
+  return false;
+}
+
 std::int64_t Fleet::spare(ShareIndex share) const {
   const FleetShare& row = shares_[share];
   // Its surplus does not go, so one more would not go either.
@@ -155,14 +169,14 @@ bool Fleet::ever_usable(const FleetReplica& replica, std::int32_t ask_priority) 
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting: return !replica.expired;
     case ReplicaClass::terminating: return !replica.expired || forcible(replica, ask_priority);
-    case ReplicaClass::surplus: return !replica.expired && !replica.last;
+    case ReplicaClass::surplus: return !replica.expired;
     case ReplicaClass::committed: return !replica.is_protected && replica.priority < ask_priority;
   }
   return false;
 }
 
 bool Fleet::usable(const FleetReplica& replica, std::int32_t ask_priority) const {
-  if (replica.taken) return false;
+  if (replica.taken || replica.last) return false;
   // What it obtained in this cycle would only make up for what it loses: no action would follow.
   if (replica.victim_class == ReplicaClass::committed && shares_[replica.share].raised > 0) {
     return false;
@@ -183,6 +197,13 @@ void Fleet::take(ReplicaIndex index) {
   CHECK(!replica.taken, "a victim serves one claim");
   replica.taken = true;
   if (replica.victim_class == ReplicaClass::committed) ++shares_[replica.share].lowered;
+}
+
+void Fleet::release(ReplicaIndex index) {
+  FleetReplica& replica = replicas_[index];
+  CHECK(replica.taken, "only a victim can be put back");
+  replica.taken = false;
+  if (replica.victim_class == ReplicaClass::committed) --shares_[replica.share].lowered;
 }
 
 }  // namespace makeway

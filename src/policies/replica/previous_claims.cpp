@@ -77,13 +77,18 @@ std::int64_t PreviousClaims::committed_victims(const PreviousClaim& claim, Share
   });
 }
 
+std::optional<PlaneIndex> PreviousClaims::plane_named(std::string_view name) const {
+  const auto plane = std::ranges::find(fleet_.planes(), name, &FleetPlane::name);
+  if (plane == fleet_.planes().end()) return std::nullopt;
+  return PlaneIndex::from(static_cast<std::size_t>(plane - fleet_.planes().begin()));
+}
+
 void PreviousClaims::count_step(const ReplicaClaim& record, const ClaimedVictim& victim) {
   if (!victim.committed) return;
   const auto loser = fleet_.find_deployment(victim.namespace_name, victim.deployment);
-  const auto plane = std::ranges::find(fleet_.planes(), record.plane, &FleetPlane::name);
-  if (!loser || plane == fleet_.planes().end()) return;
-  const auto at = static_cast<std::size_t>(plane - fleet_.planes().begin());
-  const auto share = fleet_.find_share(*loser, PlaneIndex::from(at));
+  const std::optional<PlaneIndex> plane = plane_named(record.plane);
+  if (!loser || !plane) return;
+  const auto share = fleet_.find_share(*loser, *plane);
   if (share && *victim.committed < fleet_.shares()[*share].committed) ++steps_[*share];
 }
 

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "policies/replica/node_victims.hpp"
@@ -33,6 +35,9 @@ class PreviousClaims {
 
   /// In the order of their age.
   std::span<const PreviousClaim> of(DeploymentIndex ask) const;
+  std::optional<PlaneIndex> plane_of(const PreviousClaim& claim) const {
+    return plane_named(claim.record->plane);
+  }
   bool stands(const PreviousClaim& claim, const ReplicaNeed& need) const;
   /// What of its request the place must keep free until the victims are gone, per column.
   void held(const PreviousClaim& claim, const ReplicaNeed& need,
@@ -43,6 +48,7 @@ class PreviousClaims {
   const ClaimedVictim* about(PodIndex pod) const;
 
  private:
+  std::optional<PlaneIndex> plane_named(std::string_view name) const;
   PreviousClaim resolve(DeploymentIndex ask, const ReplicaClaim& record);
   void count_step(const ReplicaClaim& record, const ClaimedVictim& victim);
   std::int64_t committed_victims(const PreviousClaim& claim, ShareIndex share) const;

@@ -1,7 +1,9 @@
 #include "policies/replica/replica_policy.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
@@ -57,6 +59,10 @@ class ReplicaPhases {
   void keep_claims(ReplicaAsk& ask);
   void search(ReplicaAsk& ask);
   void settle(ReplicaAsk& ask, ReplicaClaimChoice claim, std::span<const ReplicaIndex> victims);
+  void put_back_needless(ReplicaAsk& ask, PlaceIndex place);
+  bool needless(PlaceIndex place, ReplicaIndex victim, const ReplicaNeed& need) const;
+  void release(ReplicaClaimChoice& claim, ReplicaIndex victim);
+  void forget_loss(DeploymentIndex deployment);
   void share_changed(ShareIndex share);
   void number_steps();
 
@@ -72,6 +78,7 @@ class ReplicaPhases {
     std::vector<std::int64_t> amounts;
   };
   std::vector<Hold> holds_;
+  std::set<DeploymentIndex> losses_of_this_cycle_;
   std::map<PlaceIndex, std::int64_t> free_;         ///< What is free already where somebody claims.
   IndexedVector<ShareIndex, std::int64_t> crowds_;  ///< Most pods on one place; 0: not counted.
 };
@@ -175,13 +182,17 @@ void ReplicaPhases::find_losses() {
     if (is_out(ask)) continue;
     std::int64_t left = ask.left;
     for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
-      if (claim.victims.empty() || !previous_.stands(claim, ask.need)) continue;
-      if (left-- == 0) break;
+      const bool stands = !claim.victims.empty() && previous_.stands(claim, ask.need);
+      if (left == 0) break;
+      if (stands) --left;
       for (const ClaimedVictim& victim : claim.record->victims) {
         if (!victim.committed) continue;
         const auto loser = fleet_.find_deployment(victim.namespace_name, victim.deployment);
-        if (!loser || run_.losses[*loser].by.exists()) continue;
-        run_.losses[*loser] = {.by = ask.deployment, .plane = fleet_.shares()[claim.share].plane};
+        const auto plane = previous_.plane_of(claim);
+        if (!loser || !plane || run_.losses[*loser].by.exists()) continue;
+        // What is leaving there instead may be claimed in this cycle, and the loss goes with it.
+        if (!stands && !fleet_.anybody_leaves(*loser, *plane)) continue;
+        run_.losses[*loser] = {.by = ask.deployment, .plane = *plane};
       }
     }
   }
@@ -287,7 +298,10 @@ void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
     if (replica.victim_class != ReplicaClass::committed) continue;
     const FleetShare& share = fleet_.shares()[replica.share];
     ReplicaLoss& loss = run_.losses[share.deployment];
-    if (!loss.by.exists()) loss = {.by = ask.deployment, .plane = share.plane};
+    if (!loss.by.exists()) {
+      loss = {.by = ask.deployment, .plane = share.plane};
+      losses_of_this_cycle_.insert(share.deployment);
+    }
   }
   occupy(claim.place, ask.need.request);
   ranking_->changed(claim.place);
@@ -296,7 +310,70 @@ void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
     if (replica.victim_class == ReplicaClass::committed) share_changed(replica.share);
   }
   --ask.left;
+  const PlaceIndex place = claim.place;
   ask.claims.push_back(std::move(claim));
+  if (std::ranges::count(ask.claims, place, &ReplicaClaimChoice::place) > 1) {
+    put_back_needless(ask, place);
+  }
+}
+
+/// What the last claim frees beyond its need may make victims of other claims of the ask needless.
+void ReplicaPhases::put_back_needless(ReplicaAsk& ask, PlaceIndex place) {
+  std::vector<std::pair<ReplicaIndex, std::size_t>> victims;  // With their claims.
+  for (std::size_t at = 0; at < ask.claims.size(); ++at) {
+    if (ask.claims[at].place != place) continue;
+    for (const ReplicaVictimChoice& victim : ask.claims[at].victims) {
+      victims.emplace_back(victim.replica, at);
+    }
+  }
+  std::ranges::sort(victims, [this](const auto& a, const auto& b) {
+    return fleet_.before_in_place(fleet_.replica(b.first), fleet_.replica(a.first));
+  });
+  for (const auto& [victim, at] : victims) {
+    if (needless(place, victim, ask.need)) release(ask.claims[at], victim);
+  }
+}
+
+bool ReplicaPhases::needless(PlaceIndex place, ReplicaIndex victim, const ReplicaNeed& need) const {
+  const std::span<const std::int64_t> room = std::as_const(fleet_).room(place);
+  const std::span<const std::int64_t> amounts = fleet_.amounts(fleet_.replica(victim));
+  for (std::size_t column = 0; column < room.size(); ++column) {
+    if (need.request[column] > 0 && room[column] < amounts[column]) return false;
+  }
+  return true;
+}
+
+/// It is nobody's victim any more.
+void ReplicaPhases::release(ReplicaClaimChoice& claim, ReplicaIndex victim) {
+  const FleetReplica& replica = fleet_.replica(victim);
+  fleet_.release(victim);
+  occupy(claim.place, fleet_.amounts(replica));
+  std::erase_if(claim.victims,
+                [&](const ReplicaVictimChoice& choice) { return choice.replica == victim; });
+  claim.left_over = saturated_add(claim.left_over, fleet_.amounts(replica)[Fleet::counted]);
+  ranking_->changed(claim.place);
+  if (replica.victim_class != ReplicaClass::committed) return;
+  forget_loss(fleet_.shares()[replica.share].deployment);
+  for (const ReplicaIndex pod : fleet_.in_share(replica.share)) {
+    ranking_->changed(fleet_.replica(pod).place);
+  }
+}
+
+/// A deployment is not out for replicas that were put back.
+void ReplicaPhases::forget_loss(DeploymentIndex deployment) {
+  if (!losses_of_this_cycle_.contains(deployment)) return;
+  for (const ReplicaAsk& ask : run_.asks) {
+    for (const ReplicaClaimChoice& claim : ask.claims) {
+      for (const ReplicaVictimChoice& victim : claim.victims) {
+        const FleetReplica& replica = fleet_.replica(victim.replica);
+        const bool lost = replica.victim_class == ReplicaClass::committed &&
+                          fleet_.shares()[replica.share].deployment == deployment;
+        if (lost) return;
+      }
+    }
+  }
+  losses_of_this_cycle_.erase(deployment);
+  run_.losses[deployment] = {};
 }
 
 void ReplicaPhases::keep_claims(ReplicaAsk& ask) {

@@ -41,6 +41,7 @@ class ReplicaReport {
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
   PlanCost cost_of(const ReplicaAsk& ask) const;
+  bool is_out(const ClaimedVictim& record) const;
   ReplicaClaim next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
                           LostReplicas& losses) const;
   LostReplicas losses_left(const ReplicaAsk& ask) const;
@@ -297,6 +298,12 @@ std::optional<std::int64_t> take_over(LostReplicas& losses, std::string_view pla
   return committed;
 }
 
+/// Who neither asked nor took in this cycle stays out with the claim that takes the pod over.
+bool ReplicaReport::is_out(const ClaimedVictim& record) const {
+  const auto loser = fleet_.find_deployment(record.namespace_name, record.deployment);
+  return loser && run_.losses[*loser].by.exists();
+}
+
 ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
                                        LostReplicas& losses) const {
   const PlanReplicaClaim told = claim_entry(ask, claim);
@@ -311,10 +318,12 @@ ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaim
                          .committed = victim.committed_after};
     if (victim.action == ReplicaAction::force_delete) record.force_deleted = fleet_.now();
     if (const ClaimedVictim* const known = run_.previous.about(pod)) {
-      if (!record.committed) record.committed = known->committed;
+      if (!record.committed && is_out(record)) record.committed = known->committed;
       if (!record.force_deleted) record.force_deleted = known->force_deleted;
     }
-    if (!record.committed) record.committed = take_over(losses, told.plane, record);
+    if (!record.committed && is_out(record)) {
+      record.committed = take_over(losses, told.plane, record);
+    }
     next.victims.push_back(std::move(record));
   }
   if (claim.kept != nullptr) {

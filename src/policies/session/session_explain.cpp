@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "base/checked_math.hpp"
@@ -212,7 +213,7 @@ class VictimTeller {
 
   void tell() {
     const std::vector<std::uint32_t>& all = victims_.victims();
-    for (auto at = all.rbegin(); at != all.rend(); ++at) add(*at);
+    for (const std::uint32_t victim : std::views::reverse(all)) add(victim);
     tell_spared();
     ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
     ask_.reason = fmt::format("{} {} of resource group {} {}: {}", counted_sessions(all.size()),

@@ -230,7 +230,7 @@ bool SessionPlacer::hopeless(const RoomRows& room) const {
     const std::uint32_t kind = kernels_[order_[begin]].demand;
     std::size_t end = begin;
     while (end < order_.size() && kernels_[order_[end]].demand == kind) ++end;
-    std::int64_t missing = static_cast<std::int64_t>(end - begin);
+    auto missing = static_cast<std::int64_t>(end - begin);
     for (const std::uint32_t place : nodes_) {
       missing -= room.count(place, table_.demand(kind), missing);
       if (missing == 0) break;

@@ -6,6 +6,7 @@
 // one row a node; `refresh` follows what other asks did meanwhile.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,10 +30,9 @@ class RoomRows {
   }
   bool fits(std::uint32_t place, std::span<const ResourceAmount> demand) const {
     const std::int64_t* const row = free_.data() + place * columns_;
-    for (const ResourceAmount& item : demand) {
-      if (item.amount > row[item.resource.value]) return false;
-    }
-    return true;
+    return std::ranges::all_of(demand, [row](const ResourceAmount& item) {
+      return item.amount <= row[item.resource.value];
+    });
   }
   void take(std::uint32_t place, std::span<const ResourceAmount> demand);
   void give(std::uint32_t place, std::span<const ResourceAmount> demand);

@@ -106,8 +106,9 @@ void SessionTable::read_partitions() {
     if (group == groups_.end()) continue;
     entry.group = static_cast<std::uint32_t>(group - groups_.begin());
     group->divided = true;
+    const std::vector<std::string>& named = entry.object->nodes;
     std::ranges::copy_if(group->open, std::back_inserter(entry.open), [&](std::uint32_t place) {
-      return object.nodes.empty() || std::ranges::binary_search(object.nodes, node_name(place));
+      return named.empty() || std::ranges::binary_search(named, node_name(place));
     });
   }
 }

@@ -63,7 +63,7 @@ class SessionVictims {
   bool leave_until_it_fits();
   bool leave_until_unlike_fit();
   bool fits_with_first(std::size_t count);
-  bool still_fits() { return capacity_ >= needed_; }
+  bool still_fits() const { return capacity_ >= needed_; }
   bool still_placed();
   void put_back_alike();
   void put_back_unlike();

@@ -55,8 +55,8 @@ class GroupDecision {
   enum class Queued : std::uint8_t { now, later };
   bool keep_to_queue(std::vector<PodOnNode>& places, Queued when) const;
   bool starts_at_once(std::span<const PodOnNode> places);
-  bool suits_queue(GroupCandidate& candidate);
-  void queue_is_full(std::span<const PodOnNode> places);
+  QueueVerdict suits_queue(GroupCandidate& candidate);
+  void queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict);
   std::string waits_reason() const;
   const GroupDomain* domain_around(std::span<const PodOnNode> places) const;
   void note_bound(std::string_view name);
@@ -246,9 +246,9 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   return false;
 }
 
-/// A place for each, and enough of its queue gone. False: too little of it may leave.
-bool GroupDecision::suits_queue(GroupCandidate& candidate) {
-  if (!cycle_.queues) return true;
+/// A place for each, and enough of its queue gone.
+QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
+  if (!cycle_.queues) return QueueVerdict::has_room;
   const auto fits = [&] {
     return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
            keeps_promises(cycle_, candidate.places, {});
@@ -259,17 +259,17 @@ bool GroupDecision::suits_queue(GroupCandidate& candidate) {
                               .budget_violations = candidate.budget_violations,
                               .score = candidate.score});
   };
-  if (try_it()) return true;
-  if (candidate.places.size() <= task_.needed || !task_.given.empty()) return false;
+  const QueueVerdict verdict = try_it();
+  const bool fewer = candidate.places.size() > task_.needed && task_.given.empty();
+  if (verdict == QueueVerdict::has_room || !fewer) return verdict;
   candidate.places.resize(task_.needed);
   return try_it();
 }
 
-void GroupDecision::queue_is_full(std::span<const PodOnNode> places) {
-  ask_.outcome = Outcome::infeasible;
-  ask_.reason = fmt::format("{}, and {}", cycle_.queues->full_text(pods_of(places)),
-                            unit().never_preempts ? "its preemptionPolicy is Never"
-                                                  : "too little of lower priority runs there");
+/// Other members in other places might do: nothing is proven.
+void GroupDecision::queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict) {
+  ask_.outcome = Outcome::not_found;
+  ask_.reason = queue_full_reason(cycle_, pods_of(places), verdict, unit().never_preempts);
 }
 
 /// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
@@ -380,7 +380,7 @@ bool GroupDecision::held_by_nominations() {
 
 void GroupDecision::preempt() {
   if (unit().never_preempts && !room_without_queue_.empty()) {
-    return queue_is_full(room_without_queue_);
+    return queue_is_full(room_without_queue_, QueueVerdict::too_little);
   }
   if (unit().never_preempts) {
     const bool proven =
@@ -407,7 +407,8 @@ void GroupDecision::preempt() {
     chosen =
         GroupCandidate{.domain = domain_around(room_without_queue_), .places = room_without_queue_};
   }
-  if (!suits_queue(*chosen)) return queue_is_full(chosen->places);
+  const QueueVerdict verdict = suits_queue(*chosen);
+  if (verdict != QueueVerdict::has_room) return queue_is_full(chosen->places, verdict);
   if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
   if (task_.given.empty()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.

@@ -52,8 +52,8 @@ class PodPolicy {
   }
   bool held_by_nomination(PodFit& after);
   void preempt(PodFit& after);
-  bool suits_queue(PodFit& after, Candidate& candidate);
-  bool preempt_for_queue(PodFit& after);
+  QueueVerdict suits_queue(PodFit& after, Candidate& candidate);
+  void preempt_for_queue(PodFit& after);
   void search_all(PodFit& fit, VictimSearch& search);
   void search_best(PodFit& fit, VictimSearch& search);
   void keep(Candidate candidate);
@@ -63,7 +63,7 @@ class PodPolicy {
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
   void follow_cascades(Cascades& cascades);
   void nothing_works(bool unproven);
-  void queue_is_full();
+  void queue_is_full(QueueVerdict verdict);
 
   Cycle& cycle_;
   AskClass* kept_;  ///< Null: the ask is the only one of its kind.
@@ -156,7 +156,7 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
 }
 
 /// Whether its queue has room for it once the candidate's victims are gone, and others if needed.
-bool PodPolicy::suits_queue(PodFit& after, Candidate& candidate) {
+QueueVerdict PodPolicy::suits_queue(PodFit& after, Candidate& candidate) {
   const auto fits = [&] {
     return !after.check(candidate.node) && keeps_promises(cycle_, pod_, candidate.node, {});
   };
@@ -166,11 +166,13 @@ bool PodPolicy::suits_queue(PodFit& after, Candidate& candidate) {
                             .score = candidate.score});
 }
 
-/// A node has room, its queue has not. False: no more than that can be done.
-bool PodPolicy::preempt_for_queue(PodFit& after) {
+/// A node has room, its queue has not.
+void PodPolicy::preempt_for_queue(PodFit& after) {
   Candidate candidate{.node = room_without_queue_};
-  if (unit().never_preempts || !suits_queue(after, candidate)) return false;
-  if (waits_out_delay(cycle_, cycle_.cluster.pods().created[pod_], ask_)) return true;
+  const QueueVerdict verdict =
+      unit().never_preempts ? QueueVerdict::too_little : suits_queue(after, candidate);
+  if (verdict != QueueVerdict::has_room) return queue_is_full(verdict);
+  if (waits_out_delay(cycle_, cycle_.cluster.pods().created[pod_], ask_)) return;
   best_.insert(best_.begin(), std::move(candidate));
   place(room_without_queue_);
   ask_.outcome = Outcome::preempts;
@@ -180,14 +182,10 @@ bool PodPolicy::preempt_for_queue(PodFit& after) {
   ask_.reason = fmt::format("{} of lower priority must leave queue {}",
                             counted(static_cast<std::int64_t>(ask_.victims.size()), "pod"),
                             cycle_.queues->name());
-  return true;
 }
 
 void PodPolicy::preempt(PodFit& after) {
-  if (room_without_queue_.exists()) {
-    if (!preempt_for_queue(after)) queue_is_full();
-    return;
-  }
+  if (room_without_queue_.exists()) return preempt_for_queue(after);
   const VictimChoiceRule rule = cycle_.configuration.workload.victim_choice;
   Cascades cascades(cycle_, after);
   // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
@@ -203,7 +201,10 @@ void PodPolicy::preempt(PodFit& after) {
   if (cascades.bound_reached()) {
     ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
   }
-  if (cycle_.queues && !suits_queue(after, best_.front())) return queue_is_full();
+  if (cycle_.queues) {
+    const QueueVerdict verdict = suits_queue(after, best_.front());
+    if (verdict != QueueVerdict::has_room) return queue_is_full(verdict);
+  }
   const Candidate& chosen = best_.front();
   ask_.outcome = Outcome::preempts;
   place(chosen.node);
@@ -291,11 +292,9 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
   if (best_.size() > kept_max()) best_.resize(kept_max());
 }
 
-void PodPolicy::queue_is_full() {
-  ask_.outcome = Outcome::infeasible;
-  ask_.reason = fmt::format("{}, and {}", cycle_.queues->full_text(self()),
-                            unit().never_preempts ? "its preemptionPolicy is Never"
-                                                  : "too little of lower priority runs there");
+void PodPolicy::queue_is_full(QueueVerdict verdict) {
+  ask_.outcome = verdict == QueueVerdict::spoils ? Outcome::not_found : Outcome::infeasible;
+  ask_.reason = queue_full_reason(cycle_, self(), verdict, unit().never_preempts);
   ask_.placements.clear();
 }
 

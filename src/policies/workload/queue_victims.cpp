@@ -44,8 +44,9 @@ std::int64_t count_violations(Cycle& cycle, VictimList& list) {
 
 }  // namespace
 
-bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int32_t priority,
-                       const std::function<bool()>& fit, VictimsAndScore result) {
+QueueVerdict add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming,
+                               std::int32_t priority, const std::function<bool()>& fit,
+                               VictimsAndScore result) {
   Scratch& world = cycle.after;
   const Scratch::Checkpoint before = world.checkpoint();
   world.remove(result.victims.pods);
@@ -53,11 +54,15 @@ bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int3
   const std::vector<PodIndex> more =
       enough ? std::vector<PodIndex>{} : cycle.queues->find_victims(coming, priority);
   world.rollback(before);
-  if (more.empty()) return enough;
+  if (more.empty()) return enough ? QueueVerdict::has_room : QueueVerdict::too_little;
   std::vector<PodIndex> pods = result.victims.pods;
   pods.insert(pods.end(), more.begin(), more.end());
   VictimList all = units_of(cycle, pods, priority);
   for (const VictimUnit& unit : all.units) world.remove(all.pods_of(unit));
+  if (!fit()) {
+    world.rollback(before);
+    return QueueVerdict::spoils;
+  }
   std::vector<VictimUnit> units;
   for (const VictimUnit& unit : all.units) {
     world.put_back(all.pods_of(unit));
@@ -72,15 +77,29 @@ bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int3
     left.pods.insert(left.pods.end(), own.begin(), own.end());
     left.units.push_back(unit);
   }
+  const std::int64_t violations = count_violations(cycle, left);
+  if (violations > 0 && cycle.configuration.budgets.mode == BudgetMode::strict) {
+    world.rollback(before);
+    return QueueVerdict::spoils;
+  }
   result.victims = std::move(left);
-  result.budget_violations = count_violations(cycle, result.victims);
+  result.budget_violations = violations;
   result.score = score_of(cycle.survey, cycle.rules,
                           {.scratch = world,
                            .list = result.victims,
                            .victims = result.victims.units,
                            .budget_violations = result.budget_violations});
   world.rollback(before);
-  return true;
+  return QueueVerdict::has_room;
+}
+
+std::string queue_full_reason(const Cycle& cycle, std::span<const PodIndex> coming,
+                              QueueVerdict verdict, bool never_preempts) {
+  const std::string_view why = never_preempts ? "its preemptionPolicy is Never"
+                               : verdict == QueueVerdict::spoils
+                                   ? "its place needs those who could leave there"
+                                   : "too little of lower priority runs there";
+  return fmt::format("{}, and {}", cycle.queues->full_text(coming), why);
 }
 
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {

@@ -19,12 +19,22 @@ struct VictimsAndScore {
   ScoreTerms& score;
 };
 
+enum class QueueVerdict : std::uint8_t {
+  has_room,    ///< Once the victims are gone.
+  too_little,  ///< Not enough of the queue may leave.
+  spoils,      ///< Those who could leave are needed for the places (spread, affinity).
+};
+
 /// Adds whoever of the ask's queue must leave too, so that those who come may run in it, and puts
 /// back who need not leave any more. `fit`: whether, in `after` as it is then, they have their
-/// places. False: not enough of the queue may leave; nothing has changed.
-bool add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming, std::int32_t priority,
-                       const std::function<bool()>& fit, VictimsAndScore result);
+/// places. Nothing has changed unless there is room.
+QueueVerdict add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming,
+                               std::int32_t priority, const std::function<bool()>& fit,
+                               VictimsAndScore result);
 
+/// Why its queue has no room for it.
+std::string queue_full_reason(const Cycle& cycle, std::span<const PodIndex> coming,
+                              QueueVerdict verdict, bool never_preempts);
 /// There is room on nodes, and its queue waits for some.
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue);
 
