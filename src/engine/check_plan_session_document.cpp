@@ -36,8 +36,9 @@ void SessionJudge::judge_document(const Turn& turn) {
     }
   }
   if (turn.entry.cost != total) report(9, turn, "it does not lose what its victims lose");
+  if (turn.victims.empty()) return;
   const auto count = static_cast<std::int64_t>(candidates(turn).size());
-  if (!turn.victims.empty() && turn.entry.session->candidates != count) {
+  if (turn.entry.session->candidates != count) {
     report(9, turn,
            fmt::format("{} sessions may be made to leave for it, and {} are said to", count,
                        turn.entry.session->candidates));

@@ -248,8 +248,9 @@ void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
   std::vector<NodeIndex> nodes = rules_.nodes(turn.session);
   if (turn.runs_on) nodes = suspended_on(turn.session);
   const std::vector<std::vector<PodIndex>> rows = own_rows(turn);
-  const KernelRoom now(walk_.now(), nodes, rows, turn.runs_on);
-  KernelRoom after(walk_.after(), nodes, rows, turn.runs_on);
+  OpenNodes* const open = turn.runs_on ? nullptr : &open_nodes_[turn.session.resource_group];
+  const KernelRoom now(walk_.now(), nodes, rows, open);
+  KernelRoom after(walk_.after(), nodes, rows, open);
   adjust_leaving(turn, after);
   const bool placed = !turn.places.empty();
   if (turn.entry.outcome == Outcome::fits && placed && !now.fits(turn.places)) {

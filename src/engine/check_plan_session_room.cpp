@@ -1,6 +1,7 @@
 #include "engine/check_plan_session_room.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/checked_math.hpp"
@@ -8,14 +9,26 @@
 namespace makeway {
 namespace {
 
-constexpr std::int64_t steps_max = 100'000;
+constexpr std::int64_t steps_max = 50'000;
+
+/// What is too large for a node may be told before that the node is closed, so several are asked.
+bool is_open(NaiveWorld& world, NodeIndex node, const std::vector<std::vector<PodIndex>>& rows,
+             OpenNodes& known) {
+  if (known.size() <= node.value) known.resize(world.cluster().nodes().slots());
+  if (known[node] != Openness::unknown) return known[node] == Openness::open;
+  for (const std::vector<PodIndex>& kernel : rows) {
+    const MaybeRefusal lasting = NaiveFit(world, kernel.front()).lasting_refusal(node);
+    if (lasting && lasting->reason == RefusalReason::resource) continue;
+    known[node] = lasting ? Openness::closed : Openness::open;
+    return !lasting;
+  }
+  return true;  // All are too large for it, so it does not matter.
+}
 
 }  // namespace
 
-KernelRoom::KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
-                       const std::vector<std::vector<PodIndex>>& rows, bool staying)
-    : cluster_(&world.cluster()) {
-  const Cluster& cluster = world.cluster();
+void KernelRoom::read_needs(const Cluster& cluster,
+                            const std::vector<std::vector<PodIndex>>& rows) {
   for (const std::vector<PodIndex>& kernel : rows) {
     for (const PodIndex row : kernel) {
       for (const ResourceAmount& each : cluster.requests(cluster.pods().requests[row])) {
@@ -33,76 +46,84 @@ KernelRoom::KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
       }
     }
   }
-  for (const NodeIndex node : nodes) {
-    NodeRoom& room = rooms_.emplace_back(NodeRoom{.node = node, .free = {}});
-    // What is too large for a node may be told before that the node is closed.
-    room.open = staying || std::ranges::all_of(rows, [&](const std::vector<PodIndex>& kernel) {
-                  const MaybeRefusal lasting =
-                      NaiveFit(world, kernel.front()).lasting_refusal(node);
-                  return !lasting || lasting->reason == RefusalReason::resource;
-                });
+}
+
+KernelRoom::KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
+                       const std::vector<std::vector<PodIndex>>& rows, OpenNodes* open)
+    : cluster_(&world.cluster()), nodes_(nodes.begin(), nodes.end()) {
+  const Cluster& cluster = world.cluster();
+  read_needs(cluster, rows);
+  std::ranges::sort(nodes_);
+  nodes_.erase(std::ranges::unique(nodes_).begin(), nodes_.end());
+  open_.reserve(nodes_.size());
+  free_.reserve(nodes_.size() * resources_.size());
+  for (const NodeIndex node : nodes_) {
+    open_.push_back(open == nullptr || is_open(world, node, rows, *open) ? 1 : 0);
     const RequestRow whole = cluster.requests(cluster.nodes().allocatable[node]);
     for (const ResourceIndex resource : resources_) {
       const auto found = std::ranges::find(whole, resource, &ResourceAmount::resource);
       const std::int64_t amount = found == whole.end() ? 0 : found->amount;
-      room.free.push_back(saturated_sub(amount, world.used(node, resource)));
+      free_.push_back(saturated_sub(amount, world.used(node, resource)));
     }
   }
-  std::ranges::sort(rooms_, {}, &NodeRoom::node);
 }
 
-KernelRoom::NodeRoom* KernelRoom::at(NodeIndex node) {
-  const auto found = std::ranges::lower_bound(rooms_, node, {}, &NodeRoom::node);
-  return found == rooms_.end() || found->node != node ? nullptr : &*found;
+std::size_t KernelRoom::find_node(NodeIndex node) const {
+  const auto found = std::ranges::lower_bound(nodes_, node);
+  if (found == nodes_.end() || *found != node) return nodes_.size();
+  return static_cast<std::size_t>(found - nodes_.begin());
 }
 
 void KernelRoom::change(PodIndex row, NodeIndex node, std::int64_t sign) {
-  NodeRoom* const room = at(node);
-  if (room == nullptr) return;
+  const std::size_t at = find_node(node);
+  if (at == nodes_.size()) return;
   for (const ResourceAmount& each : cluster_->requests(cluster_->pods().requests[row])) {
     const auto found = std::ranges::find(resources_, each.resource);
     if (found == resources_.end()) continue;
-    std::int64_t& free = room->free[found - resources_.begin()];
+    const auto column = static_cast<std::size_t>(found - resources_.begin());
+    std::int64_t& free = free_[at * resources_.size() + column];
     free = saturated_add(free, sign * each.amount);
   }
 }
 
 void KernelRoom::limit(const KernelRoom& other) {
-  for (std::size_t node = 0; node < rooms_.size(); ++node) {
-    for (std::size_t column = 0; column < resources_.size(); ++column) {
-      std::int64_t& free = rooms_[node].free[column];
-      free = std::min(free, other.rooms_[node].free[column]);
-    }
-  }
+  for (std::size_t at = 0; at < free_.size(); ++at)
+    free_[at] = std::min(free_[at], other.free_[at]);
 }
 
-bool KernelRoom::holds(const NodeRoom& room, const KernelNeed& need) {
-  if (!room.open) return false;
+bool KernelRoom::holds(std::size_t node, const KernelNeed& need) const {
+  if (open_[node] == 0) return false;
+  const std::span<const std::int64_t> room = free(node);
   for (std::size_t column = 0; column < need.size(); ++column) {
-    if (need[column] > 0 && need[column] > room.free[column]) return false;
+    if (need[column] > 0 && need[column] > room[column]) return false;
   }
   return true;
+}
+
+void KernelRoom::move(std::size_t node, const KernelNeed& need, std::int64_t sign) {
+  for (std::size_t column = 0; column < need.size(); ++column) {
+    free_[node * resources_.size() + column] += sign * need[column];
+  }
 }
 
 bool KernelRoom::fits(std::span<const NodeIndex> places) const {
   if (places.size() != needs_.size()) return false;
   KernelRoom left = *this;
   for (std::size_t kernel = 0; kernel < needs_.size(); ++kernel) {
-    NodeRoom* const room = left.at(places[kernel]);
-    if (room == nullptr || !holds(*room, needs_[kernel])) return false;
-    for (std::size_t column = 0; column < resources_.size(); ++column) {
-      room->free[column] -= needs_[kernel][column];
-    }
+    const std::size_t node = find_node(places[kernel]);
+    if (node == nodes_.size() || !left.holds(node, needs_[kernel])) return false;
+    left.move(node, needs_[kernel], -1);
   }
   return true;
 }
 
 // ---- Is there room? -----------------------------------------------------------------------------
 
-std::int64_t KernelRoom::how_many(const NodeRoom& room, const KernelNeed& need, std::int64_t most) {
-  if (!holds(room, need)) return 0;
+std::int64_t KernelRoom::how_many(std::size_t node, const KernelNeed& need,
+                                  std::int64_t most) const {
+  if (!holds(node, need)) return 0;
   for (std::size_t column = 0; column < need.size(); ++column) {
-    if (need[column] > 0) most = std::min(most, room.free[column] / need[column]);
+    if (need[column] > 0) most = std::min(most, free(node)[column] / need[column]);
   }
   return most;
 }
@@ -111,8 +132,8 @@ std::int64_t KernelRoom::how_many(const NodeRoom& room, const KernelNeed& need, 
 /// one, and equal kernels in the order of the nodes.
 class KernelRoom::Search {
  public:
-  explicit Search(const KernelRoom& room) : rooms_(room.rooms_), needs_(room.needs_) {
-    std::ranges::sort(needs_, std::ranges::greater{});
+  explicit Search(const KernelRoom& room) : room_(room) {
+    std::ranges::sort(room_.needs_, std::ranges::greater{});
   }
 
   Finding run() {
@@ -122,43 +143,40 @@ class KernelRoom::Search {
 
  private:
   bool place(std::size_t kernel, std::size_t first) {
-    if (kernel == needs_.size()) return true;
+    const std::vector<KernelNeed>& needs = room_.needs_;
+    if (kernel == needs.size()) return true;
+    // Nodes before the last one are closed to the next equal kernel, so nodes differ in that too.
+    const bool next_equal = kernel + 1 < needs.size() && needs[kernel + 1] == needs[kernel];
     std::set<std::vector<std::int64_t>> tried;
-    for (std::size_t node = first; node < rooms_.size(); ++node) {
+    for (std::size_t node = first; node < room_.nodes_.size(); ++node) {
+      if (!room_.holds(node, needs[kernel])) continue;
       if (++steps_ > steps_max) return false;
-      if (!holds(rooms_[node], needs_[kernel])) continue;
-      // Nodes before `first` are closed to the next equal kernel, so it is not the same any more.
-      const bool next_equal = kernel + 1 < needs_.size() && needs_[kernel + 1] == needs_[kernel];
-      if (!next_equal && !tried.insert(rooms_[node].free).second) continue;
-      move(node, kernel, -1);
+      const std::span<const std::int64_t> free = room_.free(node);
+      if (!next_equal && !tried.emplace(free.begin(), free.end()).second) continue;
+      room_.move(node, needs[kernel], -1);
       if (place(kernel + 1, next_equal ? node : 0)) return true;
-      move(node, kernel, 1);
+      room_.move(node, needs[kernel], 1);
     }
     return false;
   }
 
-  void move(std::size_t node, std::size_t kernel, std::int64_t sign) {
-    for (std::size_t column = 0; column < needs_[kernel].size(); ++column) {
-      rooms_[node].free[column] += sign * needs_[kernel][column];
-    }
-  }
-
-  std::vector<NodeRoom> rooms_;
-  std::vector<KernelNeed> needs_;
+  KernelRoom room_;
   std::int64_t steps_ = 0;
 };
 
 Finding KernelRoom::find() const {
   if (needs_.empty()) return Finding::yes;
-  const bool equal =
-      std::ranges::all_of(needs_, [&](const KernelNeed& need) { return need == needs_.front(); });
-  if (!equal) return Search(*this).run();
-  auto missing = static_cast<std::int64_t>(needs_.size());
-  for (const NodeRoom& room : rooms_) {
-    missing -= how_many(room, needs_.front(), missing);
-    if (missing == 0) return Finding::yes;
+  // Kernels of one kind are counted; and where one kind alone finds no room, all do not.
+  for (const KernelNeed& need : needs_) {
+    auto missing = std::ranges::count(needs_, need);
+    const bool all = missing == std::ssize(needs_);
+    for (std::size_t node = 0; node < nodes_.size() && missing > 0; ++node) {
+      missing -= how_many(node, need, missing);
+    }
+    if (missing > 0) return Finding::no;
+    if (all) return Finding::yes;
   }
-  return Finding::no;
+  return Search(*this).run();
 }
 
 }  // namespace makeway

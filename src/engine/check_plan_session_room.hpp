@@ -5,10 +5,12 @@
 // with something added or taken.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/index.hpp"
 #include "engine/naive_fit.hpp"
 
 namespace makeway {
@@ -18,14 +20,18 @@ using KernelNeed = std::vector<std::int64_t>;
 
 enum class Finding : std::uint8_t { no, yes, unknown };  ///< Unknown: that was too much work.
 
+/// Nodes that take kernels at all, as far as that is known: cordons and taints are the same for
+/// every kernel.
+enum class Openness : std::uint8_t { unknown, open, closed };
+using OpenNodes = IndexedVector<NodeIndex, Openness>;
+
 class KernelRoom {
  public:
-  /// `rows`: of each kernel the rows that want room; a node that refuses them whatever its room has
-  /// none, unless `staying` says that they are there already.
+  /// `rows`: of each kernel the rows that want room. `open`: what is known, and what is found;
+  /// null: they are there already, and nothing but room matters.
   KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
-             const std::vector<std::vector<PodIndex>>& rows, bool staying);
+             const std::vector<std::vector<PodIndex>>& rows, OpenNodes* open);
 
-  const std::vector<KernelNeed>& needs() const { return needs_; }
   /// Nothing on other nodes.
   void add(PodIndex row, NodeIndex node) { change(row, node, 1); }
   void take(PodIndex row, NodeIndex node) { change(row, node, -1); }
@@ -38,22 +44,24 @@ class KernelRoom {
   Finding find() const;
 
  private:
-  struct NodeRoom {
-    NodeIndex node;
-    bool open = true;
-    std::vector<std::int64_t> free;
-  };
   class Search;
 
+  void read_needs(const Cluster& cluster, const std::vector<std::vector<PodIndex>>& rows);
   void change(PodIndex row, NodeIndex node, std::int64_t sign);
-  NodeRoom* at(NodeIndex node);  ///< Null: none of its nodes.
-  static bool holds(const NodeRoom& room, const KernelNeed& need);
-  static std::int64_t how_many(const NodeRoom& room, const KernelNeed& need, std::int64_t most);
+  std::size_t find_node(NodeIndex node) const;  ///< As many as there are nodes: none of them.
+  std::span<const std::int64_t> free(std::size_t node) const {
+    return std::span(free_).subspan(node * resources_.size(), resources_.size());
+  }
+  bool holds(std::size_t node, const KernelNeed& need) const;
+  void move(std::size_t node, const KernelNeed& need, std::int64_t sign);
+  std::int64_t how_many(std::size_t node, const KernelNeed& need, std::int64_t most) const;
 
   const Cluster* cluster_;
   std::vector<ResourceIndex> resources_;
   std::vector<KernelNeed> needs_;
-  std::vector<NodeRoom> rooms_;  ///< By node.
+  std::vector<NodeIndex> nodes_;  ///< Sorted.
+  std::vector<std::uint8_t> open_;
+  std::vector<std::int64_t> free_;  ///< Node by node.
 };
 
 }  // namespace makeway

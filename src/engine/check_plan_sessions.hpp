@@ -89,6 +89,7 @@ class SessionJudge {
   PlanWalk& walk_;
   SessionRules rules_;
   std::vector<const Session*> nominated_;
+  std::map<std::string, OpenNodes> open_nodes_;  ///< By group.
   std::map<std::string, GroupState> groups_;
   std::map<SessionKey, std::string> taken_;  ///< Victims, and for whom.
 };
