@@ -13,16 +13,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/check.hpp"
+#include "bench/support/policy_bench.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
-#include "policies/decide.hpp"
 
 namespace makeway::bench {
 namespace {
@@ -150,67 +147,27 @@ bool right_answer(const QueueBench& item, const Plan& plan) {
   return equal && victims == expected && promised == static_cast<std::int64_t>(expected) * pod_cpu;
 }
 
-struct Times {
-  double median_us = 0;
-  double fastest_us = 0;
-};
-
-template <class Work>
-Times time_of(const Work& work) {
-  using Clock = std::chrono::steady_clock;
-  constexpr double enough_us = 600'000;
-  constexpr std::size_t runs_max = 200;
-  std::vector<double> runs;
-  double total = 0;
-  while (runs.size() < 3 || (total < enough_us && runs.size() < runs_max)) {
-    const auto begin = Clock::now();
-    work();
-    runs.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
-    total += runs.back();
-  }
-  std::ranges::sort(runs);
-  return {.median_us = runs[runs.size() / 2], .fastest_us = runs.front()};
-}
-
 bool measure(const QueueBench& item) {
   const Cluster cluster = make_cluster(item);
   Configuration configuration = *load_preset(default_preset);
   if (item.shape != Shape::claim) configuration.queue.division = Division::by_weight;
-  const PlanRequest request{
-      .now = now, .preset = "bench", .ask = std::nullopt, .placements = {}, .explain = false};
-  const Plan plan = *decide(cluster, configuration, request).plan;
-  const std::vector<LawBreach> breaches = check_plan(cluster, configuration, plan);
-  const bool right = breaches.empty() && right_answer(item, plan);
-  const Times decided =
-      time_of([&] { CHECK(decide(cluster, configuration, request).plan->id == plan.id); });
-  const Times checked =
-      time_of([&] { CHECK(check_plan(cluster, configuration, plan).size() == breaches.size()); });
-  fmt::print(
-      "{:5} {:6} queues x {:7} pods  victims {:5}  decide {:10.1f} us (fastest {:10.1f})  check "
-      "{:10.1f} us  {}{}\n",
-      item.name, item.queues, item.pods, victims_expected(item), decided.median_us,
-      decided.fastest_us, checked.median_us,
-      item.target_us > 0 ? fmt::format("target {} us ", item.target_us) : "",
-      right ? "answer checked" : "WRONG ANSWER");
-  for (const LawBreach& breach : breaches) {
-    fmt::print("  law {}, {}: {}\n", breach.law, breach.ask, breach.text);
-    break;
-  }
+  const JudgedDecision judged = decide_judged(cluster, configuration, now);
+  const bool right = judged.breaches.empty() && right_answer(item, judged.plan);
+  print_result(fmt::format("{:5} {:6} queues x {:7} pods  victims {:5}", item.name, item.queues,
+                           item.pods, victims_expected(item)),
+               time_decision(cluster, configuration, judged), static_cast<double>(item.target_us),
+               right, judged);
   return right;
 }
 
-int run(std::string_view only) {
-  bool right = true;
-  for (const QueueBench& item : cases) {
-    const std::string name = fmt::format("{}-{}x{}", item.name, item.queues, item.pods);
-    if (name.contains(only)) right = measure(item) && right;
-  }
-  return right ? 0 : 1;
+int run(int argc, char** argv) {
+  const auto name_of = [](const QueueBench& item) {
+    return fmt::format("{}-{}x{}", item.name, item.queues, item.pods);
+  };
+  return run_cases(argc, argv, cases, name_of, measure);
 }
 
 }  // namespace
 }  // namespace makeway::bench
 
-int main(int argc, char** argv) {
-  return makeway::bench::run(argc > 1 ? std::string_view(argv[1]) : std::string_view{});
-}
+int main(int argc, char** argv) { return makeway::bench::run(argc, argv); }

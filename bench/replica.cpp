@@ -12,19 +12,16 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/check.hpp"
 #include "base/prng.hpp"
+#include "bench/support/policy_bench.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
 #include "model/names.hpp"
-#include "policies/decide.hpp"
 
 namespace makeway::bench {
 namespace {
@@ -219,75 +216,50 @@ bool recount(const Cluster& cluster, const Plan& plan) {
   return right;
 }
 
-struct Times {
-  double median_ms = 0;
-  double fastest_ms = 0;
-};
-
-template <class Work>
-Times time_of(const Work& work) {
-  using Clock = std::chrono::steady_clock;
-  std::vector<double> runs;
-  for (int run = 0; run < 7; ++run) {
-    const auto begin = Clock::now();
-    work();
-    runs.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+/// A settled fleet: its schedules carry the status that the first plan gave them.
+void settle(Cluster& cluster, const Configuration& configuration) {
+  const JudgedDecision first = decide_judged(cluster, configuration, now);
+  for (const PlanReplicaStatus& status : first.plan.replica_status) {
+    ReplicaSchedule schedule =
+        cluster.own<ReplicaSchedule>().at({status.namespace_name, status.name});
+    schedule.status = status.status;
+    cluster.apply(schedule);
   }
-  std::ranges::sort(runs);
-  return {.median_ms = runs[runs.size() / 2], .fastest_ms = runs.front()};
 }
 
 bool measure(const FleetBench& item) {
   Cluster cluster = make_cluster(item);
   const Configuration configuration = *load_preset(default_preset);
-  PlanRequest request{
-      .now = now, .preset = "bench", .ask = std::nullopt, .placements = {}, .explain = false};
-  if (item.settled) {
-    const Plan first = *decide(cluster, configuration, request).plan;
-    for (const PlanReplicaStatus& status : first.replica_status) {
-      ReplicaSchedule schedule =
-          cluster.own<ReplicaSchedule>().at({status.namespace_name, status.name});
-      schedule.status = status.status;
-      cluster.apply(schedule);
-    }
-    request.now = now + Duration{1'000};
-  }
-  const Plan plan = *decide(cluster, configuration, request).plan;
-  const bool right = recount(cluster, plan) && check_plan(cluster, configuration, plan).empty() &&
-                     plan.asks.size() == item.asks;
+  if (item.settled) settle(cluster, configuration);
+  const JudgedDecision judged =
+      decide_judged(cluster, configuration, item.settled ? now + Duration{1'000} : now);
+  const bool right = judged.breaches.empty() && recount(cluster, judged.plan) &&
+                     judged.plan.asks.size() == item.asks;
   std::size_t scale_ups = 0;
   std::size_t claims = 0;
   std::int64_t down = 0;
   std::int64_t without = 0;
-  for (const PlanAsk& ask : plan.asks) {
+  for (const PlanAsk& ask : judged.plan.asks) {
     scale_ups += ask.replicas->scale_ups.size();
     claims += ask.replicas->claims.size();
     down += scaled_down(*ask.replicas);
     without += ask.replicas->without;
   }
-  const Times decided =
-      time_of([&] { CHECK(decide(cluster, configuration, request).plan->id == plan.id); });
-  fmt::print(
-      "{:18} {:6} nodes {:7} pods {:5} deployments {:4} asks  scale-ups {:4} claims {:4} "
-      "scale-downs {:4} without {:3}  decide {:8.1f} ms (fastest {:8.1f})  {}{}\n",
-      item.name, item.nodes, cluster.pod_count(), item.deployments, item.asks, scale_ups, claims,
-      down, without, decided.median_ms, decided.fastest_ms,
-      item.target_ms > 0 ? fmt::format("target {} ms ", item.target_ms) : "",
-      right ? "answer checked" : "WRONG ANSWER");
+  print_result(fmt::format("{:18} {:6} nodes {:7} pods {:5} deployments {:4} asks  scale-ups {:4} "
+                           "claims {:4} scale-downs {:4} without {:3}",
+                           item.name, item.nodes, cluster.pod_count(), item.deployments, item.asks,
+                           scale_ups, claims, down, without),
+               time_decision(cluster, configuration, judged),
+               static_cast<double>(item.target_ms * 1'000), right, judged);
   return right;
 }
 
-int run(std::string_view only) {
-  bool right = true;
-  for (const FleetBench& item : cases) {
-    if (item.name.contains(only)) right = measure(item) && right;
-  }
-  return right ? 0 : 1;
+int run(int argc, char** argv) {
+  const auto name_of = [](const FleetBench& item) { return item.name; };
+  return run_cases(argc, argv, cases, name_of, measure);
 }
 
 }  // namespace
 }  // namespace makeway::bench
 
-int main(int argc, char** argv) {
-  return makeway::bench::run(argc > 1 ? std::string_view(argv[1]) : std::string_view{});
-}
+int main(int argc, char** argv) { return makeway::bench::run(argc, argv); }

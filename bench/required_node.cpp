@@ -10,17 +10,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/check.hpp"
 #include "base/prng.hpp"
+#include "bench/support/policy_bench.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
-#include "policies/decide.hpp"
 
 namespace makeway::bench {
 namespace {
@@ -106,73 +103,36 @@ std::vector<Setting> settings() {
   return all;
 }
 
-struct Times {
-  double median_us = 0;
-  double fastest_us = 0;
-};
-
-template <class Work>
-Times time_of(const Work& work) {
-  using Clock = std::chrono::steady_clock;
-  constexpr double enough_us = 400'000;
-  constexpr std::size_t runs_max = 200;
-  std::vector<double> runs;
-  double total = 0;
-  while (runs.size() < 3 || (total < enough_us && runs.size() < runs_max)) {
-    const auto begin = Clock::now();
-    work();
-    runs.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
-    total += runs.back();
-  }
-  std::ranges::sort(runs);
-  return {.median_us = runs[runs.size() / 2], .fastest_us = runs.front()};
-}
-
 bool measure(const PinnedBench& item, const Cluster& cluster, const Setting& setting) {
-  const PlanRequest request{
-      .now = now, .preset = "bench", .ask = std::nullopt, .placements = {}, .explain = false};
-  const Plan plan = *decide(cluster, setting.configuration, request).plan;
-  const std::vector<LawBreach> breaches = check_plan(cluster, setting.configuration, plan);
+  const JudgedDecision judged = decide_judged(cluster, setting.configuration, now);
   std::size_t victims = 0;
-  bool right = breaches.empty() && plan.asks.size() == item.nodes;
-  for (const PlanAsk& ask : plan.asks) {
+  bool right = judged.breaches.empty() && judged.plan.asks.size() == item.nodes;
+  for (const PlanAsk& ask : judged.plan.asks) {
     victims += ask.victims.size();
     right = right && ask.outcome == Outcome::preempts;
   }
-  const Times decided =
-      time_of([&] { CHECK(decide(cluster, setting.configuration, request).plan->id == plan.id); });
-  const Times checked = time_of(
-      [&] { CHECK(check_plan(cluster, setting.configuration, plan).size() == breaches.size()); });
-  const bool has_target = item.target_us > 0 && setting.name != "yunikorn";
-  fmt::print(
-      "{:5} {:6} nodes x {:6} pods  {:16} victims {:6}  decide {:10.1f} us (fastest "
-      "{:10.1f})  check {:10.1f} us  {}{}\n",
-      item.name, item.nodes, item.pods_per_node, setting.name, victims, decided.median_us,
-      decided.fastest_us, checked.median_us,
-      has_target ? fmt::format("target {} us ", item.target_us) : "",
-      right ? "answer checked" : "WRONG ANSWER");
-  for (const LawBreach& breach : breaches) {
-    fmt::print("  law {}, {}: {}\n", breach.law, breach.ask, breach.text);
-    break;
-  }
+  const bool has_target = setting.name != "yunikorn";
+  print_result(fmt::format("{:5} {:6} nodes x {:6} pods  {:16} victims {:6}", item.name, item.nodes,
+                           item.pods_per_node, setting.name, victims),
+               time_decision(cluster, setting.configuration, judged),
+               has_target ? static_cast<double>(item.target_us) : 0, right, judged);
   return right;
 }
 
-int run(std::string_view only) {
-  bool right = true;
+int run(int argc, char** argv) {
+  const auto name_of = [](const PinnedBench& item) {
+    return fmt::format("{}-{}x{}", item.name, item.nodes, item.pods_per_node);
+  };
   const std::vector<Setting> all = settings();
-  for (const PinnedBench& item : cases) {
-    const std::string name = fmt::format("{}-{}x{}", item.name, item.nodes, item.pods_per_node);
-    if (!name.contains(only)) continue;
+  return run_cases(argc, argv, cases, name_of, [&](const PinnedBench& item) {
     const Cluster cluster = make_cluster(item);
+    bool right = true;
     for (const Setting& setting : all) right = measure(item, cluster, setting) && right;
-  }
-  return right ? 0 : 1;
+    return right;
+  });
 }
 
 }  // namespace
 }  // namespace makeway::bench
 
-int main(int argc, char** argv) {
-  return makeway::bench::run(argc > 1 ? std::string_view(argv[1]) : std::string_view{});
-}
+int main(int argc, char** argv) { return makeway::bench::run(argc, argv); }

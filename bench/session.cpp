@@ -19,12 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/check.hpp"
 #include "base/prng.hpp"
-#include "bench/support/measure.hpp"
+#include "bench/support/policy_bench.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
-#include "policies/decide.hpp"
 
 namespace makeway::bench {
 namespace {
@@ -231,51 +228,35 @@ bool right_victims(const Cluster& cluster, const Configuration& configuration, c
 bool measure(const SessionBench& item) {
   const Cluster cluster = make_cluster(item);
   const Configuration configuration = *load_preset(default_preset);
-  const PlanRequest request{
-      .now = now, .preset = "bench", .ask = std::nullopt, .placements = {}, .explain = false};
-  const Plan plan = *decide(cluster, configuration, request).plan;
-  const std::vector<LawBreach> breaches = check_plan(cluster, configuration, plan);
+  const JudgedDecision judged = decide_judged(cluster, configuration, now);
   std::size_t victims = 0;
   std::size_t preempting = 0;
   std::size_t fitting = 0;
-  for (const PlanAsk& ask : plan.asks) {
+  for (const PlanAsk& ask : judged.plan.asks) {
     victims += ask.victims.size();
     preempting += ask.outcome == Outcome::preempts ? 1 : 0;
     fitting += ask.outcome == Outcome::fits ? 1 : 0;
   }
-  const bool right = breaches.empty() && plan.asks.size() == item.pending &&
+  const bool right = judged.breaches.empty() && judged.plan.asks.size() == item.pending &&
                      (preempting > 0) == item.preemptible &&
-                     right_victims(cluster, configuration, plan);
-  const Times decided =
-      time_of(0, [&] { CHECK(decide(cluster, configuration, request).plan->id == plan.id); });
-  const Times checked = time_of(
-      0, [&] { CHECK(check_plan(cluster, configuration, plan).size() == breaches.size()); });
-  fmt::print(
-      "{:10} {:6} nodes {:6} running {:5} pending  fit {:3} preempt {:2} victims {:3}  decide "
-      "{:9.1f} us (fastest {:9.1f})  check {:9.1f} us  {}{}\n",
-      item.name, item.nodes, item.nodes * item.per_node, item.pending, fitting, preempting, victims,
-      decided.median_us, decided.fastest_us, checked.median_us,
-      item.target_us > 0 ? target_text(item.target_us, decided.median_us) + " " : "",
-      right ? "answer checked" : "WRONG ANSWER");
-  for (const LawBreach& breach : breaches) {
-    fmt::print("  law {}, {}: {}\n", breach.law, breach.ask, breach.text);
-    break;
-  }
+                     right_victims(cluster, configuration, judged.plan);
+  print_result(fmt::format("{:10} {:6} nodes {:6} running {:5} pending  fit {:3} preempt {:2} "
+                           "victims {:3}",
+                           item.name, item.nodes, item.nodes * item.per_node, item.pending, fitting,
+                           preempting, victims),
+               time_decision(cluster, configuration, judged), static_cast<double>(item.target_us),
+               right, judged);
   return right;
 }
 
-int run(std::string_view only) {
-  bool right = true;
-  for (const SessionBench& item : cases) {
-    if (!fmt::format("{}-{}", item.name, item.nodes).contains(only)) continue;
-    right = measure(item) && right;
-  }
-  return right ? 0 : 1;
+int run(int argc, char** argv) {
+  const auto name_of = [](const SessionBench& item) {
+    return fmt::format("{}-{}", item.name, item.nodes);
+  };
+  return run_cases(argc, argv, cases, name_of, measure);
 }
 
 }  // namespace
 }  // namespace makeway::bench
 
-int main(int argc, char** argv) {
-  return makeway::bench::run(argc > 1 ? std::string_view(argv[1]) : std::string_view{});
-}
+int main(int argc, char** argv) { return makeway::bench::run(argc, argv); }
