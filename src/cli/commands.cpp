@@ -257,14 +257,15 @@ Command config_explain_entry() {
 
 Command session_resume_entry() {
   return {.name = "session resume",
-          .summary = "make a preempted session pending again",
+          .summary = "make a preempted or suspended session pending again",
           .description =
               "Loads the files and prints all of their objects again, as `snapshot -o yaml` does, "
               "with one change: the session is pending. It keeps its name, configuration, place in "
               "the queue and the count of its preemptions; the rest of its back-off is dropped.\n"
               "\n"
-              "Only a preempted session can be resumed. Batch sessions that requeue come back by "
-              "themselves, suspended ones run on as soon as there is room.",
+              "Batch sessions that requeue come back by themselves, suspended ones run on as soon "
+              "as there is room on their nodes. A suspended session that is resumed here gives up "
+              "its nodes and its memory there: the way out when a node is gone.",
           .flags = {file_flag(true), output_flag({"yaml", "json"}, "How to print the objects.")},
           .operands = {{.name = "ID",
                         .help = "The session, as NAMESPACE/NAME; a bare NAME is in the namespace "

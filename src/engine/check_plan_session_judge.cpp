@@ -143,10 +143,9 @@ void SessionJudge::judge_victim(const Turn& turn, const Session& victim) {
 std::vector<const Session*> SessionJudge::candidates(const Turn& turn) const {
   const bool leaving_too = walk_.configuration().session.leaving_room == LeavingRoom::victims;
   std::vector<const Session*> found;
-  for (const Session* const each : rules_.running(turn.session.resource_group)) {
+  for (const Session* const each : rules_.may_leave_for(turn.session)) {
     if (rules_.leaving(*each) && !leaving_too) continue;
-    if (taken_.contains({each->namespace_name, each->name})) continue;
-    if (rules_.protection(turn.session, *each).empty()) found.push_back(each);
+    if (!taken_.contains({each->namespace_name, each->name})) found.push_back(each);
   }
   return found;
 }
@@ -156,7 +155,8 @@ std::vector<const Session*> SessionJudge::candidates(const Turn& turn) const {
 void SessionJudge::find_places(Turn& turn) {
   const std::vector<PodPlacement>& said = turn.entry.placements;
   if (said.empty()) return;
-  const std::vector<NodeIndex>& nodes = rules_.nodes(turn.session);
+  const std::vector<NodeIndex>& nodes =
+      turn.runs_on ? rules_.group_nodes(turn.session) : rules_.nodes(turn.session);
   std::vector<NodeIndex> places;
   for (const Kernel& kernel : turn.session.kernels) {
     const std::string name = turn.session.name + "/" + kernel.name;
@@ -166,8 +166,9 @@ void SessionJudge::find_places(Turn& turn) {
     }
     const auto node = walk_.cluster().find_node(at->node);
     if (turn.runs_on && at->node != kernel.node) {
-      report(3, turn, fmt::format("kernel {} is suspended on node {}", name, kernel.node));
-    } else if (!node || (std::ranges::find(nodes, *node) == nodes.end() && !turn.runs_on)) {
+      return report(3, turn, fmt::format("kernel {} is suspended on node {}", name, kernel.node));
+    }
+    if (!node || std::ranges::find(nodes, *node) == nodes.end()) {
       return report(3, turn, fmt::format("kernel {} may not run on node {}", name, at->node));
     }
     places.push_back(*node);
@@ -236,17 +237,23 @@ void SessionJudge::add_leaving(KernelRoom& room, const Session& session) const {
   }
 }
 
+/// A node of each kernel; none where its node is gone, or in its group no more.
 std::vector<NodeIndex> SessionJudge::suspended_on(const Session& session) const {
+  const std::vector<NodeIndex>& known = rules_.group_nodes(session);
   std::vector<NodeIndex> nodes;
   for (const Kernel& kernel : session.kernels) {
-    nodes.push_back(walk_.cluster().find_node(kernel.node).value_or(NodeIndex{}));
+    const NodeIndex node = walk_.cluster().find_node(kernel.node).value_or(NodeIndex{});
+    nodes.push_back(std::ranges::find(known, node) == known.end() ? NodeIndex{} : node);
   }
   return nodes;
 }
 
 void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
   std::vector<NodeIndex> nodes = rules_.nodes(turn.session);
-  if (turn.runs_on) nodes = suspended_on(turn.session);
+  if (turn.runs_on) {
+    nodes = suspended_on(turn.session);
+    std::erase_if(nodes, [](NodeIndex node) { return !node.exists(); });
+  }
   const std::vector<std::vector<PodIndex>> rows = own_rows(turn);
   OpenNodes* const open = turn.runs_on ? nullptr : &open_nodes_[turn.session.resource_group];
   const KernelRoom now(walk_.now(), nodes, rows, open);

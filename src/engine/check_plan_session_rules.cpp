@@ -63,12 +63,21 @@ std::int32_t SessionRules::tier(const Session& session) const {
 }
 
 const std::vector<NodeIndex>& SessionRules::nodes(const Session& session) const {
-  const auto [at, is_new] = nodes_.try_emplace({session.resource_group, session.partition});
+  return nodes_of(session.resource_group, partition(session));
+}
+
+const std::vector<NodeIndex>& SessionRules::group_nodes(const Session& session) const {
+  return nodes_of(session.resource_group, nullptr);
+}
+
+const std::vector<NodeIndex>& SessionRules::nodes_of(const std::string& name_of_group,
+                                                     const Partition* part) const {
+  const auto [at, is_new] =
+      nodes_.try_emplace({name_of_group, part == nullptr ? std::string() : part->name});
   if (!is_new) return at->second;
   const auto& groups = cluster_.own<ResourceGroup>();
-  const auto group = groups.find({std::string(), session.resource_group});
+  const auto group = groups.find({std::string(), name_of_group});
   if (group == groups.end()) return at->second;
-  const Partition* const part = partition(session);
   for (const NodeIndex node : cluster_.nodes_by_name()) {
     const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
     const std::vector<std::string>& listed = group->second.nodes;
@@ -150,6 +159,15 @@ std::string SessionRules::protection(const Session& ask, const Session& victim) 
     return "its namespace is protected";
   }
   return protection_by_age(victim);
+}
+
+const std::vector<const Session*>& SessionRules::may_leave_for(const Session& ask) const {
+  const auto [at, is_new] = may_leave_.try_emplace({ask.resource_group, tier(ask), priority(ask)});
+  if (is_new) {
+    std::ranges::copy_if(running(ask.resource_group), std::back_inserter(at->second),
+                         [&](const Session* each) { return protection(ask, *each).empty(); });
+  }
+  return at->second;
 }
 
 // ---- Who leaves first ---------------------------------------------------------------------------

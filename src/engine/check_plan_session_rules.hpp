@@ -26,6 +26,8 @@ class SessionRules {
   std::int32_t tier(const Session& session) const;
   /// Where its kernels may go, by name: its group's nodes, or its partition's among them.
   const std::vector<NodeIndex>& nodes(const Session& session) const;
+  /// Where it may run on once it was suspended there.
+  const std::vector<NodeIndex>& group_nodes(const Session& session) const;
   /// Sessions of the group that hold their room and are not leaving.
   const std::vector<const Session*>& running(const std::string& group) const;
 
@@ -39,6 +41,8 @@ class SessionRules {
   }
   /// Why the ask may not make it leave; empty: it may.
   std::string protection(const Session& ask, const Session& victim) const;
+  /// Those who hold their room and whom it may make leave; the same for all of its rank.
+  const std::vector<const Session*>& may_leave_for(const Session& ask) const;
   PreemptionOrder order(const Session& session) const;
   /// Whether all that is said about the order makes one leave before the other. Never both ways;
   /// neither way where nothing is said.
@@ -53,6 +57,8 @@ class SessionRules {
  private:
   using Place = std::pair<std::string, std::string>;  ///< Group and partition.
 
+  const std::vector<NodeIndex>& nodes_of(const std::string& name_of_group,
+                                         const Partition* part) const;
   std::string protection_by_age(const Session& victim) const;
   ResumeRule resume_rule(const Session& victim) const;
   std::int64_t order_value(const Session& session) const;
@@ -64,6 +70,9 @@ class SessionRules {
   std::set<std::string> divided_;
   mutable std::map<Place, std::vector<NodeIndex>> nodes_;
   std::map<std::string, std::vector<const Session*>> running_;
+  /// By group, tier and priority of who asks.
+  mutable std::map<std::tuple<std::string, std::int32_t, std::int32_t>, std::vector<const Session*>>
+      may_leave_;
 };
 
 /// "Session default/train"

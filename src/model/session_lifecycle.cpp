@@ -126,13 +126,14 @@ Result<Session> resume_session(Session session) {
   switch (session.status.phase) {
     case SessionPhase::pending: return input_error("it is pending already");
     case SessionPhase::running: return input_error("it is running");
-    case SessionPhase::suspended:
-      return input_error("it is suspended, and runs on by itself once there is room");
     case SessionPhase::ended:
-      return input_error("it has ended; only a preempted session can be resumed");
+      return input_error("it has ended; only a preempted or suspended session can be resumed");
+    case SessionPhase::suspended:
     case SessionPhase::preempted: break;
   }
+  for (Kernel& kernel : session.kernels) kernel.node.clear();
   session.status.phase = SessionPhase::pending;
+  session.status.started.reset();
   session.status.fate.reset();
   session.status.resume_after.reset();
   return session;

@@ -66,8 +66,8 @@ Session notice_session(Session session, const SessionNotice& notice);
 Session take_off_session(Session session);
 /// A suspended session has its room again.
 Session run_on_session(Session session);
-/// Somebody wants a preempted session back: pending, without the rest of its back-off. An error
-/// says why there is nothing to resume.
+/// Somebody wants a preempted session back: pending, without the rest of its back-off. A suspended
+/// one gives up its nodes and its memory there. An error says why there is nothing to resume.
 Result<Session> resume_session(Session session);
 
 }  // namespace makeway

@@ -108,6 +108,15 @@ TEST(SessionLifecycle, ASuspendedSessionStaysWhereItIs) {
   EXPECT_EQ(session.status.started, before.status.started);
 }
 
+TEST(SessionLifecycle, ASuspendedSessionThatIsResumedGivesUpItsNodes) {
+  const Session session = take_off_session(notice_session(running(), notice(SessionFate::suspends)));
+  const Result<Session> resumed = resume_session(session);
+  ASSERT_TRUE(resumed.has_value());
+  EXPECT_EQ(standing_of(*resumed, noon), SessionStanding::pending);
+  EXPECT_TRUE(resumed->kernels.front().node.empty());
+  EXPECT_FALSE(resumed->status.started || resumed->status.fate);
+}
+
 TEST(SessionLifecycle, OnlyPreemptedSessionsAreResumed) {
   EXPECT_FALSE(resume_session(running()).has_value());
   const Session ended = take_off_session(notice_session(running(), notice(SessionFate::ends)));

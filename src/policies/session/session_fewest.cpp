@@ -158,6 +158,61 @@ bool SessionVictims::fewest_for(std::uint32_t demand, std::uint32_t& best_place)
   return best_place != nothing;
 }
 
+/// How many more kernels of the ask find room when a session leaves: never more than if everybody
+/// left who is on its nodes.
+void SessionVictims::list_gains() {
+  const std::vector<std::int64_t> before = counts_;
+  for (const std::uint32_t session : candidates_) leave(session);
+  const std::vector<std::int64_t> emptied = counts_;
+  for (const std::uint32_t session : candidates_) come_back(session);
+  gains_.assign(candidates_.size(), 0);
+  gains_before_.assign(candidates_.size(), 0);
+  std::int64_t largest = 0;
+  for (std::size_t rank = 0; rank < candidates_.size(); ++rank) {
+    for (const SessionKernel& kernel : table_.kernels(table_.sessions()[candidates_[rank]])) {
+      if (kernel.place == nothing || open_[kernel.place] == 0) continue;
+      gains_[rank] += emptied[kernel.place] - before[kernel.place];
+    }
+    gains_before_[rank] = largest;
+    largest = std::max(largest, gains_[rank]);
+  }
+}
+
+/// Makes `size` of the first `end` candidates leave so that the ask fits. As in `cover`, the first
+/// set that is found is the best of its size.
+bool SessionVictims::pick(std::size_t size, std::size_t end) {
+  if (size == 0) return still_fits();
+  for (std::size_t at = size - 1; at < end; ++at) {
+    if (++steps_ > options_.victim_steps_max) return false;
+    const std::int64_t others = gains_before_[at] * static_cast<std::int64_t>(size - 1);
+    if (capacity_ + gains_[at] + others < needed_) continue;
+    leave(candidates_[at]);
+    gone_[at] = 1;
+    if (pick(size - 1, at)) return true;
+    come_back(candidates_[at]);
+    gone_[at] = 0;
+  }
+  return false;
+}
+
+/// One kernel after the other found some; for kernels that are alike fewer may be enough, or as
+/// many who are less important.
+void SessionVictims::take_fewer() {
+  const std::vector<std::uint8_t> found = gone_;
+  const auto most = static_cast<std::size_t>(std::ranges::count(found, 1));
+  start_over();
+  list_gains();
+  for (std::size_t size = 1; size <= most; ++size) {
+    if (pick(size, candidates_.size())) return;
+  }
+  note_bound("engine.victimStepsMax");
+  start_over();
+  gone_ = found;
+  for (std::size_t rank = 0; rank < gone_.size(); ++rank) {
+    if (gone_[rank] != 0) leave(candidates_[rank]);
+  }
+}
+
 void SessionVictims::take_fewest() {
   const std::vector<std::uint8_t> fallback = gone_;
   const std::span<const std::uint32_t> all = candidates_;
@@ -188,6 +243,7 @@ void SessionVictims::take_fewest() {
     taken_ = candidates_.size();
     places_.clear();
     for (const auto& [place, demand] : placed) places_.push_back(place);
+    if (alike_ && kernels.size() > 1) take_fewer();
     return;
   }
   // One kernel after the other led nowhere, or the steps ran out: as the order says.

@@ -244,16 +244,33 @@ bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
   return false;
 }
 
+/// The first kernel whose node is gone, or in its group no more.
+std::span<const SessionKernel>::iterator SessionPolicy::lost_kernel(
+    const SessionEntry& entry) const {
+  const SessionGroup& group = table_.group_of(entry);
+  return std::ranges::find_if(table_.kernels(entry), [&](const SessionKernel& kernel) {
+    return kernel.place < group.nodes_begin || kernel.place >= group.nodes_end;
+  });
+}
+
 /// A suspended session has its memory where it is; the rest of it may fit again.
 bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const Cluster& cluster = cycle_.cluster;
+  if (const auto lost = lost_kernel(entry); lost != kernels.end()) {
+    ask.reason = fmt::format(
+        "is suspended on node {}, which is not in its resource group any more; "
+        "'makeway session resume' makes it pending, without its memory",
+        entry.object->kernels[static_cast<std::size_t>(lost - kernels.begin())].node);
+    return false;
+  }
+  ask.reason = "is suspended, and its nodes have no room for it yet";
   const auto fit = [&](RoomRows& room) {
     std::size_t done = 0;
     for (; done < kernels.size(); ++done) {
       const SessionKernel& kernel = kernels[done];
       const RequestRow amounts = cluster.requests(cluster.pods().requests[kernel.row]);
-      if (kernel.place == nothing || !room.fits(kernel.place, amounts)) break;
+      if (!room.fits(kernel.place, amounts)) break;
       room.take(kernel.place, amounts);
     }
     for (std::size_t at = 0; at < done; ++at) {
@@ -264,6 +281,7 @@ bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
   const bool now = fit(room_.both());
   if (!now && !fit(room_.after())) return false;
   ask.outcome = now ? Outcome::fits : Outcome::waits;
+  ask.reason.clear();
   std::vector<std::uint32_t> places;
   places.reserve(kernels.size());
   for (const SessionKernel& kernel : kernels) places.push_back(kernel.place);
@@ -385,15 +403,13 @@ void SessionPolicy::take(const SessionTurn& turn) {
   if (decided_[turn.session] != 0) return;
   const SessionEntry& entry = table_.sessions()[turn.session];
   room_.refresh(entry.priority);
+  placer_.start();
   PlanAsk ask = start_ask(entry);
   if (cycle_.explain && !ask.session->runs_on) count_nodes(entry, ask);
   if (turn.only_nomination) {
     if (!keeps_nomination(entry, ask)) return;
   } else if (entry.standing == SessionStanding::suspended) {
-    if (!finds_room_again(entry, ask)) {
-      ask.outcome = Outcome::not_found;
-      ask.reason = "is suspended, and its nodes have no room for it yet";
-    }
+    if (!finds_room_again(entry, ask)) ask.outcome = Outcome::not_found;
   } else if (!finds_room(entry, ask)) {
     preempt(entry, ask);
   }

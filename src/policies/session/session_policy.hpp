@@ -68,6 +68,7 @@ class SessionPolicy {
   std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
+  std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);
   bool may_preempt(const SessionEntry& entry, PlanAsk& ask);

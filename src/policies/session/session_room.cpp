@@ -285,7 +285,6 @@ const std::vector<std::uint32_t>& SessionPlacer::find(const SessionEntry& sessio
   kernels_ = table_.kernels(session);
   nodes_ = table_.open_nodes(session);
   stopped_ = false;
-  steps_ = 0;
   order_.resize(kernels_.size());
   for (std::uint32_t at = 0; at < order_.size(); ++at) order_[at] = at;
   if (order_.size() > 1) {

@@ -90,12 +90,14 @@ class SessionRoom {
 };
 
 /// Finds nodes for all kernels of a session. Kernels that are alike are placed exactly; different
-/// ones by best fit first, then by a search that `engine.placementStepsMax` bounds.
+/// ones by best fit first, then by searches that `engine.placementStepsMax` bounds, all together.
 class SessionPlacer {
  public:
   SessionPlacer(const SessionTable& table, std::int64_t steps_max)
       : table_(table), steps_max_(steps_max) {}
 
+  /// Another ask: the bound counts from the beginning.
+  void start() { steps_ = 0; }
   /// Places of its kernels in their order; empty: none was found. `room` is as before afterwards.
   const std::vector<std::uint32_t>& find(const SessionEntry& session, RoomRows& room);
   /// Whether the bound stopped the last search: that it found nothing proves nothing.

@@ -75,9 +75,13 @@ bool SessionVictims::leave_until_it_fits() {
   return still_fits();
 }
 
-bool SessionVictims::fits_with_first(std::size_t count) {
+void SessionVictims::leave_first(std::size_t count) {
   while (taken_ < count) leave(candidates_[taken_++]);
   while (taken_ > count) come_back(candidates_[--taken_]);
+}
+
+bool SessionVictims::fits_with_first(std::size_t count) {
+  leave_first(count);
   return place();
 }
 
@@ -90,7 +94,8 @@ bool SessionVictims::leave_until_unlike_fit() {
     const std::size_t middle = too_few + (enough - too_few) / 2;
     (fits_with_first(middle) ? enough : too_few) = middle;
   }
-  return fits_with_first(enough);
+  leave_first(enough);  // The places are those of the last try that succeeded: of this one.
+  return true;
 }
 
 bool SessionVictims::place() {

@@ -9,8 +9,8 @@
 //
 // `fewest`: the lowest tier and priority at which enough can leave bounds the candidates; among
 // them the set with the fewest sessions is taken, then the one whose worst member is least
-// important. Exact for one kernel, unless `engine.victimStepsMax` stops it; for several kernels one
-// kernel after the other.
+// important. Exact for kernels that are alike, unless `engine.victimStepsMax` stops it; for kernels
+// that differ one kernel after the other.
 //
 // A suspended session keeps its memory, so it frees everything else.
 #pragma once
@@ -62,6 +62,7 @@ class SessionVictims {
   void recount(std::uint32_t place);
   bool leave_until_it_fits();
   bool leave_until_unlike_fit();
+  void leave_first(std::size_t count);
   bool fits_with_first(std::size_t count);
   bool still_fits() const { return capacity_ >= needed_; }
   bool still_placed();
@@ -83,6 +84,9 @@ class SessionVictims {
   bool shares_of(std::uint32_t place, std::span<const ResourceAmount> demand);
   void find_largest();
   bool cover(std::size_t size, std::size_t end);
+  void take_fewer();
+  void list_gains();
+  bool pick(std::size_t size, std::size_t end);
 
   const SessionTable& table_;
   const SessionSettings& settings_;
@@ -117,6 +121,8 @@ class SessionVictims {
   std::vector<std::uint32_t> chosen_;        ///< Ranks, most important first.
   std::vector<std::uint32_t> best_;          ///< The best of them so far.
   std::int64_t steps_ = 0;
+  std::vector<std::int64_t> gains_;         ///< By rank: at most so many more kernels find room.
+  std::vector<std::int64_t> gains_before_;  ///< By rank: the largest gain of those before it.
 };
 
 }  // namespace makeway

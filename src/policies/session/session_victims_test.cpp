@@ -170,6 +170,7 @@ TEST(SessionVictims, OneKernel) { compare(1, true, PreemptionOrder::oldest); }
 TEST(SessionVictims, SeveralKernelsThatAreAlike) { compare(2, true, PreemptionOrder::oldest); }
 TEST(SessionVictims, SeveralKernelsThatDiffer) { compare(3, false, PreemptionOrder::oldest); }
 TEST(SessionVictims, TheFewestForOneKernel) { compare(1, true, PreemptionOrder::fewest); }
+TEST(SessionVictims, TheFewestForKernelsThatAreAlike) { compare(3, true, PreemptionOrder::fewest); }
 
 }  // namespace
 }  // namespace makeway
