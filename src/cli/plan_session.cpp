@@ -68,7 +68,7 @@ std::string ask_note(const PlanAsk& ask) {
   const std::string where = fmt::format("{}", fmt::join(nodes, ", "));
   switch (ask.outcome) {
     case Outcome::fits:
-      return fmt::format("{} on {}", ask.session->runs_on ? "runs on" : "starts", where);
+      return fmt::format("{} on {}", ask.session->runs_on ? "goes on" : "starts", where);
     case Outcome::preempts:
       return fmt::format("preempts {}, then starts on {}", counted(ask.victims.size(), "session"),
                          where);
@@ -249,7 +249,7 @@ std::string resource_groups_text(const Plan& plan, const Palette& palette) {
     const std::string rule = group.divided ? std::string("divided into partitions")
                                            : fmt::format("priority {} or lower may be preempted",
                                                          group.preemptible_priority);
-    text += fmt::format("\n{} ({}; {}; {} first)\n",
+    text += fmt::format("\n{} ({}; {}; order {})\n",
                         palette.paint("Resource group " + shorten(group.name), Tone::strong),
                         counted(static_cast<std::uint64_t>(group.nodes), "node"), rule,
                         group.preemption_order);

@@ -24,7 +24,7 @@ void decode_annotations(JsonReader& reader, JsonCursor& value, const FieldPath& 
                         Metadata& metadata) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
     std::string_view text;
-    if (is_read_here(key) && reader.read(item, at, text)) {
+    if ((metadata.all_annotations || is_read_here(key)) && reader.read(item, at, text)) {
       metadata.annotations.push_back({.key = key, .value = text});
     }
   });
@@ -74,6 +74,7 @@ void Metadata::clear() {
   created.reset();
   deletion.reset();
   deletion_grace_seconds = 0;
+  all_annotations = false;
   name_refused = false;
 }
 

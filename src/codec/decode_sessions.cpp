@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "codec/decoders.hpp"
 #include "model/normalize.hpp"
@@ -126,7 +127,8 @@ bool read_partition_field(std::string_view key, const Field& field, Partition& p
 
 // ---- Session ------------------------------------------------------------------------------------
 
-void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, Session& session) {
+void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, Session& session,
+                 std::set<std::string>& names) {
   Kernel kernel;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
     const Field field{.reader = reader, .value = item, .at = at};
@@ -145,11 +147,11 @@ void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, S
   need(reader, path, !kernel.name.empty(), "name");
   for (Amount& amount : kernel.requests) {
     if (amount.amount <= amount_highest) continue;
-    reader.refuse(path.at("resources"), amount.resource, "no kernel asks for that much",
-                  fmt::format("at most {}", amount_highest));
+    reader.refuse(path.at("resources").at(amount.resource), fmt::format("{}", amount.amount),
+                  "no kernel asks for that much", fmt::format("at most {}", amount_highest));
     amount.amount = amount_highest;
   }
-  if (std::ranges::find(session.kernels, kernel.name, &Kernel::name) != session.kernels.end()) {
+  if (!names.insert(kernel.name).second) {
     reader.refuse(path.at("name"), kernel.name, "another kernel has this name");
     return;
   }
@@ -175,8 +177,9 @@ bool read_session_field(std::string_view key, const Field& field, Session& sessi
   } else if (key == "autoscaler") {
     reader.read(field.value, field.at, session.autoscaler);
   } else if (key == "kernels") {
+    std::set<std::string> names;
     reader.each_item(field.value, field.at, [&](JsonCursor& item, const FieldPath& to) {
-      read_kernel(reader, item, to, session);
+      read_kernel(reader, item, to, session, names);
     });
   } else {
     return false;
@@ -247,6 +250,10 @@ void decode_own(ObjectCursor cursor, Session& session) {
   session.namespace_name = std::move(metadata.namespace_name);
   session.name = std::move(metadata.name);
   session.uid = std::move(metadata.uid);
+  session.labels = std::move(metadata.labels);
+  for (const TextPair& each : metadata.annotations) {
+    session.annotations.push_back({.key = std::string(each.key), .value = std::string(each.value)});
+  }
   session.created = metadata.created;
   const FieldPath spec = cursor.path.at("spec");
   need(reader, spec, !session.resource_group.empty(), "resourceGroup");

@@ -25,7 +25,8 @@ struct Metadata {
   std::string namespace_name;
   std::string uid;
   Labels labels;
-  std::vector<TextPair> annotations;  ///< Only those that somebody here reads.
+  std::vector<TextPair> annotations;  ///< Only those that somebody here reads, or all.
+  bool all_annotations = false;
   std::vector<OwnerReference> owners;
   std::optional<Time> created;
   std::optional<Time> deletion;
@@ -72,8 +73,8 @@ PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
 
 /// Reads metadata itself and hands every other field to `visit`; returns the finished metadata.
 template <class Visit>
-Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit) {
-  Metadata metadata;
+Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit,
+                       Metadata metadata = {}) {
   cursor.reader.each_field(cursor.object, cursor.path,
                            [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
                              if (key == "metadata") {
@@ -97,16 +98,18 @@ Metadata decode_own_fields(ObjectCursor& cursor, bool namespaced, const Spec& sp
                                if (!known(key, field, at)) refuse_field(cursor.reader, at);
                              });
   };
-  return decode_fields(cursor, namespaced,
-                       [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                         if (key == "spec") {
-                           strictly(spec, field, at);
-                         } else if (key == "status") {
-                           strictly(status, field, at);
-                         } else if (key != "apiVersion" && key != "kind") {
-                           refuse_field(cursor.reader, at);
-                         }
-                       });
+  const auto visit = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "spec") {
+      strictly(spec, field, at);
+    } else if (key == "status") {
+      strictly(status, field, at);
+    } else if (key != "apiVersion" && key != "kind") {
+      refuse_field(cursor.reader, at);
+    }
+  };
+  Metadata metadata;
+  metadata.all_annotations = true;
+  return decode_fields(cursor, namespaced, visit, std::move(metadata));
 }
 
 // decode_resources.cpp

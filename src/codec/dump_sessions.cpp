@@ -87,6 +87,8 @@ void write_own(DocumentWriter& writer, const Session& session) {
   writer.key("metadata");
   writer.begin_object();
   write_identity(writer, session.namespace_name, session.name, session.uid);
+  write_labels_if(writer, "labels", session.labels);
+  write_labels_if(writer, "annotations", session.annotations);
   time_if(writer, "creationTimestamp", session.created);
   writer.end_object();
   write_spec(writer, session);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/check_plan_sessions.hpp"
 
@@ -157,13 +158,16 @@ void SessionJudge::find_places(Turn& turn) {
   if (said.empty()) return;
   const std::vector<NodeIndex>& nodes =
       turn.runs_on ? rules_.group_nodes(turn.session) : rules_.nodes(turn.session);
+  std::map<std::string_view, const PodPlacement*> by_name;
+  for (const PodPlacement& each : said) by_name.try_emplace(each.name, &each);
   std::vector<NodeIndex> places;
   for (const Kernel& kernel : turn.session.kernels) {
     const std::string name = turn.session.name + "/" + kernel.name;
-    const auto at = std::ranges::find(said, name, &PodPlacement::name);
-    if (at == said.end() || at->namespace_name != turn.session.namespace_name) {
+    const auto found = by_name.find(name);
+    if (found == by_name.end() || found->second->namespace_name != turn.session.namespace_name) {
       return report(3, turn, fmt::format("kernel {} has no place", name));
     }
+    const PodPlacement* const at = found->second;
     const auto node = walk_.cluster().find_node(at->node);
     if (turn.runs_on && at->node != kernel.node) {
       return report(3, turn, fmt::format("kernel {} is suspended on node {}", name, kernel.node));

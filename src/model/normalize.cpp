@@ -144,6 +144,8 @@ void normalize(ResourceGroup& group) {
 void normalize(Partition& partition) { sort_unique(partition.nodes); }
 
 void normalize(Session& session) {
+  normalize(session.labels);
+  normalize(session.annotations);
   for (Kernel& kernel : session.kernels) {
     normalize(kernel.requests);
     std::erase_if(kernel.requests, [](const Amount& item) { return item.resource == pods_name; });

@@ -109,7 +109,8 @@ TEST(SessionLifecycle, ASuspendedSessionStaysWhereItIs) {
 }
 
 TEST(SessionLifecycle, ASuspendedSessionThatIsResumedGivesUpItsNodes) {
-  const Session session = take_off_session(notice_session(running(), notice(SessionFate::suspends)));
+  const Session session =
+      take_off_session(notice_session(running(), notice(SessionFate::suspends)));
   const Result<Session> resumed = resume_session(session);
   ASSERT_TRUE(resumed.has_value());
   EXPECT_EQ(standing_of(*resumed, noon), SessionStanding::pending);

@@ -86,6 +86,8 @@ struct Session {
   std::string namespace_name;
   std::string name;
   std::string uid;
+  Labels labels;                ///< Kept for whoever reads them; they decide nothing here.
+  Labels annotations;           ///< The same.
   std::optional<Time> created;  ///< Its place in the queue, also after it was preempted.
   std::string resource_group;
   std::string partition;                 ///< Empty: its group is not divided.

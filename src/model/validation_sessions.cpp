@@ -62,7 +62,11 @@ class SessionCheck {
   }
   void check_membership(const Session& session, const std::string& object);
   void check_status(const Session& session, const std::string& object);
+  void lint_nominations(const Session& session);
+  void lint_times(const Session& session);
+  void lint_partition_of(const Session& session, const Partition& own);
   std::set<std::string> partition_nodes(const Partition& partition) const;
+  bool may_be_preempted(const Partition& partition) const;
 
   Findings& findings_;
   const Cluster& cluster_;
@@ -105,8 +109,10 @@ void SessionCheck::check_partitions() {
       unknown(object, "spec.resourceGroup", partition.resource_group, "ResourceGroup");
       continue;
     }
+    const ResourceGroup& of = cluster_.own<ResourceGroup>().at({std::string(), group->first});
     for (const std::string& node : partition.nodes) {
-      if (group->second.contains(node)) continue;
+      // A node that the group names may be gone for a while: lint_groups tells.
+      if (group->second.contains(node) || std::ranges::binary_search(of.nodes, node)) continue;
       findings_.error(
           {.object = object,
            .field = "spec.nodes",
@@ -227,9 +233,18 @@ void SessionCheck::lint_groups() {
   }
 }
 
+/// Whether a partition of a higher tier shares a node with it.
+bool SessionCheck::may_be_preempted(const Partition& partition) const {
+  const std::set<std::string> own = partition_nodes(partition);
+  return std::ranges::any_of(cluster_.own<Partition>(), [&](const auto& other) {
+    if (other.second.tier <= partition.tier) return false;
+    return std::ranges::any_of(partition_nodes(other.second),
+                               [&](const std::string& node) { return own.contains(node); });
+  });
+}
+
 void SessionCheck::lint_partitions() {
-  const auto& all = cluster_.own<Partition>();
-  for (const auto& [key, partition] : all) {
+  for (const auto& [key, partition] : cluster_.own<Partition>()) {
     const std::string object = object_text("Partition", {}, partition.name);
     if (partition.mode == PartitionMode::suspend && partition.grace_time.ms > 0) {
       findings_.error({.object = object,
@@ -238,14 +253,7 @@ void SessionCheck::lint_partitions() {
                        .message = "a session that is suspended gets no notice",
                        .remedy = "leave it out, or choose mode cancel or requeue"});
     }
-    if (!partition.preemptible) continue;
-    const std::set<std::string> own = partition_nodes(partition);
-    const bool preempted = std::ranges::any_of(all, [&](const auto& other) {
-      if (other.second.tier <= partition.tier) return false;
-      return std::ranges::any_of(partition_nodes(other.second),
-                                 [&](const std::string& node) { return own.contains(node); });
-    });
-    if (preempted) continue;
+    if (!partition.preemptible || may_be_preempted(partition)) continue;
     findings_.error({.object = object,
                      .field = "spec.preemptible",
                      .value = "true",
@@ -262,15 +270,76 @@ void SessionCheck::lint_kernels() {
       if (kernel.node.empty() || nodes == nodes_.end() || nodes->second.contains(kernel.node)) {
         continue;
       }
-      findings_.warning({.object = text_of(session),
-                         .field = "spec.kernels",
-                         .value = shorten(kernel.node),
-                         .message = fmt::format("kernel {} runs on a node that is not of "
-                                                "ResourceGroup {}",
-                                                kernel.name, session.resource_group),
-                         .remedy = "it is counted there, and its group gets nothing back"});
+      findings_.warning(
+          {.object = text_of(session),
+           .field = "spec.kernels",
+           .value = shorten(kernel.node),
+           .message = fmt::format("kernel {} is on a node that is not of "
+                                  "ResourceGroup {}: what it holds there helps nobody "
+                                  "of its group",
+                                  kernel.name, session.resource_group),
+           .remedy = "add the node to the group, or end the session"});
+    }
+    lint_nominations(session);
+    lint_times(session);
+    if (const Partition* const own = find_partition(session.partition); own != nullptr) {
+      lint_partition_of(session, *own);
     }
   }
+}
+
+void SessionCheck::lint_nominations(const Session& session) {
+  for (const Kernel& kernel : session.kernels) {
+    if (kernel.nominated_node.empty() || cluster_.find_node(kernel.nominated_node)) continue;
+    findings_.warning({.object = text_of(session),
+                       .field = "spec.kernels",
+                       .value = shorten(kernel.nominated_node),
+                       .message = fmt::format("kernel {} is nominated to a node that is not in the "
+                                              "input: no room is kept for it",
+                                              kernel.name),
+                       .remedy = "add the node, or leave out nominatedNode"});
+  }
+}
+
+void SessionCheck::lint_times(const Session& session) {
+  if (session.status.phase != SessionPhase::running || session.status.started) return;
+  findings_.warning({.object = text_of(session),
+                     .field = "status.started",
+                     .message = "it runs, and counts as started just now: its exempt time and "
+                                "minimum runtime never end",
+                     .remedy = "write when it started"});
+}
+
+void SessionCheck::lint_partition_of(const Session& session, const Partition& own) {
+  const bool cancels = own.mode == PartitionMode::cancel;
+  if (cancels && session.requeue.value_or(false)) {
+    findings_.warning({.object = text_of(session),
+                       .field = "spec.requeue",
+                       .value = "true",
+                       .message = fmt::format("Partition {} has mode cancel, so it ends when it is "
+                                              "preempted",
+                                              own.name),
+                       .remedy = "choose a partition of mode requeue, or leave it out"});
+  }
+  const std::set<std::string> nodes = partition_nodes(own);
+  for (const Kernel& kernel : session.kernels) {
+    if (kernel.node.empty() || nodes.contains(kernel.node)) continue;
+    if (!nodes_[session.resource_group].contains(kernel.node)) continue;  // Told already.
+    findings_.warning({.object = text_of(session),
+                       .field = "spec.kernels",
+                       .value = shorten(kernel.node),
+                       .message = fmt::format("kernel {} is on a node that is not of Partition {}",
+                                              kernel.name, own.name),
+                       .remedy = "add the node to the partition, or end the session"});
+  }
+  if (!session.preemptible.value_or(false) || may_be_preempted(own)) return;
+  findings_.warning({.object = text_of(session),
+                     .field = "spec.preemptible",
+                     .value = "true",
+                     .message = fmt::format("no partition of a higher tier shares a node with "
+                                            "Partition {}, so nobody can preempt it",
+                                            own.name),
+                     .remedy = "raise the tier of another partition, or leave it out"});
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
 
 void add_ended_grace(const Session& session, Plan& plan) {
   const SessionStatus& status = session.status;
-  plan.actions.push_back({.type = action_of(status.fate.value_or(SessionFate::ends)),
+  plan.actions.push_back({.type = action_of(*status.fate),
                           .namespace_name = session.namespace_name,
                           .name = session.name,
                           .uid = session.uid,

@@ -15,7 +15,7 @@
 namespace makeway {
 
 void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan);
-/// The session got notice, and its grace time is over at `plan.now`: it is to end.
+/// The session got notice, with its fate, and its grace time is over at `plan.now`: it is to end.
 void add_ended_grace(const Session& session, Plan& plan);
 
 /// The sessions as they are when everything that the plan says about them is under way: started,

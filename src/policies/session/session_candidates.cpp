@@ -36,7 +36,8 @@ SessionCandidates::Stays SessionCandidates::stays(const SessionEntry& entry) con
       protection.namespaces.end()) {
     return Stays::protected_namespace;
   }
-  const Duration runtime = table_.now() - entry.started;
+  // A clock that runs behind makes nobody younger than 0.
+  const Duration runtime = std::max(Duration{}, table_.now() - entry.started);
   if (runtime < protection.minimum_runtime) return Stays::too_young;
   if (partition != nullptr && runtime < partition->exempt_time) return Stays::exempt;
   return Stays::nothing_keeps_it;
@@ -56,8 +57,7 @@ std::string SessionCandidates::why_not(const SessionEntry& entry) const {
       return entry.object->preemptible ? "says so itself" : "its partition is not preemptible";
     case Stays::above_threshold:
       return fmt::format("priority above {}", table_.group_of(entry).preemptible_priority);
-    case Stays::preempted_often:
-      return fmt::format("preempted {} times", entry.object->status.preemptions);
+    case Stays::preempted_often: return "not again: session.maxPreemptions";
     case Stays::protected_namespace: return "in a protected namespace";
     case Stays::too_young: return "younger than the minimum runtime";
     case Stays::exempt:

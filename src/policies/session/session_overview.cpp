@@ -100,7 +100,9 @@ void SessionPolicy::describe_groups() {
       const SessionEntry& entry = table_.sessions()[index];
       if (entry.standing == SessionStanding::leaving) {
         teller.add(entry, told.leaving);
-        if (*entry.object->status.ends_at <= table_.now()) {
+        const SessionStatus& status = entry.object->status;
+        // Without a fate it was not preempted: whoever ends it does so.
+        if (status.fate && *status.ends_at <= table_.now()) {
           add_ended_grace(*entry.object, cycle_.plan);
         }
       }
