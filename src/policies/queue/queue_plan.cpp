@@ -239,6 +239,7 @@ std::string QueuePlan::reason_of(QueueRow row) const {
 void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
   const Cluster& cluster = cycle_.cluster;
   const bool own = loss.from == loss.for_queue;
+  ask.victims.reserve(ask.victims.size() + loss.candidate->size);
   for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
     PodPlacement place = placement_of(cluster, pod, cluster.pods().node[pod]);
     ask.victims.push_back(
