@@ -295,7 +295,9 @@ class Stage {
       // Down to what stays when everybody has left who is leaving or may be made to.
       const std::int64_t stays = each.used - each.leaving - each.movable;
       const std::int64_t can = std::min(most, each.allocated - stays);
-      if (can > 0) givers_.push_back({.queue = at, .most = can});
+      if (can <= 0) continue;
+      givers_.push_back({.queue = at, .most = can});
+      giveable_ += can;
     }
     std::ranges::stable_sort(givers_, [this](const Giver& a, const Giver& b) {
       const NaiveShare& first = share(a.queue);
@@ -327,10 +329,9 @@ class Stage {
   void take_from_givers(std::size_t receiver) {
     std::int64_t wanted = claim(receiver);
     if (wanted <= queues_.tolerance(receiver, column_)) return;
-    std::int64_t all = 0;
-    for (const Giver& giver : givers_) all += giver.most;
-    if (all <= missing_) return;  // Nobody would get anything.
-    for (Giver& giver : givers_) {
+    if (giveable_ <= missing_) return;  // Nobody would get anything.
+    for (; wanted + missing_ > 0 && next_giver_ < givers_.size(); ++next_giver_) {
+      Giver& giver = givers_[next_giver_];
       const std::int64_t given = std::min(giver.most, wanted + missing_);
       const std::int64_t made_up = std::min(given, missing_);
       giver.most -= given;
@@ -338,9 +339,12 @@ class Stage {
       wanted -= given - made_up;
       share(giver.queue).allocated -= given;
       move(name(giver.queue), "", made_up, false);
-      if (given == made_up) continue;
+      giveable_ -= given;
       taken_[receiver].sum += given - made_up;
-      taken_[receiver].given.push_back({.queue = giver.queue, .most = given - made_up});
+      if (given > made_up) {
+        taken_[receiver].given.push_back({.queue = giver.queue, .most = given - made_up});
+      }
+      if (giver.most > 0) return;  // The next one takes the rest.
     }
   }
 
@@ -393,6 +397,8 @@ class Stage {
   std::vector<std::size_t> leaves_;
   std::vector<std::size_t> receivers_;
   std::vector<Giver> givers_;
+  std::size_t next_giver_ = 0;  ///< Those before it have given all they can.
+  std::int64_t giveable_ = 0;   ///< What all can still give.
   struct Taken {
     std::int64_t sum = 0;
     std::int64_t room = 0;

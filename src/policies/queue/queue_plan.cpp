@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 namespace makeway {
 namespace {
@@ -82,6 +82,7 @@ QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate,
 
 void QueuePlan::write() {
   write_queues();
+  cycle_.plan.queue_moves.reserve(moves_.size());
   for (const QueueMove& move : moves_) {
     cycle_.plan.queue_moves.push_back({.resource = resource(move.column),
                                        .from = name(move.from),
@@ -89,20 +90,25 @@ void QueuePlan::write() {
                                        .amount = move.amount,
                                        .at_once = move.at_once});
   }
-  for (const QueueRow row : table_.leaves()) {
-    if (claims(row) || is_over(row) || !claims_[row.value].losses.empty()) write_ask(row);
-  }
+  std::vector<QueueRow> asking;
+  std::ranges::copy_if(table_.leaves(), std::back_inserter(asking), [this](QueueRow row) {
+    return claims(row) || is_over(row) || !claims_[row.value].losses.empty();
+  });
+  cycle_.plan.asks.reserve(asking.size());
+  for (const QueueRow row : asking) write_ask(row);
 }
 
 /// Leaves as they are, and sums over them for the queues above.
 void QueuePlan::write_queues() {
   std::vector<PlanQueue>& queues = cycle_.plan.queues;
+  queues.reserve(table_.size());
   for (std::uint32_t at = 0; at < table_.size(); ++at) {
     const QueueEntry& entry = table_.entry(QueueRow{at});
     PlanQueue queue{.name = std::string(entry.name),
                     .parent = name(entry.parent),
                     .weight = entry.weight,
                     .leaf = entry.leaf()};
+    queue.shares.reserve(table_.resources());
     for (std::size_t column = 0; column < table_.resources(); ++column) {
       queue.shares.push_back(
           {.resource = resource(column), .deserved = table_.at(QueueRow{at}, column).deserved});
@@ -166,51 +172,52 @@ Outcome QueuePlan::outcome_of(QueueRow row) const {
 }
 
 /// "cpu 1, memory 9Gi"
-std::string QueuePlan::amounts_text(std::span<const QueueMove* const> moves) const {
-  std::map<std::string, std::int64_t> sums;
-  for (const QueueMove* const move : moves) sums[resource(move->column)] += move->amount;
-  std::vector<std::string> texts;
-  texts.reserve(sums.size());
-  for (const auto& [resource, amount] : sums) {
-    texts.push_back(fmt::format("{} {}", resource, exact_amount(resource, amount)));
+std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const {
+  std::string text;
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    if (amounts[column] <= 0) continue;
+    const std::string_view resource = cycle_.cluster.resources().name(table_.resource(column));
+    if (!text.empty()) text += ", ";
+    text += resource;
+    text += ' ';
+    text += exact_amount(resource, amounts[column]);
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return text;
 }
 
 /// What it deserves and nobody gives.
 std::string QueuePlan::unmet_text(QueueRow row) const {
-  std::vector<std::string> texts;
-  for (std::size_t column = 0; column < table_.resources(); ++column) {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t unmet = numbers.deserved - numbers.allocated - numbers.preempting;
     const bool tolerated = unmet <= cycle_.configuration.queue.rounding_tolerance &&
                            (numbers.rounded || !table_.in_devices(column));
-    if (unmet <= 0 || tolerated) continue;
-    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), unmet)));
+    if (!tolerated) amounts[column] = unmet;
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return amounts_text(amounts);
 }
 
 /// What it uses beyond what it may, and nobody who holds it may leave.
 std::string QueuePlan::stuck_text(QueueRow row) const {
-  std::vector<std::string> texts;
-  for (std::size_t column = 0; column < table_.resources(); ++column) {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    const std::int64_t stuck =
-        numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
-    if (stuck <= 0) continue;
-    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), stuck)));
+    amounts[column] = numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return amounts_text(amounts);
 }
 
 std::string QueuePlan::reason_of(QueueRow row) const {
   const Claim& claim = claims_[row.value];
   std::vector<std::string> parts;
   const auto part_of = [&](bool at_once, std::string_view text) {
-    std::vector<const QueueMove*> moves = claim.moves;
-    std::erase_if(moves, [&](const QueueMove* move) { return move->at_once != at_once; });
-    if (!moves.empty()) parts.push_back(fmt::format("{} {}", amounts_text(moves), text));
+    std::vector<std::int64_t> amounts(table_.resources());
+    for (const QueueMove* const move : claim.moves) {
+      if (move->at_once == at_once) amounts[move->column] += move->amount;
+    }
+    const std::string amounts_moved = amounts_text(amounts);
+    if (!amounts_moved.empty()) parts.push_back(fmt::format("{} {}", amounts_moved, text));
   };
   part_of(true, "at once");
   part_of(false, "once pods that hold it are gone");
@@ -232,6 +239,7 @@ std::string QueuePlan::reason_of(QueueRow row) const {
 void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
   const Cluster& cluster = cycle_.cluster;
   const bool own = loss.from == loss.for_queue;
+  ask.victims.reserve(ask.victims.size() + loss.candidate->size);
   for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
     PodPlacement place = placement_of(cluster, pod, cluster.pods().node[pod]);
     ask.victims.push_back(

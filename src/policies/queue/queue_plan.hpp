@@ -43,7 +43,7 @@ class QueuePlan {
   bool is_over(QueueRow row) const;
   Outcome outcome_of(QueueRow row) const;
   std::string reason_of(QueueRow row) const;
-  std::string amounts_text(std::span<const QueueMove* const> moves) const;
+  std::string amounts_text(std::span<const std::int64_t> amounts) const;
   std::string unmet_text(QueueRow row) const;
   std::string stuck_text(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;

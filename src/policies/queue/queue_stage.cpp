@@ -63,6 +63,7 @@ class RoomMover {
   std::vector<QueueMove>& moves_;
 
   std::vector<Part> given_back_;  ///< Not taken by anybody yet; by name.
+  std::size_t returned_ = 0;      ///< Those before it are taken.
   std::int64_t now_ = 0;          ///< Room that nobody holds.
   std::int64_t pool_ = 0;         ///< The same with room that comes.
   std::int64_t missing_ = 0;      ///< Promised more than there is.
@@ -281,11 +282,13 @@ void RoomMover::settle() {
 
 /// Told from whom it comes, where somebody gave it back in this cycle.
 void RoomMover::give_now(QueueRow receiver, std::int64_t amount) {
-  for (Part& part : given_back_) {
+  for (; amount > 0 && returned_ < given_back_.size(); ++returned_) {
+    Part& part = given_back_[returned_];
     const std::int64_t piece = std::min(amount, part.amount);
     part.amount -= piece;
     amount -= piece;
     give(receiver, part.row, piece, true);
+    if (part.amount > 0) break;
   }
   give(receiver, {}, amount, true);
 }

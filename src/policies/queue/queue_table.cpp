@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "base/checked_math.hpp"
 #include "policies/queue/division.hpp"
@@ -33,58 +32,50 @@ bool QueueTable::in_devices(std::size_t column) const {
 /// Rows by name; the default queue has one if an object or a pod asks for it.
 void QueueTable::list_queues(const Configuration& configuration) {
   const std::string& fallback = configuration.queue.default_queue;
-  std::map<std::string_view, const Queue*> queues;
-  for (const auto& [key, queue] : cluster_.own<Queue>()) queues.emplace(queue.name, &queue);
-  std::vector<std::uint8_t> has_children(cluster_.strings().size());
-  std::vector<std::uint8_t> is_queue(cluster_.strings().size());
-  const auto id_of = [&](std::string_view name) { return cluster_.strings().find(name); };
-  for (const auto& [name, queue] : queues) {
-    if (const auto id = id_of(name)) is_queue[id->value] = 1;
-    if (const auto id = id_of(queue->parent); id && !queue->parent.empty()) {
-      has_children[id->value] = 1;
-    }
+  entries_.reserve(cluster_.own<Queue>().size() + 1);
+  for (const auto& [key, queue] : cluster_.own<Queue>()) {
+    entries_.push_back({.name = queue.name,
+                        .object = &queue,
+                        .weight = queue.weight,
+                        .priority = queue.priority,
+                        .reclaimable = queue.reclaimable});
   }
-  const auto is_leaf = [&](StringId id) {
-    return is_queue[id.value] != 0 && has_children[id.value] == 0;
-  };
-  const auto homeless = [&](std::uint32_t slot) {
-    const PodIndex pod{slot};
-    return is_pod(pod) && !is_leaf(cluster_.units()[cluster_.pods().unit[pod]].queue);
-  };
+  link_queues(fallback);
+  if (find_row(fallback).exists()) return;
   for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
-    if (!homeless(slot)) continue;
-    queues.try_emplace(fallback, nullptr);
-    break;
+    if (!is_pod(PodIndex{slot}) || row_of(PodIndex{slot}).exists()) continue;
+    entries_.insert(std::ranges::lower_bound(entries_, fallback, {}, &QueueEntry::name),
+                    {.name = fallback, .weight = configuration.queue.default_weight});
+    return link_queues(fallback);
   }
-  std::map<std::string_view, QueueRow> rows;
-  for (const auto& [name, queue] : queues) {
-    const QueueRow row{static_cast<std::uint32_t>(entries_.size())};
-    rows.emplace(name, row);
-    QueueEntry entry{.name = name, .object = queue, .weight = configuration.queue.default_weight};
-    if (queue != nullptr) {
-      entry.weight = queue->weight;
-      entry.priority = queue->priority;
-      entry.reclaimable = queue->reclaimable;
-    }
-    entries_.push_back(std::move(entry));
+}
+
+QueueRow QueueTable::find_row(std::string_view name) const {
+  const auto at = std::ranges::lower_bound(entries_, name, {}, &QueueEntry::name);
+  if (at == entries_.end() || at->name != name) return {};
+  return QueueRow{static_cast<std::uint32_t>(at - entries_.begin())};
+}
+
+/// Who is whose child, and where pods belong.
+void QueueTable::link_queues(std::string_view fallback) {
+  for (QueueEntry& entry : entries_) entry.children.clear();
+  roots_.clear();
+  leaves_.clear();
+  QueueRow parent;  // Often the same as the one before.
+  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
+    QueueEntry& entry = entries_[at];
+    const std::string_view name =
+        entry.object == nullptr ? std::string_view{} : entry.object->parent;
+    if (!parent.exists() || entries_[parent.value].name != name) parent = find_row(name);
+    entry.parent = parent;
+    (parent.exists() ? entries_[parent.value].children : roots_).push_back(QueueRow{at});
   }
-  for (QueueEntry& entry : entries_) {
-    const QueueRow row = rows.at(entry.name);
-    const auto parent =
-        entry.object == nullptr ? rows.end() : rows.find(std::string_view(entry.object->parent));
-    if (parent == rows.end()) {
-      roots_.push_back(row);
-    } else {
-      entry.parent = parent->second;
-      entries_[parent->second.value].children.push_back(row);
-    }
-  }
-  const auto home = rows.find(fallback);
-  row_of_queue_.resize(cluster_.strings().size(), home == rows.end() ? QueueRow{} : home->second);
-  for (const auto& [name, row] : rows) {
-    if (!entries_[row.value].leaf()) continue;
-    leaves_.push_back(row);
-    if (const auto id = id_of(name)) row_of_queue_[id->value] = row;
+  row_of_queue_.assign(cluster_.strings().size(), find_row(fallback));
+  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
+    if (!entries_[at].leaf()) continue;
+    leaves_.push_back(QueueRow{at});
+    const auto id = cluster_.strings().find(entries_[at].name);
+    if (id) row_of_queue_[id->value] = QueueRow{at};
   }
 }
 

@@ -40,7 +40,7 @@ struct QueueNumbers {
   std::int64_t allocated_before = 0;
   std::int64_t promised_before = 0;  ///< `preempting` of the last cycle.
   std::int64_t deserved = 0;
-  bool rounded = false;  ///< What it deserves exactly lies between two units.
+  bool rounded = false;   ///< What it deserves exactly lies between two units.
   std::int64_t kept = 0;  ///< Allocated, without what it gave back or nobody can promise any more.
   std::int64_t allocated = 0;
   std::int64_t preempting = 0;
@@ -83,6 +83,8 @@ class QueueTable {
     return flags.exists && !flags.kernel;
   }
   void list_queues(const Configuration& configuration);
+  void link_queues(std::string_view fallback);
+  QueueRow find_row(std::string_view name) const;
   void list_resources();
   /// What sessions hold is not the queues' to divide.
   void subtract_kernels(std::vector<std::int64_t>& sums) const;
