@@ -50,7 +50,14 @@ class TableJudge {
   bool names_agree();
   void judge_queue(const NaiveQueue& queue, const PlanQueue& told);
   void judge_share(const NaiveQueue& queue, const NaiveShare& share, const PlanQueueShare& told);
+  /// Over leaves.
+  struct Sums {
+    std::int64_t handed_out = 0;
+    std::int64_t kept = 0;
+    std::int64_t held = 0;
+  };
   void judge_sums(std::size_t column);
+  std::vector<std::size_t> around_of(std::size_t leaf) const;
   void judge_moves();
   void judge_balance();
 
@@ -95,39 +102,57 @@ void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
   compare(3, "preempting", told.preempting, share.preempting);
 }
 
-/// Nothing is handed out twice, and nobody leaves for what lies idle. What nodes that went away
-/// leave behind may be more than there is; it does not grow.
+/// Nothing is handed out twice, nothing beyond a limit, and nobody leaves for what lies idle. What
+/// nodes that went away or a lower limit leave behind may be too much; it does not grow.
 void TableJudge::judge_sums(std::size_t column) {
-  std::int64_t handed_out = 0;
-  std::int64_t kept = 0;
-  std::int64_t held = 0;
-  std::int64_t coming = 0;
+  std::map<std::size_t, Sums> sums;  // By queue; of the whole cluster: none.
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
     const NaiveQueue& queue = queues_.queues[at];
     if (!queue.leaf) continue;
     const auto& shares = hearing_.plan.queues[at].shares;
     if (shares.size() <= column) return;
     const PlanQueueShare& told = shares[column];
-    const std::int64_t stays =
-        std::min(queue.shares[column].before,
-                 std::max(queue.shares[column].used, queue.shares[column].deserved));
-    handed_out += told.allocated + told.preempting;
-    kept += stays;
-    held += std::max(told.allocated, told.used);
-    coming += told.preempting;
     if (told.allocated < 0 || told.preempting < 0) report(8, queue, "it has less than nothing");
+    const NaiveShare& share = queue.shares[column];
+    for (const std::size_t around : around_of(at)) {
+      sums[around].handed_out += told.allocated + told.preempting;
+      sums[around].kept += std::min(share.before, std::max(share.used, share.deserved));
+      sums[around].held += std::max(told.allocated, told.used);
+    }
   }
-  const std::int64_t total = queues_.totals[column];
-  if (handed_out > std::max(total, kept)) {
-    hearing_.breaches.add(8, "",
+  const auto limit_of = [&](std::size_t at) {
+    return at == NaiveQueues::none ? queues_.totals[column]
+                                   : queues_.queues[at].shares[column].limit;
+  };
+  for (const auto& [at, sum] : sums) {
+    if (sum.handed_out <= std::max(limit_of(at), sum.kept)) continue;
+    hearing_.breaches.add(8, at == NaiveQueues::none ? "" : text_of(queues_.queues[at]),
                           fmt::format("{} {} is allocated or preempting, and there is {}",
-                                      handed_out, resource(column), total));
+                                      sum.handed_out, resource(column), limit_of(at)));
   }
-  if (coming > 0 && held < total) {
-    hearing_.breaches.add(1, "",
-                          fmt::format("queues wait for {} {}, and {} of it is unused", coming,
-                                      resource(column), total - held));
+  for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+    const std::int64_t coming = hearing_.plan.queues[at].shares[column].preempting;
+    if (!queues_.queues[at].leaf || coming <= 0) continue;
+    std::int64_t unused = NaiveClaimant::no_cap;
+    for (const std::size_t around : around_of(at)) {
+      unused = std::min(unused, limit_of(around) - sums[around].held);
+    }
+    if (unused <= 0) continue;
+    report(1, queues_.queues[at],
+           fmt::format("it waits for {} {}, and {} of it is unused", coming, resource(column),
+                       unused));
   }
+}
+
+/// The queues above a leaf, and the cluster.
+std::vector<std::size_t> TableJudge::around_of(std::size_t leaf) const {
+  std::vector<std::size_t> around{NaiveQueues::none};
+  std::size_t at = leaf;
+  while (!queues_.queues[at].parent.empty()) {
+    at = queues_.find(queues_.queues[at].parent);
+    around.push_back(at);
+  }
+  return around;
 }
 
 void TableJudge::judge_moves() {

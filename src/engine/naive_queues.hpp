@@ -44,6 +44,7 @@ std::vector<NaivePortion> naive_division(std::int64_t total,
 /// One resource of a queue; see PlanQueueShare.
 struct NaiveShare {
   std::int64_t deserved = 0;
+  std::int64_t limit = NaiveClaimant::no_cap;
   std::int64_t before = 0;  ///< Allocated as the cycle found it.
   std::int64_t kept = 0;    ///< Of that, when it was given back and cut; claims begin there.
   std::int64_t allocated = 0;

@@ -159,6 +159,22 @@ void expect_conserved(const Cluster& cluster, const Plan& plan) {
   }
 }
 
+/// What the leaves below a limit get never makes them pass it.
+void expect_within_limits(const Cluster& cluster, const Plan& plan) {
+  for (const PlanQueue& queue : plan.queues) {
+    const auto object = cluster.own<Queue>().find({"", queue.name});
+    if (object == cluster.own<Queue>().end()) continue;
+    for (const PlanQueueShare& share : queue.shares) {
+      const auto at = std::ranges::find(object->second.limit, share.resource, &Amount::resource);
+      if (at == object->second.limit.end()) continue;
+      const std::int64_t before = std::max(share.allocated_before, share.used);
+      EXPECT_LE(share.allocated + share.preempting, std::max(at->amount, before))
+          << queue.name << " " << share.resource << "\n"
+          << dump(cluster, DumpFormat::yaml);
+    }
+  }
+}
+
 /// Under max-min nothing lies idle that somebody wants and may have; and what is allocated and what
 /// is to come is never more than there is, once it is not too much.
 TEST(QueueProperties, NothingLiesIdleOrIsCountedTwice) {
@@ -168,6 +184,7 @@ TEST(QueueProperties, NothingLiesIdleOrIsCountedTwice) {
     const Configuration configuration = queue_configuration(random);
     const Plan plan = plan_for(cluster, configuration, false);
     expect_conserved(cluster, plan);
+    expect_within_limits(cluster, plan);
     if (configuration.queue.division != Division::max_min) return;
     for (const PlanQueue& queue : plan.queues) {
       for (std::size_t column = 0; queue.leaf && column < queue.shares.size(); ++column) {

@@ -29,6 +29,13 @@ bool QueueTable::in_devices(std::size_t column) const {
   return resource != resource_cpu && resource != resource_memory && resource != resource_storage;
 }
 
+std::int64_t QueueTable::limit(QueueRow row, std::size_t column) const {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  const Queue* const queue = entries_[row.value].object;
+  if (queue == nullptr) return unlimited;
+  return stated(queue->limit, cluster_.resources().name(resources_[column]), unlimited);
+}
+
 /// Rows by name; the default queue has one if an object or a pod asks for it.
 void QueueTable::list_queues(const Configuration& configuration) {
   const std::string& fallback = configuration.queue.default_queue;
@@ -175,7 +182,7 @@ void QueueTable::divide_all(Division division) {
   std::vector<Bounds> bounds(entries_.size());
   for (std::size_t column = 0; column < resources_.size(); ++column) {
     for (const QueueRow root : roots_) find_bounds(root, column, division, bounds);
-    divide_among(roots_, column, totals_[column], bounds);
+    divide_among(roots_, column, {.amount = totals_[column]}, bounds);
   }
 }
 
@@ -186,7 +193,7 @@ QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Div
   const QueueEntry& entry = entries_[row.value];
   const std::string_view name = cluster_.resources().name(resources_[column]);
   const Queue* const queue = entry.object;
-  const std::int64_t limit = queue == nullptr ? unlimited : stated(queue->limit, name, unlimited);
+  const std::int64_t most = limit(row, column);
   std::int64_t floor = queue == nullptr ? 0 : stated(queue->guarantee, name, 0);
   std::int64_t cap = unlimited;
   if (!entry.leaf()) {
@@ -202,31 +209,51 @@ QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Div
     const QueueNumbers& numbers = at(row, column);
     cap = saturated_add(numbers.used, numbers.pending);
   }
-  floor = std::min(floor, limit);
-  cap = std::max(floor, std::min(cap, limit));
+  floor = std::min(floor, most);
+  cap = std::max(floor, std::min(cap, most));
   return bounds[row.value] = {.floor = floor, .cap = cap};
 }
 
 void QueueTable::divide_among(std::span<const QueueRow> siblings, std::size_t column,
-                              std::int64_t total, const std::vector<Bounds>& bounds) {
+                              DividedTotal total, const std::vector<Bounds>& bounds) {
   std::vector<Claimant> claimants;
   claimants.reserve(siblings.size());
   for (const QueueRow row : siblings) {
     const Bounds& own = bounds[row.value];
     // Nobody gets more than there is, and sums of unlimited caps stay small.
+    const std::int64_t most = saturated_add(total.amount, total.rounding);
     claimants.push_back({.weight = entries_[row.value].weight,
                          .floor = own.floor,
-                         .cap = std::max(own.floor, std::min(own.cap, total))});
+                         .cap = std::max(own.floor, std::min(own.cap, most))});
   }
   std::vector<Share> shares(siblings.size());
-  divide(total, claimants, shares);
+  divide(total.amount, claimants, shares);
+  if (total.rounding > 0) mark_rounded(total, claimants, shares);
   for (std::size_t at_sibling = 0; at_sibling < siblings.size(); ++at_sibling) {
     const QueueRow row = siblings[at_sibling];
     QueueNumbers& numbers = at(row, column);
     numbers.deserved = shares[at_sibling].amount;
     numbers.rounded = shares[at_sibling].rounded;
-    if (!entries_[row.value].leaf()) {
-      divide_among(entries_[row.value].children, column, numbers.deserved, bounds);
+    if (entries_[row.value].leaf()) continue;
+    // Of finer units the tolerance holds anyway.
+    const bool matters = numbers.rounded && in_devices(column);
+    divide_among(entries_[row.value].children, column,
+                 {.amount = numbers.deserved, .rounding = matters ? total.rounding + 1 : 0},
+                 bounds);
+  }
+}
+
+/// A share of a rounded total is rounded, unless it would be the same of all that the exact total
+/// may be.
+void QueueTable::mark_rounded(DividedTotal total, std::span<const Claimant> claimants,
+                              std::span<Share> shares) {
+  std::vector<Share> other(shares.size());
+  const std::int64_t least = std::max<std::int64_t>(0, total.amount - total.rounding);
+  for (const std::int64_t amount : {least, saturated_add(total.amount, total.rounding)}) {
+    divide(amount, claimants, other);
+    for (std::size_t at_share = 0; at_share < shares.size(); ++at_share) {
+      Share& share = shares[at_share];
+      share.rounded = share.rounded || other[at_share] != share;
     }
   }
 }

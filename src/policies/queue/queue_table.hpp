@@ -14,6 +14,7 @@
 #include "engine/victims.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "policies/queue/division.hpp"
 
 namespace makeway {
 
@@ -59,6 +60,8 @@ class QueueTable {
   std::size_t resources() const { return resources_.size(); }
   ResourceIndex resource(std::size_t column) const { return resources_[column]; }
   std::int64_t total(std::size_t column) const { return totals_[column]; }
+  /// Of one queue; the largest number there is: none.
+  std::int64_t limit(QueueRow row, std::size_t column) const;
   /// A unit of it is a whole device.
   bool in_devices(std::size_t column) const;
   /// The column of a resource; none: it is not divided.
@@ -99,8 +102,14 @@ class QueueTable {
   };
   Bounds find_bounds(QueueRow row, std::size_t column, Division division,
                      std::vector<Bounds>& bounds) const;
-  void divide_among(std::span<const QueueRow> siblings, std::size_t column, std::int64_t total,
+  struct DividedTotal {
+    std::int64_t amount = 0;
+    std::int64_t rounding = 0;  ///< The exact one differs by less than this; 0: it is exact.
+  };
+  void divide_among(std::span<const QueueRow> siblings, std::size_t column, DividedTotal total,
                     const std::vector<Bounds>& bounds);
+  static void mark_rounded(DividedTotal total, std::span<const Claimant> claimants,
+                           std::span<Share> shares);
 
   const Cluster& cluster_;
   std::vector<QueueEntry> entries_;
