@@ -96,7 +96,7 @@ void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
 }
 
 /// Nothing is handed out twice, and nobody leaves for what lies idle. What nodes that went away
-/// leave behind may be more than there is; it does not grow.
+/// leave behind may be more than there is; it does not grow, but for what pods hold that stay.
 void TableJudge::judge_sums(std::size_t column) {
   std::int64_t handed_out = 0;
   std::int64_t kept = 0;
@@ -108,9 +108,10 @@ void TableJudge::judge_sums(std::size_t column) {
     const auto& shares = hearing_.plan.queues[at].shares;
     if (shares.size() <= column) return;
     const PlanQueueShare& told = shares[column];
+    const NaiveShare& share = queue.shares[column];
     const std::int64_t stays =
-        std::min(queue.shares[column].before,
-                 std::max(queue.shares[column].used, queue.shares[column].deserved));
+        std::max(std::min(share.before, std::max(share.used, share.deserved)),
+                 share.stays() + share.governed);
     handed_out += told.allocated + told.preempting;
     kept += stays;
     held += std::max(told.allocated, told.used);
@@ -270,7 +271,7 @@ void QueueAskJudge::judge_order() {
 
 void QueueAskJudge::judge_ask(std::size_t queue) {
   bool must = false;
-  bool may = false;
+  bool may = !queues_.exact;  // What strict budgets keep decides how much of a promise is cut.
   for (std::size_t column = 0; column < columns(); ++column) {
     const NaiveShare& each = share(queue, column);
     const std::int64_t claim = each.deserved - each.kept;
@@ -314,10 +315,10 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
-    const std::int64_t claim = each.deserved - share(queue, column).kept;
+    const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
-    open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
-    rounding = rounding || (claim > 0 && unmet > 0);
+    open = open || (claims && unmet > queues_.tolerance(queue, column));
+    rounding = rounding || (claims && unmet > 0);
     const bool over = each.used - each.leaving - freed[column] > each.allocated;
     stuck = stuck || (over && share(queue, column).over_before() > 0);
     gave_in_vain = gave_in_vain || over;
