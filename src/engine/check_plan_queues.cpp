@@ -103,7 +103,8 @@ void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
 }
 
 /// Nothing is handed out twice, nothing beyond a limit, and nobody leaves for what lies idle. What
-/// nodes that went away or a lower limit leave behind may be too much; it does not grow.
+/// nodes that went away or a lower limit leave behind may be too much; it does not grow, but for
+/// what pods hold that stay.
 void TableJudge::judge_sums(std::size_t column) {
   std::map<std::size_t, Sums> sums;  // By queue; of the whole cluster: none.
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
@@ -116,7 +117,8 @@ void TableJudge::judge_sums(std::size_t column) {
     const NaiveShare& share = queue.shares[column];
     for (const std::size_t around : around_of(at)) {
       sums[around].handed_out += told.allocated + told.preempting;
-      sums[around].kept += std::min(share.before, std::max(share.used, share.deserved));
+      sums[around].kept += std::max(std::min(share.before, std::max(share.used, share.deserved)),
+                                    share.stays() + share.governed);
       sums[around].held += std::max(told.allocated, told.used);
     }
   }
@@ -295,7 +297,7 @@ void QueueAskJudge::judge_order() {
 
 void QueueAskJudge::judge_ask(std::size_t queue) {
   bool must = false;
-  bool may = false;
+  bool may = !queues_.exact;  // What strict budgets keep decides how much of a promise is cut.
   for (std::size_t column = 0; column < columns(); ++column) {
     const NaiveShare& each = share(queue, column);
     const std::int64_t claim = each.deserved - each.kept;
@@ -339,10 +341,10 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
-    const std::int64_t claim = each.deserved - share(queue, column).kept;
+    const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
-    open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
-    rounding = rounding || (claim > 0 && unmet > 0);
+    open = open || (claims && unmet > queues_.tolerance(queue, column));
+    rounding = rounding || (claims && unmet > 0);
     const bool over = each.used - each.leaving - freed[column] > each.allocated;
     stuck = stuck || (over && share(queue, column).over_before() > 0);
     gave_in_vain = gave_in_vain || over;

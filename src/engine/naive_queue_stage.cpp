@@ -210,6 +210,7 @@ class Stage {
     }
     find_limits();
     give_back();
+    allocate_what_stays();
     cut_promises();
     for (const std::size_t at : leaves_) share(at).kept = share(at).allocated;
     find_room();
@@ -282,6 +283,16 @@ class Stage {
     }
   }
 
+  /// Of what is used, the part that nobody can be made to free.
+  void allocate_what_stays() {
+    for (const std::size_t at : leaves_) {
+      NaiveShare& each = share(at);
+      const std::int64_t more = std::max<std::int64_t>(0, each.stays() - each.allocated);
+      each.allocated += more;
+      move("", name(at), more, true);
+    }
+  }
+
   /// Where more is allocated than there is or may be, what nobody uses is no promise.
   void cut_promises() {
     for (const std::size_t at : leaves_) add(at, share(at).allocated);
@@ -346,8 +357,7 @@ class Stage {
       const std::int64_t most = std::min(each.used, each.allocated) - each.deserved;
       if (most <= queues_.tolerance(at, column_) || !queues_.queues[at].reclaimable) continue;
       // Down to what stays when everybody has left who is leaving or may be made to.
-      const std::int64_t stays = each.used - each.leaving - each.movable;
-      const std::int64_t can = std::min(most, each.allocated - stays);
+      const std::int64_t can = std::min(most, each.allocated - each.stays());
       if (can <= 0) continue;
       givers_.push_back({.queue = at, .most = can});
       giveable_ += can;

@@ -190,15 +190,18 @@ void NaiveQueues::find_candidates(Time now) {
       return !rules.protection(each).empty() || !pinned_to(cluster_, each).empty();
     });
     if (stays) continue;
-    for (const PodIndex each : together) {
-      const bool governed = strict && std::ranges::any_of(budgets, [&](const auto* budget) {
+    const bool governed = strict && std::ranges::any_of(together, [&](PodIndex each) {
+                            return std::ranges::any_of(budgets, [&](const auto* budget) {
                               return rules.governed(each, *budget);
                             });
-      exact = exact && !governed;
+                          });
+    exact = exact && !governed;
+    for (const PodIndex each : together) {
       const std::vector<std::int64_t> row = requests(each);
       for (std::size_t column = 0; column < row.size(); ++column) {
         NaiveShare& share = queues[queue].shares[column];
         share.movable = saturated_add(share.movable, row[column]);
+        if (governed) share.governed = saturated_add(share.governed, row[column]);
       }
     }
     candidates.push_back({.queue = queue, .pods = std::move(together)});

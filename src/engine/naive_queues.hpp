@@ -53,10 +53,13 @@ struct NaiveShare {
   std::int64_t pending = 0;
   std::int64_t recorded = 0;  ///< Preempting as the cycle found it.
   std::int64_t preempting = 0;
-  std::int64_t movable = 0;  ///< Held by pods that may be made to leave.
+  std::int64_t movable = 0;   ///< Held by pods that may be made to leave.
+  std::int64_t governed = 0;  ///< Of these, what strict budgets may keep.
   bool rounded = false;
 
   std::int64_t demand() const { return used + pending; }
+  /// What is still used when everybody has left who is leaving or may be made to.
+  std::int64_t stays() const { return used - leaving - movable; }
   /// What must leave; not positive: nothing.
   std::int64_t need() const { return used - leaving - allocated; }
   std::int64_t over_before() const { return used - leaving - before; }

@@ -208,6 +208,14 @@ std::string QueuePlan::stuck_text(QueueRow row) const {
   return amounts_text(amounts);
 }
 
+std::string QueuePlan::conceded_text(QueueRow row) const {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    amounts[column] = table_.at(row, column).conceded;
+  }
+  return amounts_text(amounts);
+}
+
 std::string QueuePlan::reason_of(QueueRow row) const {
   const Claim& claim = claims_[row.value];
   std::vector<std::string> parts;
@@ -215,6 +223,9 @@ std::string QueuePlan::reason_of(QueueRow row) const {
     std::vector<std::int64_t> amounts(table_.resources());
     for (const QueueMove* const move : claim.moves) {
       if (move->at_once == at_once) amounts[move->column] += move->amount;
+    }
+    for (std::size_t column = 0; at_once && column < amounts.size(); ++column) {
+      amounts[column] -= table_.at(row, column).conceded;
     }
     const std::string amounts_moved = amounts_text(amounts);
     if (!amounts_moved.empty()) parts.push_back(fmt::format("{} {}", amounts_moved, text));
@@ -227,6 +238,10 @@ std::string QueuePlan::reason_of(QueueRow row) const {
   const bool overuse =
       std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
   if (overuse) parts.emplace_back("it uses more than it may, so pods of its own leave");
+  if (const std::string conceded = conceded_text(row); !conceded.empty()) {
+    parts.push_back(
+        fmt::format("it keeps {} more than it might use: pods that stay hold it", conceded));
+  }
   if (const std::string stuck = stuck_text(row); !stuck.empty()) {
     parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
   }

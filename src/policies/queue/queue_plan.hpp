@@ -46,6 +46,7 @@ class QueuePlan {
   std::string amounts_text(std::span<const std::int64_t> amounts) const;
   std::string unmet_text(QueueRow row) const;
   std::string stuck_text(QueueRow row) const;
+  std::string conceded_text(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;
   std::string lost_on(const Loss& loss) const;
   std::string resource(std::size_t column) const;

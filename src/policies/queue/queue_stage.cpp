@@ -28,6 +28,7 @@ class RoomMover {
   const QueueNumbers& of(QueueRow row) const { return table_.at(row, column_); }
 
   void give_back_unused();
+  void allocate_what_stays();
   void cut_promises();
   void cut_promises(QueueCaps::Cap cap);
   void count_room();
@@ -92,6 +93,7 @@ int compare_ratio(std::int64_t a, std::int64_t a_whole, std::int64_t b, std::int
 
 void RoomMover::run() {
   give_back_unused();
+  allocate_what_stays();
   cut_promises();
   count_room();
   list_receivers();
@@ -114,6 +116,18 @@ void RoomMover::give_back_unused() {
     if (numbers.allocated <= kept) continue;
     given_back_.push_back({.row = row, .amount = numbers.allocated - kept});
     numbers.allocated = kept;
+  }
+}
+
+/// What nobody can be made to free is allocated in fact; promised to others, it would never come.
+void RoomMover::allocate_what_stays() {
+  for (const QueueRow row : table_.leaves()) {
+    QueueNumbers& numbers = of(row);
+    const std::int64_t stays = saturated_sub(numbers.staying(), candidates_.freeable(row, column_));
+    if (stays <= numbers.allocated) continue;
+    numbers.conceded = stays - numbers.allocated;
+    numbers.allocated = stays;
+    moves_.push_back({.column = column_, .from = {}, .to = row, .amount = numbers.conceded});
   }
 }
 

@@ -6,11 +6,13 @@
 // with numbers of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/checked_math.hpp"
 #include "engine/victims.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
@@ -43,10 +45,13 @@ struct QueueNumbers {
   std::int64_t deserved = 0;
   bool rounded = false;   ///< What it deserves exactly lies between two units.
   std::int64_t kept = 0;  ///< Allocated, without what it gave back or nobody can promise any more.
+  std::int64_t conceded = 0;  ///< Used beyond that by pods that cannot leave; allocated at once.
   std::int64_t allocated = 0;
   std::int64_t preempting = 0;
 
   std::int64_t staying() const { return used - leaving; }
+  /// What may run once others have left: beyond its share a queue keeps only what its pods hold.
+  std::int64_t lasting() const { return saturated_add(std::min(allocated, deserved), preempting); }
 };
 
 class QueueTable {
