@@ -224,9 +224,14 @@ class QueueAskJudge {
         if (is_new && from != NaiveQueues::none) lost_[from].push_back(victim.pod);
       }
     }
+    for (const NaiveCandidate& each : queues_.candidates) {
+      const bool stays = !victims_.contains(each.pods.front()) && !governed(each);
+      if (stays) others_.insert(each.queue);
+    }
     for (const PlanQueueMove& move : hearing.plan.queue_moves) {
       // At once too: what the receiver's own pods hold already may be paid for by others' pods.
-      if (!move.at_once || !move.to.empty()) taken_.emplace(move.from, move.resource, move.to);
+      if (move.at_once && move.to.empty()) continue;
+      taken_[{move.from, move.resource, move.to}] += move.amount;
     }
   }
 
@@ -238,6 +243,7 @@ class QueueAskJudge {
       judge_losses(at);
     }
     for (const auto& [pod, ask] : victims_) judge_cause(pod, *ask);
+    for (const auto& [name, ask] : asks_) judge_served(*ask);
   }
 
  private:
@@ -265,6 +271,9 @@ class QueueAskJudge {
   void judge_losses(std::size_t queue);
   void judge_enough(std::size_t queue, const Row& needed, const Row& freed);
   void judge_cause(PodIndex pod, const HeardAsk& ask);
+  void judge_alternative(std::size_t queue, const HeardVictim& victim, const HeardAsk& ask);
+  void judge_served(const HeardAsk& ask);
+  std::int64_t served(std::size_t from, std::size_t column, const HeardAsk& ask) const;
   bool governed(const NaiveCandidate& candidate) const;
   Row sum(const std::vector<PodIndex>& pods) const;
 
@@ -276,7 +285,8 @@ class QueueAskJudge {
   std::map<PodIndex, const HeardAsk*> victims_;        ///< Of queues.
   std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
   /// Giver, resource and receiver of what moves later, or from hand to hand.
-  std::set<std::tuple<std::string, std::string, std::string>> taken_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> taken_;
+  std::set<std::size_t> others_;  ///< Queues of which somebody stays who might leave.
 };
 
 /// Queues come before everybody else, by name.
@@ -464,6 +474,63 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   hearing_.breaches.add(
       9, ask.text,
       fmt::format("victim {} of queue {} makes no room for it", cluster_.pod_key(pod), loser));
+}
+
+/// "Only candidate" is said of nobody beside whom others might leave.
+void QueueAskJudge::judge_alternative(std::size_t queue, const HeardVictim& victim,
+                                      const HeardAsk& ask) {
+  if (victim.entry->cause_key != "only candidate" || !others_.contains(queue)) return;
+  hearing_.breaches.add(9, ask.text,
+                        fmt::format("{} is not the only one who may leave", victim.text));
+}
+
+/// At most so much of it is taken from the queue for the one who asks.
+std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
+                                   const HeardAsk& ask) const {
+  const std::string& loser = queues_.queues[from].name;
+  const bool own = loser == ask.entry->name;
+  std::int64_t amount = own ? std::max<std::int64_t>(0, share(from, column).over_before()) : 0;
+  for (const std::string& to : {ask.entry->name, std::string{}}) {
+    const auto at = taken_.find({loser, std::string(resource(column)), to});
+    if (at != taken_.end()) amount += at->second;
+  }
+  return amount;
+}
+
+/// Who leaves a queue is told for those who are not served by others already: of the ones told
+/// under an ask, some one (the last that was told) makes a difference to it. Where several
+/// resources are taken from a queue, what serves whom is open.
+void QueueAskJudge::judge_served(const HeardAsk& ask) {
+  std::map<std::size_t, std::set<PodIndex>> told_here;
+  for (const HeardVictim& victim : ask.victims) {
+    const std::size_t from = queues_.queue_of(victim.pod);
+    if (from == NaiveQueues::none) continue;
+    told_here[from].insert(victim.pod);
+    judge_alternative(from, victim, ask);
+  }
+  for (const auto& [from, pods] : told_here) {
+    const Row freed = sum({pods.begin(), pods.end()});
+    Row wanted(columns());
+    std::size_t taken = 0;
+    for (std::size_t column = 0; column < columns(); ++column) {
+      wanted[column] = served(from, column, ask);
+      const bool lost = share(from, column).over_before() > 0 ||
+                        told(from, column).allocated < told(from, column).allocated_before;
+      taken += lost ? 1 : 0;
+    }
+    if (taken > 1) continue;
+    const bool matters = std::ranges::any_of(pods, [&](PodIndex pod) {
+      const Row row = sum(rules_.leaves_with(pod));
+      for (std::size_t column = 0; column < columns(); ++column) {
+        if (row[column] > 0 && freed[column] - row[column] < wanted[column]) return true;
+      }
+      return false;
+    });
+    if (matters) continue;
+    hearing_.breaches.add(9, ask.text,
+                          fmt::format("more leaves queue {} in its name than it takes from there",
+                                      queues_.queues[from].name));
+  }
 }
 
 }  // namespace

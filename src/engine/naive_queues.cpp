@@ -111,8 +111,14 @@ std::size_t NaiveQueues::queue_of(PodIndex pod) const {
   return stated.value < by_name_.size() ? by_name_[stated.value] : none;
 }
 
+bool NaiveQueues::is_lost(PodIndex pod) const {
+  const NodeIndex node = cluster_.pods().node[pod];
+  return node.exists() && !cluster_.nodes().flags[node].exists;
+}
+
 std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
   std::vector<std::int64_t> row(resources.size());
+  if (is_lost(pod)) return row;
   for (const ResourceAmount& each : cluster_.requests(cluster_.pods().requests[pod])) {
     const auto at = std::ranges::find(resources, each.resource);
     if (at != resources.end()) row[static_cast<std::size_t>(at - resources.begin())] = each.amount;
@@ -179,6 +185,7 @@ void NaiveQueues::find_candidates(Time now) {
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists || !pods.node[pod].exists() || seen[pod]) continue;
+    if (is_lost(pod)) continue;
     const std::size_t queue = queue_of(pod);
     if (queue == none || rules.leaving(pod)) continue;
     std::vector<PodIndex> together;

@@ -92,7 +92,9 @@ struct NaiveQueues {
   bool on() const { return !queues.empty(); }
   std::size_t find(std::string_view name) const;
   std::size_t queue_of(PodIndex pod) const;
-  /// What the pod asks for of each divided resource.
+  /// Bound to a node that is not there.
+  bool is_lost(PodIndex pod) const;
+  /// What the pod asks for of each divided resource; nothing if it is lost.
   std::vector<std::int64_t> requests(PodIndex pod) const;
   /// How much of a difference counts as rounding.
   std::int64_t tolerance(std::size_t queue, std::size_t column) const;

@@ -85,6 +85,7 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
+    if (table_.is_nowhere(pod)) continue;
     const UnitIndex index = pods.unit[pod];
     const QueueRow row = table_.row_of(index);
     if (marked[row.value] == 0 || cycle_.rules.priority_of(pod) >= priority_below) continue;
@@ -130,6 +131,7 @@ void QueueCandidates::add(QueueRow row, UnitIndex unit, std::span<const PodIndex
 void QueueCandidates::add_amounts(const QueueCandidate& candidate,
                                   std::span<std::int64_t> sums) const {
   for (const PodIndex pod : pods_of(candidate)) {
+    if (table_.is_nowhere(pod)) continue;
     for (const ResourceAmount& item :
          cycle_.cluster.requests(cycle_.cluster.pods().requests[pod])) {
       const std::size_t column = table_.column(item.resource);

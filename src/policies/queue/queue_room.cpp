@@ -19,7 +19,8 @@ QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
   }
 }
 
-void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex /*node*/, int delta) {
+void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
+  if (!cluster_.nodes().flags[node].exists) return;
   const std::size_t begin = table_.row_of(pod).value * table_.resources();
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     const std::size_t column = table_.column(item.resource);

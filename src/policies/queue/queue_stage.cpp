@@ -298,8 +298,12 @@ void RoomMover::keep(QueueRow receiver, const std::vector<Take>& takes) {
     const QueueRow from = givers_[item.giver].row;
     of(from).allocated -= item.amount;
     if (item.lost) {
-      moves_.push_back(
-          {.column = column_, .from = from, .to = {}, .amount = item.amount, .at_once = false});
+      moves_.push_back({.column = column_,
+                        .from = from,
+                        .to = {},
+                        .amount = item.amount,
+                        .at_once = false,
+                        .served = receiver});
       continue;
     }
     taken_[receiver.value].sum += item.amount;
@@ -323,6 +327,7 @@ void RoomMover::settle() {
       part.amount -= piece;
       held -= piece;
       give(row, part.row, piece, true);
+      if (piece > 0) moves_.back().served = row;
     }
   }
   for (const QueueRow row : receivers_) {
@@ -331,7 +336,10 @@ void RoomMover::settle() {
     caps_.add_now(row, now);
     give_now(row, now);
     give(row, {}, taken.room - now, false);
-    for (const Part& part : taken.given) give(row, part.row, part.amount, false);
+    for (const Part& part : taken.given) {
+      give(row, part.row, part.amount, false);
+      if (part.amount > 0) moves_.back().served = row;
+    }
   }
 }
 

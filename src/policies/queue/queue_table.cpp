@@ -148,7 +148,7 @@ void QueueTable::count_pods(const VictimRules& rules) {
     const PodIndex pod{slot};
     const bool bound = pods.node[pod].exists();
     if (!is_pod(pod) || (!bound && pods.deletion[pod] != no_time)) continue;
-    if (!bound && !can_ever_run(pod, largest)) continue;
+    if (bound ? is_nowhere(pod) : !can_ever_run(pod, largest)) continue;
     const QueueRow row = row_of(pod);
     const bool leaves = bound && rules.credited(pod);
     for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {

@@ -84,6 +84,11 @@ class QueueTable {
     return row_of_queue_[cluster_.units()[unit].queue.value];
   }
   QueueRow row_of(PodIndex pod) const { return row_of(cluster_.pods().unit[pod]); }
+  /// Bound to a node that is not there: it uses nothing of what is divided, and frees nothing.
+  bool is_nowhere(PodIndex pod) const {
+    const NodeIndex node = cluster_.pods().node[pod];
+    return node.exists() && !cluster_.nodes().flags[node].exists;
+  }
 
  private:
   bool is_pod(PodIndex pod) const {
