@@ -27,6 +27,7 @@ NaiveQueues::NaiveQueues(const Cluster& cluster, const Configuration& configurat
   count_pods(now);
   find_candidates(now);
   divide_naively(*this, cluster, configuration);
+  recall_default();
   run_stage_naively(*this, configuration, cluster);
 }
 
@@ -172,6 +173,33 @@ void NaiveQueues::count_pods(Time now) {
       share.before = amount_in(object->second.allocated, name, share.used);
       share.recorded = amount_in(object->second.preempting, name, 0);
     }
+  }
+}
+
+/// Nobody wrote down what a queue without an object gave: of what leaves it, down to its share,
+/// what others were promised and nothing else is there for.
+void NaiveQueues::recall_default() {
+  const auto home = std::ranges::find_if(queues, [this](const NaiveQueue& queue) {
+    return !cluster_.own<Queue>().contains({"", queue.name});
+  });
+  if (home == queues.end()) return;
+  for (std::size_t column = 0; column < resources.size(); ++column) {
+    std::int64_t left = totals[column];
+    std::int64_t promises = 0;
+    bool at_stake = false;  // Somebody counts on more than he uses.
+    for (const NaiveQueue& queue : queues) {
+      if (!queue.leaf) continue;
+      const NaiveShare& share = queue.shares[column];
+      const std::int64_t kept = std::min(share.before, std::max(share.used, share.deserved));
+      const std::int64_t promised = std::min(share.recorded, share.deserved - kept);
+      promises = saturated_add(promises, std::max<std::int64_t>(0, promised));
+      left = saturated_sub(left, kept);
+      at_stake = at_stake || kept > share.used || promised > 0;
+    }
+    NaiveShare& own = home->shares[column];
+    const std::int64_t beyond = std::max<std::int64_t>(0, own.used - own.deserved);
+    const std::int64_t uncovered = at_stake ? saturated_sub(promises, left) : 0;
+    own.before -= std::clamp<std::int64_t>(uncovered, 0, std::min(own.leaving, beyond));
   }
 }
 

@@ -112,6 +112,7 @@ struct NaiveQueues {
   bool fits_some_node(PodIndex pod) const;
   void count_pods(Time now);
   void find_candidates(Time now);
+  void recall_default();
   std::string_view queue_name(PodIndex pod) const;
 
   const Cluster& cluster_;

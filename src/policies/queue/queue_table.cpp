@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked_math.hpp"
+#include "base/wide.hpp"
 #include "policies/queue/division.hpp"
 
 namespace makeway {
@@ -20,8 +21,9 @@ QueueTable::QueueTable(const Cluster& cluster, const Configuration& configuratio
   list_resources();
   numbers_.resize(entries_.size() * resources_.size());
   count_pods(rules);
-  read_status();
   divide_all(configuration.queue.division);
+  read_status();
+  recall_gifts();
 }
 
 bool QueueTable::in_devices(std::size_t column) const {
@@ -173,6 +175,34 @@ void QueueTable::read_status() {
       numbers.promised_before = queue == nullptr ? 0 : stated(queue->preempting, name, 0);
       numbers.allocated = numbers.allocated_before;
     }
+  }
+}
+
+/// The default queue without an object has no status. What is leaving it beyond its share counts as
+/// given, as far as that is missing for what others were promised or do not use yet.
+void QueueTable::recall_gifts() {
+  const auto home = std::ranges::find(entries_, nullptr, &QueueEntry::object);
+  if (home == entries_.end()) return;
+  const QueueRow row{static_cast<std::uint32_t>(home - entries_.begin())};
+  for (std::size_t column = 0; column < resources_.size(); ++column) {
+    Wide above = -Wide{totals_[column]};
+    Wide promised = 0;
+    bool any_unused = false;
+    for (const QueueRow leaf : leaves_) {
+      const QueueNumbers& numbers = at(leaf, column);
+      const std::int64_t kept =
+          std::min(numbers.allocated, std::max(numbers.used, numbers.deserved));
+      const std::int64_t lacks = std::max<std::int64_t>(0, numbers.deserved - kept);
+      above += kept;
+      promised += std::min(numbers.promised_before, lacks);
+      any_unused = any_unused || kept > numbers.used;
+    }
+    QueueNumbers& own = at(row, column);
+    const std::int64_t most = std::min(own.leaving, own.used - own.deserved);
+    const Wide given = std::min<Wide>(most, above + promised);
+    if (given <= 0 || (promised == 0 && !any_unused)) continue;
+    own.allocated -= static_cast<std::int64_t>(given);
+    own.allocated_before = own.allocated;
   }
 }
 

@@ -105,6 +105,7 @@ class QueueTable {
   bool can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const;
   void count_pods(const VictimRules& rules);
   void read_status();
+  void recall_gifts();
   void divide_all(Division division);
   struct Bounds {
     std::int64_t floor = 0;
