@@ -88,7 +88,7 @@ std::string from_text(const PlanQueueMove& move) {
 
 std::string to_text(const PlanQueueMove& move) {
   if (!move.to.empty()) return move.to;
-  return std::string(move.at_once ? nobody : "what is promised already");
+  return std::string(move.at_once ? nobody : "nobody: too much is allocated");
 }
 
 class QueuesText {

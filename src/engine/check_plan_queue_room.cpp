@@ -100,7 +100,10 @@ bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pod
   for (std::size_t column = 0; column < wanted.size(); ++column) {
     const std::int64_t used =
         saturated_add(row.used_after[column] - freed[column] + held[column], wanted[column]);
-    const std::int64_t most = saturated_add(row.allocated[column], row.coming[column]);
+    // Beyond its share the queue keeps only what its pods hold, and who is away holds nothing.
+    const std::int64_t kept =
+        std::min(row.allocated[column], queues_.queues[queue].shares[column].deserved);
+    const std::int64_t most = saturated_add(kept, row.coming[column]);
     if (wanted[column] > 0 && used > most) return false;
   }
   return true;

@@ -4,7 +4,7 @@
 // With queues on, a pod or group of section 2 needs room in its queue beside room on nodes:
 //   now:   used, and what asks before it bind, and its request are within what is allocated;
 //   after: the same without pods that are leaving and victims, with whom asks before it nominate,
-//          within what is allocated and what is still to come (preempting).
+//          within what is allocated and deserved, and what is still to come (preempting).
 // Only resources that it asks for count. Pinned pods use, and are not held to it (section 5).
 #pragma once
 

@@ -50,7 +50,14 @@ class TableJudge {
   bool names_agree();
   void judge_queue(const NaiveQueue& queue, const PlanQueue& told);
   void judge_share(const NaiveQueue& queue, const NaiveShare& share, const PlanQueueShare& told);
+  /// Over leaves.
+  struct Sums {
+    std::int64_t handed_out = 0;
+    std::int64_t kept = 0;
+    std::int64_t held = 0;
+  };
   void judge_sums(std::size_t column);
+  std::vector<std::size_t> around_of(std::size_t leaf) const;
   void judge_moves();
   void judge_balance();
 
@@ -95,39 +102,59 @@ void TableJudge::judge_share(const NaiveQueue& queue, const NaiveShare& share,
   compare(3, "preempting", told.preempting, share.preempting);
 }
 
-/// Nothing is handed out twice, and nobody leaves for what lies idle. What nodes that went away
-/// leave behind may be more than there is; it does not grow.
+/// Nothing is handed out twice, nothing beyond a limit, and nobody leaves for what lies idle. What
+/// nodes that went away or a lower limit leave behind may be too much; it does not grow, but for
+/// what pods hold that stay.
 void TableJudge::judge_sums(std::size_t column) {
-  std::int64_t handed_out = 0;
-  std::int64_t kept = 0;
-  std::int64_t held = 0;
-  std::int64_t coming = 0;
+  std::map<std::size_t, Sums> sums;  // By queue; of the whole cluster: none.
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
     const NaiveQueue& queue = queues_.queues[at];
     if (!queue.leaf) continue;
     const auto& shares = hearing_.plan.queues[at].shares;
     if (shares.size() <= column) return;
     const PlanQueueShare& told = shares[column];
-    const std::int64_t stays =
-        std::min(queue.shares[column].before,
-                 std::max(queue.shares[column].used, queue.shares[column].deserved));
-    handed_out += told.allocated + told.preempting;
-    kept += stays;
-    held += std::max(told.allocated, told.used);
-    coming += told.preempting;
     if (told.allocated < 0 || told.preempting < 0) report(8, queue, "it has less than nothing");
+    const NaiveShare& share = queue.shares[column];
+    for (const std::size_t around : around_of(at)) {
+      sums[around].handed_out += told.allocated + told.preempting;
+      sums[around].kept += std::max(std::min(share.before, std::max(share.used, share.deserved)),
+                                    share.stays() + share.governed);
+      sums[around].held += std::max(told.allocated, told.used);
+    }
   }
-  const std::int64_t total = queues_.totals[column];
-  if (handed_out > std::max(total, kept)) {
-    hearing_.breaches.add(8, "",
+  const auto limit_of = [&](std::size_t at) {
+    return at == NaiveQueues::none ? queues_.totals[column]
+                                   : queues_.queues[at].shares[column].limit;
+  };
+  for (const auto& [at, sum] : sums) {
+    if (sum.handed_out <= std::max(limit_of(at), sum.kept)) continue;
+    hearing_.breaches.add(8, at == NaiveQueues::none ? "" : text_of(queues_.queues[at]),
                           fmt::format("{} {} is allocated or preempting, and there is {}",
-                                      handed_out, resource(column), total));
+                                      sum.handed_out, resource(column), limit_of(at)));
   }
-  if (coming > 0 && held < total) {
-    hearing_.breaches.add(1, "",
-                          fmt::format("queues wait for {} {}, and {} of it is unused", coming,
-                                      resource(column), total - held));
+  for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+    const std::int64_t coming = hearing_.plan.queues[at].shares[column].preempting;
+    if (!queues_.queues[at].leaf || coming <= 0) continue;
+    std::int64_t unused = NaiveClaimant::no_cap;
+    for (const std::size_t around : around_of(at)) {
+      unused = std::min(unused, limit_of(around) - sums[around].held);
+    }
+    if (unused <= 0) continue;
+    report(1, queues_.queues[at],
+           fmt::format("it waits for {} {}, and {} of it is unused", coming, resource(column),
+                       unused));
   }
+}
+
+/// The queues above a leaf, and the cluster.
+std::vector<std::size_t> TableJudge::around_of(std::size_t leaf) const {
+  std::vector<std::size_t> around{NaiveQueues::none};
+  std::size_t at = leaf;
+  while (!queues_.queues[at].parent.empty()) {
+    at = queues_.find(queues_.queues[at].parent);
+    around.push_back(at);
+  }
+  return around;
 }
 
 void TableJudge::judge_moves() {
@@ -197,9 +224,14 @@ class QueueAskJudge {
         if (is_new && from != NaiveQueues::none) lost_[from].push_back(victim.pod);
       }
     }
+    for (const NaiveCandidate& each : queues_.candidates) {
+      const bool stays = !victims_.contains(each.pods.front()) && !governed(each);
+      if (stays) others_.insert(each.queue);
+    }
     for (const PlanQueueMove& move : hearing.plan.queue_moves) {
       // At once too: what the receiver's own pods hold already may be paid for by others' pods.
-      if (!move.at_once || !move.to.empty()) taken_.emplace(move.from, move.resource, move.to);
+      if (move.at_once && move.to.empty()) continue;
+      taken_[{move.from, move.resource, move.to}] += move.amount;
     }
   }
 
@@ -211,6 +243,7 @@ class QueueAskJudge {
       judge_losses(at);
     }
     for (const auto& [pod, ask] : victims_) judge_cause(pod, *ask);
+    for (const auto& [name, ask] : asks_) judge_served(*ask);
   }
 
  private:
@@ -238,6 +271,9 @@ class QueueAskJudge {
   void judge_losses(std::size_t queue);
   void judge_enough(std::size_t queue, const Row& needed, const Row& freed);
   void judge_cause(PodIndex pod, const HeardAsk& ask);
+  void judge_alternative(std::size_t queue, const HeardVictim& victim, const HeardAsk& ask);
+  void judge_served(const HeardAsk& ask);
+  std::int64_t served(std::size_t from, std::size_t column, const HeardAsk& ask) const;
   bool governed(const NaiveCandidate& candidate) const;
   Row sum(const std::vector<PodIndex>& pods) const;
 
@@ -249,7 +285,8 @@ class QueueAskJudge {
   std::map<PodIndex, const HeardAsk*> victims_;        ///< Of queues.
   std::map<std::size_t, std::vector<PodIndex>> lost_;  ///< The same by the queue that they are of.
   /// Giver, resource and receiver of what moves later, or from hand to hand.
-  std::set<std::tuple<std::string, std::string, std::string>> taken_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> taken_;
+  std::set<std::size_t> others_;  ///< Queues of which somebody stays who might leave.
 };
 
 /// Queues come before everybody else, by name.
@@ -270,7 +307,7 @@ void QueueAskJudge::judge_order() {
 
 void QueueAskJudge::judge_ask(std::size_t queue) {
   bool must = false;
-  bool may = false;
+  bool may = !queues_.exact;  // What strict budgets keep decides how much of a promise is cut.
   for (std::size_t column = 0; column < columns(); ++column) {
     const NaiveShare& each = share(queue, column);
     const std::int64_t claim = each.deserved - each.kept;
@@ -314,10 +351,10 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
-    const std::int64_t claim = each.deserved - share(queue, column).kept;
+    const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
-    open = open || (claim > 0 && unmet > queues_.tolerance(queue, column));
-    rounding = rounding || (claim > 0 && unmet > 0);
+    open = open || (claims && unmet > queues_.tolerance(queue, column));
+    rounding = rounding || (claims && unmet > 0);
     const bool over = each.used - each.leaving - freed[column] > each.allocated;
     stuck = stuck || (over && share(queue, column).over_before() > 0);
     gave_in_vain = gave_in_vain || over;
@@ -437,6 +474,63 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   hearing_.breaches.add(
       9, ask.text,
       fmt::format("victim {} of queue {} makes no room for it", cluster_.pod_key(pod), loser));
+}
+
+/// "Only candidate" is said of nobody beside whom others might leave.
+void QueueAskJudge::judge_alternative(std::size_t queue, const HeardVictim& victim,
+                                      const HeardAsk& ask) {
+  if (victim.entry->cause_key != "only candidate" || !others_.contains(queue)) return;
+  hearing_.breaches.add(9, ask.text,
+                        fmt::format("{} is not the only one who may leave", victim.text));
+}
+
+/// At most so much of it is taken from the queue for the one who asks.
+std::int64_t QueueAskJudge::served(std::size_t from, std::size_t column,
+                                   const HeardAsk& ask) const {
+  const std::string& loser = queues_.queues[from].name;
+  const bool own = loser == ask.entry->name;
+  std::int64_t amount = own ? std::max<std::int64_t>(0, share(from, column).over_before()) : 0;
+  for (const std::string& to : {ask.entry->name, std::string{}}) {
+    const auto at = taken_.find({loser, std::string(resource(column)), to});
+    if (at != taken_.end()) amount += at->second;
+  }
+  return amount;
+}
+
+/// Who leaves a queue is told for those who are not served by others already: of the ones told
+/// under an ask, some one (the last that was told) makes a difference to it. Where several
+/// resources are taken from a queue, what serves whom is open.
+void QueueAskJudge::judge_served(const HeardAsk& ask) {
+  std::map<std::size_t, std::set<PodIndex>> told_here;
+  for (const HeardVictim& victim : ask.victims) {
+    const std::size_t from = queues_.queue_of(victim.pod);
+    if (from == NaiveQueues::none) continue;
+    told_here[from].insert(victim.pod);
+    judge_alternative(from, victim, ask);
+  }
+  for (const auto& [from, pods] : told_here) {
+    const Row freed = sum({pods.begin(), pods.end()});
+    Row wanted(columns());
+    std::size_t taken = 0;
+    for (std::size_t column = 0; column < columns(); ++column) {
+      wanted[column] = served(from, column, ask);
+      const bool lost = share(from, column).over_before() > 0 ||
+                        told(from, column).allocated < told(from, column).allocated_before;
+      taken += lost ? 1 : 0;
+    }
+    if (taken > 1) continue;
+    const bool matters = std::ranges::any_of(pods, [&](PodIndex pod) {
+      const Row row = sum(rules_.leaves_with(pod));
+      for (std::size_t column = 0; column < columns(); ++column) {
+        if (row[column] > 0 && freed[column] - row[column] < wanted[column]) return true;
+      }
+      return false;
+    });
+    if (matters) continue;
+    hearing_.breaches.add(9, ask.text,
+                          fmt::format("more leaves queue {} in its name than it takes from there",
+                                      queues_.queues[from].name));
+  }
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ struct QueueScene : Scene {
     for (const char* const each : victims) {
       entry.victims.push_back(victim(each, ""));
       entry.victims.back().cause_for = "Queue " + name;
+      entry.victims.back().cause_key = "priority: 1 against 2";
       plan.actions.push_back({.type = ActionType::evict,
                               .namespace_name = "default",
                               .name = each,
@@ -87,6 +88,20 @@ QueueScene third_queue() {
   scene.moves("q1", "q3", 1000, false);
   scene.moves("q2", "q3", 1000, false);
   scene.queue_asks("q3", Outcome::preempts, {"a3", "b3"});
+  return scene;
+}
+
+/// Two queues come, and each takes 1 of the 3 cores that the first one has.
+QueueScene two_claims() {
+  QueueScene scene(node("n1", 3000), queue("q1", 1, 3000), queue("q2", 1, 0), queue("q3", 1, 0),
+                   in_queue(pod("a1", "n1", 1, 1000), "q1"),
+                   in_queue(pod("a2", "n1", 2, 1000), "q1"),
+                   in_queue(pod("a3", "n1", 3, 1000), "q1"));
+  scene.table("q1", 1, cpu(1000, 3000, 1000, 3000));
+  scene.table("q2", 1, cpu(1000, 0, 0, 0, 1000));
+  scene.table("q3", 1, cpu(1000, 0, 0, 0, 1000));
+  scene.moves("q1", "q2", 1000, false);
+  scene.moves("q1", "q3", 1000, false);
   return scene;
 }
 
@@ -123,6 +138,20 @@ TEST(CheckPlanQueues, TheSeedsTables) {
   const QueueScene scene = third_queue();
   EXPECT_EQ(scene.laws(), Laws{});
   for (const LawBreach& breach : scene.breaches()) ADD_FAILURE() << breach.text;
+}
+
+TEST(CheckPlanQueues, VictimsAreToldForTheClaimThatTheyServe) {
+  QueueScene scene = two_claims();
+  scene.queue_asks("q2", Outcome::preempts, {"a1"});
+  scene.queue_asks("q3", Outcome::preempts, {"a2"});
+  EXPECT_EQ(scene.laws(), Laws{});
+  scene.plan.asks.back().victims.back().cause_key = "only candidate";  // a3 may leave, too.
+  EXPECT_EQ(scene.laws(), Laws{9});
+
+  QueueScene first_takes_all = two_claims();
+  first_takes_all.queue_asks("q2", Outcome::preempts, {"a1", "a2"});
+  first_takes_all.queue_asks("q3", Outcome::waits, {});
+  EXPECT_EQ(first_takes_all.laws(), Laws{9});
 }
 
 TEST(CheckPlanQueues, QueuesThatAreNotReadAreNotTold) {  // law 9
@@ -175,7 +204,7 @@ TEST(CheckPlanQueues, NobodyLeavesInVain) {  // law 4
   scene.plan.asks.clear();
   scene.plan.actions.clear();
   scene.queue_asks("q3", Outcome::preempts, {"b2", "a3", "b3"});
-  EXPECT_EQ(scene.laws(), Laws{4});
+  EXPECT_EQ(scene.laws(), (Laws{4, 9}));  // Nor is it q3 for whom b2 leaves.
   // A larger one instead of the one that is enough: not best, but irreducible.
   scene.plan.asks.clear();
   scene.plan.actions.clear();

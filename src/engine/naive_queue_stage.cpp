@@ -123,7 +123,7 @@ class Tree {
       if (queues_.queues[at].parent.empty()) roots.push_back(at);
     }
     for (const std::size_t root : roots) find_bounds(root);
-    divide(queues_.totals[column_], roots);
+    divide(queues_.totals[column_], roots, 0);
   }
 
  private:
@@ -139,6 +139,7 @@ class Tree {
     const bool known = object != cluster_.own<Queue>().end();
     const std::int64_t limit =
         known ? stated(object->second.limit, NaiveClaimant::no_cap) : NaiveClaimant::no_cap;
+    queues_.queues[at].shares[column_].limit = limit;
     Wide floor = known ? stated(object->second.guarantee, 0) : 0;
     Wide cap = NaiveClaimant::no_cap;
     if (!queue.leaf) {
@@ -163,16 +164,23 @@ class Tree {
                       .cap = static_cast<std::int64_t>(std::min<Wide>(cap, NaiveClaimant::no_cap))};
   }
 
-  void divide(std::int64_t total, const std::vector<std::size_t>& among) {
+  /// The exact total lies within less than `off` units.
+  void divide(std::int64_t total, const std::vector<std::size_t>& among, std::int64_t off) {
     std::vector<NaiveClaimant> claimants;
     claimants.reserve(among.size());
     for (const std::size_t at : among) claimants.push_back(claimants_[at]);
     const std::vector<NaivePortion> portions = naive_division(total, claimants);
+    const auto less = naive_division(std::max<std::int64_t>(0, total - off), claimants);
+    const auto more = naive_division(total + off, claimants);
     for (std::size_t i = 0; i < among.size(); ++i) {
-      NaiveQueue& queue = queues_.queues[among[i]];
-      queue.shares[column_].deserved = portions[i].amount;
-      queue.shares[column_].rounded = portions[i].rounded;
-      if (!queue.leaf) divide(portions[i].amount, queue.children);
+      NaiveShare& share = queues_.queues[among[i]].shares[column_];
+      share.deserved = portions[i].amount;
+      share.rounded = portions[i].rounded;
+      for (const NaivePortion& other : {less[i], more[i]}) {
+        share.rounded = share.rounded || other.rounded || other.amount != share.deserved;
+      }
+      const NaiveQueue& queue = queues_.queues[among[i]];
+      if (!queue.leaf) divide(portions[i].amount, queue.children, share.rounded ? off + 1 : 0);
     }
   }
 
@@ -193,13 +201,16 @@ class Stage {
       : queues_(queues),
         settings_(configuration.queue),
         column_(column),
-        resource_(std::move(resource)) {}
+        resource_(std::move(resource)),
+        within_(queues.queues.size()) {}
 
   void run() {
     for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
       if (queues_.queues[at].leaf) leaves_.push_back(at);
     }
+    find_limits();
     give_back();
+    allocate_what_stays();
     cut_promises();
     for (const std::size_t at : leaves_) share(at).kept = share(at).allocated;
     find_room();
@@ -213,6 +224,44 @@ class Stage {
     std::size_t queue = 0;
     std::int64_t most = 0;
   };
+  /// Of the cluster, or of a queue with children.
+  struct Limit {
+    std::vector<std::size_t> leaves;
+    Wide open = 0;  ///< What is not allocated or taken below it; negative: it is exceeded.
+    Wide idle = 0;  ///< What is not allocated or used.
+  };
+
+  void find_limits() {
+    for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
+      const std::int64_t limit = share(at).limit;
+      if (queues_.queues[at].leaf || limit == NaiveClaimant::no_cap) continue;
+      limits_.push_back({.leaves = leaves_below(at), .open = limit, .idle = limit});
+    }
+    // The innermost first; the cluster is around them all.
+    std::ranges::stable_sort(limits_, {}, [](const Limit& each) { return each.leaves.size(); });
+    const Wide total = queues_.totals[column_];
+    limits_.push_back({.leaves = leaves_, .open = total, .idle = total});
+    for (std::size_t limit = 0; limit < limits_.size(); ++limit) {
+      for (const std::size_t leaf : limits_[limit].leaves) within_[leaf].push_back(limit);
+    }
+  }
+
+  std::vector<std::size_t> leaves_below(std::size_t queue) const {
+    if (queues_.queues[queue].leaf) return {queue};
+    std::vector<std::size_t> all;
+    for (const std::size_t child : queues_.queues[queue].children) {
+      const std::vector<std::size_t> below = leaves_below(child);
+      all.insert(all.end(), below.begin(), below.end());
+    }
+    return all;
+  }
+
+  bool is_within(std::size_t leaf, std::size_t limit) const {
+    return std::ranges::binary_search(within_[leaf], limit);
+  }
+  void add(std::size_t leaf, Wide amount) {
+    for (const std::size_t limit : within_[leaf]) limits_[limit].open -= amount;
+  }
 
   NaiveShare& share(std::size_t queue) { return queues_.queues[queue].shares[column_]; }
   const std::string& name(std::size_t queue) const { return queues_.queues[queue].name; }
@@ -234,11 +283,26 @@ class Stage {
     }
   }
 
-  /// Where more is allocated than there is, what nobody uses is no promise.
+  /// Of what is used, the part that nobody can be made to free.
+  void allocate_what_stays() {
+    for (const std::size_t at : leaves_) {
+      NaiveShare& each = share(at);
+      const std::int64_t more = std::max<std::int64_t>(0, each.stays() - each.allocated);
+      each.allocated += more;
+      move("", name(at), more, true);
+    }
+  }
+
+  /// Where more is allocated than there is or may be, what nobody uses is no promise.
   void cut_promises() {
-    Wide above = -Wide{queues_.totals[column_]};
-    for (const std::size_t at : leaves_) above += share(at).allocated;
-    std::vector<std::size_t> unused = leaves_;
+    for (const std::size_t at : leaves_) add(at, share(at).allocated);
+    for (const Limit& limit : limits_) {
+      if (limit.open < 0) cut_promises(limit);
+    }
+  }
+
+  void cut_promises(const Limit& limit) {
+    std::vector<std::size_t> unused = limit.leaves;
     std::erase_if(unused, [this](std::size_t at) { return share(at).allocated <= share(at).used; });
     std::ranges::stable_sort(unused, [this](std::size_t a, std::size_t b) {
       const std::int64_t first = share(a).allocated - share(a).used;
@@ -246,27 +310,27 @@ class Stage {
       return first != second ? first > second : name(a) < name(b);
     });
     for (const std::size_t at : unused) {
-      if (above <= 0) return;
-      const Wide cut = std::min<Wide>(above, share(at).allocated - share(at).used);
-      above -= cut;
+      if (limit.open >= 0) return;
+      const Wide cut = std::min<Wide>(-limit.open, share(at).allocated - share(at).used);
+      add(at, -cut);
       share(at).allocated -= static_cast<std::int64_t>(cut);
       move(name(at), "", static_cast<std::int64_t>(cut), true);
     }
   }
 
   void find_room() {  // 2
-    Wide held = 0;
-    Wide allocated = 0;
-    for (const std::size_t at : leaves_) {
-      held += std::max(share(at).allocated, share(at).used);
-      allocated += share(at).allocated;
+    for (Limit& limit : limits_) {
+      for (const std::size_t at : limit.leaves) {
+        limit.idle -= std::max(share(at).allocated, share(at).used);
+      }
     }
-    const Wide total = queues_.totals[column_];
-    const Wide now = total - held;
-    const Wide coming = total - allocated - std::max<Wide>(now, 0);
-    now_ = static_cast<std::int64_t>(std::max<Wide>(now, 0));
-    pool_ = static_cast<std::int64_t>(std::max<Wide>(now, 0) + std::max<Wide>(coming, 0));
-    missing_ = static_cast<std::int64_t>(std::max<Wide>(-coming, 0));
+  }
+
+  /// What a leaf can get at all of what is open, or idle, below each limit above it.
+  std::int64_t least(std::size_t leaf, Wide Limit::* what) const {
+    Wide amount = NaiveClaimant::no_cap;
+    for (const std::size_t limit : within_[leaf]) amount = std::min(amount, limits_[limit].*what);
+    return static_cast<std::int64_t>(std::max<Wide>(amount, 0));
   }
 
   void find_receivers() {  // 3
@@ -293,9 +357,10 @@ class Stage {
       const std::int64_t most = std::min(each.used, each.allocated) - each.deserved;
       if (most <= queues_.tolerance(at, column_) || !queues_.queues[at].reclaimable) continue;
       // Down to what stays when everybody has left who is leaving or may be made to.
-      const std::int64_t stays = each.used - each.leaving - each.movable;
-      const std::int64_t can = std::min(most, each.allocated - stays);
-      if (can > 0) givers_.push_back({.queue = at, .most = can});
+      const std::int64_t can = std::min(most, each.allocated - each.stays());
+      if (can <= 0) continue;
+      givers_.push_back({.queue = at, .most = can});
+      giveable_ += can;
     }
     std::ranges::stable_sort(givers_, [this](const Giver& a, const Giver& b) {
       const NaiveShare& first = share(a.queue);
@@ -318,30 +383,66 @@ class Stage {
 
   /// Of room that is there or comes.
   void take_room(std::size_t receiver, std::int64_t most) {
-    const std::int64_t amount = std::min({claim(receiver), most, pool_});
-    pool_ -= amount;
+    const std::int64_t amount = std::min({claim(receiver), most, least(receiver, &Limit::open)});
+    add(receiver, amount);
     taken_[receiver].sum += amount;
     taken_[receiver].room += amount;
   }
 
+  /// First what is allocated beyond the limits above the receiver, the innermost first; then what
+  /// it wants, as far as limits allow that the giver is not below. All or, if it would get nothing,
+  /// nothing of that.
   void take_from_givers(std::size_t receiver) {
-    std::int64_t wanted = claim(receiver);
-    if (wanted <= queues_.tolerance(receiver, column_)) return;
-    std::int64_t all = 0;
-    for (const Giver& giver : givers_) all += giver.most;
-    if (all <= missing_) return;  // Nobody would get anything.
-    for (Giver& giver : givers_) {
-      const std::int64_t given = std::min(giver.most, wanted + missing_);
-      const std::int64_t made_up = std::min(given, missing_);
-      giver.most -= given;
-      missing_ -= made_up;
-      wanted -= given - made_up;
-      share(giver.queue).allocated -= given;
-      move(name(giver.queue), "", made_up, false);
-      if (given == made_up) continue;
-      taken_[receiver].sum += given - made_up;
-      taken_[receiver].given.push_back({.queue = giver.queue, .most = given - made_up});
+    const std::int64_t claimed = claim(receiver);
+    if (claimed <= queues_.tolerance(receiver, column_)) return;
+    if (giveable_ <= -limits_.back().open) return;  // Nobody would get anything.
+    while (next_giver_ < givers_.size() && givers_[next_giver_].most == 0) ++next_giver_;
+    std::vector<std::pair<std::size_t, std::int64_t>> lost;
+    std::vector<std::pair<std::size_t, std::int64_t>> given;
+    bool within = true;
+    for (const std::size_t limit : within_[receiver]) {
+      for (std::size_t at = next_giver_; at < givers_.size() && limits_[limit].open < 0; ++at) {
+        const Giver& giver = givers_[at];
+        if (!is_within(giver.queue, limit)) continue;
+        const Wide amount = std::min<Wide>(giver.most, -limits_[limit].open);
+        lost.emplace_back(at, static_cast<std::int64_t>(amount));
+        part_with(lost.back(), 1);
+      }
+      within = within && limits_[limit].open >= 0;
     }
+    std::int64_t wanted = within ? claimed : 0;
+    for (std::size_t at = next_giver_; at < givers_.size() && wanted > 0; ++at) {
+      Wide amount = std::min(givers_[at].most, wanted);
+      for (const std::size_t limit : within_[receiver]) {
+        if (!is_within(givers_[at].queue, limit)) amount = std::min(amount, limits_[limit].open);
+      }
+      if (amount <= 0) continue;
+      given.emplace_back(at, static_cast<std::int64_t>(amount));
+      part_with(given.back(), 1);
+      add(receiver, amount);
+      wanted -= given.back().second;
+    }
+    if (given.empty()) {
+      for (const auto& each : lost) part_with(each, -1);
+      return;
+    }
+    for (const auto& [at, amount] : lost) {
+      if (amount > 0) share(givers_[at].queue).allocated -= amount;
+      move(name(givers_[at].queue), "", amount, false);
+    }
+    for (const auto& [at, amount] : given) {
+      share(givers_[at].queue).allocated -= amount;
+      taken_[receiver].sum += amount;
+      taken_[receiver].given.push_back({.queue = givers_[at].queue, .most = amount});
+    }
+  }
+
+  /// Or takes it back.
+  void part_with(const std::pair<std::size_t, std::int64_t>& part, std::int64_t sign) {
+    Giver& giver = givers_[part.first];
+    giver.most -= sign * part.second;
+    giveable_ -= sign * part.second;
+    add(giver.queue, -sign * part.second);
   }
 
   /// Which part of what was taken is allocated at once: as much as the queue's pods hold already,
@@ -361,8 +462,8 @@ class Stage {
       }
     }
     for (const std::size_t at : receivers_) {
-      const std::int64_t at_once = std::min(taken_[at].room, now_);
-      now_ -= at_once;
+      const std::int64_t at_once = std::min(taken_[at].room, least(at, &Limit::idle));
+      for (const std::size_t limit : within_[at]) limits_[limit].idle -= at_once;
       give(at, "", at_once, true);
       give(at, "", taken_[at].room - at_once, false);
       for (const Giver& giver : taken_[at].given) give(at, name(giver.queue), giver.most, false);
@@ -383,6 +484,7 @@ class Stage {
       take_room(at, claim(at));
       take_from_givers(at);
     }
+    for (const std::size_t at : receivers_) take_room(at, claim(at));
     settle();
   }
 
@@ -393,15 +495,16 @@ class Stage {
   std::vector<std::size_t> leaves_;
   std::vector<std::size_t> receivers_;
   std::vector<Giver> givers_;
+  std::size_t next_giver_ = 0;  ///< Those before it have given all they can.
+  std::int64_t giveable_ = 0;   ///< What all can still give.
   struct Taken {
     std::int64_t sum = 0;
     std::int64_t room = 0;
     std::vector<Giver> given;
   };
   std::map<std::size_t, Taken> taken_;
-  std::int64_t now_ = 0;
-  std::int64_t pool_ = 0;     ///< What is there, and what comes.
-  std::int64_t missing_ = 0;  ///< What is promised twice.
+  std::vector<Limit> limits_;                     ///< Inner ones first, the cluster last.
+  std::vector<std::vector<std::size_t>> within_;  ///< By leaf, the limits above it.
 };
 
 /// A queue with children shows the sums over its leaves.
@@ -441,7 +544,7 @@ void run_stage_naively(NaiveQueues& queues, const Configuration& configuration,
   for (NaiveQueue& queue : queues.queues) {
     if (queue.leaf) continue;
     for (NaiveShare& share : queue.shares) {
-      share = {.deserved = share.deserved, .rounded = share.rounded};
+      share = {.deserved = share.deserved, .limit = share.limit, .rounded = share.rounded};
     }
   }
   for (std::size_t at = 0; at < queues.queues.size(); ++at) {

@@ -27,6 +27,7 @@ NaiveQueues::NaiveQueues(const Cluster& cluster, const Configuration& configurat
   count_pods(now);
   find_candidates(now);
   divide_naively(*this, cluster, configuration);
+  recall_default();
   run_stage_naively(*this, configuration, cluster);
 }
 
@@ -111,8 +112,14 @@ std::size_t NaiveQueues::queue_of(PodIndex pod) const {
   return stated.value < by_name_.size() ? by_name_[stated.value] : none;
 }
 
+bool NaiveQueues::is_lost(PodIndex pod) const {
+  const NodeIndex node = cluster_.pods().node[pod];
+  return node.exists() && !cluster_.nodes().flags[node].exists;
+}
+
 std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
   std::vector<std::int64_t> row(resources.size());
+  if (is_lost(pod)) return row;
   for (const ResourceAmount& each : cluster_.requests(cluster_.pods().requests[pod])) {
     const auto at = std::ranges::find(resources, each.resource);
     if (at != resources.end()) row[static_cast<std::size_t>(at - resources.begin())] = each.amount;
@@ -169,6 +176,33 @@ void NaiveQueues::count_pods(Time now) {
   }
 }
 
+/// Nobody wrote down what a queue without an object gave: of what leaves it, down to its share,
+/// what others were promised and nothing else is there for.
+void NaiveQueues::recall_default() {
+  const auto home = std::ranges::find_if(queues, [this](const NaiveQueue& queue) {
+    return !cluster_.own<Queue>().contains({"", queue.name});
+  });
+  if (home == queues.end()) return;
+  for (std::size_t column = 0; column < resources.size(); ++column) {
+    std::int64_t left = totals[column];
+    std::int64_t promises = 0;
+    bool at_stake = false;  // Somebody counts on more than he uses.
+    for (const NaiveQueue& queue : queues) {
+      if (!queue.leaf) continue;
+      const NaiveShare& share = queue.shares[column];
+      const std::int64_t kept = std::min(share.before, std::max(share.used, share.deserved));
+      const std::int64_t promised = std::min(share.recorded, share.deserved - kept);
+      promises = saturated_add(promises, std::max<std::int64_t>(0, promised));
+      left = saturated_sub(left, kept);
+      at_stake = at_stake || kept > share.used || promised > 0;
+    }
+    NaiveShare& own = home->shares[column];
+    const std::int64_t beyond = std::max<std::int64_t>(0, own.used - own.deserved);
+    const std::int64_t uncovered = at_stake ? saturated_sub(promises, left) : 0;
+    own.before -= std::clamp<std::int64_t>(uncovered, 0, std::min(own.leaving, beyond));
+  }
+}
+
 /// Everybody who may be made to leave, whatever the budgets; strict ones leave open who of them.
 void NaiveQueues::find_candidates(Time now) {
   const EvictionRules rules(cluster_, configuration_, now);
@@ -179,6 +213,7 @@ void NaiveQueues::find_candidates(Time now) {
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists || !pods.node[pod].exists() || seen[pod]) continue;
+    if (is_lost(pod)) continue;
     const std::size_t queue = queue_of(pod);
     if (queue == none || rules.leaving(pod)) continue;
     std::vector<PodIndex> together;
@@ -190,15 +225,18 @@ void NaiveQueues::find_candidates(Time now) {
       return !rules.protection(each).empty() || !pinned_to(cluster_, each).empty();
     });
     if (stays) continue;
-    for (const PodIndex each : together) {
-      const bool governed = strict && std::ranges::any_of(budgets, [&](const auto* budget) {
+    const bool governed = strict && std::ranges::any_of(together, [&](PodIndex each) {
+                            return std::ranges::any_of(budgets, [&](const auto* budget) {
                               return rules.governed(each, *budget);
                             });
-      exact = exact && !governed;
+                          });
+    exact = exact && !governed;
+    for (const PodIndex each : together) {
       const std::vector<std::int64_t> row = requests(each);
       for (std::size_t column = 0; column < row.size(); ++column) {
         NaiveShare& share = queues[queue].shares[column];
         share.movable = saturated_add(share.movable, row[column]);
+        if (governed) share.governed = saturated_add(share.governed, row[column]);
       }
     }
     candidates.push_back({.queue = queue, .pods = std::move(together)});

@@ -44,6 +44,7 @@ std::vector<NaivePortion> naive_division(std::int64_t total,
 /// One resource of a queue; see PlanQueueShare.
 struct NaiveShare {
   std::int64_t deserved = 0;
+  std::int64_t limit = NaiveClaimant::no_cap;
   std::int64_t before = 0;  ///< Allocated as the cycle found it.
   std::int64_t kept = 0;    ///< Of that, when it was given back and cut; claims begin there.
   std::int64_t allocated = 0;
@@ -52,10 +53,13 @@ struct NaiveShare {
   std::int64_t pending = 0;
   std::int64_t recorded = 0;  ///< Preempting as the cycle found it.
   std::int64_t preempting = 0;
-  std::int64_t movable = 0;  ///< Held by pods that may be made to leave.
+  std::int64_t movable = 0;   ///< Held by pods that may be made to leave.
+  std::int64_t governed = 0;  ///< Of these, what strict budgets may keep.
   bool rounded = false;
 
   std::int64_t demand() const { return used + pending; }
+  /// What is still used when everybody has left who is leaving or may be made to.
+  std::int64_t stays() const { return used - leaving - movable; }
   /// What must leave; not positive: nothing.
   std::int64_t need() const { return used - leaving - allocated; }
   std::int64_t over_before() const { return used - leaving - before; }
@@ -88,7 +92,9 @@ struct NaiveQueues {
   bool on() const { return !queues.empty(); }
   std::size_t find(std::string_view name) const;
   std::size_t queue_of(PodIndex pod) const;
-  /// What the pod asks for of each divided resource.
+  /// Bound to a node that is not there.
+  bool is_lost(PodIndex pod) const;
+  /// What the pod asks for of each divided resource; nothing if it is lost.
   std::vector<std::int64_t> requests(PodIndex pod) const;
   /// How much of a difference counts as rounding.
   std::int64_t tolerance(std::size_t queue, std::size_t column) const;
@@ -106,6 +112,7 @@ struct NaiveQueues {
   bool fits_some_node(PodIndex pod) const;
   void count_pods(Time now);
   void find_candidates(Time now);
+  void recall_default();
   std::string_view queue_name(PodIndex pod) const;
 
   const Cluster& cluster_;

@@ -41,9 +41,17 @@ struct ObjectText {
 
 std::string object_text(std::string_view kind, std::string_view namespace_name,
                         std::string_view name) {
-  if (name.empty()) return std::string(kind);
-  if (namespace_name.empty()) return fmt::format("{} {}", kind, name);
-  return fmt::format("{} {}/{}", kind, namespace_name, name);
+  std::string text;  // Large plans have tens of thousands of them.
+  text.reserve(kind.size() + namespace_name.size() + name.size() + 2);
+  text += kind;
+  if (name.empty()) return text;
+  text += ' ';
+  if (!namespace_name.empty()) {
+    text += namespace_name;
+    text += '/';
+  }
+  text += name;
+  return text;
 }
 
 std::string object_text(const Change& change) { return std::visit(ObjectText{}, change); }

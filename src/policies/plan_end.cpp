@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/group_status.hpp"
+#include "model/object_text.hpp"
 #include "policies/plan_losses.hpp"
 #include "policies/replica/replica_actions.hpp"
 #include "policies/session/session_actions.hpp"
@@ -26,7 +27,7 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
                             .ask = asks,
                             .since = {}});
     plan.status.push_back(
-        {.object = fmt::format("Pod {}/{}", victim.namespace_name, victim.name),
+        {.object = object_text("Pod", victim.namespace_name, victim.name),
          .condition = "DisruptionTarget",
          .value = true,
          .reason = "PreemptionByScheduler",

@@ -200,10 +200,10 @@ RandomQueueCase random_plain_queue_case(Prng& random, QueueQuirks quirks) {
                           .own_marks = all.own_marks};
   planning.pending_members = all.pending_members && all.groups;
   if (quirks == QueueQuirks::with) return finish(random, planning);
-  planning.own_marks = false;
-  planning.leaving = false;  // Some of them never leave.
   RandomQueueCase item = finish(random, planning);
-  if (item.queues.default_queue) item.objects.emplace_back(Queue{.name = "default"});
+  for (Change& object : item.objects) {
+    if (Pod* const pod = std::get_if<Pod>(&object)) pod->notes.required_node.clear();
+  }
   return item;
 }
 

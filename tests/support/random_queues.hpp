@@ -51,8 +51,8 @@ struct RandomQueueCase {
 /// With asks that section 2 decides about, of one to three pods and now and then a gang.
 RandomQueueCase random_queue_case(Prng& random);
 
-/// What makes promises to queues that need not be kept: pods that may not leave, and a default
-/// queue without an object, which has nowhere to remember what it gave.
+/// What makes promises in a queue that need not be kept: pinned pods, which take its room when they
+/// come.
 enum class QueueQuirks : std::uint8_t { with, without };
 
 /// The same with room as the only constraint: nobody looks at others, at labels or at ports.

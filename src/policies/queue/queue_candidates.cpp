@@ -11,21 +11,37 @@ QueueCandidates::QueueCandidates(Cycle& cycle, const QueueTable& table,
                                  std::span<const std::uint8_t> marked, std::int64_t priority_below)
     : cycle_(cycle), table_(table) {
   collect(marked, priority_below);
-  std::ranges::sort(candidates_, [this](const QueueCandidate& a, const QueueCandidate& b) {
-    if (a.queue != b.queue) return a.queue < b.queue;
-    const int order = compare_importance(a, b);
-    return order != 0 ? order < 0 : name_before(a, b);
-  });
-  ranges_.resize(table.size());
-  for (std::size_t at = 0; at < candidates_.size(); ++at) {
-    Range& range = ranges_[candidates_[at].queue.value];
-    if (range.all == 0) range.begin = at;
-    range.size = ++range.all;
-  }
+  sort_by_queue();
   freeable_.assign(table.size() * table.resources(), 0);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     cycle.budgets.any() ? charge_budgets(QueueRow{row}) : sum_up(QueueRow{row});
   }
+}
+
+/// Queue by queue, which is cheaper than all at once.
+void QueueCandidates::sort_by_queue() {
+  ranges_.resize(table_.size());
+  for (const QueueCandidate& candidate : candidates_) ++ranges_[candidate.queue.value].all;
+  std::size_t begin = 0;
+  for (Range& range : ranges_) {
+    range.begin = begin;
+    begin += range.all;
+  }
+  std::vector<QueueCandidate> sorted(candidates_.size());
+  for (const QueueCandidate& candidate : candidates_) {
+    Range& range = ranges_[candidate.queue.value];
+    sorted[range.begin + range.size++] = candidate;
+  }
+  candidates_ = std::move(sorted);
+  for (const Range& range : ranges_) sort(range);
+}
+
+void QueueCandidates::sort(const Range& range) {
+  const auto all = std::span(candidates_).subspan(range.begin, range.all);
+  std::ranges::sort(all, [this](const QueueCandidate& a, const QueueCandidate& b) {
+    const int order = compare_importance(a, b);
+    return order != 0 ? order < 0 : name_before(a, b);
+  });
 }
 
 void QueueCandidates::sum_up(QueueRow row) {
@@ -41,16 +57,12 @@ void QueueCandidates::charge_budgets(QueueRow row) {
   const auto all = std::span(candidates_).subspan(range.begin, range.all);
   if (all.empty()) return;
   for (QueueCandidate& candidate : all) candidate.violates_budget = false;
-  const auto in_order = [this](const QueueCandidate& a, const QueueCandidate& b) {
-    const int order = compare_importance(a, b);
-    return order != 0 ? order < 0 : name_before(a, b);
-  };
-  std::ranges::sort(all, in_order);
+  sort(range);
   cycle_.budgets.start_trial();
   for (QueueCandidate& candidate : all) {
     candidate.violates_budget = !cycle_.budgets.charge_all(pods_of(candidate));
   }
-  std::ranges::sort(all, in_order);
+  sort(range);
   range.size = range.all;
   if (cycle_.configuration.budgets.mode == BudgetMode::strict) {
     range.size -=
@@ -73,6 +85,7 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
+    if (table_.is_nowhere(pod)) continue;
     const UnitIndex index = pods.unit[pod];
     const QueueRow row = table_.row_of(index);
     if (marked[row.value] == 0 || cycle_.rules.priority_of(pod) >= priority_below) continue;
@@ -118,6 +131,7 @@ void QueueCandidates::add(QueueRow row, UnitIndex unit, std::span<const PodIndex
 void QueueCandidates::add_amounts(const QueueCandidate& candidate,
                                   std::span<std::int64_t> sums) const {
   for (const PodIndex pod : pods_of(candidate)) {
+    if (table_.is_nowhere(pod)) continue;
     for (const ResourceAmount& item :
          cycle_.cluster.requests(cycle_.cluster.pods().requests[pod])) {
       const std::size_t column = table_.column(item.resource);

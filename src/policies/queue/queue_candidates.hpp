@@ -62,6 +62,8 @@ class QueueCandidates {
     std::size_t size = 0;  ///< Without those whom strict budgets keep; they stand behind.
     std::size_t all = 0;
   };
+  void sort_by_queue();
+  void sort(const Range& range);
 
   Cycle& cycle_;
   const QueueTable& table_;

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 namespace makeway {
 namespace {
@@ -24,10 +24,16 @@ QueuePlan::QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidate
       taken_from_(table.size()) {
   for (const QueueMove& move : moves) {
     if (move.to.exists()) claims_[move.to.value].moves.push_back(&move);
-    if (move.to.exists() && move.from.exists()) taken_from_[move.from.value].push_back(&move);
+    if (!move.served.exists()) continue;
+    taken_from_[move.from.value].push_back({.move = &move, .open = move.amount});
   }
-  for (std::vector<const QueueMove*>& taken : taken_from_) {
-    std::ranges::stable_partition(taken, [](const QueueMove* move) { return !move->at_once; });
+  // Each is filled before the next; what is still to come first.
+  std::vector<std::size_t> rank(table.size());
+  for (std::vector<Taken>& taken : taken_from_) {
+    std::ranges::stable_partition(taken, [](const Taken& item) { return !item.move->at_once; });
+    for (std::size_t at = taken.size(); at-- > 0;) rank[taken[at].move->served.value] = at;
+    std::ranges::stable_sort(taken, {},
+                             [&](const Taken& item) { return rank[item.move->served.value]; });
   }
 }
 
@@ -41,47 +47,81 @@ std::string QueuePlan::name(QueueRow row) const {
 
 void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
   std::vector<std::int64_t> over(table_.resources());
+  std::vector<std::int64_t> spare(table_.resources());
   for (std::size_t column = 0; column < over.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    over[column] = std::max<std::int64_t>(0, numbers.staying() - numbers.allocated_before);
+    const std::int64_t may_use = std::max(numbers.allocated_before, numbers.allocated);
+    over[column] = std::max<std::int64_t>(0, numbers.staying() - may_use);
+    spare[column] = -std::max<std::int64_t>(
+        0, std::min(numbers.staying() - numbers.allocated, candidates_.freeable(row, column)));
   }
   const std::span<const QueueCandidate> all = candidates_.of(row);
-  std::uint32_t next = 0;  // Among those who stay: the least important one above.
+  for (const std::uint32_t at : losers.chosen) candidates_.add_amounts(all[at], spare);
+  Neighbours neighbours;
   for (const std::uint32_t at : losers.chosen) {
-    next = std::max(next, at + 1);
-    while (next < all.size() && std::ranges::binary_search(losers.chosen, next)) ++next;
+    find_neighbours(all, losers.chosen, at, neighbours);
     const QueueRow receiver = receiver_of(all[at], over);
     const QueueRow cause = receiver.exists() ? receiver : row;
     Claim& claim = claims_[cause.value];
     claim.out_of_steps = claim.out_of_steps || losers.out_of_steps;
     claim.losses.push_back(losses_.size());
-    losses_.push_back({.for_queue = cause,
-                       .from = row,
-                       .candidate = &all[at],
-                       .spared = next < all.size() ? &all[next] : nullptr});
+    const QueueCandidate* const spared = spared_for(all[at], neighbours);
+    losses_.push_back(
+        {.for_queue = cause,
+         .from = row,
+         .candidate = &all[at],
+         .spared = spared,
+         .key = spared == nullptr ? "only candidate" : lost_on(all[at], *spared, spare)});
     settle_leaving(cycle_, candidates_.pods_of(all[at]));
   }
 }
 
+/// Among those who stay, the next ones in order; the chosen come in order, too.
+void QueuePlan::find_neighbours(std::span<const QueueCandidate> all,
+                                std::span<const std::uint32_t> chosen, std::uint32_t at,
+                                Neighbours& neighbours) {
+  std::uint32_t& next = neighbours.next;
+  next = std::max(next, at + 1);
+  while (next < all.size() && std::ranges::binary_search(chosen, next)) ++next;
+  if (at > 0 && !std::ranges::binary_search(chosen, at - 1)) neighbours.below = &all[at - 1];
+  neighbours.above = next < all.size() ? &all[next] : nullptr;
+}
+
+/// Who stays in its place: an equal, or the next more important one, or somebody who frees too
+/// little. Null: nobody else may leave.
+const QueueCandidate* QueuePlan::spared_for(const QueueCandidate& gone,
+                                            const Neighbours& neighbours) const {
+  const auto [above, below, next] = neighbours;
+  if (above == nullptr || below == nullptr) return above == nullptr ? below : above;
+  const bool equal_below = candidates_.compare_importance(*below, gone) == 0;
+  return equal_below && candidates_.compare_importance(gone, *above) != 0 ? below : above;
+}
+
 /// For whom the candidate makes room; none: its queue was over what it may use before.
-QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate,
-                                std::vector<std::int64_t>& over) const {
+QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over) {
   std::vector<std::int64_t> held(table_.resources());
   candidates_.add_amounts(candidate, held);
   bool overuse = false;
   for (std::size_t column = 0; column < held.size(); ++column) {
-    overuse = overuse || (over[column] > 0 && held[column] > 0);
-    over[column] -= held[column];
+    const std::int64_t own = std::min(over[column], held[column]);
+    overuse = overuse || own > 0;
+    over[column] -= own;
+    held[column] -= own;
   }
-  if (overuse) return {};
-  for (const QueueMove* const move : taken_from_[candidate.queue.value]) {
-    if (move->to.exists() && held[move->column] > 0) return move->to;
+  QueueRow receiver;
+  for (Taken& taken : taken_from_[candidate.queue.value]) {
+    const std::int64_t part = std::min(taken.open, held[taken.move->column]);
+    if (part <= 0) continue;
+    if (!receiver.exists()) receiver = taken.move->served;
+    taken.open -= part;
+    held[taken.move->column] -= part;
   }
-  return {};
+  return overuse ? QueueRow{} : receiver;
 }
 
 void QueuePlan::write() {
   write_queues();
+  cycle_.plan.queue_moves.reserve(moves_.size());
   for (const QueueMove& move : moves_) {
     cycle_.plan.queue_moves.push_back({.resource = resource(move.column),
                                        .from = name(move.from),
@@ -89,20 +129,25 @@ void QueuePlan::write() {
                                        .amount = move.amount,
                                        .at_once = move.at_once});
   }
-  for (const QueueRow row : table_.leaves()) {
-    if (claims(row) || is_over(row) || !claims_[row.value].losses.empty()) write_ask(row);
-  }
+  std::vector<QueueRow> asking;
+  std::ranges::copy_if(table_.leaves(), std::back_inserter(asking), [this](QueueRow row) {
+    return claims(row) || is_over(row) || !claims_[row.value].losses.empty();
+  });
+  cycle_.plan.asks.reserve(asking.size());
+  for (const QueueRow row : asking) write_ask(row);
 }
 
 /// Leaves as they are, and sums over them for the queues above.
 void QueuePlan::write_queues() {
   std::vector<PlanQueue>& queues = cycle_.plan.queues;
+  queues.reserve(table_.size());
   for (std::uint32_t at = 0; at < table_.size(); ++at) {
     const QueueEntry& entry = table_.entry(QueueRow{at});
     PlanQueue queue{.name = std::string(entry.name),
                     .parent = name(entry.parent),
                     .weight = entry.weight,
                     .leaf = entry.leaf()};
+    queue.shares.reserve(table_.resources());
     for (std::size_t column = 0; column < table_.resources(); ++column) {
       queue.shares.push_back(
           {.resource = resource(column), .deserved = table_.at(QueueRow{at}, column).deserved});
@@ -166,51 +211,63 @@ Outcome QueuePlan::outcome_of(QueueRow row) const {
 }
 
 /// "cpu 1, memory 9Gi"
-std::string QueuePlan::amounts_text(std::span<const QueueMove* const> moves) const {
-  std::map<std::string, std::int64_t> sums;
-  for (const QueueMove* const move : moves) sums[resource(move->column)] += move->amount;
-  std::vector<std::string> texts;
-  texts.reserve(sums.size());
-  for (const auto& [resource, amount] : sums) {
-    texts.push_back(fmt::format("{} {}", resource, exact_amount(resource, amount)));
+std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const {
+  std::string text;
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    if (amounts[column] <= 0) continue;
+    const std::string_view resource = cycle_.cluster.resources().name(table_.resource(column));
+    if (!text.empty()) text += ", ";
+    text += resource;
+    text += ' ';
+    text += exact_amount(resource, amounts[column]);
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return text;
 }
 
 /// What it deserves and nobody gives.
 std::string QueuePlan::unmet_text(QueueRow row) const {
-  std::vector<std::string> texts;
-  for (std::size_t column = 0; column < table_.resources(); ++column) {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t unmet = numbers.deserved - numbers.allocated - numbers.preempting;
     const bool tolerated = unmet <= cycle_.configuration.queue.rounding_tolerance &&
                            (numbers.rounded || !table_.in_devices(column));
-    if (unmet <= 0 || tolerated) continue;
-    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), unmet)));
+    if (!tolerated) amounts[column] = unmet;
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return amounts_text(amounts);
 }
 
 /// What it uses beyond what it may, and nobody who holds it may leave.
 std::string QueuePlan::stuck_text(QueueRow row) const {
-  std::vector<std::string> texts;
-  for (std::size_t column = 0; column < table_.resources(); ++column) {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    const std::int64_t stuck =
-        numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
-    if (stuck <= 0) continue;
-    texts.push_back(fmt::format("{} {}", resource(column), exact_amount(resource(column), stuck)));
+    amounts[column] = numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return amounts_text(amounts);
+}
+
+std::string QueuePlan::conceded_text(QueueRow row) const {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    amounts[column] = table_.at(row, column).conceded;
+  }
+  return amounts_text(amounts);
 }
 
 std::string QueuePlan::reason_of(QueueRow row) const {
   const Claim& claim = claims_[row.value];
   std::vector<std::string> parts;
   const auto part_of = [&](bool at_once, std::string_view text) {
-    std::vector<const QueueMove*> moves = claim.moves;
-    std::erase_if(moves, [&](const QueueMove* move) { return move->at_once != at_once; });
-    if (!moves.empty()) parts.push_back(fmt::format("{} {}", amounts_text(moves), text));
+    std::vector<std::int64_t> amounts(table_.resources());
+    for (const QueueMove* const move : claim.moves) {
+      if (move->at_once == at_once) amounts[move->column] += move->amount;
+    }
+    for (std::size_t column = 0; at_once && column < amounts.size(); ++column) {
+      amounts[column] -= table_.at(row, column).conceded;
+    }
+    const std::string amounts_moved = amounts_text(amounts);
+    if (!amounts_moved.empty()) parts.push_back(fmt::format("{} {}", amounts_moved, text));
   };
   part_of(true, "at once");
   part_of(false, "once pods that hold it are gone");
@@ -220,6 +277,10 @@ std::string QueuePlan::reason_of(QueueRow row) const {
   const bool overuse =
       std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
   if (overuse) parts.emplace_back("it uses more than it may, so pods of its own leave");
+  if (const std::string conceded = conceded_text(row); !conceded.empty()) {
+    parts.push_back(
+        fmt::format("it keeps {} more than it might use: pods that stay hold it", conceded));
+  }
   if (const std::string stuck = stuck_text(row); !stuck.empty()) {
     parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
   }
@@ -232,6 +293,7 @@ std::string QueuePlan::reason_of(QueueRow row) const {
 void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
   const Cluster& cluster = cycle_.cluster;
   const bool own = loss.from == loss.for_queue;
+  ask.victims.reserve(ask.victims.size() + loss.candidate->size);
   for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
     PodPlacement place = placement_of(cluster, pod, cluster.pods().node[pod]);
     ask.victims.push_back(
@@ -251,15 +313,17 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
              loss.spared == nullptr
                  ? fmt::format("none: nobody else in queue {} may leave", name(loss.from))
                  : unit_text(cluster, loss.spared->unit),
-         .cause_key = lost_on(loss)});
+         .cause_key = loss.key});
   }
 }
 
-/// On which key the one who leaves is less important than the one who stays.
-std::string QueuePlan::lost_on(const Loss& loss) const {
-  if (loss.spared == nullptr) return "only candidate";
-  const QueueCandidate& gone = *loss.candidate;
-  const QueueCandidate& kept = *loss.spared;
+/// On which key the one who leaves loses against the one who stays. `spare` is what all who leave
+/// free beyond the need.
+std::string QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
+                               std::span<const std::int64_t> spare) const {
+  const int order = candidates_.compare_importance(gone, kept);
+  if (order > 0) return "need: whoever is less important frees too little";
+  if (order == 0) return lost_among_equals(gone, kept, spare);
   if (gone.violates_budget != kept.violates_budget) return "budget-violations: 0 against 1";
   for (const QueueVictimKey key : cycle_.configuration.queue.victim_keys) {
     if (key == QueueVictimKey::priority && gone.priority != kept.priority) {
@@ -274,6 +338,21 @@ std::string QueuePlan::lost_on(const Loss& loss) const {
       };
       return fmt::format("runtime: {} s against {} s", seconds(gone), seconds(kept));
     }
+  }
+  return {};
+}
+
+std::string QueuePlan::lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,
+                                         std::span<const std::int64_t> spare) const {
+  std::vector<std::int64_t> frees(table_.resources());
+  std::vector<std::int64_t> instead(table_.resources());
+  candidates_.add_amounts(gone, frees);
+  candidates_.add_amounts(kept, instead);
+  if (frees == instead) return "name";
+  for (std::size_t column = 0; column < frees.size(); ++column) {
+    // Beyond the need of a resource, or without one, anything will do.
+    const std::int64_t lacks = frees[column] - instead[column] - spare[column];
+    if (lacks > 0) return "need: in its place too little is freed";
   }
   return "released beyond the need, then name";
 }

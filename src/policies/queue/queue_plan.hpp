@@ -28,7 +28,8 @@ class QueuePlan {
     QueueRow for_queue;
     QueueRow from;
     const QueueCandidate* candidate = nullptr;
-    const QueueCandidate* spared = nullptr;  ///< The next who could have left instead.
+    const QueueCandidate* spared = nullptr;  ///< Who stays in its place.
+    std::string key;                         ///< On which it lost against that one.
   };
   struct Claim {
     std::vector<const QueueMove*> moves;  ///< To the queue.
@@ -36,18 +37,37 @@ class QueuePlan {
     bool out_of_steps = false;
   };
 
-  QueueRow receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over) const;
+  /// What pods of a queue are to free for somebody.
+  struct Taken {
+    const QueueMove* move = nullptr;
+    std::int64_t open = 0;  ///< For which nobody leaves yet.
+  };
+  struct Neighbours {
+    const QueueCandidate* above = nullptr;
+    const QueueCandidate* below = nullptr;
+    std::uint32_t next = 0;  ///< Where to look for the one above.
+  };
+
+  static void find_neighbours(std::span<const QueueCandidate> all,
+                              std::span<const std::uint32_t> chosen, std::uint32_t at,
+                              Neighbours& neighbours);
+  const QueueCandidate* spared_for(const QueueCandidate& gone, const Neighbours& neighbours) const;
+  QueueRow receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over);
   void write_queues();
   void write_ask(QueueRow row);
   bool claims(QueueRow row) const;
   bool is_over(QueueRow row) const;
   Outcome outcome_of(QueueRow row) const;
   std::string reason_of(QueueRow row) const;
-  std::string amounts_text(std::span<const QueueMove* const> moves) const;
+  std::string amounts_text(std::span<const std::int64_t> amounts) const;
   std::string unmet_text(QueueRow row) const;
   std::string stuck_text(QueueRow row) const;
+  std::string conceded_text(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;
-  std::string lost_on(const Loss& loss) const;
+  std::string lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
+                      std::span<const std::int64_t> spare) const;
+  std::string lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,
+                                std::span<const std::int64_t> spare) const;
   std::string resource(std::size_t column) const;
   std::string name(QueueRow row) const;
 
@@ -55,9 +75,8 @@ class QueuePlan {
   const QueueTable& table_;
   const QueueCandidates& candidates_;
   std::span<const QueueMove> moves_;
-  std::vector<Claim> claims_;  ///< By row.
-  std::vector<std::vector<const QueueMove*>>
-      taken_from_;  ///< By row; first what pods there still hold.
+  std::vector<Claim> claims_;                   ///< By row.
+  std::vector<std::vector<Taken>> taken_from_;  ///< By row; first what is still to come.
   std::vector<Loss> losses_;
 };
 

@@ -19,7 +19,8 @@ QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
   }
 }
 
-void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex /*node*/, int delta) {
+void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
+  if (!cluster_.nodes().flags[node].exists) return;
   const std::size_t begin = table_.row_of(pod).value * table_.resources();
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     const std::size_t column = table_.column(item.resource);
@@ -107,8 +108,7 @@ std::vector<std::int64_t> QueueRoom::shortage(std::span<const PodIndex> coming) 
     const QueueNumbers& numbers = table_.at(row_, column);
     const std::int64_t used =
         saturated_add(after_.used(row_, column), nominated_.empty() ? 0 : held_for_others(column));
-    missing[column] = saturated_sub(saturated_add(used, missing[column]),
-                                    saturated_add(numbers.allocated, numbers.preempting));
+    missing[column] = saturated_sub(saturated_add(used, missing[column]), numbers.lasting());
   }
   return missing;
 }
@@ -162,10 +162,9 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
     if (missing[column] <= 0) continue;
     const QueueNumbers& numbers = table_.at(row_, column);
     const std::string_view resource = cycle_.cluster.resources().name(table_.resource(column));
-    texts.push_back(
-        fmt::format("{} {} (it asks for {} more than is left of {})", resource,
-                    exact_amount(resource, saturated_add(numbers.allocated, numbers.preempting)),
-                    exact_amount(resource, missing[column]), resource));
+    texts.push_back(fmt::format("{} {} (it asks for {} more than is left of {})", resource,
+                                exact_amount(resource, numbers.lasting()),
+                                exact_amount(resource, missing[column]), resource));
   }
   return fmt::format("queue {} may use {}", name(), fmt::join(texts, ", "));
 }

@@ -4,6 +4,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
+#include "policies/queue/queue_caps.hpp"
 
 namespace makeway {
 namespace {
@@ -17,7 +18,8 @@ class RoomMover {
         candidates_(candidates),
         settings_(settings),
         column_(column),
-        moves_(moves) {}
+        moves_(moves),
+        caps_(table, column) {}
 
   void run();
 
@@ -26,7 +28,9 @@ class RoomMover {
   const QueueNumbers& of(QueueRow row) const { return table_.at(row, column_); }
 
   void give_back_unused();
+  void allocate_what_stays();
   void cut_promises();
+  void cut_promises(QueueCaps::Cap cap);
   void count_room();
   void list_receivers();
   void list_givers();
@@ -51,7 +55,15 @@ class RoomMover {
   void serve();
   void take_room(QueueRow receiver, std::int64_t most);
   void take_from_givers(QueueRow receiver);
-  void take(Part& giver, std::int64_t amount);
+  struct Take {
+    std::size_t giver = 0;
+    std::int64_t amount = 0;
+    bool lost = false;  ///< It makes up for what is beyond a limit.
+  };
+  bool make_up(QueueRow receiver, std::vector<Take>& takes);
+  void take(std::vector<Take>& takes, const Take& item);
+  void give_up(const std::vector<Take>& takes);
+  void keep(QueueRow receiver, const std::vector<Take>& takes);
   void settle();
   void give_now(QueueRow receiver, std::int64_t amount);
   void give(QueueRow receiver, QueueRow from, std::int64_t amount, bool at_once);
@@ -62,10 +74,9 @@ class RoomMover {
   std::size_t column_;
   std::vector<QueueMove>& moves_;
 
+  QueueCaps caps_;
   std::vector<Part> given_back_;  ///< Not taken by anybody yet; by name.
-  std::int64_t now_ = 0;          ///< Room that nobody holds.
-  std::int64_t pool_ = 0;         ///< The same with room that comes.
-  std::int64_t missing_ = 0;      ///< Promised more than there is.
+  std::size_t returned_ = 0;      ///< Those before it are taken.
   std::vector<QueueRow> receivers_;
   std::vector<Part> givers_;   ///< With what they can still give.
   std::size_t giver_ = 0;      ///< Those before it have nothing more to give.
@@ -82,6 +93,7 @@ int compare_ratio(std::int64_t a, std::int64_t a_whole, std::int64_t b, std::int
 
 void RoomMover::run() {
   give_back_unused();
+  allocate_what_stays();
   cut_promises();
   count_room();
   list_receivers();
@@ -107,41 +119,45 @@ void RoomMover::give_back_unused() {
   }
 }
 
-/// More is allocated than there is, since nodes went away: what nobody uses is cut first.
+/// What nobody can be made to free is allocated in fact; promised to others, it would never come.
+void RoomMover::allocate_what_stays() {
+  for (const QueueRow row : table_.leaves()) {
+    QueueNumbers& numbers = of(row);
+    const std::int64_t stays = saturated_sub(numbers.staying(), candidates_.freeable(row, column_));
+    if (stays <= numbers.allocated) continue;
+    numbers.conceded = stays - numbers.allocated;
+    numbers.allocated = stays;
+    moves_.push_back({.column = column_, .from = {}, .to = row, .amount = numbers.conceded});
+  }
+}
+
+/// More is allocated than there is or than a limit allows: what nobody uses is cut first.
 void RoomMover::cut_promises() {
-  Wide above = -Wide{table_.total(column_)};
+  caps_.count_allocated();
+  for (const QueueCaps::Cap cap : caps_.inner_first()) {
+    if (caps_.slack(cap) < 0) cut_promises(cap);
+  }
+}
+
+void RoomMover::cut_promises(QueueCaps::Cap cap) {
   std::vector<Part> unused;
   for (const QueueRow row : table_.leaves()) {
-    above += of(row).allocated;
     const std::int64_t amount = of(row).allocated - of(row).used;
-    if (amount > 0) unused.push_back({.row = row, .amount = amount});
+    if (amount > 0 && caps_.contains(cap, row)) unused.push_back({.row = row, .amount = amount});
   }
-  if (above <= 0) return;
   std::ranges::stable_sort(unused, std::ranges::greater{}, &Part::amount);
   for (const Part& part : unused) {
-    const Wide cut = std::min<Wide>(above, part.amount);
+    const auto cut = static_cast<std::int64_t>(std::min<Wide>(-caps_.slack(cap), part.amount));
     if (cut <= 0) break;
-    above -= cut;
-    of(part.row).allocated -= static_cast<std::int64_t>(cut);
-    moves_.push_back(
-        {.column = column_, .from = part.row, .to = {}, .amount = static_cast<std::int64_t>(cut)});
+    caps_.add(part.row, -cut);
+    of(part.row).allocated -= cut;
+    moves_.push_back({.column = column_, .from = part.row, .to = {}, .amount = cut});
   }
 }
 
 void RoomMover::count_room() {
-  Wide held = 0;
-  Wide allocated = 0;
-  for (const QueueRow row : table_.leaves()) {
-    QueueNumbers& numbers = of(row);
-    numbers.kept = numbers.allocated;
-    held += std::max(numbers.allocated, numbers.used);
-    allocated += numbers.allocated;
-  }
-  const Wide now = std::max<Wide>(0, table_.total(column_) - held);
-  now_ = static_cast<std::int64_t>(now);
-  const Wide pool = table_.total(column_) - allocated;
-  pool_ = static_cast<std::int64_t>(std::max<Wide>(0, pool));
-  missing_ = static_cast<std::int64_t>(std::max<Wide>(0, -pool));
+  for (const QueueRow row : table_.leaves()) of(row).kept = of(row).allocated;
+  caps_.count_held();
   taken_.resize(table_.size());
 }
 
@@ -214,41 +230,85 @@ void RoomMover::serve() {
     take_room(row, wanted(row));
     if (wanted(row) > 0 && !tolerated(row, wanted(row))) take_from_givers(row);
   }
+  // Below limits, who gave may have left room to others.
+  for (const QueueRow row : receivers_) take_room(row, wanted(row));
 }
 
 void RoomMover::take_room(QueueRow receiver, std::int64_t most) {
-  const std::int64_t amount = std::min({most, wanted(receiver), pool_});
+  const std::int64_t amount = std::min({most, wanted(receiver), caps_.room(receiver)});
   if (amount <= 0) return;
-  pool_ -= amount;
+  caps_.add(receiver, amount);
   taken_[receiver.value].room += amount;
   taken_[receiver.value].sum += amount;
 }
 
+/// Nobody gives where the receiver would get nothing of it.
 void RoomMover::take_from_givers(QueueRow receiver) {
-  if (giveable_ <= missing_) return;  // Nobody would get anything.
-  for (; wanted(receiver) > 0 && giver_ < givers_.size(); ++giver_) {
-    Part& giver = givers_[giver_];
-    const std::int64_t lost = std::min(giver.amount, missing_);
-    if (lost > 0) {
-      take(giver, lost);
-      missing_ -= lost;
-      moves_.push_back(
-          {.column = column_, .from = giver.row, .to = {}, .amount = lost, .at_once = false});
+  while (giver_ < givers_.size() && givers_[giver_].amount == 0) ++giver_;
+  if (giveable_ <= -caps_.slack(QueueCaps::whole_cluster)) return;
+  std::vector<Take> takes;
+  if (!make_up(receiver, takes)) return give_up(takes);
+  const std::int64_t claim = wanted(receiver);
+  std::int64_t left = claim;
+  for (std::size_t at = giver_; left > 0 && at < givers_.size(); ++at) {
+    const Part& giver = givers_[at];
+    if (giver.amount == 0) continue;
+    const std::int64_t amount =
+        std::min({giver.amount, left, caps_.room_from(receiver, giver.row)});
+    if (amount <= 0) continue;
+    take(takes, {.giver = at, .amount = amount});
+    caps_.add(receiver, amount);
+    left -= amount;
+  }
+  left == claim ? give_up(takes) : keep(receiver, takes);
+}
+
+/// Where more is allocated below a limit than it allows, that is made up for first.
+bool RoomMover::make_up(QueueRow receiver, std::vector<Take>& takes) {
+  for (QueueCaps::Cap cap = caps_.cap_of(receiver); cap != QueueCaps::none;
+       cap = caps_.above(cap)) {
+    for (std::size_t at = giver_; caps_.slack(cap) < 0 && at < givers_.size(); ++at) {
+      const Part& giver = givers_[at];
+      if (giver.amount == 0 || !caps_.contains(cap, giver.row)) continue;
+      const auto lost = static_cast<std::int64_t>(std::min<Wide>(giver.amount, -caps_.slack(cap)));
+      take(takes, {.giver = at, .amount = lost, .lost = true});
     }
-    const std::int64_t amount = std::min(giver.amount, wanted(receiver));
-    if (amount > 0) {
-      take(giver, amount);
-      taken_[receiver.value].sum += amount;
-      taken_[receiver.value].given.push_back({.row = giver.row, .amount = amount});
-    }
-    if (giver.amount > 0) return;
+    if (caps_.slack(cap) < 0) return false;
+  }
+  return true;
+}
+
+void RoomMover::take(std::vector<Take>& takes, const Take& item) {
+  givers_[item.giver].amount -= item.amount;
+  giveable_ -= item.amount;
+  caps_.add(givers_[item.giver].row, -item.amount);
+  takes.push_back(item);
+}
+
+void RoomMover::give_up(const std::vector<Take>& takes) {
+  for (const Take& item : takes) {
+    givers_[item.giver].amount += item.amount;
+    giveable_ += item.amount;
+    caps_.add(givers_[item.giver].row, item.amount);
   }
 }
 
-void RoomMover::take(Part& giver, std::int64_t amount) {
-  giver.amount -= amount;
-  giveable_ -= amount;
-  of(giver.row).allocated -= amount;
+void RoomMover::keep(QueueRow receiver, const std::vector<Take>& takes) {
+  for (const Take& item : takes) {
+    const QueueRow from = givers_[item.giver].row;
+    of(from).allocated -= item.amount;
+    if (item.lost) {
+      moves_.push_back({.column = column_,
+                        .from = from,
+                        .to = {},
+                        .amount = item.amount,
+                        .at_once = false,
+                        .served = receiver});
+      continue;
+    }
+    taken_[receiver.value].sum += item.amount;
+    taken_[receiver.value].given.push_back({.row = from, .amount = item.amount});
+  }
 }
 
 // ---- At once or later -------------------------------------------------------------------------
@@ -267,25 +327,31 @@ void RoomMover::settle() {
       part.amount -= piece;
       held -= piece;
       give(row, part.row, piece, true);
+      if (piece > 0) moves_.back().served = row;
     }
   }
   for (const QueueRow row : receivers_) {
     Taken& taken = taken_[row.value];
-    const std::int64_t now = std::min(taken.room, now_);
-    now_ -= now;
+    const std::int64_t now = std::min(taken.room, caps_.room_now(row));
+    caps_.add_now(row, now);
     give_now(row, now);
     give(row, {}, taken.room - now, false);
-    for (const Part& part : taken.given) give(row, part.row, part.amount, false);
+    for (const Part& part : taken.given) {
+      give(row, part.row, part.amount, false);
+      if (part.amount > 0) moves_.back().served = row;
+    }
   }
 }
 
 /// Told from whom it comes, where somebody gave it back in this cycle.
 void RoomMover::give_now(QueueRow receiver, std::int64_t amount) {
-  for (Part& part : given_back_) {
+  for (; amount > 0 && returned_ < given_back_.size(); ++returned_) {
+    Part& part = given_back_[returned_];
     const std::int64_t piece = std::min(amount, part.amount);
     part.amount -= piece;
     amount -= piece;
     give(receiver, part.row, piece, true);
+    if (part.amount > 0) break;
   }
   give(receiver, {}, amount, true);
 }

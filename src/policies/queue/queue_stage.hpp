@@ -17,6 +17,7 @@ struct QueueMove {
   QueueRow to;    ///< None: nobody holds it any more.
   std::int64_t amount = 0;
   bool at_once = true;
+  QueueRow served = {};  ///< For whom pods of `from` leave; none: nobody need leave for it.
 };
 
 std::vector<QueueMove> move_room(QueueTable& table, const QueueCandidates& candidates,

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "base/checked_math.hpp"
+#include "base/wide.hpp"
 #include "policies/queue/division.hpp"
 
 namespace makeway {
@@ -21,8 +21,9 @@ QueueTable::QueueTable(const Cluster& cluster, const Configuration& configuratio
   list_resources();
   numbers_.resize(entries_.size() * resources_.size());
   count_pods(rules);
-  read_status();
   divide_all(configuration.queue.division);
+  read_status();
+  recall_gifts();
 }
 
 bool QueueTable::in_devices(std::size_t column) const {
@@ -30,61 +31,60 @@ bool QueueTable::in_devices(std::size_t column) const {
   return resource != resource_cpu && resource != resource_memory && resource != resource_storage;
 }
 
+std::int64_t QueueTable::limit(QueueRow row, std::size_t column) const {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  const Queue* const queue = entries_[row.value].object;
+  if (queue == nullptr) return unlimited;
+  return stated(queue->limit, cluster_.resources().name(resources_[column]), unlimited);
+}
+
 /// Rows by name; the default queue has one if an object or a pod asks for it.
 void QueueTable::list_queues(const Configuration& configuration) {
   const std::string& fallback = configuration.queue.default_queue;
-  std::map<std::string_view, const Queue*> queues;
-  for (const auto& [key, queue] : cluster_.own<Queue>()) queues.emplace(queue.name, &queue);
-  std::vector<std::uint8_t> has_children(cluster_.strings().size());
-  std::vector<std::uint8_t> is_queue(cluster_.strings().size());
-  const auto id_of = [&](std::string_view name) { return cluster_.strings().find(name); };
-  for (const auto& [name, queue] : queues) {
-    if (const auto id = id_of(name)) is_queue[id->value] = 1;
-    if (const auto id = id_of(queue->parent); id && !queue->parent.empty()) {
-      has_children[id->value] = 1;
-    }
+  entries_.reserve(cluster_.own<Queue>().size() + 1);
+  for (const auto& [key, queue] : cluster_.own<Queue>()) {
+    entries_.push_back({.name = queue.name,
+                        .object = &queue,
+                        .weight = queue.weight,
+                        .priority = queue.priority,
+                        .reclaimable = queue.reclaimable});
   }
-  const auto is_leaf = [&](StringId id) {
-    return is_queue[id.value] != 0 && has_children[id.value] == 0;
-  };
-  const auto homeless = [&](std::uint32_t slot) {
-    const PodIndex pod{slot};
-    return is_pod(pod) && !is_leaf(cluster_.units()[cluster_.pods().unit[pod]].queue);
-  };
+  link_queues(fallback);
+  if (find_row(fallback).exists()) return;
   for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
-    if (!homeless(slot)) continue;
-    queues.try_emplace(fallback, nullptr);
-    break;
+    if (!is_pod(PodIndex{slot}) || row_of(PodIndex{slot}).exists()) continue;
+    entries_.insert(std::ranges::lower_bound(entries_, fallback, {}, &QueueEntry::name),
+                    {.name = fallback, .weight = configuration.queue.default_weight});
+    return link_queues(fallback);
   }
-  std::map<std::string_view, QueueRow> rows;
-  for (const auto& [name, queue] : queues) {
-    const QueueRow row{static_cast<std::uint32_t>(entries_.size())};
-    rows.emplace(name, row);
-    QueueEntry entry{.name = name, .object = queue, .weight = configuration.queue.default_weight};
-    if (queue != nullptr) {
-      entry.weight = queue->weight;
-      entry.priority = queue->priority;
-      entry.reclaimable = queue->reclaimable;
-    }
-    entries_.push_back(std::move(entry));
+}
+
+QueueRow QueueTable::find_row(std::string_view name) const {
+  const auto at = std::ranges::lower_bound(entries_, name, {}, &QueueEntry::name);
+  if (at == entries_.end() || at->name != name) return {};
+  return QueueRow{static_cast<std::uint32_t>(at - entries_.begin())};
+}
+
+/// Who is whose child, and where pods belong.
+void QueueTable::link_queues(std::string_view fallback) {
+  for (QueueEntry& entry : entries_) entry.children.clear();
+  roots_.clear();
+  leaves_.clear();
+  QueueRow parent;  // Often the same as the one before.
+  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
+    QueueEntry& entry = entries_[at];
+    const std::string_view name =
+        entry.object == nullptr ? std::string_view{} : entry.object->parent;
+    if (!parent.exists() || entries_[parent.value].name != name) parent = find_row(name);
+    entry.parent = parent;
+    (parent.exists() ? entries_[parent.value].children : roots_).push_back(QueueRow{at});
   }
-  for (QueueEntry& entry : entries_) {
-    const QueueRow row = rows.at(entry.name);
-    const auto parent =
-        entry.object == nullptr ? rows.end() : rows.find(std::string_view(entry.object->parent));
-    if (parent == rows.end()) {
-      roots_.push_back(row);
-    } else {
-      entry.parent = parent->second;
-      entries_[parent->second.value].children.push_back(row);
-    }
-  }
-  const auto home = rows.find(fallback);
-  row_of_queue_.resize(cluster_.strings().size(), home == rows.end() ? QueueRow{} : home->second);
-  for (const auto& [name, row] : rows) {
-    if (!entries_[row.value].leaf()) continue;
-    leaves_.push_back(row);
-    if (const auto id = id_of(name)) row_of_queue_[id->value] = row;
+  row_of_queue_.assign(cluster_.strings().size(), find_row(fallback));
+  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
+    if (!entries_[at].leaf()) continue;
+    leaves_.push_back(QueueRow{at});
+    const auto id = cluster_.strings().find(entries_[at].name);
+    if (id) row_of_queue_[id->value] = QueueRow{at};
   }
 }
 
@@ -150,7 +150,7 @@ void QueueTable::count_pods(const VictimRules& rules) {
     const PodIndex pod{slot};
     const bool bound = pods.node[pod].exists();
     if (!is_pod(pod) || (!bound && pods.deletion[pod] != no_time)) continue;
-    if (!bound && !can_ever_run(pod, largest)) continue;
+    if (bound ? is_nowhere(pod) : !can_ever_run(pod, largest)) continue;
     const QueueRow row = row_of(pod);
     const bool leaves = bound && rules.credited(pod);
     for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
@@ -178,13 +178,41 @@ void QueueTable::read_status() {
   }
 }
 
+/// The default queue without an object has no status. What is leaving it beyond its share counts as
+/// given, as far as that is missing for what others were promised or do not use yet.
+void QueueTable::recall_gifts() {
+  const auto home = std::ranges::find(entries_, nullptr, &QueueEntry::object);
+  if (home == entries_.end()) return;
+  const QueueRow row{static_cast<std::uint32_t>(home - entries_.begin())};
+  for (std::size_t column = 0; column < resources_.size(); ++column) {
+    Wide above = -Wide{totals_[column]};
+    Wide promised = 0;
+    bool any_unused = false;
+    for (const QueueRow leaf : leaves_) {
+      const QueueNumbers& numbers = at(leaf, column);
+      const std::int64_t kept =
+          std::min(numbers.allocated, std::max(numbers.used, numbers.deserved));
+      const std::int64_t lacks = std::max<std::int64_t>(0, numbers.deserved - kept);
+      above += kept;
+      promised += std::min(numbers.promised_before, lacks);
+      any_unused = any_unused || kept > numbers.used;
+    }
+    QueueNumbers& own = at(row, column);
+    const std::int64_t most = std::min(own.leaving, own.used - own.deserved);
+    const Wide given = std::min<Wide>(most, above + promised);
+    if (given <= 0 || (promised == 0 && !any_unused)) continue;
+    own.allocated -= static_cast<std::int64_t>(given);
+    own.allocated_before = own.allocated;
+  }
+}
+
 // ---- Division ---------------------------------------------------------------------------------
 
 void QueueTable::divide_all(Division division) {
   std::vector<Bounds> bounds(entries_.size());
   for (std::size_t column = 0; column < resources_.size(); ++column) {
     for (const QueueRow root : roots_) find_bounds(root, column, division, bounds);
-    divide_among(roots_, column, totals_[column], bounds);
+    divide_among(roots_, column, {.amount = totals_[column]}, bounds);
   }
 }
 
@@ -195,7 +223,7 @@ QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Div
   const QueueEntry& entry = entries_[row.value];
   const std::string_view name = cluster_.resources().name(resources_[column]);
   const Queue* const queue = entry.object;
-  const std::int64_t limit = queue == nullptr ? unlimited : stated(queue->limit, name, unlimited);
+  const std::int64_t most = limit(row, column);
   std::int64_t floor = queue == nullptr ? 0 : stated(queue->guarantee, name, 0);
   std::int64_t cap = unlimited;
   if (!entry.leaf()) {
@@ -211,31 +239,51 @@ QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Div
     const QueueNumbers& numbers = at(row, column);
     cap = saturated_add(numbers.used, numbers.pending);
   }
-  floor = std::min(floor, limit);
-  cap = std::max(floor, std::min(cap, limit));
+  floor = std::min(floor, most);
+  cap = std::max(floor, std::min(cap, most));
   return bounds[row.value] = {.floor = floor, .cap = cap};
 }
 
 void QueueTable::divide_among(std::span<const QueueRow> siblings, std::size_t column,
-                              std::int64_t total, const std::vector<Bounds>& bounds) {
+                              DividedTotal total, const std::vector<Bounds>& bounds) {
   std::vector<Claimant> claimants;
   claimants.reserve(siblings.size());
   for (const QueueRow row : siblings) {
     const Bounds& own = bounds[row.value];
     // Nobody gets more than there is, and sums of unlimited caps stay small.
+    const std::int64_t most = saturated_add(total.amount, total.rounding);
     claimants.push_back({.weight = entries_[row.value].weight,
                          .floor = own.floor,
-                         .cap = std::max(own.floor, std::min(own.cap, total))});
+                         .cap = std::max(own.floor, std::min(own.cap, most))});
   }
   std::vector<Share> shares(siblings.size());
-  divide(total, claimants, shares);
+  divide(total.amount, claimants, shares);
+  if (total.rounding > 0) mark_rounded(total, claimants, shares);
   for (std::size_t at_sibling = 0; at_sibling < siblings.size(); ++at_sibling) {
     const QueueRow row = siblings[at_sibling];
     QueueNumbers& numbers = at(row, column);
     numbers.deserved = shares[at_sibling].amount;
     numbers.rounded = shares[at_sibling].rounded;
-    if (!entries_[row.value].leaf()) {
-      divide_among(entries_[row.value].children, column, numbers.deserved, bounds);
+    if (entries_[row.value].leaf()) continue;
+    // Of finer units the tolerance holds anyway.
+    const bool matters = numbers.rounded && in_devices(column);
+    divide_among(entries_[row.value].children, column,
+                 {.amount = numbers.deserved, .rounding = matters ? total.rounding + 1 : 0},
+                 bounds);
+  }
+}
+
+/// A share of a rounded total is rounded, unless it would be the same of all that the exact total
+/// may be.
+void QueueTable::mark_rounded(DividedTotal total, std::span<const Claimant> claimants,
+                              std::span<Share> shares) {
+  std::vector<Share> other(shares.size());
+  const std::int64_t least = std::max<std::int64_t>(0, total.amount - total.rounding);
+  for (const std::int64_t amount : {least, saturated_add(total.amount, total.rounding)}) {
+    divide(amount, claimants, other);
+    for (std::size_t at_share = 0; at_share < shares.size(); ++at_share) {
+      Share& share = shares[at_share];
+      share.rounded = share.rounded || other[at_share] != share;
     }
   }
 }

@@ -6,14 +6,17 @@
 // with numbers of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/checked_math.hpp"
 #include "engine/victims.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "policies/queue/division.hpp"
 
 namespace makeway {
 
@@ -40,12 +43,15 @@ struct QueueNumbers {
   std::int64_t allocated_before = 0;
   std::int64_t promised_before = 0;  ///< `preempting` of the last cycle.
   std::int64_t deserved = 0;
-  bool rounded = false;  ///< What it deserves exactly lies between two units.
+  bool rounded = false;   ///< What it deserves exactly lies between two units.
   std::int64_t kept = 0;  ///< Allocated, without what it gave back or nobody can promise any more.
+  std::int64_t conceded = 0;  ///< Used beyond that by pods that cannot leave; allocated at once.
   std::int64_t allocated = 0;
   std::int64_t preempting = 0;
 
   std::int64_t staying() const { return used - leaving; }
+  /// What may run once others have left: beyond its share a queue keeps only what its pods hold.
+  std::int64_t lasting() const { return saturated_add(std::min(allocated, deserved), preempting); }
 };
 
 class QueueTable {
@@ -59,6 +65,8 @@ class QueueTable {
   std::size_t resources() const { return resources_.size(); }
   ResourceIndex resource(std::size_t column) const { return resources_[column]; }
   std::int64_t total(std::size_t column) const { return totals_[column]; }
+  /// Of one queue; the largest number there is: none.
+  std::int64_t limit(QueueRow row, std::size_t column) const;
   /// A unit of it is a whole device.
   bool in_devices(std::size_t column) const;
   /// The column of a resource; none: it is not divided.
@@ -76,6 +84,11 @@ class QueueTable {
     return row_of_queue_[cluster_.units()[unit].queue.value];
   }
   QueueRow row_of(PodIndex pod) const { return row_of(cluster_.pods().unit[pod]); }
+  /// Bound to a node that is not there: it uses nothing of what is divided, and frees nothing.
+  bool is_nowhere(PodIndex pod) const {
+    const NodeIndex node = cluster_.pods().node[pod];
+    return node.exists() && !cluster_.nodes().flags[node].exists;
+  }
 
  private:
   bool is_pod(PodIndex pod) const {
@@ -83,6 +96,8 @@ class QueueTable {
     return flags.exists && !flags.kernel;
   }
   void list_queues(const Configuration& configuration);
+  void link_queues(std::string_view fallback);
+  QueueRow find_row(std::string_view name) const;
   void list_resources();
   /// What sessions hold is not the queues' to divide.
   void subtract_kernels(std::vector<std::int64_t>& sums) const;
@@ -90,6 +105,7 @@ class QueueTable {
   bool can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const;
   void count_pods(const VictimRules& rules);
   void read_status();
+  void recall_gifts();
   void divide_all(Division division);
   struct Bounds {
     std::int64_t floor = 0;
@@ -97,8 +113,14 @@ class QueueTable {
   };
   Bounds find_bounds(QueueRow row, std::size_t column, Division division,
                      std::vector<Bounds>& bounds) const;
-  void divide_among(std::span<const QueueRow> siblings, std::size_t column, std::int64_t total,
+  struct DividedTotal {
+    std::int64_t amount = 0;
+    std::int64_t rounding = 0;  ///< The exact one differs by less than this; 0: it is exact.
+  };
+  void divide_among(std::span<const QueueRow> siblings, std::size_t column, DividedTotal total,
                     const std::vector<Bounds>& bounds);
+  static void mark_rounded(DividedTotal total, std::span<const Claimant> claimants,
+                           std::span<Share> shares);
 
   const Cluster& cluster_;
   std::vector<QueueEntry> entries_;

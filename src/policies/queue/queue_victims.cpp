@@ -6,6 +6,21 @@
 #include "policies/queue/victim_set.hpp"
 
 namespace makeway {
+namespace {
+
+std::vector<std::uint32_t> ranks_by_name(const QueueCandidates& candidates,
+                                         std::span<const QueueCandidate> all) {
+  std::vector<std::uint32_t> by_name(all.size());
+  std::iota(by_name.begin(), by_name.end(), 0U);
+  std::ranges::sort(by_name, [&](std::uint32_t a, std::uint32_t b) {
+    return candidates.name_before(all[a], all[b]);
+  });
+  std::vector<std::uint32_t> ranks(all.size());
+  for (std::uint32_t rank = 0; rank < by_name.size(); ++rank) ranks[by_name[rank]] = rank;
+  return ranks;
+}
+
+}  // namespace
 
 QueueLosers choose_losers(const Cycle& cycle, const QueueTable& table,
                           const QueueCandidates& candidates, QueueRow row,
@@ -25,15 +40,8 @@ QueueLosers choose_losers(const Cycle& cycle, const QueueTable& table,
     candidates.add_amounts(
         all[at], std::span(task.amounts).subspan(at * table.resources(), table.resources()));
   }
-  std::vector<std::uint32_t> by_name(all.size());
-  std::iota(by_name.begin(), by_name.end(), 0U);
-  std::ranges::sort(by_name, [&](std::uint32_t a, std::uint32_t b) {
-    return candidates.name_before(all[a], all[b]);
-  });
-  task.rank_by_name.resize(all.size());
-  for (std::uint32_t rank = 0; rank < by_name.size(); ++rank) {
-    task.rank_by_name[by_name[rank]] = rank;
-  }
+  const bool equals = !all.empty() && task.class_of.back() + 1 < all.size();
+  if (equals) task.rank_by_name = ranks_by_name(candidates, all);
   VictimSet set = choose_victim_set(task);
   std::ranges::sort(set.chosen);
   return {.chosen = std::move(set.chosen), .out_of_steps = set.out_of_steps};

@@ -18,7 +18,7 @@ struct VictimSetTask {
   std::vector<std::int64_t> need;           ///< By resource; 0: there is enough.
   std::vector<std::int64_t> totals;         ///< Of the cluster, to compare what is released.
   std::vector<std::uint32_t> class_of;      ///< Of each candidate, never falling.
-  std::vector<std::uint32_t> rank_by_name;  ///< Of each candidate.
+  std::vector<std::uint32_t> rank_by_name;  ///< Of each; empty: every class has one member.
   std::vector<std::int64_t> amounts;        ///< Candidate by candidate, resource by resource.
   std::int64_t steps_max = 0;
 
