@@ -321,7 +321,7 @@ void Fleet::add_replicas() {
   for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
   replicas_.resize(pods);
   std::uint32_t count = 0;
-  const bool by_priority_alone = cycle_.rules.by_priority_alone();
+  const bool by_priority_alone = cycle_.rules.replicas_by_priority_alone();
   PlaneIndex plane;
   for (std::uint32_t at = 0; at < places_.size(); ++at) {
     if (places_[PlaceIndex{at}].plane != plane) {
@@ -363,7 +363,7 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
     const Unit& unit = cluster().units()[pods.unit[pod]];
     // Kubernetes picks the pod, so nobody can promise that a whole group goes.
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
-    replica.is_protected = !share.exists() || whole || !cycle_.rules.protection(pod).empty();
+    replica.is_protected = !share.exists() || whole || !cycle_.rules.protection_from_scale_down(pod).empty();
   }
   if (leaving) {
     classify_leaving(replica);
