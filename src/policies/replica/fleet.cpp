@@ -363,7 +363,8 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
     const Unit& unit = cluster().units()[pods.unit[pod]];
     // Kubernetes picks the pod, so nobody can promise that a whole group goes.
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
-    replica.is_protected = !share.exists() || whole || !cycle_.rules.protection_from_scale_down(pod).empty();
+    replica.is_protected =
+        !share.exists() || whole || !cycle_.rules.protection_from_scale_down(pod).empty();
   }
   if (leaving) {
     classify_leaving(replica);
