@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/text.hpp"
 #include "codec/batch_line.hpp"
 #include "codec/line_source.hpp"
@@ -209,7 +210,7 @@ std::string Batch::plan_loaded(const BatchCase& item, const JsonValue& id,
   std::string error = attempt(plan_case, plan);
   if (!error.empty()) return error;
   for (const PlanAsk& ask : plan->asks) {
-    result_.any_victims |= !ask.victims.empty();
+    result_.any_victims |= needs_victims(ask);
     result_.any_infeasible |=
         ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "cli/amount.hpp"
 #include "cli/overview_sections.hpp"
@@ -109,9 +110,9 @@ std::vector<Cell> queue_cells(const Queue& queue, std::size_t depth, const PodsO
 /// Parents show the pods of all queues below them.
 void add_up(const std::vector<const Queue*>& queues, const std::vector<QueueLine>& rows,
             PodsByQueue& pods) {
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {  // Children before their parents.
-    const Queue& queue = *queues[row->place];
-    if (row->depth == 0) continue;
+  for (const QueueLine& row : std::views::reverse(rows)) {  // Children before their parents.
+    const Queue& queue = *queues[row.place];
+    if (row.depth == 0) continue;
     const PodsOfQueue own = pods[queue.name];
     PodsOfQueue& above = pods[queue.parent];
     above.bound += own.bound;

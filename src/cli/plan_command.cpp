@@ -88,9 +88,7 @@ ExitStatus verdict(const Arguments& arguments, bool any_victims, bool any_infeas
 }
 
 ExitStatus verdict(const Arguments& arguments, const Plan& plan) {
-  const bool any_victims = std::ranges::any_of(plan.asks, [](const PlanAsk& ask) {
-    return !ask.victims.empty() || (ask.replicas && scaled_down(*ask.replicas) > 0);
-  });
+  const bool any_victims = std::ranges::any_of(plan.asks, needs_victims);
   const bool any_infeasible = std::ranges::any_of(plan.asks, [](const PlanAsk& ask) {
     return ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
   });

@@ -49,7 +49,7 @@ std::string places_text(const PlanAsk& ask) {
 }
 
 /// What becomes of the ask, after its name.
-std::string verdict_text(const PlanAsk& ask) {
+std::string outcome_text(const PlanAsk& ask) {
   const std::string places = places_text(ask);
   const std::string on = places.empty() ? std::string{} : fmt::format(" on {}", places);
   switch (ask.outcome) {
@@ -66,6 +66,12 @@ std::string verdict_text(const PlanAsk& ask) {
     case Outcome::not_found: return "has no place that was found";
   }
   return {};
+}
+
+std::string verdict_text(const PlanAsk& ask) {
+  const std::uint64_t forced = force_deleted(ask);
+  if (forced == 0) return outcome_text(ask);
+  return fmt::format("{}, and force-deletes {}", outcome_text(ask), counted(forced, "pod"));
 }
 
 std::string heading(const PlanAsk& ask, const Palette& palette) {
@@ -283,11 +289,29 @@ std::string laws_text(const Plan& plan) {
 
 }  // namespace
 
+std::uint64_t force_deleted(const PlanAsk& ask) {
+  std::uint64_t count = 0;
+  if (!ask.replicas) return count;
+  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
+    const auto forced =
+        std::ranges::count(claim.victims, ReplicaAction::force_delete, &PlanReplicaVictim::action);
+    count += static_cast<std::uint64_t>(forced);
+  }
+  return count;
+}
+
+bool needs_victims(const PlanAsk& ask) {
+  return !ask.victims.empty() || force_deleted(ask) > 0 ||
+         (ask.replicas && scaled_down(*ask.replicas) > 0);
+}
+
 std::string totals_text(const Plan& plan) {
   std::array<std::uint64_t, choice_names<Outcome>.size()> counts{};
   std::uint64_t victims = 0;
   std::uint64_t sessions = 0;
+  std::uint64_t forced = 0;
   for (const PlanAsk& ask : plan.asks) {
+    forced += force_deleted(ask);
     ++counts[static_cast<std::size_t>(ask.outcome)];
     if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
     (ask.session ? sessions : victims) += ask.victims.size();
@@ -308,7 +332,11 @@ std::string totals_text(const Plan& plan) {
   part(Outcome::waits, "waits", "wait");
   part(Outcome::infeasible, "is infeasible", "are infeasible");
   part(Outcome::not_found, "has no place that was found", "have no place that was found");
-  return fmt::format("Plan: {}: {}.", counted(plan.asks.size(), "ask"), fmt::join(parts, ", "));
+  const std::string end = forced == 0 ? std::string()
+                                      : fmt::format("; {} {} force-deleted", counted(forced, "pod"),
+                                                    forced == 1 ? "is" : "are");
+  return fmt::format("Plan: {}: {}{}.", counted(plan.asks.size(), "ask"), fmt::join(parts, ", "),
+                     end);
 }
 
 std::string plan_text(const Plan& plan, const PlanTextOptions& options) {

@@ -1,6 +1,7 @@
 // A plan for people: who gets a place, who must leave for it, and why.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cli/palette.hpp"
@@ -18,6 +19,10 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options);
 
 /// "Plan: 3 asks: 1 fits, 1 preempts 2 pods, 1 is infeasible."
 std::string totals_text(const Plan& plan);
+/// How many pods are force-deleted for the ask.
+std::uint64_t force_deleted(const PlanAsk& ask);
+/// Whether anything is done to anybody for the ask.
+bool needs_victims(const PlanAsk& ask);
 
 /// The queue stage, with an empty line behind it; empty without queues. plan_queues.cpp.
 std::string queues_text(const Plan& plan, const PlanTextOptions& options);

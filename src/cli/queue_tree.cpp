@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 namespace makeway::cli {
@@ -23,8 +24,8 @@ std::vector<QueueLine> queue_lines(const std::vector<QueueName>& queues) {
   const auto add = [&](std::string_view parent, std::size_t depth) {
     const auto found = children.find(parent);
     if (found == children.end()) return;
-    for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) {
-      open.push_back({.place = *at, .depth = depth});
+    for (const std::size_t place : std::views::reverse(found->second)) {
+      open.push_back({.place = place, .depth = depth});
     }
   };
   add({}, 0);

@@ -73,7 +73,7 @@ void Metadata::clear() {
   owners.clear();
   created.reset();
   deletion.reset();
-  deletion_grace_seconds = 0;
+  deletion_grace_seconds = default_grace_seconds;
   all_annotations = false;
   name_refused = false;
 }

@@ -119,6 +119,14 @@ void decode_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
   });
   want_name(reader, path, "namespace", victim.namespace_name);
   want_name(reader, path, "name", victim.name);
+  const bool twice = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& other) {
+    return !victim.name.empty() && other.name == victim.name &&
+           other.namespace_name == victim.namespace_name;
+  });
+  if (twice) {
+    reader.refuse(path.at("name"), victim.name, "the claim lists the victim twice",
+                  "give each victim one entry");
+  }
   claim.victims.push_back(std::move(victim));
 }
 

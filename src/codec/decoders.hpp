@@ -19,6 +19,9 @@ struct TextPair {
   std::string_view value;
 };
 
+/// What Kubernetes grants a pod that says nothing about it.
+inline constexpr std::int32_t default_grace_seconds = 30;
+
 /// What every object's metadata holds for us.
 struct Metadata {
   std::string name;
@@ -30,7 +33,7 @@ struct Metadata {
   std::vector<OwnerReference> owners;
   std::optional<Time> created;
   std::optional<Time> deletion;
-  std::int32_t deletion_grace_seconds = 0;
+  std::int32_t deletion_grace_seconds = default_grace_seconds;
   bool name_refused = false;  ///< It was there, but no text: one problem is enough.
 
   /// The value of an annotation, empty when it is missing.

@@ -94,7 +94,7 @@ void write_pod_metadata(DocumentWriter& writer, const Pod& pod) {
   write_owners(writer, pod.owners);
   time_if(writer, "creationTimestamp", pod.created);
   time_if(writer, "deletionTimestamp", pod.deletion);
-  if (pod.deletion && pod.deletion_grace_seconds != 0) {
+  if (pod.deletion) {
     writer.integer_field("deletionGracePeriodSeconds", pod.deletion_grace_seconds);
   }
   writer.end_object();

@@ -108,8 +108,12 @@ void FleetReading::find_recorded() {
     for (const ReplicaClaim& claim : schedule.status.claims) {
       for (const ClaimedVictim& victim : claim.victims) {
         if (!victim.force_deleted) continue;
+        // A record about a pod of that name that is gone says nothing about its successor.
+        const auto pod = cluster_.find_pod(victim.namespace_name, victim.name);
+        if (!pod || cluster_.pods().uid[pod->value] != victim.uid) continue;
         const ClaimedVictim*& known = forced_[{victim.namespace_name, victim.name}];
-        if (known == nullptr || *known->force_deleted < *victim.force_deleted) known = &victim;
+        // Where records disagree, the earlier counts: nobody is force-deleted twice.
+        if (known == nullptr || *victim.force_deleted < *known->force_deleted) known = &victim;
       }
     }
   }
@@ -120,9 +124,6 @@ std::optional<Time> FleetReading::recorded(PodIndex pod) const {
   const std::string_view space = cluster_.text(cluster_.pods().namespace_name[pod]);
   const auto found = forced_.find({space, cluster_.pods().name[pod.value]});
   if (found == forced_.end()) return std::nullopt;
-  const std::string_view uid = cluster_.pods().uid[pod.value];
-  const std::string& said = found->second->uid;
-  if (!said.empty() && !uid.empty() && said != uid) return std::nullopt;
   return found->second->force_deleted;
 }
 

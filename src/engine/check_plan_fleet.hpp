@@ -72,7 +72,7 @@ class FleetReading {
   /// It has surplus that is on its way out.
   bool has_moving_surplus(const FleetShare& share) const;
   /// Protected from being chosen and from force-deletion, not from being waited for.
-  bool is_protected(PodIndex pod) const { return !rules_.protection(pod).empty(); }
+  bool is_protected(PodIndex pod) const { return !rules_.protection_from_scale_down(pod).empty(); }
   bool leaves_whole_group(PodIndex pod) const;
   std::int64_t amount(PodIndex pod) const;  ///< Of `replica.resource`.
 

@@ -81,6 +81,9 @@ class EvictionRules {
   enum class OptOut : std::uint8_t { protects, is_a_class };
   /// Why it may not be made to leave whatever the priorities, or nothing.
   std::string_view protection(PodIndex pod, OptOut opt_out = OptOut::protects) const;
+  /// The same when its deployment is scaled down (SPEC section 4), the only way for a replica.
+  std::string_view protection_from_scale_down(PodIndex pod,
+                                              OptOut opt_out = OptOut::protects) const;
   /// The same when a pinned pod asks.
   std::string_view protection_from_pinned(PodIndex pod) const;
   bool may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const;
@@ -96,6 +99,7 @@ class EvictionRules {
 
  private:
   bool governed_strictly(PodIndex pod) const;
+  bool of_schedule(PodIndex pod) const;
 
   const Cluster& cluster_;
   const Configuration& configuration_;

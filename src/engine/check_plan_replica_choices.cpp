@@ -53,13 +53,13 @@ class ReplicaChoiceJudge {
   void undo(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
     rooms_.remove(claim.node, ask.row.amounts);
     for (const HeardReplicaVictim& victim : claim.victims) {
-      rooms_.add(claim.node, court_.requests(victim.pod));
+      rooms_.add(claim.node, court_.freed(victim.pod));
     }
   }
   void redo(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
     rooms_.add(claim.node, ask.row.amounts);
     for (const HeardReplicaVictim& victim : claim.victims) {
-      rooms_.remove(claim.node, court_.requests(victim.pod));
+      rooms_.remove(claim.node, court_.freed(victim.pod));
     }
   }
 
@@ -115,6 +115,8 @@ class ReplicaChoiceJudge {
   /// Whether the ask could still have it as one more victim.
   bool available(const HeardReplicaAsk& ask, PodIndex pod) const {
     if (rank(pod) == settings_.class_order.size() || court_.claimed.contains(pod)) return false;
+    // Somebody waits for it already, and its room is counted.
+    if (court_.gone.contains(pod)) return false;
     const ReplicaClass found = *fleet_.class_of(pod);
     if (found == ReplicaClass::force_deleting) return !fleet_.credit_ended(pod);
     if (found == ReplicaClass::terminating) {

@@ -80,7 +80,8 @@ class ReplicaRoomJudge {
       if (!may_scale_up(ask, plane.name)) continue;
       for (const NodeIndex node : fleet_.open_nodes(plane.name)) {
         if (court_.held.contains(node) || !court_.now.holds(node, ask.row)) continue;
-        if (!court_.after.holds(node, ask.row)) continue;
+        // What claims free beyond their need came too late for who comes at once.
+        if (!court_.unclaimed.holds(node, ask.row) || !court_.after.holds(node, ask.row)) continue;
         court_.report(takes ? 1 : 10, ask,
                       fmt::format("there is free room on node {}", court_.node_name(node)));
         return;

@@ -101,7 +101,7 @@ std::optional<NodeIndex> tightest(const ReplicaHearing& court, std::string_view 
         court.cluster().resources().name({column}) == court.fleet.settings().resource;
     if (is_it) counted = ResourceIndex{column};
   }
-  const auto left = [&](NodeIndex node) { return counted ? court.now.left(node, *counted) : 0; };
+  const auto left = [&](NodeIndex node) { return counted ? court.after.left(node, *counted) : 0; };
   std::optional<NodeIndex> best;
   for (const NodeIndex node : court.fleet.open_nodes(plane)) {
     if (!court.now.holds(node, row) || !court.after.holds(node, row)) continue;
@@ -133,15 +133,24 @@ void place_expected(ReplicaHearing& court) {
 
 void place_others(ReplicaHearing& court) {
   const Cluster& cluster = court.cluster();
-  std::set<PodIndex> gone;
-  const auto leaves = [&](std::string_view space, std::string_view name) {
-    const std::optional<PodIndex> pod = cluster.find_pod(space, name);
-    if (!pod || !cluster.pods().node[*pod].exists() || !gone.insert(*pod).second) return;
-    court.after.remove(cluster.pods().node[*pod], court.requests(*pod));
+  const auto leaves = [&](PodIndex pod) {
+    if (!cluster.pods().node[pod].exists() || !court.gone.insert(pod).second) return;
+    court.after.remove(cluster.pods().node[pod], court.requests(pod));
   };
   for (const HeardAsk& ask : court.hearing.asks) {
-    for (const PlanVictim& victim : ask.entry->victims) leaves(victim.namespace_name, victim.name);
-    for (const PodPlacement& pod : ask.entry->waits_for) leaves(pod.namespace_name, pod.name);
+    for (const HeardVictim& victim : ask.victims) leaves(victim.pod);
+    for (const PodIndex row : ask.rows_leaving) leaves(row);
+    for (const PodPlacement& awaited : ask.entry->waits_for) {
+      const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name);
+      if (pod) leaves(*pod);
+    }
+    for (const HeardAsk::RowPlace& place : ask.rows_coming) {
+      court.after.add(place.node, court.requests(place.row));
+      if (ask.entry->outcome == Outcome::fits) {
+        court.now.add(place.node, court.requests(place.row));
+      }
+    }
+    if (ask.session) continue;
     for (const PodPlacement& placement : ask.entry->placements) {
       const auto pod = cluster.find_pod(placement.namespace_name, placement.name);
       const auto node = cluster.find_node(placement.node);
@@ -181,7 +190,7 @@ void place_scale_ups(ReplicaHearing& court, const HeardReplicaAsk& ask) {
 void place_claims(ReplicaHearing& court, const HeardReplicaAsk& ask) {
   for (const HeardReplicaClaim& claim : ask.claims) {
     for (const HeardReplicaVictim& victim : claim.victims) {
-      court.after.remove(claim.node, court.requests(victim.pod));
+      court.after.remove(claim.node, court.freed(victim.pod));
       const FleetShare* const share = court.fleet.share_of(victim.pod);
       if (victim.entry->action == ReplicaAction::scale_down) ++court.steps[share];
       if (!court.fleet.leaving(victim.pod)) ++court.losing[share];
@@ -205,7 +214,7 @@ void ClaimRooms::settle(const HeardReplicaAsk& ask, bool kept) {
   for (const HeardReplicaClaim& claim : ask.claims) {
     if (claim.entry->kept != kept) continue;
     for (const HeardReplicaVictim& victim : claim.victims) {
-      then_.remove(claim.node, court_.requests(victim.pod));
+      then_.remove(claim.node, court_.freed(victim.pod));
     }
     then_.add(claim.node, ask.row.amounts);
   }

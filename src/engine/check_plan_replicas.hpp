@@ -46,7 +46,8 @@ struct ReplicaHearing {
   FleetRoom after;
   FleetRoom unclaimed;  ///< As `after`, without claims and their victims.
   std::vector<HeardReplicaAsk> asks;
-  std::set<PodIndex> claimed;                        ///< Victims of claims.
+  std::set<PodIndex> claimed;  ///< Victims of claims.
+  std::set<PodIndex> gone;     ///< For asks of other sections; no longer in `after`.
   std::map<const FleetShare*, std::int64_t> steps;   ///< Scale-downs of this plan.
   std::map<const FleetShare*, std::int64_t> losing;  ///< Running pods that are victims.
   std::set<const FleetShare*> scaled_up;
@@ -61,6 +62,8 @@ struct ReplicaHearing {
   RequestRow requests(PodIndex pod) const {
     return cluster().requests(cluster().pods().requests[pod]);
   }
+  /// What its node gains in `after` when a claim makes it leave or waits for it.
+  RequestRow freed(PodIndex pod) const { return gone.contains(pod) ? RequestRow{} : requests(pod); }
   std::string_view node_name(NodeIndex node) const {
     return cluster().text(cluster().nodes().name[node]);
   }

@@ -22,7 +22,29 @@ std::int32_t EvictionRules::priority(PodIndex pod) const {
                                                             : unit.scheduling_priority;
 }
 
+bool EvictionRules::of_schedule(PodIndex pod) const {
+  const auto& schedules = cluster_.own<ReplicaSchedule>();
+  if (schedules.empty() || !configuration_.replica.enabled) return false;
+  const std::string_view space = cluster_.text(cluster_.pods().namespace_name[pod]);
+  for (const LabelPair& label : cluster_.labels(cluster_.pods().labels[pod])) {
+    if (cluster_.text(label.key) != names::deployment) continue;
+    const std::string_view deployment = cluster_.text(label.value);
+    const auto named = schedules.find({std::string(space), std::string(deployment)});
+    if (named != schedules.end() && named->second.deployment == deployment) return true;
+    return std::ranges::any_of(schedules, [&](const auto& item) {
+      return item.second.namespace_name == space && item.second.deployment == deployment;
+    });
+  }
+  return false;
+}
+
 std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
+  const std::string_view reason = protection_from_scale_down(pod, opt_out);
+  if (!reason.empty() || !of_schedule(pod)) return reason;
+  return "it belongs to a ReplicaSchedule, which is only scaled down";
+}
+
+std::string_view EvictionRules::protection_from_scale_down(PodIndex pod, OptOut opt_out) const {
   const ProtectionSettings& settings = configuration_.protection;
   const PodColumns& pods = cluster_.pods();
   const PodFlags flags = pods.flags[pod];

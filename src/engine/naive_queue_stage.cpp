@@ -440,9 +440,10 @@ class Stage {
   /// Or takes it back.
   void part_with(const std::pair<std::size_t, std::int64_t>& part, std::int64_t sign) {
     Giver& giver = givers_[part.first];
-    giver.most -= sign * part.second;
-    giveable_ -= sign * part.second;
-    add(giver.queue, -sign * part.second);
+    const std::int64_t amount = sign * part.second;
+    giver.most -= amount;
+    giveable_ -= amount;
+    add(giver.queue, -amount);
   }
 
   /// Which part of what was taken is allocated at once: as much as the queue's pods hold already,

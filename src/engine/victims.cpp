@@ -1,5 +1,7 @@
 #include "engine/victims.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/names.hpp"
@@ -34,6 +36,33 @@ void VictimRules::read_names() {
   for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
     if (const auto id = strings.find(name)) critical_classes_.push_back(*id);
   }
+  read_schedules();
+}
+
+void VictimRules::read_schedules() {
+  const Cluster& cluster = survey_.cluster();
+  const auto key = cluster.strings().find(names::deployment);
+  if (!configuration_.replica.enabled || !key) return;
+  deployment_key_ = *key;
+  for (const auto& [name, schedule] : cluster.own<ReplicaSchedule>()) {
+    const auto space = cluster.strings().find(schedule.namespace_name);
+    const auto deployment = cluster.strings().find(schedule.deployment);
+    if (!space || !deployment) continue;
+    scaled_.try_emplace(
+        {*space, *deployment},
+        fmt::format("belongs to ReplicaSchedule {}, which is only scaled down", schedule.name));
+  }
+}
+
+std::string_view VictimRules::scaled_only(PodIndex pod) const {
+  if (scaled_.empty()) return {};
+  const Cluster& cluster = survey_.cluster();
+  for (const LabelPair& label : cluster.labels(cluster.pods().labels[pod])) {
+    if (label.key != deployment_key_) continue;
+    const auto found = scaled_.find({cluster.pods().namespace_name[pod], label.value});
+    if (found != scaled_.end()) return found->second;
+  }
+  return {};
 }
 
 std::int32_t VictimRules::priority_of(PodIndex pod) const {
@@ -76,7 +105,17 @@ std::string_view VictimRules::protection(PodIndex pod) const {
   return protection_but_opt_out(pod);
 }
 
+std::string_view VictimRules::protection_from_scale_down(PodIndex pod) const {
+  if (configuration_.protection.protect_opted_out && opted_out(pod)) return "opted out";
+  return own_protection(pod);
+}
+
 std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
+  const std::string_view own = own_protection(pod);
+  return own.empty() ? scaled_only(pod) : own;
+}
+
+std::string_view VictimRules::own_protection(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodColumns& pods = cluster.pods();
   const ProtectionSettings& protection = configuration_.protection;

@@ -4,7 +4,8 @@
 // its pods wherever they run. It must be strictly less important than the ask by priority and not
 // protected (SPEC section 1): mirror and static pods, opted out, protected namespaces, younger than
 // the minimum runtime, system-critical, marked members (of groups that leave one by one). One
-// protected pod protects a whole `all` group.
+// protected pod protects a whole `all` group. Replicas of a ReplicaSchedule stay, too: Kubernetes
+// would recreate them, so they leave by scale-down only (SPEC section 4).
 //
 // Importance, the configured keys in order (`workload.importanceKeys`): priority, group over pod,
 // size, age, lost work; then namespace/name. Members of a group that leave one by one rank as
@@ -12,9 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/budgets.hpp"
@@ -72,8 +76,15 @@ class VictimRules {
   /// Whether nothing but priority keeps a pod that is not guarded (model/node_order.hpp).
   bool by_priority_alone() const {
     return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0 &&
+           *scope_ == nullptr && scaled_.empty();
+  }
+  /// The same for replicas, when their deployment is scaled down.
+  bool replicas_by_priority_alone() const {
+    return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0 &&
            *scope_ == nullptr;
   }
+  /// Whether labels can protect pods: some belong to ReplicaSchedules.
+  bool labels_protect() const { return !scaled_.empty(); }
   /// From now on, also for rules that were made like these; null: the whole cluster.
   void limit_to(const VictimScope* scope) { *scope_ = scope; }
   /// The priority that protects the pod's unit.
@@ -86,6 +97,8 @@ class VictimRules {
   bool overdue(PodIndex pod) const;
   /// Why the pod is protected, "opted out"; empty when it is not.
   std::string_view protection(PodIndex pod) const;
+  /// The same for who is taken by scale-down (SPEC section 4).
+  std::string_view protection_from_scale_down(PodIndex pod) const;
   /// The same for whoever has other rules about pods that opted out.
   std::string_view protection_but_opt_out(PodIndex pod) const;
   /// Its own word, or its group's.
@@ -133,6 +146,9 @@ class VictimRules {
 
  private:
   void read_names();
+  void read_schedules();
+  std::string_view own_protection(PodIndex pod) const;
+  std::string_view scaled_only(PodIndex pod) const;
   bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
   void collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
                    VictimList& list);
@@ -149,6 +165,9 @@ class VictimRules {
   Settled* settled_;  ///< Own, or that of the rules that these are like.
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
+  StringId deployment_key_{0};
+  /// By namespace and deployment: why pods of ReplicaSchedules stay.
+  std::map<std::pair<StringId, StringId>, std::string> scaled_;
   std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.
 };
 

@@ -1,5 +1,6 @@
 #include "model/validation_replicas.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -75,6 +76,68 @@ void check_replicas(Findings& findings) {
   check_planes(findings, deployments);
 }
 
+namespace {
+
+/// A pod whose label says it is somebody's replica, and is nobody's.
+void lint_labels(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  const auto key = cluster.strings().find(names::deployment);
+  if (!key) return;
+  std::set<DeploymentKey> deployments;
+  for (const auto& [name, schedule] : cluster.own<ReplicaSchedule>()) {
+    deployments.insert({schedule.namespace_name, schedule.deployment});
+  }
+  const PodColumns& pods = cluster.pods();
+  std::set<DeploymentKey> told;
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    for (const PodIndex pod : cluster.order().pods(node)) {
+      const std::string_view said = label_of(cluster, pods.labels[pod], *key);
+      const DeploymentKey name(cluster.text(pods.namespace_name[pod]), said);
+      // One pod of each is enough.
+      if (said.empty() || deployments.contains(name) || !told.insert(name).second) continue;
+      findings.warning(
+          {.object = object_text("Pod", name.first, pods.name[pod.value]),
+           .field = fmt::format("metadata.labels[{}]", names::deployment),
+           .value = shorten(said),
+           .message = fmt::format("no ReplicaSchedule of namespace {} has this deployment, so the "
+                                  "pod is nobody's replica",
+                                  shorten(name.first)),
+           .remedy = "correct the label, or spec.deployment of the schedule"});
+    }
+  }
+}
+
+/// Claims of the previous plan that name what is not there; they fall.
+void lint_claims(Findings& findings, const ReplicaSchedule& schedule) {
+  const Cluster& cluster = findings.cluster();
+  const std::string object = schedule_text(schedule);
+  for (const ReplicaClaim& claim : schedule.status.claims) {
+    if (!cluster.find_node(claim.node)) {
+      findings.warning({.object = object,
+                        .field = "status.claims[].node",
+                        .value = shorten(claim.node),
+                        .message = "there is no such node, so the claim falls",
+                        .remedy = "give the whole cluster, or remove the claim"});
+      continue;
+    }
+    if (claim.victims.empty()) continue;
+    const bool any = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& victim) {
+      return cluster.find_pod(victim.namespace_name, victim.name).has_value();
+    });
+    // Victims leave one by one; that all are gone is said once.
+    if (any) continue;
+    const ClaimedVictim& first = claim.victims.front();
+    findings.warning(
+        {.object = object,
+         .field = "status.claims[].victims",
+         .value = shorten(first.namespace_name + "/" + first.name),
+         .message = fmt::format("no victim of the claim of node {} is there", shorten(claim.node)),
+         .remedy = "give the whole cluster, unless they have left"});
+  }
+}
+
+}  // namespace
+
 void lint_replicas(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   if (cluster.own<ReplicaSchedule>().empty()) return;
@@ -85,7 +148,9 @@ void lint_replicas(Findings& findings) {
       if (!plane.empty()) planes.insert(plane);
     }
   }
+  lint_labels(findings);
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    lint_claims(findings, schedule);
     const std::string object = schedule_text(schedule);
     if (schedule.unmet > 0 && schedule.planes.empty()) {
       findings.warning({.object = object,

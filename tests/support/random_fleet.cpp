@@ -28,6 +28,7 @@ class FleetMaker {
     make_schedules();
     for (std::size_t share = 0; share < shares_.size(); ++share) fill(shares_[share]);
     if (options_.oddities && random_.chance(40)) make_nobody();
+    if (options_.strangers) make_strangers();
     for (ReplicaSchedule& schedule : schedules_) commit(schedule);
     if (options_.statuses) make_statuses();
     std::vector<Change> objects;
@@ -162,6 +163,38 @@ class FleetMaker {
       if (random_.chance(50)) leave(pod);
       place(std::move(pod));
     }
+  }
+
+  /// Other policies place them and make them leave, before any replica has its turn.
+  void make_strangers() {
+    const std::int64_t running = random_.between(0, 4);
+    for (std::int64_t number = 0; number < running; ++number) {
+      Pod pod = stranger(fmt::format("runs-{}", number));
+      pod.node = random_.pick(nodes_).name;
+      leave(pod);
+      place(std::move(pod));
+    }
+    const std::int64_t asking = random_.between(1, 4);
+    for (std::int64_t number = 0; number < asking; ++number) {
+      Pod pod = stranger(fmt::format("asks-{}", number));
+      if (random_.chance(15)) pod.nominated_node = random_.pick(nodes_).name;
+      normalize(pod);
+      pods_.push_back(std::move(pod));
+    }
+  }
+
+  Pod stranger(std::string name) {
+    Pod pod{.namespace_name = "default",
+            .name = name,
+            .uid = "uid-" + name,
+            .priority = static_cast<std::int32_t>(random_.between(-1, 5) * 10),
+            .requests = {{gpu, random_.between(1, std::min<std::int64_t>(3, options_.gpus_max))}},
+            .created = Time{fleet_now.ms - random_.between(1, 4) * 60'000},
+            .ready = true};
+    if (options_.oddities && random_.chance(30)) {
+      pod.requests.push_back({"cpu", random_.between(1, 6) * 1000});
+    }
+    return pod;
   }
 
   /// What is committed lies around what runs.

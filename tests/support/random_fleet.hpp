@@ -19,10 +19,11 @@ struct RandomFleet {
   bool leaving = true;                ///< Some pods are leaving at the start.
   bool oddities = true;               ///< Cordoned nodes, pods of nobody, protected pods, cpu, ...
   bool statuses = true;               ///< Claims of a previous plan, true or not.
+  bool strangers = false;             ///< Pods outside of schedules, running and asking.
   std::int64_t unmet_max = 3;
 };
 
-/// A subset of the features is off in each.
+/// A subset of the features is off in each. Strangers are there only for who asks for them.
 RandomFleet random_fleet_options(Prng& random);
 
 /// Nodes, ReplicaSchedules, then pods.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <numeric>
 #include <optional>
 
 #include "base/check.hpp"
@@ -132,8 +131,11 @@ void VictimSetSearch::subtract(Amounts64& need, std::uint32_t candidate, std::in
 }
 
 std::vector<Alike> VictimSetSearch::alike_in(std::size_t at) const {
-  std::vector<std::uint32_t> members(size_of(at));
-  std::iota(members.begin(), members.end(), begins_[at]);
+  std::vector<std::uint32_t> members;
+  members.reserve(size_of(at));
+  for (std::uint32_t member = begins_[at]; members.size() < size_of(at); ++member) {
+    members.push_back(member);
+  }
   std::ranges::sort(members, [&](std::uint32_t a, std::uint32_t b) {
     const auto first = task_.amounts_of(a);
     const auto second = task_.amounts_of(b);

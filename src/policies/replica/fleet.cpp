@@ -31,6 +31,7 @@ Fleet::Fleet(Cycle& cycle)
   find_planes();
   find_columns();
   add_deployments();
+  find_awaited();
   add_places();
   add_replicas();
   order_shares();
@@ -130,6 +131,8 @@ void Fleet::add_places() {
   }
   std::ranges::stable_sort(found, {}, &FleetPlace::plane);
   room_.resize(found.size() * columns());
+  free_room_.resize(found.size() * columns());
+  nothing_.resize(columns());
   for (const FleetPlace& place : found) {
     const PlaceIndex index = places_.push_back(place);
     FleetPlane& plane = planes_[place.plane];
@@ -138,6 +141,21 @@ void Fleet::add_places() {
     place_of_[place.node] = index;
     add_room(index);
   }
+}
+
+void Fleet::find_awaited() {
+  for (const PlanAsk& ask : cycle_.plan.asks) {
+    for (const PodPlacement& pod : ask.waits_for) {
+      const auto found = cluster().find_pod(pod.namespace_name, pod.name);
+      if (found) awaited_.insert(*found);
+    }
+  }
+}
+
+/// By another policy, in this cycle.
+bool Fleet::made_to_leave(PodIndex pod) const {
+  return cycle_.rules.settled(pod) && cycle_.now.node_of(pod).exists() &&
+         !cycle_.after.node_of(pod).exists();
 }
 
 void Fleet::add_room(PlaceIndex place) {
@@ -150,6 +168,7 @@ void Fleet::add_room(PlaceIndex place) {
     const std::size_t at = columns_[column].value;
     left[column] = saturated_sub(allocatable[at], used[at]);
   }
+  std::ranges::copy(left, free_room(place).begin());
   if (!cycle_.after.touched(node)) return;
   // Who was nominated to the node in this cycle takes its room, too.
   for (const PodIndex pod : cycle_.after.placed(node)) {
@@ -157,6 +176,14 @@ void Fleet::add_room(PlaceIndex place) {
     const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
     for (std::size_t column = 0; column < columns(); ++column) {
       left[column] = saturated_sub(left[column], amounts_[row * columns() + column]);
+    }
+  }
+  // What their victims free, and whom they wait for, beyond their need is there for others (law 8).
+  for (const PodIndex pod : cluster().order().pods(node)) {
+    if (!made_to_leave(pod) && !awaited_.contains(pod)) continue;
+    const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
+    for (std::size_t column = 0; column < columns(); ++column) {
+      left[column] = saturated_add(left[column], amounts_[row * columns() + column]);
     }
   }
 }
@@ -173,6 +200,16 @@ void Fleet::first_room(PlaceIndex place, std::vector<std::int64_t>& left) const 
   for (std::size_t column = 0; column < columns(); ++column) {
     if (columns_[column].exists()) {
       left[column] = saturated_sub(left[column], used[columns_[column].value]);
+    }
+  }
+  if (!cycle_.after.touched(node)) return;
+  for (const PodIndex pod : cluster().order().pods(node)) {
+    if (!made_to_leave(pod)) continue;
+    for (const ResourceAmount& item : cluster().requests(cluster().pods().requests[pod])) {
+      const auto found = std::ranges::find(columns_, item.resource);
+      if (found == columns_.end()) continue;
+      std::int64_t& amount = left[static_cast<std::size_t>(found - columns_.begin())];
+      amount = saturated_add(amount, item.amount);
     }
   }
 }
@@ -284,7 +321,7 @@ void Fleet::add_replicas() {
   for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
   replicas_.resize(pods);
   std::uint32_t count = 0;
-  const bool by_priority_alone = cycle_.rules.by_priority_alone();
+  const bool by_priority_alone = cycle_.rules.replicas_by_priority_alone();
   PlaneIndex plane;
   for (std::uint32_t at = 0; at < places_.size(); ++at) {
     if (places_[PlaceIndex{at}].plane != plane) {
@@ -318,14 +355,16 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
              .share = share,
              .place = place,
              .amounts = amounts_of(pods.requests[pod]),
-             .created = pods.created[pod]};
+             .created = pods.created[pod],
+             .awaited = leaving && awaited_.contains(pod)};
   replica.priority = share.exists() ? deployments_[shares_[share].deployment].priority
                                     : cycle_.rules.priority_of(pod);
   if (!plain) {
     const Unit& unit = cluster().units()[pods.unit[pod]];
     // Kubernetes picks the pod, so nobody can promise that a whole group goes.
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
-    replica.is_protected = !share.exists() || whole || !cycle_.rules.protection(pod).empty();
+    replica.is_protected =
+        !share.exists() || whole || !cycle_.rules.protection_from_scale_down(pod).empty();
   }
   if (leaving) {
     classify_leaving(replica);

@@ -6,6 +6,10 @@
 //   share       one deployment in one plane: its commit, its pods, how many of them are surplus
 //   replica     a pod on a place that is leaving, or belongs to a deployment; with its victim class
 //
+// Two kinds of room, as in Cycle: `free_room` is there now; `room` is there once whom other asks of
+// this cycle make leave or wait for is gone, and whom they nominate has come. A replica that comes
+// at once needs both, a claim the second.
+//
 // Built once a cycle in O(nodes + pods); the phases change only the room, the shares' `raised` and
 // `lowered`, and who is `taken`. Numbers of planes follow their names, places of one plane follow
 // the names of their nodes, and no other number means anything.
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -85,6 +90,7 @@ struct FleetReplica {
   bool expired : 1 = false;       ///< It has been waited for long enough.
   bool last : 1 = false;          ///< The deployment's last replica in the plane.
   bool taken : 1 = false;         ///< By a claim of this cycle.
+  bool awaited : 1 = false;       ///< By an ask of another policy: the room counts it as gone.
 };
 
 class Fleet {
@@ -138,13 +144,23 @@ class Fleet {
   std::span<const std::int64_t> amounts(const FleetReplica& replica) const {
     return std::span(amounts_).subspan(replica.amounts * columns_.size(), columns_.size());
   }
+  /// What the place gains when it leaves; nothing when the room has it already.
+  std::span<const std::int64_t> freed(const FleetReplica& replica) const {
+    return replica.awaited ? std::span<const std::int64_t>(nothing_) : amounts(replica);
+  }
+  std::span<std::int64_t> free_room(PlaceIndex place) {
+    return std::span(free_room_).subspan(place.value * columns_.size(), columns_.size());
+  }
+  std::span<const std::int64_t> free_room(PlaceIndex place) const {
+    return std::span(free_room_).subspan(place.value * columns_.size(), columns_.size());
+  }
   std::span<std::int64_t> room(PlaceIndex place) {
     return std::span(room_).subspan(place.value * columns_.size(), columns_.size());
   }
   std::span<const std::int64_t> room(PlaceIndex place) const {
     return std::span(room_).subspan(place.value * columns_.size(), columns_.size());
   }
-  /// As it was before anybody got anything in this cycle.
+  /// As it was before anybody got anything in this cycle, and without whom others make leave.
   void first_room(PlaceIndex place, std::vector<std::int64_t>& left) const;
 
   // ---- Who may be a victim -------------------------------------------------------------------
@@ -185,6 +201,8 @@ class Fleet {
   void find_columns();
   void add_deployments();
   void add_places();
+  void find_awaited();
+  bool made_to_leave(PodIndex pod) const;
   void add_room(PlaceIndex place);
   void add_replicas();
   bool add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica);
@@ -217,6 +235,9 @@ class Fleet {
   std::vector<std::int64_t> amounts_;
   std::vector<std::uint32_t> amounts_row_;  ///< By RequestId; 0: not made yet.
   std::vector<std::int64_t> room_;
+  std::vector<std::int64_t> free_room_;
+  std::vector<std::int64_t> nothing_;  ///< A row of zeros.
+  std::set<PodIndex> awaited_;         ///< Leaving, and waited for by asks of other policies.
   /// While replicas are added: the shares of the plane at hand, by deployment.
   IndexedVector<DeploymentIndex, ShareIndex> shares_here_;
   std::vector<std::vector<ShareIndex>> shares_by_plane_;

@@ -65,7 +65,7 @@ bool NodeVictims::collect(PlaceIndex place, const ReplicaNeed& need) {
     if (enough) return true;
     const FleetReplica& replica = fleet_.replica(index);
     if (!fleet_.usable(replica, need.priority)) continue;
-    const std::span<const std::int64_t> amounts = fleet_.amounts(replica);
+    const std::span<const std::int64_t> amounts = fleet_.freed(replica);
     bool helps = false;
     for (std::size_t column = 0; column < spare_.size(); ++column) {
       helps = helps || (spare_[column] < 0 && amounts[column] > 0);
@@ -93,7 +93,9 @@ bool NodeVictims::collect(PlaceIndex place, const ReplicaNeed& need) {
 void NodeVictims::put_back(const ReplicaNeed& need, std::vector<ReplicaIndex>& victims) {
   std::size_t at = victims.size();
   while (at-- > 0) {
-    const std::span<const std::int64_t> amounts = fleet_.amounts(fleet_.replica(victims[at]));
+    // Somebody else needs it gone, too; whoever claimed it before follows it to its end.
+    if (fleet_.replica(victims[at]).awaited) continue;
+    const std::span<const std::int64_t> amounts = fleet_.freed(fleet_.replica(victims[at]));
     bool needed = false;
     for (std::size_t column = 0; column < spare_.size(); ++column) {
       needed = needed || (need.request[column] > 0 && spare_[column] < amounts[column]);
@@ -116,8 +118,7 @@ void NodeVictims::reduce(PlaceIndex place, const ReplicaNeed& need,
     if (need.request[column] == 0) continue;
     spare_[column] = saturated_sub(room[column], need.request[column]);
     for (const ReplicaIndex victim : victims) {
-      spare_[column] =
-          saturated_add(spare_[column], fleet_.amounts(fleet_.replica(victim))[column]);
+      spare_[column] = saturated_add(spare_[column], fleet_.freed(fleet_.replica(victim))[column]);
     }
   }
   put_back(need, victims);
@@ -130,7 +131,7 @@ bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost&
   std::int64_t freed = 0;
   for (const ReplicaIndex index : victims_) {
     const FleetReplica& victim = fleet_.replica(index);
-    freed = saturated_add(freed, fleet_.amounts(victim)[Fleet::counted]);
+    freed = saturated_add(freed, fleet_.freed(victim)[Fleet::counted]);
     cost.highest_priority = std::max(cost.highest_priority, victim.priority);
     if (victim.victim_class != ReplicaClass::committed) continue;
     ++cost.committed;

@@ -111,7 +111,7 @@ bool PreviousClaims::stands(const PreviousClaim& claim, const ReplicaNeed& need)
     if (need.request[column] == 0) continue;
     std::int64_t there = room[column];
     for (const ReplicaIndex victim : claim.victims) {
-      there = saturated_add(there, fleet_.amounts(fleet_.replica(victim))[column]);
+      there = saturated_add(there, fleet_.freed(fleet_.replica(victim))[column]);
     }
     if (there < need.request[column]) return false;
   }
@@ -124,7 +124,7 @@ void PreviousClaims::held(const PreviousClaim& claim, const ReplicaNeed& need,
   for (std::size_t column = 0; column < fleet_.columns(); ++column) {
     std::int64_t left = need.request[column];
     for (const ReplicaIndex victim : claim.victims) {
-      left = saturated_sub(left, fleet_.amounts(fleet_.replica(victim))[column]);
+      left = saturated_sub(left, fleet_.freed(fleet_.replica(victim))[column]);
     }
     amounts[column] = std::max<std::int64_t>(left, 0);
   }

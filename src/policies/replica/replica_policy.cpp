@@ -55,7 +55,10 @@ class ReplicaPhases {
   bool allocate_one(ReplicaAsk& ask);
   std::optional<PlaceIndex> best_fit(std::uint32_t request, PlaneIndex plane);
   bool fits(PlaceIndex place, std::span<const std::int64_t> request) const;
+  /// Once what is leaving is gone.
   void occupy(PlaceIndex place, std::span<const std::int64_t> request);
+  /// At once.
+  void come(PlaceIndex place, std::span<const std::int64_t> request);
   void keep_claims(ReplicaAsk& ask);
   void search(ReplicaAsk& ask);
   void settle(ReplicaAsk& ask, ReplicaClaimChoice claim, std::span<const ReplicaIndex> victims);
@@ -120,12 +123,23 @@ void ReplicaPhases::list_asks(const std::optional<AskName>& only) {
   });
 }
 
+/// Now, and when others have got what they wait for.
 bool ReplicaPhases::fits(PlaceIndex place, std::span<const std::int64_t> request) const {
   const std::span<const std::int64_t> room = std::as_const(fleet_).room(place);
+  const std::span<const std::int64_t> free = std::as_const(fleet_).free_room(place);
   for (std::size_t column = 0; column < request.size(); ++column) {
-    if (request[column] > 0 && room[column] < request[column]) return false;
+    if (request[column] == 0) continue;
+    if (room[column] < request[column] || free[column] < request[column]) return false;
   }
   return true;
+}
+
+void ReplicaPhases::come(PlaceIndex place, std::span<const std::int64_t> request) {
+  occupy(place, request);
+  const std::span<std::int64_t> free = fleet_.free_room(place);
+  for (std::size_t column = 0; column < request.size(); ++column) {
+    free[column] = saturated_sub(free[column], request[column]);
+  }
 }
 
 void ReplicaPhases::occupy(PlaceIndex place, std::span<const std::int64_t> request) {
@@ -171,7 +185,7 @@ void ReplicaPhases::hold_for_those_on_their_way() {
       for (std::int64_t more = share.running; more < share.committed; ++more) {
         const std::optional<PlaceIndex> place = best_fit(row.request, share.plane);
         if (!place) break;
-        occupy(*place, fleet_.request(row.request));
+        come(*place, fleet_.request(row.request));
       }
     }
   }
@@ -238,7 +252,7 @@ bool ReplicaPhases::allocate_one(ReplicaAsk& ask) {
     if (share.surplus_moving > 0) continue;
     const auto place = best_fit(fleet_.deployments()[ask.deployment].request, share.plane);
     if (!place) continue;
-    occupy(*place, ask.need.request);
+    come(*place, ask.need.request);
     ++fleet_.share(index).raised;
     ask.scale_ups.push_back({.share = index, .place = *place});
     return true;
@@ -287,14 +301,16 @@ void ReplicaPhases::settle(ReplicaAsk& ask, ReplicaClaimChoice claim,
   const std::span<std::int64_t> room = fleet_.room(claim.place);
   const std::int64_t needed = ask.need.request[Fleet::counted];
   const std::int64_t there = std::clamp<std::int64_t>(room[Fleet::counted], 0, needed);
-  std::int64_t& free = free_.try_emplace(claim.place, room[Fleet::counted]).first->second;
+  const std::int64_t now =
+      std::min(room[Fleet::counted], std::as_const(fleet_).free_room(claim.place)[Fleet::counted]);
+  std::int64_t& free = free_.try_emplace(claim.place, now).first->second;
   claim.free = std::clamp<std::int64_t>(free, 0, there);
   claim.left_over = there - claim.free;
   free -= claim.free;
   for (const ReplicaIndex index : victims) {
     fleet_.take(index);
     const FleetReplica& replica = fleet_.replica(index);
-    const std::span<const std::int64_t> amounts = fleet_.amounts(replica);
+    const std::span<const std::int64_t> amounts = fleet_.freed(replica);
     for (std::size_t column = 0; column < room.size(); ++column) {
       room[column] = saturated_add(room[column], amounts[column]);
     }
@@ -340,7 +356,8 @@ void ReplicaPhases::put_back_needless(ReplicaAsk& ask, PlaceIndex place) {
 
 bool ReplicaPhases::needless(PlaceIndex place, ReplicaIndex victim, const ReplicaNeed& need) const {
   const std::span<const std::int64_t> room = std::as_const(fleet_).room(place);
-  const std::span<const std::int64_t> amounts = fleet_.amounts(fleet_.replica(victim));
+  if (fleet_.replica(victim).awaited) return false;
+  const std::span<const std::int64_t> amounts = fleet_.freed(fleet_.replica(victim));
   for (std::size_t column = 0; column < room.size(); ++column) {
     if (need.request[column] > 0 && room[column] < amounts[column]) return false;
   }

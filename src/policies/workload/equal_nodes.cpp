@@ -77,7 +77,8 @@ bool EqualNodes::equal(NodeIndex a, NodeIndex b) const {
          std::ranges::equal(order.priorities(a).subspan(stay_a),
                             order.priorities(b).subspan(stay_b)) &&
          same(pods.requests) && same(pods.started) && same(pods.notes) &&
-         same(pods.namespace_name) && same(pods.priority);
+         same(pods.namespace_name) && same(pods.priority) &&
+         (!cycle_.rules.labels_protect() || same(pods.labels));
 }
 
 }  // namespace makeway
