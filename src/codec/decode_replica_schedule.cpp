@@ -157,6 +157,32 @@ void decode_claim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
   schedule.status.claims.push_back(std::move(claim));
 }
 
+void decode_missed(JsonReader& reader, JsonCursor& item, const FieldPath& path,
+                   ReplicaSchedule& schedule) {
+  MissedVictim missed;
+  each_known(reader, item, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "plane") {
+      reader.read(field, at, missed.plane);
+    } else if (key == "node") {
+      read_name(reader, field, at, missed.node);
+    } else if (key == "namespace") {
+      read_name(reader, field, at, missed.namespace_name);
+    } else if (key == "deployment") {
+      read_name(reader, field, at, missed.deployment);
+    } else if (key == "committed") {
+      read_between(reader, field, at, 0, replicas_max, missed.committed);
+    } else {
+      return false;
+    }
+    return true;
+  });
+  want_name(reader, path, "plane", missed.plane);
+  want_name(reader, path, "node", missed.node);
+  want_name(reader, path, "namespace", missed.namespace_name);
+  want_name(reader, path, "deployment", missed.deployment);
+  schedule.status.missed.push_back(std::move(missed));
+}
+
 void decode_surplus(JsonReader& reader, JsonCursor& item, const FieldPath& path,
                     ReplicaSchedule& schedule) {
   SurplusPod surplus;
@@ -182,6 +208,10 @@ bool read_status(JsonReader& reader, std::string_view key, JsonCursor& field, co
   if (key == "claims") {
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
       decode_claim(reader, item, to, schedule);
+    });
+  } else if (key == "missed") {
+    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+      decode_missed(reader, item, to, schedule);
     });
   } else if (key == "surplus") {
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {

@@ -66,6 +66,20 @@ void write_replica_status(DocumentWriter& writer, const ReplicaStatus& status) {
     for (const ReplicaClaim& claim : status.claims) write_claim(writer, claim);
     writer.end_array();
   }
+  if (!status.missed.empty()) {
+    writer.key("missed");
+    writer.begin_array();
+    for (const MissedVictim& missed : status.missed) {
+      writer.begin_object();
+      writer.string_field("plane", missed.plane);
+      writer.string_field("node", missed.node);
+      writer.string_field("namespace", missed.namespace_name);
+      writer.string_field("deployment", missed.deployment);
+      writer.integer_field("committed", missed.committed);
+      writer.end_object();
+    }
+    writer.end_array();
+  }
   if (!status.surplus.empty()) {
     writer.key("surplus");
     writer.begin_array();

@@ -1,6 +1,11 @@
 // Whether somebody nearer to leaving was overlooked (SPEC section 4: classes, ties, one GPU,
 // several GPUs), and whether a claim of the previous plan was given up without need (law 7).
 //
+// For one GPU every single pod that comes before is tried. For several, nodes are compared by their
+// worst class only, and only with pods of the classes before it that leave anyway: the other
+// `nodeKeys` depend on which victims each node would have had in its turn, which is the search
+// itself. replica_ranking_properties compares that with a look at every place.
+//
 // A pod that is nobody's victim at the end of the plan, and could still be one, could have been one
 // when the ask was decided.
 #include <fmt/format.h>
@@ -125,9 +130,10 @@ class ReplicaChoiceJudge {
     const FleetShare& share = *fleet_.share_of(pod);
     // Which of a deployment's last pods stays depends on who else goes; nobody is reproached.
     if (found == ReplicaClass::surplus) return share.commit > 0 && !fleet_.surplus_timed_out(pod);
-    return fleet_.priority(pod) < ask.priority && !fleet_.is_protected(pod) &&
-           !fleet_.leaves_whole_group(pod) && !court_.scaled_up.contains(&share) &&
-           !fleet_.has_timed_out_surplus(share) && spare(share) > 0;
+    return fleet_.priority(pod) < ask.priority && !court_.missed(ask, pod) &&
+           !fleet_.is_protected(pod) && !fleet_.leaves_whole_group(pod) &&
+           !court_.scaled_up.contains(&share) && !fleet_.has_timed_out_surplus(share) &&
+           spare(share) > 0;
   }
 
   /// On the node that was chosen: without its most intrusive victim, but with everybody who comes

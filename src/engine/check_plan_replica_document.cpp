@@ -20,6 +20,7 @@ class ReplicaDocumentJudge {
       for (const PlanScaleUp& item : ask.replicas->scale_ups) judge_scale_up(ask, item);
       for (const HeardReplicaClaim& claim : ask.claims) judge_claim(ask, claim);
       judge_status(ask);
+      judge_missed(ask);
     }
     judge_steps();
     judge_actions();
@@ -256,6 +257,81 @@ class ReplicaDocumentJudge {
         });
     if (complete && next.size() == ask.replicas->claims.size()) return;
     report(ask, "its next status does not have the claims of the plan");
+  }
+
+  /// Whether the list has it, with this commit or a lower one.
+  static bool listed(const std::vector<MissedVictim>& list, const MissedVictim& item) {
+    return std::ranges::any_of(list, [&](const MissedVictim& each) {
+      return each.plane == item.plane && each.node == item.node &&
+             each.namespace_name == item.namespace_name && each.deployment == item.deployment &&
+             each.committed <= item.committed;
+    });
+  }
+
+  /// What was missed is remembered, and nothing else is.
+  void judge_missed(const HeardReplicaAsk& ask) {
+    const ReplicaStatus& before = ask.schedule->status;
+    for (const MissedVictim& item : before.missed) {
+      if (!listed(*ask.missed, item)) report(ask, "its next status forgets whom it has missed");
+    }
+    for (const MissedVictim& item : *ask.missed) {
+      const auto is_it = [&](const ClaimedVictim& victim) {
+        return victim.committed && victim.namespace_name == item.namespace_name &&
+               victim.deployment == item.deployment;
+      };
+      const bool true_to_it = listed(before.missed, item) ||
+                              std::ranges::any_of(before.claims, [&](const ReplicaClaim& claim) {
+                                return claim.node == item.node && claim.plane == item.plane &&
+                                       std::ranges::any_of(claim.victims, is_it);
+                              });
+      if (!true_to_it) report(ask, fmt::format("it has missed nobody on node {}", item.node));
+    }
+    for (const ReplicaClaim& claim : before.claims) {
+      for (const ClaimedVictim& victim : claim.victims) {
+        const FleetShare* const share = spared(ask, claim, victim);
+        if (share == nullptr) continue;
+        const bool told = listed(*ask.missed, {.plane = claim.plane,
+                                               .node = claim.node,
+                                               .namespace_name = share->schedule->namespace_name,
+                                               .deployment = share->schedule->deployment,
+                                               .committed = share->commit});
+        if (told) continue;
+        report(ask, fmt::format("its next status does not say that {}/{} was spared",
+                                victim.namespace_name, victim.name));
+      }
+    }
+  }
+
+  /// Its commit is lowered, and it is an ordinary pod again: its share. Null: it is not like that.
+  const FleetShare* spared(const HeardReplicaAsk& ask, const ReplicaClaim& claim,
+                           const ClaimedVictim& victim) const {
+    const auto pod = court_.cluster().find_pod(victim.namespace_name, victim.name);
+    if (!victim.committed || !pod) return nullptr;
+    const NodeIndex node = court_.cluster().pods().node[*pod];
+    const bool same = court_.cluster().pods().uid[pod->value] == victim.uid && node.exists() &&
+                      court_.node_name(node) == claim.node && fleet_.plane_of(node) == claim.plane;
+    const std::vector<ReplicaClass>& used = fleet_.settings().class_order;
+    const bool ordinary = same && fleet_.class_of(*pod) == ReplicaClass::committed &&
+                          std::ranges::find(used, ReplicaClass::committed) != used.end() &&
+                          fleet_.priority(*pod) < ask.priority && !fleet_.is_protected(*pod) &&
+                          !fleet_.leaves_whole_group(*pod);
+    const FleetShare* const share = ordinary ? fleet_.share_of(*pod) : nullptr;
+    return share == nullptr || has_open_steps(*share) ? nullptr : share;
+  }
+
+  /// Some claim waits for the commit to be lowered.
+  bool has_open_steps(const FleetShare& share) const {
+    const auto waits = [&](const ClaimedVictim& victim) {
+      return victim.committed && *victim.committed < share.commit &&
+             victim.namespace_name == share.schedule->namespace_name &&
+             victim.deployment == share.schedule->deployment;
+    };
+    for (const auto& [name, schedule] : court_.cluster().own<ReplicaSchedule>()) {
+      for (const ReplicaClaim& claim : schedule.status.claims) {
+        if (claim.plane == share.plane && std::ranges::any_of(claim.victims, waits)) return true;
+      }
+    }
+    return false;
   }
 
   ReplicaHearing& court_;

@@ -135,7 +135,10 @@ class ReplicaRoomJudge {
     if (claim.entry->kept || !listed(ask, claim.entry->plane)) return;
     const bool fits = fits_without(court_.after, claim.node, ask, other, 1);
     // A pod that may not be force-deleted for the more important ask is at least waited for.
+    // Nor does it repeat what was in vain.
     const bool waitable = std::ranges::none_of(claim.victims, [&](const auto& victim) {
+      const bool taken = victim.entry->action == ReplicaAction::scale_down;
+      if (taken && court_.missed(ask, victim.pod)) return true;
       return fleet_.credit_ended(victim.pod) && !fleet_.may_force_delete(victim.pod, ask.priority);
     });
     if (!fits || !waitable) return;

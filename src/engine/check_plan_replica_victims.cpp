@@ -18,6 +18,7 @@ class ReplicaVictimJudge {
       for (const HeardReplicaClaim& claim : ask.claims) {
         for (const HeardReplicaVictim& victim : claim.victims) {
           judge_victim(ask, victim);
+          judge_again(ask, claim, victim);
           judge_loss(ask, claim, victim);
         }
       }
@@ -95,6 +96,14 @@ class ReplicaVictimJudge {
     if (share != nullptr && fleet_.has_timed_out_surplus(*share)) {
       report(6, ask, victim, "is of a deployment with surplus there that does not go");
     }
+  }
+
+  /// Nobody loses a replica again for what did not help before.
+  void judge_again(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim,
+                   const HeardReplicaVictim& victim) {
+    const bool again = victim.entry->action == ReplicaAction::scale_down && !claim.entry->kept &&
+                       court_.missed(ask, victim.pod);
+    if (again) report(7, ask, victim, "was spared when its deployment was scaled down for it");
   }
 
   /// Whoever lost a replica to a claim is out until that is finished.

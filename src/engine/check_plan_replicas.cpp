@@ -64,6 +64,7 @@ void hear_asks(ReplicaHearing& court) {
     if (!asked.insert(ask.schedule).second) court.report(8, ask, "it asks twice");
     ask.priority = court.fleet.priority(*ask.schedule);
     ask.row = court.fleet.row(*ask.schedule);
+    ask.missed = &court.next_status(*ask.schedule).missed;
     hear_claims(court, ask);
     court.asks.push_back(std::move(ask));
   }
@@ -208,6 +209,18 @@ const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule
     }
   }
   return schedule.status;
+}
+
+bool ReplicaHearing::missed(const HeardReplicaAsk& ask, PodIndex pod) const {
+  const FleetShare* const share = fleet.share_of(pod);
+  if (ask.missed->empty() || share == nullptr) return false;
+  const std::string_view node = node_name(cluster().pods().node[pod]);
+  return std::ranges::any_of(*ask.missed, [&](const MissedVictim& missed) {
+    return missed.node == node && missed.plane == share->plane &&
+           missed.committed < share->commit &&
+           missed.namespace_name == share->schedule->namespace_name &&
+           missed.deployment == share->schedule->deployment;
+  });
 }
 
 void ClaimRooms::settle(const HeardReplicaAsk& ask, bool kept) {

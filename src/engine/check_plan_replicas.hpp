@@ -37,6 +37,7 @@ struct HeardReplicaAsk {
   std::int32_t priority = 0;
   ReplicaRow row;
   std::vector<HeardReplicaClaim> claims;
+  const std::vector<MissedVictim>* missed = nullptr;  ///< Of its next status.
 };
 
 struct ReplicaHearing {
@@ -69,6 +70,9 @@ struct ReplicaHearing {
   }
   /// The status that the schedule has when the plan is applied.
   const ReplicaStatus& next_status(const ReplicaSchedule& schedule) const;
+  /// Its deployment was scaled down for the ask from what it has now, or less, and Kubernetes
+  /// removed another pod than one of its node; that is not tried again.
+  bool missed(const HeardReplicaAsk& ask, PodIndex pod) const;
 };
 
 /// What a claim finds: the room at the end of the plan, and that of its own time. Who could have

@@ -162,6 +162,7 @@ struct FleetScene : Scene {
         }
         next.status.claims.push_back(std::move(kept));
       }
+      next.status.missed = missed_;
       plan.replica_status.push_back(std::move(next));
     }
     Laws broken;
@@ -172,6 +173,7 @@ struct FleetScene : Scene {
     return broken;
   }
 
+  std::vector<MissedVictim> missed_;
   std::set<std::string> lost_;  ///< Victims by scale-down of an earlier cycle.
   std::map<std::string, std::int64_t> steps_;
 };
@@ -506,6 +508,61 @@ TEST(CheckPlanReplicas, AClaimThatStandsIsKept) {  // law 7
   PlanAsk& ask = scene.asks("high", Outcome::preempts);
   scene.claims(ask, "n3", {{"low-3"}});
   EXPECT_EQ(scene.laws(), (Laws{6, 7}));
+}
+
+MissedVictim missed_on(std::string node, std::int64_t committed) {
+  return {.plane = "eu",
+          .node = std::move(node),
+          .namespace_name = "default",
+          .deployment = "low",
+          .committed = committed};
+}
+
+TEST(CheckPlanReplicas, WhoWasSparedIsRemembered) {  // law 9
+  FleetScene scene = three_nodes();
+  ReplicaSchedule high = schedule("high", 100, 0, 1);
+  // Lowered from 4 to 3 for low-1; another pod is gone.
+  high.status.claims = {{.since = Time{1},
+                         .plane = "eu",
+                         .node = "n1",
+                         .victims = {{.namespace_name = "default",
+                                      .name = "low-1",
+                                      .uid = "uid-low-1",
+                                      .deployment = "low",
+                                      .committed = 3}}}};
+  scene.cluster.apply(high);
+  scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
+  EXPECT_EQ(scene.laws(), Laws{9});
+  scene.missed_ = {missed_on("n1", 4)};
+  EXPECT_EQ(scene.laws(), Laws{9});
+  scene.missed_ = {missed_on("n1", 3)};
+  EXPECT_EQ(scene.laws(), Laws{});
+  scene.missed_ = {missed_on("n1", 3), missed_on("n2", 3)};
+  EXPECT_EQ(scene.laws(), Laws{9});
+}
+
+TEST(CheckPlanReplicas, WhatWasInVainIsNotRepeated) {  // law 7
+  FleetScene scene = three_nodes();
+  ReplicaSchedule high = schedule("high", 100, 0, 1);
+  high.status.missed = {missed_on("n3", 3)};
+  scene.cluster.apply(high);
+  scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
+  EXPECT_EQ(scene.laws(), Laws{9});  // Forgotten.
+  scene.missed_ = {missed_on("n3", 3)};
+  EXPECT_EQ(scene.laws(), Laws{});  // The commit is as low as that.
+  high.status.missed = scene.missed_ = {missed_on("n3", 2)};
+  scene.cluster.apply(high);
+  EXPECT_EQ(scene.laws(), Laws{7});
+}
+
+TEST(CheckPlanReplicas, WhoWasMissedIsNotOverlooked) {
+  FleetScene scene = three_nodes();
+  ReplicaSchedule high = schedule("high", 100, 0, 1);
+  scene.claims(scene.asks("high", Outcome::preempts), "n2", {{"low-2"}});
+  EXPECT_EQ(scene.laws(), Laws{6});  // low-3 comes before.
+  high.status.missed = scene.missed_ = {missed_on("n3", 2)};
+  scene.cluster.apply(high);
+  EXPECT_EQ(scene.laws(), Laws{});
 }
 
 TEST(CheckPlanReplicas, EveryVictimHasItsCause) {  // law 9

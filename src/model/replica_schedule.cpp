@@ -1,6 +1,7 @@
 #include "model/replica_schedule.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace makeway {
 
@@ -11,6 +12,12 @@ void normalize(ReplicaSchedule& schedule) {
   std::ranges::sort(schedule.planes);
   for (ReplicaClaim& claim : schedule.status.claims) std::ranges::sort(claim.victims);
   std::ranges::sort(schedule.status.claims);
+  std::vector<MissedVictim>& missed = schedule.status.missed;
+  std::ranges::sort(missed);
+  const auto again = std::ranges::unique(missed, {}, [](const MissedVictim& item) {
+    return std::tie(item.plane, item.node, item.namespace_name, item.deployment);
+  });
+  missed.erase(again.begin(), again.end());
   std::ranges::sort(schedule.status.surplus);
 }
 

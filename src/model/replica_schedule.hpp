@@ -59,8 +59,21 @@ struct SurplusPod {
   friend auto operator<=>(const SurplusPod&, const SurplusPod&) = default;
 };
 
+/// Where a claim of this schedule came to nothing: the deployment was scaled down for it, and
+/// Kubernetes removed another pod than the one on the node.
+struct MissedVictim {
+  std::string plane;
+  std::string node;
+  std::string namespace_name;
+  std::string deployment;
+  std::int64_t committed = 0;  ///< The lowest commit with which that happened.
+
+  friend auto operator<=>(const MissedVictim&, const MissedVictim&) = default;
+};
+
 struct ReplicaStatus {
   std::vector<ReplicaClaim> claims;  ///< Of its unmet replicas; sorted.
+  std::vector<MissedVictim> missed;  ///< While it has unmet replicas; sorted.
   std::vector<SurplusPod> surplus;   ///< Sorted.
 
   friend bool operator==(const ReplicaStatus&, const ReplicaStatus&) = default;

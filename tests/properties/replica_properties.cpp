@@ -312,6 +312,37 @@ TEST(ReplicaStories, TheWrongPodDisappears) {
   EXPECT_TRUE(world.complaints().empty()) << told(world);
 }
 
+/// high needs both GPUs of n1, where low-1 has one; low-2 and low-3 are newer, and alone on nodes
+/// of one GPU. Kubernetes removes low-3 (3 -> 2), then low-2 (2 -> 1); low-1 is the last one then,
+/// low grows back (1 -> 3), and high does not begin again.
+TEST(ReplicaStories, WhatWasInVainIsNotRepeated) {
+  Cluster cluster;
+  cluster.apply(story_node("n1", 2));
+  cluster.apply(story_node("n2", 1));
+  cluster.apply(story_node("n3", 1));
+  ReplicaSchedule high = story_schedule("high", 100, 0, 1);
+  high.requests = {{"nvidia.com/gpu", 2}};
+  cluster.apply(high);
+  cluster.apply(story_schedule("low", 10, 3, 0));
+  cluster.apply(story_pod("low-1", "n1", 300));
+  cluster.apply(story_pod("low-2", "n2", 200));
+  cluster.apply(story_pod("low-3", "n3", 100));
+  FleetWorld world(std::move(cluster), *load_preset(default_preset), fleet_now,
+                   {.step = {10'000}, .grace_max_s = 20, .late_max_s = 0});
+  for (int cycle = 0; cycle < 30; ++cycle) world.step();
+  EXPECT_TRUE(world.at_rest()) << told(world);
+  EXPECT_EQ(world.scale_downs(), 2) << told(world);
+  EXPECT_EQ(world.schedule("low").planes.front().committed, 3) << told(world);
+  EXPECT_EQ(world.schedule("high").status.missed,
+            (std::vector<MissedVictim>{{.plane = "eu",
+                                        .node = "n1",
+                                        .namespace_name = "default",
+                                        .deployment = "low",
+                                        .committed = 1}}));
+  EXPECT_EQ(victim_text(world.step()), "not-found") << told(world);
+  EXPECT_TRUE(world.complaints().empty()) << told(world);
+}
+
 TEST(ReplicaStories, PrioritiesInvertBetweenCycles) {
   FleetWorld world = story_of_siblings();
   world.options().delete_percent = 0;
@@ -368,8 +399,7 @@ TEST(ReplicaHistories, EveryCycleKeepsTheLaws) {
 }
 
 /// Nothing happens from outside: no oscillation, and in the end every ask is satisfied or knows why
-/// not. With one GPU each any pod that goes helps; several help only where Kubernetes removes whom
-/// the plan names.
+/// not; also where Kubernetes removes others than the plan names, and these do not help.
 TEST(ReplicaHistories, EverythingComesToRest) {
   constexpr int cycles_max = 150;
   for_each_history("replicas: comes to rest", [](Prng& random) {
@@ -378,12 +408,7 @@ TEST(ReplicaHistories, EverythingComesToRest) {
     FleetWorldOptions how = random_world(random);
     how.force_lost_percent = 0;
     how.obedient = random.chance(50);
-    if (how.obedient) {
-      how.wrong_percent = 0;
-    } else {
-      options.replica_gpus_max = 1;
-      options.oddities = false;
-    }
+    if (how.obedient) how.wrong_percent = 0;
     FleetWorld world(cluster_of(random_fleet(random, options)), history_configuration(random),
                      fleet_now, how);
     int quiet = 0;

@@ -149,6 +149,19 @@ void take(Fleet& fleet, ClaimRanking& ranking, const NaiveBest& best, const Repl
   }
 }
 
+/// Some places are otherwise for this ask than for all others.
+std::vector<MissedPlace> random_missed(Prng& random, const Fleet& fleet) {
+  std::vector<MissedPlace> missed;
+  if (fleet.places().empty() || fleet.shares().empty()) return missed;
+  for (std::uint64_t count = random.chance(50) ? 0 : random.below(8); count > 0; --count) {
+    missed.push_back(
+        {.place = PlaceIndex{static_cast<std::uint32_t>(random.below(fleet.places().size()))},
+         .share = ShareIndex{static_cast<std::uint32_t>(random.below(fleet.shares().size()))}});
+  }
+  std::ranges::sort(missed);
+  return missed;
+}
+
 TEST(ReplicaRanking, FindsWhatALookAtEveryPlaceFinds) {
   for_each_case("the ranking finds the best place", [](Prng& random) {
     const Cluster cluster = cluster_of(random_fleet(random));
@@ -161,8 +174,11 @@ TEST(ReplicaRanking, FindsWhatALookAtEveryPlaceFinds) {
       for (std::uint32_t at = 0; at < fleet.deployments().size(); ++at) {
         const DeploymentIndex deployment{at};
         const auto request = fleet.request(fleet.deployments()[deployment].request);
-        const ReplicaNeed need{
-            .request = request, .priority = priority, .one = request[Fleet::counted] == 1};
+        const std::vector<MissedPlace> missed = random_missed(random, fleet);
+        const ReplicaNeed need{.request = request,
+                               .priority = priority,
+                               .one = request[Fleet::counted] == 1,
+                               .missed = missed};
         const auto expected = naive_best(fleet, victims, deployment, need);
         const auto found = ranking.best(deployment, need);
         ASSERT_EQ(found.has_value(), expected.has_value());

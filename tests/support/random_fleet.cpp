@@ -219,9 +219,20 @@ class FleetMaker {
             {.name = pod.name, .since = Time{fleet_now.ms - random_.between(0, 400) * 1000}});
       }
       if (schedule.planes.empty()) continue;
+      if (random_.chance(25)) make_missed(schedule);
       const std::int64_t claims = random_.chance(40) ? random_.between(0, 2) : 0;
       for (std::int64_t count = 0; count < claims; ++count) make_claim(schedule);
     }
+  }
+
+  void make_missed(ReplicaSchedule& schedule) {
+    const Node& node = random_.pick(nodes_);
+    const ReplicaSchedule& loser = random_.pick(schedules_);
+    schedule.status.missed.push_back({.plane = node.name.substr(0, 2),
+                                      .node = node.name,
+                                      .namespace_name = loser.namespace_name,
+                                      .deployment = loser.deployment,
+                                      .committed = random_.between(0, 3)});
   }
 
   void make_claim(ReplicaSchedule& schedule) {

@@ -48,6 +48,11 @@ ReplicaSchedule random_schedule(Prng& random, const std::string& namespace_name,
     schedule.status.claims.push_back(random_claim(random));
   }
   if (random.chance(30)) {
+    schedule.status.missed.push_back({.plane = "p1",
+                                      .node = "n1",
+                                      .namespace_name = "other",
+                                      .deployment = "app",
+                                      .committed = 2});
     schedule.status.surplus.push_back({.name = "pod-1", .since = random_time(random)});
   }
   normalize(schedule);

@@ -8,12 +8,16 @@
 // priority as the first tie key these stand at the end of a place's order, so a place keeps its
 // cost until its dearest committed victim is out of reach, and then it is out for good. Other
 // orders are costed again for each priority.
+//
+// An ask that has missed victims somewhere (MissedPlace) sees these places otherwise than all
+// others do: there they are costed for it alone, and what the heaps say about them is set aside.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policies/replica/node_victims.hpp"
@@ -48,10 +52,14 @@ class ClaimRanking {
 
   Heap& heap_of(std::uint32_t request, PlaneIndex plane, const ReplicaNeed& need);
   const PlaceCost* head(Heap& heap, const ReplicaNeed& need);
+  std::vector<PlaceCost> costs_of_missed(const ReplicaNeed& need);
+  void put_back_aside(const ReplicaNeed& need);
   void pop(Heap& heap, const ReplicaNeed& need);
   void push(Heap& heap, const PlaceCost& cost, const ReplicaNeed& need);
   void start_priority(std::int32_t priority);
   ReplicaNeed need_of(std::uint32_t request) const;
+  Best with_runner_up(std::uint32_t request, const ReplicaNeed& need, const Head& first,
+                      Head second);
   void offer(const ReplicaNeed& need, const Head& head, Head& best, Head& second) const;
 
   const Fleet& fleet_;
@@ -59,6 +67,7 @@ class ClaimRanking {
   std::vector<Heap> heaps_;  ///< By request and plane.
   std::vector<std::uint32_t> built_requests_;
   IndexedVector<PlaceIndex, std::uint32_t> versions_;
+  std::vector<std::pair<Heap*, PlaceCost>> aside_;
   std::optional<std::int32_t> priority_;
   bool falls_only_ = true;  ///< The second paragraph above.
 };

@@ -72,6 +72,8 @@ bool NodeVictims::collect(PlaceIndex place, const ReplicaNeed& need) {
     }
     if (!helps) continue;
     if (replica.victim_class == ReplicaClass::committed) {
+      const MissedPlace here{.place = place, .share = replica.share};
+      if (std::ranges::binary_search(need.missed, here)) continue;
       const auto same = std::ranges::count_if(victims_, [&](ReplicaIndex other) {
         const FleetReplica& row = fleet_.replica(other);
         return row.victim_class == ReplicaClass::committed && row.share == replica.share;

@@ -18,11 +18,21 @@
 
 namespace makeway {
 
+/// Scaling the share down from here did not free the place for the ask: Kubernetes removed another
+/// pod.
+struct MissedPlace {
+  PlaceIndex place;
+  ShareIndex share;
+
+  friend auto operator<=>(const MissedPlace&, const MissedPlace&) = default;
+};
+
 /// One replica that looks for room.
 struct ReplicaNeed {
   std::span<const std::int64_t> request;  ///< A row of the fleet.
   std::int32_t priority = 0;
-  bool one = false;  ///< One GPU.
+  bool one = false;                       ///< One GPU.
+  std::span<const MissedPlace> missed{};  ///< Sorted: who is not scaled down for it again there.
 };
 
 /// What a place would cost.

@@ -92,6 +92,48 @@ void PreviousClaims::count_step(const ReplicaClaim& record, const ClaimedVictim&
   if (share && *victim.committed < fleet_.shares()[*share].committed) ++steps_[*share];
 }
 
+/// To what the claim had the pod's deployment scaled down; nothing: it did not.
+std::optional<std::int64_t> PreviousClaims::lowered_to(const ReplicaClaim& record,
+                                                       PodIndex pod) const {
+  for (const ClaimedVictim& victim : record.victims) {
+    const bool same = fleet_.cluster().find_pod(victim.namespace_name, victim.name) == pod;
+    if (same && victim.committed) return victim.committed;
+  }
+  return std::nullopt;
+}
+
+std::vector<MissedVictim> PreviousClaims::missed(
+    const PreviousClaim& claim, const ReplicaNeed& need,
+    IndexedVector<ShareIndex, std::int64_t>& steps) const {
+  std::vector<MissedVictim> found;
+  for (const ReplicaIndex victim : claim.victims) {
+    const FleetReplica& replica = fleet_.replica(victim);
+    if (replica.victim_class != ReplicaClass::committed) continue;
+    const std::optional<std::int64_t> lowered = lowered_to(*claim.record, replica.pod);
+    if (!lowered || !fleet_.usable(replica, need.priority)) continue;
+    if (steps[replica.share]-- > 0) continue;
+    const FleetShare& share = fleet_.shares()[replica.share];
+    const ReplicaSchedule& loser = *fleet_.deployments()[share.deployment].object;
+    found.push_back({.plane = claim.record->plane,
+                     .node = claim.record->node,
+                     .namespace_name = loser.namespace_name,
+                     .deployment = loser.deployment,
+                     .committed = std::min(*lowered, share.committed)});
+  }
+  return found;
+}
+
+std::optional<MissedPlace> PreviousClaims::find(const MissedVictim& missed) const {
+  const std::optional<PlaceIndex> place = fleet_.find_place(missed.node);
+  const auto loser = fleet_.find_deployment(missed.namespace_name, missed.deployment);
+  if (!place || !loser) return std::nullopt;
+  const PlaneIndex plane = fleet_.places()[*place].plane;
+  const std::optional<ShareIndex> share = fleet_.find_share(*loser, plane);
+  if (!share || fleet_.planes()[plane].name != missed.plane) return std::nullopt;
+  if (fleet_.shares()[*share].committed <= missed.committed) return std::nullopt;
+  return MissedPlace{.place = *place, .share = *share};
+}
+
 void PreviousClaims::keep(const PreviousClaim& claim) {
   for (const ReplicaIndex victim : claim.victims) {
     const FleetReplica& replica = fleet_.replica(victim);

@@ -6,6 +6,10 @@
 // leaving. When the commit is lowered and the pod is an ordinary one again, Kubernetes has removed
 // another pod: the claim is over, and with it the exclusion of the deployment that lost it.
 //
+// That is remembered (`status.missed`) while the ask has unmet replicas. For this node it has the
+// share scaled down again only below the commit with which that happened; otherwise the share would
+// lose the same replica and grow back for ever.
+//
 // Which of several victims of one share goes with which step of the commit means nothing: steps
 // that are not carried out yet are counted per share.
 #pragma once
@@ -44,6 +48,13 @@ class PreviousClaims {
             std::vector<std::int64_t>& amounts) const;
   /// The claim is kept: the steps of commits that its victims wait for are nobody else's.
   void keep(const PreviousClaim& claim);
+  /// The claim's victims whom Kubernetes has spared, one for each share: their commit is lowered
+  /// and they are ordinary pods again. `steps`: what is not carried out yet; asks come in order.
+  std::vector<MissedVictim> missed(const PreviousClaim& claim, const ReplicaNeed& need,
+                                   IndexedVector<ShareIndex, std::int64_t>& steps) const;
+  const IndexedVector<ShareIndex, std::int64_t>& steps() const { return steps_; }
+  /// Nothing: it is not there any more, or has fewer committed than ever; that is worth a try.
+  std::optional<MissedPlace> find(const MissedVictim& missed) const;
   /// What any claim said about the pod; null: nothing.
   const ClaimedVictim* about(PodIndex pod) const;
 
@@ -51,6 +62,7 @@ class PreviousClaims {
   std::optional<PlaneIndex> plane_named(std::string_view name) const;
   PreviousClaim resolve(DeploymentIndex ask, const ReplicaClaim& record);
   void count_step(const ReplicaClaim& record, const ClaimedVictim& victim);
+  std::optional<std::int64_t> lowered_to(const ReplicaClaim& record, PodIndex pod) const;
   std::int64_t committed_victims(const PreviousClaim& claim, ShareIndex share) const;
   bool still_leaves(const PreviousClaim& claim, ReplicaIndex victim, const ReplicaNeed& need) const;
 

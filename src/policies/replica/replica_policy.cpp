@@ -1,6 +1,7 @@
 #include "policies/replica/replica_policy.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -26,6 +27,7 @@ class ReplicaPhases {
 
   void list_asks(const std::optional<AskName>& only);
   void hold_for_those_on_their_way();
+  void find_missed();
   void find_losses();
   void normal_phase();
   void preemption_phase();
@@ -49,6 +51,7 @@ class ReplicaPhases {
   }
   bool is_out(const ReplicaAsk& ask) const { return run_.losses[ask.deployment].by.exists(); }
   bool keeps() const { return fleet_.settings().keep_previous_plan; }
+  bool comes_before(DeploymentIndex a, DeploymentIndex b) const;
   void hold(const ReplicaAsk& ask);
   void lift(const ReplicaAsk& ask);
   void lift_all();
@@ -112,15 +115,18 @@ void ReplicaPhases::list_asks(const std::optional<AskName>& only) {
   std::erase_if(run_.asks, [&](const ReplicaAsk& ask) {
     return ask.silent && (!floor || ask.need.priority < *floor);
   });
-  constexpr Time never{std::numeric_limits<std::int64_t>::max()};
-  // Deployments come by name already.
-  std::ranges::stable_sort(run_.asks, [&](const ReplicaAsk& a, const ReplicaAsk& b) {
-    const auto created = [&](const ReplicaAsk& ask) {
-      return fleet_.deployments()[ask.deployment].object->created.value_or(never);
-    };
-    if (a.need.priority != b.need.priority) return a.need.priority > b.need.priority;
-    return created(a) < created(b);
+  std::ranges::stable_sort(run_.asks, [this](const ReplicaAsk& a, const ReplicaAsk& b) {
+    return comes_before(a.deployment, b.deployment);
   });
+}
+
+/// Priority, creation; deployments come by name already.
+bool ReplicaPhases::comes_before(DeploymentIndex a, DeploymentIndex b) const {
+  constexpr Time never{std::numeric_limits<std::int64_t>::max()};
+  const FleetDeployment& first = fleet_.deployments()[a];
+  const FleetDeployment& second = fleet_.deployments()[b];
+  if (first.priority != second.priority) return first.priority > second.priority;
+  return first.object->created.value_or(never) < second.object->created.value_or(never);
 }
 
 /// Now, and when others have got what they wait for.
@@ -175,9 +181,8 @@ void ReplicaPhases::hold_for_those_on_their_way() {
   for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
     order.push_back(DeploymentIndex{at});
   }
-  std::ranges::stable_sort(order, std::ranges::greater{}, [this](DeploymentIndex index) {
-    return fleet_.deployments()[index].priority;
-  });
+  std::ranges::stable_sort(
+      order, [this](DeploymentIndex a, DeploymentIndex b) { return comes_before(a, b); });
   for (const DeploymentIndex index : order) {
     const FleetDeployment& row = fleet_.deployments()[index];
     for (std::uint32_t at = row.begin; at < row.end; ++at) {
@@ -188,6 +193,26 @@ void ReplicaPhases::hold_for_those_on_their_way() {
         come(*place, fleet_.request(row.request));
       }
     }
+  }
+}
+
+/// Whom Kubernetes has spared is not asked for again in the same way.
+void ReplicaPhases::find_missed() {
+  IndexedVector<ShareIndex, std::int64_t> steps = previous_.steps();
+  for (ReplicaAsk& ask : run_.asks) {
+    ReplicaSchedule next{.name = "status"};
+    next.status.missed = fleet_.deployments()[ask.deployment].object->status.missed;
+    for (const PreviousClaim& claim : previous_.of(ask.deployment)) {
+      std::ranges::move(previous_.missed(claim, ask.need, steps),
+                        std::back_inserter(next.status.missed));
+    }
+    normalize(next);  // The lowest commit of each.
+    ask.missed_names = std::move(next.status.missed);
+    for (const MissedVictim& name : ask.missed_names) {
+      if (const auto place = previous_.find(name)) ask.missed.push_back(*place);
+    }
+    std::ranges::sort(ask.missed);
+    ask.need.missed = ask.missed;
   }
 }
 
@@ -464,6 +489,7 @@ void decide_replicas(Cycle& cycle, const std::optional<AskName>& only) {
   ReplicaPhases phases(fleet, previous);
   phases.list_asks(only);
   phases.hold_for_those_on_their_way();
+  phases.find_missed();
   phases.find_losses();
   phases.normal_phase();
   phases.preemption_phase();

@@ -39,6 +39,7 @@ class ReplicaReport {
   std::string reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
                         const PlanReplicaVictim& victim) const;
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
+  std::string missed_text(const ReplicaAsk& ask) const;
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
   PlanCost cost_of(const ReplicaAsk& ask) const;
   bool is_out(const ClaimedVictim& record) const;
@@ -180,6 +181,19 @@ PlanCost ReplicaReport::cost_of(const ReplicaAsk& ask) const {
   return cost;
 }
 
+std::string ReplicaReport::missed_text(const ReplicaAsk& ask) const {
+  const MissedPlace& first = ask.missed.front();
+  const FleetShare& share = fleet_.shares()[first.share];
+  const ReplicaSchedule& loser = *fleet_.deployments()[share.deployment].object;
+  std::string text = fmt::format(
+      ", or was tried: {}/{} was scaled down in plane {}, and Kubernetes removed another pod than "
+      "on node {}",
+      loser.namespace_name, loser.deployment, fleet_.planes()[share.plane].name,
+      node_name(cycle_.cluster, fleet_.places()[first.place].node));
+  if (ask.missed.size() > 1) text += fmt::format(" (and {} more)", ask.missed.size() - 1);
+  return text;
+}
+
 void ReplicaReport::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   const ReplicaProof::Verdict verdict = proof_.judge(ask.deployment, ask.need.priority);
   entry.outcome = verdict.possible ? Outcome::not_found : Outcome::infeasible;
@@ -189,6 +203,7 @@ void ReplicaReport::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   }
   if (verdict.possible) {
     entry.reason = "nothing was found: what would do is promised to others, or a last replica";
+    if (!ask.missed.empty()) entry.reason += missed_text(ask);
     return;
   }
   PlanRefusal refusal{.reason = RefusalReason::resource,
@@ -343,8 +358,12 @@ ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk
                                          bool claims_stay) const {
   const FleetDeployment& row = fleet_.deployments()[index];
   ReplicaSchedule next{.name = "status"};
-  if (claims_stay) next.status.claims = row.object->status.claims;
+  if (claims_stay) {
+    next.status.claims = row.object->status.claims;
+    next.status.missed = row.object->status.missed;
+  }
   if (ask != nullptr && !claims_stay) {
+    next.status.missed = ask->missed_names;
     LostReplicas losses = losses_left(*ask);
     for (const ReplicaClaimChoice& claim : ask->claims) {
       next.status.claims.push_back(next_claim(*ask, claim, losses));

@@ -34,6 +34,8 @@ struct ReplicaScaleUp {
 struct ReplicaAsk {
   DeploymentIndex deployment;
   ReplicaNeed need;
+  std::vector<MissedPlace> missed;         ///< Sorted; `need` refers to it.
+  std::vector<MissedVictim> missed_names;  ///< The same, and those that do not matter any more.
   bool silent = false;  ///< It does not ask in this cycle; its claims hold their room.
   std::int64_t left = 0;
   std::vector<ShareIndex> by_score;
