@@ -1,7 +1,6 @@
 #include "policies/queue/queue_victims.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "policies/queue/victim_set.hpp"
 
@@ -10,8 +9,9 @@ namespace {
 
 std::vector<std::uint32_t> ranks_by_name(const QueueCandidates& candidates,
                                          std::span<const QueueCandidate> all) {
-  std::vector<std::uint32_t> by_name(all.size());
-  std::iota(by_name.begin(), by_name.end(), 0U);
+  std::vector<std::uint32_t> by_name;
+  by_name.reserve(all.size());
+  for (std::uint32_t at = 0; at < all.size(); ++at) by_name.push_back(at);
   std::ranges::sort(by_name, [&](std::uint32_t a, std::uint32_t b) {
     return candidates.name_before(all[a], all[b]);
   });
