@@ -144,9 +144,10 @@ std::vector<Flag> plan_flags() {
        .value = "[KIND/]NAMESPACE/NAME",
        .help =
            "Plan only for this unit; everything that is pending when it is not given. "
-           "Other pending units then count only where they hold a nomination. KIND is pod, "
-           "podgroup, replicaschedule or session; a bare NAME is in the namespace default. In a "
-           "batch: for cases that name none."},
+           "Other pending units then count only where they hold a nomination; but queues divide "
+           "the cluster among all, so their claims are all planned. KIND is pod, podgroup, "
+           "replicaschedule or session; a bare NAME is in the namespace default. In a batch: for "
+           "cases that name none."},
       preset_flag(),
       config_flag(),
       set_flag(),

@@ -346,6 +346,7 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
   bool rounding = false;
   bool stuck = false;
   bool goes = false;
+  bool recent = false;
   bool gave_in_vain = false;  // Strict budgets kept those who should have left.
   const Row freed = sum(lost_[queue]);
   for (std::size_t column = 0; column < columns(); ++column) {
@@ -353,7 +354,9 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
     const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
-    open = open || (claims && unmet > queues_.tolerance(queue, column));
+    const std::int64_t for_recent = share(queue, column).for_recent();
+    open = open || (claims && unmet - for_recent > queues_.tolerance(queue, column));
+    recent = recent || (for_recent > 0 && unmet > queues_.tolerance(queue, column));
     rounding = rounding || (claims && unmet > 0);
     const bool over = each.used - each.leaving - freed[column] > each.allocated;
     stuck = stuck || (over && share(queue, column).over_before() > 0);
@@ -367,6 +370,9 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
     right = {Outcome::waits};
   } else if (open || stuck) {
     right = {Outcome::infeasible, Outcome::not_found};
+  } else if (recent) {
+    right = {Outcome::waits};
+    if (gave_in_vain) right.insert({Outcome::infeasible, Outcome::not_found});
   } else {
     right = {Outcome::fits};
     if (rounding || gave_in_vain) right.insert({Outcome::infeasible, Outcome::not_found});

@@ -393,7 +393,7 @@ class Stage {
   /// it wants, as far as limits allow that the giver is not below. All or, if it would get nothing,
   /// nothing of that.
   void take_from_givers(std::size_t receiver) {
-    const std::int64_t claimed = claim(receiver);
+    const std::int64_t claimed = claim(receiver) - share(receiver).for_recent();
     if (claimed <= queues_.tolerance(receiver, column_)) return;
     if (giveable_ <= -limits_.back().open) return;  // Nobody would get anything.
     while (next_giver_ < givers_.size() && givers_[next_giver_].most == 0) ++next_giver_;

@@ -155,9 +155,13 @@ void NaiveQueues::count_pods(Time now) {
     const bool leaving = rules.leaving(pod);
     if (bound) queues[queue].bound.push_back(pod);
     const bool wanted = !bound && !leaving && fits_some_node(pod);
+    const Time created = pods.created[pod];
+    const Duration delay = configuration_.engine.preemption_delay;
+    const bool recent = wanted && delay.ms > 0 && created != no_time && now < created + delay;
     const std::vector<std::int64_t> row = requests(pod);
     for (std::size_t column = 0; column < row.size(); ++column) {
       NaiveShare& share = queues[queue].shares[column];
+      if (recent) share.recent = saturated_add(share.recent, row[column]);
       if (bound) share.used = saturated_add(share.used, row[column]);
       if (bound && leaving && !rules.overdue(pod)) share.leaving += row[column];
       if (wanted) share.pending = saturated_add(share.pending, row[column]);

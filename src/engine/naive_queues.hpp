@@ -11,6 +11,7 @@
 // O(queues x resources x log queues + pods) time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -51,6 +52,7 @@ struct NaiveShare {
   std::int64_t used = 0;
   std::int64_t leaving = 0;
   std::int64_t pending = 0;
+  std::int64_t recent = 0;    ///< Of that, of pods that may not make others leave yet.
   std::int64_t recorded = 0;  ///< Preempting as the cycle found it.
   std::int64_t preempting = 0;
   std::int64_t movable = 0;   ///< Held by pods that may be made to leave.
@@ -60,6 +62,11 @@ struct NaiveShare {
   std::int64_t demand() const { return used + pending; }
   /// What is still used when everybody has left who is leaving or may be made to.
   std::int64_t stays() const { return used - leaving - movable; }
+  /// Deserved for nobody but recent pods: what older ones and running ones leave of the share.
+  std::int64_t for_recent() const {
+    const std::int64_t older = used + pending - recent;
+    return deserved <= older ? 0 : std::min(recent, deserved - older);
+  }
   /// What must leave; not positive: nothing.
   std::int64_t need() const { return used - leaving - allocated; }
   std::int64_t over_before() const { return used - leaving - before; }

@@ -78,6 +78,29 @@ void lint_guarantees(Findings& findings, const QueueTree& tree) {
   }
 }
 
+/// Bounds of resources that are not divided: a mistyped limit is none.
+void lint_resources(Findings& findings, const QueueTree& tree) {
+  if (findings.cluster().node_count() == 0) return;
+  const Totals totals = cluster_totals(findings.cluster());
+  const auto lint = [&](const Queue& queue, std::string_view field, const Amounts& amounts) {
+    for (const Amount& bound : amounts) {
+      const bool counted = bound.resource == pods_name;
+      if (!counted && totals.contains(bound.resource)) continue;
+      findings.warning({.object = queue_text(queue.name),
+                        .field = fmt::format("spec.{}[{}]", field, bound.resource),
+                        .value = human_amount(bound.resource, bound.amount),
+                        .message = counted
+                                       ? "the number of pods is not divided, so this has no effect"
+                                       : "no node has this resource, so this has no effect",
+                        .remedy = counted ? "bound cpu, memory or a device" : "correct the name"});
+    }
+  };
+  for (std::size_t place = 0; place < tree.size(); ++place) {
+    lint(tree.queue(place), "guarantee", tree.queue(place).guarantee);
+    lint(tree.queue(place), "limit", tree.queue(place).limit);
+  }
+}
+
 /// The queue, itself or above the one at `place`, that lets nothing of the resource run.
 const Queue* forbidding(const QueueTree& tree, std::size_t place, std::string_view resource) {
   for (; place != no_place; place = tree.parent(place)) {
@@ -164,6 +187,7 @@ void lint_queues(Findings& findings) {
   if (findings.cluster().own<Queue>().empty()) return;
   const QueueTree tree(findings.cluster());
   lint_guarantees(findings, tree);
+  lint_resources(findings, tree);
   lint_members(findings, tree);
   lint_strays(findings);
 }

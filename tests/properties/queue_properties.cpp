@@ -46,6 +46,9 @@ Configuration queue_configuration(Prng& random) {
   if (random.chance(20)) settings.default_weight = random.between(1, 5);
   if (random.chance(20)) settings.victim_keys = {QueueVictimKey::priority};
   if (random.chance(20)) configuration.budgets.mode = BudgetMode::strict;
+  if (random.chance(20)) {
+    configuration.engine.preemption_delay = Duration{random.between(1, 300) * 1'000};
+  }
   return configuration;
 }
 
@@ -419,6 +422,7 @@ TEST(QueueHistories, VictimsResubmittedComeToRest) {
     own_everybody(item.objects);
     Configuration configuration = queue_configuration(random);
     configuration.budgets.mode = BudgetMode::best_effort;
+    configuration.engine.preemption_delay = {};  // It would only take longer.
     History history(cluster_of(item.objects), configuration, planning_now,
                     {.seed = random.next(),
                      .step_min = {1'000},

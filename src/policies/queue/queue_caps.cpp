@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace makeway {
 namespace {
@@ -58,8 +57,9 @@ bool QueueCaps::contains(Cap cap, QueueRow leaf) const {
 }
 
 std::vector<QueueCaps::Cap> QueueCaps::inner_first() const {
-  std::vector<Cap> caps(entries_.size());
-  std::iota(caps.begin(), caps.end(), Cap{0});
+  std::vector<Cap> caps;
+  caps.reserve(entries_.size());
+  for (Cap cap = 0; cap < entries_.size(); ++cap) caps.push_back(cap);
   std::ranges::stable_sort(caps, std::ranges::greater{},
                            [this](Cap cap) { return entries_[cap].depth; });
   return caps;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace makeway {
@@ -207,7 +208,8 @@ Outcome QueuePlan::outcome_of(QueueRow row) const {
   if (std::ranges::any_of(claim.moves, [](const QueueMove* move) { return !move->at_once; })) {
     return Outcome::waits;
   }
-  return unmet_text(row).empty() && stuck_text(row).empty() ? Outcome::fits : Outcome::infeasible;
+  if (!amounts_text(unmet(row)).empty() || !stuck_text(row).empty()) return Outcome::infeasible;
+  return amounts_text(delayed(row)).empty() ? Outcome::fits : Outcome::waits;
 }
 
 /// "cpu 1, memory 9Gi"
@@ -224,17 +226,79 @@ std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const
   return text;
 }
 
+bool QueuePlan::tolerated(QueueRow row, std::size_t column, std::int64_t difference) const {
+  return difference <= cycle_.configuration.queue.rounding_tolerance &&
+         (table_.at(row, column).rounded || !table_.in_devices(column));
+}
+
 /// What it deserves and nobody gives.
-std::string QueuePlan::unmet_text(QueueRow row) const {
+std::vector<std::int64_t> QueuePlan::unmet(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    const std::int64_t unmet = numbers.deserved - numbers.allocated - numbers.preempting;
-    const bool tolerated = unmet <= cycle_.configuration.queue.rounding_tolerance &&
-                           (numbers.rounded || !table_.in_devices(column));
-    if (!tolerated) amounts[column] = unmet;
+    const std::int64_t lacks = numbers.deserved - numbers.allocated - numbers.preempting;
+    const std::int64_t open = lacks - numbers.deserved_young();
+    if (open > 0 && !tolerated(row, column, open)) amounts[column] = open;
   }
-  return amounts_text(amounts);
+  return amounts;
+}
+
+/// What it deserves for pods that are too young for others to leave.
+std::vector<std::int64_t> QueuePlan::delayed(QueueRow row) const {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    const std::int64_t lacks = numbers.deserved - numbers.allocated - numbers.preempting;
+    const std::int64_t later = std::min(lacks, numbers.deserved_young());
+    if (later > 0 && !tolerated(row, column, lacks)) amounts[column] = later;
+  }
+  return amounts;
+}
+
+/// Why those who have more than they deserve keep it, resource by resource.
+std::string QueuePlan::keepers_text(std::span<const std::int64_t> amounts) {
+  keepers_.resize(table_.resources());
+  std::vector<std::string> texts;
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    if (amounts[column] <= 0) continue;
+    if (keepers_[column].empty()) keepers_[column] = find_keepers(column);
+    if (std::ranges::find(texts, keepers_[column]) == texts.end()) {
+      texts.push_back(keepers_[column]);
+    }
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string QueuePlan::find_keepers(std::size_t column) const {
+  struct Kind {
+    std::string_view text;
+    std::string_view first = {};  ///< Queue.
+    std::size_t queues = 0;
+  };
+  std::array<Kind, 4> kinds{{{.text = "is not reclaimable"},
+                             {.text = "has only by rounding more than it deserves"},
+                             {.text = "has pods that may not leave"},
+                             {.text = "could give only what is allocated beyond a limit"}}};
+  for (const QueueRow row : table_.leaves()) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    const std::int64_t more = std::min(numbers.used, numbers.allocated) - numbers.deserved;
+    if (more <= 0) continue;
+    const bool stays = candidates_.freeable(row, column) <= numbers.staying() - numbers.allocated;
+    Kind& kind = kinds[!table_.entry(row).reclaimable ? 0
+                       : tolerated(row, column, more) ? 1
+                       : stays                        ? 2
+                                                      : 3];
+    if (kind.queues++ == 0) kind.first = table_.entry(row).name;
+  }
+  std::vector<std::string> texts;
+  for (const Kind& kind : kinds) {
+    if (kind.queues == 0) continue;
+    const std::string more =
+        kind.queues == 1 ? std::string() : fmt::format(" (as {} more)", kind.queues - 1);
+    texts.push_back(fmt::format("{} {}{}", kind.first, kind.text, more));
+  }
+  if (texts.empty()) return "no queue has more than it deserves";
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 /// What it uses beyond what it may, and nobody who holds it may leave.
@@ -255,7 +319,7 @@ std::string QueuePlan::conceded_text(QueueRow row) const {
   return amounts_text(amounts);
 }
 
-std::string QueuePlan::reason_of(QueueRow row) const {
+std::string QueuePlan::reason_of(QueueRow row) {
   const Claim& claim = claims_[row.value];
   std::vector<std::string> parts;
   const auto part_of = [&](bool at_once, std::string_view text) {
@@ -271,8 +335,13 @@ std::string QueuePlan::reason_of(QueueRow row) const {
   };
   part_of(true, "at once");
   part_of(false, "once pods that hold it are gone");
-  if (const std::string unmet = unmet_text(row); !unmet.empty()) {
-    parts.push_back(fmt::format("nobody gives {}", unmet));
+  if (const std::string later = amounts_text(delayed(row)); !later.empty()) {
+    parts.push_back(fmt::format("nobody leaves for {} before its pods have waited {}", later,
+                                to_text(cycle_.configuration.engine.preemption_delay)));
+  }
+  const std::vector<std::int64_t> open = unmet(row);
+  if (const std::string text = amounts_text(open); !text.empty()) {
+    parts.push_back(fmt::format("nobody gives {}: {}", text, keepers_text(open)));
   }
   const bool overuse =
       std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });

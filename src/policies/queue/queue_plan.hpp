@@ -55,12 +55,16 @@ class QueuePlan {
   QueueRow receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over);
   void write_queues();
   void write_ask(QueueRow row);
+  std::string find_keepers(std::size_t column) const;
   bool claims(QueueRow row) const;
   bool is_over(QueueRow row) const;
   Outcome outcome_of(QueueRow row) const;
-  std::string reason_of(QueueRow row) const;
+  std::string reason_of(QueueRow row);
   std::string amounts_text(std::span<const std::int64_t> amounts) const;
-  std::string unmet_text(QueueRow row) const;
+  std::vector<std::int64_t> unmet(QueueRow row) const;
+  std::vector<std::int64_t> delayed(QueueRow row) const;
+  bool tolerated(QueueRow row, std::size_t column, std::int64_t difference) const;
+  std::string keepers_text(std::span<const std::int64_t> amounts);
   std::string stuck_text(QueueRow row) const;
   std::string conceded_text(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;
@@ -78,6 +82,7 @@ class QueuePlan {
   std::vector<Claim> claims_;                   ///< By row.
   std::vector<std::vector<Taken>> taken_from_;  ///< By row; first what is still to come.
   std::vector<Loss> losses_;
+  std::vector<std::string> keepers_;  ///< By column, once it was asked for.
 };
 
 }  // namespace makeway

@@ -54,7 +54,7 @@ class RoomMover {
   }
   void serve();
   void take_room(QueueRow receiver, std::int64_t most);
-  void take_from_givers(QueueRow receiver);
+  void take_from_givers(QueueRow receiver, std::int64_t claim);
   struct Take {
     std::size_t giver = 0;
     std::int64_t amount = 0;
@@ -228,7 +228,8 @@ void RoomMover::serve() {
   for (const QueueRow row : receivers_) take_room(row, of(row).promised_before);
   for (const QueueRow row : receivers_) {
     take_room(row, wanted(row));
-    if (wanted(row) > 0 && !tolerated(row, wanted(row))) take_from_givers(row);
+    const std::int64_t urgent = wanted(row) - of(row).deserved_young();
+    if (urgent > 0 && !tolerated(row, urgent)) take_from_givers(row, urgent);
   }
   // Below limits, who gave may have left room to others.
   for (const QueueRow row : receivers_) take_room(row, wanted(row));
@@ -243,12 +244,11 @@ void RoomMover::take_room(QueueRow receiver, std::int64_t most) {
 }
 
 /// Nobody gives where the receiver would get nothing of it.
-void RoomMover::take_from_givers(QueueRow receiver) {
+void RoomMover::take_from_givers(QueueRow receiver, std::int64_t claim) {
   while (giver_ < givers_.size() && givers_[giver_].amount == 0) ++giver_;
   if (giveable_ <= -caps_.slack(QueueCaps::whole_cluster)) return;
   std::vector<Take> takes;
   if (!make_up(receiver, takes)) return give_up(takes);
-  const std::int64_t claim = wanted(receiver);
   std::int64_t left = claim;
   for (std::size_t at = giver_; left > 0 && at < givers_.size(); ++at) {
     const Part& giver = givers_[at];

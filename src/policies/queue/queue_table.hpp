@@ -40,6 +40,7 @@ struct QueueNumbers {
   std::int64_t used = 0;
   std::int64_t leaving = 0;  ///< Of `used`, on its way out and credited.
   std::int64_t pending = 0;
+  std::int64_t young = 0;  ///< Of `pending`, what nobody is made to leave for yet.
   std::int64_t allocated_before = 0;
   std::int64_t promised_before = 0;  ///< `preempting` of the last cycle.
   std::int64_t deserved = 0;
@@ -50,6 +51,10 @@ struct QueueNumbers {
   std::int64_t preempting = 0;
 
   std::int64_t staying() const { return used - leaving; }
+  /// Of what it deserves, the part that it deserves only for young pods.
+  std::int64_t deserved_young() const {
+    return std::clamp<std::int64_t>(deserved - used - (pending - young), 0, young);
+  }
   /// What may run once others have left: beyond its share a queue keeps only what its pods hold.
   std::int64_t lasting() const { return saturated_add(std::min(allocated, deserved), preempting); }
 };
@@ -103,7 +108,7 @@ class QueueTable {
   void subtract_kernels(std::vector<std::int64_t>& sums) const;
   std::vector<std::int64_t> largest_nodes() const;
   bool can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const;
-  void count_pods(const VictimRules& rules);
+  void count_pods(const VictimRules& rules, Duration delay);
   void read_status();
   void recall_gifts();
   void divide_all(Division division);
