@@ -442,7 +442,7 @@ class Stage {
     Giver& giver = givers_[part.first];
     giver.most -= sign * part.second;
     giveable_ -= sign * part.second;
-    add(giver.queue, -sign * part.second);
+    add(giver.queue, -Wide{sign} * part.second);
   }
 
   /// Which part of what was taken is allocated at once: as much as the queue's pods hold already,
