@@ -312,7 +312,12 @@ TEST(QueueProperties, APlanThatIsCarriedOutStands) {
     carry_out_queues(cluster, plan);
     const Plan again = plan_for(cluster, configuration, false);
     expect_lawful(cluster, configuration, again);
-    EXPECT_EQ(queue_victims(again), std::set<std::string>{}) << short_text(plan);
+    // What the default queue without an object was promised is not remembered: claims that waited
+    // for `preemptionDelay` may get that room first, and it claims anew.
+    const bool remembers = plan.queues.size() == cluster.own<Queue>().size();
+    if (remembers || configuration.engine.preemption_delay == Duration{}) {
+      EXPECT_EQ(queue_victims(again), std::set<std::string>{}) << short_text(plan);
+    }
     // What strict budgets keep, now that they are spent, is promised no more.
     if (configuration.budgets.mode != BudgetMode::strict || cluster.budgets().empty()) {
       expect_promises_stand(cluster, plan, again);

@@ -272,7 +272,7 @@ std::string QueuePlan::keepers_text(std::span<const std::int64_t> amounts) {
 std::string QueuePlan::find_keepers(std::size_t column) const {
   struct Kind {
     std::string_view text;
-    std::string_view first = {};  ///< Queue.
+    std::string_view first;  ///< Queue.
     std::size_t queues = 0;
   };
   std::array<Kind, 4> kinds{{{.text = "is not reclaimable"},
