@@ -55,9 +55,9 @@ class ReplicaDocumentJudge {
     const bool takes = scaled_down(*ask.replicas) > 0;
     const bool open = given < ask.replicas->unmet;
     const bool claims = !ask.replicas->claims.empty();
-    const bool agrees =
-        (outcome == Outcome::preempts) == takes && (outcome == Outcome::fits) == !open &&
-        !(outcome == Outcome::infeasible && claims) && !(outcome == Outcome::not_found && claims);
+    const bool hopeless = outcome == Outcome::infeasible || outcome == Outcome::not_found;
+    const bool agrees = (outcome == Outcome::preempts) == takes &&
+                        (outcome == Outcome::fits) == !open && (!hopeless || !claims);
     if (!agrees) report(ask, fmt::format("its outcome is not {}", choice_name(outcome)));
   }
 

@@ -31,8 +31,8 @@ struct MissedPlace {
 struct ReplicaNeed {
   std::span<const std::int64_t> request;  ///< A row of the fleet.
   std::int32_t priority = 0;
-  bool one = false;                       ///< One GPU.
-  std::span<const MissedPlace> missed{};  ///< Sorted: who is not scaled down for it again there.
+  bool one = false;                     ///< One GPU.
+  std::span<const MissedPlace> missed;  ///< Sorted: who is not scaled down for it again there.
 };
 
 /// What a place would cost.
