@@ -190,7 +190,11 @@ class ReplicaChoiceJudge {
                                            candidate.priority > fleet_.priority(worst));
       if (later) return;
       const NodeIndex node = court_.cluster().pods().node[candidate.pod];
-      if (!is_usable(ask, node)) continue;
+      // What its further claims leave over there was not yet there when this one was chosen.
+      const bool own = std::ranges::any_of(ask.claims, [&](const HeardReplicaClaim& each) {
+        return each.node == node && !each.victims.empty();
+      });
+      if (own || !is_usable(ask, node)) continue;
       const bool better = (single && is_enough(ask, candidate.pod, worst)) ||
                           (by_class && candidate.rank < rank(worst) && seen.insert(node).second &&
                            class_is_enough(ask, node, worst));

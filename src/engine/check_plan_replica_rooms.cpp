@@ -130,18 +130,26 @@ class ReplicaRoomJudge {
     return fits;
   }
 
-  void judge_claimed(const HeardReplicaAsk& ask, const HeardReplicaAsk& other,
-                     const HeardReplicaClaim& claim) {
-    if (claim.entry->kept || !listed(ask, claim.entry->plane)) return;
-    const bool fits = fits_without(court_.after, claim.node, ask, other, 1);
-    // A pod that may not be force-deleted for the more important ask is at least waited for.
-    // Nor does it repeat what was in vain.
-    const bool waitable = std::ranges::none_of(claim.victims, [&](const auto& victim) {
+  /// Whether it could have made everybody leave who leaves there for others: a pod that may not be
+  /// force-deleted for it is at least waited for, and it does not repeat what was in vain.
+  bool may_wait_there(const HeardReplicaAsk& ask, NodeIndex node) const {
+    const auto no_help = [&](const HeardReplicaVictim& victim) {
       const bool taken = victim.entry->action == ReplicaAction::scale_down;
       if (taken && court_.missed(ask, victim.pod)) return true;
       return fleet_.credit_ended(victim.pod) && !fleet_.may_force_delete(victim.pod, ask.priority);
+    };
+    return std::ranges::none_of(court_.asks, [&](const HeardReplicaAsk& other) {
+      return std::ranges::any_of(other.claims, [&](const HeardReplicaClaim& claim) {
+        return claim.node == node && std::ranges::any_of(claim.victims, no_help);
+      });
     });
-    if (!fits || !waitable) return;
+  }
+
+  void judge_claimed(const HeardReplicaAsk& ask, const HeardReplicaAsk& other,
+                     const HeardReplicaClaim& claim) {
+    if (claim.entry->kept || !listed(ask, claim.entry->plane)) return;
+    if (!fits_without(court_.after, claim.node, ask, other, 1)) return;
+    if (!may_wait_there(ask, claim.node)) return;
     court_.report(10, ask,
                   fmt::format("it has no room, and {}, which is less important, claims "
                               "node {}",

@@ -74,7 +74,7 @@ TEST(ReplicaProperties, EveryPlanKeepsTheLaws) {
     const Plan plan = plan_of(cluster, configuration);
     const std::vector<LawBreach> breaches = check_plan(cluster, configuration, plan);
     EXPECT_TRUE(breaches.empty()) << breaches_text(breaches) << dump(cluster, DumpFormat::yaml)
-                                  << canonical_text(configuration);
+                                  << canonical_text(configuration) << plan_text_json(plan);
   });
 }
 

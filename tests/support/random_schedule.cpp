@@ -11,10 +11,10 @@ ReplicaClaim random_claim(Prng& random) {
   ReplicaClaim claim{.since = random_time(random),
                      .plane = fmt::format("plane-{}", random.below(3)),
                      .node = fmt::format("node-{}", random.below(8))};
-  const std::uint64_t victims = random.below(4);
+  const std::uint64_t victims = random.below(4);  // Each has a name of its own.
   for (std::uint64_t at = 0; at < victims; ++at) {
     ClaimedVictim victim{.namespace_name = fmt::format("space-{}", random.below(3)),
-                         .name = fmt::format("pod-{}", random.below(12))};
+                         .name = fmt::format("pod-{}", 3 * random.below(4) + at)};
     if (random.chance(50)) victim.uid = fmt::format("uid-{}", random.below(12));
     if (random.chance(70)) victim.deployment = fmt::format("schedule-{}", random.below(3));
     if (random.chance(50)) victim.committed = random.between(0, 9);
