@@ -60,7 +60,7 @@ constexpr std::array cases = {
 
 std::string queue_name(std::size_t queue) { return fmt::format("queue-{:05}", queue); }
 
-Pod pod_of(std::size_t queue, std::string name) {
+Pod pod_of(std::size_t queue, const std::string& name) {
   return {.namespace_name = "default",
           .name = name,
           .uid = "uid-" + name,

@@ -60,7 +60,8 @@ constexpr std::array cases = {
 /// Which deployment the next pod of that size belongs to, and what it has by now.
 class Deployments {
  public:
-  explicit Deployments(const FleetBench& item) : item_(item), random_(item.nodes * 7 + item.mixed) {
+  explicit Deployments(const FleetBench& item)
+      : item_(item), random_(item.nodes * 7 + (item.mixed ? 1 : 0)) {
     for (std::size_t at = 0; at < item.deployments; ++at) {
       const std::int64_t size = item.mixed ? std::int64_t{1} << (at % 4) : 1;
       objects_.push_back({.namespace_name = "fleet",
@@ -184,7 +185,7 @@ bool recount(const Cluster& cluster, const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     const auto& schedule = cluster.own<ReplicaSchedule>().at({ask.namespace_name, ask.name});
     const std::int64_t size = schedule.requests.back().amount;
-    std::int64_t served = static_cast<std::int64_t>(ask.replicas->claims.size());
+    auto served = static_cast<std::int64_t>(ask.replicas->claims.size());
     for (const PlanScaleUp& item : ask.replicas->scale_ups) {
       for (const PlanExpectedNode& node : item.expected) {
         room_of(node.node) -= node.replicas * size;

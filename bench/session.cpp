@@ -108,7 +108,7 @@ Cluster make_cluster(const SessionBench& item) {
           session_of(item, random, at % item.groups, fmt::format("r-{:05}-{}", at, each));
       session.created = now + Duration{-1'000 * random.between(1, 100'000)};
       session.priority =
-          static_cast<std::int32_t>(item.preemptible ? random.below(11) : random.between(1, 10));
+          static_cast<std::int32_t>(item.preemptible ? random.between(0, 10) : random.between(1, 10));
       session.kernels = {
           {.name = "main", .requests = request(random, gpus), .node = node_text(at)}};
       session.status.phase = SessionPhase::running;
@@ -219,6 +219,7 @@ bool right_victims(const Cluster& cluster, const Configuration& configuration, c
     if (!first) continue;
     ++compared;
     std::vector<std::string> names;
+    names.reserve(ask.victims.size());
     for (const PlanVictim& victim : ask.victims) names.push_back(victim.name);
     if (names != slow_victims(cluster, configuration, session)) return false;
   }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # clang-tidy-19 over every .cpp of src, tests and bench: tools/tidy.sh [FILE...]
+# TIDY_DEEP=1 adds the path-sensitive analyzer for src and bench, in about twice the time.
 #
 # A file is analysed again only when something that the answer depends on changed: the file, a
 # header of ours that it includes, .clang-tidy, its compile command or clang-tidy itself. The
@@ -17,7 +18,7 @@ if [[ "${1:-}" == --one ]]; then
   inputs=$(clang++-19 -std=c++23 -Isrc -Itests -I. -MM -MG -MT x "$file" |
     tr -d '\\' | tr ' ' '\n' | grep -E '^(src|tests|bench)/' || true)
   key=$( (
-    echo "$TIDY_COMMON"
+    echo "$TIDY_COMMON${TIDY_DEEP:+ deep}"
     grep -F "\"$PWD/$file\"" -B 3 "$build_dir/compile_commands.json" | grep '"command"' || true
     # shellcheck disable=SC2086  # a list of paths without blanks
     cat .clang-tidy "$file" $inputs
@@ -28,10 +29,10 @@ if [[ "${1:-}" == --one ]]; then
     exit 0
   fi
   started=$SECONDS
-  # The path-sensitive analyzer takes four times as long as all other checks on gtest's macros, and
-  # tests are executed under the sanitizers anyway.
-  narrowed=()
-  if [[ $file == *_test.cpp || $file == tests/* ]]; then narrowed=("--checks=-clang-analyzer-*"); fi
+  # The path-sensitive analyzer takes as long as all other checks together, and up to four times as
+  # long on gtest's macros; what it looks for is also looked for by the sanitizers, at run time.
+  narrowed=("--checks=-clang-analyzer-*")
+  if [[ -n "${TIDY_DEEP:-}" && $file != *_test.cpp && $file != tests/* ]]; then narrowed=(); fi
   if output=$(clang-tidy-19 --quiet -p "$build_dir" "${narrowed[@]}" "$file" 2>/dev/null); then
     touch "$stamp"
     echo "tidy: $file: clean, $((SECONDS - started)) s"

@@ -22,7 +22,8 @@ Node gpu_node(std::string name, std::int64_t gpus, std::string plane = "eu") {
 }
 
 /// A pod of deployment "low" is called "low-1".
-Pod replica(std::string name, std::string node, std::int64_t gpus = 1, Time created = Time{1000}) {
+Pod replica(const std::string& name, std::string node, std::int64_t gpus = 1,
+            Time created = Time{1000}) {
   return {.namespace_name = "default",
           .name = name,
           .uid = "uid-" + name,
@@ -102,7 +103,7 @@ struct FleetScene : Scene {
                              .cause_alternative = "no other node",
                              .cause_key = "only candidate"};
     if (taken.action == ReplicaAction::scale_down) {
-      const std::int64_t before = of(deployment).planes.front().committed - steps_[deployment]++;
+      const std::int64_t before = of(deployment).planes.front().committed - steps[deployment]++;
       result.committed_before = before;
       result.committed_after = before - 1;
       plan.actions.push_back({.type = ActionType::scale_down,
@@ -156,13 +157,13 @@ struct FleetScene : Scene {
                               .uid = each.uid,
                               .deployment = each.deployment,
                               .committed = each.committed_after};
-          if (lost_.contains(each.name)) known.committed = 1;
+          if (lost.contains(each.name)) known.committed = 1;
           if (each.action == ReplicaAction::force_delete) known.force_deleted = now;
           kept.victims.push_back(std::move(known));
         }
         next.status.claims.push_back(std::move(kept));
       }
-      next.status.missed = missed_;
+      next.status.missed = missed;
       plan.replica_status.push_back(std::move(next));
     }
     Laws broken;
@@ -173,9 +174,9 @@ struct FleetScene : Scene {
     return broken;
   }
 
-  std::vector<MissedVictim> missed_;
-  std::set<std::string> lost_;  ///< Victims by scale-down of an earlier cycle.
-  std::map<std::string, std::int64_t> steps_;
+  std::vector<MissedVictim> missed;
+  std::set<std::string> lost;  ///< Victims by scale-down of an earlier cycle.
+  std::map<std::string, std::int64_t> steps;
 };
 
 // ---- Normal phase -------------------------------------------------------------------------------
@@ -377,7 +378,7 @@ TEST(CheckPlanReplicas, WhoLostIsOut) {  // law 8
   scene.plan.asks[0].replicas->claims[0].victims[0].force_delete_from = Time{now.ms + 20'000};
   scene.claims(scene.asks("low", Outcome::preempts), "n5", {{"tiny-2"}});
   EXPECT_EQ(scene.laws(), Laws{});
-  scene.lost_.insert("low-3");  // It left because its deployment was scaled down for high.
+  scene.lost.insert("low-3");  // It left because its deployment was scaled down for high.
   EXPECT_EQ(scene.laws(), (Laws{8, 9}));
   scene.plan.asks[1].replicas->claims.clear();
   scene.plan.asks[1].replicas->without = 1;
@@ -440,7 +441,7 @@ TEST(CheckPlanReplicas, OnOneNodeTheLeastIntrusiveGo) {  // law 9
   ask.replicas->claims.clear();
   ask.replicas->without = 1;
   scene.plan.actions.clear();
-  scene.steps_.clear();
+  scene.steps.clear();
   scene.claims(ask, "n1", {{"less-2"}, {"less-1"}});
   EXPECT_EQ(scene.laws(), Laws{});
 }
@@ -533,11 +534,11 @@ TEST(CheckPlanReplicas, WhoWasSparedIsRemembered) {  // law 9
   scene.cluster.apply(high);
   scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
   EXPECT_EQ(scene.laws(), Laws{9});
-  scene.missed_ = {missed_on("n1", 4)};
+  scene.missed = {missed_on("n1", 4)};
   EXPECT_EQ(scene.laws(), Laws{9});
-  scene.missed_ = {missed_on("n1", 3)};
+  scene.missed = {missed_on("n1", 3)};
   EXPECT_EQ(scene.laws(), Laws{});
-  scene.missed_ = {missed_on("n1", 3), missed_on("n2", 3)};
+  scene.missed = {missed_on("n1", 3), missed_on("n2", 3)};
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 
@@ -548,9 +549,9 @@ TEST(CheckPlanReplicas, WhatWasInVainIsNotRepeated) {  // law 7
   scene.cluster.apply(high);
   scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
   EXPECT_EQ(scene.laws(), Laws{9});  // Forgotten.
-  scene.missed_ = {missed_on("n3", 3)};
+  scene.missed = {missed_on("n3", 3)};
   EXPECT_EQ(scene.laws(), Laws{});  // The commit is as low as that.
-  high.status.missed = scene.missed_ = {missed_on("n3", 2)};
+  high.status.missed = scene.missed = {missed_on("n3", 2)};
   scene.cluster.apply(high);
   EXPECT_EQ(scene.laws(), Laws{7});
 }
@@ -560,7 +561,7 @@ TEST(CheckPlanReplicas, WhoWasMissedIsNotOverlooked) {
   ReplicaSchedule high = schedule("high", 100, 0, 1);
   scene.claims(scene.asks("high", Outcome::preempts), "n2", {{"low-2"}});
   EXPECT_EQ(scene.laws(), Laws{6});  // low-3 comes before.
-  high.status.missed = scene.missed_ = {missed_on("n3", 2)};
+  high.status.missed = scene.missed = {missed_on("n3", 2)};
   scene.cluster.apply(high);
   EXPECT_EQ(scene.laws(), Laws{});
 }

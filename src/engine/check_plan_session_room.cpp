@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/checked_math.hpp"
 
@@ -42,7 +43,8 @@ void KernelRoom::read_needs(const Cluster& cluster,
     for (const PodIndex row : kernel) {
       for (const ResourceAmount& each : cluster.requests(cluster.pods().requests[row])) {
         const auto found = std::ranges::find(resources_, each.resource);
-        if (found != resources_.end()) need[found - resources_.begin()] += each.amount;
+        if (found == resources_.end()) continue;
+        need[static_cast<std::size_t>(found - resources_.begin())] += each.amount;
       }
     }
   }
@@ -132,7 +134,7 @@ std::int64_t KernelRoom::how_many(std::size_t node, const KernelNeed& need,
 /// one, and equal kernels in the order of the nodes.
 class KernelRoom::Search {
  public:
-  explicit Search(const KernelRoom& room) : room_(room) {
+  explicit Search(KernelRoom room) : room_(std::move(room)) {
     std::ranges::sort(room_.needs_, std::ranges::greater{});
   }
 

@@ -44,6 +44,7 @@ Pod random_pod(Prng& random, std::size_t number, std::size_t nodes) {
 std::vector<Change> random_fleet(Prng& random) {
   std::vector<Change> objects;
   const std::size_t nodes = 1 + random.below(6);
+  objects.reserve(nodes);
   for (std::size_t at = 0; at < nodes; ++at) {
     objects.emplace_back(
         Node{.name = fmt::format("n{}", at),

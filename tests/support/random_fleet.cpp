@@ -26,12 +26,13 @@ class FleetMaker {
   std::vector<Change> make() {
     make_nodes();
     make_schedules();
-    for (std::size_t share = 0; share < shares_.size(); ++share) fill(shares_[share]);
+    for (auto& share : shares_) fill(share);
     if (options_.oddities && random_.chance(40)) make_nobody();
     if (options_.strangers) make_strangers();
     for (ReplicaSchedule& schedule : schedules_) commit(schedule);
     if (options_.statuses) make_statuses();
     std::vector<Change> objects;
+    objects.reserve(nodes_.size());
     for (Node& node : nodes_) objects.emplace_back(std::move(node));
     for (ReplicaSchedule& schedule : schedules_) {
       normalize(schedule);
@@ -183,7 +184,7 @@ class FleetMaker {
     }
   }
 
-  Pod stranger(std::string name) {
+  Pod stranger(const std::string& name) {
     Pod pod{.namespace_name = "default",
             .name = name,
             .uid = "uid-" + name,
@@ -281,7 +282,8 @@ std::vector<Change> random_fleet(Prng& random, const RandomFleet& options) {
   return FleetMaker(random, options).make();
 }
 
-Pod fleet_pod(const ReplicaSchedule& schedule, std::string name, std::string node, Time created) {
+Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::string node,
+              Time created) {
   Pod pod{.namespace_name = schedule.namespace_name,
           .name = name,
           .uid = "uid-" + name,

@@ -30,6 +30,7 @@ RandomFleet random_fleet_options(Prng& random);
 std::vector<Change> random_fleet(Prng& random, const RandomFleet& options);
 
 /// A bound pod of a deployment, labelled with it.
-Pod fleet_pod(const ReplicaSchedule& schedule, std::string name, std::string node, Time created);
+Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::string node,
+              Time created);
 
 }  // namespace makeway
