@@ -159,6 +159,7 @@ void compare(std::int64_t kernels, bool alike, PreemptionOrder order) {
     }
     ASSERT_EQ(ask.outcome, best->empty() ? Outcome::fits : Outcome::preempts);
     std::vector<std::string> victims;
+    victims.reserve(ask.victims.size());
     for (const PlanVictim& victim : ask.victims) victims.push_back(victim.name);
     ASSERT_EQ(victims, *best);
     preempting += best->empty() ? 0 : 1;

@@ -45,7 +45,7 @@ class PodPolicy {
   void decide(PodFit& after, PodFit* now);
   bool finds_room(PodFit& after, PodFit* now);
   bool finds_room_now(NodeIndex node);
-  std::span<const PodIndex> self() const { return std::span(&pod_, 1); }
+  std::span<const PodIndex> self() const { return {&pod_, 1}; }
   void place(NodeIndex node) {
     node_ = node;
     ask_.placements = {placement_of(cycle_.cluster, pod_, node)};
