@@ -266,11 +266,14 @@ std::vector<Change> random_sessions(Prng& random, const RandomSessions& options)
 
 Session random_pending(Prng& random, const RandomSessions& options, const Cluster& cluster,
                        std::string name, Time created) {
-  Session session{.namespace_name = random.chance(80) ? "default" : "other", .name = name};
+  Session session{.namespace_name = random.chance(80) ? "default" : "other",
+                  .name = std::move(name)};
   session.uid = "uid-" + session.name;
   session.created = created;
   const auto& groups = cluster.own<ResourceGroup>();
-  session.resource_group = std::next(groups.begin(), random.below(groups.size()))->second.name;
+  session.resource_group =
+      std::next(groups.begin(), static_cast<std::ptrdiff_t>(random.below(groups.size())))
+          ->second.name;
   std::vector<std::string> partitions;
   for (const auto& [key, partition] : cluster.own<Partition>()) {
     if (partition.resource_group == session.resource_group) partitions.push_back(partition.name);

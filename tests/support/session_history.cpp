@@ -31,6 +31,7 @@ Session configuration_of(Session session) {
 
 std::vector<KernelPlace> places_of(const PlanAsk& ask) {
   std::vector<KernelPlace> places;
+  places.reserve(ask.placements.size());
   for (const PodPlacement& place : ask.placements) {
     places.push_back({.kernel = place.name.substr(ask.name.size() + 1), .node = place.node});
   }
