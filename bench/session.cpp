@@ -107,8 +107,8 @@ Cluster make_cluster(const SessionBench& item) {
       Session session =
           session_of(item, random, at % item.groups, fmt::format("r-{:05}-{}", at, each));
       session.created = now + Duration{-1'000 * random.between(1, 100'000)};
-      session.priority =
-          static_cast<std::int32_t>(item.preemptible ? random.between(0, 10) : random.between(1, 10));
+      session.priority = static_cast<std::int32_t>(item.preemptible ? random.between(0, 10)
+                                                                    : random.between(1, 10));
       session.kernels = {
           {.name = "main", .requests = request(random, gpus), .node = node_text(at)}};
       session.status.phase = SessionPhase::running;
