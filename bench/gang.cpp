@@ -38,11 +38,11 @@ namespace {
 /// Smaller ones come before larger ones: what they took says what may be left out.
 std::vector<ClusterCase> all_cases() {
   std::vector<ClusterCase> cases;
-  for (const std::size_t nodes : {100, 1'000, 5'000, 20'000}) {
-    for (const std::size_t pods : {10, 30}) {
+  for (const std::size_t nodes : {100UZ, 1'000UZ, 5'000UZ, 20'000UZ}) {
+    for (const std::size_t pods : {10UZ, 30UZ}) {
       for (const bool victim_gangs : {false, true}) {
-        for (const std::size_t domains : {1, 10, 100}) {
-          for (const std::size_t members : {10, 100, 1'000}) {
+        for (const std::size_t domains : {1UZ, 10UZ, 100UZ}) {
+          for (const std::size_t members : {10UZ, 100UZ, 1'000UZ}) {
             cases.push_back({.nodes = nodes,
                              .pods_per_node = pods,
                              .members = members,
