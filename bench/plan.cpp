@@ -54,12 +54,12 @@ std::int64_t target_of(const ClusterCase& item) {
 std::vector<PlanCase> all_cases() {
   constexpr std::array kinds = {ClusterKind::random, ClusterKind::uniform};
   std::vector<ClusterCase> items;
-  for (const std::size_t nodes : {100, 1'000, 5'000, 20'000, 100'000}) {
-    for (const std::size_t pods : {10, 30}) {
+  for (const std::size_t nodes : {100UZ, 1'000UZ, 5'000UZ, 20'000UZ, 100'000UZ}) {
+    for (const std::size_t pods : {10UZ, 30UZ}) {
       for (const ClusterKind kind : kinds) items.push_back({nodes, pods, kind});
     }
   }
-  for (const std::size_t nodes : {100, 5'000}) {
+  for (const std::size_t nodes : {100UZ, 5'000UZ}) {
     for (const ClusterKind kind : kinds) {
       const ClusterCase plain{.nodes = nodes, .pods_per_node = 30, .kind = kind};
       std::array<ClusterCase, 5> with = {plain, plain, plain, plain, plain};
@@ -73,8 +73,8 @@ std::vector<PlanCase> all_cases() {
   for (const AskMix mix : {AskMix::classes, AskMix::different}) {
     // Small enough to be compared with the slow way.
     items.push_back({.nodes = 100, .pods_per_node = 10, .mix = mix, .asks = 200});
-    for (const std::size_t nodes : {1'000, 5'000}) {
-      for (const std::size_t asks : {100, 1'000, 10'000}) {
+    for (const std::size_t nodes : {1'000UZ, 5'000UZ}) {
+      for (const std::size_t asks : {100UZ, 1'000UZ, 10'000UZ}) {
         items.push_back({.nodes = nodes, .pods_per_node = 30, .mix = mix, .asks = asks});
       }
     }
