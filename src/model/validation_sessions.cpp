@@ -321,9 +321,9 @@ void SessionCheck::lint_partition_of(const Session& session, const Partition& ow
                                               own.name),
                        .remedy = "choose a partition of mode requeue, or leave it out"});
   }
-  const std::set<std::string> nodes = partition_nodes(own);
   for (const Kernel& kernel : session.kernels) {
-    if (kernel.node.empty() || nodes.contains(kernel.node)) continue;
+    const bool covered = own.nodes.empty() || std::ranges::binary_search(own.nodes, kernel.node);
+    if (kernel.node.empty() || covered) continue;
     if (!nodes_[session.resource_group].contains(kernel.node)) continue;  // Told already.
     findings_.warning({.object = text_of(session),
                        .field = "spec.kernels",

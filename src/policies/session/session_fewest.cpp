@@ -26,6 +26,14 @@ void SessionVictims::start_over() {
   gone_.assign(candidates_.size(), 0);
 }
 
+/// Exactly these leave; nobody is gone before.
+void SessionVictims::take(const std::vector<std::uint8_t>& gone) {
+  gone_ = gone;
+  for (std::size_t rank = 0; rank < gone_.size(); ++rank) {
+    if (gone_[rank] != 0) leave(candidates_[rank]);
+  }
+}
+
 /// Which kernels of candidates are on which node; candidates in their order.
 void SessionVictims::list_by_node() {
   node_begin_.assign(table_.nodes().size() + 1, 0);
@@ -207,10 +215,7 @@ void SessionVictims::take_fewer() {
   }
   note_bound("engine.victimStepsMax");
   start_over();
-  gone_ = found;
-  for (std::size_t rank = 0; rank < gone_.size(); ++rank) {
-    if (gone_[rank] != 0) leave(candidates_[rank]);
-  }
+  take(found);
 }
 
 void SessionVictims::take_fewest() {
@@ -249,10 +254,7 @@ void SessionVictims::take_fewest() {
   // One kernel after the other led nowhere, or the steps ran out: as the order says.
   start_over();
   candidates_ = all;
-  gone_ = fallback;
-  for (std::size_t rank = 0; rank < gone_.size(); ++rank) {
-    if (gone_[rank] != 0) leave(candidates_[rank]);
-  }
+  take(fallback);
 }
 
 }  // namespace makeway

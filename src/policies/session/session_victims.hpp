@@ -79,6 +79,7 @@ class SessionVictims {
   void take_fewest();
   void take_level();
   void start_over();
+  void take(const std::vector<std::uint8_t>& gone);
   bool fewest_for(std::uint32_t demand, std::uint32_t& best_place);
   void list_by_node();
   bool shares_of(std::uint32_t place, std::span<const ResourceAmount> demand);
