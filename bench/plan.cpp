@@ -27,7 +27,7 @@
 #include "bench/support/plan_options.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 
 namespace makeway::bench {

@@ -11,7 +11,7 @@
 
 #include "base/prng.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 
 namespace makeway::bench {

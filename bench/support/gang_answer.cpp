@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 
 namespace makeway::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 
 namespace makeway::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 #include "bench/support/measure.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 
 namespace makeway::bench {

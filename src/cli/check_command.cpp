@@ -10,7 +10,7 @@
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
-#include "model/validation.hpp"
+#include "model/validation/validation.hpp"
 
 namespace makeway::cli {
 namespace {

@@ -49,7 +49,7 @@ std::string paragraphs(std::string_view text) {
   return out;
 }
 
-std::string flag_text(const Flag& flag) {
+std::string flag_entry(const Flag& flag) {
   std::string names = bold(fmt::format("--{}", flag.name));
   if (flag.letter != '\0')
     names = fmt::format("{}, {}", bold(fmt::format("-{}", flag.letter)), names);
@@ -78,7 +78,7 @@ std::string command_text(const Command& command) {
   if (!command.flags.empty()) heading += " [flags]";
   std::string text = fmt::format(".SS {}\n{}", escaped(heading), paragraphs(command.description));
   for (const Operand& operand : command.operands) text += operand_text(operand);
-  for (const Flag& flag : command.flags) text += flag_text(flag);
+  for (const Flag& flag : command.flags) text += flag_entry(flag);
   return text;
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/ask_name.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "codec/dump.hpp"

@@ -1,7 +1,7 @@
 #include "cli/snapshot_command.hpp"
 
 #include "cli/input.hpp"
-#include "cli/overview.hpp"
+#include "cli/overview/overview.hpp"
 #include "codec/dump.hpp"
 
 namespace makeway::cli {

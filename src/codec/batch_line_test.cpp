@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace makeway {
+namespace makeway::batch_line_test {
 namespace {
 
 struct Read {
@@ -102,4 +102,4 @@ TEST(BatchLine, ThatIsNoJsonIsRefused) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::batch_line_test

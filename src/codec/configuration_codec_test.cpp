@@ -11,7 +11,7 @@
 #include "model/knobs.hpp"
 #include "support/property.hpp"
 
-namespace makeway {
+namespace makeway::configuration_codec_test {
 namespace {
 
 constexpr std::string_view head = "apiVersion: makeway.dev/v1\nkind: Configuration\n";
@@ -246,4 +246,4 @@ TEST(ConfigurationCodec, TheCommentedDocumentStaysNarrow) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::configuration_codec_test

@@ -1,13 +1,12 @@
 #include <algorithm>
 
 #include "codec/decoders.hpp"
+#include "model/names.hpp"
 #include "model/normalize.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
 namespace {
-
-constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                       PodShape& shape) {
@@ -29,7 +28,7 @@ void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& pa
 void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                           PodShape& shape) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != required) return;
+    if (key != names::required_terms) return;
     bool any = false;
     reader.each_field(field, at,
                       [&](std::string_view name, JsonCursor& terms, const FieldPath& to) {
@@ -72,7 +71,7 @@ void decode_affinity_term(JsonReader& reader, JsonCursor& value, const FieldPath
 void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                            std::vector<AffinityDraft>& drafts) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != required) return;
+    if (key != names::required_terms) return;
     reader.each_item(field, at, [&](JsonCursor& term, const FieldPath& to) {
       decode_affinity_term(reader, term, to, drafts);
     });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/decoders.hpp"
+#include "base/ascii.hpp"
 #include "model/names.hpp"
 
 namespace makeway {
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::size_t levels_max = 16;
 constexpr std::size_t prefix_length_max = 253;
-constexpr std::size_t name_length_max = 63;
+constexpr std::size_t label_name_length_max = 63;
 
 bool is_letter_or_digit(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
@@ -32,7 +33,7 @@ bool is_label_key(std::string_view key) {
     }
     key.remove_prefix(slash + 1);
   }
-  if (key.empty() || key.size() > name_length_max) return false;
+  if (key.empty() || key.size() > label_name_length_max) return false;
   const auto is_name_byte = [](char byte) {
     return is_letter_or_digit(byte) || byte == '-' || byte == '_' || byte == '.';
   };
@@ -55,12 +56,6 @@ void add_key(JsonReader& reader, const FieldPath& path, std::string_view key,
                          "leave out the levels that matter least");
   }
   keys.emplace_back(key);
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace

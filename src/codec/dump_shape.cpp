@@ -5,11 +5,10 @@
 
 #include "base/check.hpp"
 #include "codec/writer.hpp"
+#include "model/names.hpp"
 
 namespace makeway {
 namespace {
-
-constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 std::string_view effect_text(TaintEffect effect) {
   switch (effect) {
@@ -32,15 +31,6 @@ std::string_view operator_text(Operator operation) {
   CHECK(false, "unknown operator");
 }
 
-void write_texts(DocumentWriter& writer, std::string_view key,
-                 const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  writer.key(key);
-  writer.begin_array();
-  for (const std::string& text : texts) writer.string(text);
-  writer.end_array();
-}
-
 void write_requirements(DocumentWriter& writer, std::string_view key,
                         const std::vector<Requirement>& requirements) {
   if (requirements.empty()) return;
@@ -50,7 +40,7 @@ void write_requirements(DocumentWriter& writer, std::string_view key,
     writer.begin_object();
     writer.string_field("key", requirement.key);
     writer.string_field("operator", operator_text(requirement.operation));
-    write_texts(writer, "values", requirement.values);
+    if (!requirement.values.empty()) writer.strings_field("values", requirement.values);
     writer.end_object();
   }
   writer.end_array();
@@ -60,7 +50,7 @@ void write_node_terms(DocumentWriter& writer, const std::vector<NodeSelectorTerm
   if (terms.empty()) return;
   writer.key("nodeAffinity");
   writer.begin_object();
-  writer.key(required);
+  writer.key(names::required_terms);
   writer.begin_object();
   writer.key("nodeSelectorTerms");
   writer.begin_array();
@@ -80,12 +70,12 @@ void write_pod_terms(DocumentWriter& writer, std::string_view key,
   if (terms.empty()) return;
   writer.key(key);
   writer.begin_object();
-  writer.key(required);
+  writer.key(names::required_terms);
   writer.begin_array();
   for (const PodAffinityTerm& term : terms) {
     writer.begin_object();
     write_selector(writer, "labelSelector", term.selector);
-    write_texts(writer, "namespaces", term.namespaces);
+    if (!term.namespaces.empty()) writer.strings_field("namespaces", term.namespaces);
     write_selector(writer, "namespaceSelector", term.namespace_selector);
     writer.string_field("topologyKey", term.topology_key);
     writer.end_object();

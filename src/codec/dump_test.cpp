@@ -8,7 +8,7 @@
 
 #include "codec/load.hpp"
 
-namespace makeway {
+namespace makeway::dump_test {
 namespace {
 
 Cluster loaded(std::string_view text) {
@@ -64,4 +64,4 @@ TEST(Dump, JsonAndYamlSayTheSame) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::dump_test

@@ -4,15 +4,12 @@
 
 #include <limits>
 
+#include "base/ascii.hpp"
+
 namespace makeway {
 namespace {
 
 using simdjson::ondemand::json_type;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  return end == std::string_view::npos ? std::string_view{} : text.substr(0, end + 1);
-}
 
 std::string_view type_text(json_type type) {
   switch (type) {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/ascii.hpp"
 #include "base/check.hpp"
 #include "codec/writer.hpp"
 
@@ -16,13 +17,6 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-
-bool take_digits(std::string_view& rest) {
-  const std::size_t before = rest.size();
-  while (!rest.empty() && is_digit(rest.front())) rest.remove_prefix(1);
-  return rest.size() != before;
-}
 
 bool take(std::string_view& rest, std::string_view any_of) {
   if (rest.empty() || !any_of.contains(rest.front())) return false;
@@ -33,11 +27,11 @@ bool take(std::string_view& rest, std::string_view any_of) {
 /// RFC 8259's number, nothing more.
 bool is_json_number(std::string_view rest) {
   take(rest, "-");
-  if (!take(rest, "0") && !take_digits(rest)) return false;
-  if (take(rest, ".") && !take_digits(rest)) return false;
+  if (!take(rest, "0") && take_digits(rest).empty()) return false;
+  if (take(rest, ".") && take_digits(rest).empty()) return false;
   if (take(rest, "eE")) {
     take(rest, "+-");
-    if (!take_digits(rest)) return false;
+    if (take_digits(rest).empty()) return false;
   }
   return rest.empty();
 }

@@ -11,7 +11,7 @@
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
 #include "model/object_text.hpp"
-#include "model/validation.hpp"
+#include "model/validation/validation.hpp"
 
 namespace makeway {
 namespace {

@@ -6,20 +6,12 @@
 namespace makeway {
 namespace {
 
-void write_texts(DocumentWriter& writer, std::string_view key,
-                 const std::vector<std::string>& texts) {
-  writer.key(key);
-  writer.begin_array();
-  for (const std::string& text : texts) writer.string(text);
-  writer.end_array();
-}
-
 void write_victim(DocumentWriter& writer, const PlanSessionVictim& victim) {
   writer.begin_object();
   writer.string_field("namespace", victim.namespace_name);
   writer.string_field("name", victim.name);
   if (victim.tier != 0) writer.integer_field("tier", victim.tier);
-  write_texts(writer, "nodes", victim.nodes);
+  writer.strings_field("nodes", victim.nodes);
   writer.string_field("fate", choice_name(victim.fate));
   writer.string_field("endsAt", to_text(victim.ends_at));
   time_if(writer, "resumeAfter", victim.resume_after);
@@ -35,7 +27,7 @@ void write_entry(DocumentWriter& writer, const PlanSessionEntry& entry) {
   writer.integer_field("priority", entry.priority);
   text_if(writer, "partition", entry.partition);
   if (entry.tier != 0) writer.integer_field("tier", entry.tier);
-  if (!entry.nodes.empty()) write_texts(writer, "nodes", entry.nodes);
+  if (!entry.nodes.empty()) writer.strings_field("nodes", entry.nodes);
   time_if(writer, "since", entry.since);
   if (entry.preemptible) writer.boolean_field("preemptible", true);
   text_if(writer, "whyNot", entry.why_not);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "base/problem.hpp"
 
 namespace makeway {
@@ -22,7 +23,6 @@ enum class Refusal : std::uint8_t { malformed, too_large };
 template <class T>
 using Parsed = std::expected<T, Refusal>;
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 /// A quantity cut into its parts; nothing is computed yet.
 struct Parts {
@@ -37,14 +37,6 @@ struct Multiplier {
   std::int64_t exponent = 0;
   unsigned shift = 0;
 };
-
-std::string_view take_digits(std::string_view& rest) {
-  std::size_t count = 0;
-  while (count < rest.size() && is_digit(rest[count])) ++count;
-  const std::string_view digits = rest.substr(0, count);
-  rest.remove_prefix(count);
-  return digits;
-}
 
 Parsed<Parts> split(std::string_view text) {
   Parts parts;

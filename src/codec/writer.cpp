@@ -142,6 +142,13 @@ void DocumentWriter::integer_field(std::string_view name, std::int64_t value) {
   integer(value);
 }
 
+void DocumentWriter::strings_field(std::string_view name, std::span<const std::string> values) {
+  key(name);
+  begin_array();
+  for (const std::string& value : values) string(value);
+  end_array();
+}
+
 void DocumentWriter::boolean_field(std::string_view name, bool value) {
   key(name);
   boolean(value);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ class DocumentWriter {
   void string_field(std::string_view name, std::string_view value);
   void integer_field(std::string_view name, std::int64_t value);
   void boolean_field(std::string_view name, bool value);
+  void strings_field(std::string_view name, std::span<const std::string> values);
 
  protected:
   struct Level {

@@ -5,10 +5,11 @@
 #include <limits>
 #include <optional>
 
+#include "base/ascii.hpp"
+
 namespace makeway {
 namespace {
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 struct Word {
   std::string_view text;
@@ -56,14 +57,6 @@ struct Decimal {
 
 // More than this in either direction is infinity or zero, whatever the digits say.
 constexpr std::int64_t exponent_bound = 1'000'000;
-
-std::string_view take_digits(std::string_view& rest) {
-  const auto end = std::ranges::find_if_not(rest, is_digit);
-  const auto count = static_cast<std::size_t>(end - rest.begin());
-  const std::string_view digits = rest.substr(0, count);
-  rest.remove_prefix(count);
-  return digits;
-}
 
 std::optional<std::int64_t> parse_exponent(std::string_view rest) {
   bool negative = false;

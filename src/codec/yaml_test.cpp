@@ -7,7 +7,7 @@
 
 #include "codec/yaml_scalar.hpp"
 
-namespace makeway {
+namespace makeway::yaml_test {
 namespace {
 
 struct Read {
@@ -271,4 +271,4 @@ TEST(YamlScalarText, WritesOneFormForEveryNumber) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::yaml_test

@@ -2,6 +2,7 @@
 // is laid out when its first item comes, because only then is it known not to be empty.
 #include <algorithm>
 
+#include "base/ascii.hpp"
 #include "codec/writer.hpp"
 #include "codec/yaml_scalar.hpp"
 
@@ -9,7 +10,6 @@ namespace makeway {
 namespace {
 
 bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'); }
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 /// Bytes that can stand anywhere but at the start without meaning anything to YAML.
 bool is_harmless(char byte) {

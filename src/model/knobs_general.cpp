@@ -89,7 +89,7 @@ constexpr std::array engine_rows = {
 };
 
 // One array, because a span needs neighbours in memory.
-constexpr auto rows = [] {
+constexpr auto general_rows = [] {
   std::array<Knob, protection_rows.size() + budget_rows.size() + engine_rows.size()> all{};
   auto end = std::ranges::copy(protection_rows, all.begin()).out;
   end = std::ranges::copy(budget_rows, end).out;
@@ -99,6 +99,6 @@ constexpr auto rows = [] {
 
 }  // namespace
 
-std::span<const Knob> general_knobs() { return rows; }
+std::span<const Knob> general_knobs() { return general_rows; }
 
 }  // namespace makeway::knob_tables

@@ -160,7 +160,7 @@ constexpr std::array required_node_rows = {
 };
 
 // One array, because a span needs neighbours in memory.
-constexpr auto rows = [] {
+constexpr auto policy_rows = [] {
   std::array<Knob, queue_rows.size() + replica_rows.size() + required_node_rows.size()> all{};
   auto end = std::ranges::copy(queue_rows, all.begin()).out;
   end = std::ranges::copy(replica_rows, end).out;
@@ -170,6 +170,6 @@ constexpr auto rows = [] {
 
 }  // namespace
 
-std::span<const Knob> placement_policy_knobs() { return rows; }
+std::span<const Knob> placement_policy_knobs() { return policy_rows; }
 
 }  // namespace makeway::knob_tables

@@ -8,7 +8,7 @@ using Session = SessionSettings;
 constexpr auto session = &Configuration::session;
 constexpr Limits session_priorities = {.minimum = 0, .maximum = 100};
 
-constexpr std::array rows = {
+constexpr std::array session_rows = {
     plain<session, &Session::enabled>(
         {"session.enabled", "6",
          "Sessions are scheduled in their resource groups. Off: sessions are not read."}),
@@ -60,6 +60,6 @@ constexpr std::array rows = {
 
 }  // namespace
 
-std::span<const Knob> session_knobs() { return rows; }
+std::span<const Knob> session_knobs() { return session_rows; }
 
 }  // namespace makeway::knob_tables

@@ -8,7 +8,7 @@ using Workload = WorkloadSettings;
 constexpr auto workload = &Configuration::workload;
 constexpr Limits priorities = {.minimum = priority_min, .maximum = priority_max};
 
-constexpr std::array rows = {
+constexpr std::array workload_rows = {
     choice<workload, &Workload::evict_for>(
         {"workload.evictFor", "2",
          "Victims are taken only for a gang's minimum, further members fill free room (minimum), "
@@ -118,6 +118,6 @@ constexpr std::array rows = {
 
 }  // namespace
 
-std::span<const Knob> workload_knobs() { return rows; }
+std::span<const Knob> workload_knobs() { return workload_rows; }
 
 }  // namespace makeway::knob_tables

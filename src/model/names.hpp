@@ -24,6 +24,9 @@ inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
 
+/// The field of node and pod affinity that is not a wish.
+inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
+
 // Queues: the first of these that a pod or group carries counts.
 inline constexpr std::string_view queue = "makeway.dev/queue";
 inline constexpr std::string_view kueue_queue = "kueue.x-k8s.io/queue-name";

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace makeway {
+namespace makeway::node_order_test {
 namespace {
 
 constexpr std::int64_t amount_max = std::numeric_limits<std::int64_t>::max();
@@ -182,4 +182,4 @@ TEST(NodeOrderDeathTest, MorePodsThanTheNodeHasIsABug) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::node_order_test

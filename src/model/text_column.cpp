@@ -5,12 +5,12 @@
 namespace makeway {
 namespace {
 constexpr std::size_t garbage_worth_packing = 4096;
-constexpr std::uint64_t text_length_max = (1ULL << 24U) - 1;
+constexpr std::uint64_t column_text_length_max = (1ULL << 24U) - 1;
 constexpr std::uint64_t begin_max = (1ULL << 40U) - 1;
 }  // namespace
 
 void TextColumn::set(std::size_t slot, std::string_view text) {
-  CHECK(text.size() <= text_length_max, "text too long for a column");
+  CHECK(text.size() <= column_text_length_max, "text too long for a column");
   Entry& entry = entries_.at(slot);
   garbage_ += entry.length;
   if (text.size() <= entry.length) {
@@ -20,7 +20,7 @@ void TextColumn::set(std::size_t slot, std::string_view text) {
     entry.begin = buffer_.size() & begin_max;
     buffer_ += text;
   }
-  entry.length = text.size() & text_length_max;
+  entry.length = text.size() & column_text_length_max;
   if (garbage_ > garbage_worth_packing && garbage_ > buffer_.size() / 2) pack();
 }
 

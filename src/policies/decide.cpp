@@ -1,15 +1,15 @@
 #include "policies/decide.hpp"
 
-#include "policies/cycle.hpp"
-#include "policies/plan_end.hpp"
+#include "policies/shared/cycle.hpp"
+#include "policies/shared/plan_end.hpp"
 #include "policies/queue/queue_policy.hpp"
 #include "policies/queue/queue_room.hpp"
 #include "policies/replica/replica_policy.hpp"
 #include "policies/required_node/required_node_policy.hpp"
 #include "policies/session/session_policy.hpp"
 #include "policies/who_asks.hpp"
-#include "policies/workload/group_policy.hpp"
-#include "policies/workload/pod_policy.hpp"
+#include "policies/workload/group/group_policy.hpp"
+#include "policies/workload/pod/pod_policy.hpp"
 
 namespace makeway {
 namespace {

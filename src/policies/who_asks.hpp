@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/decide.hpp"
 #include "policies/session/session_policy.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "codec/load.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "support/peer_answer.hpp"
 #include "support/vector_file.hpp"

@@ -11,7 +11,7 @@
 
 #include "codec/load.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "policies/workload/victim_search.hpp"
 #include "support/peer_answer.hpp"

@@ -11,11 +11,11 @@
 
 #include "codec/load.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "support/vector_file.hpp"
 
-namespace makeway {
+namespace makeway::yunikorn_required_node_test {
 namespace {
 
 constexpr std::string_view file = "yunikorn/required-node.jsonl.gz";
@@ -165,4 +165,4 @@ TEST(YunikornRequiredNode, MakewayTakesFewerVictims) {
 }
 
 }  // namespace
-}  // namespace makeway
+}  // namespace makeway::yunikorn_required_node_test

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "support/property.hpp"
 #include "support/random_planning.hpp"

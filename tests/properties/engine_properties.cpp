@@ -10,7 +10,7 @@
 
 #include "base/checked_math.hpp"
 #include "engine/fit.hpp"
-#include "engine/naive_fit.hpp"
+#include "judge/naive_fit.hpp"
 #include "engine/scratch.hpp"
 #include "support/property.hpp"
 #include "support/random_objects.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "codec/plan_codec.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "support/property.hpp"
 #include "support/random_configuration.hpp"

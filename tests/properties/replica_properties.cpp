@@ -17,7 +17,7 @@
 #include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "model/names.hpp"
 #include "policies/decide.hpp"
 #include "support/fleet_world.hpp"

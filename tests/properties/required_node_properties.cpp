@@ -12,7 +12,7 @@
 #include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
 #include "codec/presets.hpp"
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
 #include "support/history.hpp"
 #include "support/naive_required_node.hpp"

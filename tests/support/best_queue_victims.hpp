@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/naive_queues.hpp"
+#include "judge/naive_queues.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "engine/check_plan_hearing.hpp"
-#include "engine/naive_fit.hpp"
+#include "judge/check_plan_hearing.hpp"
+#include "judge/naive_fit.hpp"
 #include "support/naive_score.hpp"
 
 namespace makeway {

@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"

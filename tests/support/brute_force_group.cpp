@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "engine/check_plan_hearing.hpp"
+#include "judge/check_plan_hearing.hpp"
 #include "support/naive_score.hpp"
 
 namespace makeway {

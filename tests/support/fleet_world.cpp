@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "model/names.hpp"
 #include "policies/decide.hpp"
 #include "support/random_fleet.hpp"
@@ -19,11 +19,6 @@ std::string key_of(const Pod& pod) { return fmt::format("{}/{}", pod.namespace_n
 bool label_is(const Pod& pod, std::string_view key, std::string_view value) {
   return std::ranges::any_of(
       pod.labels, [&](const Label& label) { return label.key == key && label.value == value; });
-}
-
-std::int64_t amount_of(const Amounts& amounts, std::string_view resource) {
-  const auto found = std::ranges::find(amounts, resource, &Amount::resource);
-  return found == amounts.end() ? 0 : found->amount;
 }
 
 }  // namespace

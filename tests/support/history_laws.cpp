@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "model/resource.hpp"
 
 namespace makeway {

@@ -17,7 +17,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/naive_fit.hpp"
+#include "judge/naive_fit.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/naive_fit.hpp"
+#include "judge/naive_fit.hpp"
 
 namespace makeway {
 

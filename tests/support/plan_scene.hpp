@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 
 namespace makeway::scene {
 

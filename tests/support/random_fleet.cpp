@@ -14,11 +14,6 @@ namespace {
 
 const std::string gpu = "nvidia.com/gpu";
 
-std::int64_t amount_of(const Amounts& amounts, std::string_view resource) {
-  const auto found = std::ranges::find(amounts, resource, &Amount::resource);
-  return found == amounts.end() ? 0 : found->amount;
-}
-
 class FleetMaker {
  public:
   FleetMaker(Prng& random, const RandomFleet& options) : random_(random), options_(options) {}
@@ -295,6 +290,11 @@ Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::str
           .ready = true};
   normalize(pod);
   return pod;
+}
+
+std::int64_t amount_of(const Amounts& amounts, std::string_view resource) {
+  const auto found = std::ranges::find(amounts, resource, &Amount::resource);
+  return found == amounts.end() ? 0 : found->amount;
 }
 
 }  // namespace makeway

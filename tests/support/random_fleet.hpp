@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/prng.hpp"
@@ -32,5 +33,8 @@ std::vector<Change> random_fleet(Prng& random, const RandomFleet& options);
 /// A bound pod of a deployment, labelled with it.
 Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::string node,
               Time created);
+
+/// 0 where the resource is not named.
+std::int64_t amount_of(const Amounts& amounts, std::string_view resource);
 
 }  // namespace makeway

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/check_plan.hpp"
+#include "judge/check_plan.hpp"
 #include "model/session_names.hpp"
-#include "model/validation.hpp"
+#include "model/validation/validation.hpp"
 #include "policies/decide.hpp"
 #include "policies/session/session_actions.hpp"
 

@@ -22,13 +22,16 @@ const std::vector<Layer>& layer_table() {
       {"base", {}},
       {"model", {"base"}},
       {"codec", {"model", "base"}},
+      {"judge", {"model", "base"}},
       {"engine", {"model", "base"}},
       {"policies", {"engine", "model", "base"}},
-      {"control", {"engine", "model", "base"}},
-      {"sim", {"control", "codec", "engine", "model", "base"}},
-      {"kube", {"control", "codec", "engine", "model", "base"}},
-      {"server", {"control", "codec", "engine", "model", "base"}},
-      {"cli", {"sim", "kube", "server", "policies", "control", "codec", "engine", "model", "base"}},
+      {"control", {"judge", "model", "base"}},
+      {"sim", {"control", "codec", "model", "base"}},
+      {"kube", {"control", "codec", "model", "base"}},
+      {"server", {"control", "codec", "model", "base"}},
+      {"cli",
+       {"sim", "kube", "server", "policies", "control", "codec", "judge", "engine", "model",
+        "base"}},
   };
   return table;
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace makeway::tidy {
+namespace makeway::tidy::tokens_test {
 namespace {
 
 std::size_t count(std::string path, std::string text) {
@@ -68,4 +68,4 @@ TEST(Leftovers, NameAnIssue) {
 }
 
 }  // namespace
-}  // namespace makeway::tidy
+}  // namespace makeway::tidy::tokens_test

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
-#include "engine/required_node.hpp"
+#include "model/required_node.hpp"
 
 namespace makeway {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/queue/queue_table.hpp"
 
 namespace makeway {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_stage.hpp"
 #include "policies/queue/queue_victims.hpp"

@@ -2,7 +2,7 @@
 // between queues, and makes pods leave queues that use more than they may.
 #pragma once
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 
 namespace makeway {
 

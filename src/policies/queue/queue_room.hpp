@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_table.hpp"
 

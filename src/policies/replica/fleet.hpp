@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 
 namespace makeway {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/checked_math.hpp"
-#include "engine/required_node.hpp"
+#include "model/required_node.hpp"
 
 namespace makeway {
 

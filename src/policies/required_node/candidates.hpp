@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/required_node/victim_classes.hpp"
 
 namespace makeway {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "engine/required_node.hpp"
+#include "model/required_node.hpp"
 
 namespace makeway {
 namespace {

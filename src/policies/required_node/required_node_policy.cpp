@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "engine/refusals.hpp"
-#include "engine/required_node.hpp"
+#include "model/required_node.hpp"
 #include "policies/required_node/required_node_explain.hpp"
 #include "policies/required_node/victim_ladder.hpp"
-#include "policies/workload/pod_explain.hpp"
-#include "policies/workload/waiting.hpp"
+#include "policies/workload/pod/pod_explain.hpp"
+#include "policies/shared/waiting.hpp"
 
 namespace makeway {
 namespace {

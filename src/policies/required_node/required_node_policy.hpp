@@ -18,7 +18,7 @@
 
 #include <optional>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/required_node/candidates.hpp"
 #include "policies/required_node/victim_classes.hpp"
 

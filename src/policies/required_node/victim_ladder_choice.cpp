@@ -6,7 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
-#include "engine/required_node.hpp"
+#include "model/required_node.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 
 namespace makeway {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "policies/session/session_explain.hpp"
-#include "policies/workload/waiting.hpp"
+#include "policies/shared/waiting.hpp"
 
 namespace makeway {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/session/session_table.hpp"
 
 namespace makeway {

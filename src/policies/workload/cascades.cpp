@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/node_scan.hpp"
-#include "policies/workload/node_choice.hpp"
+#include "policies/workload/pod/node_choice.hpp"
 
 namespace makeway {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "engine/score.hpp"
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 
 namespace makeway {
 

@@ -25,7 +25,7 @@
 #include "engine/budgets.hpp"
 #include "engine/fit.hpp"
 #include "engine/score.hpp"
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 
 namespace makeway {
 

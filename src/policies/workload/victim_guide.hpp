@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "engine/emptied_nodes.hpp"
-#include "policies/workload/group_domains.hpp"
-#include "policies/workload/member_fits.hpp"
+#include "policies/workload/group/group_domains.hpp"
+#include "policies/workload/group/member_fits.hpp"
 
 namespace makeway {
 

@@ -19,7 +19,7 @@
 
 #include "engine/fit.hpp"
 #include "engine/score.hpp"
-#include "policies/cycle.hpp"
+#include "policies/shared/cycle.hpp"
 #include "policies/workload/victim_choice.hpp"
 
 namespace makeway {

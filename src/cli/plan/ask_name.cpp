@@ -1,0 +1,187 @@
+#include "cli/plan/ask_name.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+#include <vector>
+
+#include "base/problem.hpp"
+#include "cli/text.hpp"
+#include "model/knobs.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::string_view default_namespace = "default";
+
+std::optional<AskKind> kind_of(std::string_view word) {
+  const auto lower = [](unsigned char byte) { return std::tolower(byte); };
+  if (std::ranges::equal(word, std::string_view("pod"), {}, lower)) return AskKind::pod;
+  if (std::ranges::equal(word, std::string_view("podgroup"), {}, lower)) return AskKind::pod_group;
+  if (std::ranges::equal(word, std::string_view("replicaschedule"), {}, lower)) {
+    return AskKind::replica_schedule;
+  }
+  if (std::ranges::equal(word, std::string_view("session"), {}, lower)) return AskKind::session;
+  return std::nullopt;
+}
+
+struct Candidate {
+  AskKind kind = AskKind::pod;
+  std::string_view namespace_name;
+  std::string_view name;
+  bool pending = true;
+};
+
+bool pending(const Cluster& cluster, PodIndex pod) {
+  const PodColumns& pods = cluster.pods();
+  const PodFlags flags = pods.flags[pod];
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+}
+
+/// Every unit that somebody could have meant, in the order of its name: pending pods, all groups
+/// and all sessions.
+std::vector<Candidate> candidates(const Cluster& cluster) {
+  std::vector<Candidate> all;
+  const PodColumns& pods = cluster.pods();
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pending(cluster, pod)) continue;
+    all.push_back({.kind = AskKind::pod,
+                   .namespace_name = cluster.text(pods.namespace_name[pod]),
+                   .name = pods.name[slot]});
+  }
+  for (const GroupIndex group : cluster.groups_by_name()) {
+    all.push_back(
+        {.kind = AskKind::pod_group,
+         .namespace_name = cluster.text(cluster.groups()[group].namespace_name),
+         .name = cluster.text(cluster.groups()[group].name),
+         .pending = std::ranges::any_of(cluster.groups()[group].members,
+                                        [&](PodIndex pod) { return pending(cluster, pod); })});
+  }
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    all.push_back({.kind = AskKind::replica_schedule,
+                   .namespace_name = key.first,
+                   .name = key.second,
+                   .pending = schedule.unmet > 0});
+  }
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    all.push_back({.kind = AskKind::session,
+                   .namespace_name = session.namespace_name,
+                   .name = session.name,
+                   .pending = session.status.phase == SessionPhase::pending});
+  }
+  std::ranges::sort(all, {}, [](const Candidate& unit) {
+    return std::tuple(unit.kind, unit.namespace_name, unit.name);
+  });
+  return all;
+}
+
+std::string text_of(const Candidate& unit) {
+  return fmt::format("{} {}/{}", choice_name(unit.kind), shorten(unit.namespace_name),
+                     shorten(unit.name));
+}
+
+/// "pending are Pod a/b, Pod a/c and 3 others": units of the same namespace first, then those whose
+/// names begin alike.
+std::string pending_text(std::vector<Candidate> units, const AskName& ask) {
+  constexpr std::size_t shown_max = 3;
+  std::erase_if(units, [](const Candidate& unit) { return !unit.pending; });
+  if (units.empty()) return "nothing is pending";
+  if (units.size() == 1) return fmt::format("only {} is pending", text_of(units.front()));
+  std::ranges::stable_sort(units, {}, [&](const Candidate& unit) {
+    const auto alike = std::ranges::mismatch(unit.name, ask.name).in1 - unit.name.begin();
+    return std::tuple(unit.namespace_name != ask.namespace_name, -alike);
+  });
+  std::vector<std::string> names;
+  for (const Candidate& unit : units) {
+    if (names.size() == shown_max) break;
+    names.push_back(text_of(unit));
+  }
+  const std::size_t others = units.size() - names.size();
+  std::string last = others == 0 ? names.back() : counted(others, "other");
+  if (others == 0) names.pop_back();
+  return fmt::format("pending are {} and {}", fmt::join(names, ", "), last);
+}
+
+std::unexpected<Error> refused(std::string message) {
+  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+}
+
+constexpr std::string_view expected_form =
+    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup, replicaschedule or session";
+
+}  // namespace
+
+Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind) {
+  WrittenAsk ask{.kind = kind};
+  const std::size_t first = text.find('/');
+  if (first != std::string_view::npos && text.find('/', first + 1) != std::string_view::npos) {
+    const std::string_view word = text.substr(0, first);
+    const std::optional<AskKind> written = kind_of(word);
+    if (!written && !kind) {
+      return refused(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
+    }
+    if (written) text.remove_prefix(first + 1);
+    if (!kind) ask.kind = written;
+  }
+  const std::size_t slash = text.find('/');
+  const bool bare = slash == std::string_view::npos;
+  ask.namespace_name = bare ? default_namespace : text.substr(0, slash);
+  ask.name = bare ? text : text.substr(slash + 1);
+  if (ask.namespace_name.empty() || ask.name.empty() || ask.name.ends_with('/')) {
+    return refused(std::string(expected_form));
+  }
+  return ask;
+}
+
+bool is_there(const AskName& ask, const Cluster& cluster) {
+  if (ask.kind == AskKind::replica_schedule) {
+    return cluster.own<ReplicaSchedule>().contains({ask.namespace_name, ask.name});
+  }
+  if (ask.kind == AskKind::session) {
+    return cluster.own<Session>().contains({ask.namespace_name, ask.name});
+  }
+  return ask.kind == AskKind::pod ? cluster.find_pod(ask.namespace_name, ask.name).has_value()
+                                  : cluster.find_group(ask.namespace_name, ask.name).has_value();
+}
+
+AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
+  AskName ask{.kind = written.kind.value_or(AskKind::pod),
+              .namespace_name = written.namespace_name,
+              .name = written.name};
+  if (written.kind || is_there(ask, cluster)) return ask;
+  for (const AskKind kind : {AskKind::pod_group, AskKind::replica_schedule, AskKind::session}) {
+    AskName other = ask;
+    other.kind = kind;
+    if (is_there(other, cluster)) return other;
+  }
+  return ask;
+}
+
+std::string near_misses(const AskName& ask, const Cluster& cluster) {
+  constexpr std::size_t shown_max = 3;
+  const std::vector<Candidate> all = candidates(cluster);
+  std::vector<std::string_view> here;
+  std::vector<std::string_view> anywhere;
+  for (const Candidate& unit : all) {
+    anywhere.push_back(unit.name);
+    if (unit.namespace_name == ask.namespace_name) here.push_back(unit.name);
+  }
+  // The same name in another namespace, then a slip of the pen in this one, then anywhere.
+  const bool same = std::ranges::find(anywhere, ask.name) != anywhere.end();
+  const std::string_view near_here = nearest_of(here, ask.name);
+  const std::string_view near = near_here.empty() ? nearest_of(anywhere, ask.name) : near_here;
+  const std::string_view wanted = same ? std::string_view(ask.name) : near;
+  std::vector<std::string> found;
+  for (const Candidate& unit : all) {
+    const bool far = !same && !near_here.empty() && unit.namespace_name != ask.namespace_name;
+    if (unit.name == wanted && !far && found.size() < shown_max) found.push_back(text_of(unit));
+  }
+  if (!found.empty()) return fmt::format("did you mean {}?", fmt::join(found, " or "));
+  return pending_text(all, ask);
+}
+
+}  // namespace makeway::cli

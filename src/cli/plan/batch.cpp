@@ -1,0 +1,278 @@
+#include "cli/plan/batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "cli/plan/plan_text.hpp"
+#include "cli/text.hpp"
+#include "codec/batch_line.hpp"
+#include "codec/line_source.hpp"
+#include "codec/load.hpp"
+#include "codec/writer.hpp"
+
+namespace makeway::cli {
+namespace {
+
+/// A line on standard error that overwrites itself, and is gone at the end. Not shown where plans
+/// run over the same screen.
+class BatchProgress {
+ public:
+  BatchProgress(const BatchOptions& options, const PlanTools& tools, Terminal& terminal)
+      : terminal_(terminal),
+        tools_(tools),
+        wanted_(terminal.error_is_terminal && (options.verify || !terminal.out_is_terminal)),
+        next_(wanted_ ? tools.microseconds() + patience : 0) {}
+  BatchProgress(const BatchProgress&) = delete;
+  BatchProgress& operator=(const BatchProgress&) = delete;
+  ~BatchProgress() {
+    if (shown_) terminal_.error.write(erase_line);
+  }
+
+  void step(std::uint64_t cases) {
+    if (!wanted_) return;
+    const std::int64_t now = tools_.microseconds();
+    if (now < next_) return;
+    terminal_.error.write(fmt::format("{}{} planned", erase_line, counted(cases, "case")));
+    shown_ = true;
+    next_ = now + redraw_interval;
+  }
+
+ private:
+  static constexpr std::int64_t patience = 1'000'000;
+  static constexpr std::int64_t redraw_interval = 100'000;
+  static constexpr std::string_view erase_line = "\r\x1b[K";
+
+  Terminal& terminal_;
+  const PlanTools& tools_;
+  bool wanted_;
+  std::int64_t next_;
+  bool shown_ = false;
+};
+
+/// "first; second; and 3 more problems"
+std::string joined(const Problems& problems, std::uint64_t left_out = 0) {
+  constexpr std::size_t shown_max = 3;
+  std::string text;
+  for (std::size_t at = 0; at < std::min(problems.size(), shown_max); ++at) {
+    text += fmt::format("{}{}", at == 0 ? "" : "; ", to_text(problems[at]));
+  }
+  const std::uint64_t more = problems.size() - std::min(problems.size(), shown_max) + left_out;
+  if (more > 0) text += fmt::format("; and {}", counted(more, "more problem"));
+  return text;
+}
+
+class Batch {
+ public:
+  Batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal)
+      : options_(options), tools_(tools), terminal_(terminal) {
+    ChosenConfiguration chosen = choose_configuration(options.configuration);
+    CHECK(chosen.document.has_value(), "the configuration was chosen before");
+    standard_ = std::move(*chosen.document);
+    name_configuration(standard_, !options.configuration.overrides.empty());
+  }
+
+  BatchResult run();
+
+ private:
+  /// What is wrong, or nothing.
+  std::string plan_line(std::string& line, std::uint64_t number, JsonValue& id);
+  std::string plan_case(const BatchCase& item, const JsonValue& id, const std::string& name);
+  std::string plan_loaded(const BatchCase& item, const JsonValue& id, const PlanCase& plan_case);
+  std::string verify_case(const BatchCase& item, const JsonValue& id, const PlanCase& plan_case,
+                          const Plan& free);
+  std::string configuration_of(const BatchCase& item, const Loaded& loaded,
+                               ConfigurationDocument& document) const;
+  std::string attempt(const PlanCase& plan_case, std::optional<Plan>& plan);
+  void note_unknown(const std::vector<std::string>& keys, const JsonValue& id);
+  void report_error(const JsonValue& id, const std::string& error);
+  void print(const Plan& plan, const JsonValue& id);
+
+  const BatchOptions& options_;
+  const PlanTools& tools_;
+  Terminal& terminal_;
+  ConfigurationDocument standard_;
+  BatchResult result_;
+};
+
+BatchResult Batch::run() {
+  Result<LineSource> source = LineSource::open(options_.path);
+  if (!source) {
+    result_.failure = source.error().message;
+    return std::move(result_);
+  }
+  BatchProgress progress(options_, tools_, terminal_);
+  std::string line;
+  for (std::uint64_t number = 1;; ++number) {
+    const std::int64_t start = tools_.microseconds();
+    const Result<bool> more = source->next(line);
+    result_.timing.load += tools_.microseconds() - start;
+    if (!more) result_.failure = more.error().message;
+    if (!more || !*more) break;
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    ++result_.cases;
+    JsonValue id;
+    const std::string error = plan_line(line, number, id);
+    if (!error.empty()) report_error(id, error);
+    progress.step(result_.cases);
+  }
+  result_.timing.cases = static_cast<std::int64_t>(result_.cases);
+  result_.verification.cases = result_.cases;
+  return std::move(result_);
+}
+
+std::string Batch::plan_line(std::string& line, std::uint64_t number, JsonValue& id) {
+  const std::int64_t start = tools_.microseconds();
+  BatchReading reading = read_batch_line(line);
+  result_.timing.load += tools_.microseconds() - start;
+  id = reading.id.is_null() ? JsonValue{.data = static_cast<std::int64_t>(number)} : reading.id;
+  note_unknown(reading.unknown_keys, id);
+  if (!reading.item) return joined(reading.problems);
+  return plan_case(*reading.item, id, fmt::format("line {}", number));
+}
+
+void Batch::note_unknown(const std::vector<std::string>& keys, const JsonValue& id) {
+  constexpr std::size_t noted_max = 20;
+  for (const std::string& key : keys) {
+    std::string name = shorten(key);
+    auto noted = result_.unknown_keys.find(name);
+    if (noted == result_.unknown_keys.end()) {
+      if (result_.unknown_keys.size() == noted_max) continue;
+      noted = result_.unknown_keys.emplace(std::move(name), UnknownKey{}).first;
+      noted->second.first = shorten(value_text(id));
+    }
+    ++noted->second.cases;
+  }
+}
+
+std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const std::string& name) {
+  const std::int64_t start = tools_.microseconds();
+  LoadResult result = load_text(item.snapshot, name);
+  result_.timing.load += tools_.microseconds() - start;
+  if (!result.loaded) return joined(result.problems, result.problems_left_out);
+
+  ConfigurationDocument own;
+  std::string error = configuration_of(item, *result.loaded, own);
+  if (!error.empty()) return error;
+  const bool has_own = item.configuration || result.loaded->configuration;
+  PlanCase plan_case{.cluster = result.loaded->cluster,
+                     .configuration = has_own ? own : standard_,
+                     .ask = options_.ask,
+                     .ask_field = item.ask ? "ask" : "--ask",
+                     .now = options_.now ? options_.now : item.now,
+                     .placements = item.placements,
+                     .explain = options_.detail == PlanDetail::with_explanation};
+  if (item.ask) {
+    Result<WrittenAsk> ask = parse_ask(*item.ask, item.ask_kind);
+    if (!ask) return fmt::format("ask \"{}\": {}", shorten(*item.ask), ask.error().message);
+    plan_case.ask = std::move(*ask);
+  }
+  return plan_loaded(item, id, plan_case);
+}
+
+/// The command line comes before the line, and the line before its snapshot.
+std::string Batch::configuration_of(const BatchCase& item, const Loaded& loaded,
+                                    ConfigurationDocument& document) const {
+  ConfigurationChoice choice = options_.configuration;
+  ConfigurationReading reading;
+  if (item.configuration) {
+    reading = read_configuration(*item.configuration, MissingKnobs::take_defaults);
+    if (!reading.document) return joined(reading.problems);
+    choice.found = &*reading.document;
+  } else if (loaded.configuration) {
+    choice.found = &*loaded.configuration;
+  } else {
+    return {};
+  }
+  ChosenConfiguration chosen = choose_configuration(choice);
+  if (!chosen.usage.empty()) return chosen.usage;
+  if (!chosen.document) return joined(chosen.problems);
+  document = std::move(*chosen.document);
+  name_configuration(document, !choice.overrides.empty());
+  return {};
+}
+
+std::string Batch::attempt(const PlanCase& plan_case, std::optional<Plan>& plan) {
+  PlanAttempt attempt = make_plan(plan_case, tools_, result_.timing);
+  if (!attempt.bug.empty()) {
+    terminal_.error.write(attempt.bug);
+    return "a bug in Makeway: the plan breaks a law; standard error says more";
+  }
+  if (!attempt.plan) return joined(attempt.problems);
+  plan = std::move(attempt.plan);
+  return {};
+}
+
+std::string Batch::plan_loaded(const BatchCase& item, const JsonValue& id,
+                               const PlanCase& plan_case) {
+  std::optional<Plan> plan;
+  std::string error = attempt(plan_case, plan);
+  if (!error.empty()) return error;
+  for (const PlanAsk& ask : plan->asks) {
+    result_.any_victims |= needs_victims(ask);
+    result_.any_infeasible |=
+        ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+  }
+  if (options_.verify) return verify_case(item, id, plan_case, *plan);
+  print(*plan, id);
+  return {};
+}
+
+std::string Batch::verify_case(const BatchCase& item, const JsonValue& id,
+                               const PlanCase& plan_case, const Plan& free) {
+  Verification& verification = result_.verification;
+  if (!item.expect) {
+    ++verification.without_expectation;
+    return {};
+  }
+  Problems problems;
+  const Expectation expected = read_expectation(*item.expect, problems);
+  if (!problems.empty()) return joined(problems);
+  std::optional<Plan> placed;
+  if (!expected.placements.empty() && expected.wants_victims()) {
+    PlanCase given = plan_case;
+    given.placements = expected.placements;
+    std::string error = attempt(given, placed);
+    if (!error.empty()) return error;
+  }
+  std::vector<Mismatch> mismatches = compare(id, expected, free, placed ? *placed : free);
+  ++(mismatches.empty() ? verification.agree : verification.differ);
+  std::ranges::move(mismatches, std::back_inserter(verification.mismatches));
+  return {};
+}
+
+void Batch::report_error(const JsonValue& id, const std::string& error) {
+  ++result_.errors;
+  if (options_.verify) {
+    ++result_.verification.failed;
+    result_.verification.mismatches.push_back({.id = id,
+                                               .key = "error",
+                                               .expected = {.data = std::string("a comparison")},
+                                               .got = {.data = error}});
+    return;
+  }
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.begin_object();
+  writer.key("id");
+  write_value(id, writer);
+  writer.string_field("error", error);
+  writer.end_object();
+  terminal_.out.write(text);
+}
+
+void Batch::print(const Plan& plan, const JsonValue& id) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  write_plan(writer, plan, options_.detail, &id);
+  terminal_.out.write(text);
+}
+
+}  // namespace
+
+BatchResult run_batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal) {
+  return Batch(options, tools, terminal).run();
+}
+
+}  // namespace makeway::cli

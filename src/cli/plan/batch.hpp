@@ -1,0 +1,49 @@
+// `plan --batch`: many cases, one a line, one plan a line.
+//
+// Lines are read, planned and printed one by one, so memory is bounded by the largest line. A line
+// that cannot be read or planned gives {"id", "error"}; the others go on, and the batch fails at
+// the end. A case without an id is called by the number of its line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cli/input.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/terminal.hpp"
+#include "cli/plan/verify.hpp"
+#include "codec/plan_codec.hpp"
+
+namespace makeway::cli {
+
+struct BatchOptions {
+  std::string path;  ///< "-" is standard input.
+  ConfigurationChoice configuration;
+  std::optional<WrittenAsk> ask;  ///< For cases that name none.
+  std::optional<Time> now;        ///< Comes before what a case says.
+  PlanDetail detail = PlanDetail::brief;
+  bool verify = false;  ///< Compare and count instead of printing plans.
+};
+
+/// A key of lines that nobody reads.
+struct UnknownKey {
+  std::string first;  ///< The first case that has it.
+  std::uint64_t cases = 0;
+};
+
+struct BatchResult {
+  std::uint64_t cases = 0;
+  std::uint64_t errors = 0;
+  bool any_victims = false;
+  bool any_infeasible = false;
+  std::string failure;  ///< Why the batch could not be read to its end; empty when it was.
+  PlanTiming timing;
+  Verification verification;
+  std::map<std::string, UnknownKey> unknown_keys;  ///< The first twenty.
+};
+
+BatchResult run_batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal);
+
+}  // namespace makeway::cli

@@ -1,0 +1,208 @@
+#include "cli/plan/plan_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/plan/batch.hpp"
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/load_notes.hpp"
+#include "cli/plan/plan_text.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/text.hpp"
+#include "codec/batch_line.hpp"
+#include "codec/plan_codec.hpp"
+#include "model/knobs.hpp"
+
+namespace makeway::cli {
+namespace {
+
+ExitStatus usage_error(std::string_view message, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", message, help_line(find_command("plan"))));
+  return ExitStatus::usage;
+}
+
+/// What the flags say, checked.
+struct Wish {
+  std::optional<WrittenAsk> ask;
+  std::optional<Time> now;
+  ConfigurationChoice configuration;
+  PlanDetail detail = PlanDetail::brief;
+};
+
+/// Flags that do not go together; empty when all is well.
+std::string refuse_flags(const Arguments& arguments) {
+  const bool batch = arguments.has("batch");
+  if (!batch && !arguments.has("file")) return "nothing to plan; name files with -f, or a --batch";
+  if (batch && arguments.has("file")) return "cases come from -f or from --batch, not from both";
+  if (arguments.has("verify") && !batch) return "--verify compares the cases of a --batch";
+  if (batch && arguments.text("output") == "yaml") {
+    return "--batch prints JSON lines, and --verify text or json; -o yaml is for single plans";
+  }
+  return {};
+}
+
+/// Fills in the wish; returns what is wrong.
+std::string read_wish(const Arguments& arguments, Wish& wish) {
+  if (arguments.has("ask")) {
+    Result<WrittenAsk> ask = parse_ask(arguments.text("ask"));
+    if (!ask) {
+      return fmt::format("--ask '{}': {}", shorten(arguments.text("ask")), ask.error().message);
+    }
+    wish.ask = std::move(*ask);
+  }
+  if (arguments.has("now")) {
+    const Result<Time> now = parse_time(arguments.text("now"));
+    if (!now) {
+      return fmt::format("--now '{}': {}", shorten(arguments.text("now")), now.error().message);
+    }
+    wish.now = *now;
+  }
+  wish.configuration = {.preset = arguments.text("preset"),
+                        .file = arguments.text("config"),
+                        .overrides = arguments.all("set")};
+  if (arguments.has("explain")) wish.detail = PlanDetail::with_explanation;
+  return {};
+}
+
+std::string document_text(const Plan& plan, const Arguments& arguments, PlanDetail detail,
+                          bool time_is_known, const Terminal& terminal) {
+  const std::string_view format = arguments.text("output");
+  if (format == "json") return plan_text_json(plan, detail);
+  if (format == "yaml") {
+    std::string text;
+    YamlWriter writer(text);
+    write_plan(writer, plan, detail);
+    return text;
+  }
+  return plan_text(plan, {.explain = detail == PlanDetail::with_explanation,
+                          .time_is_known = time_is_known,
+                          .palette = palette_for_out(terminal, arguments.text("color"))});
+}
+
+ExitStatus verdict(const Arguments& arguments, bool any_victims, bool any_infeasible) {
+  if (!arguments.has("detailed-exitcode")) return ExitStatus::done;
+  if (any_infeasible) return ExitStatus::infeasible;
+  return any_victims ? ExitStatus::victims_needed : ExitStatus::done;
+}
+
+ExitStatus verdict(const Arguments& arguments, const Plan& plan) {
+  const bool any_victims = std::ranges::any_of(plan.asks, needs_victims);
+  const bool any_infeasible = std::ranges::any_of(plan.asks, [](const PlanAsk& ask) {
+    return ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+  });
+  return verdict(arguments, any_victims, any_infeasible);
+}
+
+ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& terminal,
+                      const PlanTools& tools) {
+  PlanTiming timing;
+  const std::int64_t start = tools.microseconds();
+  const std::optional<Loaded> loaded = load_or_report(arguments.all("file"), terminal);
+  timing.load = tools.microseconds() - start;
+  if (!loaded) return ExitStatus::failed;
+  terminal.error.write(load_notes(*loaded));
+  ConfigurationChoice choice = wish.configuration;
+  if (loaded->configuration) choice.found = &*loaded->configuration;
+  ChosenConfiguration chosen = choose_configuration(choice);
+  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  if (!chosen.document) {
+    terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+    return ExitStatus::failed;
+  }
+  name_configuration(*chosen.document, !choice.overrides.empty());
+  PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
+                                   .configuration = *chosen.document,
+                                   .ask = wish.ask,
+                                   .now = wish.now,
+                                   .placements = {},
+                                   .explain = wish.detail == PlanDetail::with_explanation},
+                                  tools, timing);
+  terminal.error.write(attempt.bug);
+  loaded->origins.place(attempt.problems, loaded->cluster);
+  terminal.error.write(problem_lines(attempt.problems, palette_for_error(terminal)));
+  if (arguments.has("timing")) terminal.error.write(timing_line(timing));
+  if (!attempt.plan) return ExitStatus::failed;
+  const bool time_is_known = wish.now || newest_time(loaded->cluster) != Time{0};
+  terminal.out.write(document_text(*attempt.plan, arguments, wish.detail, time_is_known, terminal));
+  return verdict(arguments, *attempt.plan);
+}
+
+/// "warning: case a: expct: there is no such key; it was not read; did you mean expect?"
+std::string unknown_keys_text(const BatchResult& result, const Palette& palette) {
+  Problems problems;
+  for (const auto& [key, where] : result.unknown_keys) {
+    const std::string others = where.cases == 1
+                                   ? std::string{}
+                                   : fmt::format(" and {}", counted(where.cases - 1, "other"));
+    const std::string_view nearest = nearest_of(batch_keys(), key);
+    problems.push_back(
+        {.severity = Severity::warning,
+         .object = fmt::format("case {}{}", where.first, others),
+         .field = key,
+         .message = "there is no such key; it was not read",
+         .remedy = nearest.empty() ? std::string{} : fmt::format("did you mean {}?", nearest)});
+  }
+  return problem_lines(problems, palette);
+}
+
+void report_batch(const BatchResult& result, const Arguments& arguments, Terminal& terminal) {
+  const Verification& verification = result.verification;
+  if (arguments.has("verify") && result.failure.empty()) {
+    terminal.out.write(arguments.text("output") == "json" ? verification_json(verification)
+                                                          : verification_text(verification));
+  }
+  terminal.error.write(unknown_keys_text(result, palette_for_error(terminal)));
+  if (!result.failure.empty()) {
+    terminal.error.write(fmt::format("makeway: {}\n", printable(result.failure)));
+  } else if (result.cases == 0) {
+    terminal.error.write("makeway: the batch has no line\n");
+  } else if (result.errors > 0) {
+    terminal.error.write(fmt::format("makeway: {} of {} could not be {}\n", grouped(result.errors),
+                                     counted(result.cases, "case"),
+                                     arguments.has("verify") ? "compared" : "planned"));
+  }
+  if (arguments.has("timing")) terminal.error.write(timing_line(result.timing));
+}
+
+ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& terminal,
+                      const PlanTools& tools) {
+  const BatchResult result = run_batch({.path = std::string(arguments.text("batch")),
+                                        .configuration = wish.configuration,
+                                        .ask = wish.ask,
+                                        .now = wish.now,
+                                        .detail = wish.detail,
+                                        .verify = arguments.has("verify")},
+                                       tools, terminal);
+  report_batch(result, arguments, terminal);
+  const bool failed = !result.failure.empty() || result.errors > 0 || result.cases == 0 ||
+                      !result.verification.all_agree();
+  if (failed) return ExitStatus::failed;
+  return verdict(arguments, result.any_victims, result.any_infeasible);
+}
+
+}  // namespace
+
+ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const PlanTools& tools) {
+  if (const std::string wrong = refuse_flags(arguments); !wrong.empty()) {
+    return usage_error(wrong, terminal);
+  }
+  Wish wish;
+  if (const std::string wrong = read_wish(arguments, wish); !wrong.empty()) {
+    return usage_error(wrong, terminal);
+  }
+  // Before anything is read: a slip on the command line should not cost a minute of loading.
+  const ChosenConfiguration chosen = choose_configuration(wish.configuration);
+  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
+  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  if (!chosen.document) return ExitStatus::failed;
+  return arguments.has("batch") ? plan_batch(arguments, wish, terminal, tools)
+                                : plan_files(arguments, wish, terminal, tools);
+}
+
+ExitStatus run_plan(const Arguments& arguments, Terminal& terminal) {
+  return run_plan_with(arguments, terminal, real_tools());
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,283 @@
+// What the plan says about itself: causes, actions, scores, and what is lost (law 9).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/checked_math.hpp"
+#include "judge/check_plan_sessions.hpp"
+#include "model/gpus.hpp"
+
+namespace makeway {
+namespace {
+
+/// An action without what the law does not speak about: the uid of a pod that is bound.
+struct ActionKey {
+  ActionType type = ActionType::bind;
+  std::string pod;
+  std::string node;
+  std::string uid;
+  std::string ask;
+
+  friend auto operator<=>(const ActionKey&, const ActionKey&) = default;
+};
+
+std::string pod_text(std::string_view namespace_name, std::string_view name) {
+  return fmt::format("{}/{}", namespace_name, name);
+}
+
+class ActionJudge {
+ public:
+  explicit ActionJudge(Hearing& hearing) : hearing_(hearing) {}
+
+  void judge() {
+    for (const HeardAsk& ask : hearing_.asks) expect(ask);
+    for (const PlanAction& action : hearing_.plan.actions) {
+      const bool of_replicas = action.scale || action.type == ActionType::force_delete;
+      if (action.type == ActionType::wait || of_replicas || concerns_session(action)) continue;
+      --open_[key_of(action)];
+    }
+    for (const auto& [key, count] : open_) {
+      if (count == 0) continue;
+      hearing_.breaches.add(
+          9, key.ask,
+          fmt::format("action {} {} on node {} {}", choice_name(key.type), key.pod, key.node,
+                      count > 0 ? "is missing" : "has no reason"));
+    }
+  }
+
+ private:
+  void expect(const HeardAsk& ask);
+  ActionKey key_of(const PlanAction& action) const;
+
+  Hearing& hearing_;
+  std::map<ActionKey, int> open_;                      ///< Expected less found.
+  std::map<std::string, std::string> asks_of_placed_;  ///< By pod.
+};
+
+void ActionJudge::expect(const HeardAsk& ask) {
+  if (ask.session) return;
+  const ActionType type =
+      ask.entry->outcome == Outcome::fits ? ActionType::bind : ActionType::nominate;
+  for (const PodPlacement& placement : ask.entry->placements) {
+    const std::string pod = pod_text(placement.namespace_name, placement.name);
+    asks_of_placed_.try_emplace(pod, ask.text);
+    ++open_[{.type = type, .pod = pod, .node = placement.node, .ask = ask.text}];
+  }
+  if (ask.entry->reservation && ask.entry->placements.empty()) {
+    ++open_[{.type = ActionType::reserve,
+             .pod = pod_text(ask.entry->namespace_name, ask.entry->name),
+             .node = ask.entry->reservation->node,
+             .ask = ask.text}];
+  }
+  for (const PlanVictim& victim : ask.entry->victims) {
+    ++open_[{.type = ActionType::evict,
+             .pod = pod_text(victim.namespace_name, victim.name),
+             .node = victim.node,
+             .uid = victim.uid,
+             .ask = ask.text}];
+  }
+}
+
+/// An eviction says for whom it is; a bind or nomination belongs to who places that pod.
+ActionKey ActionJudge::key_of(const PlanAction& action) const {
+  ActionKey key{.type = action.type,
+                .pod = pod_text(action.namespace_name, action.name),
+                .node = action.node};
+  if (action.type == ActionType::evict) {
+    key.uid = action.uid;
+    key.ask = action.ask;
+    return key;
+  }
+  const auto placed = asks_of_placed_.find(key.pod);
+  key.ask = placed == asks_of_placed_.end() ? fmt::format("Pod {}", key.pod) : placed->second;
+  return key;
+}
+
+void judge_causes(Hearing& hearing, const HeardAsk& ask) {
+  const auto report = [&](const HeardVictim& victim, std::string_view text) {
+    hearing.breaches.add(9, ask.text, fmt::format("{} {}", victim.text, text));
+  };
+  const Cluster& cluster = hearing.cluster;
+  for (const HeardVictim& victim : ask.victims) {
+    const PlanVictim& entry = *victim.entry;
+    if (entry.reason.empty()) report(victim, "has no reason");
+    if (entry.cause_for != ask.text) report(victim, "does not say for whom it leaves");
+    if (entry.cause_rule.empty()) report(victim, "does not say under which rule it leaves");
+    if (entry.cause_alternative.empty()) report(victim, "does not say what it was compared with");
+    if (entry.cause_key.empty()) report(victim, "does not say what decided");
+    if (entry.uid != cluster.pods().uid[victim.pod.value]) report(victim, "has another uid");
+    const NodeIndex node = cluster.pods().node[victim.pod];
+    if (entry.node != cluster.text(cluster.nodes().name[node])) {
+      report(victim, "runs on another node");
+    }
+  }
+}
+
+void judge_score(Hearing& hearing, const HeardAsk& ask, const EvictionRules& rules) {
+  if (ask.victims.empty()) return;
+  const auto count = static_cast<std::int64_t>(ask.entry->victims.size());
+  std::int64_t highest = priority_min;
+  for (const HeardVictim& victim : ask.victims) {
+    highest = std::max<std::int64_t>(highest, rules.priority(victim.pod));
+  }
+  const bool by_unit = hearing.configuration.workload.score_priority == ScorePriority::unit;
+  for (const ScoreTerm& term : ask.entry->score) {
+    std::int64_t truth = term.value;
+    if (term.key == ScoreKey::victims) truth = count;
+    if (term.key == ScoreKey::highest_priority && by_unit) truth = highest;
+    if (term.value == truth) continue;
+    hearing.breaches.add(9, ask.text,
+                         fmt::format("its score says {} {}, and it is {}", choice_name(term.key),
+                                     term.value, truth));
+  }
+}
+
+// ---- What is lost -------------------------------------------------------------------------------
+
+/// Recounts costs and disrupted groups from the objects, ask by ask.
+class LossJudge {
+ public:
+  explicit LossJudge(Hearing& hearing) : hearing_(hearing), cluster_(hearing.cluster) {}
+
+  void judge();
+
+ private:
+  using GroupName = std::pair<std::string, std::string>;
+
+  void judge(const HeardAsk& ask);
+  void judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
+                   const std::vector<PodIndex>& lost);
+  PlanCost cost(PodIndex index) const;
+  std::int64_t lost_seconds(const Pod& pod) const;
+  bool runs(const Pod& pod, PodIndex index) const;
+  void compare(const std::string& ask, std::string_view whose, const PlanCost& said,
+               const PlanCost& truth);
+
+  Hearing& hearing_;
+  const Cluster& cluster_;
+  std::set<PodIndex> gone_;  ///< Victims of asks before.
+};
+
+void LossJudge::judge() {
+  PlanCost total;
+  for (const HeardAsk& ask : hearing_.asks) {
+    if (!ask.session) judge(ask);
+    total = sum(total, ask.entry->cost);
+  }
+  if (hearing_.asks.size() == hearing_.plan.asks.size()) {
+    compare("", "the plan", hearing_.plan.cost, total);
+  }
+}
+
+void LossJudge::judge(const HeardAsk& ask) {
+  // Whoever is no bound pod, or named twice, is a breach already.
+  if (ask.victims.size() != ask.entry->victims.size()) return;
+  PlanCost total;
+  std::map<GroupName, std::vector<PodIndex>> lost;
+  for (const HeardVictim& victim : ask.victims) {
+    const PlanCost truth = cost(victim.pod);
+    compare(ask.text, victim.text, victim.entry->cost, truth);
+    total = sum(total, truth);
+    const Pod pod = cluster_.pod(victim.pod);
+    if (!pod.group.empty()) lost[{pod.namespace_name, pod.group}].push_back(victim.pod);
+  }
+  compare(ask.text, "the ask", ask.entry->cost, total);
+  const auto name = [](const PlanDisruptedGroup& group) {
+    return GroupName(group.namespace_name, group.name);
+  };
+  const auto first = [](const auto& entry) { return entry.first; };
+  if (!std::ranges::equal(ask.entry->disrupted_groups, lost, {}, name, first)) {
+    hearing_.breaches.add(9, ask.text, "it does not name the groups that its victims belong to");
+  } else {
+    auto pods = lost.begin();
+    for (const PlanDisruptedGroup& entry : ask.entry->disrupted_groups) {
+      judge_group(ask, entry, (pods++)->second);
+    }
+  }
+  for (const HeardVictim& victim : ask.victims) gone_.insert(victim.pod);
+}
+
+void LossJudge::judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
+                            const std::vector<PodIndex>& lost) {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[lost.front()]];
+  PlanDisruptedGroup truth{.namespace_name = entry.namespace_name,
+                           .name = entry.name,
+                           .mode = unit.mode,
+                           .lost = static_cast<std::int64_t>(lost.size()),
+                           .minimum = unit.gang ? unit.minimum : 0};
+  for (const PodIndex member : cluster_.groups()[unit.group].members) {
+    if (runs(cluster_.pod(member), member)) ++truth.running;
+  }
+  truth.remaining = truth.running - truth.lost;
+  if (truth.remaining < truth.minimum) truth.fate = GroupFate::degraded;
+  if (truth.remaining == 0) truth.fate = GroupFate::leaves;
+  for (const PodIndex pod : lost) truth.cost = sum(truth.cost, cost(pod));
+  if (entry == truth) return;
+  hearing_.breaches.add(
+      9, ask.text,
+      fmt::format(
+          "PodGroup {}/{} loses {} of {} pods, minimum {}, and {}; that is not what it says",
+          entry.namespace_name, entry.name, truth.lost, truth.running, truth.minimum,
+          choice_name(truth.fate)));
+}
+
+bool LossJudge::runs(const Pod& pod, PodIndex index) const {
+  const bool leaving = hearing_.configuration.workload.leaving_room != LeavingRoom::victims &&
+                       pod.deletion.has_value();
+  return !pod.node.empty() && !leaving && !gone_.contains(index);
+}
+
+PlanCost LossJudge::cost(PodIndex index) const {
+  const Pod pod = cluster_.pod(index);
+  PlanCost result{.pod_seconds = lost_seconds(pod)};
+  for (const Amount& amount : pod.requests) {
+    if (!is_gpu(amount.resource)) continue;
+    const std::int64_t seconds = saturated_mul(result.pod_seconds, amount.amount);
+    result.gpu_seconds = saturated_add(result.gpu_seconds, seconds);
+  }
+  return result;
+}
+
+/// SPEC section 2: a cost that is stated, else since the checkpoint or the start, the later one.
+std::int64_t LossJudge::lost_seconds(const Pod& pod) const {
+  std::optional<PodGroup> group;
+  if (const auto found = cluster_.find_group(pod.namespace_name, pod.group);
+      found && !pod.group.empty()) {
+    group = cluster_.groups()[*found].object;
+  }
+  if (pod.notes.preemption_cost_seconds) return *pod.notes.preemption_cost_seconds;
+  if (group && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
+  std::optional<Time> since = pod.notes.last_checkpoint;
+  if (!since && group) since = group->last_checkpoint;
+  if (pod.started && (!since || *since < *pod.started)) since = pod.started;
+  const Time now = hearing_.plan.now;
+  return since && *since < now ? (now - *since).ms / 1000 : 0;
+}
+
+void LossJudge::compare(const std::string& ask, std::string_view whose, const PlanCost& said,
+                        const PlanCost& truth) {
+  if (said == truth) return;
+  hearing_.breaches.add(
+      9, ask,
+      fmt::format("{} loses {} pod-seconds and {} GPU-seconds, and that is said to be {} and {}",
+                  whose, truth.pod_seconds, truth.gpu_seconds, said.pod_seconds, said.gpu_seconds));
+}
+
+}  // namespace
+
+void judge_document(Hearing& hearing) {
+  const EvictionRules rules(hearing.cluster, hearing.configuration, hearing.plan.now);
+  for (const HeardAsk& ask : hearing.asks) {
+    if (ask.session) continue;
+    judge_causes(hearing, ask);
+    judge_score(hearing, ask, rules);
+  }
+  LossJudge(hearing).judge();
+  ActionJudge(hearing).judge();
+  judge_session_actions(hearing);
+}
+
+}  // namespace makeway

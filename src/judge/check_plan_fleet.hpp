@@ -1,0 +1,121 @@
+// The judge's own reading of a fleet of replicas (SPEC section 4): whose a pod is, of which class,
+// when it may be force-deleted, and what nodes hold. Private to check_plan*.cpp; the policy has its
+// own.
+//
+// A share is one deployment in one plane. Running: bound and not leaving. Surplus: as many of the
+// running as are more than the commit, those that Kubernetes would most likely remove.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "judge/check_plan_hearing.hpp"
+
+namespace makeway {
+
+/// What one replica requests; nothing fits it when no node knows one of its resources.
+struct ReplicaRow {
+  std::vector<ResourceAmount> amounts;  ///< With one of `pods`.
+  bool impossible = false;
+};
+
+struct FleetShare {
+  const ReplicaSchedule* schedule = nullptr;
+  std::string_view plane;
+  std::int64_t commit = 0;
+  std::vector<PodIndex> running;  ///< First who Kubernetes would most likely remove.
+
+  std::int64_t surplus() const { return std::max<std::int64_t>(0, std::ssize(running) - commit); }
+};
+
+class FleetReading {
+ public:
+  explicit FleetReading(const Hearing& hearing);
+
+  const Cluster& cluster() const { return cluster_; }
+  const ReplicaSettings& settings() const { return settings_; }
+  /// Null: the pod is of no ReplicaSchedule.
+  const ReplicaSchedule* schedule_of(PodIndex pod) const { return schedules_[pod]; }
+  std::string_view plane_of(NodeIndex node) const { return planes_[node]; }
+  /// Existing nodes of the plane that are not cordoned, by name.
+  const std::vector<NodeIndex>& open_nodes(std::string_view plane) const;
+  bool is_open(NodeIndex node) const;
+  /// Null: the deployment has neither a commit nor a pod there.
+  const FleetShare* share(const ReplicaSchedule& schedule, std::string_view plane) const;
+  const FleetShare* share_of(PodIndex pod) const;
+  const std::map<std::pair<const ReplicaSchedule*, std::string_view>, FleetShare>& shares() const {
+    return shares_;
+  }
+  std::int32_t priority(const ReplicaSchedule& schedule) const;
+  /// Its deployment's; of a pod of nobody its own.
+  std::int32_t priority(PodIndex pod) const;
+  ReplicaRow row(const ReplicaSchedule& schedule) const;
+
+  /// Nothing: it stays, and is nobody's replica.
+  std::optional<ReplicaClass> class_of(PodIndex pod) const { return classes_[pod]; }
+  bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
+  /// Made to leave by an ask of another section in this plan.
+  bool evicted(PodIndex pod) const { return evicted_.contains(pod); }
+  Time force_delete_from(PodIndex pod) const;
+  bool may_force_delete(PodIndex pod, std::int32_t ask_priority) const;
+  /// A leaving pod is counted on no more (law 6).
+  bool credit_ended(PodIndex pod) const;
+  /// A surplus pod has not started to terminate for too long.
+  bool surplus_timed_out(PodIndex pod) const;
+  bool has_timed_out_surplus(const FleetShare& share) const;
+  /// It has surplus that is on its way out.
+  bool has_moving_surplus(const FleetShare& share) const;
+  /// Protected from being chosen and from force-deletion, not from being waited for.
+  bool is_protected(PodIndex pod) const { return !rules_.protection_from_scale_down(pod).empty(); }
+  bool leaves_whole_group(PodIndex pod) const;
+  std::int64_t amount(PodIndex pod) const;  ///< Of `replica.resource`.
+
+ private:
+  void find_pods();
+  void find_recorded();
+  bool removed_before(PodIndex a, PodIndex b, const std::map<NodeIndex, int>& siblings) const;
+  std::optional<Time> recorded(PodIndex pod) const;
+  std::optional<ReplicaClass> find_class(PodIndex pod) const;
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  const ReplicaSettings& settings_;
+  EvictionRules rules_;
+  Time now_;
+  IndexedVector<PodIndex, const ReplicaSchedule*> schedules_;
+  IndexedVector<NodeIndex, std::string_view> planes_;
+  IndexedVector<PodIndex, std::optional<ReplicaClass>> classes_;
+  std::map<std::string_view, std::vector<NodeIndex>> open_nodes_;
+  std::map<std::pair<const ReplicaSchedule*, std::string_view>, FleetShare> shares_;
+  std::set<PodIndex> surplus_;
+  std::set<PodIndex> evicted_;
+  std::map<std::pair<std::string_view, std::string_view>, const ClaimedVictim*> forced_;
+};
+
+/// What nodes hold, in what-if form: amounts come and go.
+class FleetRoom {
+ public:
+  explicit FleetRoom(const Cluster& cluster);
+
+  void add(NodeIndex node, RequestRow row) { change(node, row, 1); }
+  void remove(NodeIndex node, RequestRow row) { change(node, row, -1); }
+  std::int64_t left(NodeIndex node, ResourceIndex resource) const;
+  /// Whether one more such row fits beside what is there.
+  bool holds(NodeIndex node, const ReplicaRow& row) const;
+  /// Whether nothing of these resources is overdrawn.
+  bool in_order(NodeIndex node, RequestRow row) const;
+
+ private:
+  void change(NodeIndex node, RequestRow row, int sign);
+
+  std::size_t columns_ = 0;
+  std::vector<std::int64_t> left_;  ///< Node by node, `columns_` each.
+};
+
+}  // namespace makeway

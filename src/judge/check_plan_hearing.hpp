@@ -1,0 +1,120 @@
+// What the parts of check_plan share: the plan with its names looked up, and the list of breaches.
+// Private to check_plan*.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/check_plan.hpp"
+
+namespace makeway {
+
+struct NaiveQueues;
+
+/// Breaches of laws that the configuration does not waive.
+class Breaches {
+ public:
+  explicit Breaches(const Configuration& configuration) : configuration_(configuration) {}
+
+  void add(int law, const std::string& ask, std::string text) {
+    if (waives(configuration_, static_cast<WaivedLaw>(law - 1))) return;
+    breaches_.push_back({.law = law, .ask = ask, .text = std::move(text)});
+  }
+  std::vector<LawBreach> take() { return std::move(breaches_); }
+
+ private:
+  const Configuration& configuration_;
+  std::vector<LawBreach> breaches_;
+};
+
+struct HeardVictim {
+  const PlanVictim* entry = nullptr;
+  PodIndex pod;
+  std::string text;  ///< "victim default/low"
+};
+
+/// An entry of the plan whose ask is there and pending; of a queue, that is a leaf. A queue has
+/// neither unit nor pods.
+struct HeardAsk {
+  const PlanAsk* entry = nullptr;
+  std::string text;  ///< "Pod default/urgent"
+  UnitIndex unit;
+  std::string pinned_to;             ///< Judged by SPEC section 5: the only node it can run on.
+  std::int32_t priority = 0;         ///< The unit's scheduling priority.
+  std::vector<PodIndex> pods;        ///< The pod, or the members of the group.
+  std::vector<HeardVictim> victims;  ///< Those that are bound pods, each once.
+  // Of a session (check_plan_sessions.cpp), whose victims are sessions:
+  bool session = false;
+  std::vector<PodIndex> rows_leaving;  ///< Of its victims' kernels; each once.
+  struct RowPlace {
+    PodIndex row;
+    NodeIndex node;
+  };
+  std::vector<RowPlace> rows_coming;  ///< Of its own kernels.
+};
+
+struct Hearing {
+  const Cluster& cluster;
+  const Configuration& configuration;
+  const Plan& plan;
+  std::vector<HeardAsk> asks;
+  Breaches breaches;
+  const NaiveQueues* queues = nullptr;  ///< Never null when somebody judges.
+};
+
+/// The only node that the pod can run on; empty: there is none such.
+std::string pinned_to(const Cluster& cluster, PodIndex pod);
+/// When the pinned pod's reservation began: now, unless it says so.
+Time reserved_since(const Cluster& cluster, PodIndex pod, Time now);
+
+/// The rules about who may be made to leave, and who is leaving already.
+class EvictionRules {
+ public:
+  EvictionRules(const Cluster& cluster, const Configuration& configuration, Time now)
+      : cluster_(cluster), configuration_(configuration), now_(now) {}
+
+  /// The priority that protects it: the unit's preemption priority, where it is honoured.
+  std::int32_t priority(PodIndex pod) const;
+  enum class OptOut : std::uint8_t { protects, is_a_class };
+  /// Why it may not be made to leave whatever the priorities, or nothing.
+  std::string_view protection(PodIndex pod, OptOut opt_out = OptOut::protects) const;
+  /// The same when its deployment is scaled down (SPEC section 4), the only way for a replica.
+  std::string_view protection_from_scale_down(PodIndex pod,
+                                              OptOut opt_out = OptOut::protects) const;
+  /// The same when a pinned pod asks.
+  std::string_view protection_from_pinned(PodIndex pod) const;
+  bool may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const;
+  bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
+  /// Leaving for so long that nobody counts on it any more.
+  bool overdue(PodIndex pod) const;
+  /// The bound pods that leave together with it, itself included.
+  std::vector<PodIndex> leaves_with(PodIndex pod) const;
+  /// Whether an ask of that priority may make it, and what leaves with it, leave. Under strict
+  /// budgets only pods that no budget governs are sure to.
+  bool may_leave(PodIndex pod, std::int32_t ask_priority) const;
+  bool governed(PodIndex pod, const DisruptionBudget& budget) const;
+
+ private:
+  bool governed_strictly(PodIndex pod) const;
+  bool of_schedule(PodIndex pod) const;
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  Time now_;
+};
+
+void judge_queues(Hearing& hearing);  ///< The queue stage: laws 1, 3, 4, 8 and 9.
+/// The session that asks, with the rows of the kernels that come and go; nothing: it is not there.
+std::optional<HeardAsk> find_session(const Cluster& cluster, const PlanAsk& entry);
+/// An action about a session or one of its kernels.
+bool concerns_session(const PlanAction& action);
+
+void judge_victims(Hearing& hearing);   ///< Laws 2, 5 and 8; of law 6, that nobody leaves twice.
+void judge_places(Hearing& hearing);    ///< Laws 1, 3, 4, 6, 7 and 10.
+void judge_document(Hearing& hearing);  ///< Law 9.
+void judge_replicas(Hearing& hearing);  ///< All laws, for the asks of SPEC section 4.
+
+}  // namespace makeway

@@ -1,0 +1,127 @@
+// The judge's own reading of SPEC section 5: who is pinned, who may leave for a pinned pod, and
+// what a plan may say about its reservation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "judge/check_plan_walk.hpp"
+
+namespace makeway {
+namespace {
+
+bool listed(const Configuration& configuration, std::string_view line) {
+  const std::vector<std::string>& lines = configuration.required_node.victim_classes;
+  return std::ranges::find(lines, line) != lines.end();
+}
+
+/// Whether the line is of the form KIND:KEY=VALUE and the list has that pair.
+bool pair_matches(std::string_view line, std::string_view kind, const Labels& pairs) {
+  if (!line.starts_with(kind)) return false;
+  return std::ranges::any_of(pairs, [&](const Label& pair) {
+    return line == fmt::format("{}{}={}", kind, pair.key, pair.value);
+  });
+}
+
+bool names_as_owner(const Cluster& cluster, PodIndex owner) {
+  const PodColumns& pods = cluster.pods();
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (pod == owner || !pods.flags[pod].exists) continue;
+    if (pods.namespace_name[pod] != pods.namespace_name[owner]) continue;
+    for (const OwnerReference& reference : cluster.owners(pods.owners[pod])) {
+      const std::string_view uid = pods.uid[owner.value];
+      const bool same_uid = reference.uid.empty() || uid.empty() || reference.uid == uid;
+      if (reference.kind == "Pod" && reference.name == pods.name[owner.value] && same_uid) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string pinned_to(const Cluster& cluster, PodIndex pod) {
+  const std::string& noted = cluster.notes(cluster.pods().notes[pod]).required_node;
+  if (!noted.empty()) return noted;
+  std::set<std::string> names;
+  for (const NodeSelectorTerm& term : cluster.shape(cluster.pods().shape[pod]).node_terms) {
+    if (term.labels.empty() && term.fields.empty()) continue;
+    std::string name;
+    for (const Requirement& field : term.fields) {
+      if (field.operation == Operator::in && field.values.size() == 1) name = field.values.front();
+    }
+    names.insert(name);
+  }
+  return names.size() == 1 ? *names.begin() : std::string{};
+}
+
+std::string_view EvictionRules::protection_from_pinned(PodIndex pod) const {
+  if (!pinned_to(cluster_, pod).empty()) return "it can run on one node only";
+  const std::string_view reason = protection(pod, OptOut::is_a_class);
+  if (!reason.empty()) return reason;
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  const bool group_out = unit.kind == UnitKind::group && cluster_.groups()[unit.group].object &&
+                         cluster_.groups()[unit.group].object->opted_out;
+  const bool opted_out = cluster_.pods().flags[pod].opted_out || group_out;
+  if (opted_out && !listed(configuration_, "opted-out") &&
+      configuration_.protection.protect_opted_out) {
+    return "it opted out of preemption";
+  }
+  if (listed(configuration_, "regular")) return {};
+  const Labels labels = cluster_.label_objects(cluster_.pods().labels[pod]);
+  const Labels& marks = cluster_.notes(cluster_.pods().notes[pod]).marks;
+  for (const std::string& line : configuration_.required_node.victim_classes) {
+    const bool owner =
+        line == "owner" && (cluster_.pods().flags[pod].is_owner || names_as_owner(cluster_, pod));
+    if (owner || (line == "opted-out" && opted_out) || pair_matches(line, "label:", labels) ||
+        pair_matches(line, "annotation:", marks)) {
+      return {};
+    }
+  }
+  return "it belongs to no class of victims";
+}
+
+bool EvictionRules::may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority) const {
+  const RequiredNodeSettings& settings = configuration_.required_node;
+  const bool again = settings.leaving_room == LeavingRoom::victims;
+  const std::int32_t own = priority(pod);
+  if (own > ask_priority || (own == ask_priority && !settings.allow_equal_priority)) return false;
+  if (leaving(pod) && !again) return false;
+  const std::vector<PodIndex> together = leaves_with(pod);
+  return std::ssize(together) <= settings.max_victims &&
+         std::ranges::all_of(together, [this](PodIndex each) {
+           return protection_from_pinned(each).empty() && !governed_strictly(each);
+         });
+}
+
+Time reserved_since(const Cluster& cluster, PodIndex pod, Time now) {
+  const std::optional<Time>& noted = cluster.notes(cluster.pods().notes[pod]).reserved_since;
+  return noted && *noted < now ? *noted : now;
+}
+
+void judge_reservation(PlanWalk& walk, const HeardAsk& ask) {
+  const std::optional<PlanReservation>& reservation = ask.entry->reservation;
+  if (!reservation) return;
+  if (ask.pinned_to.empty()) return walk.report(9, ask, "it reserves a node, and is not pinned");
+  if (reservation->node != ask.pinned_to) {
+    walk.report(9, ask,
+                fmt::format("it reserves node {}, and can run on node {} only", reservation->node,
+                            ask.pinned_to));
+  }
+  const Time since = reserved_since(walk.cluster(), ask.pods.front(), walk.time());
+  if (reservation->since != since) {
+    walk.report(9, ask,
+                fmt::format("its reservation began at {}, not at {}", to_text(since),
+                            to_text(reservation->since)));
+  }
+  if (ask.entry->outcome == Outcome::fits) walk.report(9, ask, "it fits, and reserves its node");
+  if (reservation->preempts_from != ask.entry->waits_until) {
+    walk.report(9, ask, "it says two things about when it starts preempting");
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,345 @@
+// Where asks go: laws 1, 3, 4, 6, 7 and 10. The form of every entry, and all about single pods;
+// groups are in check_plan_groups.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "judge/check_plan_sessions.hpp"
+
+namespace makeway {
+namespace {
+
+/// Whether the refusal stays whoever leaves (kube-scheduler's "unresolvable").
+bool lasts(const NaiveFit& fit, NodeIndex node, const NaiveRefusal& refusal) {
+  switch (refusal.reason) {
+    case RefusalReason::resource: {
+      const MaybeRefusal lasting = fit.lasting_refusal(node);
+      return lasting && lasting->reason == RefusalReason::resource;
+    }
+    case RefusalReason::host_port:
+    case RefusalReason::spread:
+    case RefusalReason::anti_affinity:
+    case RefusalReason::repelled: return false;
+    default: return true;
+  }
+}
+
+// ---- The form of an entry (laws 3, 6 and 10) ----------------------------------------------------
+
+void judge_awaited(PlanWalk& walk, const HeardAsk& ask, const PodPlacement& awaited) {
+  const Cluster& cluster = walk.cluster();
+  const std::string text = fmt::format("{}/{}", awaited.namespace_name, awaited.name);
+  const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name);
+  if (!pod || !cluster.pods().node[*pod].exists()) {
+    return walk.report(6, ask, fmt::format("it waits for {}, which is no bound pod", text));
+  }
+  if (awaited.node != walk.node_name(cluster.pods().node[*pod])) {
+    walk.report(6, ask, fmt::format("it waits for {}, which is on another node", text));
+  }
+  if (walk.is_earlier_victim(*pod)) return;
+  if (!walk.rules().leaving(*pod)) {
+    walk.report(6, ask, fmt::format("it waits for {}, which is not leaving", text));
+  } else if (walk.rules().overdue(*pod)) {
+    walk.report(6, ask, fmt::format("it waits for {}, which should have left long ago", text));
+  }
+}
+
+void judge_waiting(PlanWalk& walk, const HeardAsk& ask) {
+  const PlanAsk& entry = *ask.entry;
+  // Where earlier asks are on their way, it may also wait for them to come (affinity, spread).
+  const bool names_nobody = entry.waits_for.empty() && !entry.waits_until;
+  const bool comes_from_outside =
+      walk.someone_nominated() || walk.queue_room().waits_for_queues(ask);
+  if (entry.outcome == Outcome::waits && names_nobody && !comes_from_outside) {
+    walk.report(6, ask, "it waits for nothing");
+  }
+  if (entry.waits_until && *entry.waits_until <= walk.time()) {
+    walk.report(6, ask,
+                fmt::format("it waits until {}, which has passed", to_text(*entry.waits_until)));
+  }
+  for (const PodPlacement& awaited : entry.waits_for) judge_awaited(walk, ask, awaited);
+}
+
+void judge_form(PlanWalk& walk, const HeardAsk& ask) {
+  const PlanAsk& entry = *ask.entry;
+  const Outcome outcome = entry.outcome;
+  const bool placed = has_place(entry);
+  if (placed && entry.placements.empty()) {
+    walk.report(3, ask,
+                fmt::format("it has no place, and its outcome is {}", choice_name(outcome)));
+  }
+  if (!placed && !entry.placements.empty()) {
+    walk.report(3, ask, fmt::format("it has a place, and its outcome is {}", choice_name(outcome)));
+  }
+  if (outcome != Outcome::preempts && !entry.victims.empty()) {
+    walk.report(3, ask, fmt::format("it has victims, and its outcome is {}", choice_name(outcome)));
+  }
+  if (outcome == Outcome::preempts && entry.victims.empty()) {
+    walk.report(3, ask, "it preempts without a victim");
+  }
+  if (outcome == Outcome::infeasible && !entry.bounds_reached.empty()) {
+    walk.report(10, ask,
+                fmt::format("it is called infeasible, and bound {} stopped the search",
+                            entry.bounds_reached.front()));
+  }
+  judge_waiting(walk, ask);
+  judge_reservation(walk, ask);
+}
+
+// ---- One pod ------------------------------------------------------------------------------------
+
+class PodJudge {
+ public:
+  PodJudge(PlanWalk& walk, const HeardAsk& ask) : walk_(walk), ask_(ask) {
+    if (ask.pinned_to.empty()) return;
+    const auto node = walk.cluster().find_node(ask.pinned_to);
+    if (node && walk.cluster().nodes().flags[*node].exists) pinned_nodes_.push_back(*node);
+  }
+
+  void judge();
+
+ private:
+  void judge_after(NaiveFit& fit, NodeIndex node, const std::vector<NodeIndex>& free_now);
+  void judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now);
+  void judge_irreducible(NaiveFit& fit, NodeIndex node);
+  bool has_arrived(PodIndex pod) const;
+  void judge_infeasible(NaiveFit& fit);
+  bool held_by_preempted(NaiveFit& fit) const;
+  bool pinned() const { return !ask_.pinned_to.empty(); }
+  /// Where it may go as far as its section is concerned.
+  const std::vector<NodeIndex>& nodes() { return pinned() ? pinned_nodes_ : walk_.now().nodes(); }
+  bool may_leave(PodIndex pod) const {
+    return pinned() ? walk_.rules().may_leave_for_pinned(pod, ask_.priority)
+                    : walk_.may_leave(ask_, pod);
+  }
+  /// Whether its queue has room for it when these have left too.
+  bool queue_fits(const std::vector<PodIndex>& away) const {
+    return walk_.queue_fits(ask_, {ask_.pods.front()}, away);
+  }
+  std::vector<PodIndex> moved_by_leaving_room(bool away) const;
+
+  PlanWalk& walk_;
+  const HeardAsk& ask_;
+  std::vector<NodeIndex> pinned_nodes_;  ///< Its node, if that is there.
+};
+
+/// A pinned ask has its own rule about the room of leaving pods: those that it counts as being away
+/// although others do not, or (`away` false) the other way round.
+std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
+  std::vector<PodIndex> moved;
+  for (const NodeIndex node : pinned_nodes_) {
+    const bool credits = walk_.configuration().required_node.leaving_room == LeavingRoom::credited;
+    for (const PodIndex pod : walk_.cluster().order().pods(node)) {
+      if (!walk_.rules().leaving(pod) || walk_.is_earlier_victim(pod)) continue;
+      const bool gone = credits && !walk_.rules().overdue(pod);
+      if (gone != walk_.is_gone(pod) && gone == away) moved.push_back(pod);
+    }
+  }
+  return moved;
+}
+
+void PodJudge::judge() {
+  const Outcome outcome = ask_.entry->outcome;
+  const std::vector<PlanWalk::Place> found = walk_.places(ask_, true);
+  const NodeIndex node = found.empty() ? NodeIndex{} : found.front().node;
+  if (outcome == Outcome::not_found) return;
+  std::vector<NodeIndex> free_now;
+  if (outcome == Outcome::fits || outcome == Outcome::preempts) {
+    NaiveFit fit(walk_.now(), ask_.pods.front());
+    if (outcome == Outcome::fits && node.exists()) {
+      if (const MaybeRefusal refused = fit.refusal(node)) {
+        return walk_.report_refusal(ask_, {.pod = fit.ask(), .node = node}, *refused);
+      }
+    }
+    const bool queue_fits_now = walk_.queue_room().fits_now(ask_, {fit.ask()});
+    if (outcome == Outcome::fits && !queue_fits_now) return walk_.report_queue(ask_, "now");
+    if (outcome == Outcome::preempts && queue_fits_now) {
+      std::ranges::copy_if(nodes(), std::back_inserter(free_now),
+                           [&](NodeIndex each) { return fit.fits(each); });
+    }
+  }
+  NaiveFit fit(walk_.after(), ask_.pods.front());
+  const std::vector<PodIndex> away = moved_by_leaving_room(true);
+  const std::vector<PodIndex> there = moved_by_leaving_room(false);
+  for (const PodIndex pod : away) fit.remove(pod);
+  for (const PodIndex pod : there) fit.put_back(pod);
+  judge_after(fit, node, free_now);
+  for (const PodIndex pod : away) fit.put_back(pod);
+  for (const PodIndex pod : there) fit.remove(pod);
+}
+
+/// The laws about the time when everybody who leaves is gone and everybody nominated has come.
+void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<NodeIndex>& free_now) {
+  const bool held = held_by_preempted(fit);
+  if (held && !ask_.victims.empty()) {
+    walk_.report(7, ask_,
+                 "it has victims, and those it preempted are still leaving its nominated node");
+  }
+  // A place that was given says nothing about other places.
+  const bool free_choice = !ask_.entry->placement_given;
+  if (ask_.entry->outcome == Outcome::preempts && free_choice) judge_evicting(fit, free_now);
+  if (ask_.entry->outcome == Outcome::infeasible && free_choice) judge_infeasible(fit);
+  std::vector<PodIndex> own;
+  for (const HeardVictim& victim : ask_.victims) {
+    if (fit.world().where(victim.pod).exists()) own.push_back(victim.pod);
+  }
+  for (const PodIndex pod : own) fit.remove(pod);
+  // An ask that is held by whom it preempted keeps its nomination whatever the room.
+  const bool waits_held = held && ask_.entry->outcome == Outcome::waits;
+  if (node.exists() && !waits_held) {
+    walk_.judge_place(fit, ask_, node);
+    if (!queue_fits(own)) walk_.report_queue(ask_, "when everybody has left");
+  }
+  if (node.exists() && queue_fits(own) && walk_.fits_beside_nominated(fit, ask_, node)) {
+    judge_irreducible(fit, node);
+  }
+  for (const PodIndex pod : own) fit.put_back(pod);
+}
+
+/// Laws 1, 6 and 7: without its victims the ask fits nowhere, neither at once nor when everybody
+/// else who is leaving is gone.
+void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now) {
+  if (!queue_fits({})) return;
+  const auto fits_after = [&](NodeIndex node) {
+    return walk_.fits_beside_nominated(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
+           !walk_.spoils_nomination(fit.ask(), ask_, node);
+  };
+  const NodeIndex nominated = walk_.cluster().pods().nominated[fit.ask()];
+  if (nominated.exists() && fits_after(nominated)) {
+    walk_.report(7, ask_,
+                 fmt::format("it has victims, and its nomination to node {} is valid",
+                             walk_.node_name(nominated)));
+  }
+  const auto free = std::ranges::find_if(free_now, fits_after);
+  if (free != free_now.end()) {
+    return walk_.report(1, ask_,
+                        fmt::format("it has victims, and fits on node {}", walk_.node_name(*free)));
+  }
+  // Nobody is leaving: there is no room later that is not there now.
+  if (!walk_.somebody_gone()) return;
+  const auto later = std::ranges::find_if(nodes(), fits_after);
+  if (later == nodes().end()) return;
+  walk_.report(6, ask_,
+               fmt::format("it has victims, and fits on node {} once others have left",
+                           walk_.node_name(*later)));
+}
+
+/// Preempted pods of lower priority are still leaving the nominated node, and the ask may wait for
+/// it: what refuses it there now may pass.
+bool PodJudge::held_by_preempted(NaiveFit& fit) const {
+  const NominationHeldBy holder = walk_.configuration().workload.nomination_held_by;
+  if (holder != NominationHeldBy::preempted_pods || pinned()) return false;
+  const NodeIndex node = walk_.cluster().pods().nominated[fit.ask()];
+  if (!node.exists() || !walk_.cluster().nodes().flags[node].exists) return false;
+  const MaybeRefusal refused = walk_.first_refusal(fit, ask_, node);
+  if (refused && lasts(fit, node, *refused)) return false;
+  return walk_.preempted_still_leaving(node, ask_);
+}
+
+/// Law 4.
+void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
+  if (ask_.victims.empty() || waives(walk_.configuration(), WaivedLaw::law_4)) return;
+  for (const std::vector<PodIndex>& unit : walk_.victim_units(ask_)) {
+    for (const PodIndex pod : unit) fit.put_back(pod);
+    std::vector<PodIndex> others = walk_.own_victims(ask_);
+    std::erase_if(others, [&](PodIndex pod) { return std::ranges::find(unit, pod) != unit.end(); });
+    if (queue_fits(others) && walk_.fits_beside_nominated(fit, ask_, node)) {
+      walk_.report(4, ask_,
+                   fmt::format("victim {} need not leave: it fits on node {} beside it",
+                               walk_.cluster().pod_key(unit.front()), walk_.node_name(node)));
+    }
+    for (const PodIndex pod : unit) fit.remove(pod);
+  }
+}
+
+/// Law 8: a group that leaves whole and to which this plan has given a place is nobody's victim.
+bool PodJudge::has_arrived(PodIndex pod) const {
+  const Cluster& cluster = walk_.cluster();
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return false;
+  return std::ranges::any_of(cluster.groups()[unit.group].members, [&](PodIndex member) {
+    return !cluster.pods().node[member].exists() && walk_.after().where(member).exists();
+  });
+}
+
+/// Law 10: no node would hold it even if everybody left whom it may make leave there. What leaves
+/// as one leaves whole; pods that stand elsewhere are nobody's to take for a pod that goes here.
+void PodJudge::judge_infeasible(NaiveFit& fit) {
+  const Cluster& cluster = walk_.cluster();
+  const EvictionRules& rules = walk_.rules();
+  const bool may_evict = pinned() && !walk_.configuration().required_node.honour_preemption_policy;
+  const bool evicts = may_evict || !cluster.units()[ask_.unit].never_preempts;
+  const NaiveWorld& after = walk_.after();
+  const bool queues = walk_.queue_room().concerns(ask_);
+  const std::set<PodIndex> anywhere = walk_.may_leave_queue(ask_);
+  std::map<NodeIndex, std::set<PodIndex>> groups_on;  // By node: who leaves with those there.
+  for (const PodIndex pod : anywhere) {
+    std::set<PodIndex>& together = groups_on[after.where(pod)];
+    for (const PodIndex member : rules.leaves_with(pod)) {
+      if (after.where(member).exists()) together.insert(member);
+    }
+  }
+  for (const NodeIndex node : nodes()) {
+    if (fit.lasting_refusal(node)) continue;
+    if (!pinned() && walk_.full_for_ever(ask_, fit.ask(), node)) continue;
+    std::set<PodIndex> away;
+    // Of a queue only few pods are on a node: they are known already.
+    if (queues) {
+      away = groups_on[node];
+    } else {
+      for (const PodIndex pod : cluster.order().pods(node)) {
+        if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
+        for (const PodIndex member : rules.leaves_with(pod)) {
+          if (after.where(member).exists()) away.insert(member);
+        }
+      }
+    }
+    const auto fits_without = [&] {
+      for (const PodIndex pod : away) fit.remove(pod);
+      const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
+      for (const PodIndex pod : away) fit.put_back(pod);
+      return fits;
+    };
+    if (!fits_without()) continue;
+    // The room that its queue lacks may come from any node, if it still fits then.
+    if (!queue_fits({away.begin(), away.end()})) {
+      away.insert(anywhere.begin(), anywhere.end());
+      if (!queue_fits({away.begin(), away.end()}) || !fits_without()) continue;
+    }
+    return walk_.report(
+        10, ask_,
+        fmt::format("it is called infeasible, and fits on node {} when {} pods leave",
+                    walk_.node_name(node), away.size()));
+  }
+}
+
+}  // namespace
+
+void judge_places(Hearing& hearing) {
+  PlanWalk walk(hearing);
+  SessionJudge sessions(walk);
+  for (const HeardAsk& ask : hearing.asks) {
+    if (ask.entry->kind == AskKind::queue) {  // It has no place; see judge_queues.
+      walk.settle(ask);
+      continue;
+    }
+    judge_form(walk, ask);
+    if (ask.session) {
+      sessions.judge(ask);
+      walk.settle_session(ask);
+      continue;
+    }
+    if (ask.entry->kind == AskKind::pod) {
+      PodJudge(walk, ask).judge();
+    } else {
+      judge_group(walk, ask);
+    }
+    walk.settle(ask);
+  }
+  walk.judge_promises();
+}
+
+}  // namespace makeway

@@ -1,0 +1,68 @@
+// HeardQueueRoom: how much of what the queues may use is used, ask by ask. Private to
+// check_plan*.cpp.
+//
+// With queues on, a pod or group of section 2 needs room in its queue beside room on nodes:
+//   now:   used, and what asks before it bind, and its request are within what is allocated;
+//   after: the same without pods that are leaving and victims, with whom asks before it nominate,
+//          within what is allocated and deserved, and what is still to come (preempting).
+// Only resources that it asks for count. Pinned pods use, and are not held to it (section 5).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "judge/check_plan_hearing.hpp"
+
+namespace makeway {
+
+struct NaiveQueues;
+
+class HeardQueueRoom {
+ public:
+  using Pods = std::vector<PodIndex>;
+
+  explicit HeardQueueRoom(const Hearing& hearing);
+
+  /// Whether queues have a say about the ask.
+  bool concerns(const HeardAsk& ask) const;
+  /// Whether the ask may make the pod leave as far as queues are concerned.
+  bool may_take(const HeardAsk& ask, PodIndex victim) const;
+  std::string name(const HeardAsk& ask) const;
+
+  bool same_queue(const HeardAsk& ask, PodIndex pod) const;
+  /// Of the ask's queue, which must have a say.
+  const Pods& bound_pods(const HeardAsk& ask) const;
+
+  bool fits_now(const HeardAsk& ask, const Pods& pods) const;
+  /// When besides everybody who is gone these have left too, and others have come.
+  bool fits_after(const HeardAsk& ask, const Pods& pods, const Pods& away,
+                  const Pods& others) const;
+  /// It has to wait for what other queues still hold.
+  bool waits_for_queues(const HeardAsk& ask) const;
+
+  void leave(PodIndex pod);
+  void bind(PodIndex pod);
+  void nominate(PodIndex pod);
+
+ private:
+  struct Row {
+    std::vector<std::int64_t> allocated;
+    std::vector<std::int64_t> coming;
+    std::vector<std::int64_t> used_now;
+    std::vector<std::int64_t> used_after;
+  };
+
+  std::vector<std::int64_t> sum(const Pods& pods) const;
+  std::size_t queue_of(const HeardAsk& ask) const;
+  bool credited(PodIndex pod) const;
+
+  const Hearing& hearing_;
+  const NaiveQueues& queues_;
+  std::vector<Row> rows_;  ///< By queue.
+  std::set<PodIndex> gone_;
+};
+
+}  // namespace makeway

@@ -1,0 +1,345 @@
+// What a plan says about replicas: causes, commits, actions, and the status it leaves (law 9).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <map>
+
+#include "judge/check_plan_replicas.hpp"
+
+namespace makeway {
+namespace {
+
+class ReplicaDocumentJudge {
+ public:
+  explicit ReplicaDocumentJudge(ReplicaHearing& court) : court_(court), fleet_(court.fleet) {}
+
+  void judge() {
+    for (const HeardReplicaAsk& ask : court_.asks) {
+      judge_ask(ask);
+      for (const PlanScaleUp& item : ask.replicas->scale_ups) judge_scale_up(ask, item);
+      for (const HeardReplicaClaim& claim : ask.claims) judge_claim(ask, claim);
+      judge_status(ask);
+      judge_missed(ask);
+    }
+    judge_steps();
+    judge_actions();
+  }
+
+ private:
+  void report(const HeardReplicaAsk& ask, std::string text) {
+    court_.report(9, ask, std::move(text));
+  }
+
+  void judge_ask(const HeardReplicaAsk& ask) {
+    const PlanReplicas& said = *ask.replicas;
+    if (ask.entry->priority != ask.priority) report(ask, "its priority is another");
+    if (ask.entry->reason.empty()) report(ask, "it has no reason");
+    if (said.unmet != ask.schedule->unmet) report(ask, "its unmet replicas are others");
+    std::int64_t given = 0;
+    for (const PlanScaleUp& item : said.scale_ups) {
+      given += item.committed_after - item.committed_before;
+    }
+    const std::int64_t found = given + std::ssize(said.claims);
+    const bool all_told =
+        said.out_for.empty() ? found + said.without == said.unmet : found <= said.unmet;
+    if (!all_told || said.without < 0) {
+      report(ask, fmt::format("of {} unmet replicas {} are given, {} claimed, {} without",
+                              said.unmet, given, said.claims.size(), said.without));
+    }
+    judge_outcome(ask, given);
+  }
+
+  void judge_outcome(const HeardReplicaAsk& ask, std::int64_t given) {
+    const Outcome outcome = ask.entry->outcome;
+    const bool takes = scaled_down(*ask.replicas) > 0;
+    const bool open = given < ask.replicas->unmet;
+    const bool claims = !ask.replicas->claims.empty();
+    const bool hopeless = outcome == Outcome::infeasible || outcome == Outcome::not_found;
+    const bool agrees = (outcome == Outcome::preempts) == takes &&
+                        (outcome == Outcome::fits) == !open && (!hopeless || !claims);
+    if (!agrees) report(ask, fmt::format("its outcome is not {}", choice_name(outcome)));
+  }
+
+  void judge_scale_up(const HeardReplicaAsk& ask, const PlanScaleUp& item) {
+    const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
+    const auto plane = std::ranges::find(planes, item.plane, &ReplicaPlane::name);
+    if (plane == planes.end()) return report(ask, item.plane + " is no plane of it");
+    std::int64_t expected = 0;
+    for (const PlanExpectedNode& node : item.expected) expected += node.replicas;
+    const std::int64_t more = item.committed_after - item.committed_before;
+    const bool true_to_it = item.committed_before == plane->committed && more > 0 &&
+                            more == expected && item.plane_score == plane->score;
+    if (!true_to_it) {
+      report(ask, fmt::format("its scale-up in plane {} is not from {}, or not by {}", item.plane,
+                              plane->committed, expected));
+    }
+  }
+
+  void judge_claim(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    const std::vector<ReplicaClaim>& known = ask.schedule->status.claims;
+    const bool was_there = std::ranges::any_of(known, [&](const ReplicaClaim& each) {
+      return each.node == claim.entry->node && each.plane == claim.entry->plane &&
+             each.since == claim.entry->since;
+    });
+    if (claim.entry->kept ? !was_there : claim.entry->since != court_.hearing.plan.now) {
+      report(ask, fmt::format("its claim of node {} is not that old", claim.entry->node));
+    }
+    const auto plane =
+        std::ranges::find(ask.schedule->planes, claim.entry->plane, &ReplicaPlane::name);
+    const auto amount =
+        std::ranges::find(ask.schedule->requests, fleet_.settings().resource, &Amount::resource);
+    const std::int64_t needed = amount == ask.schedule->requests.end() ? 0 : amount->amount;
+    if (claim.entry->needed != needed || claim.entry->plane_score != plane->score) {
+      report(ask,
+             fmt::format("its claim of node {} says what it needs wrongly", claim.entry->node));
+    }
+    for (const HeardReplicaVictim& victim : claim.victims) judge_victim(ask, victim);
+  }
+
+  void judge_victim(const HeardReplicaAsk& ask, const HeardReplicaVictim& victim) {
+    const PlanReplicaVictim& said = *victim.entry;
+    const ReplicaSchedule* const schedule = fleet_.schedule_of(victim.pod);
+    if (said.reason.empty()) report(ask, victim.text + " has no reason");
+    if (said.cause_rule.empty()) report(ask, victim.text + " leaves under no rule");
+    if (said.cause_alternative.empty()) {
+      report(ask, victim.text + " does not say what it was compared with");
+    }
+    if (said.cause_key.empty()) report(ask, victim.text + " does not say what decided");
+    const bool is_it = said.uid == court_.cluster().pods().uid[victim.pod.value] &&
+                       said.deployment == (schedule == nullptr ? "" : schedule->deployment) &&
+                       said.priority == fleet_.priority(victim.pod) &&
+                       said.amount == fleet_.amount(victim.pod);
+    if (!is_it) report(ask, victim.text + " is another pod than it says");
+    const bool step = said.action == ReplicaAction::scale_down;
+    if (said.committed_before.has_value() != step || said.committed_after.has_value() != step) {
+      report(ask, victim.text + " says nothing, or too much, about its commit");
+    }
+  }
+
+  // ---- Commits ----------------------------------------------------------------------------------
+
+  struct Step {
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+
+    friend auto operator<=>(const Step&, const Step&) = default;
+  };
+  /// Namespace, deployment, plane.
+  using ShareName = std::tuple<std::string, std::string, std::string>;
+
+  static ShareName name_of(const FleetShare& share) {
+    return {share.schedule->namespace_name, share.schedule->deployment, std::string(share.plane)};
+  }
+
+  /// One after the other, from the commit of today down.
+  static bool is_chain(std::vector<Step> steps, std::int64_t from, std::int64_t count) {
+    std::ranges::sort(steps, std::greater{});
+    std::int64_t at = from;
+    for (const Step& step : steps) {
+      if (step.before != at || step.after >= at) return false;
+      at = step.after;
+    }
+    return at == from - count;
+  }
+
+  void judge_steps() {
+    std::map<const FleetShare*, std::vector<Step>> steps;
+    for (const HeardReplicaAsk& ask : court_.asks) {
+      for (const HeardReplicaClaim& claim : ask.claims) {
+        for (const HeardReplicaVictim& victim : claim.victims) {
+          if (victim.entry->action != ReplicaAction::scale_down) continue;
+          steps[fleet_.share_of(victim.pod)].push_back(
+              {.before = victim.entry->committed_before.value_or(-1),
+               .after = victim.entry->committed_after.value_or(-1)});
+        }
+      }
+    }
+    for (const auto& [share, found] : steps) {
+      if (share == nullptr || is_chain(found, share->commit, std::ssize(found))) continue;
+      court_.hearing.breaches.add(
+          9,
+          fmt::format("ReplicaSchedule {}/{}", share->schedule->namespace_name,
+                      share->schedule->name),
+          fmt::format("its commit in plane {} is not lowered step by step from {}", share->plane,
+                      share->commit));
+    }
+  }
+
+  // ---- Actions ----------------------------------------------------------------------------------
+
+  void judge_actions() {
+    std::map<ShareName, std::vector<Step>> down;
+    std::map<ShareName, Step> up;
+    std::map<std::pair<std::string, std::string>, int> forced;
+    for (const PlanAction& action : court_.hearing.plan.actions) {
+      if (action.type == ActionType::force_delete) ++forced[{action.namespace_name, action.name}];
+      if (!action.scale) continue;
+      const ShareName name{action.namespace_name, action.name, action.scale->plane};
+      const Step step{.before = action.scale->committed_before,
+                      .after = action.scale->committed_after};
+      if (action.type == ActionType::scale_down) down[name].push_back(step);
+      if (action.type == ActionType::scale_up && !up.try_emplace(name, step).second) {
+        complain(name, "is scaled up twice");
+      }
+    }
+    judge_forced(std::move(forced));
+    for (const auto& [share, count] : court_.steps) {
+      if (share == nullptr) continue;
+      const auto found = down.extract(name_of(*share));
+      if (count == 0 || (found && is_chain(found.mapped(), share->commit, count))) continue;
+      complain(name_of(*share), "is not scaled down by what its victims say");
+    }
+    for (const auto& [name, steps] : down) complain(name, "is scaled down without a victim");
+    for (const HeardReplicaAsk& ask : court_.asks) {
+      for (const PlanScaleUp& item : ask.replicas->scale_ups) {
+        const auto found =
+            up.extract({ask.schedule->namespace_name, ask.schedule->deployment, item.plane});
+        const Step step{.before = item.committed_before, .after = item.committed_after};
+        if (!found || found.mapped() != step) report(ask, "an action for its scale-up is missing");
+      }
+    }
+    for (const auto& [name, step] : up) complain(name, "is scaled up without an ask");
+  }
+
+  void judge_forced(std::map<std::pair<std::string, std::string>, int> forced) {
+    for (const HeardReplicaAsk& ask : court_.asks) {
+      for (const HeardReplicaClaim& claim : ask.claims) {
+        for (const HeardReplicaVictim& victim : claim.victims) {
+          if (victim.entry->action != ReplicaAction::force_delete) continue;
+          if (--forced[{victim.entry->namespace_name, victim.entry->name}] == 0) continue;
+          report(ask, victim.text + " is not force-deleted once");
+        }
+      }
+    }
+    for (const auto& [pod, count] : forced) {
+      if (count <= 0) continue;
+      court_.hearing.breaches.add(9, fmt::format("Pod {}/{}", pod.first, pod.second),
+                                  "it is force-deleted without a claim");
+    }
+  }
+
+  void complain(const ShareName& name, std::string_view text) {
+    const auto& [space, deployment, plane] = name;
+    court_.hearing.breaches.add(9, fmt::format("Deployment {}/{}", space, deployment),
+                                fmt::format("in plane {} it {}", plane, text));
+  }
+
+  // ---- The status that is left ------------------------------------------------------------------
+
+  static bool same_pod(const ClaimedVictim& a, const PlanReplicaVictim& b) {
+    return a.namespace_name == b.namespace_name && a.name == b.name;
+  }
+
+  bool remembers(const ReplicaClaim& claim, const PlanReplicaClaim& said) const {
+    if (claim.node != said.node || claim.plane != said.plane || claim.since != said.since) {
+      return false;
+    }
+    return std::ranges::all_of(said.victims, [&](const PlanReplicaVictim& victim) {
+      return std::ranges::any_of(claim.victims, [&](const ClaimedVictim& each) {
+        if (!same_pod(each, victim)) return false;
+        if (victim.action == ReplicaAction::scale_down) {
+          return each.committed == victim.committed_after;
+        }
+        const bool forced = victim.action == ReplicaAction::force_delete;
+        return !forced || each.force_deleted == court_.hearing.plan.now;
+      });
+    });
+  }
+
+  /// The next cycle finds the claims of this one, and no others.
+  void judge_status(const HeardReplicaAsk& ask) {
+    const std::vector<ReplicaClaim>& next = court_.next_status(*ask.schedule).claims;
+    const bool complete =
+        std::ranges::all_of(ask.replicas->claims, [&](const PlanReplicaClaim& said) {
+          return std::ranges::any_of(
+              next, [&](const ReplicaClaim& claim) { return remembers(claim, said); });
+        });
+    if (complete && next.size() == ask.replicas->claims.size()) return;
+    report(ask, "its next status does not have the claims of the plan");
+  }
+
+  /// Whether the list has it, with this commit or a lower one.
+  static bool listed(const std::vector<MissedVictim>& list, const MissedVictim& item) {
+    return std::ranges::any_of(list, [&](const MissedVictim& each) {
+      return each.plane == item.plane && each.node == item.node &&
+             each.namespace_name == item.namespace_name && each.deployment == item.deployment &&
+             each.committed <= item.committed;
+    });
+  }
+
+  /// What was missed is remembered, and nothing else is.
+  void judge_missed(const HeardReplicaAsk& ask) {
+    const ReplicaStatus& before = ask.schedule->status;
+    for (const MissedVictim& item : before.missed) {
+      if (!listed(*ask.missed, item)) report(ask, "its next status forgets whom it has missed");
+    }
+    for (const MissedVictim& item : *ask.missed) {
+      const auto is_it = [&](const ClaimedVictim& victim) {
+        return victim.committed && victim.namespace_name == item.namespace_name &&
+               victim.deployment == item.deployment;
+      };
+      const bool true_to_it = listed(before.missed, item) ||
+                              std::ranges::any_of(before.claims, [&](const ReplicaClaim& claim) {
+                                return claim.node == item.node && claim.plane == item.plane &&
+                                       std::ranges::any_of(claim.victims, is_it);
+                              });
+      if (!true_to_it) report(ask, fmt::format("it has missed nobody on node {}", item.node));
+    }
+    for (const ReplicaClaim& claim : before.claims) {
+      for (const ClaimedVictim& victim : claim.victims) {
+        const FleetShare* const share = spared(ask, claim, victim);
+        if (share == nullptr) continue;
+        const bool told = listed(*ask.missed, {.plane = claim.plane,
+                                               .node = claim.node,
+                                               .namespace_name = share->schedule->namespace_name,
+                                               .deployment = share->schedule->deployment,
+                                               .committed = share->commit});
+        if (told) continue;
+        report(ask, fmt::format("its next status does not say that {}/{} was spared",
+                                victim.namespace_name, victim.name));
+      }
+    }
+  }
+
+  /// Its commit is lowered, and it is an ordinary pod again: its share. Null: it is not like that.
+  const FleetShare* spared(const HeardReplicaAsk& ask, const ReplicaClaim& claim,
+                           const ClaimedVictim& victim) const {
+    const auto pod = court_.cluster().find_pod(victim.namespace_name, victim.name);
+    if (!victim.committed || !pod) return nullptr;
+    const NodeIndex node = court_.cluster().pods().node[*pod];
+    const bool same = court_.cluster().pods().uid[pod->value] == victim.uid && node.exists() &&
+                      court_.node_name(node) == claim.node && fleet_.plane_of(node) == claim.plane;
+    const std::vector<ReplicaClass>& used = fleet_.settings().class_order;
+    const bool ordinary = same && fleet_.class_of(*pod) == ReplicaClass::committed &&
+                          std::ranges::find(used, ReplicaClass::committed) != used.end() &&
+                          fleet_.priority(*pod) < ask.priority && !fleet_.is_protected(*pod) &&
+                          !fleet_.leaves_whole_group(*pod);
+    const FleetShare* const share = ordinary ? fleet_.share_of(*pod) : nullptr;
+    return share == nullptr || has_open_steps(*share) ? nullptr : share;
+  }
+
+  /// Some claim waits for the commit to be lowered.
+  bool has_open_steps(const FleetShare& share) const {
+    const auto waits = [&](const ClaimedVictim& victim) {
+      return victim.committed && *victim.committed < share.commit &&
+             victim.namespace_name == share.schedule->namespace_name &&
+             victim.deployment == share.schedule->deployment;
+    };
+    for (const auto& [name, schedule] : court_.cluster().own<ReplicaSchedule>()) {
+      for (const ReplicaClaim& claim : schedule.status.claims) {
+        if (claim.plane == share.plane && std::ranges::any_of(claim.victims, waits)) return true;
+      }
+    }
+    return false;
+  }
+
+  ReplicaHearing& court_;
+  const FleetReading& fleet_;
+};
+
+}  // namespace
+
+void judge_replica_document(ReplicaHearing& court) { ReplicaDocumentJudge(court).judge(); }
+
+}  // namespace makeway

@@ -1,0 +1,200 @@
+// What replicas get on nodes: laws 1, 3, 4 and 10 as SPEC section 4 has them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "judge/check_plan_replicas.hpp"
+
+namespace makeway {
+namespace {
+
+bool evicts(const HeardReplicaClaim& claim) {
+  return std::ranges::any_of(claim.entry->victims, [](const PlanReplicaVictim& victim) {
+    return victim.action != ReplicaAction::wait;
+  });
+}
+
+class ReplicaRoomJudge {
+ public:
+  explicit ReplicaRoomJudge(ReplicaHearing& court)
+      : court_(court), fleet_(court.fleet), rooms_(court) {}
+
+  void judge() {
+    for (const HeardReplicaAsk& ask : court_.asks) {
+      judge_scale_ups(ask);
+      rooms_.start(ask);
+      for (const HeardReplicaClaim& claim : ask.claims) judge_claim(ask, claim);
+      judge_free_room(ask);
+      judge_order(ask);
+      if (ask.entry->outcome == Outcome::infeasible) judge_proof(ask);
+    }
+  }
+
+ private:
+  void judge_scale_ups(const HeardReplicaAsk& ask) {
+    for (const PlanScaleUp& item : ask.replicas->scale_ups) {
+      const FleetShare* const share = fleet_.share(*ask.schedule, item.plane);
+      if (share != nullptr && fleet_.has_moving_surplus(*share)) {
+        court_.report(8, ask,
+                      fmt::format("it is scaled up in plane {}, where it has surplus", item.plane));
+      }
+      for (const PlanExpectedNode& expected : item.expected) {
+        const std::optional<NodeIndex> node = court_.cluster().find_node(expected.node);
+        if (!node || court_.after.in_order(*node, ask.row.amounts)) continue;
+        court_.report(
+            3, ask,
+            fmt::format("when all asks are served node {} is too full for it", expected.node));
+      }
+    }
+  }
+
+  void judge_claim(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    if (ask.row.impossible || !court_.after.in_order(claim.node, ask.row.amounts)) {
+      court_.report(
+          3, ask,
+          fmt::format("it does not fit on node {} when its victims are gone", claim.entry->node));
+      return;
+    }
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      // Nobody is harmed when somebody leaves anyway and is still waited for.
+      if (claim.entry->kept && victim.entry->action == ReplicaAction::wait) continue;
+      const RequestRow row = court_.requests(victim.pod);
+      rooms_.add(claim.node, row);
+      const bool spared = rooms_.in_order(claim.node, row);
+      rooms_.remove(claim.node, row);
+      if (spared) court_.report(4, ask, victim.text + " is not needed");
+    }
+  }
+
+  bool may_scale_up(const HeardReplicaAsk& ask, std::string_view plane) const {
+    const FleetShare* const share = fleet_.share(*ask.schedule, plane);
+    return ask.replicas->out_for.empty() &&
+           (share == nullptr || !fleet_.has_moving_surplus(*share));
+  }
+
+  /// Law 1: what is free serves an ask before anybody leaves for it.
+  void judge_free_room(const HeardReplicaAsk& ask) {
+    const bool takes = std::ranges::any_of(ask.claims, evicts);
+    if (!takes && ask.replicas->without == 0) return;
+    for (const ReplicaPlane& plane : ask.schedule->planes) {
+      if (!may_scale_up(ask, plane.name)) continue;
+      for (const NodeIndex node : fleet_.open_nodes(plane.name)) {
+        if (court_.held.contains(node) || !court_.now.holds(node, ask.row)) continue;
+        // What claims free beyond their need came too late for who comes at once.
+        if (!court_.unclaimed.holds(node, ask.row) || !court_.after.holds(node, ask.row)) continue;
+        court_.report(takes ? 1 : 10, ask,
+                      fmt::format("there is free room on node {}", court_.node_name(node)));
+        return;
+      }
+    }
+  }
+
+  /// Free room, and room that is claimed anew, goes to who is more important first.
+  void judge_order(const HeardReplicaAsk& ask) {
+    const bool takes = std::ranges::any_of(ask.claims, evicts);
+    if ((!takes && ask.replicas->without == 0) || !ask.replicas->out_for.empty()) return;
+    for (const HeardReplicaAsk& other : court_.asks) {
+      if (other.priority >= ask.priority) continue;
+      for (const PlanScaleUp& item : other.replicas->scale_ups) judge_given(ask, other, item);
+      if (ask.replicas->without == 0) continue;
+      for (const HeardReplicaClaim& claim : other.claims) judge_claimed(ask, other, claim);
+    }
+  }
+
+  bool listed(const HeardReplicaAsk& ask, std::string_view plane) const {
+    const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
+    return std::ranges::find(planes, plane, &ReplicaPlane::name) != planes.end();
+  }
+
+  void judge_given(const HeardReplicaAsk& ask, const HeardReplicaAsk& other,
+                   const PlanScaleUp& item) {
+    if (!listed(ask, item.plane) || !may_scale_up(ask, item.plane)) return;
+    for (const PlanExpectedNode& expected : item.expected) {
+      const std::optional<NodeIndex> node = court_.cluster().find_node(expected.node);
+      if (!node || !fleet_.is_open(*node) || fleet_.plane_of(*node) != item.plane) continue;
+      const bool fits = fits_without(court_.now, *node, ask, other, expected.replicas) &&
+                        fits_without(court_.after, *node, ask, other, expected.replicas);
+      if (!fits) continue;
+      court_.report(1, ask,
+                    fmt::format("free room on node {} goes to {}, which is less important",
+                                expected.node, other.text));
+      return;
+    }
+  }
+
+  static bool fits_without(FleetRoom& room, NodeIndex node, const HeardReplicaAsk& ask,
+                           const HeardReplicaAsk& other, std::int64_t replicas) {
+    for (std::int64_t count = 0; count < replicas; ++count) room.remove(node, other.row.amounts);
+    const bool fits = room.holds(node, ask.row);
+    for (std::int64_t count = 0; count < replicas; ++count) room.add(node, other.row.amounts);
+    return fits;
+  }
+
+  /// Whether it could have made everybody leave who leaves there for others: a pod that may not be
+  /// force-deleted for it is at least waited for, and it does not repeat what was in vain.
+  bool may_wait_there(const HeardReplicaAsk& ask, NodeIndex node) const {
+    const auto no_help = [&](const HeardReplicaVictim& victim) {
+      const bool taken = victim.entry->action == ReplicaAction::scale_down;
+      if (taken && court_.missed(ask, victim.pod)) return true;
+      return fleet_.credit_ended(victim.pod) && !fleet_.may_force_delete(victim.pod, ask.priority);
+    };
+    return std::ranges::none_of(court_.asks, [&](const HeardReplicaAsk& other) {
+      return std::ranges::any_of(other.claims, [&](const HeardReplicaClaim& claim) {
+        return claim.node == node && std::ranges::any_of(claim.victims, no_help);
+      });
+    });
+  }
+
+  void judge_claimed(const HeardReplicaAsk& ask, const HeardReplicaAsk& other,
+                     const HeardReplicaClaim& claim) {
+    if (claim.entry->kept || !listed(ask, claim.entry->plane)) return;
+    if (!fits_without(court_.after, claim.node, ask, other, 1)) return;
+    if (!may_wait_there(ask, claim.node)) return;
+    court_.report(10, ask,
+                  fmt::format("it has no room, and {}, which is less important, claims "
+                              "node {}",
+                              other.text, claim.entry->node));
+  }
+
+  /// Law 10: no node holds it even when everybody is gone who may leave for it.
+  void judge_proof(const HeardReplicaAsk& ask) {
+    for (const ReplicaPlane& plane : ask.schedule->planes) {
+      for (const NodeIndex node : fleet_.open_nodes(plane.name)) {
+        FleetRoom& room = court_.now;
+        std::vector<PodIndex> away;
+        for (const PodIndex pod : court_.cluster().order().pods(node)) {
+          if (may_go(ask, pod)) away.push_back(pod);
+        }
+        for (const PodIndex pod : away) room.remove(node, court_.requests(pod));
+        const bool fits = room.holds(node, ask.row);
+        for (const PodIndex pod : away) room.add(node, court_.requests(pod));
+        if (!fits) continue;
+        court_.report(
+            10, ask,
+            fmt::format("it is not infeasible: node {} could hold it", court_.node_name(node)));
+        return;
+      }
+    }
+  }
+
+  bool may_go(const HeardReplicaAsk& ask, PodIndex pod) const {
+    const std::optional<ReplicaClass> found = fleet_.class_of(pod);
+    const std::vector<ReplicaClass>& used = fleet_.settings().class_order;
+    if (!found || std::ranges::find(used, *found) == used.end()) return false;
+    const bool forceable = fleet_.may_force_delete(pod, ask.priority);
+    if (fleet_.leaving(pod)) return forceable || !fleet_.credit_ended(pod);
+    if (*found == ReplicaClass::surplus) return !fleet_.surplus_timed_out(pod);
+    return fleet_.priority(pod) < ask.priority && !fleet_.is_protected(pod) &&
+           !fleet_.leaves_whole_group(pod);
+  }
+
+  ReplicaHearing& court_;
+  const FleetReading& fleet_;
+  ClaimRooms rooms_;
+};
+
+}  // namespace
+
+void judge_replica_rooms(ReplicaHearing& court) { ReplicaRoomJudge(court).judge(); }
+
+}  // namespace makeway

@@ -1,0 +1,277 @@
+// The judge of SPEC section 4: reads the plan, builds the two worlds, and judges who may leave.
+#include "judge/check_plan_replicas.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace makeway {
+namespace {
+
+// ---- Reading the plan ---------------------------------------------------------------------------
+
+void hear_victims(ReplicaHearing& court, const HeardReplicaAsk& ask, HeardReplicaClaim& claim) {
+  const Cluster& cluster = court.cluster();
+  for (const PlanReplicaVictim& entry : claim.entry->victims) {
+    HeardReplicaVictim victim{
+        .entry = &entry, .text = fmt::format("victim {}/{}", entry.namespace_name, entry.name)};
+    const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
+    if (!pod || cluster.pods().node[*pod] != claim.node) {
+      court.report(3, ask, fmt::format("{} is no pod on node {}", victim.text, claim.entry->node));
+      continue;
+    }
+    if (!court.claimed.insert(*pod).second) {
+      court.report(8, ask, victim.text + " is the victim of two claims");
+      continue;
+    }
+    victim.pod = *pod;
+    claim.victims.push_back(std::move(victim));
+  }
+}
+
+void hear_claims(ReplicaHearing& court, HeardReplicaAsk& ask) {
+  for (const PlanReplicaClaim& entry : ask.replicas->claims) {
+    const std::optional<NodeIndex> node = court.cluster().find_node(entry.node);
+    const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
+    const bool listed = std::ranges::find(planes, entry.plane, &ReplicaPlane::name) != planes.end();
+    if (!node || !court.fleet.is_open(*node) || court.fleet.plane_of(*node) != entry.plane ||
+        !listed) {
+      court.report(3, ask,
+                   fmt::format("node {} is no open node of plane {}, or that is no plane of it",
+                               entry.node, entry.plane));
+      continue;
+    }
+    HeardReplicaClaim claim{.entry = &entry, .node = *node};
+    hear_victims(court, ask, claim);
+    ask.claims.push_back(std::move(claim));
+  }
+}
+
+void hear_asks(ReplicaHearing& court) {
+  const auto& schedules = court.cluster().own<ReplicaSchedule>();
+  std::set<const ReplicaSchedule*> asked;
+  for (const PlanAsk& entry : court.hearing.plan.asks) {
+    if (!entry.replicas) continue;
+    HeardReplicaAsk ask{.entry = &entry, .replicas = &*entry.replicas, .text = ask_text(entry)};
+    const auto found = schedules.find({entry.namespace_name, entry.name});
+    if (found == schedules.end() || !court.hearing.configuration.replica.enabled) {
+      court.report(3, ask, "there is no such schedule");
+      continue;
+    }
+    ask.schedule = &found->second;
+    if (!asked.insert(ask.schedule).second) court.report(8, ask, "it asks twice");
+    ask.priority = court.fleet.priority(*ask.schedule);
+    ask.row = court.fleet.row(*ask.schedule);
+    ask.missed = &court.next_status(*ask.schedule).missed;
+    hear_claims(court, ask);
+    court.asks.push_back(std::move(ask));
+  }
+}
+
+/// With a name only that unit asks; the claims of others stand.
+void find_held(ReplicaHearing& court) {
+  for (const auto& [name, schedule] : court.cluster().own<ReplicaSchedule>()) {
+    const bool heard =
+        std::ranges::find(court.asks, &schedule, &HeardReplicaAsk::schedule) != court.asks.end();
+    if (heard || schedule.unmet == 0) continue;
+    for (const ReplicaClaim& claim : schedule.status.claims) {
+      if (const auto node = court.cluster().find_node(claim.node)) court.held.insert(*node);
+    }
+  }
+}
+
+// ---- The two worlds -----------------------------------------------------------------------------
+
+/// Priority, creation, name: the order in which asks are decided.
+bool decided_before(const FleetReading& fleet, const ReplicaSchedule& a, const ReplicaSchedule& b) {
+  const auto key = [&](const ReplicaSchedule& schedule) {
+    return std::tuple(-std::int64_t{fleet.priority(schedule)}, !schedule.created,
+                      schedule.created.value_or(Time{}), std::string_view(schedule.namespace_name),
+                      std::string_view(schedule.name));
+  };
+  return key(a) < key(b);
+}
+
+std::optional<NodeIndex> tightest(const ReplicaHearing& court, std::string_view plane,
+                                  const ReplicaRow& row) {
+  std::optional<ResourceIndex> counted;
+  for (std::uint32_t column = 0; column < court.cluster().resources().size(); ++column) {
+    const bool is_it =
+        court.cluster().resources().name({column}) == court.fleet.settings().resource;
+    if (is_it) counted = ResourceIndex{column};
+  }
+  const auto left = [&](NodeIndex node) { return counted ? court.after.left(node, *counted) : 0; };
+  std::optional<NodeIndex> best;
+  for (const NodeIndex node : court.fleet.open_nodes(plane)) {
+    if (!court.now.holds(node, row) || !court.after.holds(node, row)) continue;
+    if (!best || left(node) < left(*best)) best = node;
+  }
+  return best;
+}
+
+/// Replicas that are committed and not bound yet take their room before any ask.
+void place_expected(ReplicaHearing& court) {
+  std::vector<const FleetShare*> shares;
+  for (const auto& [name, share] : court.fleet.shares()) {
+    if (share.commit > std::ssize(share.running)) shares.push_back(&share);
+  }
+  std::ranges::sort(shares, [&](const FleetShare* a, const FleetShare* b) {
+    if (a->plane != b->plane) return a->plane < b->plane;
+    return decided_before(court.fleet, *a->schedule, *b->schedule);
+  });
+  for (const FleetShare* const share : shares) {
+    const ReplicaRow row = court.fleet.row(*share->schedule);
+    for (std::int64_t open = share->commit - std::ssize(share->running); open > 0; --open) {
+      const std::optional<NodeIndex> node = tightest(court, share->plane, row);
+      if (!node) break;
+      court.now.add(*node, row.amounts);
+      court.after.add(*node, row.amounts);
+    }
+  }
+}
+
+void place_others(ReplicaHearing& court) {
+  const Cluster& cluster = court.cluster();
+  const auto leaves = [&](PodIndex pod) {
+    if (!cluster.pods().node[pod].exists() || !court.gone.insert(pod).second) return;
+    court.after.remove(cluster.pods().node[pod], court.requests(pod));
+  };
+  for (const HeardAsk& ask : court.hearing.asks) {
+    for (const HeardVictim& victim : ask.victims) leaves(victim.pod);
+    for (const PodIndex row : ask.rows_leaving) leaves(row);
+    for (const PodPlacement& awaited : ask.entry->waits_for) {
+      const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name);
+      if (pod) leaves(*pod);
+    }
+    for (const HeardAsk::RowPlace& place : ask.rows_coming) {
+      court.after.add(place.node, court.requests(place.row));
+      if (ask.entry->outcome == Outcome::fits) {
+        court.now.add(place.node, court.requests(place.row));
+      }
+    }
+    if (ask.session) continue;
+    for (const PodPlacement& placement : ask.entry->placements) {
+      const auto pod = cluster.find_pod(placement.namespace_name, placement.name);
+      const auto node = cluster.find_node(placement.node);
+      if (!pod || !node) continue;
+      court.after.add(*node, court.requests(*pod));
+      if (ask.entry->outcome == Outcome::fits) court.now.add(*node, court.requests(*pod));
+    }
+  }
+}
+
+void place_scale_ups(ReplicaHearing& court, const HeardReplicaAsk& ask) {
+  for (const PlanScaleUp& item : ask.replicas->scale_ups) {
+    court.scaled_up.insert(court.fleet.share(*ask.schedule, item.plane));
+    for (const PlanExpectedNode& expected : item.expected) {
+      const std::optional<NodeIndex> node = court.cluster().find_node(expected.node);
+      const bool there =
+          node && court.fleet.is_open(*node) && court.fleet.plane_of(*node) == item.plane;
+      if (!there) {
+        court.report(3, ask,
+                     fmt::format("node {} is no open node of plane {}", expected.node, item.plane));
+        continue;
+      }
+      for (std::int64_t count = 0; count < expected.replicas; ++count) {
+        if (!court.now.holds(*node, ask.row)) {
+          court.report(
+              3, ask,
+              fmt::format("node {} has no room for {} replicas", expected.node, expected.replicas));
+          break;
+        }
+        court.now.add(*node, ask.row.amounts);
+        court.after.add(*node, ask.row.amounts);
+      }
+    }
+  }
+}
+
+void place_claims(ReplicaHearing& court, const HeardReplicaAsk& ask) {
+  for (const HeardReplicaClaim& claim : ask.claims) {
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      court.after.remove(claim.node, court.freed(victim.pod));
+      const FleetShare* const share = court.fleet.share_of(victim.pod);
+      if (victim.entry->action == ReplicaAction::scale_down) ++court.steps[share];
+      if (!court.fleet.leaving(victim.pod)) ++court.losing[share];
+    }
+    court.after.add(claim.node, ask.row.amounts);
+  }
+}
+
+}  // namespace
+
+const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule) const {
+  for (const PlanReplicaStatus& next : hearing.plan.replica_status) {
+    if (next.namespace_name == schedule.namespace_name && next.name == schedule.name) {
+      return next.status;
+    }
+  }
+  return schedule.status;
+}
+
+bool ReplicaHearing::missed(const HeardReplicaAsk& ask, PodIndex pod) const {
+  const FleetShare* const share = fleet.share_of(pod);
+  if (ask.missed->empty() || share == nullptr) return false;
+  const std::string_view node = node_name(cluster().pods().node[pod]);
+  return std::ranges::any_of(*ask.missed, [&](const MissedVictim& missed) {
+    return missed.node == node && missed.plane == share->plane &&
+           missed.committed < share->commit &&
+           missed.namespace_name == share->schedule->namespace_name &&
+           missed.deployment == share->schedule->deployment;
+  });
+}
+
+void ClaimRooms::settle(const HeardReplicaAsk& ask, bool kept) {
+  for (const HeardReplicaClaim& claim : ask.claims) {
+    if (claim.entry->kept != kept) continue;
+    for (const HeardReplicaVictim& victim : claim.victims) {
+      then_.remove(claim.node, court_.freed(victim.pod));
+    }
+    then_.add(claim.node, ask.row.amounts);
+  }
+}
+
+void ClaimRooms::start(const HeardReplicaAsk& ask) {
+  if (priority_ != ask.priority) {
+    for (const HeardReplicaAsk& each : court_.asks) {
+      if (each.priority == ask.priority) settle(each, true);
+    }
+  }
+  priority_ = ask.priority;
+  settle(ask, false);
+}
+
+void judge_replicas(Hearing& hearing) {
+  const bool asked = std::ranges::any_of(
+      hearing.plan.asks, [](const PlanAsk& ask) { return ask.replicas.has_value(); });
+  if (!asked) return;
+  ReplicaHearing court{.hearing = hearing,
+                       .fleet = FleetReading(hearing),
+                       .now = FleetRoom(hearing.cluster),
+                       .after = FleetRoom(hearing.cluster),
+                       .unclaimed = FleetRoom(hearing.cluster)};
+  hear_asks(court);
+  find_held(court);
+  place_others(court);
+  place_expected(court);
+  for (const HeardReplicaAsk& ask : court.asks) place_scale_ups(court, ask);
+  court.unclaimed = court.after;
+  for (const HeardReplicaAsk& ask : court.asks) place_claims(court, ask);
+  const auto decided_later = [&](const HeardReplicaAsk& a, const HeardReplicaAsk& b) {
+    return decided_before(court.fleet, *b.schedule, *a.schedule);
+  };
+  const auto late = std::ranges::adjacent_find(court.asks, decided_later);
+  if (late != court.asks.end()) {
+    court.report(
+        9, *late,
+        fmt::format("it comes before {}, which is more important or older", std::next(late)->text));
+  }
+  judge_replica_victims(court);
+  judge_replica_rooms(court);
+  judge_replica_choices(court);
+  judge_replica_document(court);
+}
+
+}  // namespace makeway

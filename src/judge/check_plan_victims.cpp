@@ -1,0 +1,328 @@
+// Who may be made to leave, and who with them: laws 2, 5 and 8, and that nobody is evicted twice
+// (law 6).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "judge/check_plan_hearing.hpp"
+#include "judge/check_plan_queue_room.hpp"
+#include "model/names.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+
+// ---- Rules --------------------------------------------------------------------------------------
+
+std::int32_t EvictionRules::priority(PodIndex pod) const {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  return configuration_.workload.honour_preemption_priority ? unit.preemption_priority
+                                                            : unit.scheduling_priority;
+}
+
+bool EvictionRules::of_schedule(PodIndex pod) const {
+  const auto& schedules = cluster_.own<ReplicaSchedule>();
+  if (schedules.empty() || !configuration_.replica.enabled) return false;
+  const std::string_view space = cluster_.text(cluster_.pods().namespace_name[pod]);
+  for (const LabelPair& label : cluster_.labels(cluster_.pods().labels[pod])) {
+    if (cluster_.text(label.key) != names::deployment) continue;
+    const std::string_view deployment = cluster_.text(label.value);
+    const auto named = schedules.find({std::string(space), std::string(deployment)});
+    if (named != schedules.end() && named->second.deployment == deployment) return true;
+    return std::ranges::any_of(schedules, [&](const auto& item) {
+      return item.second.namespace_name == space && item.second.deployment == deployment;
+    });
+  }
+  return false;
+}
+
+std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
+  const std::string_view reason = protection_from_scale_down(pod, opt_out);
+  if (!reason.empty() || !of_schedule(pod)) return reason;
+  return "it belongs to a ReplicaSchedule, which is only scaled down";
+}
+
+std::string_view EvictionRules::protection_from_scale_down(PodIndex pod, OptOut opt_out) const {
+  const ProtectionSettings& settings = configuration_.protection;
+  const PodColumns& pods = cluster_.pods();
+  const PodFlags flags = pods.flags[pod];
+  const Unit& unit = cluster_.units()[pods.unit[pod]];
+  if (flags.kernel) return "it is a kernel of a session";
+  if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
+  if (settings.protect_opted_out && opt_out == OptOut::protects) {
+    if (flags.opted_out) return "it opted out of preemption";
+    const bool in_group = unit.kind == UnitKind::group;
+    if (in_group && cluster_.groups()[unit.group].object &&
+        cluster_.groups()[unit.group].object->opted_out) {
+      return "its group opted out of preemption";
+    }
+  }
+  const std::string_view space = cluster_.text(pods.namespace_name[pod]);
+  if (std::ranges::find(settings.namespaces, space) != settings.namespaces.end()) {
+    return "its namespace is protected";
+  }
+  // A pod whose start is unknown counts as just started.
+  const Duration runtime = pods.started[pod] == no_time ? Duration{} : now_ - pods.started[pod];
+  if (settings.minimum_runtime > Duration{} && runtime < settings.minimum_runtime) {
+    return "it is younger than protection.minimumRuntime";
+  }
+  const std::string_view named = cluster_.text(pods.priority_class[pod]);
+  const bool critical = named == names::node_critical || named == names::cluster_critical;
+  if (settings.protect_system_critical && critical) return "it is critical to the system";
+  const bool leaves_alone = unit.kind == UnitKind::pod || unit.mode == DisruptionMode::single;
+  if (configuration_.workload.protect_marked_members && flags.is_protected && leaves_alone) {
+    return "it is a protected member";
+  }
+  return {};
+}
+
+bool EvictionRules::overdue(PodIndex pod) const {
+  const Time end = cluster_.pods().deletion[pod] + configuration_.engine.leave_timeout;
+  return end <= now_;
+}
+
+std::vector<PodIndex> EvictionRules::leaves_with(PodIndex pod) const {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {pod};
+  const bool again = configuration_.workload.leaving_room == LeavingRoom::victims;
+  std::vector<PodIndex> together;
+  for (const PodIndex member : cluster_.groups()[unit.group].members) {
+    const bool goes = cluster_.pods().node[member].exists() && (!leaving(member) || again);
+    if (goes || member == pod) together.push_back(member);
+  }
+  return together;
+}
+
+bool EvictionRules::may_leave(PodIndex pod, std::int32_t ask_priority) const {
+  const bool again = configuration_.workload.leaving_room == LeavingRoom::victims;
+  if (priority(pod) >= ask_priority || (leaving(pod) && !again)) return false;
+  return std::ranges::all_of(leaves_with(pod), [this](PodIndex each) {
+    return protection(each).empty() && !governed_strictly(each);
+  });
+}
+
+bool EvictionRules::governed(PodIndex pod, const DisruptionBudget& budget) const {
+  const PodColumns& pods = cluster_.pods();
+  if (cluster_.text(pods.namespace_name[pod]) != budget.namespace_name) return false;
+  const std::string_view name = pods.name[pod.value];
+  if (std::ranges::find(budget.disrupted_pods, name) != budget.disrupted_pods.end()) return false;
+  return governs(budget, budget.namespace_name, cluster_.label_objects(pods.labels[pod]));
+}
+
+bool EvictionRules::governed_strictly(PodIndex pod) const {
+  if (configuration_.budgets.mode != BudgetMode::strict) return false;
+  const std::vector<const DisruptionBudget*> budgets = cluster_.budgets();
+  return std::ranges::any_of(
+      budgets, [&](const DisruptionBudget* budget) { return governed(pod, *budget); });
+}
+
+// ---- Laws ---------------------------------------------------------------------------------------
+
+namespace {
+
+class VictimJudge {
+ public:
+  explicit VictimJudge(Hearing& hearing)
+      : hearing_(hearing),
+        cluster_(hearing.cluster),
+        rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
+        queue_room_(hearing),
+        budgets_(hearing.cluster.budgets()) {}
+
+  void judge() {
+    for (const HeardAsk& ask : hearing_.asks) find_placed(ask);
+    for (const HeardAsk& ask : hearing_.asks) {
+      if (!asked_.insert(ask.text).second) report(8, ask, "it asks twice");
+      if (ask.session) continue;
+      judge_ask(ask);
+      for (const HeardVictim& victim : ask.victims) {
+        judge_priority(ask, victim);
+        judge_use(ask, victim);
+        judge_budgets(ask, victim);
+      }
+      judge_whole(ask);
+      judge_below_minimum(ask);
+    }
+  }
+
+ private:
+  void report(int law, const HeardAsk& ask, std::string text) {
+    hearing_.breaches.add(law, ask.text, std::move(text));
+  }
+
+  void find_placed(const HeardAsk& ask) {
+    for (const PodPlacement& placement : ask.entry->placements) {
+      const auto pod = cluster_.find_pod(placement.namespace_name, placement.name);
+      if (pod) placed_.insert(*pod);
+    }
+  }
+
+  void judge_ask(const HeardAsk& ask);
+  void judge_pinned(const HeardAsk& ask);
+  void judge_priority(const HeardAsk& ask, const HeardVictim& victim);
+  void judge_use(const HeardAsk& ask, const HeardVictim& victim);
+  void judge_whole(const HeardAsk& ask);
+  void judge_below_minimum(const HeardAsk& ask);
+  void judge_budgets(const HeardAsk& ask, const HeardVictim& victim);
+
+  Hearing& hearing_;
+  const Cluster& cluster_;
+  EvictionRules rules_;
+  HeardQueueRoom queue_room_;
+  std::vector<const DisruptionBudget*> budgets_;
+  std::map<const DisruptionBudget*, std::int64_t> spent_;
+  std::set<std::string> asked_;
+  std::set<PodIndex> placed_;
+  std::map<PodIndex, const HeardAsk*> taken_;
+};
+
+void VictimJudge::judge_ask(const HeardAsk& ask) {
+  if (ask.entry->priority != ask.priority) {
+    report(2, ask, fmt::format("its priority is {}, not {}", ask.priority, ask.entry->priority));
+  }
+  if (ask.victims.empty() || ask.entry->kind == AskKind::queue) return;
+  const Unit& unit = cluster_.units()[ask.unit];
+  const bool pinned = !ask.pinned_to.empty();
+  const RequiredNodeSettings& required_node = hearing_.configuration.required_node;
+  if (unit.never_preempts && (!pinned || required_node.honour_preemption_policy)) {
+    report(2, ask, "its preemption policy is Never, and it has victims");
+  }
+  if (pinned) judge_pinned(ask);
+  Time created = no_time;
+  if (ask.entry->kind == AskKind::pod) {
+    created = cluster_.pods().created[ask.pods.front()];
+  } else if (cluster_.groups()[unit.group].object) {
+    created = cluster_.groups()[unit.group].object->created.value_or(no_time);
+  }
+  const Duration delay = hearing_.configuration.engine.preemption_delay;
+  if (delay.ms > 0 && created != no_time && hearing_.plan.now < created + delay) {
+    report(2, ask, fmt::format("it may not preempt before {}", to_text(created + delay)));
+  }
+}
+
+/// SPEC section 5: not before the start delay, and not too many.
+void VictimJudge::judge_pinned(const HeardAsk& ask) {
+  const RequiredNodeSettings& settings = hearing_.configuration.required_node;
+  const Time since = reserved_since(cluster_, ask.pods.front(), hearing_.plan.now);
+  if (hearing_.plan.now < since + settings.preemption_start_delay) {
+    report(2, ask,
+           fmt::format("its reservation may not preempt before {}",
+                       to_text(since + settings.preemption_start_delay)));
+  }
+  if (std::ssize(ask.victims) > settings.max_victims) {
+    report(2, ask,
+           fmt::format("it has {} victims, and required_node.maxVictims is {}", ask.victims.size(),
+                       settings.max_victims));
+  }
+}
+
+void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim) {
+  const std::int32_t priority = rules_.priority(victim.pod);
+  if (victim.entry->priority != priority) {
+    report(2, ask,
+           fmt::format("the priority of {} is {}, not {}", victim.text, priority,
+                       victim.entry->priority));
+  }
+  // Between queues, priorities only say who of the losing queue leaves first (SPEC 3).
+  const bool of_queue = ask.entry->kind == AskKind::queue;
+  const bool pinned = !ask.pinned_to.empty();
+  const bool equal = pinned && hearing_.configuration.required_node.allow_equal_priority;
+  if (!of_queue && (priority > ask.priority || (priority == ask.priority && !equal))) {
+    report(2, ask,
+           fmt::format("{} has priority {}, not below {}", victim.text, priority, ask.priority));
+  }
+  const std::string_view protection =
+      pinned ? rules_.protection_from_pinned(victim.pod) : rules_.protection(victim.pod);
+  if (!protection.empty()) {
+    report(2, ask, fmt::format("{} may not be evicted: {}", victim.text, protection));
+  }
+  if (queue_room_.may_take(ask, victim.pod)) return;
+  const bool within = hearing_.configuration.queue.preempt_within_queue;
+  report(2, ask,
+         within ? fmt::format("{} is not of its queue {}", victim.text, queue_room_.name(ask))
+                : fmt::format("{} leaves, and queue.preemptWithinQueue is off", victim.text));
+}
+
+void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
+  const auto [at, is_new] = taken_.try_emplace(victim.pod, &ask);
+  if (!is_new) report(8, ask, fmt::format("{} also leaves for {}", victim.text, at->second->text));
+  if (placed_.contains(victim.pod)) {
+    report(8, ask, victim.text + " is placed by the same plan");
+  }
+  if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
+    report(8, ask, victim.text + " is one of its own members");
+  }
+  const LeavingRoom room = ask.pinned_to.empty()
+                               ? hearing_.configuration.workload.leaving_room
+                               : hearing_.configuration.required_node.leaving_room;
+  const bool again = room == LeavingRoom::victims && ask.entry->kind != AskKind::queue;
+  if (rules_.leaving(victim.pod) && !again) {
+    report(6, ask, victim.text + " is leaving already");
+  }
+}
+
+void VictimJudge::judge_whole(const HeardAsk& ask) {
+  std::set<PodIndex> victims;
+  for (const HeardVictim& victim : ask.victims) victims.insert(victim.pod);
+  std::set<UnitIndex> judged;
+  for (const HeardVictim& victim : ask.victims) {
+    if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
+    for (const PodIndex member : rules_.leaves_with(victim.pod)) {
+      if (victims.contains(member)) continue;
+      report(5, ask,
+             fmt::format("{} leaves and {} of the same group stays", victim.text,
+                         cluster_.pod_key(member)));
+    }
+  }
+}
+
+/// With `belowMinimum: evict`, a gang that these victims bring under its minimum goes whole, unless
+/// somebody of it may not leave.
+void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
+  // A rule of section 2.
+  if (hearing_.configuration.workload.below_minimum != BelowMinimum::evict) return;
+  if (ask.entry->kind == AskKind::queue) return;
+  std::set<UnitIndex> judged;
+  for (const HeardVictim& victim : ask.victims) {
+    const UnitIndex index = cluster_.pods().unit[victim.pod];
+    const Unit& unit = cluster_.units()[index];
+    if (!unit.gang || !judged.insert(index).second) continue;
+    std::int64_t before = 0;
+    std::vector<PodIndex> left;
+    for (const PodIndex member : cluster_.groups()[unit.group].members) {
+      if (!cluster_.pods().node[member].exists() || rules_.leaving(member)) continue;
+      const auto taken = taken_.find(member);
+      if (taken == taken_.end()) left.push_back(member);
+      if (taken == taken_.end() || taken->second == &ask) ++before;
+    }
+    if (before < unit.minimum || std::ssize(left) >= unit.minimum || left.empty()) continue;
+    const bool may_go = std::ranges::all_of(
+        left, [&](PodIndex member) { return rules_.may_leave(member, ask.priority); });
+    if (unit.mode == DisruptionMode::all || !may_go) continue;
+    const PodIndex first = *std::ranges::min_element(
+        left, {}, [this](PodIndex member) { return cluster_.pods().name[member.value]; });
+    report(5, ask,
+           fmt::format("{} brings its group under its minimum of {}, and {} stays", victim.text,
+                       unit.minimum, cluster_.pod_key(first)));
+  }
+}
+
+void VictimJudge::judge_budgets(const HeardAsk& ask, const HeardVictim& victim) {
+  if (hearing_.configuration.budgets.mode != BudgetMode::strict) return;
+  for (const DisruptionBudget* const budget : budgets_) {
+    if (!rules_.governed(victim.pod, *budget)) continue;
+    const std::int64_t allowed = budget->disruptions_allowed.value_or(0);
+    if (++spent_[budget] <= allowed) continue;
+    report(2, ask,
+           fmt::format("{} is one more than the {} that budget {}/{} allows", victim.text, allowed,
+                       budget->namespace_name, budget->name));
+  }
+}
+
+}  // namespace
+
+void judge_victims(Hearing& hearing) { VictimJudge(hearing).judge(); }
+
+}  // namespace makeway

@@ -1,0 +1,364 @@
+#include "judge/check_plan_walk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/checked_math.hpp"
+
+namespace makeway {
+namespace {
+
+std::string refusal_text(const NaiveRefusal& refusal) {
+  if (refusal.detail.empty()) return std::string(choice_name(refusal.reason));
+  return fmt::format("{} {}", choice_name(refusal.reason), refusal.detail);
+}
+
+}  // namespace
+
+bool has_place(const PlanAsk& entry) {
+  const bool delayed = entry.outcome == Outcome::waits && entry.waits_until.has_value();
+  return !delayed && entry.outcome != Outcome::infeasible && entry.outcome != Outcome::not_found;
+}
+
+PlanWalk::PlanWalk(Hearing& hearing)
+    : hearing_(hearing),
+      cluster_(hearing.cluster),
+      configuration_(hearing.configuration),
+      rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
+      queue_room_(hearing),
+      now_(hearing.cluster) {
+  find_credited();
+}
+
+void PlanWalk::find_credited() {
+  if (configuration_.workload.leaving_room != LeavingRoom::credited) return;
+  for (std::uint32_t slot = 0; slot < cluster_.nodes().slots(); ++slot) {
+    const NodeIndex node{slot};
+    if (!cluster_.nodes().flags[node].used || cluster_.nodes().leaving[node] == 0) continue;
+    for (const PodIndex pod : cluster_.order().pods(node)) {
+      if (!rules_.leaving(pod) || rules_.overdue(pod)) continue;
+      gone_.insert(pod);
+      own_after().remove(pod);
+    }
+  }
+}
+
+// ---- What an entry of the plan means ------------------------------------------------------------
+
+std::vector<PlanWalk::Place> PlanWalk::places(const HeardAsk& ask, bool complain) {
+  std::vector<Place> found;
+  std::set<PodIndex> open;
+  for (const PodIndex pod : ask.pods) {
+    if (!cluster_.pods().node[pod].exists()) open.insert(pod);
+  }
+  for (const PodPlacement& placement : ask.entry->placements) {
+    const auto pod = cluster_.find_pod(placement.namespace_name, placement.name);
+    const auto node = cluster_.find_node(placement.node);
+    const bool own = pod && open.erase(*pod) > 0;
+    const bool again = own && (decided_.contains(*pod) || after().where(*pod).exists());
+    const bool there = node && cluster_.nodes().flags[*node].exists;
+    if (own && there && !again) {
+      found.push_back({.pod = *pod, .node = *node});
+    } else if (complain) {
+      report(again ? 8 : 3, ask,
+             fmt::format("it cannot place {}/{} on node {}: {}", placement.namespace_name,
+                         placement.name, placement.node,
+                         again ? "an earlier ask decided about the pod"
+                         : own ? "there is no such node"
+                               : "the pod is not its own, or not pending"));
+    }
+  }
+  return found;
+}
+
+std::vector<PodIndex> PlanWalk::own_victims(const HeardAsk& ask) const {
+  std::vector<PodIndex> own;
+  for (const HeardVictim& victim : ask.victims) {
+    if (!gone_.contains(victim.pod)) own.push_back(victim.pod);
+  }
+  return own;
+}
+
+/// `belowMinimum: evict` made every member leave that was still there.
+bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
+  if (configuration_.workload.below_minimum != BelowMinimum::evict || !unit.gang) return false;
+  return std::ranges::all_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {
+    return !cluster_.pods().node[member].exists() || rules_.leaving(member) ||
+           victims_.contains(member) ||
+           std::ranges::find(ask.victims, member, &HeardVictim::pod) != ask.victims.end();
+  });
+}
+
+std::vector<std::vector<PodIndex>> PlanWalk::victim_units(const HeardAsk& ask) const {
+  std::vector<std::vector<PodIndex>> units;
+  std::map<UnitIndex, bool> whole;
+  std::map<UnitIndex, std::size_t> positions;
+  for (const PodIndex pod : own_victims(ask)) {
+    const UnitIndex index = cluster_.pods().unit[pod];
+    const Unit& unit = cluster_.units()[index];
+    const auto [answer, not_asked] = whole.try_emplace(index, false);
+    if (not_asked && unit.kind == UnitKind::group) {
+      answer->second = unit.mode == DisruptionMode::all || taken_whole(unit, ask);
+    }
+    const auto [at, is_new] = answer->second ? positions.try_emplace(index, units.size())
+                                             : std::pair(positions.end(), true);
+    if (is_new) {
+      units.push_back({pod});
+    } else {
+      units[at->second].push_back(pod);
+    }
+  }
+  return units;
+}
+
+// ---- Feasibility --------------------------------------------------------------------------------
+
+/// Pending pods that hold room on the node against this pod of the ask by their nomination.
+std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
+                                        NodeIndex node) const {
+  std::vector<PodIndex> held;
+  for (const PodIndex pod : cluster_.nodes().nominated[node]) {
+    const UnitIndex index = cluster_.pods().unit[pod];
+    const Unit& unit = cluster_.units()[index];
+    if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
+    // Pinned pods take turns: their reservations do not hold against each other, nor against whom
+    // the node was promised.
+    const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
+    if (reserved && (!ask.pinned_to.empty() || cluster_.pods().nominated[member] == node)) continue;
+    if ((after_ ? *after_ : now_).where(pod).exists()) continue;
+    const bool own = ask.entry->kind == AskKind::pod ? pod == ask.pods.front() : index == ask.unit;
+    if (!own) held.push_back(pod);
+  }
+  return held;
+}
+
+bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
+  const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
+  for (const PodIndex pod : held) fit.place(pod, node);
+  const bool fits = fit.fits(node);
+  for (const PodIndex pod : held) fit.remove(pod);
+  return fits;
+}
+
+bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
+  for (const NodeIndex other : cluster_.nodes_by_name()) {
+    if (other == node || cluster_.nodes().nominated[other].empty()) continue;
+    for (const PodIndex held : holders(ask, pod, other)) {
+      NaiveFit fit(after(), held);
+      if (!fit.fits(other)) continue;
+      fit.place(pod, node);
+      const bool still = fit.fits(other);
+      fit.remove(pod);
+      if (!still) return true;
+    }
+  }
+  return false;
+}
+
+MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
+  const std::vector<PodIndex> held = holders(ask, fit.ask(), node);
+  for (const PodIndex pod : held) fit.place(pod, node);
+  const MaybeRefusal refused = fit.refusal(node);
+  for (const PodIndex pod : held) fit.remove(pod);
+  return refused ? refused : fit.refusal(node);
+}
+
+void PlanWalk::report_refusal(const HeardAsk& ask, const Place& place,
+                              const NaiveRefusal& refused) {
+  report(3, ask,
+         fmt::format("{} does not fit on node {}: {}", cluster_.pod_key(place.pod),
+                     node_name(place.node), refusal_text(refused)));
+}
+
+void PlanWalk::report_queue(const HeardAsk& ask, std::string_view when) {
+  report(3, ask, fmt::format("queue {} has no room for it {}", queue_room_.name(ask), when));
+}
+
+bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
+                          const std::vector<PodIndex>& away) const {
+  if (!queue_room_.concerns(ask)) return true;
+  std::vector<PodIndex> others;
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
+    if (cluster_.nodes().nominated[node].empty()) continue;
+    for (const PodIndex pod : holders(ask, ask.pods.front(), node)) {
+      if (queue_room_.same_queue(ask, pod)) others.push_back(pod);
+    }
+  }
+  return queue_room_.fits_after(ask, pods, away, others);
+}
+
+std::set<PodIndex> PlanWalk::may_leave_queue(const HeardAsk& ask) const {
+  std::set<PodIndex> away;
+  if (!queue_room_.concerns(ask) || cluster_.units()[ask.unit].never_preempts) return away;
+  const NaiveWorld& world = after_ ? *after_ : now_;
+  for (const PodIndex pod : queue_room_.bound_pods(ask)) {
+    // A pinned pod would come back at once: nobody holds it to what its queue may use.
+    if (!world.where(pod).exists() || !pinned_to(cluster_, pod).empty()) continue;
+    if (cluster_.pods().unit[pod] == ask.unit || away.contains(pod) || !may_leave(ask, pod)) {
+      continue;
+    }
+    const std::vector<PodIndex> together = rules_.leaves_with(pod);
+    // Law 8: who leaves whole and has a place in this plan is nobody's victim.
+    const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+    const bool arrived =
+        unit.kind == UnitKind::group && unit.mode == DisruptionMode::all &&
+        std::ranges::any_of(cluster_.groups()[unit.group].members, [&](PodIndex each) {
+          return !cluster_.pods().node[each].exists() && world.where(each).exists();
+        });
+    if (arrived) continue;
+    for (const PodIndex member : together) {
+      if (world.where(member).exists()) away.insert(member);
+    }
+  }
+  return away;
+}
+
+bool PlanWalk::judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) {
+  if (const MaybeRefusal refused = fit.refusal(node)) {
+    report_refusal(ask, {.pod = fit.ask(), .node = node}, *refused);
+    return false;
+  }
+  if (fits_beside_nominated(fit, ask, node)) return true;
+  report(7, ask,
+         fmt::format("{} takes room on node {} that is nominated to others",
+                     cluster_.pod_key(fit.ask()), node_name(node)));
+  return false;
+}
+
+bool PlanWalk::preempted_still_leaving(NodeIndex node, const HeardAsk& ask) const {
+  return std::ranges::any_of(cluster_.order().pods(node), [&](PodIndex pod) {
+    return cluster_.pods().flags[pod].disrupted_by_preemption && rules_.leaving(pod) &&
+           !rules_.overdue(pod) && rules_.priority(pod) < ask.priority;
+  });
+}
+
+bool PlanWalk::full_for_ever(const HeardAsk& ask, PodIndex pod, NodeIndex node) const {
+  const bool known_to_stay = configuration_.workload.honour_preemption_priority &&
+                             cluster_.nodes().leaving[node] == 0 && !victim_nodes_.contains(node);
+  if (!known_to_stay) return false;
+  const NodeOrder& order = cluster_.order();
+  const std::size_t staying = order.count_at_least(node, ask.priority);
+  const std::span<const std::int64_t> used = order.used_by_first(node, staying);
+  const RequestRow room = cluster_.requests(cluster_.nodes().allocatable[node]);
+  for (const ResourceAmount& wanted : cluster_.requests(cluster_.pods().requests[pod])) {
+    const std::int64_t taken =
+        wanted.resource.value < used.size() ? used[wanted.resource.value] : 0;
+    const auto at = std::ranges::find(room, wanted.resource, &ResourceAmount::resource);
+    const std::int64_t amount = at == room.end() ? 0 : at->amount;
+    if (saturated_add(taken, wanted.amount) > amount) return true;
+  }
+  return false;
+}
+
+// ---- Promises, and what an ask leaves behind ----------------------------------------------------
+
+bool PlanWalk::keeps_promises(NaiveFit& fit, NodeIndex node) {
+  if (promises_.empty()) return true;
+  fit.place(fit.ask(), node);
+  bool kept = true;
+  for (const Promise& promise : promises_) {
+    fit.remove(promise.place.pod);
+    kept = kept && !NaiveFit(after(), promise.place.pod).refusal(promise.place.node);
+    fit.place(promise.place.pod, promise.place.node);
+  }
+  fit.remove(fit.ask());
+  return kept;
+}
+
+/// What refuses somebody who stands there already.
+MaybeRefusal PlanWalk::refusal_after(const Place& place) {
+  after().remove(place.pod);
+  const MaybeRefusal refused = NaiveFit(after(), place.pod).refusal(place.node);
+  after().place(place.pod, place.node);
+  return refused;
+}
+
+/// Whether it fits, and everybody before it too, only thanks to those who may never come.
+bool PlanWalk::leans_on_hopeful(const Place& place, bool others_too) {
+  std::vector<Place> away;
+  for (const PodIndex pod : hopeful_) {
+    if (pod == place.pod) continue;
+    away.push_back({.pod = pod, .node = after().where(pod)});
+    after().remove(pod);
+  }
+  const bool leans = refusal_after(place) || (others_too && !promises_hold());
+  for (const Place& each : away) after().place(each.pod, each.node);
+  return leans;
+}
+
+bool PlanWalk::promises_hold() {
+  return std::ranges::none_of(promises_, [this](const Promise& promise) {
+    return refusal_after(promise.place).has_value();
+  });
+}
+
+void PlanWalk::judge_promises() {
+  for (const PodIndex pod : hopeful_) after().remove(pod);
+  for (const Promise& promise : promises_) {
+    const MaybeRefusal refused = refusal_after(promise.place);
+    if (!refused) continue;
+    const bool is_pod = promise.ask->entry->kind == AskKind::pod;
+    report(3, *promise.ask,
+           fmt::format("when all asks are served {} does not fit on node {} any more: {}",
+                       is_pod ? "it" : cluster_.pod_key(promise.place.pod),
+                       node_name(promise.place.node), refusal_text(*refused)));
+  }
+}
+
+/// All of them come before one is asked whether it fits: members may need each other.
+void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
+  for (const Place& place : found) {
+    own_after().place(place.pod, place.node);
+    queue_room_.nominate(place.pod);
+  }
+  for (const Place& place : found) {
+    someone_nominated_ = true;
+    // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that
+    // is no promise.
+    const bool only_held =
+        ask.entry->outcome == Outcome::waits &&
+        configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+    if (refusal_after(place) || leans_on_hopeful(place, only_held)) {
+      hopeful_.push_back(place.pod);
+    } else {
+      promises_.push_back({.ask = &ask, .place = place});
+    }
+  }
+}
+
+/// Its room is kept for it, whether there is enough of it or not.
+void PlanWalk::reserve(const HeardAsk& ask) {
+  const auto node = cluster_.find_node(ask.pinned_to);
+  const PodIndex pod = ask.pods.front();
+  if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
+  own_after().place(pod, *node);
+  queue_room_.nominate(pod);
+  hopeful_.push_back(pod);
+  someone_nominated_ = true;
+}
+
+void PlanWalk::settle(const HeardAsk& ask) {
+  for (const HeardVictim& victim : ask.victims) {
+    if (gone_.insert(victim.pod).second) own_after().remove(victim.pod);
+    queue_room_.leave(victim.pod);
+    victims_.insert(victim.pod);
+    victim_nodes_.insert(cluster_.pods().node[victim.pod]);
+  }
+  const std::vector<Place> found = places(ask, false);
+  if (ask.entry->outcome == Outcome::fits) {
+    for (const Place& place : found) {
+      now_.place(place.pod, place.node);
+      if (after_) after_->place(place.pod, place.node);
+      queue_room_.bind(place.pod);
+    }
+  } else {
+    nominate(ask, found);
+  }
+  if (ask.entry->reservation && found.empty()) reserve(ask);
+  decided_.insert(ask.pods.begin(), ask.pods.end());
+}
+
+}  // namespace makeway

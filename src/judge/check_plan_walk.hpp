@@ -1,0 +1,152 @@
+// PlanWalk: the way through a plan, ask by ask: the worlds for the next ask (see check_plan.hpp),
+// and what the asks before it took, got and were promised. Private to check_plan*.cpp.
+//
+// Whoever judges an ask leaves both worlds as they were; `settle` then lets the ask have its way.
+//
+// A promise is a place of a pod that is still to come, where it fits once everybody of its ask has
+// come. All promises hold in the end (law 3).
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/check_plan_hearing.hpp"
+#include "judge/check_plan_queue_room.hpp"
+#include "judge/naive_fit.hpp"
+
+namespace makeway {
+
+class PlanWalk {
+ public:
+  struct Place {
+    PodIndex pod;
+    NodeIndex node;
+  };
+
+  explicit PlanWalk(Hearing& hearing);
+
+  const Cluster& cluster() const { return cluster_; }
+  const Configuration& configuration() const { return configuration_; }
+  const EvictionRules& rules() const { return rules_; }
+  const HeardQueueRoom& queue_room() const { return queue_room_; }
+  Time time() const { return hearing_.plan.now; }
+  void report(int law, const HeardAsk& ask, std::string text) {
+    hearing_.breaches.add(law, ask.text, std::move(text));
+  }
+  std::string_view node_name(NodeIndex node) const {
+    return cluster_.text(cluster_.nodes().name[node]);
+  }
+
+  // ---- Where everybody is -----------------------------------------------------------------------
+  /// For the next ask: what is bound or will be at once.
+  NaiveWorld& now() { return now_; }
+  /// When everybody who is leaving has left, and everybody who is nominated has come. The same
+  /// object as `now()` while they do not differ.
+  NaiveWorld& after() { return after_ ? *after_ : now_; }
+  /// After: a credited leaving pod, or a victim of an earlier ask.
+  bool is_gone(PodIndex pod) const { return gone_.contains(pod); }
+  bool somebody_gone() const { return !gone_.empty(); }
+  bool is_earlier_victim(PodIndex pod) const { return victims_.contains(pod); }
+  bool is_decided(PodIndex pod) const { return decided_.contains(pod); }
+  bool someone_nominated() const { return someone_nominated_; }
+
+  // ---- What an entry of the plan means ----------------------------------------------------------
+  /// The placements that make sense; the others are breaches.
+  std::vector<Place> places(const HeardAsk& ask, bool complain);
+  /// Its victims that are not gone already.
+  std::vector<PodIndex> own_victims(const HeardAsk& ask) const;
+  /// The same as they would be put back (law 4): one by one, or a group together.
+  std::vector<std::vector<PodIndex>> victim_units(const HeardAsk& ask) const;
+
+  // ---- Feasibility ------------------------------------------------------------------------------
+  /// With the nominated pods there and without them, as kube-scheduler demands.
+  bool fits_beside_nominated(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
+    if (!fit.fits(node)) return false;
+    return cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node);
+  }
+  /// Whether the ask, if it went to the node, would take from somebody who is nominated elsewhere
+  /// what its place depends on (law 7).
+  bool spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node);
+  /// What refuses it first: with the nominated pods there, else without them.
+  MaybeRefusal first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
+  /// Law 3, or 7 when only somebody's nomination is in the way. False: one of them is broken.
+  bool judge_place(NaiveFit& fit, const HeardAsk& ask, NodeIndex node);
+  void report_refusal(const HeardAsk& ask, const Place& place, const NaiveRefusal& refused);
+  /// Law 3: the ask's queue has no room for it.
+  void report_queue(const HeardAsk& ask, std::string_view when);
+  /// May be made to leave for the ask, as section 2 and the queues have it.
+  bool may_leave(const HeardAsk& ask, PodIndex pod) const {
+    return queue_room_.may_take(ask, pod) && rules_.may_leave(pod, ask.priority);
+  }
+  /// Whether its queue has room for these, beside whoever holds room in it by a nomination, when
+  /// those have left too.
+  bool queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods,
+                  const std::vector<PodIndex>& away) const;
+  /// Everybody in the ask's queue, on whatever node, who may be made to leave for it.
+  std::set<PodIndex> may_leave_queue(const HeardAsk& ask) const;
+  /// A preempted pod of lower priority is still leaving the node.
+  bool preempted_still_leaving(NodeIndex node, const HeardAsk& ask) const;
+  /// A node whose pods of at least the ask's priority leave no room for the pod; saves looking at
+  /// each of them.
+  bool full_for_ever(const HeardAsk& ask, PodIndex pod, NodeIndex node) const;
+
+  // ---- Promises ---------------------------------------------------------------------------------
+  /// Whether everybody before it would still fit after, should the ask come to the node.
+  bool keeps_promises(NaiveFit& fit, NodeIndex node);
+  /// Whether everybody before fits after, as that world is. No NaiveFit may live on it.
+  bool promises_hold();
+
+  void settle(const HeardAsk& ask);
+  void settle_session(const HeardAsk& ask);
+  /// Law 3 in the end: what later asks took and got leaves room for everybody still to come.
+  void judge_promises();
+
+ private:
+  struct Promise {
+    const HeardAsk* ask = nullptr;
+    Place place;
+  };
+
+  NaiveWorld& own_after() {
+    if (!after_) after_.emplace(now_);
+    return *after_;
+  }
+
+  void find_credited();
+  void nominate(const HeardAsk& ask, const std::vector<Place>& found);
+  void reserve(const HeardAsk& ask);
+  MaybeRefusal refusal_after(const Place& place);
+  bool leans_on_hopeful(const Place& place, bool others_too);
+  bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
+  std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node) const;
+  bool taken_whole(const Unit& unit, const HeardAsk& ask) const;
+
+  Hearing& hearing_;
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  EvictionRules rules_;
+  HeardQueueRoom queue_room_;
+  NaiveWorld now_;
+  std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
+  std::vector<Promise> promises_;
+  std::vector<PodIndex> hopeful_;  ///< Nominated where they do not fit yet.
+  bool someone_nominated_ = false;
+  std::set<PodIndex> gone_;
+  std::set<PodIndex> victims_;        ///< Of earlier asks.
+  std::set<NodeIndex> victim_nodes_;  ///< Where they are.
+  std::set<PodIndex> decided_;        ///< Pods of earlier asks.
+};
+
+/// The outcome speaks of a place, so there must be one; who waits for a delay has none.
+bool has_place(const PlanAsk& entry);
+
+/// What the plan says about a pinned pod's reservation.
+void judge_reservation(PlanWalk& walk, const HeardAsk& ask);
+
+/// Where the members of a group go: the same laws as for pods, for all of them together.
+void judge_group(PlanWalk& walk, const HeardAsk& ask);
+
+}  // namespace makeway

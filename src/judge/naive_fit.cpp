@@ -1,0 +1,189 @@
+#include "judge/naive_fit.hpp"
+
+#include <algorithm>
+
+#include "base/checked_math.hpp"
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view unschedulable_taint = "node.kubernetes.io/unschedulable";
+
+bool tolerates(const Toleration& toleration, const Taint& taint) {
+  if (toleration.effect && *toleration.effect != taint.effect) return false;
+  if (!toleration.key.empty() && toleration.key != taint.key) return false;
+  return toleration.exists || toleration.value == taint.value;
+}
+
+bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
+  return std::ranges::any_of(
+      tolerations, [&](const Toleration& toleration) { return tolerates(toleration, taint); });
+}
+
+bool every_address(const HostPort& port) { return port.ip.empty() || port.ip == "0.0.0.0"; }
+
+bool conflict(const HostPort& a, const HostPort& b) {
+  if (a.port != b.port || a.protocol != b.protocol || a.port <= 0) return false;
+  return every_address(a) || every_address(b) || a.ip == b.ip;
+}
+
+}  // namespace
+
+NaiveFit::NaiveFit(NaiveWorld& world, PodIndex ask)
+    : world_(world),
+      cluster_(world.cluster()),
+      ask_(ask),
+      shape_(cluster_.shape(cluster_.pods().shape[ask])),
+      requests_(cluster_.requests(cluster_.pods().requests[ask])),
+      node_selector_(read_selector(cluster_, shape_)),
+      node_terms_(read_terms(cluster_, shape_)),
+      topology_(world, ask,
+                {.affinity_matches = [this](NodeIndex node) { return affinity_matches(node); },
+                 .taints_tolerated = [this](NodeIndex node) { return taints_tolerated(node); }}) {}
+
+NaiveFit::NodeRequirement NaiveFit::read(const Cluster& cluster, Requirement requirement) {
+  const std::optional<StringId> key = cluster.strings().find(requirement.key);
+  return {.requirement = std::move(requirement), .key = key};
+}
+
+std::vector<NaiveFit::NodeRequirement> NaiveFit::read_selector(const Cluster& cluster,
+                                                               const PodShape& shape) {
+  std::vector<NodeRequirement> selector;
+  for (const Label& label : shape.node_selector) {
+    selector.push_back(
+        read(cluster, {.key = label.key, .operation = Operator::in, .values = {label.value}}));
+  }
+  return selector;
+}
+
+std::vector<NaiveFit::NodeTerm> NaiveFit::read_terms(const Cluster& cluster,
+                                                     const PodShape& shape) {
+  std::vector<NodeTerm> terms;
+  for (const NodeSelectorTerm& term : shape.node_terms) {
+    terms.push_back({.fields = &term.fields});
+    for (const Requirement& requirement : term.labels) {
+      terms.back().labels.push_back(read(cluster, requirement));
+    }
+  }
+  return terms;
+}
+
+void NaiveFit::remove(PodIndex pod) {
+  topology_.count(pod, world_.where(pod), -1);
+  world_.remove(pod);
+}
+
+void NaiveFit::place(PodIndex pod, NodeIndex node) {
+  world_.place(pod, node);
+  topology_.count(pod, node, 1);
+}
+
+// ---- Filters that look at the node alone --------------------------------------------------------
+
+bool NaiveFit::holds(const NodeRequirement& requirement, NodeIndex node) const {
+  std::optional<std::string_view> value;
+  if (requirement.key) {
+    const std::optional<StringId> id = world_.node_label(node, *requirement.key);
+    if (id) value = cluster_.text(*id);
+  }
+  return matches(requirement.requirement, value);
+}
+
+bool NaiveFit::holds(const NodeTerm& term, NodeIndex node) const {
+  if (term.labels.empty() && term.fields->empty()) return false;
+  const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
+  return std::ranges::all_of(term.labels,
+                             [&](const NodeRequirement& each) { return holds(each, node); }) &&
+         std::ranges::all_of(*term.fields,
+                             [&](const Requirement& each) { return matches(each, name); });
+}
+
+bool NaiveFit::affinity_matches(NodeIndex node) const {
+  const bool selected = std::ranges::all_of(
+      node_selector_, [&](const NodeRequirement& each) { return holds(each, node); });
+  if (!selected) return false;
+  return node_terms_.empty() ||
+         std::ranges::any_of(node_terms_, [&](const NodeTerm& term) { return holds(term, node); });
+}
+
+bool NaiveFit::taints_tolerated(NodeIndex node) const {
+  return std::ranges::all_of(cluster_.taints(cluster_.nodes().taints[node]),
+                             [&](const Taint& taint) {
+                               return taint.effect == TaintEffect::prefer_no_schedule ||
+                                      tolerates(shape_.tolerations, taint);
+                             });
+}
+
+MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
+  if (!shape_.unsupported.empty()) {
+    return NaiveRefusal{RefusalReason::unsupported, shape_.unsupported.front()};
+  }
+  const NodeFlags flags = cluster_.nodes().flags[node];
+  if (!flags.exists) return NaiveRefusal{RefusalReason::unschedulable, "no such node"};
+  if (flags.unschedulable) {
+    const Taint cordon{.key = std::string(unschedulable_taint)};
+    if (!tolerates(shape_.tolerations, cordon)) {
+      return NaiveRefusal{RefusalReason::unschedulable, {}};
+    }
+  }
+  if (!taints_tolerated(node)) return NaiveRefusal{RefusalReason::taint, {}};
+  const std::string& pin = cluster_.notes(cluster_.pods().notes[ask_]).required_node;
+  const bool elsewhere = !pin.empty() && pin != cluster_.text(cluster_.nodes().name[node]);
+  if (elsewhere || !affinity_matches(node)) return NaiveRefusal{RefusalReason::node_affinity, {}};
+  return std::nullopt;
+}
+
+MaybeRefusal NaiveFit::lasting_refusal(NodeIndex node) const {
+  for (const ResourceAmount& wanted : requests_) {
+    if (wanted.amount > allocatable(node, wanted.resource)) {
+      return NaiveRefusal{RefusalReason::resource, cluster_.resources().name(wanted.resource)};
+    }
+  }
+  if (const MaybeRefusal refused = static_refusal(node)) return refused;
+  return topology_.missing_label(node);
+}
+
+// ---- Filters that look at the pods of the node --------------------------------------------------
+
+MaybeRefusal NaiveFit::port_refusal(NodeIndex node) const {
+  if (shape_.ports.empty()) return std::nullopt;
+  for (const PodIndex pod : world_.pods_on(node)) {
+    for (const HostPort& taken : cluster_.shape(cluster_.pods().shape[pod]).ports) {
+      const bool clash = std::ranges::any_of(
+          shape_.ports, [&](const HostPort& wanted) { return conflict(wanted, taken); });
+      if (clash) return NaiveRefusal{RefusalReason::host_port, {}};
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t NaiveFit::allocatable(NodeIndex node, ResourceIndex resource) const {
+  for (const ResourceAmount& amount : cluster_.requests(cluster_.nodes().allocatable[node])) {
+    if (amount.resource == resource) return amount.amount;
+  }
+  return 0;
+}
+
+/// Only what the ask requests counts, so a node that is overfull of something else may take it.
+MaybeRefusal NaiveFit::resource_refusal(NodeIndex node) const {
+  for (const ResourceAmount& wanted : requests_) {
+    if (wanted.amount <= 0) continue;
+    const auto sum = checked_add(world_.used(node, wanted.resource), wanted.amount);
+    if (!sum || *sum > allocatable(node, wanted.resource)) {
+      return NaiveRefusal{RefusalReason::resource, cluster_.resources().name(wanted.resource)};
+    }
+  }
+  return std::nullopt;
+}
+
+MaybeRefusal NaiveFit::refusal(NodeIndex node) const {
+  if (const MaybeRefusal refused = static_refusal(node)) return refused;
+  if (const MaybeRefusal refused = port_refusal(node)) return refused;
+  if (const MaybeRefusal refused = resource_refusal(node)) return refused;
+  return topology_.refusal(node);
+}
+
+bool NaiveFit::fits(NodeIndex node) const { return !resource_refusal(node) && !refusal(node); }
+
+}  // namespace makeway

@@ -1,0 +1,75 @@
+// NaiveFit: does this pod fit on that node, in a what-if world? The judge's own answer.
+//
+// The filters of kube-scheduler in their order: what is not supported, unschedulable, taints, node
+// selector and affinity, host ports, resources, spread, inter-pod affinity both ways. Straight from
+// the objects, one node at a time, no classes of nodes, no running sums, no undo log.
+//
+//   NaiveWorld world(cluster);
+//   NaiveFit fit(world, ask);
+//   fit.remove(victim);
+//   fit.refusal(node);   // std::nullopt: it fits
+//   fit.put_back(victim);
+//
+// While a NaiveFit lives, the world is changed through it only, so that its counts follow.
+// O(1) to make unless the ask or some other pod cares about other pods; then O(pods).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "judge/naive_topology.hpp"
+#include "judge/naive_world.hpp"
+
+namespace makeway {
+
+class NaiveFit {
+ public:
+  NaiveFit(NaiveWorld& world, PodIndex ask);
+
+  PodIndex ask() const { return ask_; }
+  const NaiveWorld& world() const { return world_; }
+  MaybeRefusal refusal(NodeIndex node) const;
+  /// The same without the reason, cheapest filter first.
+  bool fits(NodeIndex node) const;
+  /// A refusal that stays whoever leaves the node.
+  MaybeRefusal lasting_refusal(NodeIndex node) const;
+
+  void remove(PodIndex pod);
+  void place(PodIndex pod, NodeIndex node);
+  /// Back to where it is bound.
+  void put_back(PodIndex pod) { place(pod, world_.cluster().pods().node[pod]); }
+
+ private:
+  /// A requirement on a node's label, its key looked up once; none: no object has that key.
+  struct NodeRequirement {
+    Requirement requirement;
+    std::optional<StringId> key;
+  };
+  struct NodeTerm {
+    std::vector<NodeRequirement> labels;
+    const std::vector<Requirement>* fields = nullptr;
+  };
+
+  static NodeRequirement read(const Cluster& cluster, Requirement requirement);
+  static std::vector<NodeRequirement> read_selector(const Cluster& cluster, const PodShape& shape);
+  static std::vector<NodeTerm> read_terms(const Cluster& cluster, const PodShape& shape);
+  bool holds(const NodeRequirement& requirement, NodeIndex node) const;
+  bool holds(const NodeTerm& term, NodeIndex node) const;
+  bool affinity_matches(NodeIndex node) const;
+  bool taints_tolerated(NodeIndex node) const;
+  MaybeRefusal static_refusal(NodeIndex node) const;
+  MaybeRefusal port_refusal(NodeIndex node) const;
+  MaybeRefusal resource_refusal(NodeIndex node) const;
+  std::int64_t allocatable(NodeIndex node, ResourceIndex resource) const;
+
+  NaiveWorld& world_;
+  const Cluster& cluster_;
+  PodIndex ask_;
+  const PodShape& shape_;
+  RequestRow requests_;
+  std::vector<NodeRequirement> node_selector_;
+  std::vector<NodeTerm> node_terms_;
+  NaiveTopology topology_;  ///< Last: inclusion policies read the node terms.
+};
+
+}  // namespace makeway

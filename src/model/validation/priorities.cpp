@@ -1,0 +1,414 @@
+#include "model/validation/priorities.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "model/group_name.hpp"
+#include "model/group_status.hpp"
+#include "model/names.hpp"
+#include "model/object_text.hpp"
+
+namespace makeway {
+namespace {
+
+/// One claim, and where its author finds it.
+struct Stated {
+  std::string object;
+  std::string fields;  ///< "spec.", "spec.podGroupTemplates[workers]."
+  const PriorityClaim* claim = nullptr;
+  bool is_template = false;
+
+  /// Objects say it in an annotation; a template has none, only the seed's field.
+  std::string preemption_field() const {
+    return is_template ? fields + "preemptionPriorityClassName"
+                       : annotation_field(names::preemption_priority_class);
+  }
+};
+
+std::string group_text(const Cluster& cluster, GroupIndex index) {
+  const Group& group = cluster.groups()[index];
+  return object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
+}
+
+Stated stated_by(const Workload& workload) {
+  return {.object = object_text("Workload", workload.namespace_name, workload.name),
+          .fields = "spec.",
+          .claim = &workload.priority};
+}
+
+Stated stated_by(const Workload& workload, const GroupTemplate& entry) {
+  return {.object = object_text("Workload", workload.namespace_name, workload.name),
+          .fields = fmt::format("spec.podGroupTemplates[{}].", entry.name),
+          .claim = &entry.priority,
+          .is_template = true};
+}
+
+/// Groups with the workloads and templates that they name.
+class GroupClaims {
+ public:
+  explicit GroupClaims(const Cluster& cluster) : cluster_(cluster) {
+    for (const Workload* workload : cluster.workloads()) {
+      workloads_.emplace(workload->namespace_name + "/" + workload->name, workload);
+    }
+  }
+
+  std::string workload_name(GroupIndex index) const {
+    const Group& group = cluster_.groups()[index];
+    return group.object ? group.object->workload
+                        : std::string(workload_of_group_name(cluster_.text(group.name)));
+  }
+  std::string template_name(GroupIndex index) const {
+    const Group& group = cluster_.groups()[index];
+    return group.object ? group.object->template_name
+                        : std::string(template_of_group_name(cluster_.text(group.name)));
+  }
+  const Workload* workload(GroupIndex index) const {
+    const std::string_view space = cluster_.text(cluster_.groups()[index].namespace_name);
+    const auto found = workloads_.find(std::string(space) + "/" + workload_name(index));
+    return found == workloads_.end() ? nullptr : found->second;
+  }
+  const GroupTemplate* template_of(GroupIndex index) const {
+    const Workload* const owner = workload(index);
+    if (owner == nullptr) return nullptr;
+    const auto found =
+        std::ranges::find(owner->templates, template_name(index), &GroupTemplate::name);
+    return found == owner->templates.end() ? nullptr : &*found;
+  }
+
+  /// Most specific first, as in cluster_units.cpp.
+  std::vector<Stated> claims(GroupIndex index) const {
+    std::vector<Stated> result;
+    const Group& group = cluster_.groups()[index];
+    if (group.object) {
+      result.push_back({.object = group_text(cluster_, index),
+                        .fields = "spec.",
+                        .claim = &group.object->priority});
+    }
+    const Workload* const owner = workload(index);
+    if (owner == nullptr) return result;
+    if (const GroupTemplate* entry = template_of(index)) {
+      result.push_back(stated_by(*owner, *entry));
+    }
+    result.push_back(stated_by(*owner));
+    return result;
+  }
+
+ private:
+  const Cluster& cluster_;
+  std::map<std::string, const Workload*> workloads_;
+};
+
+void check_claim(Findings& findings, const Stated& stated) {
+  const auto known = [&](std::string_view name) {
+    return name.empty() || findings.cluster().find_priority_class(name) != nullptr;
+  };
+  const PriorityClaim& claim = *stated.claim;
+  if (!claim.priority && !known(claim.priority_class)) {
+    findings.unknown_class(stated.object, stated.fields + "priorityClassName",
+                           claim.priority_class);
+  }
+  if (!known(claim.preemption_priority_class)) {
+    findings.unknown_class(stated.object, stated.preemption_field(),
+                           claim.preemption_priority_class);
+  }
+}
+
+/// A unit's preemption priority, and who says so.
+struct PreemptionPriority {
+  std::string object;
+  std::string field = annotation_field(names::preemption_priority_class);
+  std::string value;     ///< The class as it was written; empty: the unit's pods say it.
+  std::string asked_by;  ///< " of PodGroup x/y" where another object says it.
+  std::int32_t scheduling = 0;
+  std::int32_t preemption = 0;
+};
+
+PreemptionPriority preemption_of(const Cluster& cluster, const GroupClaims& claims,
+                                 GroupIndex index) {
+  const Unit& unit = cluster.units()[cluster.groups()[index].unit];
+  PreemptionPriority result{.object = group_text(cluster, index),
+                            .scheduling = unit.scheduling_priority,
+                            .preemption = unit.preemption_priority};
+  for (const Stated& stated : claims.claims(index)) {
+    if (stated.claim->preemption_priority_class.empty()) continue;
+    if (stated.object != result.object) result.asked_by = " of " + result.object;
+    result.object = stated.object;
+    result.field = stated.preemption_field();
+    result.value = stated.claim->preemption_priority_class;
+    break;
+  }
+  return result;
+}
+
+PreemptionPriority preemption_of(const Cluster& cluster, PodIndex pod) {
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  return {.object = "Pod " + cluster.pod_key(pod),
+          .value = cluster.notes(cluster.pods().notes[pod]).preemption_priority_class,
+          .scheduling = unit.scheduling_priority,
+          .preemption = unit.preemption_priority};
+}
+
+void check_order(Findings& findings, const PreemptionPriority& priority) {
+  if (priority.preemption >= priority.scheduling) return;
+  findings.error(
+      {.object = priority.object,
+       .field = priority.field,
+       .value = shorten(priority.value),
+       .message = fmt::format("the preemption priority {} is below the scheduling priority {}{}, "
+                              "so two workloads could preempt each other for ever",
+                              priority.preemption, priority.scheduling, priority.asked_by),
+       .remedy = fmt::format("name a class of at least {}", priority.scheduling)});
+}
+
+void check_cap(Findings& findings, const WorkloadSettings& settings,
+               const PreemptionPriority& priority) {
+  const std::int64_t above = std::int64_t{priority.preemption} - priority.scheduling;
+  if (above <= 0) return;  // Equal, or an error already.
+  const std::int64_t from = settings.preemption_priority_from;
+  const std::int64_t to = settings.preemption_priority_to;
+  if (priority.scheduling < from || priority.scheduling > to) {
+    findings.error({.object = priority.object,
+                    .field = priority.field,
+                    .value = shorten(priority.value),
+                    .message = fmt::format(
+                        "a preemption priority of its own ({}) is allowed only for "
+                        "scheduling priorities from {} to {}, and here it is {}{} "
+                        "(workload.preemptionPriorityFrom, preemptionPriorityTo)",
+                        priority.preemption, from, to, priority.scheduling, priority.asked_by),
+                    .remedy = "leave it out, or ask the administrator"});
+  } else if (above > settings.preemption_priority_above_max) {
+    findings.error(
+        {.object = priority.object,
+         .field = priority.field,
+         .value = shorten(priority.value),
+         .message = fmt::format("the preemption priority {} lies {} above the scheduling priority "
+                                "{}{}; allowed is {} (workload.preemptionPriorityAboveMax)",
+                                priority.preemption, above, priority.scheduling, priority.asked_by,
+                                settings.preemption_priority_above_max),
+         .remedy = fmt::format("name a class of at most {}",
+                               priority.scheduling + settings.preemption_priority_above_max)});
+  }
+}
+
+/// Calls `check(findings, pod)` for the pods that `suspicious` picks; findings come by name.
+/// Picking is cheap, so that names are compared only where something is wrong.
+void check_suspects(Findings& findings, const std::function<bool(PodIndex)>& suspicious,
+                    const std::function<void(Findings&, PodIndex)>& check) {
+  const Cluster& cluster = findings.cluster();
+  Findings unsorted(cluster);
+  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (cluster.pods().flags[pod].exists && suspicious(pod)) check(unsorted, pod);
+  }
+  Problems problems = unsorted.take();
+  std::ranges::stable_sort(problems, {}, &Problem::object);
+  for (Problem& problem : problems) findings.error(std::move(problem));
+}
+
+void check_pod(Findings& findings, PodIndex pod) {
+  const Cluster& cluster = findings.cluster();
+  const std::string_view name = cluster.text(cluster.pods().priority_class[pod]);
+  if (!cluster.pods().flags[pod].priority_given && !name.empty() &&
+      cluster.find_priority_class(name) == nullptr) {
+    findings.unknown_class("Pod " + cluster.pod_key(pod), "spec.priorityClassName", name);
+  }
+  const std::string& preemption_class =
+      cluster.notes(cluster.pods().notes[pod]).preemption_priority_class;
+  if (!preemption_class.empty() && cluster.find_priority_class(preemption_class) == nullptr) {
+    findings.unknown_class("Pod " + cluster.pod_key(pod),
+                           annotation_field(names::preemption_priority_class), preemption_class);
+  }
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind == UnitKind::pod) check_order(findings, preemption_of(cluster, pod));
+}
+
+}  // namespace
+
+void check_groups(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  const GroupClaims claims(cluster);
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    if (group.object) check_claim(findings, claims.claims(index).front());
+    check_order(findings, preemption_of(cluster, claims, index));
+  }
+  for (const Workload* workload : cluster.workloads()) {
+    check_claim(findings, stated_by(*workload));
+    for (const GroupTemplate& entry : workload->templates) {
+      check_claim(findings, stated_by(*workload, entry));
+    }
+  }
+}
+
+void check_pods(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  const auto suspicious = [&](PodIndex pod) {
+    const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+    return !cluster.pods().flags[pod].priority_given ||
+           !cluster.notes(cluster.pods().notes[pod]).preemption_priority_class.empty() ||
+           unit.preemption_priority < unit.scheduling_priority;
+  };
+  check_suspects(findings, suspicious, check_pod);
+}
+
+void check_caps(Findings& findings, const WorkloadSettings& settings) {
+  const bool uncapped = settings.preemption_priority_above_max == priority_distance_max &&
+                        settings.preemption_priority_from == priority_min &&
+                        settings.preemption_priority_to == priority_max;
+  if (uncapped || !settings.honour_preemption_priority) return;
+  const Cluster& cluster = findings.cluster();
+  const GroupClaims claims(cluster);
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    check_cap(findings, settings, preemption_of(cluster, claims, index));
+  }
+  const auto suspicious = [&](PodIndex pod) {
+    const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+    return unit.kind == UnitKind::pod && unit.preemption_priority > unit.scheduling_priority;
+  };
+  check_suspects(findings, suspicious, [&](Findings& found, PodIndex pod) {
+    check_cap(found, settings, preemption_of(cluster, pod));
+  });
+}
+
+// ---- Lint -------------------------------------------------------------------------------------
+
+namespace {
+
+/// A number and a class that disagree: an API server would have refused it.
+void lint_claim(Findings& findings, const Stated& stated) {
+  const PriorityClaim& claim = *stated.claim;
+  const PriorityClass* const named = findings.cluster().find_priority_class(claim.priority_class);
+  if (!claim.priority || named == nullptr || named->value == *claim.priority) return;
+  findings.warning(
+      {.object = stated.object,
+       .field = stated.fields + "priority",
+       .value = fmt::format("{}", *claim.priority),
+       .message = fmt::format("its class {} has {}; the number counts", named->name, named->value),
+       .remedy = "leave one of them out"});
+}
+
+void lint_references(Findings& findings, const GroupClaims& claims, GroupIndex index) {
+  const Cluster& cluster = findings.cluster();
+  const PodGroup& object = *cluster.groups()[index].object;
+  if (!object.parent.empty()) {
+    findings.warning({.object = group_text(cluster, index),
+                      .field = "spec.parentCompositePodGroupName",
+                      .value = shorten(object.parent),
+                      .message = "composite groups are not read; this group stands for itself"});
+  }
+  const bool speaks = object.priority.priority || !object.priority.priority_class.empty();
+  if (speaks || object.workload.empty()) return;  // It needs nothing from its Workload.
+  if (claims.workload(index) == nullptr) {
+    findings.warning({.object = group_text(cluster, index),
+                      .field = "spec.workloadRef.workloadName",
+                      .value = shorten(object.workload),
+                      .message = "no Workload of this name is in the input; the priority of the "
+                                 "group is that of its pods",
+                      .remedy = "add it (kubectl get workloads -A -o yaml)"});
+  } else if (!object.template_name.empty() && claims.template_of(index) == nullptr) {
+    findings.warning({.object = group_text(cluster, index),
+                      .field = "spec.workloadRef.templateName",
+                      .value = shorten(object.template_name),
+                      .message = "its Workload has no template of this name",
+                      .remedy = "correct the name"});
+  }
+}
+
+void lint_members(Findings& findings, GroupIndex index) {
+  const Cluster& cluster = findings.cluster();
+  const Unit& unit = cluster.units()[cluster.groups()[index].unit];
+  if (unit.gang && unit.minimum > unit.size) {
+    findings.warning(
+        {.object = group_text(cluster, index),
+         .field = "spec.schedulingPolicy.gang.minCount",
+         .value = fmt::format("{}", unit.minimum),
+         .message = fmt::format("fewer pods are there ({}): it cannot start", unit.size),
+         .remedy = "create the missing pods or lower the minimum"});
+  }
+  const std::string mismatch = priority_mismatch_text(cluster, index);
+  if (mismatch.empty()) return;
+  findings.warning(
+      {.object = group_text(cluster, index),
+       .field = "spec.priorityClassName",
+       .value = fmt::format("{}", unit.scheduling_priority),
+       .message = fmt::format("{}: {}; the group's counts", pods_not_matching_priority, mismatch),
+       .remedy = "give the pods the group's class"});
+}
+
+}  // namespace
+
+void lint_groups(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  const GroupClaims claims(cluster);
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Group& group = cluster.groups()[index];
+    const Unit& unit = cluster.units()[group.unit];
+    if (!unit.defined) {
+      findings.warning({.object = group_text(cluster, index),
+                        .message = fmt::format("pods name this group ({}), but it is not in the "
+                                               "input; it counts as basic, minimum 1",
+                                               unit.size),
+                        .remedy = "add the PodGroup or its Workload"});
+      continue;
+    }
+    if (group.object) {
+      lint_claim(findings, claims.claims(index).front());
+      lint_references(findings, claims, index);
+    }
+    lint_members(findings, index);
+  }
+}
+
+void lint_workloads(Findings& findings) {
+  for (const Workload* workload : findings.cluster().workloads()) {
+    lint_claim(findings, stated_by(*workload));
+    for (const GroupTemplate& entry : workload->templates) {
+      lint_claim(findings, stated_by(*workload, entry));
+      const PriorityClaim& first = workload->templates.front().priority;
+      if (entry.priority.priority_class == first.priority_class &&
+          entry.priority.priority == first.priority) {
+        continue;
+      }
+      findings.warning(
+          {.object = object_text("Workload", workload->namespace_name, workload->name),
+           .field = fmt::format("spec.podGroupTemplates[{}].priorityClassName", entry.name),
+           .value = shorten(entry.priority.priority_class),
+           .message = fmt::format("template {} has another priority; Makeway reads "
+                                  "both, an API server refuses them",
+                                  workload->templates.front().name),
+           .remedy = "give all templates the same class"});
+    }
+  }
+}
+
+void lint_marks(Findings& findings, PodIndex pod) {
+  const Cluster& cluster = findings.cluster();
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  const bool grouped = unit.kind == UnitKind::group;
+  const std::string& preemption_class =
+      cluster.notes(cluster.pods().notes[pod]).preemption_priority_class;
+  if (cluster.pods().flags[pod].is_protected && (!grouped || unit.mode == DisruptionMode::all)) {
+    findings.warning({.object = "Pod " + cluster.pod_key(pod),
+                      .field = annotation_field(names::protected_member),
+                      .value = "true",
+                      .message = grouped ? "its group leaves whole, so the mark means nothing"
+                                         : "it belongs to no group; the mark is for members",
+                      .remedy = fmt::format("what must never leave says {}: \"false\"",
+                                            names::allow_preemption)});
+  }
+  const PriorityClass* const named = cluster.find_priority_class(preemption_class);
+  if (grouped && named != nullptr && named->value != unit.preemption_priority) {
+    findings.warning(
+        {.object = "Pod " + cluster.pod_key(pod),
+         .field = annotation_field(names::preemption_priority_class),
+         .value = shorten(preemption_class),
+         .message = fmt::format("the pod belongs to {}, whose preemption priority ({}) "
+                                "counts",
+                                group_text(cluster, unit.group), unit.preemption_priority),
+         .remedy = "set the annotation on the group"});
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,12 @@
+// What the plan costs whom: lost work of victims, what becomes of their groups, and how long each
+// ask has waited.
+#pragma once
+
+#include "policies/shared/cycle.hpp"
+
+namespace makeway {
+
+/// Fills costs, disrupted groups and pending times of the finished asks of `cycle.plan`.
+void add_losses(Cycle& cycle);
+
+}  // namespace makeway

@@ -1,0 +1,44 @@
+// GroupManner: the settings by which one plan for a group is looked for.
+//
+// Usually those of the cycle. With `workload.startFromSimplePlans` the plans that simpler
+// schedulers would make are looked for as well, each under its own settings; they are judged and
+// improved under those of the cycle afterwards, so the answer is never worse than theirs.
+#pragma once
+
+#include <vector>
+
+#include "engine/victims.hpp"
+#include "policies/shared/cycle.hpp"
+
+namespace makeway {
+
+struct GroupManner {
+  const Configuration& configuration;
+  VictimRules& rules;
+};
+
+GroupManner manner_of(Cycle& cycle);
+
+/// A manner with settings of its own. Stays where it is: its rules refer to its configuration.
+class SimpleManner {
+ public:
+  SimpleManner(const Cycle& cycle, Configuration configuration);
+  SimpleManner(const SimpleManner&) = delete;
+  SimpleManner& operator=(const SimpleManner&) = delete;
+
+  GroupManner manner() { return {configuration_, rules_}; }
+
+ private:
+  Configuration configuration_;
+  VictimRules rules_;
+};
+
+/// What decides where kube-scheduler 1.37 places a group, and whom it puts back.
+Configuration as_kube_scheduler(const Configuration& configuration);
+/// The same for the text of KEP-5710.
+Configuration as_kep(const Configuration& configuration);
+/// For comparing victims on one node when a highest priority is given anyway: what only the whole
+/// plan can say is left out of the score.
+Configuration without_whole_plan_keys(const Configuration& configuration);
+
+}  // namespace makeway

@@ -1,0 +1,147 @@
+#include "policies/workload/group/group_placer.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace makeway {
+
+GroupPlacer::GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+                         MemberFits& after, MemberFits* now, EmptiedNodes* emptied)
+    : cycle_(cycle),
+      manner_(manner),
+      domain_(domain),
+      after_(after),
+      now_(now),
+      emptied_(emptied) {}
+
+std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
+  rankings_.clear();
+  rankings_.resize(after_.classes());
+  hopeless_.assign(after_.classes(), 0);
+  first_without_.reset();
+  std::vector<PodOnNode> places;
+  std::vector<PodIndex> open(wish.members.begin(), wish.members.end());
+  // Who looks at others may find a place once these have one.
+  const bool again = after_.constrained() &&
+                     manner_.configuration.workload.reprieve_scope == ReprieveScope::every_node;
+  for (bool placed = true; placed;) {
+    const std::size_t before = places.size();
+    open = place_round(wish, open, places);
+    placed = again && places.size() > before && !open.empty() && !bound_reached_;
+  }
+  if (places.size() >= wish.modest_after) after_.respect_every_nomination(false);
+  if (!open.empty()) first_without_ = open.front();
+  return places;
+}
+
+/// Returns those that found no place.
+std::vector<PodIndex> GroupPlacer::place_round(const Wish& wish, std::span<const PodIndex> members,
+                                               std::vector<PodOnNode>& places) {
+  std::vector<PodIndex> without;
+  std::size_t left = members.size();
+  for (const PodIndex member : members) {
+    if (places.size() >= wish.enough) break;
+    const bool too_few = !after_.constrained() && places.size() + left < wish.needed;
+    --left;
+    if (steps_ >= cycle_.configuration.engine.placement_steps_max) bound_reached_ = true;
+    if (too_few || bound_reached_ || !place_member(wish, member, places)) {
+      without.push_back(member);
+    }
+  }
+  return without;
+}
+
+bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<PodOnNode>& places) {
+  if (places.size() == wish.modest_after) {
+    after_.respect_every_nomination(true);
+    for (std::unique_ptr<RoomRanking>& ranking : rankings_) ranking.reset();
+  }
+  const std::optional<NodeIndex> node = node_for(member);
+  if (!node) return false;
+  places.push_back({.pod = member, .node = *node});
+  if (emptied_ != nullptr && !emptied_->is_empty(*node)) {
+    emptied_->expect(member, *node);
+  } else {
+    after_.world().place(member, *node);
+  }
+  if (now_ != nullptr) now_->world().place(member, *node);
+  if (after_.may_spoil() && spoils(places)) {
+    after_.world().remove(member);
+    if (now_ != nullptr) now_->world().remove(member);
+    places.pop_back();
+    return false;
+  }
+  for (const std::unique_ptr<RoomRanking>& ranking : rankings_) {
+    if (ranking) ranking->changed(*node);
+  }
+  return true;
+}
+
+/// Whether the last one has taken from another what its place depends on.
+bool GroupPlacer::spoils(std::span<const PodOnNode> places) {
+  steps_ += static_cast<std::int64_t>(places.size());
+  return !after_.all_still_fit(places) || (now_ != nullptr && !now_->all_still_fit(places));
+}
+
+std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
+  PodFit& after = after_.of(member);
+  PodFit* const now = now_ == nullptr ? nullptr : &now_->of(member);
+  const NodeIndex nominated = cycle_.cluster.pods().nominated[member];
+  if (nominated.exists() && cycle_.cluster.nodes().flags[nominated].exists &&
+      contains(cycle_, domain_, nominated)) {
+    ++steps_;
+    if (emptied_ != nullptr) emptied_->empty(nominated);
+    const NodeChoice choice = choose_node(cycle_, after, now, std::span(&nominated, 1));
+    if (choice.now) return choice.now;
+  }
+  const std::size_t kind = after_.class_of(member);
+  // Others that came meanwhile only make it harder, unless it wants somebody near.
+  if (hopeless_[kind] != 0 && !after.constraints().any()) return std::nullopt;
+  std::optional<NodeIndex> node = ranked(member, after, now);
+  if (!node) hopeless_[kind] = 1;
+  return node;
+}
+
+std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, PodFit* now) {
+  const auto nodes = static_cast<std::int64_t>(domain_.nodes.size());
+  if (nodes == 0) return std::nullopt;
+  const NodeScore node_score = manner_.configuration.workload.node_score;
+  const bool elsewhere_matters = after.constraints().any() || cycle_.anybody_promised();
+  if (elsewhere_matters) {
+    steps_ += nodes;
+    return choose_node(cycle_, after, now, domain_.nodes, node_score).now;
+  }
+  std::unique_ptr<RoomRanking>& ranking = rankings_[after_.class_of(member)];
+  if (!ranking) {
+    steps_ += nodes;
+    ranking = std::make_unique<RoomRanking>(cycle_, after, domain_.nodes, node_score, emptied_);
+  }
+  ++steps_;
+  return ranking->choose(now).now;
+}
+
+void fill_free_room(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+                    MemberFits& fits, std::span<const PodIndex> members,
+                    std::vector<PodOnNode>& places) {
+  if (places.size() == members.size()) return;
+  Scratch& world = fits.world();
+  const Scratch::Checkpoint before = world.checkpoint();
+  std::vector<PodIndex> others;
+  std::ranges::copy_if(members, std::back_inserter(others),
+                       [&](PodIndex member) { return !world.node_of(member).exists(); });
+  GroupPlacer placer(cycle, manner, domain, fits, nullptr, nullptr);
+  const std::vector<PodOnNode> more =
+      placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
+  if (more.empty()) return;
+  places.insert(places.end(), more.begin(), more.end());
+  if (!fits.constrained()) return;
+  // Whoever came later must not have taken from others what their places depend on.
+  const Scratch::Checkpoint after = world.checkpoint();
+  for (const PodOnNode& place : places) world.remove(place.pod);
+  const bool fit = fits.fit_in_turn(places, MemberFits::Nominations::count,
+                                    manner.configuration.workload.reprieve_scope);
+  world.rollback(fit ? after : before);
+  if (!fit) places.resize(places.size() - more.size());
+}
+
+}  // namespace makeway

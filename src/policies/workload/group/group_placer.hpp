@@ -1,0 +1,72 @@
+// GroupPlacer: finds places for the members of a group, one after the other.
+//
+// Each member goes to its nominated node if it fits there, else to the best node by
+// `workload.nodeScore` (node_choice.hpp). No step back: what the first members take, the others
+// cannot have. For members that are alike and ask for nothing but resources this places as many as
+// possible; otherwise a place may exist that it does not find.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policies/workload/group/group_domains.hpp"
+#include "policies/workload/group/group_manner.hpp"
+#include "policies/workload/group/member_fits.hpp"
+#include "policies/workload/pod/node_choice.hpp"
+
+namespace makeway {
+
+class GroupPlacer {
+ public:
+  /// With `now`, members go only where they fit in both worlds; with `emptied`, where they fit once
+  /// others have left. Either may be null.
+  GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain, MemberFits& after,
+              MemberFits* now, EmptiedNodes* emptied);
+
+  struct Wish {
+    std::span<const PodIndex> members;  ///< In the order in which they are placed.
+    std::size_t needed = 0;             ///< Fewer are no answer: it may give up.
+    std::size_t enough = 0;             ///< No more than these.
+    /// Those after so many take no room that is nominated to anybody, however unimportant.
+    std::size_t modest_after = std::numeric_limits<std::size_t>::max();
+  };
+
+  /// Those that found a place; they are in the worlds afterwards, or expected on nodes that are to
+  /// be emptied.
+  std::vector<PodOnNode> place(const Wish& wish);
+
+  bool bound_reached() const { return bound_reached_; }
+  /// The first member that found no place.
+  std::optional<PodIndex> first_without() const { return first_without_; }
+
+ private:
+  std::vector<PodIndex> place_round(const Wish& wish, std::span<const PodIndex> members,
+                                    std::vector<PodOnNode>& places);
+  bool place_member(const Wish& wish, PodIndex member, std::vector<PodOnNode>& places);
+  bool spoils(std::span<const PodOnNode> places);
+  std::optional<NodeIndex> node_for(PodIndex member);
+  std::optional<NodeIndex> ranked(PodIndex member, PodFit& after, PodFit* now);
+
+  Cycle& cycle_;
+  GroupManner manner_;
+  const GroupDomain& domain_;
+  MemberFits& after_;
+  MemberFits* now_;
+  EmptiedNodes* emptied_;
+  std::vector<std::unique_ptr<RoomRanking>> rankings_;  ///< By class.
+  std::vector<std::uint8_t> hopeless_;                  ///< By class: no node is left for it.
+  std::int64_t steps_ = 0;  ///< Pairs of member and node; see `engine.placementStepsMax`.
+  bool bound_reached_ = false;
+  std::optional<PodIndex> first_without_;
+};
+
+/// Members without a place take what is free, without room that is nominated to anybody; those in
+/// `places` have one and are in the world. Adds to both.
+void fill_free_room(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+                    MemberFits& fits, std::span<const PodIndex> members,
+                    std::vector<PodOnNode>& places);
+
+}  // namespace makeway

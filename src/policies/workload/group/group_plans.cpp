@@ -1,0 +1,332 @@
+#include "policies/workload/group/group_plans.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace makeway {
+namespace {
+
+/// Pairs of member and node that placements member by member may look at in one domain: where
+/// counts do almost as well, and where only a look at every node finds a place.
+constexpr std::int64_t looks_beside_counts = 2'048;
+constexpr std::int64_t looks_without_counts = 16'384;
+/// All domains together may take so many times that.
+constexpr std::int64_t domains_looked_at = 16;
+
+std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(candidate.places.size());
+  for (const PodOnNode& place : candidate.places) nodes.push_back(place.node);
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
+/// Whoever of the members is where, and in whichever of nested domains it was found.
+bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
+  return a.victims.pods == b.victims.pods && nodes_of(a) == nodes_of(b);
+}
+
+bool better(const GroupCandidate& a, const GroupCandidate& b) {
+  const int order = compare(a.score, b.score);
+  return order != 0 ? order < 0 : a.domain < b.domain;  // The domains are in one array.
+}
+
+}  // namespace
+
+GroupPlans::GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits)
+    : cycle_(cycle), task_(task), fits_(fits) {
+  for (const PodIndex pod : cycle.gone) {
+    if (cycle.cluster.pods().deletion[pod] != no_time) leaving_.push_back(pod);
+  }
+  one_priority_each_ = std::ranges::all_of(cycle.cluster.units(), [](const Unit& unit) {
+    return unit.preemption_priority == unit.scheduling_priority;
+  });
+}
+
+GroupPlans::Place GroupPlans::place_of(const GroupDomain& domain) {
+  const GroupManner manner = manner_of(cycle_);
+  Place place{.domain = &domain};
+  place.emptied =
+      std::make_unique<EmptiedNodes>(emptied_nodes(cycle_, manner, task_, domain, fits_));
+  place.search =
+      std::make_unique<GroupSearch>(cycle_, manner, task_, domain, fits_, *place.emptied);
+  return place;
+}
+
+void GroupPlans::search(std::span<const GroupDomain> domains) {
+  places_.reserve(domains.size());
+  for (const GroupDomain& domain : domains) {
+    places_.push_back(place_of(domain));
+    // What is said about nodes counts each once.
+    if (domain.widest) potential_victims_ += places_.back().emptied->potential_victims();
+  }
+  if (places_.size() > 1 && task_.given.empty()) {
+    for (Place& place : places_) place.floor = place.search->least_highest_priority(task_.needed);
+    std::ranges::stable_sort(places_, {}, &Place::floor);
+  }
+  // Only then can victims elsewhere matter.
+  if (task_.given.empty() && fits_.constrained()) start_from_whole_cluster(domains);
+  for (Place& place : places_) {
+    if (!hopeless(place)) search(place);
+  }
+  if (best_ && cycle_.explain) list_spared();
+}
+
+/// Those on the nodes of the best plan who could have been made to leave.
+void GroupPlans::list_spared() {
+  const auto place = std::ranges::find(places_, best_->domain, &Place::domain);
+  place->emptied->keep({});
+  place->emptied->start(cycle_.cluster.units()[task_.unit].scheduling_priority);
+  VictimList list;
+  std::vector<NodeIndex> nodes = nodes_of(*best_);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  for (const NodeIndex node : nodes) place->emptied->list_units(node, list);
+  std::set<PodIndex> known;  // Victims, and groups that are on several nodes.
+  for (const VictimUnit& unit : best_->victims.units) known.insert(unit.first);
+  std::erase_if(list.units,
+                [&](const VictimUnit& unit) { return !known.insert(unit.first).second; });
+  std::ranges::sort(list.units, [this](const VictimUnit& a, const VictimUnit& b) {
+    return cycle_.rules.more_important(a, b);
+  });
+  best_->spared = std::move(list.units);
+}
+
+void GroupPlans::search(Place& place) {
+  plan_simply(place);
+  const WorkloadSettings& settings = cycle_.configuration.workload;
+  if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
+    plan_for_victims(place);
+  }
+  for (const std::string& bound : place.search->bounds_reached()) {
+    if (std::ranges::find(bounds_reached_, bound) == bounds_reached_.end()) {
+      bounds_reached_.push_back(bound);
+    }
+  }
+  if (place.domain->widest) proven_ = proven_ && place.search->proven();
+}
+
+/// Sums tell that somebody more important would have to leave there. Who wants an explanation gets
+/// the best plan of another domain, too.
+bool GroupPlans::hopeless(const Place& place) const {
+  if (places_.size() == 1) return false;
+  const std::optional<GroupCandidate>& to_beat = cycle_.explain ? runner_up_ : best_;
+  if (!to_beat || to_beat->victims.units.empty()) return false;
+  return ScoreFloor(cycle_.configuration.workload).highest_allowed(to_beat->score) < place.floor;
+}
+
+/// True: it is the best so far. The runner-up is of another domain where there are several.
+bool GroupPlans::consider(std::optional<GroupCandidate> found) {
+  if (!found) return false;
+  if (best_ && same_plan(*found, *best_)) {
+    if (better(*found, *best_)) best_ = std::move(found);  // In a domain that is preferred.
+    return false;
+  }
+  const bool comparable = best_ && (places_.size() == 1 || found->domain != best_->domain);
+  if (best_ && !better(*found, *best_)) {
+    if (comparable && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
+    return false;
+  }
+  if (comparable) runner_up_ = std::move(best_);
+  best_ = std::move(found);
+  return true;
+}
+
+// ---- Simple plans -------------------------------------------------------------------------------
+
+/// Not all are needed, and they differ.
+bool GroupPlans::small_members_may_do() const {
+  return task_.needed < task_.members.size() && fits_.classes() > 1;
+}
+
+void GroupPlans::plan_simply(Place& place) {
+  const WorkloadSettings& settings = cycle_.configuration.workload;
+  GroupSearch& search = *place.search;
+  const bool several = settings.start_from_simple_plans && task_.given.empty();
+  const auto run = [&](bool spare_violating, bool smallest_first) {
+    consider(search.run({.priority_search = settings.priority_search,
+                         .spare_violating = spare_violating,
+                         .smallest_first = smallest_first}));
+  };
+  if (several && cycle_.budgets.any()) {
+    run(true, false);
+    if (small_members_may_do()) run(true, true);
+  }
+  run(false, false);
+  if (!several) return;
+  for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
+    const std::optional<GroupCandidate> found = plan_of(manner, place);
+    if (found) consider(search.adopt(found->places, found->victims.pods));
+  }
+  if (small_members_may_do()) run(false, true);
+}
+
+/// What a simpler scheduler would do, less whom we know to be leaving.
+std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place) {
+  Scratch& world = fits_.world();
+  const WorkloadSettings& settings = manner.configuration.workload;
+  GroupSearch::Variant variant{.priority_search = settings.priority_search};
+  const ScoreFloor floor(cycle_.configuration.workload);
+  // Who wants an explanation wants a runner-up.
+  const bool only_better = !cycle_.explain || runner_up_;
+  if (best_ && only_better && floor.highest_allowed(best_->score) < ScoreFloor::no_limit) {
+    variant.not_above = static_cast<std::int32_t>(floor.highest_allowed(best_->score));
+  }
+  std::optional<GroupCandidate> found;
+  // Who violates a budget depends on the order of importance; and who may leave on the rules,
+  // unless everybody may.
+  const bool same_leavers =
+      settings.leaving_room != LeavingRoom::victims ||
+      (one_priority_each_ && place.emptied->everybody_leaves() && leaving_.empty());
+  if (!same_leavers || cycle_.budgets.any()) {
+    const Scratch::Checkpoint before = world.checkpoint();
+    if (settings.leaving_room == LeavingRoom::victims) world.put_back(leaving_);
+    EmptiedNodes emptied = emptied_nodes(cycle_, manner, task_, *place.domain, fits_);
+    found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, emptied).run(variant);
+    world.rollback(before);
+  } else {
+    found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, *place.emptied).run(variant);
+  }
+  if (!found) return std::nullopt;
+  std::erase_if(found->victims.pods, [&](PodIndex pod) { return !world.node_of(pod).exists(); });
+  return found;
+}
+
+/// Simpler schedulers do not read what topology the group wants; where their places lie in one
+/// domain all the same, victims elsewhere may be what made that possible.
+void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) {
+  const std::span<const NodeIndex> nodes = cycle_.survey.nodes();
+  const bool known = std::ranges::any_of(
+      domains, [&](const GroupDomain& domain) { return domain.nodes.size() == nodes.size(); });
+  if (known || !cycle_.configuration.workload.start_from_simple_plans) return;
+  const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}, .level = {}};
+  Place place = place_of(cluster);
+  for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
+    std::optional<GroupCandidate> found = plan_of(manner, place);
+    if (found) found = place.search->adopt(found->places, found->victims.pods);
+    if (!found) continue;
+    const auto around = std::ranges::find_if(domains, [&](const GroupDomain& domain) {
+      return contains(cycle_, domain, found->places);
+    });
+    if (around == domains.end()) continue;
+    found->domain = &*around;
+    consider(std::move(found));
+  }
+}
+
+GroupManner GroupPlans::as_kube_scheduler() {
+  if (!kube_) {
+    kube_ =
+        std::make_unique<SimpleManner>(cycle_, makeway::as_kube_scheduler(cycle_.configuration));
+  }
+  return kube_->manner();
+}
+
+GroupManner GroupPlans::as_kep() {
+  if (!kep_) kep_ = std::make_unique<SimpleManner>(cycle_, makeway::as_kep(cycle_.configuration));
+  return kep_->manner();
+}
+
+// ---- Plans for victims --------------------------------------------------------------------------
+
+/// What the best plan so far needs is the limit of the next one.
+GroupSearch::Guide GroupPlans::guide() const {
+  GroupSearch::Guide guide{.highest = cycle_.cluster.units()[task_.unit].scheduling_priority,
+                           .kept = {}};
+  // A plan that violates fewer budgets is better, however important its victims are.
+  if (!best_ || best_->victims.units.empty() || best_->budget_violations > 0) return guide;
+  guide.highest = highest_priority(*best_);
+  guide.spare_violating = true;
+  return guide;
+}
+
+void GroupPlans::plan_for_victims(Place& place) {
+  GroupSearch& search = *place.search;
+  const auto nobody_leaves = [this] { return best_ && best_->victims.units.empty(); };
+  if (nobody_leaves()) return;
+  if (best_) consider(search.run_guided(guide()));
+  if (best_ && small_members_may_do()) {
+    GroupSearch::Guide next = guide();
+    next.smallest_first = true;
+    consider(search.run_guided(next));
+  }
+  lower_highest_priority(search);
+  const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
+  const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
+  const std::int64_t looks_max = search.guidable() ? looks_beside_counts : looks_without_counts;
+  const std::int64_t looks_left = std::min(looks_max, looks_max * domains_looked_at - looks_);
+  const std::int64_t tries =
+      std::clamp<std::int64_t>(looks_left / std::max<std::int64_t>(looks, 1), 0, placements_max);
+  placements_left_ = tries;
+  if (!nobody_leaves()) take_detours(search);
+  looks_ += (tries - placements_left_) * looks;
+  // The rest improves the best plan, in its own domain.
+  if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
+  placements_left_ = tries;
+  if (search.guidable()) keep_each_victim(search);
+  consider(search.polish(*best_));
+}
+
+/// As long as a plan is found in which nobody of the highest priority so far has to leave.
+void GroupPlans::lower_highest_priority(GroupSearch& search) {
+  constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+  for (std::int64_t tries = cycle_.configuration.workload.placements_max; tries > 0; --tries) {
+    if (!best_ || best_->victims.units.empty()) return;
+    GroupSearch::Guide next = guide();
+    next.highest = highest_priority(*best_);
+    if (next.highest == lowest) return;
+    --next.highest;
+    if (!consider(search.run_guided(next))) return;
+  }
+}
+
+/// The best nodes first, then every member's second best, and so on.
+void GroupPlans::take_detours(GroupSearch& search) {
+  for (std::size_t rank = 0; placements_left_ > 0; ++rank) {
+    bool any = false;
+    const std::size_t members = rank == 0 ? 1 : task_.wanted;
+    for (std::size_t member = 0; member < members && placements_left_ > 0; ++member) {
+      for (const bool smallest_first : {false, true}) {
+        if (placements_left_ == 0 || (smallest_first && !small_members_may_do())) continue;
+        --placements_left_;
+        GroupSearch::Guide next = guide();
+        next.smallest_first = smallest_first;
+        std::optional<GroupCandidate> found =
+            search.run_by_member(next, {.member = member, .rank = rank});
+        any = any || found;
+        consider(std::move(found));
+      }
+    }
+    if (!any) return;
+  }
+}
+
+/// Somebody who leaves in the best plan so far stays: is there a better one?
+void GroupPlans::keep_each_victim(GroupSearch& search) {
+  for (std::size_t at = 0; placements_left_ > 0 && at < best_->victims.units.size();) {
+    --placements_left_;
+    const auto kept = best_->victims.pods_of(best_->victims.units[at]);
+    const std::vector<PodIndex> stays(kept.begin(), kept.end());
+    GroupSearch::Guide next = guide();
+    next.kept = stays;
+    at = consider(search.run_guided(next)) ? 0 : at + 1;
+  }
+}
+
+// ---- Nothing found ------------------------------------------------------------------------------
+
+std::optional<PodIndex> GroupPlans::without_place() const {
+  for (const Place& place : places_) {
+    if (const std::optional<PodIndex> pod = place.search->without_place()) return pod;
+  }
+  return std::nullopt;
+}
+
+void GroupPlans::add_refusals(RefusalTally& tally) {
+  for (const Place& place : places_) {
+    if (place.domain->widest) place.search->add_refusals(tally);
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,90 @@
+// GroupPlans: several plans for one group, and the best of them on the score.
+//
+// In each domain, in this order:
+//  1. as configured (group_search.hpp); with `workload.startFromSimplePlans` also without touching
+//     anybody whose loss would violate a budget, with the smallest members first where not all are
+//     needed, and as kube-scheduler and KEP-5710 would plan (group_manner.hpp). So the answer is
+//     never worse than a plan of theirs that keeps the laws.
+//  2. with `workload.placementGuide` victims, in places chosen for who would have to leave, with
+//     nobody gone above the highest priority that the best plan so far needs: by counts
+//     (victim_guide.hpp), and member by member (member_by_member.hpp) where pods elsewhere matter
+//     or the ask is small; then with each victim of the best plan kept in turn, and with detours.
+//     `workload.placementsMax` bounds how many.
+//  3. the best plan so far, with the best victims on each of its nodes.
+//
+// Domains come in the order of what sums promise, and those that cannot beat the best plan so far
+// are left out. Of equal plans the one in the first domain wins.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/workload/group/group_search.hpp"
+
+namespace makeway {
+
+class GroupPlans {
+ public:
+  GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits);
+
+  /// The domains stay where they are.
+  void search(std::span<const GroupDomain> domains);
+
+  const std::optional<GroupCandidate>& best() const { return best_; }
+  const std::optional<GroupCandidate>& runner_up() const { return runner_up_; }
+
+  std::int64_t potential_victims() const { return potential_victims_; }
+  const std::vector<std::string>& bounds_reached() const { return bounds_reached_; }
+
+  /// When nothing was found: whether that proves that there is nothing, and why.
+  bool proven() const { return proven_; }
+  std::optional<PodIndex> without_place() const;
+  void add_refusals(RefusalTally& tally);
+
+ private:
+  /// A domain and what is known about it.
+  struct Place {
+    const GroupDomain* domain = nullptr;
+    std::unique_ptr<EmptiedNodes> emptied;
+    std::unique_ptr<GroupSearch> search;
+    std::int32_t floor = 0;  ///< See GroupSearch::least_highest_priority.
+  };
+
+  Place place_of(const GroupDomain& domain);
+  void search(Place& place);
+  void start_from_whole_cluster(std::span<const GroupDomain> domains);
+  bool hopeless(const Place& place) const;
+  void list_spared();
+  bool consider(std::optional<GroupCandidate> found);
+  bool small_members_may_do() const;
+  void plan_simply(Place& place);
+  std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);
+  void plan_for_victims(Place& place);
+  void lower_highest_priority(GroupSearch& search);
+  void keep_each_victim(GroupSearch& search);
+  void take_detours(GroupSearch& search);
+  GroupSearch::Guide guide() const;
+  GroupManner as_kube_scheduler();
+  GroupManner as_kep();
+
+  Cycle& cycle_;
+  const GroupTask& task_;
+  MemberFits& fits_;
+  std::unique_ptr<SimpleManner> kube_;
+  std::unique_ptr<SimpleManner> kep_;
+  std::vector<PodIndex> leaving_;  ///< Pods whose room is credited.
+  bool one_priority_each_ = true;  ///< No unit's preemption priority differs.
+  std::optional<GroupCandidate> best_;
+  std::optional<GroupCandidate> runner_up_;
+  std::vector<Place> places_;
+  std::int64_t potential_victims_ = 0;
+  std::vector<std::string> bounds_reached_;
+  bool proven_ = true;
+  std::int64_t placements_left_ = 0;
+  std::int64_t looks_ = 0;  ///< Of placements member by member, in all domains so far.
+};
+
+}  // namespace makeway

@@ -1,0 +1,521 @@
+#include "policies/workload/group/group_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/group_status.hpp"
+#include "policies/queue/queue_room.hpp"
+#include "policies/workload/group/group_explain.hpp"
+#include "policies/workload/group/group_plans.hpp"
+#include "policies/workload/group/group_waits.hpp"
+#include "policies/workload/group/member_order.hpp"
+#include "policies/workload/queue_victims.hpp"
+#include "policies/shared/waiting.hpp"
+
+namespace makeway {
+namespace {
+
+std::vector<PodIndex> pods_of(std::span<const PodOnNode> places) {
+  std::vector<PodIndex> pods;
+  pods.reserve(places.size());
+  for (const PodOnNode& place : places) pods.push_back(place.pod);
+  return pods;
+}
+
+class GroupDecision {
+ public:
+  GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
+
+  void run();
+
+ private:
+  const Unit& unit() const { return cycle_.cluster.units()[task_.unit]; }
+  const Group& group() const { return cycle_.cluster.groups()[unit().group]; }
+
+  void read_members(std::span<const PodOnNode> given);
+  bool cannot_ask();
+  bool fits_now();
+  bool fits_later();
+  std::vector<PodOnNode> nominations() const;
+  std::vector<PodOnNode> valid_nominations();
+  MemberFits& now() {
+    if (!now_) now_.emplace(cycle_, cycle_.now, task_.members);
+    return *now_;
+  }
+  bool find_leavers(std::span<const PodOnNode> places);
+  std::vector<PodOnNode> places_in(MemberFits* now);
+  std::vector<PodOnNode> places_in(const GroupDomain& domain, MemberFits* now);
+  std::vector<PodOnNode> places_of(const GroupManner& manner, std::span<const PodIndex> members,
+                                   const GroupDomain& domain, MemberFits* now);
+  bool held_by_nominations();
+  void preempt();
+  std::optional<GroupCandidate> search();
+  enum class Queued : std::uint8_t { now, later };
+  bool keep_to_queue(std::vector<PodOnNode>& places, Queued when) const;
+  bool starts_at_once(std::span<const PodOnNode> places);
+  QueueVerdict suits_queue(GroupCandidate& candidate);
+  void queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict);
+  std::string waits_reason() const;
+  const GroupDomain* domain_around(std::span<const PodOnNode> places) const;
+  void note_bound(std::string_view name);
+  Time created() const;
+  void fill_room_left_by(GroupCandidate& chosen);
+  void settle(Outcome outcome, std::span<const PodOnNode> places,
+              std::span<const PodIndex> victims);
+
+  Cycle& cycle_;
+  GroupTask task_;
+  std::vector<GroupDomain> domains_;
+  std::int64_t bound_ = 0;  ///< Members that run and stay.
+  PlanAsk ask_;
+  std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
+  std::optional<MemberFits> now_;    ///< Likewise; made on demand.
+  std::optional<GroupCandidate> runner_up_;
+  bool minimum_runs_ = false;     ///< And victims are taken for the minimum only.
+  bool given_apart_ = false;      ///< No domain contains the places that are given.
+  bool modest_ = false;           ///< No member takes room that is nominated to anybody.
+  bool waits_for_queue_ = false;  ///< Nodes have room now.
+  std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
+};
+
+GroupDecision::GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given)
+    : cycle_(cycle) {
+  task_.unit = unit;
+  ask_.kind = AskKind::pod_group;
+  ask_.namespace_name = std::string(cycle.cluster.text(group().namespace_name));
+  ask_.name = std::string(cycle.cluster.text(group().name));
+  ask_.priority = this->unit().scheduling_priority;
+  ask_.placement_given = !given.empty();
+  ask_.explanation.nodes_considered = static_cast<std::int64_t>(cycle.survey.nodes().size());
+  read_members(given);
+  domains_ = domains_of(cycle, unit);
+  given_apart_ = std::erase_if(domains_,
+                               [&](const GroupDomain& domain) {
+                                 return !contains(cycle, domain, task_.given);
+                               }) > 0 &&
+                 domains_.empty();
+}
+
+void GroupDecision::read_members(std::span<const PodOnNode> given) {
+  const PodColumns& pods = cycle_.cluster.pods();
+  for (const PodIndex pod : group().members) {
+    if (pods.deletion[pod] != no_time) continue;
+    if (pods.node[pod].exists()) {
+      if (cycle_.after.node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
+    } else {
+      task_.members.push_back(pod);
+    }
+  }
+  order_members(cycle_, cycle_.configuration.workload.member_order, task_.members);
+  if (cycle_.configuration.workload.nomination_held_by == NominationHeldBy::placement) {
+    // Who is promised a place takes it before another member does.
+    std::ranges::stable_partition(task_.members,
+                                  [&](PodIndex member) { return pods.nominated[member].exists(); });
+  }
+  const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
+  task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
+  const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
+  task_.wanted = for_all ? task_.members.size() : task_.needed;
+  minimum_runs_ = !for_all && unit().gang && missing <= 0;
+  // In the order in which members are placed; who is not given a place gets none.
+  for (const PodIndex member : task_.members) {
+    const auto at = std::ranges::find(given, member, &PodOnNode::pod);
+    if (at != given.end()) task_.given.push_back(*at);
+  }
+}
+
+void GroupDecision::run() {
+  // Members hold no room against each other.
+  for (const PodIndex member : task_.members) settle_decided(cycle_, member);
+  after_.emplace(cycle_, cycle_.after, task_.members);
+  if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
+  explain_held_back(cycle_, task_, domains_, *after_, ask_);
+  cycle_.plan.asks.push_back(std::move(ask_));
+}
+
+/// What no room could help.
+bool GroupDecision::cannot_ask() {
+  const auto all = static_cast<std::int64_t>(task_.members.size()) + bound_;
+  if (!unit().defined) {
+    ask_.outcome = Outcome::not_found;
+    ask_.reason = "its PodGroup does not exist, so nothing is known about it";
+    return true;
+  }
+  ask_.outcome = Outcome::infeasible;
+  if (unit().gang && all < unit().minimum) {
+    ask_.reason = fmt::format("{} of the {} pods of its minimum exist", all, unit().minimum);
+    return true;
+  }
+  if (cycle_.configuration.workload.pods_not_matching_priority != PodsNotMatchingPriority::refuse) {
+    return false;
+  }
+  const std::string mismatch = priority_mismatch_text(cycle_.cluster, unit().group);
+  if (mismatch.empty()) return false;
+  ask_.reason = fmt::format("refused: {}", mismatch);
+  return true;
+}
+
+bool GroupDecision::fits_now() {
+  // Who has places does not take others from somebody less important.
+  const std::vector<PodOnNode> nominated = nominations();
+  modest_ = nominated.size() >= task_.needed &&
+            after_->fit_in_turn(nominated, MemberFits::Nominations::count);
+  // Where all are to go and can: the room may be nominated to somebody less important, too.
+  std::vector<PodOnNode> places;
+  if (modest_ && nominated.size() == task_.members.size()) places = valid_nominations();
+  const bool there =
+      !places.empty() &&
+      (!cycle_.worlds_differ || now().fit_in_turn(places, MemberFits::Nominations::ignore));
+  if (!there) places = places_in(cycle_.worlds_differ ? &now() : nullptr);
+  if (places.size() < task_.needed) return false;
+  std::vector<PodOnNode> within = places;
+  if (!keep_to_queue(within, Queued::now)) {
+    if (places.size() >= task_.needed) room_without_queue_ = std::move(places);
+    return false;
+  }
+  places = std::move(within);
+  settle(Outcome::fits, places, {});
+  ask_.reason = group_fits_reason(ask_, task_.members.size());
+  return true;
+}
+
+/// Where members are to go by nominations from before.
+std::vector<PodOnNode> GroupDecision::nominations() const {
+  std::vector<PodOnNode> places;
+  for (const PodIndex member : task_.members) {
+    const NodeIndex node = cycle_.cluster.pods().nominated[member];
+    if (node.exists() && cycle_.cluster.nodes().flags[node].exists) {
+      places.push_back({.pod = member, .node = node});
+    }
+  }
+  return places;
+}
+
+bool GroupDecision::fits_later() {
+  std::vector<PodOnNode> places;
+  if (cycle_.worlds_differ) places = places_in(nullptr);
+  if (places.size() < task_.needed) places = valid_nominations();
+  if (places.size() < task_.needed && modest_) {
+    modest_ = false;
+    places = places_in(nullptr);
+  }
+  modest_ = false;
+  if (places.size() < task_.needed) places = room_without_queue_;
+  if (places.size() < task_.needed) return false;
+  std::vector<PodOnNode> within = places;
+  if (!keep_to_queue(within, Queued::later)) {
+    room_without_queue_ = std::move(places);
+    return false;
+  }
+  places = std::move(within);
+  const bool at_once = starts_at_once(places);
+  settle(at_once ? Outcome::fits : Outcome::waits, places, {});
+  ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
+  return true;
+}
+
+std::string GroupDecision::waits_reason() const {
+  return waits_for_queue_ ? queue_waits_reason(ask_, cycle_.queues->name())
+                          : group_waits_reason(ask_);
+}
+
+/// Drops members beyond those that are needed until its queue has room for the rest. False: it has
+/// no room for those.
+bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) const {
+  if (!cycle_.queues) return true;
+  while (true) {
+    const std::vector<PodIndex> coming = pods_of(places);
+    if (when == Queued::now ? cycle_.queues->has_room_now(coming)
+                            : cycle_.queues->has_room_later(coming)) {
+      return true;
+    }
+    if (places.size() <= task_.needed) return false;
+    places.pop_back();
+  }
+}
+
+/// Otherwise says for whom they wait.
+bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
+  if (!find_leavers(places)) return false;
+  const std::vector<PodIndex> coming = pods_of(places);
+  if (!cycle_.queues || cycle_.queues->has_room_now(coming)) return true;
+  waits_for_queue_ = true;
+  ask_.waits_for = cycle_.queues->awaited(coming);
+  return false;
+}
+
+/// A place for each, and enough of its queue gone.
+QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
+  if (!cycle_.queues) return QueueVerdict::has_room;
+  const auto fits = [&] {
+    return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
+           keeps_promises(cycle_, candidate.places, {});
+  };
+  const auto try_it = [&] {
+    return add_queue_victims(cycle_, pods_of(candidate.places), ask_.priority, fits,
+                             {.victims = candidate.victims,
+                              .budget_violations = candidate.budget_violations,
+                              .score = candidate.score});
+  };
+  const QueueVerdict verdict = try_it();
+  const bool fewer = candidate.places.size() > task_.needed && task_.given.empty();
+  if (verdict == QueueVerdict::has_room || !fewer) return verdict;
+  candidate.places.resize(task_.needed);
+  return try_it();
+}
+
+/// Other members in other places might do: nothing is proven.
+void GroupDecision::queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict) {
+  ask_.outcome = Outcome::not_found;
+  ask_.reason = queue_full_reason(cycle_, pods_of(places), verdict, unit().never_preempts);
+}
+
+/// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
+/// may miss it: where they lean on each other, or where somebody less important is nominated, too.
+std::vector<PodOnNode> GroupDecision::valid_nominations() {
+  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::placement) return {};
+  std::vector<PodOnNode> places = nominations();
+  const bool together = std::ranges::any_of(
+      domains_, [&](const GroupDomain& domain) { return contains(cycle_, domain, places); });
+  // Others from before were nominated together with these: looked at one by one they may seem lost.
+  std::vector<PodOnNode> others = std::exchange(cycle_.nominated_before, {});
+  const bool valid = task_.given.empty() && together && places.size() >= task_.needed &&
+                     after_->fit_in_turn(places, MemberFits::Nominations::count) &&
+                     keeps_promises(cycle_, places, {});
+  cycle_.nominated_before = std::move(others);
+  return valid ? places : std::vector<PodOnNode>{};
+}
+
+/// True: they fit at once. Otherwise says for whom they wait.
+bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
+  MemberFits& fits = now();
+  const auto fit = [&] { return fits.fit_in_turn(places, MemberFits::Nominations::ignore); };
+  if (fit()) return true;
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(places.size());
+  for (const PodOnNode& place : places) nodes.push_back(place.node);
+  ask_.waits_for = needed_leavers(cycle_, nodes, fit);
+  return false;
+}
+
+/// Places without anybody leaving for them: in the domain that takes the most members, the first of
+/// equals.
+std::vector<PodOnNode> GroupDecision::places_in(MemberFits* now) {
+  std::vector<PodOnNode> most;
+  for (const GroupDomain& domain : domains_) {
+    std::vector<PodOnNode> places = places_in(domain, now);
+    if (places.size() > most.size()) most = std::move(places);
+  }
+  return most;
+}
+
+/// The worlds are left as they were.
+std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, MemberFits* now) {
+  const Scratch::Checkpoint before_after = cycle_.after.checkpoint();
+  const Scratch::Checkpoint before_now = cycle_.now.checkpoint();
+  std::vector<PodOnNode> places;
+  if (task_.given.empty()) {
+    const auto try_again = [&](const GroupManner& manner, std::span<const PodIndex> members) {
+      cycle_.after.rollback(before_after);
+      cycle_.now.rollback(before_now);
+      places = places_of(manner, members, domain, now);
+    };
+    const GroupManner manner = manner_of(cycle_);
+    try_again(manner, task_.members);
+    // Where not all are needed, small ones may do.
+    if (places.size() < task_.needed && task_.needed < task_.members.size() &&
+        after_->classes() > 1) {
+      const std::vector<PodIndex> smallest_first(task_.members.rbegin(), task_.members.rend());
+      try_again(manner, smallest_first);
+    }
+    // Where members look at others, another order and other nodes may do.
+    if (places.size() < task_.needed && after_->constrained() &&
+        manner.configuration.workload.start_from_simple_plans) {
+      SimpleManner simple(cycle_, as_kube_scheduler(cycle_.configuration));
+      std::vector<PodIndex> by_creation = task_.members;
+      order_members(cycle_, MemberOrder::creation, by_creation);
+      try_again(simple.manner(), by_creation);
+    }
+  } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
+             (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
+             keeps_promises(cycle_, task_.given, {})) {
+    places = task_.given;
+  }
+  cycle_.after.rollback(before_after);
+  cycle_.now.rollback(before_now);
+  return places;
+}
+
+/// They are in the worlds afterwards.
+std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
+                                                std::span<const PodIndex> members,
+                                                const GroupDomain& domain, MemberFits* now) {
+  GroupPlacer placer(cycle_, manner, domain, *after_, now, nullptr);
+  std::vector<PodOnNode> places = placer.place({.members = members,
+                                                .needed = task_.needed,
+                                                .enough = members.size(),
+                                                .modest_after = modest_ ? 0 : task_.wanted});
+  if (placer.bound_reached()) note_bound("engine.placementStepsMax");
+  return places;
+}
+
+/// kube-scheduler's rule: no second preemption while a preempted pod leaves a nominated node.
+bool GroupDecision::held_by_nominations() {
+  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
+      unit().never_preempts) {
+    return false;
+  }
+  const std::vector<PodOnNode> places = nominations();
+  for (const PodOnNode& place : places) {
+    add_preempted_leavers(cycle_, place.node, ask_.priority, ask_.waits_for);
+  }
+  if (ask_.waits_for.empty()) return false;
+  std::ranges::sort(ask_.waits_for);
+  settle(Outcome::waits, places, {});
+  ask_.reason = "waits for preempted pods to leave the nodes that its members are nominated to";
+  return true;
+}
+
+void GroupDecision::preempt() {
+  if (unit().never_preempts && !room_without_queue_.empty()) {
+    return queue_is_full(room_without_queue_, QueueVerdict::too_little);
+  }
+  if (unit().never_preempts) {
+    const bool proven =
+        after_->countable() && !cycle_.anybody_promised() && ask_.bounds_reached.empty();
+    ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
+    ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
+                              proven ? "does not fit" : "no place was found");
+    return;
+  }
+  if (minimum_runs_) {
+    ask_.outcome = Outcome::not_found;
+    ask_.reason = fmt::format("{}; its minimum runs, so nobody leaves for more (workload.evictFor)",
+                              room_without_queue_.empty()
+                                  ? std::string("no place was found for a further member")
+                                  : cycle_.queues->full_text(pods_of(room_without_queue_)));
+    return;
+  }
+  std::optional<GroupCandidate> chosen;
+  if (room_without_queue_.empty()) {
+    chosen = search();
+    if (!chosen) return;
+  } else {
+    room_without_queue_.resize(task_.given.empty() ? task_.needed : room_without_queue_.size());
+    chosen =
+        GroupCandidate{.domain = domain_around(room_without_queue_), .places = room_without_queue_};
+  }
+  const QueueVerdict verdict = suits_queue(*chosen);
+  if (verdict != QueueVerdict::has_room) return queue_is_full(chosen->places, verdict);
+  if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
+  if (task_.given.empty()) fill_room_left_by(*chosen);
+  // A search may find room that the first look did not.
+  const bool at_once = chosen->victims.pods.empty() && starts_at_once(chosen->places);
+  ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
+  explain_group_victims(cycle_, *chosen, runner_up_ ? &*runner_up_ : nullptr, ask_);
+  const Outcome outcome = !chosen->victims.pods.empty() ? Outcome::preempts
+                          : at_once                     ? Outcome::fits
+                                                        : Outcome::waits;
+  settle(outcome, chosen->places, chosen->victims.pods);
+  ask_.reason = outcome == Outcome::fits    ? group_fits_reason(ask_, task_.members.size())
+                : outcome == Outcome::waits ? waits_reason()
+                                            : group_preempts_reason(ask_, task_.members.size());
+}
+
+/// The best score over all domains, the first domain of equals.
+std::optional<GroupCandidate> GroupDecision::search() {
+  GroupPlans plans(cycle_, task_, *after_);
+  plans.search(domains_);
+  for (const std::string& bound : plans.bounds_reached()) note_bound(bound);
+  ask_.explanation.potential_victims = plans.potential_victims();
+  runner_up_ = plans.runner_up();
+  if (plans.best()) return plans.best();
+  RefusalTally refusals;
+  plans.add_refusals(refusals);
+  ask_.explanation.refusals = refusals.refusals(cycle_.survey);
+  const std::optional<PodIndex> without_place = plans.without_place();
+  const bool unsupported =
+      without_place &&
+      !cycle_.cluster.shape(cycle_.cluster.pods().shape[*without_place]).unsupported.empty();
+  const bool proven = plans.proven() && ask_.bounds_reached.empty() && !unsupported;
+  ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
+  const Unplaced why = unsupported ? Unplaced::unsupported
+                       : proven    ? Unplaced::proven
+                                   : Unplaced::unproven;
+  ask_.reason =
+      domains_.empty()
+          ? no_domain_reason(cycle_.cluster.policy_of(group())->topology_keys, given_apart_)
+          : group_nothing_reason(cycle_, ask_, without_place, why);
+  return std::nullopt;
+}
+
+void GroupDecision::note_bound(std::string_view name) {
+  if (std::ranges::find(ask_.bounds_reached, name) == ask_.bounds_reached.end()) {
+    ask_.bounds_reached.emplace_back(name);
+  }
+}
+
+/// Its oldest member says how long it has waited, where its own object does not.
+Time GroupDecision::created() const {
+  Time created = group().object ? group().object->created.value_or(no_time) : no_time;
+  if (created != no_time) return created;
+  for (const PodIndex member : task_.members) {
+    const Time own = cycle_.cluster.pods().created[member];
+    if (own != no_time && (created == no_time || own < created)) created = own;
+  }
+  return created;
+}
+
+/// Members beyond those that others leave for take what is free once they are gone.
+void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
+  Scratch& world = cycle_.after;
+  const Scratch::Checkpoint before = world.checkpoint();
+  world.remove(chosen.victims.pods);
+  for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
+  const std::size_t certain = chosen.places.size();
+  fill_free_room(cycle_, manner_of(cycle_), *chosen.domain, *after_, task_.members, chosen.places);
+  world.rollback(before);
+  if (!cycle_.queues) return;
+  world.remove(chosen.victims.pods);
+  while (chosen.places.size() > certain && !cycle_.queues->has_room_later(pods_of(chosen.places))) {
+    chosen.places.pop_back();
+  }
+  world.rollback(before);
+}
+
+const GroupDomain* GroupDecision::domain_around(std::span<const PodOnNode> places) const {
+  const auto around = std::ranges::find_if(
+      domains_, [&](const GroupDomain& domain) { return contains(cycle_, domain, places); });
+  CHECK(around != domains_.end(), "places are found inside a domain");
+  return &*around;
+}
+
+void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
+                           std::span<const PodIndex> victims) {
+  ask_.outcome = outcome;
+  const auto around = std::ranges::find_if(domains_, [&](const GroupDomain& domain) {
+    return std::ranges::all_of(
+        places, [&](const PodOnNode& place) { return contains(cycle_, domain, place.node); });
+  });
+  if (ask_.domain.empty() && around != domains_.end()) ask_.domain = around->name;
+  for (const PodOnNode& place : places) {
+    ask_.placements.push_back(placement_of(cycle_.cluster, place.pod, place.node));
+    if (outcome == Outcome::fits) {
+      settle_bound(cycle_, place.pod, place.node);
+    } else {
+      settle_nominated(cycle_, place.pod, place.node, victims);
+      victims = {};
+    }
+  }
+  std::ranges::sort(ask_.placements);
+}
+
+}  // namespace
+
+void decide_group(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given) {
+  GroupDecision(cycle, unit, given).run();
+}
+
+}  // namespace makeway

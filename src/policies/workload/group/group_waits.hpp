@@ -1,0 +1,24 @@
+// Who has the room of a group that got no place: asks before it in this cycle, or pods that are
+// nominated there and not decided yet.
+//
+// Two counts of members that find room without anybody leaving for them: beside everybody, and in
+// the cluster as it was before this cycle gave anything to anybody. Each is one run of the placer
+// per domain.
+#pragma once
+
+#include <span>
+
+#include "policies/workload/group/group_domains.hpp"
+#include "policies/workload/group/group_search.hpp"
+#include "policies/workload/group/member_fits.hpp"
+
+namespace makeway {
+
+/// Sets `ask.held_back` where the group has no place and enough of its members, or more than now,
+/// would find room if nobody else got or kept one. Says nothing where places depend on who is where
+/// (`Cycle::anybody_promised`, `hopeful`), or where the group's places are given. `after` is over
+/// the world of that name, which is left as it was found.
+void explain_held_back(Cycle& cycle, const GroupTask& task, std::span<const GroupDomain> domains,
+                       MemberFits& after, PlanAsk& ask);
+
+}  // namespace makeway

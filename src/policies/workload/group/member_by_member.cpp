@@ -1,0 +1,82 @@
+#include "policies/workload/group/member_by_member.hpp"
+
+#include <algorithm>
+
+namespace makeway {
+
+MemberByMember::MemberByMember(Cycle& cycle, const GroupDomain& domain, MemberFits& fits,
+                               const VictimSearch::Scope& scope)
+    : cycle_(cycle), domain_(domain), fits_(fits), scope_(scope) {}
+
+std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> members,
+                                                  std::size_t needed, std::size_t wanted,
+                                                  const Detour& detour) {
+  const Scratch::Checkpoint before = fits_.world().checkpoint();
+  const Budgets::Supposition supposition(cycle_.budgets);
+  GuidedPlaces found;
+  std::vector<PodIndex> open(members.begin(), members.end());
+  for (bool placed = true; placed && found.places.size() < wanted;) {
+    placed = false;
+    // Who looks at others may find a place once these have one.
+    std::vector<PodIndex> without;
+    for (const PodIndex member : open) {
+      const bool detours = found.places.size() == detour.member;
+      const bool enough = found.places.size() >= wanted;
+      if (!enough && place_member(member, detours ? detour.rank : 0, found)) {
+        placed = true;
+      } else {
+        without.push_back(member);
+      }
+    }
+    open = std::move(without);
+  }
+  fits_.world().rollback(before);
+  if (found.places.size() < needed) return std::nullopt;
+  return found;
+}
+
+bool MemberByMember::place_member(PodIndex member, std::size_t rank, GuidedPlaces& found) {
+  std::vector<Choice> choices = choices_for(member);
+  if (rank >= choices.size()) return false;
+  const auto better = [](const Choice& a, const Choice& b) {
+    if (a.score.empty() || b.score.empty()) return a.score.empty() && !b.score.empty();
+    return compare(a.score, b.score) < 0;
+  };
+  std::ranges::stable_sort(choices, better);
+  const Choice& choice = choices[rank];
+  cycle_.budgets.commit(choice.victims);
+  fits_.world().remove(choice.victims);
+  fits_.world().place(member, choice.node);
+  found.victims.insert(found.victims.end(), choice.victims.begin(), choice.victims.end());
+  found.places.push_back({.pod = member, .node = choice.node});
+  return true;
+}
+
+std::vector<MemberByMember::Choice> MemberByMember::choices_for(PodIndex member) {
+  PodFit& fit = fits_.of(member);
+  VictimSearch& search = search_for(member);
+  std::vector<Choice> choices;
+  for (const NodeIndex node : domain_.nodes) {
+    if (!fit.check(node)) {
+      if (!keeps_promises(cycle_, member, node, {}) || leans_on_hopeful(cycle_, fit, node, {})) {
+        continue;
+      }
+      choices.push_back({.node = node, .victims = {}, .score = {}});
+      continue;
+    }
+    std::optional<Candidate> candidate = search.on_node(node);
+    if (!candidate) continue;
+    choices.push_back({.node = node,
+                       .victims = std::move(candidate->victims.pods),
+                       .score = std::move(candidate->score)});
+  }
+  return choices;
+}
+
+VictimSearch& MemberByMember::search_for(PodIndex member) {
+  std::unique_ptr<VictimSearch>& search = searches_[fits_.class_of(member)];
+  if (!search) search = std::make_unique<VictimSearch>(cycle_, fits_.of(member), scope_, nullptr);
+  return *search;
+}
+
+}  // namespace makeway

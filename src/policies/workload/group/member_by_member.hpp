@@ -1,0 +1,60 @@
+// MemberByMember: places for the members of a group, one after the other, each where the least is
+// lost.
+//
+// For each member every node is looked at: either it has room, or the best victims there are looked
+// for (victim_search.hpp) with the victims of the members before gone already. So affinity, spread
+// and host ports are honoured, and what one member has made others leave for serves the next.
+//
+// A detour gives one member its second (third, ...) best node instead, which leads to another
+// placement. Like VictimGuide this is a proposal; GroupSearch::adopt puts back who need not leave.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policies/workload/group/group_domains.hpp"
+#include "policies/workload/group/member_fits.hpp"
+#include "policies/workload/victim_guide.hpp"
+#include "policies/workload/victim_search.hpp"
+
+namespace makeway {
+
+class MemberByMember {
+ public:
+  /// `scope`: who may leave, and how sets of victims are compared.
+  MemberByMember(Cycle& cycle, const GroupDomain& domain, MemberFits& fits,
+                 const VictimSearch::Scope& scope);
+
+  struct Detour {
+    std::size_t member = 0;
+    std::size_t rank = 0;  ///< 0: none, it takes its best node.
+  };
+
+  /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
+  /// find one. The world is left as it was.
+  std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
+                                    std::size_t wanted, const Detour& detour);
+
+ private:
+  struct Choice {
+    NodeIndex node;
+    std::vector<PodIndex> victims;
+    ScoreTerms score;  ///< Empty: there is room.
+  };
+
+  bool place_member(PodIndex member, std::size_t rank, GuidedPlaces& found);
+  std::vector<Choice> choices_for(PodIndex member);
+  VictimSearch& search_for(PodIndex member);
+
+  Cycle& cycle_;
+  const GroupDomain& domain_;
+  MemberFits& fits_;
+  VictimSearch::Scope scope_;
+  std::map<std::size_t, std::unique_ptr<VictimSearch>> searches_;  ///< By class.
+};
+
+}  // namespace makeway

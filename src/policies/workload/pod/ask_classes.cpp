@@ -1,0 +1,96 @@
+#include "policies/workload/pod/ask_classes.hpp"
+
+#include <algorithm>
+
+namespace makeway {
+namespace {
+
+constexpr std::size_t bytes_max = std::size_t{64} << 20;
+constexpr std::size_t bytes_per_node = 160;
+
+}  // namespace
+
+AskClass::AskClass(Cycle& cycle, PodIndex ask)
+    : after(cycle.survey, cycle.after, ask, cycle.decided),
+      changes_seen(cycle.changed_nodes.size()),
+      promises_seen(cycle.promises.size()) {}
+
+AskClasses::AskClasses(Cycle& cycle, std::span<const PodIndex> pods)
+    : cycle_(cycle),
+      kept_max_(std::max<std::size_t>(
+          bytes_max / (bytes_per_node * (cycle.survey.nodes().size() + 1)), 1)) {
+  if (pods.size() < 2 || cycle.explain || cycle.survey.nodes().empty()) return;
+  for (const PodIndex pod : pods) {
+    if (!cycle.cluster.pods().nominated[pod].exists()) ++slots_[ask_key(cycle.cluster, pod)].asks;
+  }
+  std::erase_if(slots_, [](const auto& item) { return item.second.asks < 2; });
+}
+
+AskKey ask_key(const Cluster& cluster, PodIndex pod) {
+  const PodColumns& pods = cluster.pods();
+  const Unit& unit = cluster.units()[pods.unit[pod]];
+  // Labels matter to selectors only: its own, and those of pods that repel others.
+  const PodShape& shape = cluster.shape(pods.shape[pod]);
+  const bool selected = !cluster.repelling_pods().empty() || !shape.affinity.empty() ||
+                        !shape.anti_affinity.empty() || !shape.spread.empty();
+  return {pods.requests[pod],
+          pods.shape[pod],
+          selected ? pods.labels[pod] : LabelSetId{0},
+          pods.namespace_name[pod],
+          pods.notes[pod],
+          unit.scheduling_priority,
+          unit.never_preempts,
+          cluster.own<Queue>().empty() ? StringId{0} : unit.queue};
+}
+
+AskClasses::Slot* AskClasses::slot_of(PodIndex pod) {
+  if (slots_.empty() || cycle_.cluster.pods().nominated[pod].exists()) return nullptr;
+  const auto found = slots_.find(ask_key(cycle_.cluster, pod));
+  return found == slots_.end() ? nullptr : &found->second;
+}
+
+AskClass* AskClasses::of(PodIndex pod) {
+  Slot* const slot = slot_of(pod);
+  if (slot == nullptr) return nullptr;
+  // Promises are kept or broken by what happens elsewhere, so rankings know nothing of them.
+  const bool stale = slot->kept && slot->kept->promises_seen != cycle_.promises.size();
+  if (!slot->kept || stale) {
+    if (!slot->kept) kept_.push_back(slot);
+    slot->kept.reset();
+    if (kept_.size() > kept_max_) forget_oldest();
+    slot->kept = std::make_unique<AskClass>(cycle_, pod);
+  }
+  AskClass& kept = *slot->kept;
+  kept.after.ask_for(pod);
+  if (cycle_.worlds_differ && !kept.now) {
+    kept.now.emplace(cycle_.survey, cycle_.now, pod, cycle_.decided);
+  }
+  if (kept.now) kept.now->ask_for(pod);
+  const bool counts_only = !cycle_.anybody_promised() && !kept.after.constraints().any();
+  if (!counts_only) {
+    kept.room.reset();
+    kept.ranking.reset();
+    return &kept;
+  }
+  if (!kept.room) kept.room.emplace(cycle_, kept.after);
+  for (; kept.changes_seen < cycle_.changed_nodes.size(); ++kept.changes_seen) {
+    const NodeIndex node = cycle_.changed_nodes[kept.changes_seen];
+    kept.room->changed(node);
+    if (kept.ranking) kept.ranking->changed(node);
+  }
+  return &kept;
+}
+
+void AskClasses::done(PodIndex pod) {
+  Slot* const slot = slot_of(pod);
+  if (slot == nullptr || --slot->asks > 0) return;
+  slot->kept.reset();
+  std::erase(kept_, slot);
+}
+
+void AskClasses::forget_oldest() {
+  kept_.front()->kept.reset();
+  kept_.erase(kept_.begin());
+}
+
+}  // namespace makeway

@@ -1,0 +1,67 @@
+// AskClasses: asks that are alike share what was found out about nodes.
+//
+// Pending pods come in batches: the replicas of a Job or Deployment ask for the same. Such asks are
+// one class: equal requests, shape, labels, namespace, priority and notes, and no nomination. Where
+// at least two of a class are pending, counts of constraints, rooms and rankings of nodes are kept
+// from one to the next, and only nodes that changed in between are looked at again.
+//
+// Nothing is decided here; with and without classes the plan is the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "policies/workload/pod/node_choice.hpp"
+#include "policies/workload/pod/node_ranking.hpp"
+
+namespace makeway {
+
+/// Equal for pods that are alike in everything that placing them looks at, nominations aside.
+using AskKey =
+    std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, std::int32_t, bool, StringId>;
+AskKey ask_key(const Cluster& cluster, PodIndex pod);
+
+struct AskClass {
+  AskClass(Cycle& cycle, PodIndex ask);
+
+  PodFit after;
+  std::optional<PodFit> now;  ///< Once the worlds differ.
+  std::optional<RoomRanking> room;
+  std::optional<NodeRanking> ranking;
+  std::size_t changes_seen = 0;   ///< Of Cycle::changed_nodes.
+  std::size_t promises_seen = 0;  ///< Of Cycle::promises.
+  /// What an ask of the class was told for which nothing could be done, and when.
+  std::optional<PlanAsk> nothing;
+  std::size_t nothing_at = 0;
+};
+
+class AskClasses {
+ public:
+  /// `pods`: all that will ask in this cycle.
+  AskClasses(Cycle& cycle, std::span<const PodIndex> pods);
+
+  /// What is kept for the pod's class, brought up to date; null: nothing is.
+  AskClass* of(PodIndex pod);
+  /// The pod has been decided: the last of its class takes everything with it.
+  void done(PodIndex pod);
+
+ private:
+  struct Slot {
+    std::int64_t asks = 0;
+    std::unique_ptr<AskClass> kept;
+  };
+
+  Slot* slot_of(PodIndex pod);
+  void forget_oldest();
+
+  Cycle& cycle_;
+  std::map<AskKey, Slot> slots_;
+  std::vector<Slot*> kept_;  ///< Oldest first.
+  std::size_t kept_max_ = 0;
+};
+
+}  // namespace makeway

@@ -1,0 +1,82 @@
+// Where an ask goes for which nobody has to leave: now, or once somebody who is leaving is gone.
+//
+// Its nominated node, when it fits there. Otherwise by fullness: the sum, over the resources that
+// it asks for, of used / allocatable in thousandths with the ask placed; `workload.nodeScore` pack
+// takes the fullest node, spread the emptiest. Ties by name. Deterministic, integers only.
+//
+// RoomRanking answers the same for many asks of one class: only nodes that changed are looked at
+// again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/winner_tree.hpp"
+#include "engine/emptied_nodes.hpp"
+#include "engine/fit.hpp"
+#include "policies/shared/cycle.hpp"
+
+namespace makeway {
+
+struct NodeChoice {
+  std::optional<NodeIndex> now;    ///< It fits there at once.
+  std::optional<NodeIndex> later;  ///< It will fit there; only nodes where it does not fit now.
+  std::int64_t fitting_now = 0;    ///< How many nodes there were to choose from.
+  /// Where explanations are wanted: the next best nodes of the same kind, best first.
+  std::vector<PlanAlternative> others;
+};
+
+/// `now` may be null: then it is the same world as `after`. By `workload.nodeScore`.
+NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain);
+NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       NodeScore score);
+
+class RoomRanking {
+ public:
+  /// All nodes, by `workload.nodeScore`.
+  RoomRanking(Cycle& cycle, PodFit& after);
+  /// `nodes` in the order of Survey::nodes. `emptied` may be null: nobody leaves. Otherwise nodes
+  /// are looked at as they will be, and nobody may be promised a place.
+  RoomRanking(Cycle& cycle, PodFit& after, std::span<const NodeIndex> nodes, NodeScore score,
+              EmptiedNodes* emptied);
+  RoomRanking(const RoomRanking&) = delete;
+  RoomRanking& operator=(const RoomRanking&) = delete;
+
+  /// Without alternatives, and without a look at the ask's own nomination.
+  NodeChoice choose(PodFit* now);
+  /// Something came to the node or left it.
+  void changed(NodeIndex node) { changed_.push_back(node); }
+
+ private:
+  struct Entry {
+    enum class Fits : std::uint8_t { now, later, never };
+    Fits fits = Fits::never;
+    std::int64_t value = 0;
+
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  struct Before {
+    const std::vector<Entry>* entries;
+    bool operator()(std::uint32_t a, std::uint32_t b) const {
+      const auto order = (*entries)[a] <=> (*entries)[b];
+      return order != 0 ? order < 0 : a < b;
+    }
+  };
+
+  std::uint32_t position_of(NodeIndex node);
+
+  Cycle& cycle_;
+  PodFit& after_;
+  std::span<const NodeIndex> nodes_;
+  NodeScore score_;
+  EmptiedNodes* emptied_;
+  bool looked_ = false;
+  std::vector<NodeIndex> changed_;
+  std::vector<Entry> entries_;  ///< By place in `nodes_`.
+  std::int64_t fitting_now_ = 0;
+  WinnerTree<Before> tree_;
+};
+
+}  // namespace makeway

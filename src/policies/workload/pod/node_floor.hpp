@@ -1,0 +1,56 @@
+// NodeFloor: the least that the victims on one node can cost, key by key.
+//
+// NodeScan says that somebody of priority P must leave. Where priorities are few, that is the same
+// on most nodes, so the keys after it have to tell nodes apart before any search. If nobody above P
+// leaves, then
+//   victims       as many as the largest pods up to P leave open, for each resource
+//   priority-sum  P, and the lowest priorities for the others
+//   lost-work     the least, of as many pods
+//   oldest-victim the youngest pod of priority P
+// Each is a bound where all keys before it are met exactly, which is how scores are compared.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/fit.hpp"
+#include "engine/score.hpp"
+#include "policies/shared/cycle.hpp"
+
+namespace makeway {
+
+class NodeFloor {
+ public:
+  NodeFloor(Cycle& cycle, PodFit& fit);
+
+  /// False: the order of the score's keys is not the one that this is made for.
+  bool useful() const { return useful_; }
+
+  /// Looks at a node of which NodeScan says `highest`, which is a priority.
+  void start(NodeIndex node, std::int64_t highest);
+  /// The least value of key number `key`. Keys are asked for in their order.
+  std::int64_t value(std::size_t key);
+
+ private:
+  struct Held {
+    PodIndex pod;
+    std::int32_t priority = 0;
+  };
+
+  std::int64_t count_victims();
+  std::int64_t least_priority_sum();
+  std::int64_t least_lost_work();
+  std::int64_t youngest();
+
+  Cycle& cycle_;
+  PodFit& fit_;
+  ScoreFloor floor_;
+  bool useful_ = false;
+  NodeIndex node_;
+  std::int64_t highest_ = 0;
+  std::int64_t victims_ = 0;
+  std::vector<Held> held_;  ///< Pods up to the highest priority.
+  std::vector<std::int64_t> amounts_;
+};
+
+}  // namespace makeway

@@ -1,0 +1,260 @@
+#include "policies/workload/pod/node_ranking.hpp"
+
+#include <algorithm>
+
+namespace makeway {
+namespace {
+
+constexpr std::size_t few = 16;  ///< Nodes that are looked at first for a single ask.
+
+}  // namespace
+
+NodeRanking::NodeRanking(Cycle& cycle, PodFit& fit, bool many)
+    : cycle_(cycle),
+      fit_(fit),
+      many_(many),
+      nodes_(cycle.survey.nodes()),
+      floor_(cycle.configuration.workload),
+      scan_(fit, cycle.rules),
+      pods_floor_(cycle, fit),
+      equal_(cycle, fit.priority()),
+      keys_(cycle.configuration.workload.score_keys.size()),
+      rows_(keys_) {}
+
+/// By the least score, then by name. Where only bounds are known, one number decides.
+bool NodeRanking::before(const Runner& a, const Runner& b) const {
+  if ((a.state == State::out) != (b.state == State::out)) return b.state == State::out;
+  if (a.state == State::out) return a.place < b.place;
+  if (a.state == State::bounded && b.state == State::bounded) {
+    return a.bound != b.bound ? a.bound < b.bound : a.place < b.place;
+  }
+  for (std::size_t key = 0; key < keys_; ++key) {
+    const std::int64_t left = value(a, key);
+    const std::int64_t right = value(b, key);
+    if (left != right) return left < right;
+  }
+  return a.place < b.place;
+}
+
+std::vector<Candidate> NodeRanking::best(VictimSearch& search, std::size_t count) {
+  count_ = count;
+  refusals_.clear();
+  tallied_.clear();
+  if (!lined_up_) line_up(search);
+  many_ ? run_again(search) : run_once(search);
+  std::vector<Candidate> result = winners(search);
+  restore();
+  return result;
+}
+
+/// In the order of their bounds, until no bound is as good as what is kept.
+void NodeRanking::run_once(VictimSearch& search) {
+  std::ranges::sort(runners_, [](const Runner& a, const Runner& b) {
+    return a.bound != b.bound ? a.bound < b.bound : a.place < b.place;
+  });
+  for (Runner& runner : runners_) {
+    if (search.out_of_steps() || runner.bound > highest_allowed()) return;
+    if (runner.state != State::bounded || known_from_equal(runner)) continue;
+    if (!pods_rule_out(runner)) evaluate(runner, search);
+  }
+}
+
+/// Starts from scores that are known from asks before this one.
+void NodeRanking::run_again(VictimSearch& search) {
+  kept_.clear();
+  std::size_t found = 0;
+  while (found < count_ && !search.out_of_steps()) {
+    const std::uint32_t at = tree_->first();
+    Runner& runner = runners_[at];
+    if (runner.state == State::out) return;
+    if (runner.state != State::scored) {
+      look_closer(runner, search);
+      tree_->changed(at);
+    } else {
+      if (std::ranges::find(kept_, runner.place, &Kept::place) == kept_.end()) {
+        keep(runner, std::nullopt);
+      }
+      ++found;
+      put_aside(at);
+    }
+  }
+}
+
+std::vector<Candidate> NodeRanking::winners(VictimSearch& search) {
+  std::vector<Candidate> result;
+  for (Kept& kept : kept_) {
+    if (!kept.candidate) kept.candidate = search.on_node(nodes_[kept.place]);
+    CHECK(kept.candidate.has_value(), "a node lost its victims");
+    result.push_back(*std::move(kept.candidate));
+  }
+  return result;
+}
+
+NodeRanking::Runner NodeRanking::bounded(std::uint32_t place, std::int64_t limit) {
+  const NodeIndex node = nodes_[place];
+  const std::int64_t bound = scan_.lowest_priority(node, limit);
+  if (bound == NodeScan::hopeless || fit_.refused_by_node(node)) return {.place = place};
+  return {.place = place, .state = State::bounded, .bound = bound};
+}
+
+void NodeRanking::line_up(VictimSearch& search) {
+  std::uint32_t place = many_ ? 0 : line_up_first_few(search);
+  const std::int64_t limit = highest_allowed();
+  if (many_) runners_.reserve(nodes_.size());
+  for (; place < nodes_.size(); ++place) {
+    if (place + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[place + NodeScan::ahead]);
+    const Runner runner = bounded(place, limit);
+    if (many_ || runner.state != State::out) runners_.push_back(runner);
+  }
+  if (many_) tree_.emplace(runners_.size(), Before{this});
+  lined_up_ = true;
+}
+
+/// Searches the best of a few, and returns the place from which on nobody was looked at. While
+/// there is nobody, every node may turn out to need its reason.
+std::uint32_t NodeRanking::line_up_first_few(VictimSearch& search) {
+  std::uint32_t place = 0;
+  for (; place < nodes_.size() && runners_.size() < few; ++place) {
+    if (place + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[place + NodeScan::ahead]);
+    if (runners_.empty() && tally_if_told(place)) continue;
+    const Runner runner = bounded(place, ScoreFloor::no_limit);
+    if (runner.state != State::out) runners_.push_back(runner);
+  }
+  std::ranges::sort(runners_, [&](const Runner& a, const Runner& b) { return before(a, b); });
+  for (Runner& runner : runners_) {
+    if (kept_.size() >= count_ || search.out_of_steps()) break;
+    if (!known_from_equal(runner)) evaluate(runner, search);
+  }
+  return place;
+}
+
+/// Its pods first, then a search.
+void NodeRanking::look_closer(Runner& runner, VictimSearch& search) {
+  if (known_from_equal(runner)) return;
+  if (runner.state != State::bounded || !pods_floor_.useful() || runner.bound == NodeScan::room) {
+    return evaluate(runner, search);
+  }
+  pods_floor_.start(nodes_[runner.place], runner.bound);
+  runner.state = State::floored;
+  runner.row = static_cast<std::uint32_t>(rows_.size() / keys_);
+  for (std::size_t key = 0; key < keys_; ++key) rows_.push_back(pods_floor_.value(key));
+}
+
+/// Whether the node comes after those that are kept, whatever a search would find.
+bool NodeRanking::pods_rule_out(const Runner& runner) {
+  if (kept_.size() < count_ || !pods_floor_.useful() || runner.bound == NodeScan::room)
+    return false;
+  pods_floor_.start(nodes_[runner.place], runner.bound);
+  for (std::size_t key = 0; key < keys_; ++key) {
+    const std::int64_t least = pods_floor_.value(key);
+    if (least != limit_[key].value) return least > limit_[key].value;
+  }
+  return runner.place > kept_.back().place;
+}
+
+/// Whether an equal node was searched already.
+bool NodeRanking::known_from_equal(Runner& runner) {
+  kind_ = equal_.kind_of(fit_, nodes_[runner.place]);
+  if (!kind_) return false;
+  if (*kind_ >= row_of_kind_.size()) row_of_kind_.resize(*kind_ + 1);
+  if (row_of_kind_[*kind_] == 0) return false;
+  runner.state = State::scored;
+  runner.row = row_of_kind_[*kind_];
+  keep(runner, std::nullopt);
+  return true;
+}
+
+/// Searches the node; `known_from_equal` came before.
+void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
+  const NodeIndex node = nodes_[runner.place];
+  const auto at = static_cast<std::uint32_t>(&runner - runners_.data());
+  const bool limited = kept_.size() >= count_;
+  std::optional<Candidate> candidate = search.on_node(node, limited ? &limit_ : nullptr);
+  const bool lasts = !search.out_of_steps() && (kind_ || equal_.local(fit_, node));
+  if (!candidate) {
+    if (!limited) {
+      refusals_.add(search.refused(), node, runner.place);
+      tallied_.push_back(runner.place);
+    }
+    if (limited || !lasts) aside_.push_back({.at = at, .runner = runner});
+    runner.state = State::out;
+    return;
+  }
+  runner.state = State::scored;
+  runner.row = add_row(candidate->score);
+  if (kind_ && lasts) row_of_kind_[*kind_] = runner.row;
+  if (!lasts) fleeting_.push_back(at);
+  keep(runner, std::move(candidate));
+}
+
+void NodeRanking::keep(const Runner& runner, std::optional<Candidate> candidate) {
+  const auto worse = std::ranges::find_if(kept_, [&](const Kept& other) {
+    return before(runner, {.place = other.place, .state = State::scored, .row = other.row});
+  });
+  if (worse == kept_.end() && kept_.size() >= count_) return;
+  kept_.insert(worse,
+               {.place = runner.place, .row = runner.row, .candidate = std::move(candidate)});
+  if (kept_.size() > count_) kept_.pop_back();
+  if (kept_.size() < count_) return;
+  limit_.clear();
+  for (std::size_t key = 0; key < keys_; ++key) {
+    limit_.push_back({.key = cycle_.configuration.workload.score_keys[key],
+                      .value = rows_[kept_.back().row * keys_ + key]});
+  }
+}
+
+void NodeRanking::put_aside(std::uint32_t at) {
+  aside_.push_back({.at = at, .runner = runners_[at]});
+  runners_[at].state = State::out;
+  tree_->changed(at);
+}
+
+/// The next ask starts from what holds for it as well.
+void NodeRanking::restore() {
+  if (many_) {
+    for (const Aside& aside : aside_) runners_[aside.at] = aside.runner;
+    for (const std::uint32_t at : fleeting_) runners_[at].state = State::bounded;
+    for (const Aside& aside : aside_) tree_->changed(aside.at);
+    for (const std::uint32_t at : fleeting_) tree_->changed(at);
+  }
+  aside_.clear();
+  fleeting_.clear();
+  kept_.clear();
+}
+
+/// True: the node or its sums rule it out, and the reason is in the tally.
+bool NodeRanking::tally_if_told(std::uint32_t place) {
+  const NodeIndex node = nodes_[place];
+  std::optional<Refused> refused = fit_.refused_by_node(node);
+  if (!refused && scan_.tells_all(node)) refused = scan_.refusal(node);
+  if (!refused) return false;
+  refusals_.add(*refused, node, place);
+  tallied_.push_back(place);
+  return true;
+}
+
+RefusalTally NodeRanking::refusals(VictimSearch& search) {
+  std::vector<std::uint8_t> known(nodes_.size());
+  for (const std::uint32_t place : tallied_) known[place] = 1;
+  for (std::uint32_t place = 0; place < nodes_.size() && !search.out_of_steps(); ++place) {
+    if (known[place] != 0 || tally_if_told(place)) continue;
+    CHECK(!search.on_node(nodes_[place]), "a node has an answer after all");
+    refusals_.add(search.refused(), nodes_[place], place);
+  }
+  return std::move(refusals_);
+}
+
+void NodeRanking::changed(NodeIndex node) {
+  if (!lined_up_) return;
+  const std::uint32_t place = cycle_.survey.place_of(node);
+  runners_[place] = bounded(place, ScoreFloor::no_limit);
+  tree_->changed(place);
+}
+
+std::uint32_t NodeRanking::add_row(const ScoreTerms& score) {
+  const auto row = static_cast<std::uint32_t>(rows_.size() / keys_);
+  for (const ScoreTerm& term : score) rows_.push_back(term.value);
+  return row;
+}
+
+}  // namespace makeway

@@ -1,0 +1,189 @@
+#include "policies/workload/pod/pod_explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view rule = "workload: units of lower priority leave one node";
+constexpr std::string_view no_alternative = "no other node can hold it";
+constexpr std::size_t spared_max = 10;
+constexpr std::size_t holders_max = 5;
+
+PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
+  const Cluster& cluster = cycle.cluster;
+  const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
+  PlanVictim victim;
+  victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
+  victim.name = std::string(cluster.pods().name[pod.value]);
+  victim.uid = std::string(cluster.pods().uid[pod.value]);
+  victim.node = node_name(cluster, cluster.pods().node[pod]);
+  victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
+  victim.priority = unit.priority;
+  victim.reason = fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
+  if (unit.whole) victim.reason += ", its group leaves whole";
+  if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
+  victim.cause_for = ask_text(ask);
+  return victim;
+}
+
+}  // namespace
+
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void explain_victims(Cycle& cycle, const VictimList& victims, const VictimCause& cause,
+                     PlanAsk& ask) {
+  cycle.budgets.start_trial();
+  for (const VictimUnit& unit : victims.units) {
+    for (const PodIndex pod : victims.pods_of(unit)) {
+      PlanVictim victim = victim_of(cycle, unit, pod, ask);
+      const bool violates = cycle.budgets.charge(pod);
+      victim.violates_budget = cause.budgets_by_victims
+                                   ? violates
+                                   : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
+      victim.cause_rule = std::string(cause.rule);
+      victim.cause_alternative = cause.alternative;
+      victim.cause_key = cause.key;
+      ask.victims.push_back(std::move(victim));
+    }
+  }
+}
+
+std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner) {
+  std::string key = first_difference(loser, winner);
+  return key.empty() ? std::string("name") : key;
+}
+
+PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
+                               const VictimList& victims, const ScoreTerms& chosen) {
+  return {.node = std::move(where),
+          .domain = {},
+          .score = score,
+          .victims = static_cast<std::int64_t>(victims.pods.size()),
+          .victim_units = static_cast<std::int64_t>(victims.units.size()),
+          .lost_on = decided_on(score, chosen)};
+}
+
+void explain_spared(Cycle& cycle, std::span<const VictimUnit> spared, std::size_t victims,
+                    PlanExplanation& explanation) {
+  const PodColumns& pods = cycle.cluster.pods();
+  std::int64_t count = 0;
+  for (const VictimUnit& unit : spared) {
+    count += unit.size;
+    if (explanation.spared.size() >= spared_max) continue;
+    explanation.spared.push_back(
+        {.namespace_name = std::string(cycle.cluster.text(pods.namespace_name[unit.first])),
+         .name = std::string(pods.name[unit.first.value]),
+         .priority = unit.priority});
+  }
+  explanation.spared_count = count;
+  explanation.potential_victims = count + static_cast<std::int64_t>(victims);
+}
+
+std::string fits_reason(const PlanAsk& ask) {
+  return fmt::format("fits now on {} of {}", ask.explanation.nodes_fitting,
+                     counted(ask.explanation.nodes_considered, "node"));
+}
+
+std::string waits_reason(const PlanAsk& ask) {
+  if (ask.waits_for.empty()) {
+    return fmt::format("fits on {} once asks before it have arrived", ask.placements.front().node);
+  }
+  return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
+                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
+                     ask.waits_for.size() == 1 ? "is" : "are");
+}
+
+std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
+  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
+  if (refusals.empty()) return "there is no node";
+  std::string text;
+  switch (why) {
+    case Unplaced::never: text = "fits nowhere, and its preemptionPolicy is Never"; break;
+    case Unplaced::proven: text = "fits nowhere, even if all left who may be made to"; break;
+    case Unplaced::unproven: text = "no set of victims was found that makes room"; break;
+    case Unplaced::unsupported:
+      return fmt::format("needs {}, which Makeway does not check, so it is not placed",
+                         refusals.front().detail);
+  }
+  constexpr std::size_t told_max = 3;
+  for (std::size_t at = 0; at < std::min(refusals.size(), told_max); ++at) {
+    text += fmt::format("{} {}: {}", at == 0 ? ":" : ";", counted(refusals[at].nodes, "node"),
+                        refusal_text(refusals[at]));
+  }
+  if (refusals.size() > told_max) {
+    text += fmt::format("; and {} more", counted(static_cast<std::int64_t>(refusals.size()) -
+                                                     static_cast<std::int64_t>(told_max),
+                                                 "reason"));
+  }
+  return text;
+}
+
+void explain_holders(Cycle& cycle, PlanAsk& ask) {
+  const Cluster& cluster = cycle.cluster;
+  for (PlanRefusal& refusal : ask.explanation.refusals) {
+    if (refusal.reason != RefusalReason::resource) continue;
+    const NodeIndex node = *cluster.find_node(refusal.example);
+    const auto add = [&](PodIndex pod, std::string_view why) {
+      const auto row = cluster.requests(cluster.pods().requests[pod]);
+      const bool holds = std::ranges::any_of(row, [&](const ResourceAmount& item) {
+        return cluster.resources().name(item.resource) == refusal.detail;
+      });
+      if (!holds || why.empty()) return;
+      refusal.holders.push_back(
+          {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
+           .name = std::string(cluster.pods().name[pod.value]),
+           .priority = cycle.rules.priority_of(pod),
+           .why = std::string(why)});
+    };
+    cycle.after.for_each_pod(node, [&](PodIndex pod) {
+      const bool hopes = std::ranges::find(cycle.hopeful, pod) != cycle.hopeful.end();
+      add(pod, hopes ? "the node is reserved for it"
+                     : cycle.rules.stays_because(cycle.after, pod, ask.priority));
+    });
+    for (const PodIndex pod : cluster.nodes().nominated[node]) {
+      const bool counts = cycle.decided[pod] == 0 && pod_text(cluster, pod) != ask_text(ask) &&
+                          cycle.rules.priority_of(pod) >= ask.priority;
+      if (counts) add(pod, "nominated");
+    }
+    std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
+      return std::tie(b.priority, a.namespace_name, a.name) <
+             std::tie(a.priority, b.namespace_name, b.name);
+    });
+    if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
+  }
+}
+
+void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& ask) {
+  const Candidate& chosen = best.front();
+  VictimCause cause{
+      .rule = rule,
+      .alternative = std::string(no_alternative),
+      .key = "only candidate",
+      .budgets_by_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims ||
+                            cycle.configuration.workload.victim_choice == VictimChoiceRule::best};
+  if (ask.placement_given) {
+    cause.alternative = "none: the node was given";
+    cause.key = "given";
+  } else if (best.size() > 1) {
+    cause.alternative = "node " + node_name(cycle.cluster, best[1].node);
+    cause.key = decided_on(chosen.score, best[1].score);
+  }
+  explain_victims(cycle, chosen.victims, cause, ask);
+  explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
+  ask.explanation.cascades = chosen.cascades;
+  for (const Candidate& other : best.subspan(1)) {
+    ask.explanation.alternatives.push_back(alternative_of(
+        node_name(cycle.cluster, other.node), other.score, other.victims, chosen.score));
+  }
+  ask.reason = fmt::format("{} of lower priority must leave {}",
+                           counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
+                           ask.placements.front().node);
+}
+
+}  // namespace makeway

@@ -1,0 +1,25 @@
+// A single pod asks (SPEC section 2).
+//
+// In this order, and the first that works is the answer:
+//  1. It fits now, and also in what will be: bind (law 1). See node_choice.hpp for the node.
+//  2. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (laws 6
+//     and 7).
+//  3. Its nomination is held by pods that are leaving (`workload.nominationHeldBy`): wait.
+//  4. Somebody must leave: the node with the best score wins, then the first by name. Every node is
+//     tried (victim_search.hpp) where that is to be explained, else only those that can be the best
+//     (node_ranking.hpp). Not for preemptionPolicy Never; not before `engine.preemptionDelay`.
+//  5. Nothing: infeasible when that is proven, not-found otherwise.
+#pragma once
+
+#include <optional>
+
+#include "policies/shared/cycle.hpp"
+#include "policies/workload/pod/ask_classes.hpp"
+
+namespace makeway {
+
+/// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `kept` is
+/// what its class has kept, or null; `only`: the node that is given, if it is.
+void decide_pod(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only);
+
+}  // namespace makeway
