@@ -18,11 +18,11 @@ function(makeway_unity target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A .cpp that is included is still no header, and may use a name that its neighbour has too;
-  # clang-tidy looks at every file alone, with the warnings that are off here.
+  # A .cpp that is included is still no header, and may call a local as its neighbour calls a
+  # constant.
   target_compile_options(${target} PRIVATE -Wno-shadow)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    target_compile_options(${target} PRIVATE -Wshadow=local -Wno-subobject-linkage)
   endif()
   get_target_property(sources ${target} SOURCES)
   list(SORT sources)

@@ -41,7 +41,7 @@ Names victims_of(const PlanAsk& ask) {
   return names;
 }
 
-std::string verdict(Outcome outcome) {
+std::string verdict_of(Outcome outcome) {
   const bool no = outcome == Outcome::waits || outcome == Outcome::not_found;
   return no ? "infeasible" : std::string(choice_name(outcome));
 }
@@ -73,10 +73,10 @@ TEST(YunikornRequiredNode, AgreesCaseByCase) {
     const Plan plan = plan_for(input.loaded->cluster, configuration, item);
     const PlanAsk& ask = plan.asks.front();
     const std::string& outcome = *item.expect().find("outcome")->as_string();
-    EXPECT_EQ(verdict(ask.outcome), outcome) << ask.reason;
+    EXPECT_EQ(verdict_of(ask.outcome), outcome) << ask.reason;
     EXPECT_EQ(victims_of(ask), expected_victims(item.expect()));
     const bool same =
-        verdict(ask.outcome) == outcome && victims_of(ask) == expected_victims(item.expect());
+        verdict_of(ask.outcome) == outcome && victims_of(ask) == expected_victims(item.expect());
     agree += same ? 1U : 0U;
   });
   fmt::print("YuniKorn 1.8.0 and preset yunikorn agree in {} of {} cases\n", agree, cases);

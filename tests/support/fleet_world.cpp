@@ -14,7 +14,7 @@
 namespace makeway {
 namespace {
 
-std::string key_of(const Pod& pod) { return fmt::format("{}/{}", pod.namespace_name, pod.name); }
+std::string text_of(const Pod& pod) { return fmt::format("{}/{}", pod.namespace_name, pod.name); }
 
 bool label_is(const Pod& pod, std::string_view key, std::string_view value) {
   return std::ranges::any_of(
@@ -179,7 +179,7 @@ std::vector<Pod> FleetWorld::all_pods() const {
 
 std::string FleetWorld::plane_of(const Pod& pod) const {
   if (pod.node.empty()) {
-    const auto found = planes_of_pending_.find(key_of(pod));
+    const auto found = planes_of_pending_.find(text_of(pod));
     return found == planes_of_pending_.end() ? "" : found->second;
   }
   const Node node = cluster_.node(*cluster_.find_node(pod.node));
@@ -203,7 +203,7 @@ std::vector<Pod> FleetWorld::pods_of(const ReplicaSchedule& schedule,
 /// Whoever terminates goes in the end, whoever is force-deleted a little earlier; pods get ready.
 void FleetWorld::let_go() {
   for (Pod& pod : all_pods()) {
-    const std::string key = key_of(pod);
+    const std::string key = text_of(pod);
     if (!pod.deletion) {
       if (pod.ready || pod.node.empty() || !random_.chance(60)) continue;
       pod.ready = true;
@@ -264,7 +264,7 @@ void FleetWorld::remove_one(std::vector<Pod> pods) {
   chosen.deletion_grace_seconds =
       static_cast<std::int32_t>(random_.between(0, options_.grace_max_s));
   chosen.deletion = now_ + Duration{std::int64_t{1000} * chosen.deletion_grace_seconds};
-  tell(fmt::format("{} terminates on {}", key_of(chosen), chosen.node));
+  tell(fmt::format("{} terminates on {}", text_of(chosen), chosen.node));
   cluster_.apply(chosen);
 }
 
@@ -272,7 +272,7 @@ void FleetWorld::add_one(const ReplicaSchedule& schedule, const std::string& pla
   Pod pod = fleet_pod(schedule, fmt::format("{}-new{:03}", schedule.name, ++pods_made_), "", now_);
   pod.ready = false;
   pod.started.reset();
-  planes_of_pending_[key_of(pod)] = plane;
+  planes_of_pending_[text_of(pod)] = plane;
   cluster_.apply(pod);
 }
 
@@ -305,7 +305,7 @@ void FleetWorld::place_pending() {
     pod.started = now_;
     ++used[pod.node]["pods"];
     for (const Amount& amount : pod.requests) used[pod.node][amount.resource] += amount.amount;
-    tell(fmt::format("{} lands on {}", key_of(pod), pod.node));
+    tell(fmt::format("{} lands on {}", text_of(pod), pod.node));
     cluster_.apply(pod);
   }
 }
