@@ -15,7 +15,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test check bench bench-peers deps fmt clean deps-build deps-test deps-check
+.PHONY: help build run test check check-all bench bench-peers deps fmt clean deps-build deps-test deps-check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -30,8 +30,11 @@ test: deps-test ## one build, all tests (2,000 random cases per property)
 	@tools/build.sh $(PRESET)
 	@MAKEWAY_PROPERTY_CASES=$${MAKEWAY_PROPERTY_CASES:-2000} tools/test.sh $(PRESET)
 
-check: deps-check ## sanitizers, 20,000 random cases, clang-format, clang-tidy, fuzzers
+check: deps-check ## sanitizers, 20,000 random cases, clang-format, clang-tidy (a share), fuzzers
 	@tools/check.sh
+
+check-all: deps-check ## the same with clang-tidy over everything
+	@tools/check.sh format tidy-all properties asan tsan fuzz
 
 bench: deps-build ## build the benchmarks and run them one after the other
 	@tools/bench.sh

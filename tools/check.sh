@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The slow half of the evidence, stage by stage: tools/check.sh [STAGE...]
 #
-# Stages: format, tidy, properties, asan, tsan, fuzz. All run even if an early one fails; the
+# Stages: format, tidy, properties, asan, tsan, fuzz; also tidy-all, every file instead of what the
+# change touches and a share of the rest. All run even if an early one fails; the
 # summary at the end names each with its wall time, and the exit status is that of the worst.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +13,8 @@ if [[ -z "${stages[0]}" ]]; then stages=(format tidy properties asan tsan fuzz);
 stage_format() { tools/format.sh check; }
 
 stage_tidy() { tools/tidy.sh; }
+
+stage_tidy-all() { tools/tidy.sh --all; }
 
 # Many cases where they are cheap, in the release build; the sanitizers see fewer of them.
 stage_properties() {
