@@ -69,14 +69,22 @@ bool Budgets::charge_all(std::span<const PodIndex> pods) {
 void Budgets::commit(std::span<const PodIndex> pods) {
   start_trial();
   for (const PodIndex pod : pods) charge(pod);
-  for (const std::uint32_t budget : touched_) committed_[budget] = left_[budget];
+  for (const std::uint32_t budget : touched_) {
+    if (committed_[budget] == left_[budget]) continue;  // Touched twice.
+    log_.push_back({.budget = budget, .before = committed_[budget]});
+    committed_[budget] = left_[budget];
+  }
   touched_.clear();
 }
 
-void Budgets::forget(std::vector<std::int64_t> committed) {
-  committed_ = std::move(committed);
-  left_ = committed_;
-  touched_.clear();
+void Budgets::rollback(Checkpoint checkpoint) {
+  start_trial();
+  while (log_.size() > checkpoint.commits) {
+    const Commit commit = log_.back();
+    log_.pop_back();
+    committed_[commit.budget] = commit.before;
+    left_[commit.budget] = commit.before;
+  }
 }
 
 }  // namespace makeway

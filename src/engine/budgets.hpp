@@ -40,27 +40,37 @@ class Budgets {
   /// These pods will be evicted: they stay charged.
   void commit(std::span<const PodIndex> pods);
 
+  struct Checkpoint {
+    std::size_t commits = 0;
+  };
+  Checkpoint checkpoint() const { return {log_.size()}; }
+  /// What was committed since is forgotten; a trial ends.
+  void rollback(Checkpoint checkpoint);
+
   /// What is committed while this lives is forgotten afterwards.
   class Supposition {
    public:
-    explicit Supposition(Budgets& budgets) : budgets_(budgets), committed_(budgets.committed_) {}
-    ~Supposition() { budgets_.forget(std::move(committed_)); }
+    explicit Supposition(Budgets& budgets) : budgets_(budgets), before_(budgets.checkpoint()) {}
+    ~Supposition() { budgets_.rollback(before_); }
     Supposition(const Supposition&) = delete;
     Supposition& operator=(const Supposition&) = delete;
 
    private:
     Budgets& budgets_;
-    std::vector<std::int64_t> committed_;
+    Checkpoint before_;
   };
 
  private:
-  void forget(std::vector<std::int64_t> committed);
-
   Survey& survey_;
   std::vector<const DisruptionBudget*> budgets_;
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.
   std::vector<std::int64_t> left_;       ///< In the trial.
   std::vector<std::uint32_t> touched_;   ///< Where `left_` differs from `committed_`.
+  struct Commit {
+    std::uint32_t budget = 0;
+    std::int64_t before = 0;
+  };
+  std::vector<Commit> log_;
   struct Governing {
     StringId namespace_name;
     std::vector<std::uint32_t> budgets;

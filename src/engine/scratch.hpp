@@ -83,6 +83,8 @@ class Scratch {
 
   struct Checkpoint {
     std::size_t moves = 0;
+
+    friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
   };
   Checkpoint checkpoint() const { return {log_.size()}; }
   void rollback(Checkpoint checkpoint);

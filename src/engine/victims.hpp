@@ -103,11 +103,10 @@ class VictimRules {
   std::string_view protection_but_opt_out(PodIndex pod) const;
   /// Its own word, or its group's.
   bool opted_out(PodIndex pod) const;
-  /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
-  void settle(PodIndex pod) { settled_->writable(pod) = 1; }
   /// Everything but priority and the rest of its group. Who was moved elsewhere in this world is
   /// only supposed to be there.
   bool may_leave(const Scratch& scratch, PodIndex pod) const;
+  /// Pods that this cycle has placed or chosen as victims are nobody's victims any more.
   bool settled(PodIndex pod) const { return (*settled_)[pod] != 0; }
 
   /// Why the pod cannot be made to leave for an ask of this priority; empty when it can.
@@ -145,6 +144,10 @@ class VictimRules {
   Time started(PodIndex pod) const;
 
  private:
+  friend class World;  // It alone says who is settled.
+
+  void settle(PodIndex pod) { settled_->writable(pod) = 1; }
+  void unsettle(PodIndex pod) { settled_->writable(pod) = 0; }
   void read_names();
   void read_schedules();
   std::string_view own_protection(PodIndex pod) const;

@@ -127,8 +127,15 @@ class Cluster {
   std::size_t pod_count() const { return pod_count_ - kernel_count_; }  ///< No kernels.
   std::size_t node_count() const { return node_count_; }
 
-  /// Pods that repel others (required anti-affinity), bound or not; in no order that means
-  /// anything.
+  // Lists of pods that `apply` keeps, so that a cycle does not walk over all; in no order that
+  // means anything.
+  /// Not bound and not being deleted; no kernels.
+  const std::set<PodIndex>& pending_pods() const { return pending_pods_; }
+  /// Bound and being deleted; kernels of sessions that end, too.
+  const std::set<PodIndex>& leaving_pods() const { return leaving_pods_; }
+  /// Not bound, with a nomination to a node that may only be named; kernels, too.
+  const std::set<PodIndex>& nominated_pods() const { return nominated_pods_; }
+  /// Pods that repel others (required anti-affinity), bound or not.
   const std::set<PodIndex>& repelling_pods() const { return repelling_pods_; }
 
   /// Importance for ties inside one node: priority, group over pod, size, age, name.
@@ -178,6 +185,7 @@ class Cluster {
   void bind(PodIndex pod, NodeIndex node);
   void unbind(PodIndex pod);
   void nominate(PodIndex pod, NodeIndex node);
+  void list_pending(PodIndex pod);
   bool guarded(PodIndex pod) const;  ///< See NodeOrder.
   void enter_order(PodIndex pod);
   void leave_order(PodIndex pod);
@@ -259,6 +267,9 @@ class Cluster {
   HashTable pods_by_key_;
   std::size_t pod_count_ = 0;
   std::set<PodIndex> repelling_pods_;
+  std::set<PodIndex> pending_pods_;
+  std::set<PodIndex> leaving_pods_;
+  std::set<PodIndex> nominated_pods_;
 
   NodeColumns nodes_;
   std::vector<NodeIndex> free_nodes_;

@@ -83,6 +83,7 @@ bool Cluster::upsert(const Pod& pod, bool kernel) {
   } else if (!pod.nominated_node.empty()) {
     nominate(slot, node_slot(pod.nominated_node));
   }
+  list_pending(slot);
   return pod_count_ > known;
 }
 
@@ -126,6 +127,7 @@ bool Cluster::remove_pod(std::string_view namespace_name, std::string_view name)
   nominate(*found, {});
   leave_unit(*found);
   repelling_pods_.erase(*found);
+  pending_pods_.erase(*found);
   pods_by_key_.erase(pod_hash(pods_.namespace_name[*found], name), found->value);
   pods_.name.set(found->value, {});
   pods_.uid.set(found->value, {});
@@ -138,7 +140,10 @@ bool Cluster::remove_pod(std::string_view namespace_name, std::string_view name)
 void Cluster::bind(PodIndex pod, NodeIndex node) {
   pods_.node[pod] = node;
   ++(pods_.flags[pod].kernel ? nodes_.kernels : nodes_.pods)[node];
-  if (pods_.deletion[pod] != no_time) ++nodes_.leaving[node];
+  if (pods_.deletion[pod] != no_time) {
+    ++nodes_.leaving[node];
+    leaving_pods_.insert(pod);
+  }
   enter_order(pod);
 }
 
@@ -148,7 +153,10 @@ void Cluster::unbind(PodIndex pod) {
   leave_order(pod);
   pods_.node[pod] = {};
   --(pods_.flags[pod].kernel ? nodes_.kernels : nodes_.pods)[node];
-  if (pods_.deletion[pod] != no_time) --nodes_.leaving[node];
+  if (pods_.deletion[pod] != no_time) {
+    --nodes_.leaving[node];
+    leaving_pods_.erase(pod);
+  }
   drop_node_if_unused(node);
 }
 
@@ -156,10 +164,23 @@ void Cluster::nominate(PodIndex pod, NodeIndex node) {
   const NodeIndex before = pods_.nominated[pod];
   if (before.exists()) {
     std::erase(nodes_.nominated[before], pod);
+    nominated_pods_.erase(pod);
     drop_node_if_unused(before);
   }
   pods_.nominated[pod] = node;
-  if (node.exists()) nodes_.nominated[node].push_back(pod);
+  if (!node.exists()) return;
+  nodes_.nominated[node].push_back(pod);
+  nominated_pods_.insert(pod);
+}
+
+void Cluster::list_pending(PodIndex pod) {
+  const bool pending =
+      !pods_.flags[pod].kernel && !pods_.node[pod].exists() && pods_.deletion[pod] == no_time;
+  if (pending) {
+    pending_pods_.insert(pod);
+  } else if (!pending_pods_.empty()) {
+    pending_pods_.erase(pod);
+  }
 }
 
 Cluster::OrderKey Cluster::order_key(PodIndex pod) const {

@@ -7,6 +7,7 @@
 
 #include "model/object_text.hpp"
 #include "policies/replica/replica_policy.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 #include "policies/decide.hpp"
 #include "policies/session/session_policy.hpp"
 

@@ -45,11 +45,11 @@ std::map<std::string, NodeAnswer> expected_candidates(const JsonValue& expect) {
 
 std::map<std::string, NodeAnswer> our_candidates(const Cluster& cluster,
                                                  const Configuration& configuration, PodIndex pod) {
-  Cycle cycle(cluster, configuration, newest_time(cluster));
-  PodFit fit(cycle.survey, cycle.after, pod, cycle.decided);
-  VictimSearch search(cycle, fit, VictimChoiceRule::put_back, nullptr);
+  World world(cluster, configuration, newest_time(cluster));
+  PodFit fit(world.survey(), world.after(), pod, world.decided_pods());
+  VictimSearch search(world, fit, VictimChoiceRule::put_back, nullptr);
   std::map<std::string, NodeAnswer> result;
-  for (const NodeIndex node : cycle.survey.nodes()) {
+  for (const NodeIndex node : world.survey().nodes()) {
     const std::optional<Candidate> candidate = search.on_node(node);
     if (!candidate) continue;
     NodeAnswer answer{.victims = {}, .budget_violations = candidate->budget_violations};

@@ -167,8 +167,10 @@ TEST(ReplicaRanking, FindsWhatALookAtEveryPlaceFinds) {
   for_each_case("the ranking finds the best place", [](Prng& random) {
     const Cluster cluster = cluster_of(random_fleet(random));
     const Configuration configuration = random_configuration(random);
-    Cycle cycle(cluster, configuration, now);
-    Fleet fleet(cycle);
+    World world(cluster, configuration, now);
+    Plan plan;
+    const Draft draft{.world = world, .plan = plan};
+    Fleet fleet(draft);
     NodeVictims victims(fleet);
     ClaimRanking ranking(fleet, victims);
     for (std::int32_t priority = 4; priority >= 0; --priority) {

@@ -7,14 +7,14 @@
 
 namespace makeway {
 
-QueueCandidates::QueueCandidates(Cycle& cycle, const QueueTable& table,
+QueueCandidates::QueueCandidates(World& world, const QueueTable& table,
                                  std::span<const std::uint8_t> marked, std::int64_t priority_below)
-    : cycle_(cycle), table_(table) {
+    : world_(world), table_(table) {
   collect(marked, priority_below);
   sort_by_queue();
   freeable_.assign(table.size() * table.resources(), 0);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
-    cycle.budgets.any() ? charge_budgets(QueueRow{row}) : sum_up(QueueRow{row});
+    world.budgets().any() ? charge_budgets(QueueRow{row}) : sum_up(QueueRow{row});
   }
 }
 
@@ -58,13 +58,13 @@ void QueueCandidates::charge_budgets(QueueRow row) {
   if (all.empty()) return;
   for (QueueCandidate& candidate : all) candidate.violates_budget = false;
   sort(range);
-  cycle_.budgets.start_trial();
+  world_.budgets().start_trial();
   for (QueueCandidate& candidate : all) {
-    candidate.violates_budget = !cycle_.budgets.charge_all(pods_of(candidate));
+    candidate.violates_budget = !world_.budgets().charge_all(pods_of(candidate));
   }
   sort(range);
   range.size = range.all;
-  if (cycle_.configuration.budgets.mode == BudgetMode::strict) {
+  if (world_.configuration().budgets.mode == BudgetMode::strict) {
     range.size -=
         static_cast<std::size_t>(std::ranges::count_if(all, &QueueCandidate::violates_budget));
   }
@@ -73,12 +73,13 @@ void QueueCandidates::charge_budgets(QueueRow row) {
 
 /// Pinned pods are not held to what their queue may use: made to leave, they would just come back.
 bool QueueCandidates::may_leave(PodIndex pod) const {
-  const bool pinned = cycle_.configuration.required_node.enabled && is_pinned(cycle_.cluster, pod);
-  return !pinned && cycle_.rules.may_leave(cycle_.after, pod);
+  const bool pinned =
+      world_.configuration().required_node.enabled && is_pinned(world_.cluster(), pod);
+  return !pinned && world_.rules().may_leave(world_.after(), pod);
 }
 
 void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t priority_below) {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   const PodColumns& pods = cluster.pods();
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> members;
@@ -88,7 +89,7 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
     if (table_.is_nowhere(pod)) continue;
     const UnitIndex index = pods.unit[pod];
     const QueueRow row = table_.row_of(index);
-    if (marked[row.value] == 0 || cycle_.rules.priority_of(pod) >= priority_below) continue;
+    if (marked[row.value] == 0 || world_.rules().priority_of(pod) >= priority_below) continue;
     const Unit& unit = cluster.units()[index];
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
     if (!whole) {
@@ -99,11 +100,11 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
     seen[index.value] = 1;
     members.clear();
     for (const PodIndex member : cluster.groups()[unit.group].members) {
-      const bool there = cycle_.after.node_of(member).exists() && !cycle_.rules.leaving(member);
+      const bool there = world_.after().node_of(member).exists() && !world_.rules().leaving(member);
       if (there) members.push_back(member);
     }
     const bool all = std::ranges::all_of(
-        members, [&](PodIndex member) { return cycle_.rules.may_leave(cycle_.after, member); });
+        members, [&](PodIndex member) { return world_.rules().may_leave(world_.after(), member); });
     if (!all || members.empty()) continue;
     std::ranges::sort(members, {}, [&](PodIndex member) { return pods.name[member.value]; });
     add(row, index, members);
@@ -116,10 +117,10 @@ void QueueCandidates::add(QueueRow row, UnitIndex unit, std::span<const PodIndex
                            .first = pods.front(),
                            .begin = static_cast<std::uint32_t>(pods_.size()),
                            .size = static_cast<std::uint32_t>(pods.size()),
-                           .priority = cycle_.rules.priority_of(pods.front()),
-                           .started = cycle_.rules.now()};
+                           .priority = world_.rules().priority_of(pods.front()),
+                           .started = world_.rules().now()};
   for (const PodIndex pod : pods) {
-    const Time started = cycle_.cluster.pods().started[pod];
+    const Time started = world_.cluster().pods().started[pod];
     if (started == no_time) continue;
     candidate.has_started = true;
     candidate.started = std::min(candidate.started, started);
@@ -133,7 +134,7 @@ void QueueCandidates::add_amounts(const QueueCandidate& candidate,
   for (const PodIndex pod : pods_of(candidate)) {
     if (table_.is_nowhere(pod)) continue;
     for (const ResourceAmount& item :
-         cycle_.cluster.requests(cycle_.cluster.pods().requests[pod])) {
+         world_.cluster().requests(world_.cluster().pods().requests[pod])) {
       const std::size_t column = table_.column(item.resource);
       if (column == QueueTable::no_column) continue;
       sums[column] = saturated_add(sums[column], item.amount);
@@ -144,7 +145,7 @@ void QueueCandidates::add_amounts(const QueueCandidate& candidate,
 int QueueCandidates::compare_importance(const QueueCandidate& a, const QueueCandidate& b) const {
   const auto sign = [](bool less) { return less ? -1 : 1; };
   if (a.violates_budget != b.violates_budget) return sign(b.violates_budget);
-  for (const QueueVictimKey key : cycle_.configuration.queue.victim_keys) {
+  for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
     switch (key) {
       case QueueVictimKey::priority:
         if (a.priority != b.priority) return sign(a.priority < b.priority);
@@ -161,7 +162,7 @@ int QueueCandidates::compare_importance(const QueueCandidate& a, const QueueCand
 }
 
 bool QueueCandidates::name_before(const QueueCandidate& a, const QueueCandidate& b) const {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   const StringId a_space = cluster.pods().namespace_name[a.first];
   const StringId b_space = cluster.pods().namespace_name[b.first];
   if (a_space != b_space) return cluster.text(a_space) < cluster.text(b_space);

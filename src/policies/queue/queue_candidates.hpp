@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 #include "policies/queue/queue_table.hpp"
 
 namespace makeway {
@@ -31,7 +31,7 @@ class QueueCandidates {
   static constexpr std::int64_t every_priority = std::int64_t{1} << 40;
 
   /// Of the rows that are marked, and only who has lower priority than `priority_below`.
-  QueueCandidates(Cycle& cycle, const QueueTable& table, std::span<const std::uint8_t> marked,
+  QueueCandidates(World& world, const QueueTable& table, std::span<const std::uint8_t> marked,
                   std::int64_t priority_below);
 
   /// The least important first; equals by name.
@@ -65,7 +65,7 @@ class QueueCandidates {
   void sort_by_queue();
   void sort(const Range& range);
 
-  Cycle& cycle_;
+  World& world_;
   const QueueTable& table_;
   std::vector<QueueCandidate> candidates_;  ///< Queue by queue.
   std::vector<PodIndex> pods_;

@@ -7,6 +7,8 @@
 #include <array>
 #include <iterator>
 
+#include "policies/shared/cluster_text.hpp"
+
 namespace makeway {
 namespace {
 
@@ -15,9 +17,10 @@ constexpr std::string_view claim_rule = "queue: pods beyond what the queue deser
 
 }  // namespace
 
-QueuePlan::QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidates& candidates,
+QueuePlan::QueuePlan(Draft& draft, const QueueTable& table, const QueueCandidates& candidates,
                      std::span<const QueueMove> moves)
-    : cycle_(cycle),
+    : draft_(draft),
+      world_(draft.world),
       table_(table),
       candidates_(candidates),
       moves_(moves),
@@ -39,7 +42,7 @@ QueuePlan::QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidate
 }
 
 std::string QueuePlan::resource(std::size_t column) const {
-  return std::string(cycle_.cluster.resources().name(table_.resource(column)));
+  return std::string(world_.cluster().resources().name(table_.resource(column)));
 }
 
 std::string QueuePlan::name(QueueRow row) const {
@@ -73,7 +76,7 @@ void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
          .candidate = &all[at],
          .spared = spared,
          .key = spared == nullptr ? "only candidate" : lost_on(all[at], *spared, spare)});
-    settle_leaving(cycle_, candidates_.pods_of(all[at]));
+    world_.leave(candidates_.pods_of(all[at]));
   }
 }
 
@@ -122,9 +125,9 @@ QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate, std::vector<std
 
 void QueuePlan::write() {
   write_queues();
-  cycle_.plan.queue_moves.reserve(moves_.size());
+  draft_.plan.queue_moves.reserve(moves_.size());
   for (const QueueMove& move : moves_) {
-    cycle_.plan.queue_moves.push_back({.resource = resource(move.column),
+    draft_.plan.queue_moves.push_back({.resource = resource(move.column),
                                        .from = name(move.from),
                                        .to = name(move.to),
                                        .amount = move.amount,
@@ -134,13 +137,13 @@ void QueuePlan::write() {
   std::ranges::copy_if(table_.leaves(), std::back_inserter(asking), [this](QueueRow row) {
     return claims(row) || is_over(row) || !claims_[row.value].losses.empty();
   });
-  cycle_.plan.asks.reserve(asking.size());
+  draft_.plan.asks.reserve(asking.size());
   for (const QueueRow row : asking) write_ask(row);
 }
 
 /// Leaves as they are, and sums over them for the queues above.
 void QueuePlan::write_queues() {
-  std::vector<PlanQueue>& queues = cycle_.plan.queues;
+  std::vector<PlanQueue>& queues = draft_.plan.queues;
   queues.reserve(table_.size());
   for (std::uint32_t at = 0; at < table_.size(); ++at) {
     const QueueEntry& entry = table_.entry(QueueRow{at});
@@ -199,7 +202,7 @@ void QueuePlan::write_ask(QueueRow row) {
   if (claim.out_of_steps) ask.bounds_reached.emplace_back("queue.victimStepsMax");
   ask.outcome = outcome_of(row);
   ask.reason = reason_of(row);
-  cycle_.plan.asks.push_back(std::move(ask));
+  draft_.plan.asks.push_back(std::move(ask));
 }
 
 Outcome QueuePlan::outcome_of(QueueRow row) const {
@@ -217,7 +220,7 @@ std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const
   std::string text;
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     if (amounts[column] <= 0) continue;
-    const std::string_view resource = cycle_.cluster.resources().name(table_.resource(column));
+    const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
     if (!text.empty()) text += ", ";
     text += resource;
     text += ' ';
@@ -227,7 +230,7 @@ std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const
 }
 
 bool QueuePlan::tolerated(QueueRow row, std::size_t column, std::int64_t difference) const {
-  return difference <= cycle_.configuration.queue.rounding_tolerance &&
+  return difference <= world_.configuration().queue.rounding_tolerance &&
          (table_.at(row, column).rounded || !table_.in_devices(column));
 }
 
@@ -337,7 +340,7 @@ std::string QueuePlan::reason_of(QueueRow row) {
   part_of(false, "once pods that hold it are gone");
   if (const std::string later = amounts_text(delayed(row)); !later.empty()) {
     parts.push_back(fmt::format("nobody leaves for {} before its pods have waited {}", later,
-                                to_text(cycle_.configuration.engine.preemption_delay)));
+                                to_text(world_.configuration().engine.preemption_delay)));
   }
   const std::vector<std::int64_t> open = unmet(row);
   if (const std::string text = amounts_text(open); !text.empty()) {
@@ -360,7 +363,7 @@ std::string QueuePlan::reason_of(QueueRow row) {
 }
 
 void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   const bool own = loss.from == loss.for_queue;
   ask.victims.reserve(ask.victims.size() + loss.candidate->size);
   for (const PodIndex pod : candidates_.pods_of(*loss.candidate)) {
@@ -394,7 +397,7 @@ std::string QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate&
   if (order > 0) return "need: whoever is less important frees too little";
   if (order == 0) return lost_among_equals(gone, kept, spare);
   if (gone.violates_budget != kept.violates_budget) return "budget-violations: 0 against 1";
-  for (const QueueVictimKey key : cycle_.configuration.queue.victim_keys) {
+  for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
     if (key == QueueVictimKey::priority && gone.priority != kept.priority) {
       return fmt::format("priority: {} against {}", gone.priority, kept.priority);
     }
@@ -403,7 +406,7 @@ std::string QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate&
     }
     if (key == QueueVictimKey::runtime && gone.started != kept.started) {
       const auto seconds = [&](const QueueCandidate& candidate) {
-        return (cycle_.rules.now() - candidate.started).ms / 1000;
+        return (world_.rules().now() - candidate.started).ms / 1000;
       };
       return fmt::format("runtime: {} s against {} s", seconds(gone), seconds(kept));
     }

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_stage.hpp"
 #include "policies/queue/queue_victims.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
 class QueuePlan {
  public:
-  QueuePlan(Cycle& cycle, const QueueTable& table, const QueueCandidates& candidates,
+  QueuePlan(Draft& draft, const QueueTable& table, const QueueCandidates& candidates,
             std::span<const QueueMove> moves);
 
   /// These leave the queue; they leave the cycle's worlds at once.
@@ -75,7 +75,8 @@ class QueuePlan {
   std::string resource(std::size_t column) const;
   std::string name(QueueRow row) const;
 
-  Cycle& cycle_;
+  Draft& draft_;
+  World& world_;
   const QueueTable& table_;
   const QueueCandidates& candidates_;
   std::span<const QueueMove> moves_;

@@ -38,24 +38,25 @@ std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates
 
 }  // namespace
 
-void decide_queues(Cycle& cycle) {
-  if (!cycle.configuration.queue.enabled || cycle.cluster.own<Queue>().empty()) return;
-  QueueTable table(cycle.cluster, cycle.configuration, cycle.rules);
-  QueueCandidates candidates(cycle, table, possible_losers(table), QueueCandidates::every_priority);
-  const std::vector<QueueMove> moves = move_room(table, candidates, cycle.configuration.queue);
-  QueuePlan plan(cycle, table, candidates, moves);
+void decide_queues(Draft& draft) {
+  World& world = draft.world;
+  if (!world.configuration().queue.enabled || world.cluster().own<Queue>().empty()) return;
+  QueueTable table(world.cluster(), world.configuration(), world.rules());
+  QueueCandidates candidates(world, table, possible_losers(table), QueueCandidates::every_priority);
+  const std::vector<QueueMove> moves = move_room(table, candidates, world.configuration().queue);
+  QueuePlan plan(draft, table, candidates, moves);
   for (const QueueRow row : table.leaves()) {
     std::vector<std::int64_t> need = need_of(table, candidates, row);
     if (need.empty()) continue;
-    if (cycle.budgets.any()) {
+    if (world.budgets().any()) {
       candidates.charge_budgets(row);
       need = need_of(table, candidates, row);
       if (need.empty()) continue;
     }
-    plan.lose(row, choose_losers(cycle, table, candidates, row, need));
+    plan.lose(row, choose_losers(world, table, candidates, row, need));
   }
   plan.write();
-  cycle.queues = std::make_unique<QueueRoom>(cycle, std::move(table));
+  world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
 }
 
 }  // namespace makeway

@@ -2,12 +2,12 @@
 // between queues, and makes pods leave queues that use more than they may.
 #pragma once
 
-#include "policies/shared/cycle.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
 /// Nothing happens where no Queue exists or `queue.enabled` is off. Otherwise the plan has its
-/// queues and their claims, and `cycle.queues` holds later asks to what their queue may use.
-void decide_queues(Cycle& cycle);
+/// queues and their claims, and `world.limits()` holds later asks to what their queue may use.
+void decide_queues(Draft& draft);
 
 }  // namespace makeway

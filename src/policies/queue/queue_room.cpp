@@ -28,43 +28,43 @@ void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
   }
 }
 
-QueueRoom::QueueRoom(Cycle& cycle, QueueTable table)
-    : cycle_(cycle),
+QueueRoom::QueueRoom(World& world, QueueTable table)
+    : world_(world),
       table_(std::move(table)),
-      now_(cycle.cluster, table_),
-      after_(cycle.cluster, table_) {
-  for (const PodIndex pod : cycle.gone) {
-    after_.moved(pod, cycle.cluster.pods().node[pod], -1);
+      now_(world.cluster(), table_),
+      after_(world.cluster(), table_) {
+  for (const PodIndex pod : world.gone()) {
+    after_.moved(pod, world.cluster().pods().node[pod], -1);
   }
-  for (const NodeIndex node : cycle.survey.nodes()) {
-    const std::vector<PodIndex>& here = cycle.cluster.nodes().nominated[node];
-    nominated_.insert(nominated_.end(), here.begin(), here.end());
+  for (const PodIndex pod : world.cluster().nominated_pods()) {
+    const NodeIndex node = world.cluster().pods().nominated[pod];
+    if (world.cluster().nodes().flags[node].exists) nominated_.push_back(pod);
   }
-  cycle.now.attach(now_);
-  cycle.after.attach(after_);
+  world.now().attach(now_);
+  world.after().attach(after_);
 }
 
 QueueRoom::~QueueRoom() {
-  cycle_.rules.limit_to(nullptr);
-  cycle_.now.detach(now_);
-  cycle_.after.detach(after_);
+  world_.rules().limit_to(nullptr);
+  world_.now().detach(now_);
+  world_.after().detach(after_);
 }
 
 void QueueRoom::turn_to(UnitIndex ask) {
   ask_ = ask;
   row_ = ask.exists() ? table_.row_of(ask) : QueueRow{};
-  cycle_.rules.limit_to(ask.exists() ? this : nullptr);
+  world_.rules().limit_to(ask.exists() ? this : nullptr);
 }
 
 bool QueueRoom::contains(PodIndex pod) const {
-  return cycle_.configuration.queue.preempt_within_queue && table_.row_of(pod) == row_;
+  return world_.configuration().queue.preempt_within_queue && table_.row_of(pod) == row_;
 }
 
 std::vector<std::int64_t> QueueRoom::requests(std::span<const PodIndex> coming) const {
   std::vector<std::int64_t> sums(table_.resources());
   for (const PodIndex pod : coming) {
     for (const ResourceAmount& item :
-         cycle_.cluster.requests(cycle_.cluster.pods().requests[pod])) {
+         world_.cluster().requests(world_.cluster().pods().requests[pod])) {
       const std::size_t column = table_.column(item.resource);
       if (column != QueueTable::no_column) {
         sums[column] = saturated_add(sums[column], item.amount);
@@ -85,12 +85,12 @@ bool QueueRoom::has_room_now(std::span<const PodIndex> coming) const {
 
 /// Law 7: what is nominated is held against asks of equal or lower priority.
 std::int64_t QueueRoom::held_for_others(std::size_t column) const {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   std::int64_t held = 0;
   for (const PodIndex pod : nominated_) {
     const UnitIndex unit = cluster.pods().unit[pod];
-    if (cycle_.decided[pod] != 0 || unit == ask_ || table_.row_of(unit) != row_) continue;
-    if (cycle_.after.node_of(pod).exists() ||
+    if (world_.is_decided(pod) || unit == ask_ || table_.row_of(unit) != row_) continue;
+    if (world_.after().node_of(pod).exists() ||
         cluster.units()[unit].scheduling_priority < cluster.units()[ask_].scheduling_priority) {
       continue;
     }
@@ -121,13 +121,13 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
                                               std::int32_t priority) const {
   std::vector<std::uint8_t> marked(table_.size());
   marked[row_.value] = 1;
-  const QueueCandidates candidates(cycle_, table_, marked, priority);
+  const QueueCandidates candidates(world_, table_, marked, priority);
   const std::vector<std::int64_t> missing = shortage(coming);
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (candidates.freeable(row_, column) < missing[column]) return {};
   }
   std::vector<PodIndex> victims;
-  const QueueLosers losers = choose_losers(cycle_, table_, candidates, row_, missing);
+  const QueueLosers losers = choose_losers(world_, table_, candidates, row_, missing);
   for (const std::uint32_t at : losers.chosen) {
     const std::span<const PodIndex> pods = candidates.pods_of(candidates.of(row_)[at]);
     victims.insert(victims.end(), pods.begin(), pods.end());
@@ -135,7 +135,7 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
   return victims;
 }
 
-std::vector<PodPlacement> QueueRoom::awaited(std::span<const PodIndex> coming) const {
+std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const {
   const std::vector<std::int64_t> wanted = requests(coming);
   const auto is_short = [&](const ResourceAmount& item) {
     const std::size_t column = table_.column(item.resource);
@@ -143,15 +143,12 @@ std::vector<PodPlacement> QueueRoom::awaited(std::span<const PodIndex> coming) c
            saturated_add(now_.used(row_, column), wanted[column]) >
                table_.at(row_, column).allocated;
   };
-  std::vector<PodPlacement> pods;
-  for (const PodIndex pod : cycle_.gone) {
+  std::vector<PodIndex> pods;
+  for (const PodIndex pod : world_.gone()) {
     if (table_.row_of(pod) != row_) continue;
-    const RequestRow held = cycle_.cluster.requests(cycle_.cluster.pods().requests[pod]);
-    if (std::ranges::any_of(held, is_short)) {
-      pods.push_back(placement_of(cycle_.cluster, pod, cycle_.cluster.pods().node[pod]));
-    }
+    const RequestRow held = world_.cluster().requests(world_.cluster().pods().requests[pod]);
+    if (std::ranges::any_of(held, is_short)) pods.push_back(pod);
   }
-  std::ranges::sort(pods);
   return pods;
 }
 
@@ -161,7 +158,7 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (missing[column] <= 0) continue;
     const QueueNumbers& numbers = table_.at(row_, column);
-    const std::string_view resource = cycle_.cluster.resources().name(table_.resource(column));
+    const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
     texts.push_back(fmt::format("{} {} (it asks for {} more than is left of {})", resource,
                                 exact_amount(resource, numbers.lasting()),
                                 exact_amount(resource, missing[column]), resource));

@@ -10,16 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/ask_limits.hpp"
+#include "engine/world.hpp"
 #include "policies/queue/queue_candidates.hpp"
 #include "policies/queue/queue_table.hpp"
 
 namespace makeway {
 
-class QueueRoom : public VictimScope {
+class QueueRoom : public AskLimits {
  public:
   /// After the queue stage: its victims have left `after`.
-  QueueRoom(Cycle& cycle, QueueTable table);
+  QueueRoom(World& world, QueueTable table);
   ~QueueRoom() override;
   QueueRoom(const QueueRoom&) = delete;
   QueueRoom& operator=(const QueueRoom&) = delete;
@@ -27,23 +28,24 @@ class QueueRoom : public VictimScope {
   const QueueTable& table() const { return table_; }
 
   /// The unit asks now; none: somebody whom queues do not hold.
-  void turn_to(UnitIndex ask);
+  void turn_to(UnitIndex ask) override;
   bool contains(PodIndex pod) const override;
 
   /// Whether pods of the ask may all start in its queue.
-  bool has_room_now(std::span<const PodIndex> coming) const;
+  bool has_room_now(std::span<const PodIndex> coming) const override;
   /// The same in `after`, as that is at the moment.
-  bool has_room_later(std::span<const PodIndex> coming) const;
+  bool has_room_later(std::span<const PodIndex> coming) const override;
   /// Who else of the queue must leave `after`, of lower priority, so that these may come; nobody
   /// when that cannot be: then `has_room_later` stays false.
-  std::vector<PodIndex> find_victims(std::span<const PodIndex> coming, std::int32_t priority) const;
+  std::vector<PodIndex> find_victims(std::span<const PodIndex> coming,
+                                     std::int32_t priority) const override;
 
   /// Pods of the queue that are leaving and hold what these are short of now.
-  std::vector<PodPlacement> awaited(std::span<const PodIndex> coming) const;
+  std::vector<PodIndex> awaited(std::span<const PodIndex> coming) const override;
 
   /// "queue team-a may use cpu 4 and uses 4"
-  std::string full_text(std::span<const PodIndex> coming) const;
-  std::string name() const { return std::string(table_.entry(row_).name); }
+  std::string full_text(std::span<const PodIndex> coming) const override;
+  std::string name() const override { return std::string(table_.entry(row_).name); }
 
  private:
   /// What runs in each queue in one world.
@@ -66,7 +68,7 @@ class QueueRoom : public VictimScope {
   std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;
   std::int64_t held_for_others(std::size_t column) const;
 
-  Cycle& cycle_;
+  World& world_;
   QueueTable table_;
   Ledger now_;
   Ledger after_;

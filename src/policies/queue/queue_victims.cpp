@@ -22,12 +22,12 @@ std::vector<std::uint32_t> ranks_by_name(const QueueCandidates& candidates,
 
 }  // namespace
 
-QueueLosers choose_losers(const Cycle& cycle, const QueueTable& table,
+QueueLosers choose_losers(const World& world, const QueueTable& table,
                           const QueueCandidates& candidates, QueueRow row,
                           std::span<const std::int64_t> need) {
   const std::span<const QueueCandidate> all = candidates.of(row);
   VictimSetTask task;
-  task.steps_max = cycle.configuration.queue.victim_steps_max;
+  task.steps_max = world.configuration().queue.victim_steps_max;
   for (std::size_t column = 0; column < table.resources(); ++column) {
     task.need.push_back(std::max<std::int64_t>(0, need[column]));
     task.totals.push_back(table.total(column));

@@ -15,7 +15,7 @@ struct QueueLosers {
 };
 
 /// The candidates must be able to free the need.
-QueueLosers choose_losers(const Cycle& cycle, const QueueTable& table,
+QueueLosers choose_losers(const World& world, const QueueTable& table,
                           const QueueCandidates& candidates, QueueRow row,
                           std::span<const std::int64_t> need);
 

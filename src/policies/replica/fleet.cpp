@@ -20,8 +20,9 @@ std::optional<ResourceIndex> find_resource(const Cluster& cluster, std::string_v
 
 }  // namespace
 
-Fleet::Fleet(Cycle& cycle)
-    : cycle_(cycle),
+Fleet::Fleet(const Draft& draft)
+    : draft_(draft),
+      world_(draft.world),
       deployment_key_(cluster().strings().find(names::deployment).value_or(StringId{0})) {
   class_rank_.assign(choice_names<ReplicaClass>.size(), rank_never);
   std::uint8_t rank = 0;
@@ -144,7 +145,7 @@ void Fleet::add_places() {
 }
 
 void Fleet::find_awaited() {
-  for (const PlanAsk& ask : cycle_.plan.asks) {
+  for (const PlanAsk& ask : draft_.plan.asks) {
     for (const PodPlacement& pod : ask.waits_for) {
       const auto found = cluster().find_pod(pod.namespace_name, pod.name);
       if (found) awaited_.insert(*found);
@@ -154,14 +155,14 @@ void Fleet::find_awaited() {
 
 /// By another policy, in this cycle.
 bool Fleet::made_to_leave(PodIndex pod) const {
-  return cycle_.rules.settled(pod) && cycle_.now.node_of(pod).exists() &&
-         !cycle_.after.node_of(pod).exists();
+  return world_.rules().settled(pod) && world_.now().node_of(pod).exists() &&
+         !world_.after().node_of(pod).exists();
 }
 
 void Fleet::add_room(PlaceIndex place) {
   const NodeIndex node = places_[place].node;
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node);
-  const std::span<const std::int64_t> used = cycle_.now.used(node);
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
+  const std::span<const std::int64_t> used = world_.now().used(node);
   const std::span<std::int64_t> left = room(place);
   for (std::size_t column = 0; column < columns(); ++column) {
     if (!columns_[column].exists()) continue;
@@ -169,10 +170,10 @@ void Fleet::add_room(PlaceIndex place) {
     left[column] = saturated_sub(allocatable[at], used[at]);
   }
   std::ranges::copy(left, free_room(place).begin());
-  if (!cycle_.after.touched(node)) return;
+  if (!world_.after().touched(node)) return;
   // Who was nominated to the node in this cycle takes its room, too.
-  for (const PodIndex pod : cycle_.after.placed(node)) {
-    if (cycle_.now.node_of(pod) == node) continue;
+  for (const PodIndex pod : world_.after().placed(node)) {
+    if (world_.now().node_of(pod) == node) continue;
     const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
     for (std::size_t column = 0; column < columns(); ++column) {
       left[column] = saturated_sub(left[column], amounts_[row * columns() + column]);
@@ -202,7 +203,7 @@ void Fleet::first_room(PlaceIndex place, std::vector<std::int64_t>& left) const 
       left[column] = saturated_sub(left[column], used[columns_[column].value]);
     }
   }
-  if (!cycle_.after.touched(node)) return;
+  if (!world_.after().touched(node)) return;
   for (const PodIndex pod : cluster().order().pods(node)) {
     if (!made_to_leave(pod)) continue;
     for (const ResourceAmount& item : cluster().requests(cluster().pods().requests[pod])) {
@@ -321,7 +322,7 @@ void Fleet::add_replicas() {
   for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
   replicas_.resize(pods);
   std::uint32_t count = 0;
-  const bool by_priority_alone = cycle_.rules.replicas_by_priority_alone();
+  const bool by_priority_alone = world_.rules().replicas_by_priority_alone();
   PlaneIndex plane;
   for (std::uint32_t at = 0; at < places_.size(); ++at) {
     if (places_[PlaceIndex{at}].plane != plane) {
@@ -350,7 +351,7 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
   const ShareIndex share = share_of(pod, places_[place].plane);
   if (!share.exists() && !leaving) return false;
   // Whom another policy has placed or made leave in this cycle is nobody's here (law 8).
-  if (cycle_.rules.settled(pod)) return false;
+  if (world_.rules().settled(pod)) return false;
   replica = {.pod = pod,
              .share = share,
              .place = place,
@@ -358,13 +359,13 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
              .created = pods.created[pod],
              .awaited = leaving && awaited_.contains(pod)};
   replica.priority = share.exists() ? deployments_[shares_[share].deployment].priority
-                                    : cycle_.rules.priority_of(pod);
+                                    : world_.rules().priority_of(pod);
   if (!plain) {
     const Unit& unit = cluster().units()[pods.unit[pod]];
     // Kubernetes picks the pod, so nobody can promise that a whole group goes.
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
     replica.is_protected =
-        !share.exists() || whole || !cycle_.rules.protection_from_scale_down(pod).empty();
+        !share.exists() || whole || !world_.rules().protection_from_scale_down(pod).empty();
   }
   if (leaving) {
     classify_leaving(replica);

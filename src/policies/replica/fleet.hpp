@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
@@ -95,12 +95,12 @@ struct FleetReplica {
 
 class Fleet {
  public:
-  explicit Fleet(Cycle& cycle);
+  explicit Fleet(const Draft& draft);
 
-  const Cluster& cluster() const { return cycle_.cluster; }
-  const ReplicaSettings& settings() const { return cycle_.configuration.replica; }
-  Time now() const { return cycle_.rules.now(); }
-  bool counts_cascades() const { return cycle_.configuration.engine.cascade_depth > 0; }
+  const Cluster& cluster() const { return world_.cluster(); }
+  const ReplicaSettings& settings() const { return world_.configuration().replica; }
+  Time now() const { return world_.rules().now(); }
+  bool counts_cascades() const { return world_.configuration().engine.cascade_depth > 0; }
 
   const IndexedVector<PlaneIndex, FleetPlane>& planes() const { return planes_; }
   const IndexedVector<PlaceIndex, FleetPlace>& places() const { return places_; }
@@ -216,7 +216,8 @@ class Fleet {
   void mark_surplus(ShareIndex index);
   void order_places();
 
-  Cycle& cycle_;
+  const Draft& draft_;
+  World& world_;
   StringId deployment_key_;
   std::vector<ResourceIndex> columns_;  ///< None: no node or pod has ever named it.
   std::vector<std::string_view> column_names_;

@@ -22,7 +22,7 @@ int higher_name_first(const Cluster& cluster, PodIndex a, PodIndex b) {
 void Fleet::classify_leaving(FleetReplica& replica) const {
   const PodColumns& pods = cluster().pods();
   const Time deletion = pods.deletion[replica.pod];
-  const Duration patience = cycle_.configuration.engine.leave_timeout;
+  const Duration patience = world_.configuration().engine.leave_timeout;
   const auto recorded = force_deleted_.find(replica.pod);
   const bool ours = recorded != force_deleted_.end();
   const std::int32_t grace = pods.deletion_grace_seconds[replica.pod];

@@ -481,10 +481,12 @@ void ReplicaPhases::number_steps() {
 
 }  // namespace
 
-void decide_replicas(Cycle& cycle, const std::optional<AskName>& only) {
-  if (!cycle.configuration.replica.enabled || cycle.cluster.own<ReplicaSchedule>().empty()) return;
+void decide_replicas(Draft& draft, const std::optional<AskName>& only) {
+  const World& world = draft.world;
+  if (!world.configuration().replica.enabled || world.cluster().own<ReplicaSchedule>().empty())
+    return;
   if (only && only->kind != AskKind::replica_schedule) return;
-  Fleet fleet(cycle);
+  Fleet fleet(draft);
   PreviousClaims previous(fleet);
   ReplicaPhases phases(fleet, previous);
   phases.list_asks(only);
@@ -493,7 +495,7 @@ void decide_replicas(Cycle& cycle, const std::optional<AskName>& only) {
   phases.find_losses();
   phases.normal_phase();
   phases.preemption_phase();
-  report_replicas(cycle, phases.run(), only.has_value());
+  report_replicas(draft, phases.run(), only.has_value());
 }
 
 Time newest_time(const ReplicaSchedule& schedule) {

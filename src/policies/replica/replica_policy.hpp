@@ -20,7 +20,7 @@
 namespace makeway {
 
 /// Adds the asks of the ReplicaSchedules to the cycle's plan; only that one, if one is named.
-void decide_replicas(Cycle& cycle, const std::optional<AskName>& only);
+void decide_replicas(Draft& draft, const std::optional<AskName>& only);
 
 /// The newest time that the schedule knows.
 Time newest_time(const ReplicaSchedule& schedule);

@@ -9,6 +9,7 @@
 #include "model/object_text.hpp"
 #include "policies/replica/replica_proof.hpp"
 #include "policies/replica/replica_run.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {
@@ -24,8 +25,8 @@ using LostReplicas = std::vector<LostReplica>;
 
 class ReplicaReport {
  public:
-  ReplicaReport(Cycle& cycle, const ReplicaRun& run)
-      : cycle_(cycle), run_(run), fleet_(run.fleet), proof_(run.fleet) {}
+  ReplicaReport(World& world, const ReplicaRun& run)
+      : world_(world), run_(run), fleet_(run.fleet), proof_(run.fleet) {}
 
   PlanAsk ask_entry(const ReplicaAsk& ask);
   ReplicaStatus next_status(DeploymentIndex index, const ReplicaAsk* ask, bool claims_stay) const;
@@ -47,7 +48,7 @@ class ReplicaReport {
                           LostReplicas& losses) const;
   LostReplicas losses_left(const ReplicaAsk& ask) const;
 
-  Cycle& cycle_;
+  World& world_;
   const ReplicaRun& run_;
   const Fleet& fleet_;
   ReplicaProof proof_;
@@ -76,7 +77,7 @@ std::vector<PlanScaleUp> ReplicaReport::scale_ups(const ReplicaAsk& ask) const {
                       .committed_after = share.committed + share.raised};
     for (const auto& [place, count] : places) {
       entry.expected.push_back(
-          {.node = node_name(cycle_.cluster, fleet_.places()[place].node), .replicas = count});
+          {.node = node_name(world_.cluster(), fleet_.places()[place].node), .replicas = count});
     }
     entries.push_back(std::move(entry));
   }
@@ -107,7 +108,7 @@ PlanReplicaVictim ReplicaReport::victim_entry(const ReplicaAsk& ask,
                                               const ReplicaClaimChoice& claim,
                                               const ReplicaVictimChoice& choice) const {
   const FleetReplica& replica = fleet_.replica(choice.replica);
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   PlanReplicaVictim entry{
       .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[replica.pod])),
       .name = std::string(cluster.pods().name[replica.pod.value]),
@@ -147,7 +148,7 @@ PlanReplicaClaim ReplicaReport::claim_entry(const ReplicaAsk& ask,
                                             const ReplicaClaimChoice& claim) const {
   const FleetPlace& place = fleet_.places()[claim.place];
   PlanReplicaClaim entry{.plane = std::string(fleet_.planes()[place.plane].name),
-                         .node = node_name(cycle_.cluster, place.node),
+                         .node = node_name(world_.cluster(), place.node),
                          .plane_score = fleet_.shares()[claim.share].score,
                          .since = claim.kept != nullptr ? claim.kept->record->since : fleet_.now(),
                          .kept = claim.kept != nullptr,
@@ -167,11 +168,11 @@ PlanCost ReplicaReport::cost_of(const ReplicaAsk& ask) const {
     for (const ReplicaVictimChoice& choice : claim.victims) {
       const FleetReplica& replica = fleet_.replica(choice.replica);
       if (replica.victim_class != ReplicaClass::committed) continue;
-      const std::int64_t seconds = cycle_.rules.lost_work_seconds(replica.pod);
+      const std::int64_t seconds = world_.rules().lost_work_seconds(replica.pod);
       std::int64_t gpus = 0;
-      const RequestId requests = cycle_.cluster.pods().requests[replica.pod];
-      for (const ResourceAmount& item : cycle_.cluster.requests(requests)) {
-        if (is_gpu(cycle_.cluster.resources().name(item.resource))) {
+      const RequestId requests = world_.cluster().pods().requests[replica.pod];
+      for (const ResourceAmount& item : world_.cluster().requests(requests)) {
+        if (is_gpu(world_.cluster().resources().name(item.resource))) {
           gpus = saturated_add(gpus, item.amount);
         }
       }
@@ -189,7 +190,7 @@ std::string ReplicaReport::missed_text(const ReplicaAsk& ask) const {
       ", or was tried: {}/{} was scaled down in plane {}, and Kubernetes removed another pod than "
       "on node {}",
       loser.namespace_name, loser.deployment, fleet_.planes()[share.plane].name,
-      node_name(cycle_.cluster, fleet_.places()[first.place].node));
+      node_name(world_.cluster(), fleet_.places()[first.place].node));
   if (ask.missed.size() > 1) text += fmt::format(" (and {} more)", ask.missed.size() - 1);
   return text;
 }
@@ -210,7 +211,7 @@ void ReplicaReport::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
                       .detail = std::string(fleet_.column_name(verdict.column)),
                       .amount_min = verdict.missing,
                       .nodes = verdict.places,
-                      .example = node_name(cycle_.cluster, fleet_.places()[verdict.place].node),
+                      .example = node_name(world_.cluster(), fleet_.places()[verdict.place].node),
                       .holders = {}};
   entry.reason = fmt::format(
       "no node of its planes has room for a replica, even if all left who may be made to: {}",
@@ -287,7 +288,7 @@ LostReplicas ReplicaReport::losses_left(const ReplicaAsk& ask) const {
         ask.claims, [&](const ReplicaClaimChoice& choice) { return choice.kept == &claim; });
     if (kept) continue;
     for (const ClaimedVictim& victim : claim.record->victims) {
-      const auto pod = cycle_.cluster.find_pod(victim.namespace_name, victim.name);
+      const auto pod = world_.cluster().find_pod(victim.namespace_name, victim.name);
       const bool chosen_again = pod && std::ranges::any_of(ask.claims, [&](const auto& choice) {
                                   return std::ranges::any_of(choice.victims, [&](const auto& one) {
                                     return fleet_.replica(one.replica).pod == *pod;
@@ -347,7 +348,7 @@ ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaim
       const bool there = std::ranges::any_of(next.victims, [&](const ClaimedVictim& record) {
         return record.namespace_name == victim.namespace_name && record.name == victim.name;
       });
-      const bool gone = !cycle_.cluster.find_pod(victim.namespace_name, victim.name).has_value();
+      const bool gone = !world_.cluster().find_pod(victim.namespace_name, victim.name).has_value();
       if (victim.committed && !there && gone) next.victims.push_back(victim);
     }
   }
@@ -372,7 +373,7 @@ ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk
   const auto add_surplus = [&](ShareIndex share) {
     const auto count = static_cast<std::size_t>(fleet_.shares()[share].surplus);
     for (const ReplicaIndex pod : fleet_.in_share(share).first(count)) {
-      const std::string_view name = cycle_.cluster.pods().name[fleet_.replica(pod).pod.value];
+      const std::string_view name = world_.cluster().pods().name[fleet_.replica(pod).pod.value];
       const auto known = std::ranges::find(row.object->status.surplus, name, &SurplusPod::name);
       const bool is_new = known == row.object->status.surplus.end();
       next.status.surplus.push_back(
@@ -387,13 +388,13 @@ ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk
 
 }  // namespace
 
-void report_replicas(Cycle& cycle, const ReplicaRun& run, bool one_asks) {
-  ReplicaReport report(cycle, run);
+void report_replicas(Draft& draft, const ReplicaRun& run, bool one_asks) {
+  ReplicaReport report(draft.world, run);
   IndexedVector<DeploymentIndex, const ReplicaAsk*> asks(run.fleet.deployments().size());
   for (const ReplicaAsk& ask : run.asks) {
     if (ask.silent) continue;
     asks[ask.deployment] = &ask;
-    cycle.plan.asks.push_back(report.ask_entry(ask));
+    draft.plan.asks.push_back(report.ask_entry(ask));
   }
   for (std::uint32_t at = 0; at < run.fleet.deployments().size(); ++at) {
     const DeploymentIndex index{at};
@@ -401,7 +402,7 @@ void report_replicas(Cycle& cycle, const ReplicaRun& run, bool one_asks) {
     const bool claims_stay = one_asks && asks[index] == nullptr;
     ReplicaStatus next = report.next_status(index, asks[index], claims_stay);
     if (next == object.status) continue;
-    cycle.plan.replica_status.push_back(
+    draft.plan.replica_status.push_back(
         {.namespace_name = object.namespace_name, .name = object.name, .status = std::move(next)});
   }
 }

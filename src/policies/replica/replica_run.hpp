@@ -56,6 +56,6 @@ struct ReplicaRun {
   IndexedVector<DeploymentIndex, ReplicaLoss> losses;
 };
 
-void report_replicas(Cycle& cycle, const ReplicaRun& run, bool one_asks);
+void report_replicas(Draft& draft, const ReplicaRun& run, bool one_asks);
 
 }  // namespace makeway

@@ -46,10 +46,10 @@ void CandidateList::erase_useless() {
   frees_.resize(kept * width_);
 }
 
-CandidateSearch::CandidateSearch(Cycle& cycle, const VictimClasses& classes)
-    : cycle_(cycle),
-      cluster_(cycle.cluster),
-      settings_(cycle.configuration.required_node),
+CandidateSearch::CandidateSearch(World& world, const VictimClasses& classes)
+    : world_(world),
+      cluster_(world.cluster()),
+      settings_(world.configuration().required_node),
       classes_(classes) {}
 
 void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const Shortfall& shortfall,
@@ -65,7 +65,7 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
   const std::span<const std::int32_t> priorities = order.priorities(node);
   const std::span<const std::uint8_t> guarded = order.guarded(node);
   // The order of the node goes by preemption priority, highest first.
-  const bool by_order = cycle_.configuration.workload.honour_preemption_priority;
+  const bool by_order = world_.configuration().workload.honour_preemption_priority;
   const auto too_high = [this](std::int32_t priority) {
     return settings_.allow_equal_priority ? priority > ask_priority_ : priority >= ask_priority_;
   };
@@ -74,21 +74,21 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
                                           priorities.begin())
                : 0;
   list.start(shortfall.resources.size(), pods.size() - begin);
-  const bool touched = cycle_.after.touched(node);
+  const bool touched = world_.after().touched(node);
   // What a pod requests is the difference of two rows, one after the other in memory.
   const NodeOrder::View view = order.view(node);
   const std::span<const std::int64_t> used = order.used(node);
   const bool exact = std::ranges::none_of(
       used, [](std::int64_t amount) { return amount == std::numeric_limits<std::int64_t>::max(); });
-  const bool by_priority_alone = cycle_.rules.by_priority_alone();
+  const bool by_priority_alone = world_.rules().by_priority_alone();
   for (std::size_t at = begin; at < pods.size(); ++at) {
     const PodIndex pod = pods[at];
-    if (touched && cycle_.after.node_of(pod) != node) continue;
+    if (touched && world_.after().node_of(pod) != node) continue;
     if (guarded[at] != 0 || !by_order) {
       add_guarded(pod);
       continue;
     }
-    if (!by_priority_alone && !cycle_.rules.protection_but_opt_out(pod).empty()) continue;
+    if (!by_priority_alone && !world_.rules().protection_but_opt_out(pod).empty()) continue;
     if (is_pinned(cluster_, pod)) continue;
     SumRows sums;
     if (exact) sums = {.before = view.used_by_first(at), .with = view.used_by_first(at + 1)};
@@ -97,15 +97,15 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
 }
 
 bool CandidateSearch::low_enough(PodIndex pod) const {
-  const std::int32_t priority = cycle_.rules.priority_of(pod);
+  const std::int32_t priority = world_.rules().priority_of(pod);
   return priority < ask_priority_ || (settings_.allow_equal_priority && priority == ask_priority_);
 }
 
 /// Everything but priority and class.
 bool CandidateSearch::may_leave(PodIndex pod) const {
-  const NodeIndex here = cycle_.after.node_of(pod);
-  return here.exists() && here == cluster_.pods().node[pod] && !cycle_.rules.settled(pod) &&
-         cycle_.rules.protection_but_opt_out(pod).empty() && !is_pinned(cluster_, pod);
+  const NodeIndex here = world_.after().node_of(pod);
+  return here.exists() && here == cluster_.pods().node[pod] && !world_.rules().settled(pod) &&
+         world_.rules().protection_but_opt_out(pod).empty() && !is_pinned(cluster_, pod);
 }
 
 void CandidateSearch::add_guarded(PodIndex pod) {
@@ -119,7 +119,7 @@ void CandidateSearch::add_guarded(PodIndex pod) {
     seen_groups_.insert(at, index);
     add_group(index);
   } else if (may_leave(pod)) {
-    add(pod, cycle_.rules.priority_of(pod), classes_.of(pod), {});
+    add(pod, world_.rules().priority_of(pod), classes_.of(pod), {});
   }
 }
 
@@ -152,13 +152,14 @@ void CandidateSearch::add_group(UnitIndex index) {
   const bool again = settings_.leaving_room == LeavingRoom::victims;
   bool stays = false;
   for (const PodIndex pod : cluster_.groups()[cluster_.units()[index].group].members) {
-    if (!cycle_.after.node_of(pod).exists()) continue;
+    if (!world_.after().node_of(pod).exists()) continue;
     if (cluster_.pods().deletion[pod] != no_time && !again) continue;
     const std::uint8_t victim_class = classes_.of(pod);
     stays = stays || victim_class == VictimClasses::none || !may_leave(pod);
     unit.victim_class = std::max(unit.victim_class, victim_class);
-    unit.started = list_->pods.size() == begin ? cycle_.rules.started(pod)
-                                               : std::min(unit.started, cycle_.rules.started(pod));
+    unit.started = list_->pods.size() == begin
+                       ? world_.rules().started(pod)
+                       : std::min(unit.started, world_.rules().started(pod));
     list_->pods.push_back(pod);
   }
   unit.size = static_cast<std::uint32_t>(list_->pods.size() - begin);
@@ -168,10 +169,10 @@ void CandidateSearch::add_group(UnitIndex index) {
   const auto pods = std::span(list_->pods).subspan(begin);
   std::ranges::sort(pods, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
   unit.first = pods.front();
-  unit.priority = cycle_.rules.priority_of(unit.first);
+  unit.priority = world_.rules().priority_of(unit.first);
   const std::span<std::int64_t> row = list_->add_row();
   for (const PodIndex pod : pods) {
-    if (cycle_.after.node_of(pod) == node_) add_frees(pod, row);
+    if (world_.after().node_of(pod) == node_) add_frees(pod, row);
   }
   unit.holds = helps(row);
   if (unit.holds || all_) {

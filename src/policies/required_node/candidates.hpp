@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 #include "policies/required_node/victim_classes.hpp"
 
 namespace makeway {
@@ -91,9 +91,9 @@ class CandidateList {
 
 class CandidateSearch {
  public:
-  CandidateSearch(Cycle& cycle, const VictimClasses& classes);
+  CandidateSearch(World& world, const VictimClasses& classes);
 
-  /// In the world `cycle.after`. `all`: also those that hold nothing that helps (rule 5).
+  /// In the world `world.after()`. `all`: also those that hold nothing that helps (rule 5).
   void collect(NodeIndex node, std::int32_t ask_priority, const Shortfall& shortfall, bool all,
                CandidateList& list);
 
@@ -111,7 +111,7 @@ class CandidateSearch {
   void add_frees(PodIndex pod, std::span<std::int64_t> row) const;
   bool helps(std::span<const std::int64_t> row) const;
 
-  Cycle& cycle_;
+  World& world_;
   const Cluster& cluster_;
   const RequiredNodeSettings& settings_;
   const VictimClasses& classes_;

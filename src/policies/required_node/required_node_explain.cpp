@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/required_node.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {
@@ -19,12 +20,12 @@ constexpr std::size_t holders_max = 5;
 
 std::string name_of(const Cluster& cluster, PodIndex pod) { return cluster.pod_key(pod); }
 
-std::string_view class_name(const Cycle& cycle, std::uint8_t victim_class) {
-  return cycle.configuration.required_node.victim_classes[victim_class];
+std::string_view class_name(const World& world, std::uint8_t victim_class) {
+  return world.configuration().required_node.victim_classes[victim_class];
 }
 
 /// On which key the chosen came before the next one.
-std::string decided_by(const Cycle& cycle, const VictimLadder& ladder,
+std::string decided_by(const World& world, const VictimLadder& ladder,
                        const CandidateList& candidates, const LadderAnswer& answer) {
   const std::uint32_t chosen = answer.units.front();
   const PinnedCandidate& a = candidates.units[chosen];
@@ -37,8 +38,8 @@ std::string decided_by(const Cycle& cycle, const VictimLadder& ladder,
     }
   }
   if (answer.strategy != VictimSelection::multiple && a.victim_class != b.victim_class) {
-    return fmt::format("class: {} against {}", class_name(cycle, a.victim_class),
-                       class_name(cycle, b.victim_class));
+    return fmt::format("class: {} against {}", class_name(world, a.victim_class),
+                       class_name(world, b.victim_class));
   }
   if (a.priority != b.priority) {
     return fmt::format("priority: {} against {}", a.priority, b.priority);
@@ -64,14 +65,14 @@ std::optional<std::uint32_t> first_spared(const VictimLadder& ladder,
 }
 
 /// Why that one stays.
-std::string spared_because(const Cycle& cycle, const VictimLadder& ladder,
+std::string spared_because(const World& world, const VictimLadder& ladder,
                            const CandidateList& candidates, const LadderAnswer& answer,
                            std::uint32_t spared) {
   const PinnedCandidate& a = candidates.units[answer.units.front()];
   const PinnedCandidate& b = candidates.units[spared];
   if (b.victim_class >= answer.classes) {
-    return fmt::format("class: {} against {}", class_name(cycle, a.victim_class),
-                       class_name(cycle, b.victim_class));
+    return fmt::format("class: {} against {}", class_name(world, a.victim_class),
+                       class_name(world, b.victim_class));
   }
   if (answer.strategy == VictimSelection::single) {
     if (!ladder.covers(spared)) return "covers what is missing; the other does not";
@@ -82,12 +83,12 @@ std::string spared_because(const Cycle& cycle, const VictimLadder& ladder,
       return fmt::format("deviation: {} against {}", percent_text(mine), percent_text(other));
     }
   }
-  return cycle.budgets.any() ? "the ask fits beside the other, or a budget keeps it"
-                             : "the ask fits beside the other";
+  return world.budgets().any() ? "the ask fits beside the other, or a budget keeps it"
+                               : "the ask fits beside the other";
 }
 
-PlanVictim victim_of(const Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
-  const Cluster& cluster = cycle.cluster;
+PlanVictim victim_of(const World& world, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
+  const Cluster& cluster = world.cluster();
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
   const bool equal = unit.priority == ask.priority;
   PlanVictim victim;
@@ -105,10 +106,70 @@ PlanVictim victim_of(const Cycle& cycle, const VictimUnit& unit, PodIndex pod, c
   return victim;
 }
 
-void explain_spared(const Cycle& cycle, const CandidateList& candidates, const LadderAnswer& answer,
-                    PlanExplanation& explanation) {
-  const Cluster& cluster = cycle.cluster;
-  if (!cycle.explain) return;
+/// Why a group that leaves whole is no candidate.
+std::string_view group_stays(const World& world, const VictimClasses& classes, PodIndex pod) {
+  const Cluster& cluster = world.cluster();
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
+  std::int64_t pods = 0;
+  for (const PodIndex member : cluster.groups()[unit.group].members) {
+    if (!world.after().node_of(member).exists() || cluster.pods().deletion[member] != no_time) {
+      continue;
+    }
+    ++pods;
+    const bool stays = world.rules().settled(member) || is_pinned(cluster, member) ||
+                       !world.rules().protection_but_opt_out(member).empty() ||
+                       classes.of(member) == VictimClasses::none;
+    if (stays) return "its group cannot leave whole";
+  }
+  const bool many = pods > world.configuration().required_node.max_victims;
+  return many ? "its group has more pods than maxVictims" : std::string_view{};
+}
+
+}  // namespace
+
+std::string percent_text(std::int64_t ppm) {
+  const std::int64_t tenths = ppm / 1'000 + (ppm % 1'000 == 0 ? 0 : 1);
+  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+void explain_ladder(World& world, const VictimLadder& ladder, const CandidateList& candidates,
+                    const LadderAnswer& answer, PlanAsk& ask) {
+  std::string alternative = "none: nobody else could leave";
+  std::string key = "only candidate";
+  if (answer.next) {
+    alternative =
+        fmt::format("Pod {}", name_of(world.cluster(), candidates.units[*answer.next].first));
+    key = decided_by(world, ladder, candidates, answer);
+  } else if (const auto spared = first_spared(ladder, candidates, answer)) {
+    alternative = fmt::format("Pod {}", name_of(world.cluster(), candidates.units[*spared].first));
+    key = spared_because(world, ladder, candidates, answer, *spared);
+  }
+  const bool equal = world.configuration().required_node.allow_equal_priority;
+  const std::string asks = ask_text(ask);
+  ask.victims.reserve(answer.victims.pods.size());
+  world.budgets().start_trial();
+  for (const VictimUnit& unit : answer.victims.units) {
+    for (const PodIndex pod : answer.victims.pods_of(unit)) {
+      PlanVictim victim = victim_of(world, unit, pod, ask);
+      victim.violates_budget = world.budgets().charge(pod);
+      victim.cause_for = asks;
+      victim.cause_rule = std::string(equal ? rule : lower_rule);
+      victim.cause_alternative = alternative;
+      victim.cause_key = key;
+      ask.victims.push_back(std::move(victim));
+    }
+  }
+  const auto classes =
+      std::span(world.configuration().required_node.victim_classes).first(answer.classes);
+  ask.reason =
+      fmt::format("{} pod{} must leave {}, the only node it can run on ({}, {})",
+                  ask.victims.size(), ask.victims.size() == 1 ? "" : "s", ask.reservation->node,
+                  fmt::join(classes, " + "), choice_name(answer.strategy));
+}
+
+void explain_spared(const Cluster& cluster, const CandidateList& candidates,
+                    const LadderAnswer& answer, PlanExplanation& explanation) {
   std::vector<std::uint8_t> evicted(candidates.units.size());
   for (const std::uint32_t at : answer.units) evicted[at] = 1;
   for (std::uint32_t at = 0; at < candidates.units.size(); ++at) {
@@ -124,73 +185,10 @@ void explain_spared(const Cycle& cycle, const CandidateList& candidates, const L
   }
 }
 
-/// Why a group that leaves whole is no candidate.
-std::string_view group_stays(const Cycle& cycle, const VictimClasses& classes, PodIndex pod) {
-  const Cluster& cluster = cycle.cluster;
-  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {};
-  std::int64_t pods = 0;
-  for (const PodIndex member : cluster.groups()[unit.group].members) {
-    if (!cycle.after.node_of(member).exists() || cluster.pods().deletion[member] != no_time) {
-      continue;
-    }
-    ++pods;
-    const bool stays = cycle.rules.settled(member) || is_pinned(cluster, member) ||
-                       !cycle.rules.protection_but_opt_out(member).empty() ||
-                       classes.of(member) == VictimClasses::none;
-    if (stays) return "its group cannot leave whole";
-  }
-  const bool many = pods > cycle.configuration.required_node.max_victims;
-  return many ? "its group has more pods than maxVictims" : std::string_view{};
-}
-
-}  // namespace
-
-std::string percent_text(std::int64_t ppm) {
-  const std::int64_t tenths = ppm / 1'000 + (ppm % 1'000 == 0 ? 0 : 1);
-  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
-}
-
-void explain_ladder(Cycle& cycle, const VictimLadder& ladder, const CandidateList& candidates,
-                    const LadderAnswer& answer, PlanAsk& ask) {
-  std::string alternative = "none: nobody else could leave";
-  std::string key = "only candidate";
-  if (answer.next) {
-    alternative =
-        fmt::format("Pod {}", name_of(cycle.cluster, candidates.units[*answer.next].first));
-    key = decided_by(cycle, ladder, candidates, answer);
-  } else if (const auto spared = first_spared(ladder, candidates, answer)) {
-    alternative = fmt::format("Pod {}", name_of(cycle.cluster, candidates.units[*spared].first));
-    key = spared_because(cycle, ladder, candidates, answer, *spared);
-  }
-  const bool equal = cycle.configuration.required_node.allow_equal_priority;
-  const std::string asks = ask_text(ask);
-  ask.victims.reserve(answer.victims.pods.size());
-  cycle.budgets.start_trial();
-  for (const VictimUnit& unit : answer.victims.units) {
-    for (const PodIndex pod : answer.victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(cycle, unit, pod, ask);
-      victim.violates_budget = cycle.budgets.charge(pod);
-      victim.cause_for = asks;
-      victim.cause_rule = std::string(equal ? rule : lower_rule);
-      victim.cause_alternative = alternative;
-      victim.cause_key = key;
-      ask.victims.push_back(std::move(victim));
-    }
-  }
-  explain_spared(cycle, candidates, answer, ask.explanation);
-  const auto classes =
-      std::span(cycle.configuration.required_node.victim_classes).first(answer.classes);
-  ask.reason =
-      fmt::format("{} pod{} must leave {}, the only node it can run on ({}, {})",
-                  ask.victims.size(), ask.victims.size() == 1 ? "" : "s", ask.reservation->node,
-                  fmt::join(classes, " + "), choice_name(answer.strategy));
-}
-
-void tell_candidates(const Cycle& cycle, const VictimLadder& ladder,
+void tell_candidates(const World& world, const VictimLadder& ladder,
                      const CandidateList& candidates, std::span<const std::uint32_t> chosen,
                      PlanReservation& told) {
-  const Cluster& cluster = cycle.cluster;
+  const Cluster& cluster = world.cluster();
   std::vector<std::uint32_t> order;
   order.reserve(candidates.units.size());
   for (std::uint32_t at = 0; at < candidates.units.size(); ++at) order.push_back(at);
@@ -204,37 +202,37 @@ void tell_candidates(const Cycle& cycle, const VictimLadder& ladder,
         {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
          .name = std::string(cluster.pods().name[unit.first.value]),
          .priority = unit.priority,
-         .victim_class = std::string(class_name(cycle, unit.victim_class)),
+         .victim_class = std::string(class_name(world, unit.victim_class)),
          .pods = unit.size,
          .deviation_ppm = ladder.deviation_ppm(at),
          .victim = std::ranges::find(chosen, at) != chosen.end()});
   }
 }
 
-void explain_pinned_holders(Cycle& cycle, const VictimClasses& classes, NodeIndex node,
+void explain_pinned_holders(World& world, const VictimClasses& classes, NodeIndex node,
                             PlanAsk& ask) {
-  const Cluster& cluster = cycle.cluster;
-  const bool equal = cycle.configuration.required_node.allow_equal_priority;
+  const Cluster& cluster = world.cluster();
+  const bool equal = world.configuration().required_node.allow_equal_priority;
   const auto why_stays = [&](PodIndex pod) -> std::string_view {
-    const std::int32_t priority = cycle.rules.priority_of(pod);
-    if (std::ranges::find(cycle.hopeful, pod) != cycle.hopeful.end())
+    const std::int32_t priority = world.rules().priority_of(pod);
+    if (std::ranges::find(world.hopeful(), pod) != world.hopeful().end())
       return "the node is reserved for it";
-    if (cycle.rules.settled(pod)) return "placed by this plan";
+    if (world.rules().settled(pod)) return "placed by this plan";
     if (is_pinned(cluster, pod)) return "can run on one node only, too";
     if (priority > ask.priority) return "of higher priority";
     if (priority == ask.priority && !equal) return "not of lower priority";
     if (cluster.pods().deletion[pod] != no_time) {
-      return cycle.rules.overdue(pod) ? "leaving, and its time is up"
-                                      : "leaving, which does not count yet";
+      return world.rules().overdue(pod) ? "leaving, and its time is up"
+                                        : "leaving, which does not count yet";
     }
-    const std::string_view protection = cycle.rules.protection_but_opt_out(pod);
+    const std::string_view protection = world.rules().protection_but_opt_out(pod);
     if (!protection.empty()) return protection;
     if (classes.of(pod) == VictimClasses::none) return "of no class of victims";
-    return group_stays(cycle, classes, pod);
+    return group_stays(world, classes, pod);
   };
   for (PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource) continue;
-    cycle.after.for_each_pod(node, [&](PodIndex pod) {
+    world.after().for_each_pod(node, [&](PodIndex pod) {
       const auto row = cluster.requests(cluster.pods().requests[pod]);
       const bool holds = std::ranges::any_of(row, [&](const ResourceAmount& item) {
         return cluster.resources().name(item.resource) == refusal.detail;
@@ -244,7 +242,7 @@ void explain_pinned_holders(Cycle& cycle, const VictimClasses& classes, NodeInde
       refusal.holders.push_back(
           {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
            .name = std::string(cluster.pods().name[pod.value]),
-           .priority = cycle.rules.priority_of(pod),
+           .priority = world.rules().priority_of(pod),
            .why = std::string(why)});
     });
     std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {

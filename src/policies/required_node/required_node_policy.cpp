@@ -8,22 +8,24 @@
 #include "model/required_node.hpp"
 #include "policies/required_node/required_node_explain.hpp"
 #include "policies/required_node/victim_ladder.hpp"
-#include "policies/workload/pod/pod_explain.hpp"
+#include "policies/shared/cluster_text.hpp"
 #include "policies/shared/waiting.hpp"
+#include "policies/workload/pod/pod_explain.hpp"
 
 namespace makeway {
 namespace {
 
 class PinnedAsk {
  public:
-  PinnedAsk(Cycle& cycle, PodIndex pod, NodeIndex node, PlanAsk& ask)
-      : cycle_(cycle),
-        settings_(cycle.configuration.required_node),
+  PinnedAsk(const Draft& draft, PodIndex pod, NodeIndex node, PlanAsk& ask)
+      : draft_(draft),
+        world_(draft.world),
+        settings_(world_.configuration().required_node),
         pod_(pod),
         node_(node),
         ask_(ask),
-        fit_(cycle.survey, cycle.after, pod, cycle.decided),
-        somebody_leaves_(cycle.cluster.nodes().leaving[node] > 0) {
+        fit_(world_.survey(), world_.after(), pod, world_.decided_pods()),
+        somebody_leaves_(world_.cluster().nodes().leaving[node] > 0) {
     fit_.ignore_reservations();
   }
 
@@ -37,16 +39,17 @@ class PinnedAsk {
   std::span<const PodIndex> victims() const { return victims_; }
 
  private:
-  const Unit& unit() const { return cycle_.cluster.units()[cycle_.cluster.pods().unit[pod_]]; }
+  const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
   std::vector<PodPlacement> leavers(PodFit& now);
   Shortfall shortfall();
   void never_preempts(const VictimClasses& classes);
   void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
   void refuse(const Refused& refused);
   bool waits_out_delay();
-  void place() { ask_.placements = {placement_of(cycle_.cluster, pod_, node_)}; }
+  void place() { ask_.placements = {placement_of(world_.cluster(), pod_, node_)}; }
 
-  Cycle& cycle_;
+  const Draft& draft_;
+  World& world_;
   const RequiredNodeSettings& settings_;
   PodIndex pod_;
   NodeIndex node_;
@@ -59,14 +62,14 @@ class PinnedAsk {
 void PinnedAsk::refuse(const Refused& refused) {
   RefusalTally tally;
   tally.add(refused, node_, 0);
-  ask_.explanation.refusals = tally.refusals(cycle_.survey);
+  ask_.explanation.refusals = tally.refusals(world_.survey());
 }
 
 /// Whoever leaves.
 bool PinnedAsk::refused_for_ever() {
   std::optional<Refused> refused = fit_.refused_by_node(node_);
   if (!refused) {
-    const std::vector<std::int64_t> nothing(cycle_.cluster.order().columns());
+    const std::vector<std::int64_t> nothing(world_.cluster().order().columns());
     refused = fit_.check_resources(node_, nothing);
   }
   if (!refused) return false;
@@ -78,26 +81,26 @@ bool PinnedAsk::refused_for_ever() {
   ask_.reason =
       unsupported
           ? fmt::format("needs {}, which Makeway does not check, so it is not placed", told.detail)
-          : fmt::format("can run on node {} only, {}: {}", node_name(cycle_.cluster, node_),
+          : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
                         larger ? "and is larger than that" : "which will not take it",
                         refusal_text(told));
   return true;
 }
 
 bool PinnedAsk::finds_room() {
-  if (fit_.check(node_) || !keeps_promises(cycle_, pod_, node_, {}) ||
-      leans_on_hopeful(cycle_, fit_, node_, {})) {
+  if (fit_.check(node_) || !world_.keeps_promises(pod_, node_, {}) ||
+      world_.leans_on_hopeful(fit_, node_, {})) {
     return false;
   }
   place();
   std::optional<PodFit> now;
-  if (cycle_.worlds_differ || somebody_leaves_)
-    now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
+  if (world_.differs() || somebody_leaves_)
+    now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
   if (!now || !now->check_unreserved(node_)) {
     ask_.outcome = Outcome::fits;
     ask_.explanation.nodes_fitting = 1;
     ask_.reason = fmt::format("fits on node {}, the only one it can run on",
-                              node_name(cycle_.cluster, node_));
+                              node_name(world_.cluster(), node_));
     return true;
   }
   reserve();
@@ -110,62 +113,62 @@ bool PinnedAsk::finds_room() {
 /// Those who leave the node anyway and have to be gone before it fits; an irreducible set.
 std::vector<PodPlacement> PinnedAsk::leavers(PodFit& now) {
   const auto fits = [&] { return !now.check_unreserved(node_); };
-  if (now.constraints().any()) return needed_leavers(cycle_, std::span(&node_, 1), fits);
-  Scratch& world = cycle_.now;
+  if (now.constraints().any()) return needed_leavers(world_, std::span(&node_, 1), fits);
+  Scratch& scratch = world_.now();
   std::vector<PodIndex> gone;
-  world.for_each_pod(node_, [&](PodIndex pod) {
-    if (cycle_.after.node_of(pod) != node_) gone.push_back(pod);
+  scratch.for_each_pod(node_, [&](PodIndex pod) {
+    if (world_.after().node_of(pod) != node_) gone.push_back(pod);
   });
-  const Scratch::Checkpoint before = world.checkpoint();
-  world.remove(gone);
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  scratch.remove(gone);
   std::vector<PodPlacement> needed;
   const bool enough = fits();
   for (const PodIndex pod : gone) {
     if (!enough) break;
-    world.place(pod, node_);
+    scratch.place(pod, node_);
     if (fits()) continue;
-    world.remove(pod);
-    needed.push_back(placement_of(cycle_.cluster, pod, node_));
+    scratch.remove(pod);
+    needed.push_back(placement_of(world_.cluster(), pod, node_));
   }
-  world.rollback(before);
+  scratch.rollback(before);
   std::ranges::sort(needed);
   return needed;
 }
 
 void PinnedAsk::reserve() {
   const std::optional<Time> noted =
-      cycle_.cluster.notes(cycle_.cluster.pods().notes[pod_]).reserved_since;
-  const Time now = cycle_.rules.now();
-  ask_.reservation = PlanReservation{.node = node_name(cycle_.cluster, node_),
+      world_.cluster().notes(world_.cluster().pods().notes[pod_]).reserved_since;
+  const Time now = world_.rules().now();
+  ask_.reservation = PlanReservation{.node = node_name(world_.cluster(), node_),
                                      .since = std::min(noted.value_or(now), now)};
 }
 
 /// Also beside those who hold room by their nominations.
 Shortfall PinnedAsk::shortfall() {
-  Scratch& world = cycle_.after;
-  const Scratch::Checkpoint before = world.checkpoint();
-  for (const PodIndex pod : fit_.holders(node_)) world.place(pod, node_);
+  Scratch& scratch = world_.after();
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  for (const PodIndex pod : fit_.holders(node_)) scratch.place(pod, node_);
   Shortfall shortfall =
-      shortfall_of(fit_.requests(), cycle_.survey.allocatable(node_), world.used(node_));
-  world.rollback(before);
+      shortfall_of(fit_.requests(), world_.survey().allocatable(node_), scratch.used(node_));
+  scratch.rollback(before);
   return shortfall;
 }
 
 /// Both delays count: that of the reservation, and the one that every ask has.
 bool PinnedAsk::waits_out_delay() {
   Time from = ask_.reservation->since + settings_.preemption_start_delay;
-  const Duration delay = cycle_.configuration.engine.preemption_delay;
-  const Time created = cycle_.cluster.pods().created[pod_];
+  const Duration delay = world_.configuration().engine.preemption_delay;
+  const Time created = world_.cluster().pods().created[pod_];
   if (delay.ms > 0 && created != no_time) from = std::max(from, created + delay);
-  if (from <= cycle_.rules.now()) return false;
+  if (from <= world_.rules().now()) return false;
   ask_.outcome = Outcome::waits;
   ask_.waits_until = from;
   ask_.reservation->preempts_from = from;
-  const Duration age = cycle_.rules.now() - ask_.reservation->since;
+  const Duration age = world_.rules().now() - ask_.reservation->since;
   ask_.reason =
       fmt::format("node {} is reserved {}, starts preempting in {}", ask_.reservation->node,
                   age.ms == 0 ? std::string("from now on") : fmt::format("since {}", to_text(age)),
-                  to_text(from - cycle_.rules.now()));
+                  to_text(from - world_.rules().now()));
   return true;
 }
 
@@ -173,17 +176,17 @@ void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates)
   if (unit().never_preempts && settings_.honour_preemption_policy) return never_preempts(classes);
   const Shortfall missing = shortfall();
   const bool more_than_room = !fit_.portless() || fit_.constraints().any();
-  CandidateSearch(cycle_, classes)
+  CandidateSearch(world_, classes)
       .collect(node_, ask_.priority, missing, more_than_room, candidates);
-  PlanReservation* const told = cycle_.explain ? &*ask_.reservation : nullptr;
-  VictimLadder ladder(cycle_,
+  PlanReservation* const told = draft_.explain ? &*ask_.reservation : nullptr;
+  VictimLadder ladder(world_,
                       {.fit = fit_, .node = node_, .shortfall = missing, .candidates = candidates},
                       classes.count(), told);
   const std::optional<LadderAnswer> answer = ladder.climb();
   const bool waits = answer && waits_out_delay();
   if (told != nullptr) {
     const bool leave = answer && !waits;
-    tell_candidates(cycle_, ladder, candidates,
+    tell_candidates(world_, ladder, candidates,
                     leave ? std::span(answer->units) : std::span<const std::uint32_t>{}, *told);
   }
   if (!answer) return nothing_works(ladder, classes);
@@ -192,7 +195,10 @@ void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates)
   place();
   victims_ = answer->victims.pods;
   ask_.explanation.nodes_with_preemption = 1;
-  explain_ladder(cycle_, ladder, candidates, *answer, ask_);
+  explain_ladder(world_, ladder, candidates, *answer, ask_);
+  if (draft_.explain) {
+    explain_spared(world_.cluster(), candidates, *answer, ask_.explanation);
+  }
 }
 
 void PinnedAsk::never_preempts(const VictimClasses& classes) {
@@ -202,7 +208,7 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
   ask_.reason =
       fmt::format("does not fit on node {}, and its preemptionPolicy is Never: {}",
                   ask_.reservation->node, refusal_text(ask_.explanation.refusals.front()));
-  if (cycle_.explain) explain_pinned_holders(cycle_, classes, node_, ask_);
+  if (draft_.explain) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
 void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
@@ -211,8 +217,8 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
   // Room that is kept for somebody who may never come proves nothing.
   const bool kept =
-      fit_.expects_somebody(node_) || std::ranges::any_of(cycle_.hopeful, [&](PodIndex pod) {
-        return cycle_.after.node_of(pod) == node_;
+      fit_.expects_somebody(node_) || std::ranges::any_of(world_.hopeful(), [&](PodIndex pod) {
+        return world_.after().node_of(pod) == node_;
       });
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
   const PlanRefusal& told = ask_.explanation.refusals.front();
@@ -221,20 +227,20 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
                             ask_.reservation->node, refusal_text(told))
               : fmt::format("no victims were found on node {} by required_node.victimSelection: {}",
                             ask_.reservation->node, refusal_text(told));
-  if (cycle_.explain && lasting) explain_pinned_holders(cycle_, classes, node_, ask_);
+  if (draft_.explain && lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
 /// Makes pods that are leaving be there, or not, as `required_node.leavingRoom` says.
-void apply_leaving_room(Cycle& cycle, NodeIndex node) {
-  const Cluster& cluster = cycle.cluster;
+void apply_leaving_room(World& world, NodeIndex node) {
+  const Cluster& cluster = world.cluster();
   if (cluster.nodes().leaving[node] == 0) return;
-  const bool credits = cycle.configuration.required_node.leaving_room == LeavingRoom::credited;
+  const bool credits = world.configuration().required_node.leaving_room == LeavingRoom::credited;
   for (const PodIndex pod : cluster.order().pods(node)) {
-    if (cluster.pods().deletion[pod] == no_time || cycle.rules.settled(pod)) continue;
-    const bool gone = credits && !cycle.rules.overdue(pod);
-    const bool there = cycle.after.node_of(pod).exists();
-    if (gone && there) cycle.after.remove(pod);
-    if (!gone && !there) cycle.after.place(pod, node);
+    if (cluster.pods().deletion[pod] == no_time || world.rules().settled(pod)) continue;
+    const bool gone = credits && !world.rules().overdue(pod);
+    const bool there = world.after().node_of(pod).exists();
+    if (gone && there) world.after().remove(pod);
+    if (!gone && !there) world.after().place(pod, node);
   }
 }
 
@@ -246,48 +252,48 @@ void no_such_node(std::string_view name, PlanAsk& ask) {
 }  // namespace
 
 bool RequiredNodePolicy::handles(PodIndex pod) const {
-  return cycle_.configuration.required_node.enabled && is_pinned(cycle_.cluster, pod);
+  return world_.configuration().required_node.enabled && is_pinned(world_.cluster(), pod);
 }
 
 const VictimClasses& RequiredNodePolicy::classes() {
-  if (!classes_) classes_.emplace(cycle_.cluster, cycle_.configuration, cycle_.rules);
+  if (!classes_) classes_.emplace(world_.cluster(), world_.configuration(), world_.rules());
   return *classes_;
 }
 
 void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   PlanAsk ask = start_pod_ask(cluster, pod);
   ask.placement_given = only.has_value();
   const std::string_view name = required_node_of(cluster, pod);
   const NodeIndex node = only.value_or(cluster.find_node(name).value_or(NodeIndex{}));
   if (!node.exists() || !cluster.nodes().flags[node].exists) {
     no_such_node(name, ask);
-    settle_decided(cycle_, pod);
-    cycle_.plan.asks.push_back(std::move(ask));
+    world_.decided(pod);
+    draft_.plan.asks.push_back(std::move(ask));
     return;
   }
   ask.explanation.nodes_considered = 1;
   std::vector<PodIndex> victims;
   {
-    const Scratch::Checkpoint before = cycle_.after.checkpoint();
-    apply_leaving_room(cycle_, node);
-    PinnedAsk pinned(cycle_, pod, node, ask);
+    const Scratch::Checkpoint before = world_.after().checkpoint();
+    apply_leaving_room(world_, node);
+    PinnedAsk pinned(draft_, pod, node, ask);
     if (!pinned.refused_for_ever() && !pinned.finds_room()) {
       pinned.reserve();
       pinned.preempt(classes(), candidates_);
       victims.assign(pinned.victims().begin(), pinned.victims().end());
     }
-    cycle_.after.rollback(before);
+    world_.after().rollback(before);
   }
-  settle_decided(cycle_, pod);
+  world_.decided(pod);
   if (ask.outcome == Outcome::fits) {
-    settle_bound(cycle_, pod, node);
+    world_.bind(pod, node);
   } else if (!ask.placements.empty()) {
-    settle_nominated(cycle_, pod, node, victims);
+    world_.nominate(pod, node, victims);
   } else if (ask.reservation) {
-    settle_reserved(cycle_, pod, node);
+    world_.reserve(pod, node);
   }
-  cycle_.plan.asks.push_back(std::move(ask));
+  draft_.plan.asks.push_back(std::move(ask));
 }
 
 }  // namespace makeway

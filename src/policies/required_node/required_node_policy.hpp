@@ -18,16 +18,16 @@
 
 #include <optional>
 
-#include "policies/shared/cycle.hpp"
 #include "policies/required_node/candidates.hpp"
 #include "policies/required_node/victim_classes.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
 /// What the pinned asks of one cycle share; made when first needed.
 class RequiredNodePolicy {
  public:
-  explicit RequiredNodePolicy(Cycle& cycle) : cycle_(cycle) {}
+  explicit RequiredNodePolicy(Draft& draft) : draft_(draft), world_(draft.world) {}
 
   /// Whether the pod is an ask of this policy.
   bool handles(PodIndex pod) const;
@@ -38,7 +38,8 @@ class RequiredNodePolicy {
  private:
   const VictimClasses& classes();
 
-  Cycle& cycle_;
+  Draft& draft_;
+  World& world_;
   std::optional<VictimClasses> classes_;
   CandidateList candidates_;  ///< Its memory is used again and again.
 };

@@ -14,14 +14,14 @@ constexpr std::string_view forbidden_by_budgets = "budgets forbid somebody who w
 
 }  // namespace
 
-VictimLadder::VictimLadder(Cycle& cycle, const LadderTask& task, std::size_t classes,
+VictimLadder::VictimLadder(World& world, const LadderTask& task, std::size_t classes,
                            PlanReservation* told)
-    : cycle_(cycle),
-      settings_(cycle.configuration.required_node),
+    : world_(world),
+      settings_(world.configuration().required_node),
       task_(task),
       classes_(classes),
       told_(told) {
-  only_room_ = task_.fit.portless() && !task_.fit.constraints().any() && !cycle.anybody_promised();
+  only_room_ = task_.fit.portless() && !task_.fit.constraints().any() && !world.anybody_promised();
   by_room_ = only_room_ && !settings_.refuse_negative_room;
 }
 
@@ -31,8 +31,8 @@ std::optional<LadderAnswer> VictimLadder::climb() {
   if (!all_gone_is_enough()) return std::nullopt;
   if (!only_room_) find_blockers();
   const bool cumulative = settings_.class_steps == ClassSteps::cumulative;
-  const bool strict = cycle_.configuration.budgets.mode == BudgetMode::strict;
-  const bool budgets = cycle_.budgets.any();
+  const bool strict = world_.configuration().budgets.mode == BudgetMode::strict;
+  const bool budgets = world_.budgets().any();
   for (const bool widely : {false, true}) {
     for (std::size_t classes = cumulative ? 1 : classes_; classes <= classes_; ++classes) {
       for (const bool within : {true, false}) {
@@ -97,29 +97,29 @@ bool VictimLadder::all_gone_is_enough() {
     enough = enough && saturated_add(sum[place], shortfall.spare[place]) >= 0;
   }
   if (enough) return true;
-  const Scratch::Checkpoint before = cycle_.after.checkpoint();
-  cycle_.after.remove(candidates.pods);
+  const Scratch::Checkpoint before = world_.after().checkpoint();
+  world_.after().remove(candidates.pods);
   lasting_ = task_.fit.check(task_.node);
-  cycle_.after.rollback(before);
+  world_.after().rollback(before);
   return !lasting_;
 }
 
 /// Units without which everybody else's leaving is not enough, for another reason than room.
 void VictimLadder::find_blockers() {
   CandidateList& candidates = task_.candidates;
-  Scratch& world = cycle_.after;
-  const Scratch::Checkpoint before = world.checkpoint();
-  world.remove(candidates.pods);
+  Scratch& scratch = world_.after();
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  scratch.remove(candidates.pods);
   Units blocking;
   const bool looks = !task_.fit.portless() || task_.fit.constraints().any();
   for (std::uint32_t at = 0; looks && at < candidates.units.size(); ++at) {
     const auto pods = candidates.pods_of(unit(at));
-    world.put_back(pods);
+    scratch.put_back(pods);
     const std::optional<Refused> refused = task_.fit.check(task_.node);
     if (refused && refused->reason != RefusalReason::resource) blocking.push_back(at);
-    world.remove(pods);
+    scratch.remove(pods);
   }
-  world.rollback(before);
+  scratch.rollback(before);
   for (const std::uint32_t at : blocking) candidates.units[at].holds = true;
   // Their numbers change with those that are dropped.
   std::vector<PodIndex> first;
@@ -156,7 +156,7 @@ bool VictimLadder::covered(std::span<const std::int64_t> sum) const {
 
 /// On top of the trial so far.
 bool VictimLadder::fits_budgets(std::uint32_t at) {
-  return cycle_.budgets.charge_all(task_.candidates.pods_of(unit(at)));
+  return world_.budgets().charge_all(task_.candidates.pods_of(unit(at)));
 }
 
 std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
@@ -176,7 +176,7 @@ std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
     const std::int64_t deviation = deviation_ppm(at);
     if (deviation > settings_.deviation_percent * ppm_of_percent) continue;
     if (step.within_budgets) {
-      cycle_.budgets.start_trial();
+      world_.budgets().start_trial();
       if (!fits_budgets(at)) {
         budgets_forbid = true;
         continue;
@@ -232,7 +232,7 @@ std::optional<LadderAnswer> VictimLadder::take_in_order(const Step& step, const 
   std::vector<std::int64_t> sum(task_.shortfall.resources.size());
   Units chosen = blockers_;
   std::int64_t pods = 0;
-  cycle_.budgets.start_trial();
+  world_.budgets().start_trial();
   for (const std::uint32_t at : chosen) {
     task_.candidates.add_frees(at, sum);
     pods += unit(at).size;
@@ -289,7 +289,7 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
   std::set<std::pair<std::int64_t, std::size_t>> window;
   std::vector<std::int64_t> sum(task_.shortfall.resources.size());
   std::int64_t pods = 0;
-  cycle_.budgets.start_trial();
+  world_.budgets().start_trial();
   for (std::size_t place = 0; place < order.size(); ++place) {
     const std::uint32_t at = order[place];
     if (step.within_budgets && !fits_budgets(at)) {

@@ -37,7 +37,7 @@
 namespace makeway {
 
 struct LadderTask {
-  PodFit& fit;  ///< Over `cycle.after`.
+  PodFit& fit;  ///< Over `world.after()`.
   NodeIndex node;
   const Shortfall& shortfall;
   CandidateList& candidates;  ///< With `all`, when something else than resources counts.
@@ -53,7 +53,7 @@ struct LadderAnswer {
 
 class VictimLadder {
  public:
-  VictimLadder(Cycle& cycle, const LadderTask& task, std::size_t classes, PlanReservation* told);
+  VictimLadder(World& world, const LadderTask& task, std::size_t classes, PlanReservation* told);
 
   /// None: nobody was found.
   std::optional<LadderAnswer> climb();
@@ -68,7 +68,7 @@ class VictimLadder {
   /// Alone.
   bool covers(std::uint32_t at) const { return covered(task_.candidates.frees(at)); }
   Time started(const PinnedCandidate& candidate) const {
-    return candidate.whole ? candidate.started : cycle_.rules.started(candidate.first);
+    return candidate.whole ? candidate.started : world_.rules().started(candidate.first);
   }
 
  private:
@@ -106,7 +106,7 @@ class VictimLadder {
   std::pair<std::int64_t, std::vector<std::int64_t>> size_of(std::uint32_t at) const;
   void tell(const Step& step, std::string result);
 
-  Cycle& cycle_;
+  World& world_;
   const RequiredNodeSettings& settings_;
   LadderTask task_;
   std::size_t classes_ = 0;

@@ -59,8 +59,8 @@ std::int64_t VictimLadder::worth(std::uint32_t at) const {
 /// Shares of the node first, then each amount: whoever is smaller in everything is smaller.
 std::pair<std::int64_t, std::vector<std::int64_t>> VictimLadder::size_of(std::uint32_t at) const {
   constexpr std::int64_t scale = 1'000'000'000;
-  const Cluster& cluster = cycle_.cluster;
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(task_.node);
+  const Cluster& cluster = world_.cluster();
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(task_.node);
   std::vector<std::int64_t> amounts(allocatable.size());
   for (const PodIndex pod : task_.candidates.pods_of(unit(at))) {
     if (cluster.pods().node[pod] != task_.node) continue;
@@ -100,7 +100,7 @@ bool VictimLadder::before(std::uint32_t a, std::uint32_t b) const {
         if (started(left) != started(right)) return started(left) > started(right);
         break;
       case ClassKey::smallest: {
-        const PodColumns& pods = cycle_.cluster.pods();
+        const PodColumns& pods = world_.cluster().pods();
         const bool alike = left.size == 1 && right.size == 1 &&
                            pods.requests[left.first] == pods.requests[right.first];
         if (alike) break;
@@ -111,11 +111,11 @@ bool VictimLadder::before(std::uint32_t a, std::uint32_t b) const {
       }
     }
   }
-  const PodColumns& pods = cycle_.cluster.pods();
+  const PodColumns& pods = world_.cluster().pods();
   const StringId left_space = pods.namespace_name[left.first];
   const StringId right_space = pods.namespace_name[right.first];
   if (left_space != right_space) {
-    return cycle_.cluster.text(left_space) < cycle_.cluster.text(right_space);
+    return world_.cluster().text(left_space) < world_.cluster().text(right_space);
   }
   return pods.name[left.first.value] < pods.name[right.first.value];
 }
@@ -124,24 +124,24 @@ bool VictimLadder::before(std::uint32_t a, std::uint32_t b) const {
 
 void VictimLadder::remove(std::span<const std::uint32_t> chosen) {
   for (const std::uint32_t at : chosen) {
-    cycle_.after.remove(task_.candidates.pods_of(unit(at)));
+    world_.after().remove(task_.candidates.pods_of(unit(at)));
   }
 }
 
 bool VictimLadder::keeps_room_positive() const {
   if (!settings_.refuse_negative_room) return true;
-  const std::span<const std::int64_t> used = cycle_.after.used(task_.node);
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(task_.node);
+  const std::span<const std::int64_t> used = world_.after().used(task_.node);
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(task_.node);
   return std::ranges::equal(used, allocatable,
                             [](std::int64_t taken, std::int64_t whole) { return taken <= whole; });
 }
 
 /// Everybody else stays.
 bool VictimLadder::feasible(std::span<const std::uint32_t> chosen) {
-  const Scratch::Checkpoint before = cycle_.after.checkpoint();
+  const Scratch::Checkpoint before = world_.after().checkpoint();
   remove(chosen);
   const bool fits = !task_.fit.check(task_.node) && keeps_room_positive();
-  cycle_.after.rollback(before);
+  world_.after().rollback(before);
   return fits;
 }
 
@@ -188,7 +188,7 @@ void VictimLadder::put_back_by_room(Units& chosen) {
 
 VictimList VictimLadder::list_of(std::span<const std::uint32_t> chosen) const {
   VictimList list;
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   for (const std::uint32_t at : chosen) {
     const PinnedCandidate& each = unit(at);
     const UnitIndex index = cluster.pods().unit[each.first];
@@ -201,28 +201,28 @@ VictimList VictimLadder::list_of(std::span<const std::uint32_t> chosen) const {
                       .begin = static_cast<std::uint32_t>(list.pods.size()),
                       .size = each.size};
     for (const PodIndex pod : task_.candidates.pods_of(each)) {
-      victim.lost_work_seconds += cycle_.rules.lost_work_seconds(pod);
+      victim.lost_work_seconds += world_.rules().lost_work_seconds(pod);
       list.pods.push_back(pod);
     }
     list.units.push_back(victim);
   }
   std::ranges::sort(list.units, [this](const VictimUnit& a, const VictimUnit& b) {
-    return cycle_.rules.more_important(a, b);
+    return world_.rules().more_important(a, b);
   });
   return list;
 }
 
 /// `workload.belowMinimum` evict: who leaves with them counts too. False: it may not be.
 bool VictimLadder::add_fallen(VictimList& victims) {
-  if (cycle_.configuration.workload.below_minimum != BelowMinimum::evict) return true;
+  if (world_.configuration().workload.below_minimum != BelowMinimum::evict) return true;
   const std::size_t own = victims.pods.size();
-  const Scratch::Checkpoint before = cycle_.after.checkpoint();
-  cycle_.after.remove(victims.pods);
-  cycle_.rules.add_fallen(cycle_.after, cycle_.budgets, victims);
-  cycle_.after.rollback(before);
+  const Scratch::Checkpoint before = world_.after().checkpoint();
+  world_.after().remove(victims.pods);
+  world_.rules().add_fallen(world_.after(), world_.budgets(), victims);
+  world_.after().rollback(before);
   const auto fallen = std::span(victims.pods).subspan(own);
   return std::ranges::none_of(fallen,
-                              [this](PodIndex pod) { return is_pinned(cycle_.cluster, pod); });
+                              [this](PodIndex pod) { return is_pinned(world_.cluster(), pod); });
 }
 
 std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen) {
@@ -246,8 +246,8 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
     return std::nullopt;
   }
   const PodIndex ask = task_.fit.ask();
-  const bool kept = keeps_promises(cycle_, ask, task_.node, answer.victims.pods) &&
-                    !leans_on_hopeful(cycle_, task_.fit, task_.node, answer.victims.pods);
+  const bool kept = world_.keeps_promises(ask, task_.node, answer.victims.pods) &&
+                    !world_.leans_on_hopeful(task_.fit, task_.node, answer.victims.pods);
   if (kept) return answer;
   failure_ = "an ask before it would lose its place";
   return std::nullopt;

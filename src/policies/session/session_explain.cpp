@@ -11,6 +11,7 @@
 #include "engine/refusals.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {
@@ -43,7 +44,7 @@ PlanCost cost_of(const SessionTable& table, const SessionEntry& entry) {
 }
 
 /// Nodes that refuse its largest kernel, by the scarcest resource that is short there.
-std::vector<PlanRefusal> refusals_of(Cycle& cycle, const SessionTable& table,
+std::vector<PlanRefusal> refusals_of(World& world, const SessionTable& table,
                                      const SessionEntry& entry, const RoomRows& room) {
   RefusalTally tally;
   const std::span<const ResourceAmount> demand = table.demand(table.kernels(entry).front().demand);
@@ -53,12 +54,12 @@ std::vector<PlanRefusal> refusals_of(Cycle& cycle, const SessionTable& table,
     });
     if (missing == demand.end()) continue;
     tally.add({.reason = RefusalReason::resource,
-               .detail = cycle.survey.resource_note(missing->resource),
+               .detail = world.survey().resource_note(missing->resource),
                .amount = saturated_sub(missing->amount, room[place][missing->resource.value]),
                .resolvable = true},
               table.nodes()[place], place);
   }
-  return tally.refusals(cycle.survey);
+  return tally.refusals(world.survey());
 }
 
 }  // namespace
@@ -91,12 +92,12 @@ PodPlacement awaited(const Cluster& cluster, PodIndex pod, NodeIndex node) {
 }
 
 /// Those who leave the node and have to be gone before so much finds room there.
-void add_leavers(Cycle& cycle, NodeIndex node, const std::vector<std::int64_t>& wanted,
+void add_leavers(World& world, NodeIndex node, const std::vector<std::int64_t>& wanted,
                  std::set<PodPlacement>& needed) {
-  const Cluster& cluster = cycle.cluster;
-  const bool credits = cycle.configuration.session.leaving_room == LeavingRoom::credited;
-  const std::span<const std::int64_t> allocatable = cycle.survey.allocatable(node);
-  const std::span<const std::int64_t> used = cycle.now.used(node);
+  const Cluster& cluster = world.cluster();
+  const bool credits = world.configuration().session.leaving_room == LeavingRoom::credited;
+  const std::span<const std::int64_t> allocatable = world.survey().allocatable(node);
+  const std::span<const std::int64_t> used = world.now().used(node);
   std::vector<std::int64_t> room(used.size());
   for (std::size_t column = 0; column < room.size(); ++column) {
     room[column] = saturated_sub(saturated_sub(allocatable[column], used[column]), wanted[column]);
@@ -109,8 +110,8 @@ void add_leavers(Cycle& cycle, NodeIndex node, const std::vector<std::int64_t>& 
   std::vector<PodIndex> leaving;
   for (const PodIndex pod : cluster.order().pods(node)) {
     const bool credited = credits && cluster.pods().flags[pod].kernel &&
-                          cluster.pods().deletion[pod] != no_time && !cycle.rules.overdue(pod);
-    if (cycle.after.node_of(pod) == node && !credited) continue;
+                          cluster.pods().deletion[pod] != no_time && !world.rules().overdue(pod);
+    if (world.after().node_of(pod) == node && !credited) continue;
     leaving.push_back(pod);
     shift(pod, 1);
   }
@@ -126,11 +127,11 @@ void add_leavers(Cycle& cycle, NodeIndex node, const std::vector<std::int64_t>& 
 
 }  // namespace
 
-void tell_waiting(Cycle& cycle, const SessionTable& table, const SessionEntry& entry,
+void tell_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
                   const std::vector<std::uint32_t>& places, PlanAsk& ask) {
   const std::span<const SessionKernel> kernels = table.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
-  const Cluster& cluster = cycle.cluster;
+  const Cluster& cluster = world.cluster();
   std::set<PodPlacement> needed;
   for (const std::uint32_t place : std::set(places.begin(), places.end())) {
     std::vector<std::int64_t> wanted(cluster.order().columns());
@@ -141,7 +142,7 @@ void tell_waiting(Cycle& cycle, const SessionTable& table, const SessionEntry& e
                   : table.demand(kernels[at].demand);
       for (const ResourceAmount& item : amounts) wanted[item.resource.value] += item.amount;
     }
-    add_leavers(cycle, table.nodes()[place], wanted, needed);
+    add_leavers(world, table.nodes()[place], wanted, needed);
   }
   ask.waits_for.assign(needed.begin(), needed.end());
   if (ask.waits_for.empty()) {
@@ -178,13 +179,13 @@ void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::siz
   }
 }
 
-void tell_refusals(Cycle& cycle, const SessionTable& table, const SessionEntry& entry,
+void tell_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
                    const RoomRows& room, PlanAsk& ask) {
-  ask.explanation.refusals = refusals_of(cycle, table, entry, room);
+  ask.explanation.refusals = refusals_of(world, table, entry, room);
 }
 
-void tell_not_its_turn(Cycle& cycle, const SessionTable& table, std::uint32_t first, PlanAsk& ask) {
-  const bool head_only = cycle.configuration.session.preemptors == Preemptors::head_only;
+void tell_not_its_turn(World& world, const SessionTable& table, std::uint32_t first, PlanAsk& ask) {
+  const bool head_only = world.configuration().session.preemptors == Preemptors::head_only;
   ask.reason = fmt::format("has no room, and only {}, {}, may preempt in resource group {}",
                            session_text(table.sessions()[first]),
                            head_only ? "the first that does not fit" : "which comes before it",
@@ -197,10 +198,10 @@ namespace {
 
 class VictimTeller {
  public:
-  VictimTeller(Cycle& cycle, const SessionTable& table, const SessionCandidates& order,
+  VictimTeller(World& world, const SessionTable& table, const SessionCandidates& order,
                const SessionVictims& victims, const SessionEntry& entry,
                std::span<const std::uint32_t> candidates, PlanAsk& ask)
-      : cycle_(cycle),
+      : world_(world),
         table_(table),
         order_(order),
         victims_(victims),
@@ -228,7 +229,7 @@ class VictimTeller {
   void tell_cause(std::uint32_t index, PlanVictim& victim) const;
   void tell_spared();
 
-  Cycle& cycle_;
+  World& world_;
   const SessionTable& table_;
   const SessionCandidates& order_;
   const SessionVictims& victims_;
@@ -271,7 +272,7 @@ void VictimTeller::add(std::uint32_t index) {
   }
   if (fate.fate == SessionFate::requeues) {
     fate.resume_after =
-        fate.ends_at + backoff_after(cycle_.configuration.session, fate.preemptions);
+        fate.ends_at + backoff_after(world_.configuration().session, fate.preemptions);
   }
   ask_.session->victims.push_back(std::move(fate));
 }
@@ -316,10 +317,10 @@ void VictimTeller::tell_spared() {
 
 }  // namespace
 
-void tell_victims(Cycle& cycle, const SessionTable& table, const SessionCandidates& order,
+void tell_victims(World& world, const SessionTable& table, const SessionCandidates& order,
                   const SessionVictims& victims, const SessionEntry& entry,
                   std::span<const std::uint32_t> candidates, PlanAsk& ask) {
-  VictimTeller(cycle, table, order, victims, entry, candidates, ask).tell();
+  VictimTeller(world, table, order, victims, entry, candidates, ask).tell();
 }
 
 }  // namespace makeway

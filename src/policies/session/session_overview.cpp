@@ -6,6 +6,7 @@
 #include "model/session_names.hpp"
 #include "policies/session/session_actions.hpp"
 #include "policies/session/session_policy.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {
@@ -81,10 +82,10 @@ class GroupTeller {
 
 void SessionPolicy::describe_groups() {
   constexpr std::size_t told_max = 20;
-  GroupTeller teller(table_, candidates_, cycle_.explain ? table_.sessions().size() : told_max);
+  GroupTeller teller(table_, candidates_, draft_.explain ? table_.sessions().size() : told_max);
   for (std::uint32_t at = 0; at < groups_.size(); ++at) {
     const SessionGroup& group = table_.groups()[at];
-    PlanResourceGroup& told = cycle_.plan.resource_groups.emplace_back();
+    PlanResourceGroup& told = draft_.plan.resource_groups.emplace_back();
     told.name = group.object->name;
     told.nodes = group.nodes_end - group.nodes_begin;
     told.preemptible_priority = group.preemptible_priority;
@@ -103,7 +104,7 @@ void SessionPolicy::describe_groups() {
         const SessionStatus& status = entry.object->status;
         // Without a fate it was not preempted: whoever ends it does so.
         if (status.fate && *status.ends_at <= table_.now()) {
-          add_ended_grace(*entry.object, cycle_.plan);
+          add_ended_grace(*entry.object, draft_.plan);
         }
       }
       if (entry.standing == SessionStanding::suspended) teller.add(entry, told.suspended);

@@ -7,17 +7,19 @@
 #include <tuple>
 
 #include "policies/session/session_explain.hpp"
+#include "policies/shared/cluster_text.hpp"
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
 
-SessionPolicy::SessionPolicy(Cycle& cycle)
-    : cycle_(cycle),
-      table_(cycle.cluster, cycle.configuration.session, cycle.rules.now()),
-      room_(cycle, table_),
-      placer_(table_, cycle.configuration.engine.placement_steps_max),
-      candidates_(table_, cycle.configuration),
-      victims_(table_, cycle.configuration.session, placer_),
+SessionPolicy::SessionPolicy(Draft& draft)
+    : draft_(draft),
+      world_(draft.world),
+      table_(world_.cluster(), world_.configuration().session, world_.rules().now()),
+      room_(world_, table_),
+      placer_(table_, world_.configuration().engine.placement_steps_max),
+      candidates_(table_, world_.configuration()),
+      victims_(table_, world_.configuration().session, placer_),
       groups_(table_.groups().size()),
       decided_(table_.sessions().size()) {
   find_kinds();
@@ -142,7 +144,7 @@ bool SessionPolicy::fits_nominated(const SessionEntry& entry, std::vector<std::u
   RoomRows& after = room_.after();
   places.clear();
   for (const SessionKernel& kernel : kernels) {
-    const NodeIndex node = cycle_.cluster.pods().nominated[kernel.row];
+    const NodeIndex node = world_.cluster().pods().nominated[kernel.row];
     const std::uint32_t place = node.exists() ? table_.place_of(node) : nothing;
     if (place == nothing || !std::ranges::binary_search(open, place)) break;
     if (!after.fits(place, table_.demand(kernel.demand))) break;
@@ -238,7 +240,7 @@ bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
     return true;
   };
   if (look_in(room_.both(), Outcome::fits)) return true;
-  if (cycle_.worlds_differ && look_in(room_.after(), Outcome::waits)) return true;
+  if (world_.differs() && look_in(room_.after(), Outcome::waits)) return true;
   kind.no_room = !placer_.stopped();
   if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
   return false;
@@ -256,7 +258,7 @@ std::span<const SessionKernel>::iterator SessionPolicy::lost_kernel(
 /// A suspended session has its memory where it is; the rest of it may fit again.
 bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   if (const auto lost = lost_kernel(entry); lost != kernels.end()) {
     ask.reason = fmt::format(
         "is suspended on node {}, which is not in its resource group any more; "
@@ -294,11 +296,11 @@ bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
 bool SessionPolicy::may_preempt(const SessionEntry& entry, PlanAsk& ask) {
   GroupState& group = groups_[entry.group];
   const auto self = static_cast<std::uint32_t>(&entry - table_.sessions().data());
-  const bool head_only = cycle_.configuration.session.preemptors == Preemptors::head_only;
+  const bool head_only = world_.configuration().session.preemptors == Preemptors::head_only;
   const std::uint32_t first = head_only ? group.head : group.preemptor;
   if (first == nothing || first == self) return true;
   ask.outcome = kind_of(entry).no_help ? Outcome::infeasible : Outcome::not_found;
-  tell_not_its_turn(cycle_, table_, first, ask);
+  tell_not_its_turn(world_, table_, first, ask);
   return false;
 }
 
@@ -311,9 +313,9 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   const bool found =
       !hopeless &&
       victims_.find(entry, candidates, room_.after(),
-                    {.put_back = cycle_.configuration.session.put_back,
+                    {.put_back = world_.configuration().session.put_back,
                      .fewest = table_.group_of(entry).order == PreemptionOrder::fewest,
-                     .victim_steps_max = cycle_.configuration.engine.victim_steps_max});
+                     .victim_steps_max = world_.configuration().engine.victim_steps_max});
   if (!hopeless) {
     for (const std::string& bound : victims_.bounds()) {
       if (std::ranges::find(ask.bounds_reached, bound) == ask.bounds_reached.end()) {
@@ -326,17 +328,17 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
     kind.no_help = kind.no_help || proven;
     ask.outcome = proven ? Outcome::infeasible : Outcome::not_found;
     tell_no_help(table_, entry, candidates.size(), ask);
-    if (cycle_.explain) {
+    if (draft_.explain) {
       const RoomRows& room = victims_.without_all(entry, candidates, room_.after());
-      tell_refusals(cycle_, table_, entry, room, ask);
+      tell_refusals(world_, table_, entry, room, ask);
     }
     return;
   }
   groups_[entry.group].preemptor = static_cast<std::uint32_t>(&entry - table_.sessions().data());
   ask.session->may_preempt = true;
-  if (waits_out_delay(cycle_, entry.object->created.value_or(no_time), ask)) return;
+  if (waits_out_delay(world_, entry.object->created.value_or(no_time), ask)) return;
   ask.outcome = Outcome::preempts;
-  tell_victims(cycle_, table_, candidates_, victims_, entry, candidates, ask);
+  tell_victims(world_, table_, candidates_, victims_, entry, candidates, ask);
   settle_victims(victims_.victims());
   const std::vector<std::uint32_t> places = victims_.places();
   settle(entry, places, ask);
@@ -345,43 +347,39 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
 // ---- What becomes of it -------------------------------------------------------------------------
 
 void SessionPolicy::settle_victims(const std::vector<std::uint32_t>& victims) {
+  std::vector<PodIndex> leaving;
   for (const std::uint32_t index : victims) {
     const SessionEntry& entry = table_.sessions()[index];
     const bool suspends = victims_.fate(index) == SessionFate::suspends;
     if (entry.standing == SessionStanding::leaving) room_.settle_leaving(entry);
     for (const SessionKernel& kernel : table_.kernels(entry)) {
       for (const PodIndex row : {kernel.row, suspends ? PodIndex{} : kernel.memory_row}) {
-        if (!row.exists()) continue;
-        cycle_.rules.settle(row);
-        if (!cycle_.after.node_of(row).exists()) continue;
-        cycle_.changed_nodes.push_back(cycle_.cluster.pods().node[row]);
-        cycle_.after.remove(row);
-        cycle_.gone.push_back(row);
+        if (row.exists() && world_.cluster().pods().node[row].exists()) leaving.push_back(row);
       }
     }
   }
-  cycle_.worlds_differ = true;
+  world_.leave(leaving);
 }
 
 void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places,
                            PlanAsk& ask) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
-  if (ask.outcome == Outcome::waits) tell_waiting(cycle_, table_, entry, places, ask);
+  if (ask.outcome == Outcome::waits) tell_waiting(world_, table_, entry, places, ask);
   for (std::size_t at = 0; at < kernels.size(); ++at) {
     const NodeIndex node = table_.nodes()[places[at]];
     ask.placements.push_back({.namespace_name = entry.object->namespace_name,
                               .name = entry.object->name + "/" + entry.object->kernels[at].name,
-                              .node = node_name(cycle_.cluster, node)});
-    cycle_.changed_nodes.push_back(node);
+                              .node = node_name(world_.cluster(), node)});
     for (const PodIndex row : {kernels[at].row, runs_on ? PodIndex{} : kernels[at].memory_row}) {
       if (!row.exists()) continue;
-      if (ask.outcome == Outcome::fits) cycle_.now.place(row, node);
-      cycle_.after.place(row, node);
-      cycle_.rules.settle(row);
+      if (ask.outcome == Outcome::fits) {
+        world_.bind(row, node);
+      } else {
+        world_.nominate(row, node, {});
+      }
     }
   }
-  if (ask.outcome != Outcome::fits) cycle_.worlds_differ = true;
   if (ask.outcome == Outcome::fits) tell_fit(table_, entry, ask);
 }
 
@@ -393,10 +391,10 @@ void SessionPolicy::finish(std::uint32_t session, PlanAsk ask) {
   const bool runs_on = entry.standing == SessionStanding::suspended;
   if (ask.outcome != Outcome::fits && !runs_on && group.head == nothing) group.head = session;
   for (const SessionKernel& kernel : table_.kernels(entry)) {
-    settle_decided(cycle_, kernel.row);
-    if (kernel.memory_row.exists()) settle_decided(cycle_, kernel.memory_row);
+    world_.decided(kernel.row);
+    if (kernel.memory_row.exists()) world_.decided(kernel.memory_row);
   }
-  cycle_.plan.asks.push_back(std::move(ask));
+  draft_.plan.asks.push_back(std::move(ask));
 }
 
 void SessionPolicy::take(const SessionTurn& turn) {
@@ -405,7 +403,7 @@ void SessionPolicy::take(const SessionTurn& turn) {
   room_.refresh(entry.priority);
   placer_.start();
   PlanAsk ask = start_ask(entry);
-  if (cycle_.explain && !ask.session->runs_on) count_nodes(entry, ask);
+  if (draft_.explain && !ask.session->runs_on) count_nodes(entry, ask);
   if (turn.only_nomination) {
     if (!keeps_nomination(entry, ask)) return;
   } else if (entry.standing == SessionStanding::suspended) {

@@ -22,6 +22,7 @@
 
 #include "policies/session/session_candidates.hpp"
 #include "policies/session/session_victims.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
@@ -36,7 +37,7 @@ struct SessionTurn {
 
 class SessionPolicy {
  public:
-  explicit SessionPolicy(Cycle& cycle);
+  explicit SessionPolicy(Draft& draft);
 
   /// All turns, group by group.
   std::vector<SessionTurn> turns() const;
@@ -77,7 +78,8 @@ class SessionPolicy {
   PlanAsk start_ask(const SessionEntry& entry) const;
   void finish(std::uint32_t session, PlanAsk ask);
 
-  Cycle& cycle_;
+  Draft& draft_;
+  World& world_;
   SessionTable table_;
   SessionRoom room_;
   SessionPlacer placer_;

@@ -40,36 +40,36 @@ std::int64_t RoomRows::count(std::uint32_t place, std::span<const ResourceAmount
 
 // ---- Both worlds --------------------------------------------------------------------------------
 
-SessionRoom::SessionRoom(Cycle& cycle, const SessionTable& table)
-    : cycle_(cycle),
+SessionRoom::SessionRoom(World& world, const SessionTable& table)
+    : world_(world),
       table_(table),
-      both_(table.nodes().size(), cycle.cluster.order().columns()),
-      after_(table.nodes().size(), cycle.cluster.order().columns()),
-      adjusted_(table.nodes().size(), cycle.cluster.order().columns()),
+      both_(table.nodes().size(), world.cluster().order().columns()),
+      after_(table.nodes().size(), world.cluster().order().columns()),
+      adjusted_(table.nodes().size(), world.cluster().order().columns()),
       ceilings_(table.domains()) {
   for (const SessionEntry& entry : table.sessions()) {
     if (entry.standing == SessionStanding::leaving) adjust(entry, 1);
   }
   for (std::uint32_t place = 0; place < table.nodes().size(); ++place) {
-    const auto& nominated = cycle.cluster.nodes().nominated[table.nodes()[place]];
+    const auto& nominated = world.cluster().nodes().nominated[table.nodes()[place]];
     const bool pods = std::ranges::any_of(
-        nominated, [&](PodIndex pod) { return !cycle.cluster.pods().flags[pod].kernel; });
+        nominated, [&](PodIndex pod) { return !world.cluster().pods().flags[pod].kernel; });
     if (pods) promised_.push_back(place);
     read(place);
   }
-  seen_ = cycle.changed_nodes.size();
+  seen_ = world.changed_nodes().size();
 }
 
 /// What the cycle's world `after` has wrong about a leaving session, by `session.leavingRoom`.
 void SessionRoom::adjust(const SessionEntry& entry, int sign) {
-  const bool credits = cycle_.configuration.session.leaving_room == LeavingRoom::credited;
-  const Cluster& cluster = cycle_.cluster;
+  const bool credits = world_.configuration().session.leaving_room == LeavingRoom::credited;
+  const Cluster& cluster = world_.cluster();
   for (const SessionKernel& kernel : table_.kernels(entry)) {
     if (kernel.place == nothing) continue;
     for (const PodIndex row : {kernel.row, kernel.memory_row}) {
       if (!row.exists() || cluster.pods().deletion[row] == no_time) continue;
-      const bool gone = !cycle_.after.node_of(row).exists();
-      const bool to_be_gone = credits && !cycle_.rules.overdue(row);
+      const bool gone = !world_.after().node_of(row).exists();
+      const bool to_be_gone = credits && !world_.rules().overdue(row);
       if (gone == to_be_gone) continue;
       const RequestRow amounts = cluster.requests(cluster.pods().requests[row]);
       if (to_be_gone == (sign > 0)) {
@@ -90,9 +90,9 @@ void SessionRoom::settle_leaving(const SessionEntry& entry) {
 
 void SessionRoom::read(std::uint32_t place) {
   const NodeIndex node = table_.nodes()[place];
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node);
-  const std::span<const std::int64_t> used_now = cycle_.now.used(node);
-  const std::span<const std::int64_t> used_after = cycle_.after.used(node);
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
+  const std::span<const std::int64_t> used_now = world_.now().used(node);
+  const std::span<const std::int64_t> used_after = world_.after().used(node);
   const std::span<std::int64_t> both = both_[place];
   const std::span<std::int64_t> after = after_[place];
   const std::span<const std::int64_t> adjusted = std::as_const(adjusted_)[place];
@@ -107,10 +107,10 @@ void SessionRoom::read(std::uint32_t place) {
 
 /// Pods that were promised room there, and that are not decided yet, have it.
 void SessionRoom::hold(std::uint32_t place, std::int32_t priority) {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
-    const bool holds = !cluster.pods().flags[pod].kernel && cycle_.decided[pod] == 0 &&
-                       !cycle_.after.node_of(pod).exists() &&
+    const bool holds = !cluster.pods().flags[pod].kernel && !world_.is_decided(pod) &&
+                       !world_.after().node_of(pod).exists() &&
                        cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority;
     if (!holds) continue;
     const RequestRow amounts = cluster.requests(cluster.pods().requests[pod]);
@@ -120,7 +120,7 @@ void SessionRoom::hold(std::uint32_t place, std::int32_t priority) {
 }
 
 void SessionRoom::refresh(std::int32_t priority) {
-  const std::vector<NodeIndex>& changed = cycle_.changed_nodes;
+  const std::span<const NodeIndex> changed = world_.changed_nodes();
   for (; seen_ < changed.size(); ++seen_) {
     const std::uint32_t place = table_.place_of(changed[seen_]);
     if (place == nothing) continue;

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 #include "policies/session/session_table.hpp"
 
 namespace makeway {
@@ -48,7 +48,7 @@ class RoomRows {
 
 class SessionRoom {
  public:
-  SessionRoom(Cycle& cycle, const SessionTable& table);
+  SessionRoom(World& world, const SessionTable& table);
 
   /// Brings the rows up to date, for a session of this priority: nominations of pods that are not
   /// of lower priority hold their room.
@@ -70,7 +70,7 @@ class SessionRoom {
   void hold(std::uint32_t place, std::int32_t priority);
   void adjust(const SessionEntry& entry, int sign);
 
-  Cycle& cycle_;
+  World& world_;
   const SessionTable& table_;
   RoomRows both_;
   RoomRows after_;

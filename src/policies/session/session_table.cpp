@@ -7,6 +7,7 @@
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "model/group_status.hpp"
 #include "model/object_text.hpp"
-#include "policies/shared/plan_losses.hpp"
 #include "policies/replica/replica_actions.hpp"
 #include "policies/session/session_actions.hpp"
+#include "policies/shared/plan_losses.hpp"
 
 namespace makeway {
 namespace {
@@ -148,17 +148,18 @@ std::string identity_of(const Plan& plan) {
 
 }  // namespace
 
-void finish_plan(Cycle& cycle) {
-  Plan& plan = cycle.plan;
-  plan.now = cycle.rules.now();
-  plan.configuration_hash = configuration_hash(cycle.configuration);
-  plan.laws_waived = cycle.configuration.engine.laws_waived;
-  add_losses(cycle);
+void finish_plan(Draft& draft) {
+  const World& world = draft.world;
+  Plan& plan = draft.plan;
+  plan.now = world.rules().now();
+  plan.configuration_hash = configuration_hash(world.configuration());
+  plan.laws_waived = world.configuration().engine.laws_waived;
+  add_losses(draft);
   std::size_t victims = 0;
   for (const PlanAsk& ask : plan.asks) victims += ask.victims.size();
   plan.actions.reserve(plan.asks.size() + victims);
   plan.status.reserve(plan.asks.size() + victims);
-  for (const PlanAsk& ask : plan.asks) add_actions(cycle.cluster, ask, plan);
+  for (const PlanAsk& ask : plan.asks) add_actions(world.cluster(), ask, plan);
   plan.id = identity_of(plan);
 }
 

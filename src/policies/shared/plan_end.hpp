@@ -1,11 +1,11 @@
 // What follows from the answers: actions, conditions, and the plan's identity.
 #pragma once
 
-#include "policies/shared/cycle.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
-/// Fills everything of `cycle.plan` that the asks do not say themselves.
-void finish_plan(Cycle& cycle);
+/// Fills everything of `draft.plan` that the asks do not say themselves.
+void finish_plan(Draft& draft);
 
 }  // namespace makeway

@@ -14,7 +14,7 @@ namespace {
 /// The asks of one plan in their order: what one has taken is not there for the next.
 class Losses {
  public:
-  explicit Losses(Cycle& cycle) : cycle_(cycle), cluster_(cycle.cluster) {}
+  explicit Losses(World& world) : world_(world), cluster_(world.cluster()) {}
 
   void add(PlanAsk& ask);
 
@@ -25,7 +25,7 @@ class Losses {
   std::optional<std::int64_t> pending_seconds(const PlanAsk& ask) const;
   Time pending_since(const Group& group) const;
 
-  Cycle& cycle_;
+  World& world_;
   const Cluster& cluster_;
   std::set<PodIndex> gone_;  ///< Victims of asks before.
 };
@@ -61,7 +61,7 @@ void Losses::add(PlanAsk& ask) {
 }
 
 PlanCost Losses::cost_of(PodIndex pod) const {
-  const std::int64_t seconds = cycle_.rules.lost_work_seconds(pod);
+  const std::int64_t seconds = world_.rules().lost_work_seconds(pod);
   std::int64_t gpus = 0;
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     if (is_gpu(cluster_.resources().name(item.resource))) gpus = saturated_add(gpus, item.amount);
@@ -81,7 +81,7 @@ PlanDisruptedGroup Losses::disrupted(const Group& group) const {
 }
 
 bool Losses::runs(PodIndex pod) const {
-  return cluster_.pods().node[pod].exists() && !cycle_.rules.leaving(pod) && !gone_.contains(pod);
+  return cluster_.pods().node[pod].exists() && !world_.rules().leaving(pod) && !gone_.contains(pod);
 }
 
 std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
@@ -93,7 +93,7 @@ std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
     since = pending_since(cluster_.groups()[*cluster_.find_group(ask.namespace_name, ask.name)]);
   }
   if (since == no_time) return std::nullopt;
-  return std::max<std::int64_t>(0, (cycle_.rules.now() - since).ms / 1000);
+  return std::max<std::int64_t>(0, (world_.rules().now() - since).ms / 1000);
 }
 
 /// A group that runs was created long before its missing members were.
@@ -116,11 +116,11 @@ Time Losses::pending_since(const Group& group) const {
 
 }  // namespace
 
-void add_losses(Cycle& cycle) {
-  Losses losses(cycle);
-  for (PlanAsk& ask : cycle.plan.asks) {
+void add_losses(Draft& draft) {
+  Losses losses(draft.world);
+  for (PlanAsk& ask : draft.plan.asks) {
     if (ask.kind != AskKind::session) losses.add(ask);  // A session's entry has its own already.
-    cycle.plan.cost = sum(cycle.plan.cost, ask.cost);
+    draft.plan.cost = sum(draft.plan.cost, ask.cost);
   }
 }
 

@@ -2,11 +2,11 @@
 // ask has waited.
 #pragma once
 
-#include "policies/shared/cycle.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
-/// Fills costs, disrupted groups and pending times of the finished asks of `cycle.plan`.
-void add_losses(Cycle& cycle);
+/// Fills costs, disrupted groups and pending times of the finished asks of `draft.plan`.
+void add_losses(Draft& draft);
 
 }  // namespace makeway

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node_scan.hpp"
+#include "policies/shared/cluster_text.hpp"
 #include "policies/workload/pod/node_choice.hpp"
 
 namespace makeway {
@@ -19,34 +20,34 @@ bool recreated_by_controller(const Cluster& cluster, PodIndex pod) {
 }
 
 std::int64_t Cascades::follow(Candidate& candidate) {
-  Scratch& world = fit_.scratch();
-  const Scratch::Checkpoint before = world.checkpoint();
+  Scratch& scratch = fit_.scratch();
+  const Scratch::Checkpoint before = scratch.checkpoint();
   for (const PodIndex victim : candidate.victims.pods) {
-    if (world.node_of(victim).exists()) world.remove(victim);
+    if (scratch.node_of(victim).exists()) scratch.remove(victim);
   }
-  world.place(fit_.ask(), candidate.node);
+  scratch.place(fit_.ask(), candidate.node);
   candidate.cascades.clear();
   const std::int64_t count = follow_pods(
-      candidate.victims.pods, cycle_.configuration.engine.cascade_depth, candidate.cascades);
-  world.rollback(before);
+      candidate.victims.pods, world_.configuration().engine.cascade_depth, candidate.cascades);
+  scratch.rollback(before);
   return count;
 }
 
 std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int64_t depth,
                                    std::vector<PlanCascade>& chain) {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   std::int64_t count = 0;
   for (const PodIndex pod : recreated) {
     if (!recreated_by_controller(cluster, pod)) continue;
-    if (steps_ >= cycle_.configuration.engine.cascade_steps_max) {
+    if (steps_ >= world_.configuration().engine.cascade_steps_max) {
       bound_reached_ = true;
       return count;
     }
     std::optional<Candidate> taken;
     {
-      PodFit fit(cycle_.survey, fit_.scratch(), pod, cycle_.decided);
-      steps_ += static_cast<std::int64_t>(cycle_.survey.nodes().size());
-      const NodeChoice choice = choose_node(cycle_, fit, nullptr, cycle_.survey.nodes());
+      PodFit fit(world_.survey(), fit_.scratch(), pod, world_.decided_pods());
+      steps_ += static_cast<std::int64_t>(world_.survey().nodes().size());
+      const NodeChoice choice = choose_node(world_, fit, nullptr, world_.survey().nodes());
       if (choice.now) {
         fit.scratch().place(pod, *choice.now);
         continue;
@@ -67,11 +68,11 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
 }
 
 std::optional<Candidate> Cascades::preempt_for(PodFit& fit) {
-  VictimSearch search(cycle_, fit, VictimChoiceRule::put_back, nullptr);
-  const NodeScan scan(fit, cycle_.rules);
-  const ScoreFloor floor(cycle_.configuration.workload);
+  VictimSearch search(world_, fit, VictimChoiceRule::put_back, nullptr);
+  const NodeScan scan(fit, world_.rules());
+  const ScoreFloor floor(world_.configuration().workload);
   std::optional<Candidate> best;
-  for (const NodeIndex node : cycle_.survey.nodes()) {
+  for (const NodeIndex node : world_.survey().nodes()) {
     ++steps_;
     const std::int64_t limit = best ? floor.highest_allowed(best->score) : ScoreFloor::no_limit;
     if (fit.refused_by_node(node) || scan.lowest_priority(node, limit) > limit) continue;

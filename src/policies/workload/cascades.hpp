@@ -23,7 +23,7 @@ bool recreated_by_controller(const Cluster& cluster, PodIndex pod);
 class Cascades {
  public:
   /// `fit` is the ask's, over the world `after`, which is left as it was.
-  Cascades(Cycle& cycle, PodFit& fit) : cycle_(cycle), fit_(fit) {}
+  Cascades(World& world, PodFit& fit) : world_(world), fit_(fit) {}
 
   /// The number of secondary victims; the chain is noted in the candidate. Its victims may have
   /// left the world already.
@@ -37,7 +37,7 @@ class Cascades {
   /// The victims of a recreated pod that fits nowhere; it is placed and they are removed.
   std::optional<Candidate> preempt_for(PodFit& fit);
 
-  Cycle& cycle_;
+  World& world_;
   PodFit& fit_;
   std::int64_t steps_ = 0;  ///< Nodes tried so far; see `engine.cascadeStepsMax`.
   bool bound_reached_ = false;

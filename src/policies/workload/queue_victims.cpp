@@ -4,38 +4,36 @@
 
 #include <algorithm>
 
-#include "policies/queue/queue_room.hpp"
-
 namespace makeway {
 namespace {
 
 /// Units of these pods, most important first. They must be where the cluster has them.
-VictimList units_of(Cycle& cycle, std::span<const PodIndex> pods, std::int32_t priority) {
+VictimList units_of(World& world, std::span<const PodIndex> pods, std::int32_t priority) {
   std::vector<PodIndex> wanted(pods.begin(), pods.end());
   std::ranges::sort(wanted);
   std::vector<NodeIndex> nodes;
   nodes.reserve(wanted.size());
-  for (const PodIndex pod : wanted) nodes.push_back(cycle.cluster.pods().node[pod]);
+  for (const PodIndex pod : wanted) nodes.push_back(world.cluster().pods().node[pod]);
   std::ranges::sort(nodes);
   const auto repeated = std::ranges::unique(nodes);
   nodes.erase(repeated.begin(), repeated.end());
   VictimList list;
-  cycle.rules.collect_some(
-      cycle.after, nodes, priority,
+  world.rules().collect_some(
+      world.after(), nodes, priority,
       [&](PodIndex pod) { return std::ranges::binary_search(wanted, pod); }, list);
   std::ranges::sort(list.units, [&](const VictimUnit& a, const VictimUnit& b) {
-    return cycle.rules.more_important(a, b);
+    return world.rules().more_important(a, b);
   });
   return list;
 }
 
-std::int64_t count_violations(Cycle& cycle, VictimList& list) {
+std::int64_t count_violations(World& world, VictimList& list) {
   std::int64_t violations = 0;
-  cycle.budgets.start_trial();
+  world.budgets().start_trial();
   for (VictimUnit& unit : list.units) {
     unit.violations = 0;
     for (const PodIndex pod : list.pods_of(unit)) {
-      if (cycle.budgets.charge(pod)) ++unit.violations;
+      if (world.budgets().charge(pod)) ++unit.violations;
     }
     violations += unit.violations;
   }
@@ -44,30 +42,30 @@ std::int64_t count_violations(Cycle& cycle, VictimList& list) {
 
 }  // namespace
 
-QueueVerdict add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming,
+QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
                                std::int32_t priority, const std::function<bool()>& fit,
                                VictimsAndScore result) {
-  Scratch& world = cycle.after;
-  const Scratch::Checkpoint before = world.checkpoint();
-  world.remove(result.victims.pods);
-  const bool enough = cycle.queues->has_room_later(coming);
+  Scratch& scratch = world.after();
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  scratch.remove(result.victims.pods);
+  const bool enough = world.limits()->has_room_later(coming);
   const std::vector<PodIndex> more =
-      enough ? std::vector<PodIndex>{} : cycle.queues->find_victims(coming, priority);
-  world.rollback(before);
+      enough ? std::vector<PodIndex>{} : world.limits()->find_victims(coming, priority);
+  scratch.rollback(before);
   if (more.empty()) return enough ? QueueVerdict::has_room : QueueVerdict::too_little;
   std::vector<PodIndex> pods = result.victims.pods;
   pods.insert(pods.end(), more.begin(), more.end());
-  VictimList all = units_of(cycle, pods, priority);
-  for (const VictimUnit& unit : all.units) world.remove(all.pods_of(unit));
+  VictimList all = units_of(world, pods, priority);
+  for (const VictimUnit& unit : all.units) scratch.remove(all.pods_of(unit));
   if (!fit()) {
-    world.rollback(before);
+    scratch.rollback(before);
     return QueueVerdict::spoils;
   }
   std::vector<VictimUnit> units;
   for (const VictimUnit& unit : all.units) {
-    world.put_back(all.pods_of(unit));
-    if (cycle.queues->has_room_later(coming) && fit()) continue;
-    world.remove(all.pods_of(unit));
+    scratch.put_back(all.pods_of(unit));
+    if (world.limits()->has_room_later(coming) && fit()) continue;
+    scratch.remove(all.pods_of(unit));
     units.push_back(unit);
   }
   VictimList left;
@@ -77,29 +75,29 @@ QueueVerdict add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming,
     left.pods.insert(left.pods.end(), own.begin(), own.end());
     left.units.push_back(unit);
   }
-  const std::int64_t violations = count_violations(cycle, left);
-  if (violations > 0 && cycle.configuration.budgets.mode == BudgetMode::strict) {
-    world.rollback(before);
+  const std::int64_t violations = count_violations(world, left);
+  if (violations > 0 && world.configuration().budgets.mode == BudgetMode::strict) {
+    scratch.rollback(before);
     return QueueVerdict::spoils;
   }
   result.victims = std::move(left);
   result.budget_violations = violations;
-  result.score = score_of(cycle.survey, cycle.rules,
-                          {.scratch = world,
+  result.score = score_of(world.survey(), world.rules(),
+                          {.scratch = scratch,
                            .list = result.victims,
                            .victims = result.victims.units,
                            .budget_violations = result.budget_violations});
-  world.rollback(before);
+  scratch.rollback(before);
   return QueueVerdict::has_room;
 }
 
-std::string queue_full_reason(const Cycle& cycle, std::span<const PodIndex> coming,
+std::string queue_full_reason(const World& world, std::span<const PodIndex> coming,
                               QueueVerdict verdict, bool never_preempts) {
   const std::string_view why = never_preempts ? "its preemptionPolicy is Never"
                                : verdict == QueueVerdict::spoils
                                    ? "its place needs those who could leave there"
                                    : "too little of lower priority runs there";
-  return fmt::format("{}, and {}", cycle.queues->full_text(coming), why);
+  return fmt::format("{}, and {}", world.limits()->full_text(coming), why);
 }
 
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "engine/score.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
@@ -28,12 +28,12 @@ enum class QueueVerdict : std::uint8_t {
 /// Adds whoever of the ask's queue must leave too, so that those who come may run in it, and puts
 /// back who need not leave any more. `fit`: whether, in `after` as it is then, they have their
 /// places. Nothing has changed unless there is room.
-QueueVerdict add_queue_victims(Cycle& cycle, std::span<const PodIndex> coming,
+QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
                                std::int32_t priority, const std::function<bool()>& fit,
                                VictimsAndScore result);
 
 /// Why its queue has no room for it.
-std::string queue_full_reason(const Cycle& cycle, std::span<const PodIndex> coming,
+std::string queue_full_reason(const World& world, std::span<const PodIndex> coming,
                               QueueVerdict verdict, bool never_preempts);
 /// There is room on nodes, and its queue waits for some.
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue);

@@ -8,8 +8,8 @@
 
 namespace makeway {
 
-VictimChoice::VictimChoice(Cycle& cycle, const VictimRules& rules, PodFit& fit)
-    : cycle_(cycle), rules_(rules), fit_(fit) {
+VictimChoice::VictimChoice(World& world, const VictimRules& rules, PodFit& fit)
+    : world_(world), rules_(rules), fit_(fit) {
   const WorkloadSettings& workload = rules.configuration().workload;
   by_unit_priority_ = workload.score_priority == ScorePriority::unit;
   cascades_count_ = cascades_count(rules.configuration());
@@ -34,7 +34,7 @@ VictimChoice::Answer VictimChoice::best(const Task& task) {
 // ---- What there is to choose from ---------------------------------------------------------------
 
 void VictimChoice::read_units() {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   entries_.clear();
   groups_.clear();
   budgets_.clear();
@@ -68,16 +68,16 @@ void VictimChoice::read_units() {
 
 void VictimChoice::read_budgets(Entry& entry) {
   entry.budgets_begin = static_cast<std::uint32_t>(budgets_of_.size());
-  if (cycle_.budgets.any()) {
+  if (world_.budgets().any()) {
     for (const PodIndex pod : task_->list.pods_of(*entry.unit)) {
-      for (const std::uint32_t budget : cycle_.budgets.governing(pod)) {
-        if (!cycle_.budgets.counts(budget, pod)) continue;
+      for (const std::uint32_t budget : world_.budgets().governing(pod)) {
+        if (!world_.budgets().counts(budget, pod)) continue;
         const auto known = std::ranges::find(budgets_, budget);
         budgets_of_.push_back(static_cast<std::uint32_t>(known - budgets_.begin()));
         if (known != budgets_.end()) continue;
         budgets_.push_back(budget);
         // Earlier asks may have overdrawn it; each further pod still violates it once.
-        budgets_left_.push_back(std::max<std::int64_t>(cycle_.budgets.allowed(budget), 0));
+        budgets_left_.push_back(std::max<std::int64_t>(world_.budgets().allowed(budget), 0));
       }
     }
   }
@@ -86,8 +86,8 @@ void VictimChoice::read_budgets(Entry& entry) {
 
 /// A resource of which there is enough for everybody decides nothing.
 void VictimChoice::find_short_resources() {
-  const Cluster& cluster = cycle_.cluster;
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(task_->node);
+  const Cluster& cluster = world_.cluster();
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(task_->node);
   const std::span<const std::int64_t> used = fit_.scratch().used(task_->node);
   slack_.clear();
   open_.clear();
@@ -182,7 +182,7 @@ bool VictimChoice::spare(std::size_t depth) {
 bool VictimChoice::may_change_later(const Refused& refused, NodeIndex node,
                                     const VictimList& list) const {
   if (refused.reason == RefusalReason::affinity) return true;
-  const PodColumns& pods = cycle_.cluster.pods();
+  const PodColumns& pods = world_.cluster().pods();
   return refused.reason == RefusalReason::spread &&
          std::ranges::any_of(list.pods, [&](PodIndex pod) { return pods.node[pod] != node; });
 }
@@ -344,7 +344,7 @@ bool VictimChoice::costs_no_more(const Entry& a, const Entry& b) const {
     return false;
   }
   if (!a.recreated) return true;
-  const PodColumns& pods = cycle_.cluster.pods();
+  const PodColumns& pods = world_.cluster().pods();
   return b.recreated && one.size == 1 && other.size == 1 && one.priority == other.priority &&
          pods.requests[one.first] == pods.requests[other.first] &&
          pods.shape[one.first] == pods.shape[other.first] &&

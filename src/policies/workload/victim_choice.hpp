@@ -25,13 +25,13 @@
 #include "engine/budgets.hpp"
 #include "engine/fit.hpp"
 #include "engine/score.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
 class VictimChoice {
  public:
-  VictimChoice(Cycle& cycle, const VictimRules& rules, PodFit& fit);
+  VictimChoice(World& world, const VictimRules& rules, PodFit& fit);
 
   /// By place in the list's units: 1 for victims.
   using Evicted = std::vector<std::uint8_t>;
@@ -106,7 +106,7 @@ class VictimChoice {
   void put_back(const VictimUnit& unit);
   void remove(const VictimUnit& unit);
 
-  Cycle& cycle_;
+  World& world_;
   const VictimRules& rules_;
   PodFit& fit_;
   const Task* task_ = nullptr;

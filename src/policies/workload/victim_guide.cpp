@@ -23,21 +23,21 @@ std::int64_t worth_of(std::int64_t part, std::int64_t whole, std::int64_t most) 
 
 }  // namespace
 
-VictimGuide::VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits,
+VictimGuide::VictimGuide(World& world, const GroupDomain& domain, MemberFits& fits,
                          EmptiedNodes& emptied, bool spare)
-    : cycle_(cycle),
+    : world_(world),
       fits_(fits),
       emptied_(emptied),
       spare_(spare),
       violations_at_(cost_keys),
-      columns_(cycle.cluster.order().columns()),
+      columns_(world.cluster().order().columns()),
       nodes_(domain.nodes.size()) {
   for (std::size_t at = 0; at < nodes_.size(); ++at) nodes_[at].node = domain.nodes[at];
 }
 
 std::optional<GuidedPlaces> VictimGuide::place(std::span<const PodIndex> members,
                                                std::size_t needed, std::size_t wanted) {
-  const Budgets::Supposition supposition(cycle_.budgets);
+  const Budgets::Supposition supposition(world_.budgets());
   for (std::size_t begin = 0; begin < members.size() && places_.size() < wanted;) {
     std::size_t end = begin + 1;
     while (end < members.size() && fits_.class_of(members[end]) == fits_.class_of(members[begin])) {
@@ -74,7 +74,7 @@ void VictimGuide::place_class(std::span<const PodIndex> members, std::size_t wan
     Node& node = nodes_[candidates_[first]];
     if (node.gain == 0) break;
     // Less of it may be of use than when it was looked at, and budgets may be used up.
-    if (node.gain > remaining || cycle_.budgets.any()) {
+    if (node.gain > remaining || world_.budgets().any()) {
       find_step(node, remaining);
       tree.changed(first);
       if (tree.first() != first) continue;
@@ -99,7 +99,7 @@ void VictimGuide::place_class(std::span<const PodIndex> members, std::size_t wan
 bool VictimGuide::worth_reading(const Node& node) const {
   if (!fit_->only_resources(node.node) || fit_->refused_by_node(node.node)) return false;
   if (node.read) return true;
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node.node);
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node.node);
   const std::span<const std::int64_t> used = emptied_.used(node.node);
   return std::ranges::all_of(fit_->requests(), [&](const ResourceAmount& item) {
     return item.amount <=
@@ -109,14 +109,14 @@ bool VictimGuide::worth_reading(const Node& node) const {
 
 void VictimGuide::read(Node& node) {
   node.read = true;
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node.node);
-  const std::span<const std::int64_t> used = fits_.world().used(node.node);
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node.node);
+  const std::span<const std::int64_t> used = fits_.scratch().used(node.node);
   node.room.resize(columns_);
   for (std::size_t column = 0; column < columns_; ++column) {
     node.room[column] = saturated_sub(allocatable[column], used[column]);
   }
   emptied_.list_units(node.node, node.list);
-  const PodColumns& pods = cycle_.cluster.pods();
+  const PodColumns& pods = world_.cluster().pods();
   const auto place = static_cast<std::uint32_t>(&node - nodes_.data());
   node.leavers.reserve(node.list.units.size());
   node.freed.assign(node.list.units.size() * columns_, 0);
@@ -126,7 +126,7 @@ void VictimGuide::read(Node& node) {
     std::int64_t* const row = node.freed.data() + at * columns_;
     for (const PodIndex pod : node.list.pods_of(unit)) {
       if (pods.node[pod] != node.node) continue;
-      for (const ResourceAmount& item : cycle_.cluster.requests(pods.requests[pod])) {
+      for (const ResourceAmount& item : world_.cluster().requests(pods.requests[pod])) {
         row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
       }
     }
@@ -209,7 +209,7 @@ void VictimGuide::find_step(Node& node, std::int64_t remaining) {
   price_ = {};
   climbed_ = 0;
   look(node, remaining);
-  cycle_.budgets.start_trial();
+  world_.budgets().start_trial();
   climb(node, remaining);
   if (spare_) return;
   for (std::size_t at = 0; at < against_budgets_.size() && climbed_ < remaining; ++at) {
@@ -220,11 +220,11 @@ void VictimGuide::find_step(Node& node, std::int64_t remaining) {
 
 /// With those whom the budgets allow to leave.
 void VictimGuide::climb(Node& node, std::int64_t remaining) {
-  const bool budgets = cycle_.budgets.any();
+  const bool budgets = world_.budgets().any();
   for (std::uint32_t at = 0; at < node.leavers.size() && climbed_ < remaining; ++at) {
     const Leaver& leaver = node.leavers[at];
     if (leaver.gone || leaver.worth == 0) continue;
-    if (budgets && !cycle_.budgets.charge_all(node.list.pods_of(node.list.units[leaver.unit]))) {
+    if (budgets && !world_.budgets().charge_all(node.list.pods_of(node.list.units[leaver.unit]))) {
       against_budgets_.push_back(at);
       continue;
     }
@@ -238,7 +238,7 @@ void VictimGuide::let_leave(Node& node, std::uint32_t leaver, bool violating) {
   for (std::size_t key = 0; key < price_.size(); ++key) price_[key] += gone.cost[key];
   if (violating && violations_at_ < cost_keys) {
     for (const PodIndex pod : node.list.pods_of(node.list.units[gone.unit])) {
-      if (cycle_.budgets.charge(pod)) ++price_[violations_at_];
+      if (world_.budgets().charge(pod)) ++price_[violations_at_];
     }
   }
   const std::int64_t* const row = node.freed.data() + gone.unit * columns_;
@@ -290,7 +290,7 @@ std::int64_t VictimGuide::take(Node& node) {
     const VictimUnit& unit = node.list.units[leaver.unit];
     const auto pods = node.list.pods_of(unit);
     victims_.insert(victims_.end(), pods.begin(), pods.end());
-    cycle_.budgets.commit(pods);
+    world_.budgets().commit(pods);
     if (unit.whole) {
       let_go(unit.unit);
     } else {

@@ -31,7 +31,7 @@ struct GuidedPlaces {
 class VictimGuide {
  public:
   /// `emptied` says who may leave; nobody has left. `spare`: nobody leaves against a budget.
-  VictimGuide(Cycle& cycle, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied,
+  VictimGuide(World& world, const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied,
               bool spare);
 
   /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
@@ -80,7 +80,7 @@ class VictimGuide {
   void let_go(UnitIndex unit);
   void free_leaver(Node& node, Leaver& leaver) const;
 
-  Cycle& cycle_;
+  World& world_;
   MemberFits& fits_;
   EmptiedNodes& emptied_;
   bool spare_;

@@ -7,17 +7,17 @@
 
 namespace makeway {
 
-VictimSearch::VictimSearch(Cycle& cycle, PodFit& fit, VictimChoiceRule rule, Cascades* cascades)
-    : VictimSearch(cycle, fit, {.rules = cycle.rules, .priority = fit.priority(), .choice = rule},
+VictimSearch::VictimSearch(World& world, PodFit& fit, VictimChoiceRule rule, Cascades* cascades)
+    : VictimSearch(world, fit, {.rules = world.rules(), .priority = fit.priority(), .choice = rule},
                    cascades) {}
 
-VictimSearch::VictimSearch(Cycle& cycle, PodFit& fit, const Scope& scope, Cascades* cascades)
-    : cycle_(cycle),
+VictimSearch::VictimSearch(World& world, PodFit& fit, const Scope& scope, Cascades* cascades)
+    : world_(world),
       rules_(scope.rules),
       fit_(fit),
       rule_(scope.choice),
       cascades_(cascades),
-      choice_(cycle, scope.rules, fit),
+      choice_(world, scope.rules, fit),
       priority_(scope.priority) {}
 
 std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms* not_worse_than) {
@@ -35,9 +35,9 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
     return rules_.more_important(a, b);
   });
   if (rule_ == VictimChoiceRule::put_back) {
-    mark_violations(cycle_.budgets, list_, ChargeOrder::most_important_first);
+    mark_violations(world_.budgets(), list_, ChargeOrder::most_important_first);
     budgets_kept_some_ = rules_.configuration().budgets.mode == BudgetMode::strict &&
-                         keep_within_budgets(cycle_.budgets, list_);
+                         keep_within_budgets(world_.budgets(), list_);
   }
   if (list_.units.empty()) {
     unproven_ = unproven_ || budgets_kept_some_;
@@ -51,8 +51,8 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
                                            ? choose_put_back(node, still)
                                            : choose_best(node, still, not_worse_than);
   fit_.scratch().rollback(start);
-  if (candidate && (!keeps_promises(cycle_, fit_.ask(), node, candidate->victims.pods) ||
-                    leans_on_hopeful(cycle_, fit_, node, candidate->victims.pods))) {
+  if (candidate && (!world_.keeps_promises(fit_.ask(), node, candidate->victims.pods) ||
+                    world_.leans_on_hopeful(fit_, node, candidate->victims.pods))) {
     unproven_ = true;  // Others might leave instead.
     refused_ = Refused{.reason = RefusalReason::promised};
     return std::nullopt;
@@ -125,12 +125,12 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
 
 /// Whether the units that stay evicted violate no budget that must not be violated.
 bool VictimSearch::within_strict_budgets() {
-  if (rules_.configuration().budgets.mode != BudgetMode::strict || !cycle_.budgets.any())
+  if (rules_.configuration().budgets.mode != BudgetMode::strict || !world_.budgets().any())
     return true;
-  cycle_.budgets.start_trial();
+  world_.budgets().start_trial();
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
     const bool leaves = evicted_[at] != 0;
-    if (leaves && !cycle_.budgets.charge_all(list_.pods_of(list_.units[at]))) return false;
+    if (leaves && !world_.budgets().charge_all(list_.pods_of(list_.units[at]))) return false;
   }
   return true;
 }
@@ -176,14 +176,14 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
   for (const VictimUnit& unit : candidate.victims.units) {
     candidate.budget_violations += unit.violations;
   }
-  rules_.add_fallen(fit_.scratch(), cycle_.budgets, candidate.victims);
+  rules_.add_fallen(fit_.scratch(), world_.budgets(), candidate.victims);
   // A search for the best set can only go by the set itself.
   if (rules_.configuration().budgets.counted_over == BudgetCount::victims ||
       rule_ == VictimChoiceRule::best) {
     candidate.budget_violations =
-        mark_violations(cycle_.budgets, candidate.victims, ChargeOrder::most_important_first);
+        mark_violations(world_.budgets(), candidate.victims, ChargeOrder::most_important_first);
   }
-  candidate.score = score_of(cycle_.survey, rules_,
+  candidate.score = score_of(world_.survey(), rules_,
                              {.scratch = fit_.scratch(),
                               .list = candidate.victims,
                               .victims = candidate.victims.units,

@@ -19,7 +19,7 @@
 
 #include "engine/fit.hpp"
 #include "engine/score.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 #include "policies/workload/victim_choice.hpp"
 
 namespace makeway {
@@ -40,14 +40,14 @@ class VictimSearch {
  public:
   /// `fit` is over the world `after`. `cascades` may be null: then nobody is followed, and
   /// secondary victims count as 0.
-  VictimSearch(Cycle& cycle, PodFit& fit, VictimChoiceRule rule, Cascades* cascades);
+  VictimSearch(World& world, PodFit& fit, VictimChoiceRule rule, Cascades* cascades);
   /// Under rules other than the cycle's, and with those of at least this priority staying.
   struct Scope {
     VictimRules& rules;
     std::int32_t priority = 0;
     VictimChoiceRule choice = VictimChoiceRule::best;
   };
-  VictimSearch(Cycle& cycle, PodFit& fit, const Scope& scope, Cascades* cascades);
+  VictimSearch(World& world, PodFit& fit, const Scope& scope, Cascades* cascades);
 
   /// A candidate, or nothing; then `refused` says what stays unmet, unless the node is only worse
   /// than `not_worse_than`.
@@ -77,7 +77,7 @@ class VictimSearch {
                        const ScoreTerms* to_beat);
   void follow(Candidate& candidate);
 
-  Cycle& cycle_;
+  World& world_;
   VictimRules& rules_;
   PodFit& fit_;
   VictimChoiceRule rule_;

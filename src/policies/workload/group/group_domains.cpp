@@ -55,9 +55,9 @@ Parts divided(const Parts& parts, const Topology& topology) {
 
 class Dividing {
  public:
-  Dividing(Cycle& cycle, UnitIndex unit)
-      : cycle_(cycle),
-        cluster_(cycle.cluster),
+  Dividing(World& world, UnitIndex unit)
+      : world_(world),
+        cluster_(world.cluster()),
         group_(cluster_.groups()[cluster_.units()[unit].group]) {}
 
   std::vector<GroupDomain> run();
@@ -71,7 +71,7 @@ class Dividing {
   GroupDomain domain_of(std::size_t level, Part& part) const;
   std::string name_of(std::size_t level, NodeIndex node) const;
 
-  Cycle& cycle_;
+  World& world_;
   const Cluster& cluster_;
   const Group& group_;
   std::vector<std::string_view> keys_;  ///< Widest first, the required ones before the others.
@@ -80,7 +80,7 @@ class Dividing {
 };
 
 void Dividing::read_levels() {
-  if (cycle_.configuration.workload.group_domains != GroupDomains::topology) return;
+  if (world_.configuration().workload.group_domains != GroupDomains::topology) return;
   if (const GroupPolicy* const policy = cluster_.policy_of(group_)) {
     keys_.assign(policy->topology_keys.begin(), policy->topology_keys.end());
   }
@@ -97,7 +97,7 @@ std::vector<NodeIndex> Dividing::running_nodes() const {
   for (const PodIndex pod : group_.members) {
     const NodeIndex node = cluster_.pods().node[pod];
     if (node.exists() && cluster_.pods().deletion[pod] == no_time &&
-        cycle_.after.node_of(pod).exists()) {
+        world_.after().node_of(pod).exists()) {
       nodes.push_back(node);
     }
   }
@@ -108,7 +108,7 @@ std::vector<NodeIndex> Dividing::running_nodes() const {
 bool Dividing::stay_with(std::span<const NodeIndex> running) {
   if (running.empty() || required_ == 0) return true;
   for (const std::string_view key : keys_ | std::views::take(required_)) {
-    const Topology& topology = cycle_.survey.topology(key);
+    const Topology& topology = world_.survey().topology(key);
     const std::uint32_t here = topology.domain[running.front()];
     const auto is_here = [&](NodeIndex node) { return topology.domain[node] == here; };
     if (here == Topology::no_domain || !std::ranges::all_of(running, is_here)) return false;
@@ -188,16 +188,16 @@ std::vector<Listed> Dividing::list() {
 
 std::vector<GroupDomain> Dividing::run() {
   read_levels();
-  const std::span<const NodeIndex> nodes = cycle_.survey.nodes();
+  const std::span<const NodeIndex> nodes = world_.survey().nodes();
   levels_.push_back({{.nodes = {nodes.begin(), nodes.end()}}});
   for (const std::string_view key : keys_ | std::views::take(required_)) {
-    levels_.front() = divided(levels_.front(), cycle_.survey.topology(key));
+    levels_.front() = divided(levels_.front(), world_.survey().topology(key));
     std::erase_if(levels_.front(), [](const Part& part) { return !part.labelled; });
   }
   const std::vector<NodeIndex> running = running_nodes();
   if (!stay_with(running)) return {};
   for (const std::string_view key : keys_ | std::views::drop(required_)) {
-    levels_.push_back(divided(levels_.back(), cycle_.survey.topology(key)));
+    levels_.push_back(divided(levels_.back(), world_.survey().topology(key)));
   }
   if (levels_.size() > 1) count_running(running);
   std::vector<Listed> listed = list();
@@ -215,19 +215,19 @@ std::vector<GroupDomain> Dividing::run() {
 
 }  // namespace
 
-std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit) {
-  return Dividing(cycle, unit).run();
+std::vector<GroupDomain> domains_of(World& world, UnitIndex unit) {
+  return Dividing(world, unit).run();
 }
 
-bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node) {
-  if (domain.nodes.size() == cycle.survey.nodes().size()) return true;
-  const auto place = [&](NodeIndex other) { return cycle.survey.place_of(other); };
+bool contains(World& world, const GroupDomain& domain, NodeIndex node) {
+  if (domain.nodes.size() == world.survey().nodes().size()) return true;
+  const auto place = [&](NodeIndex other) { return world.survey().place_of(other); };
   return std::ranges::binary_search(domain.nodes, place(node), {}, place);
 }
 
-bool contains(Cycle& cycle, const GroupDomain& domain, std::span<const PodOnNode> places) {
+bool contains(World& world, const GroupDomain& domain, std::span<const PodOnNode> places) {
   return std::ranges::all_of(
-      places, [&](const PodOnNode& place) { return contains(cycle, domain, place.node); });
+      places, [&](const PodOnNode& place) { return contains(world, domain, place.node); });
 }
 
 }  // namespace makeway

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
@@ -38,10 +38,10 @@ struct GroupDomain {
 };
 
 /// None: no node has the required labels, or the running members are in several domains.
-std::vector<GroupDomain> domains_of(Cycle& cycle, UnitIndex unit);
+std::vector<GroupDomain> domains_of(World& world, UnitIndex unit);
 
-bool contains(Cycle& cycle, const GroupDomain& domain, NodeIndex node);
+bool contains(World& world, const GroupDomain& domain, NodeIndex node);
 /// All of the places.
-bool contains(Cycle& cycle, const GroupDomain& domain, std::span<const PodOnNode> places);
+bool contains(World& world, const GroupDomain& domain, std::span<const PodOnNode> places);
 
 }  // namespace makeway

@@ -43,8 +43,8 @@ struct DomainScene {
     gang.policy.topology_keys = std::move(required);
     gang.preferred_topology = std::move(preferred);
     cluster.apply(gang);
-    Cycle cycle(cluster, configuration, scene::now);
-    return domains_of(cycle, cluster.groups()[*cluster.find_group("default", "gang")].unit);
+    World world(cluster, configuration, scene::now);
+    return domains_of(world, cluster.groups()[*cluster.find_group("default", "gang")].unit);
   }
 
   /// "block=b,rack=r2 (n2 n3)", with ! for preferred and ^ for widest.
@@ -153,9 +153,9 @@ TEST(GroupDomains, AGroupWithoutItsObjectReadsItsTemplate) {
   workload.templates.front().policy.topology_keys = {"block"};
   scene.cluster.apply(workload);
   scene.cluster.apply(scene::in_group(scene::pod("p", "", 100, 100), "w/t"));
-  Cycle cycle(scene.cluster, scene.configuration, scene::now);
+  World world(scene.cluster, scene.configuration, scene::now);
   const Group& group = scene.cluster.groups()[*scene.cluster.find_group("default", "w/t")];
-  EXPECT_EQ(domains_of(cycle, group.unit).size(), 2U);
+  EXPECT_EQ(domains_of(world, group.unit).size(), 2U);
 }
 
 TEST(GroupDomains, FiveThousandDomainsOfOneNode) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/object_text.hpp"
+#include "policies/shared/cluster_text.hpp"
 #include "policies/workload/pod/pod_explain.hpp"
 
 namespace makeway {
@@ -32,10 +33,11 @@ std::size_t node_count(const PlanAsk& ask) {
 }
 
 /// "n1, n2"
-std::string nodes_text(const Cycle& cycle, const GroupCandidate& other) {
+std::string nodes_text(const World& world, const GroupCandidate& other) {
   std::vector<std::string> nodes;
   nodes.reserve(other.places.size());
-  for (const PodOnNode& place : other.places) nodes.push_back(node_name(cycle.cluster, place.node));
+  for (const PodOnNode& place : other.places)
+    nodes.push_back(node_name(world.cluster(), place.node));
   return few_names(std::move(nodes));
 }
 
@@ -69,7 +71,7 @@ std::string group_preempts_reason(const PlanAsk& ask, std::size_t members) {
                      placed_text(ask, members), fit_text(ask), nodes_text(ask));
 }
 
-std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
+std::string group_nothing_reason(const World& world, const PlanAsk& ask,
                                  std::optional<PodIndex> without, Unplaced why) {
   if (ask.explanation.refusals.empty() && !ask.bounds_reached.empty()) {
     return fmt::format("no place was found for enough of its pods before {} ended the search",
@@ -78,7 +80,7 @@ std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
   std::string words = nothing_reason(ask, why);
   if (!without) return words;
   return fmt::format("not enough of its pods find a place; for {}: {}",
-                     cycle.cluster.pods().name[without->value], words);
+                     world.cluster().pods().name[without->value], words);
 }
 
 std::string no_domain_reason(const std::vector<std::string>& keys, bool given_apart) {
@@ -92,14 +94,14 @@ std::string no_domain_reason(const std::vector<std::string>& keys, bool given_ap
       fmt::join(keys, ", "));
 }
 
-void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const GroupCandidate* other,
+void explain_group_victims(World& world, const GroupCandidate& chosen, const GroupCandidate* other,
                            PlanAsk& ask) {
   VictimCause cause{
       .rule = rule,
       .alternative = "none: no other placement was found",
       .key = "only candidate",
-      .budgets_by_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims};
-  const std::string others_nodes = other == nullptr ? std::string() : nodes_text(cycle, *other);
+      .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims};
+  const std::string others_nodes = other == nullptr ? std::string() : nodes_text(world, *other);
   if (ask.placement_given) {
     cause.alternative = "none: the nodes were given";
     cause.key = "given";
@@ -109,8 +111,8 @@ void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const Gro
     cause.key = decided_on(chosen, *other);
   }
   ask.domain = chosen.domain->name;
-  explain_victims(cycle, chosen.victims, cause, ask);
-  explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
+  explain_victims(world, chosen.victims, cause, ask);
+  explain_spared(world, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   if (other == nullptr || chosen.victims.pods.empty()) return;
   PlanAlternative alternative =
       alternative_of(others_nodes, other->score, other->victims, chosen.score);

@@ -15,13 +15,13 @@ std::string group_waits_reason(const PlanAsk& ask);
 std::string group_preempts_reason(const PlanAsk& ask, std::size_t members);
 
 /// `without`: the first member that found no place, if that is known.
-std::string group_nothing_reason(const Cycle& cycle, const PlanAsk& ask,
+std::string group_nothing_reason(const World& world, const PlanAsk& ask,
                                  std::optional<PodIndex> without, Unplaced why);
 /// `keys`: the labels of its topology constraint.
 std::string no_domain_reason(const std::vector<std::string>& keys, bool given_apart);
 
 /// Victims with their causes, and the spared. `other` is the next best plan, if any.
-void explain_group_victims(Cycle& cycle, const GroupCandidate& chosen, const GroupCandidate* other,
+void explain_group_victims(World& world, const GroupCandidate& chosen, const GroupCandidate* other,
                            PlanAsk& ask);
 
 }  // namespace makeway

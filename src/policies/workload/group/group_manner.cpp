@@ -17,10 +17,10 @@ Configuration one_placement(const Configuration& configuration) {
 
 }  // namespace
 
-GroupManner manner_of(Cycle& cycle) { return {cycle.configuration, cycle.rules}; }
+GroupManner manner_of(World& world) { return {world.configuration(), world.rules()}; }
 
-SimpleManner::SimpleManner(const Cycle& cycle, Configuration configuration)
-    : configuration_(std::move(configuration)), rules_(cycle.rules, configuration_) {}
+SimpleManner::SimpleManner(const World& world, Configuration configuration)
+    : configuration_(std::move(configuration)), rules_(world.rules(), configuration_) {}
 
 Configuration as_kube_scheduler(const Configuration& configuration) {
   Configuration simple = one_placement(configuration);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/victims.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
@@ -17,12 +17,12 @@ struct GroupManner {
   VictimRules& rules;
 };
 
-GroupManner manner_of(Cycle& cycle);
+GroupManner manner_of(World& world);
 
 /// A manner with settings of its own. Stays where it is: its rules refer to its configuration.
 class SimpleManner {
  public:
-  SimpleManner(const Cycle& cycle, Configuration configuration);
+  SimpleManner(const World& world, Configuration configuration);
   SimpleManner(const SimpleManner&) = delete;
   SimpleManner& operator=(const SimpleManner&) = delete;
 

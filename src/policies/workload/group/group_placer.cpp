@@ -5,9 +5,9 @@
 
 namespace makeway {
 
-GroupPlacer::GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+GroupPlacer::GroupPlacer(World& world, const GroupManner& manner, const GroupDomain& domain,
                          MemberFits& after, MemberFits* now, EmptiedNodes* emptied)
-    : cycle_(cycle),
+    : world_(world),
       manner_(manner),
       domain_(domain),
       after_(after),
@@ -43,7 +43,7 @@ std::vector<PodIndex> GroupPlacer::place_round(const Wish& wish, std::span<const
     if (places.size() >= wish.enough) break;
     const bool too_few = !after_.constrained() && places.size() + left < wish.needed;
     --left;
-    if (steps_ >= cycle_.configuration.engine.placement_steps_max) bound_reached_ = true;
+    if (steps_ >= world_.configuration().engine.placement_steps_max) bound_reached_ = true;
     if (too_few || bound_reached_ || !place_member(wish, member, places)) {
       without.push_back(member);
     }
@@ -62,12 +62,12 @@ bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<Po
   if (emptied_ != nullptr && !emptied_->is_empty(*node)) {
     emptied_->expect(member, *node);
   } else {
-    after_.world().place(member, *node);
+    after_.scratch().place(member, *node);
   }
-  if (now_ != nullptr) now_->world().place(member, *node);
+  if (now_ != nullptr) now_->scratch().place(member, *node);
   if (after_.may_spoil() && spoils(places)) {
-    after_.world().remove(member);
-    if (now_ != nullptr) now_->world().remove(member);
+    after_.scratch().remove(member);
+    if (now_ != nullptr) now_->scratch().remove(member);
     places.pop_back();
     return false;
   }
@@ -86,12 +86,12 @@ bool GroupPlacer::spoils(std::span<const PodOnNode> places) {
 std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
   PodFit& after = after_.of(member);
   PodFit* const now = now_ == nullptr ? nullptr : &now_->of(member);
-  const NodeIndex nominated = cycle_.cluster.pods().nominated[member];
-  if (nominated.exists() && cycle_.cluster.nodes().flags[nominated].exists &&
-      contains(cycle_, domain_, nominated)) {
+  const NodeIndex nominated = world_.cluster().pods().nominated[member];
+  if (nominated.exists() && world_.cluster().nodes().flags[nominated].exists &&
+      contains(world_, domain_, nominated)) {
     ++steps_;
     if (emptied_ != nullptr) emptied_->empty(nominated);
-    const NodeChoice choice = choose_node(cycle_, after, now, std::span(&nominated, 1));
+    const NodeChoice choice = choose_node(world_, after, now, std::span(&nominated, 1));
     if (choice.now) return choice.now;
   }
   const std::size_t kind = after_.class_of(member);
@@ -106,41 +106,41 @@ std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, Pod
   const auto nodes = static_cast<std::int64_t>(domain_.nodes.size());
   if (nodes == 0) return std::nullopt;
   const NodeScore node_score = manner_.configuration.workload.node_score;
-  const bool elsewhere_matters = after.constraints().any() || cycle_.anybody_promised();
+  const bool elsewhere_matters = after.constraints().any() || world_.anybody_promised();
   if (elsewhere_matters) {
     steps_ += nodes;
-    return choose_node(cycle_, after, now, domain_.nodes, node_score).now;
+    return choose_node(world_, after, now, domain_.nodes, node_score).now;
   }
   std::unique_ptr<RoomRanking>& ranking = rankings_[after_.class_of(member)];
   if (!ranking) {
     steps_ += nodes;
-    ranking = std::make_unique<RoomRanking>(cycle_, after, domain_.nodes, node_score, emptied_);
+    ranking = std::make_unique<RoomRanking>(world_, after, domain_.nodes, node_score, emptied_);
   }
   ++steps_;
   return ranking->choose(now).now;
 }
 
-void fill_free_room(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& domain,
                     MemberFits& fits, std::span<const PodIndex> members,
                     std::vector<PodOnNode>& places) {
   if (places.size() == members.size()) return;
-  Scratch& world = fits.world();
-  const Scratch::Checkpoint before = world.checkpoint();
+  Scratch& scratch = fits.scratch();
+  const Scratch::Checkpoint before = scratch.checkpoint();
   std::vector<PodIndex> others;
   std::ranges::copy_if(members, std::back_inserter(others),
-                       [&](PodIndex member) { return !world.node_of(member).exists(); });
-  GroupPlacer placer(cycle, manner, domain, fits, nullptr, nullptr);
+                       [&](PodIndex member) { return !scratch.node_of(member).exists(); });
+  GroupPlacer placer(world, manner, domain, fits, nullptr, nullptr);
   const std::vector<PodOnNode> more =
       placer.place({.members = others, .needed = 0, .enough = others.size(), .modest_after = 0});
   if (more.empty()) return;
   places.insert(places.end(), more.begin(), more.end());
   if (!fits.constrained()) return;
   // Whoever came later must not have taken from others what their places depend on.
-  const Scratch::Checkpoint after = world.checkpoint();
-  for (const PodOnNode& place : places) world.remove(place.pod);
+  const Scratch::Checkpoint after = scratch.checkpoint();
+  for (const PodOnNode& place : places) scratch.remove(place.pod);
   const bool fit = fits.fit_in_turn(places, MemberFits::Nominations::count,
                                     manner.configuration.workload.reprieve_scope);
-  world.rollback(fit ? after : before);
+  scratch.rollback(fit ? after : before);
   if (!fit) places.resize(places.size() - more.size());
 }
 

@@ -23,7 +23,7 @@ class GroupPlacer {
  public:
   /// With `now`, members go only where they fit in both worlds; with `emptied`, where they fit once
   /// others have left. Either may be null.
-  GroupPlacer(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain, MemberFits& after,
+  GroupPlacer(World& world, const GroupManner& manner, const GroupDomain& domain, MemberFits& after,
               MemberFits* now, EmptiedNodes* emptied);
 
   struct Wish {
@@ -50,7 +50,7 @@ class GroupPlacer {
   std::optional<NodeIndex> node_for(PodIndex member);
   std::optional<NodeIndex> ranked(PodIndex member, PodFit& after, PodFit* now);
 
-  Cycle& cycle_;
+  World& world_;
   GroupManner manner_;
   const GroupDomain& domain_;
   MemberFits& after_;
@@ -65,7 +65,7 @@ class GroupPlacer {
 
 /// Members without a place take what is free, without room that is nominated to anybody; those in
 /// `places` have one and are in the world. Adds to both.
-void fill_free_room(Cycle& cycle, const GroupManner& manner, const GroupDomain& domain,
+void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& domain,
                     MemberFits& fits, std::span<const PodIndex> members,
                     std::vector<PodOnNode>& places);
 

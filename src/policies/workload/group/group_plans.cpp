@@ -34,23 +34,24 @@ bool better(const GroupCandidate& a, const GroupCandidate& b) {
 
 }  // namespace
 
-GroupPlans::GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits)
-    : cycle_(cycle), task_(task), fits_(fits) {
-  for (const PodIndex pod : cycle.gone) {
-    if (cycle.cluster.pods().deletion[pod] != no_time) leaving_.push_back(pod);
+GroupPlans::GroupPlans(const Draft& draft, const GroupTask& task, MemberFits& fits)
+    : explain_(draft.explain), world_(draft.world), task_(task), fits_(fits) {
+  const World& world = draft.world;
+  for (const PodIndex pod : world.gone()) {
+    if (world.cluster().pods().deletion[pod] != no_time) leaving_.push_back(pod);
   }
-  one_priority_each_ = std::ranges::all_of(cycle.cluster.units(), [](const Unit& unit) {
+  one_priority_each_ = std::ranges::all_of(world.cluster().units(), [](const Unit& unit) {
     return unit.preemption_priority == unit.scheduling_priority;
   });
 }
 
 GroupPlans::Place GroupPlans::place_of(const GroupDomain& domain) {
-  const GroupManner manner = manner_of(cycle_);
+  const GroupManner manner = manner_of(world_);
   Place place{.domain = &domain};
   place.emptied =
-      std::make_unique<EmptiedNodes>(emptied_nodes(cycle_, manner, task_, domain, fits_));
+      std::make_unique<EmptiedNodes>(emptied_nodes(world_, manner, task_, domain, fits_));
   place.search =
-      std::make_unique<GroupSearch>(cycle_, manner, task_, domain, fits_, *place.emptied);
+      std::make_unique<GroupSearch>(world_, manner, task_, domain, fits_, *place.emptied);
   return place;
 }
 
@@ -70,14 +71,14 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   for (Place& place : places_) {
     if (!hopeless(place)) search(place);
   }
-  if (best_ && cycle_.explain) list_spared();
+  if (best_ && explain_) list_spared();
 }
 
 /// Those on the nodes of the best plan who could have been made to leave.
 void GroupPlans::list_spared() {
   const auto place = std::ranges::find(places_, best_->domain, &Place::domain);
   place->emptied->keep({});
-  place->emptied->start(cycle_.cluster.units()[task_.unit].scheduling_priority);
+  place->emptied->start(world_.cluster().units()[task_.unit].scheduling_priority);
   VictimList list;
   std::vector<NodeIndex> nodes = nodes_of(*best_);
   const auto repeated = std::ranges::unique(nodes);
@@ -88,14 +89,14 @@ void GroupPlans::list_spared() {
   std::erase_if(list.units,
                 [&](const VictimUnit& unit) { return !known.insert(unit.first).second; });
   std::ranges::sort(list.units, [this](const VictimUnit& a, const VictimUnit& b) {
-    return cycle_.rules.more_important(a, b);
+    return world_.rules().more_important(a, b);
   });
   best_->spared = std::move(list.units);
 }
 
 void GroupPlans::search(Place& place) {
   plan_simply(place);
-  const WorkloadSettings& settings = cycle_.configuration.workload;
+  const WorkloadSettings& settings = world_.configuration().workload;
   if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
     plan_for_victims(place);
   }
@@ -111,9 +112,9 @@ void GroupPlans::search(Place& place) {
 /// the best plan of another domain, too.
 bool GroupPlans::hopeless(const Place& place) const {
   if (places_.size() == 1) return false;
-  const std::optional<GroupCandidate>& to_beat = cycle_.explain ? runner_up_ : best_;
+  const std::optional<GroupCandidate>& to_beat = explain_ ? runner_up_ : best_;
   if (!to_beat || to_beat->victims.units.empty()) return false;
-  return ScoreFloor(cycle_.configuration.workload).highest_allowed(to_beat->score) < place.floor;
+  return ScoreFloor(world_.configuration().workload).highest_allowed(to_beat->score) < place.floor;
 }
 
 /// True: it is the best so far. The runner-up is of another domain where there are several.
@@ -141,7 +142,7 @@ bool GroupPlans::small_members_may_do() const {
 }
 
 void GroupPlans::plan_simply(Place& place) {
-  const WorkloadSettings& settings = cycle_.configuration.workload;
+  const WorkloadSettings& settings = world_.configuration().workload;
   GroupSearch& search = *place.search;
   const bool several = settings.start_from_simple_plans && task_.given.empty();
   const auto run = [&](bool spare_violating, bool smallest_first) {
@@ -149,7 +150,7 @@ void GroupPlans::plan_simply(Place& place) {
                          .spare_violating = spare_violating,
                          .smallest_first = smallest_first}));
   };
-  if (several && cycle_.budgets.any()) {
+  if (several && world_.budgets().any()) {
     run(true, false);
     if (small_members_may_do()) run(true, true);
   }
@@ -164,12 +165,12 @@ void GroupPlans::plan_simply(Place& place) {
 
 /// What a simpler scheduler would do, less whom we know to be leaving.
 std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place) {
-  Scratch& world = fits_.world();
+  Scratch& scratch = fits_.scratch();
   const WorkloadSettings& settings = manner.configuration.workload;
   GroupSearch::Variant variant{.priority_search = settings.priority_search};
-  const ScoreFloor floor(cycle_.configuration.workload);
+  const ScoreFloor floor(world_.configuration().workload);
   // Who wants an explanation wants a runner-up.
-  const bool only_better = !cycle_.explain || runner_up_;
+  const bool only_better = !explain_ || runner_up_;
   if (best_ && only_better && floor.highest_allowed(best_->score) < ScoreFloor::no_limit) {
     variant.not_above = static_cast<std::int32_t>(floor.highest_allowed(best_->score));
   }
@@ -179,27 +180,27 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Pla
   const bool same_leavers =
       settings.leaving_room != LeavingRoom::victims ||
       (one_priority_each_ && place.emptied->everybody_leaves() && leaving_.empty());
-  if (!same_leavers || cycle_.budgets.any()) {
-    const Scratch::Checkpoint before = world.checkpoint();
-    if (settings.leaving_room == LeavingRoom::victims) world.put_back(leaving_);
-    EmptiedNodes emptied = emptied_nodes(cycle_, manner, task_, *place.domain, fits_);
-    found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, emptied).run(variant);
-    world.rollback(before);
+  if (!same_leavers || world_.budgets().any()) {
+    const Scratch::Checkpoint before = scratch.checkpoint();
+    if (settings.leaving_room == LeavingRoom::victims) scratch.put_back(leaving_);
+    EmptiedNodes emptied = emptied_nodes(world_, manner, task_, *place.domain, fits_);
+    found = GroupSearch(world_, manner, task_, *place.domain, fits_, emptied).run(variant);
+    scratch.rollback(before);
   } else {
-    found = GroupSearch(cycle_, manner, task_, *place.domain, fits_, *place.emptied).run(variant);
+    found = GroupSearch(world_, manner, task_, *place.domain, fits_, *place.emptied).run(variant);
   }
   if (!found) return std::nullopt;
-  std::erase_if(found->victims.pods, [&](PodIndex pod) { return !world.node_of(pod).exists(); });
+  std::erase_if(found->victims.pods, [&](PodIndex pod) { return !scratch.node_of(pod).exists(); });
   return found;
 }
 
 /// Simpler schedulers do not read what topology the group wants; where their places lie in one
 /// domain all the same, victims elsewhere may be what made that possible.
 void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) {
-  const std::span<const NodeIndex> nodes = cycle_.survey.nodes();
+  const std::span<const NodeIndex> nodes = world_.survey().nodes();
   const bool known = std::ranges::any_of(
       domains, [&](const GroupDomain& domain) { return domain.nodes.size() == nodes.size(); });
-  if (known || !cycle_.configuration.workload.start_from_simple_plans) return;
+  if (known || !world_.configuration().workload.start_from_simple_plans) return;
   const GroupDomain cluster{.name = {}, .nodes = {nodes.begin(), nodes.end()}, .level = {}};
   Place place = place_of(cluster);
   for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
@@ -207,7 +208,7 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
     if (found) found = place.search->adopt(found->places, found->victims.pods);
     if (!found) continue;
     const auto around = std::ranges::find_if(domains, [&](const GroupDomain& domain) {
-      return contains(cycle_, domain, found->places);
+      return contains(world_, domain, found->places);
     });
     if (around == domains.end()) continue;
     found->domain = &*around;
@@ -218,13 +219,13 @@ void GroupPlans::start_from_whole_cluster(std::span<const GroupDomain> domains) 
 GroupManner GroupPlans::as_kube_scheduler() {
   if (!kube_) {
     kube_ =
-        std::make_unique<SimpleManner>(cycle_, makeway::as_kube_scheduler(cycle_.configuration));
+        std::make_unique<SimpleManner>(world_, makeway::as_kube_scheduler(world_.configuration()));
   }
   return kube_->manner();
 }
 
 GroupManner GroupPlans::as_kep() {
-  if (!kep_) kep_ = std::make_unique<SimpleManner>(cycle_, makeway::as_kep(cycle_.configuration));
+  if (!kep_) kep_ = std::make_unique<SimpleManner>(world_, makeway::as_kep(world_.configuration()));
   return kep_->manner();
 }
 
@@ -232,7 +233,7 @@ GroupManner GroupPlans::as_kep() {
 
 /// What the best plan so far needs is the limit of the next one.
 GroupSearch::Guide GroupPlans::guide() const {
-  GroupSearch::Guide guide{.highest = cycle_.cluster.units()[task_.unit].scheduling_priority,
+  GroupSearch::Guide guide{.highest = world_.cluster().units()[task_.unit].scheduling_priority,
                            .kept = {}};
   // A plan that violates fewer budgets is better, however important its victims are.
   if (!best_ || best_->victims.units.empty() || best_->budget_violations > 0) return guide;
@@ -253,7 +254,7 @@ void GroupPlans::plan_for_victims(Place& place) {
   }
   lower_highest_priority(search);
   const auto looks = static_cast<std::int64_t>(place.domain->nodes.size() * task_.wanted);
-  const std::int64_t placements_max = cycle_.configuration.workload.placements_max;
+  const std::int64_t placements_max = world_.configuration().workload.placements_max;
   const std::int64_t looks_max = search.guidable() ? looks_beside_counts : looks_without_counts;
   const std::int64_t looks_left = std::min(looks_max, looks_max * domains_looked_at - looks_);
   const std::int64_t tries =
@@ -271,7 +272,7 @@ void GroupPlans::plan_for_victims(Place& place) {
 /// As long as a plan is found in which nobody of the highest priority so far has to leave.
 void GroupPlans::lower_highest_priority(GroupSearch& search) {
   constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
-  for (std::int64_t tries = cycle_.configuration.workload.placements_max; tries > 0; --tries) {
+  for (std::int64_t tries = world_.configuration().workload.placements_max; tries > 0; --tries) {
     if (!best_ || best_->victims.units.empty()) return;
     GroupSearch::Guide next = guide();
     next.highest = highest_priority(*best_);

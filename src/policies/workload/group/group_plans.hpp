@@ -22,13 +22,14 @@
 #include <string>
 #include <vector>
 
+#include "policies/shared/draft.hpp"
 #include "policies/workload/group/group_search.hpp"
 
 namespace makeway {
 
 class GroupPlans {
  public:
-  GroupPlans(Cycle& cycle, const GroupTask& task, MemberFits& fits);
+  GroupPlans(const Draft& draft, const GroupTask& task, MemberFits& fits);
 
   /// The domains stay where they are.
   void search(std::span<const GroupDomain> domains);
@@ -70,7 +71,8 @@ class GroupPlans {
   GroupManner as_kube_scheduler();
   GroupManner as_kep();
 
-  Cycle& cycle_;
+  bool explain_;
+  World& world_;
   const GroupTask& task_;
   MemberFits& fits_;
   std::unique_ptr<SimpleManner> kube_;

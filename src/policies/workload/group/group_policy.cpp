@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "model/group_status.hpp"
-#include "policies/queue/queue_room.hpp"
+#include "policies/shared/cluster_text.hpp"
+#include "policies/shared/waiting.hpp"
 #include "policies/workload/group/group_explain.hpp"
 #include "policies/workload/group/group_plans.hpp"
 #include "policies/workload/group/group_waits.hpp"
 #include "policies/workload/group/member_order.hpp"
 #include "policies/workload/queue_victims.hpp"
-#include "policies/shared/waiting.hpp"
 
 namespace makeway {
 namespace {
@@ -26,13 +26,13 @@ std::vector<PodIndex> pods_of(std::span<const PodOnNode> places) {
 
 class GroupDecision {
  public:
-  GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
+  GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given);
 
   void run();
 
  private:
-  const Unit& unit() const { return cycle_.cluster.units()[task_.unit]; }
-  const Group& group() const { return cycle_.cluster.groups()[unit().group]; }
+  const Unit& unit() const { return world_.cluster().units()[task_.unit]; }
+  const Group& group() const { return world_.cluster().groups()[unit().group]; }
 
   void read_members(std::span<const PodOnNode> given);
   bool cannot_ask();
@@ -41,7 +41,7 @@ class GroupDecision {
   std::vector<PodOnNode> nominations() const;
   std::vector<PodOnNode> valid_nominations();
   MemberFits& now() {
-    if (!now_) now_.emplace(cycle_, cycle_.now, task_.members);
+    if (!now_) now_.emplace(world_, world_.now(), task_.members);
     return *now_;
   }
   bool find_leavers(std::span<const PodOnNode> places);
@@ -65,7 +65,8 @@ class GroupDecision {
   void settle(Outcome outcome, std::span<const PodOnNode> places,
               std::span<const PodIndex> victims);
 
-  Cycle& cycle_;
+  Draft& draft_;
+  World& world_;
   GroupTask task_;
   std::vector<GroupDomain> domains_;
   std::int64_t bound_ = 0;  ///< Members that run and stay.
@@ -80,43 +81,43 @@ class GroupDecision {
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
 
-GroupDecision::GroupDecision(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given)
-    : cycle_(cycle) {
+GroupDecision::GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given)
+    : draft_(draft), world_(draft.world) {
   task_.unit = unit;
   ask_.kind = AskKind::pod_group;
-  ask_.namespace_name = std::string(cycle.cluster.text(group().namespace_name));
-  ask_.name = std::string(cycle.cluster.text(group().name));
+  ask_.namespace_name = std::string(world_.cluster().text(group().namespace_name));
+  ask_.name = std::string(world_.cluster().text(group().name));
   ask_.priority = this->unit().scheduling_priority;
   ask_.placement_given = !given.empty();
-  ask_.explanation.nodes_considered = static_cast<std::int64_t>(cycle.survey.nodes().size());
+  ask_.explanation.nodes_considered = static_cast<std::int64_t>(world_.survey().nodes().size());
   read_members(given);
-  domains_ = domains_of(cycle, unit);
+  domains_ = domains_of(world_, unit);
   given_apart_ = std::erase_if(domains_,
                                [&](const GroupDomain& domain) {
-                                 return !contains(cycle, domain, task_.given);
+                                 return !contains(world_, domain, task_.given);
                                }) > 0 &&
                  domains_.empty();
 }
 
 void GroupDecision::read_members(std::span<const PodOnNode> given) {
-  const PodColumns& pods = cycle_.cluster.pods();
+  const PodColumns& pods = world_.cluster().pods();
   for (const PodIndex pod : group().members) {
     if (pods.deletion[pod] != no_time) continue;
     if (pods.node[pod].exists()) {
-      if (cycle_.after.node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
+      if (world_.after().node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
     } else {
       task_.members.push_back(pod);
     }
   }
-  order_members(cycle_, cycle_.configuration.workload.member_order, task_.members);
-  if (cycle_.configuration.workload.nomination_held_by == NominationHeldBy::placement) {
+  order_members(world_, world_.configuration().workload.member_order, task_.members);
+  if (world_.configuration().workload.nomination_held_by == NominationHeldBy::placement) {
     // Who is promised a place takes it before another member does.
     std::ranges::stable_partition(task_.members,
                                   [&](PodIndex member) { return pods.nominated[member].exists(); });
   }
   const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
   task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
-  const bool for_all = cycle_.configuration.workload.evict_for == EvictFor::all;
+  const bool for_all = world_.configuration().workload.evict_for == EvictFor::all;
   task_.wanted = for_all ? task_.members.size() : task_.needed;
   minimum_runs_ = !for_all && unit().gang && missing <= 0;
   // In the order in which members are placed; who is not given a place gets none.
@@ -128,11 +129,11 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
 
 void GroupDecision::run() {
   // Members hold no room against each other.
-  for (const PodIndex member : task_.members) settle_decided(cycle_, member);
-  after_.emplace(cycle_, cycle_.after, task_.members);
+  for (const PodIndex member : task_.members) world_.decided(member);
+  after_.emplace(world_, world_.after(), task_.members);
   if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
-  explain_held_back(cycle_, task_, domains_, *after_, ask_);
-  cycle_.plan.asks.push_back(std::move(ask_));
+  explain_held_back(draft_, task_, domains_, *after_, ask_);
+  draft_.plan.asks.push_back(std::move(ask_));
 }
 
 /// What no room could help.
@@ -148,10 +149,11 @@ bool GroupDecision::cannot_ask() {
     ask_.reason = fmt::format("{} of the {} pods of its minimum exist", all, unit().minimum);
     return true;
   }
-  if (cycle_.configuration.workload.pods_not_matching_priority != PodsNotMatchingPriority::refuse) {
+  if (world_.configuration().workload.pods_not_matching_priority !=
+      PodsNotMatchingPriority::refuse) {
     return false;
   }
-  const std::string mismatch = priority_mismatch_text(cycle_.cluster, unit().group);
+  const std::string mismatch = priority_mismatch_text(world_.cluster(), unit().group);
   if (mismatch.empty()) return false;
   ask_.reason = fmt::format("refused: {}", mismatch);
   return true;
@@ -167,8 +169,8 @@ bool GroupDecision::fits_now() {
   if (modest_ && nominated.size() == task_.members.size()) places = valid_nominations();
   const bool there =
       !places.empty() &&
-      (!cycle_.worlds_differ || now().fit_in_turn(places, MemberFits::Nominations::ignore));
-  if (!there) places = places_in(cycle_.worlds_differ ? &now() : nullptr);
+      (!world_.differs() || now().fit_in_turn(places, MemberFits::Nominations::ignore));
+  if (!there) places = places_in(world_.differs() ? &now() : nullptr);
   if (places.size() < task_.needed) return false;
   std::vector<PodOnNode> within = places;
   if (!keep_to_queue(within, Queued::now)) {
@@ -185,8 +187,8 @@ bool GroupDecision::fits_now() {
 std::vector<PodOnNode> GroupDecision::nominations() const {
   std::vector<PodOnNode> places;
   for (const PodIndex member : task_.members) {
-    const NodeIndex node = cycle_.cluster.pods().nominated[member];
-    if (node.exists() && cycle_.cluster.nodes().flags[node].exists) {
+    const NodeIndex node = world_.cluster().pods().nominated[member];
+    if (node.exists() && world_.cluster().nodes().flags[node].exists) {
       places.push_back({.pod = member, .node = node});
     }
   }
@@ -195,7 +197,7 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
 
 bool GroupDecision::fits_later() {
   std::vector<PodOnNode> places;
-  if (cycle_.worlds_differ) places = places_in(nullptr);
+  if (world_.differs()) places = places_in(nullptr);
   if (places.size() < task_.needed) places = valid_nominations();
   if (places.size() < task_.needed && modest_) {
     modest_ = false;
@@ -217,18 +219,18 @@ bool GroupDecision::fits_later() {
 }
 
 std::string GroupDecision::waits_reason() const {
-  return waits_for_queue_ ? queue_waits_reason(ask_, cycle_.queues->name())
+  return waits_for_queue_ ? queue_waits_reason(ask_, world_.limits()->name())
                           : group_waits_reason(ask_);
 }
 
 /// Drops members beyond those that are needed until its queue has room for the rest. False: it has
 /// no room for those.
 bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) const {
-  if (!cycle_.queues) return true;
+  if (!world_.limits()) return true;
   while (true) {
     const std::vector<PodIndex> coming = pods_of(places);
-    if (when == Queued::now ? cycle_.queues->has_room_now(coming)
-                            : cycle_.queues->has_room_later(coming)) {
+    if (when == Queued::now ? world_.limits()->has_room_now(coming)
+                            : world_.limits()->has_room_later(coming)) {
       return true;
     }
     if (places.size() <= task_.needed) return false;
@@ -240,21 +242,21 @@ bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) c
 bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   if (!find_leavers(places)) return false;
   const std::vector<PodIndex> coming = pods_of(places);
-  if (!cycle_.queues || cycle_.queues->has_room_now(coming)) return true;
+  if (!world_.limits() || world_.limits()->has_room_now(coming)) return true;
   waits_for_queue_ = true;
-  ask_.waits_for = cycle_.queues->awaited(coming);
+  ask_.waits_for = placements_of(world_.cluster(), world_.limits()->awaited(coming));
   return false;
 }
 
 /// A place for each, and enough of its queue gone.
 QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
-  if (!cycle_.queues) return QueueVerdict::has_room;
+  if (!world_.limits()) return QueueVerdict::has_room;
   const auto fits = [&] {
     return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
-           keeps_promises(cycle_, candidate.places, {});
+           world_.keeps_promises(candidate.places, {});
   };
   const auto try_it = [&] {
-    return add_queue_victims(cycle_, pods_of(candidate.places), ask_.priority, fits,
+    return add_queue_victims(world_, pods_of(candidate.places), ask_.priority, fits,
                              {.victims = candidate.victims,
                               .budget_violations = candidate.budget_violations,
                               .score = candidate.score});
@@ -269,22 +271,21 @@ QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
 /// Other members in other places might do: nothing is proven.
 void GroupDecision::queue_is_full(std::span<const PodOnNode> places, QueueVerdict verdict) {
   ask_.outcome = Outcome::not_found;
-  ask_.reason = queue_full_reason(cycle_, pods_of(places), verdict, unit().never_preempts);
+  ask_.reason = queue_full_reason(world_, pods_of(places), verdict, unit().never_preempts);
 }
 
 /// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
 /// may miss it: where they lean on each other, or where somebody less important is nominated, too.
 std::vector<PodOnNode> GroupDecision::valid_nominations() {
-  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::placement) return {};
+  if (world_.configuration().workload.nomination_held_by != NominationHeldBy::placement) return {};
   std::vector<PodOnNode> places = nominations();
   const bool together = std::ranges::any_of(
-      domains_, [&](const GroupDomain& domain) { return contains(cycle_, domain, places); });
+      domains_, [&](const GroupDomain& domain) { return contains(world_, domain, places); });
   // Others from before were nominated together with these: looked at one by one they may seem lost.
-  std::vector<PodOnNode> others = std::exchange(cycle_.nominated_before, {});
+  const World::NominatedBeforeIgnored ignored(world_);
   const bool valid = task_.given.empty() && together && places.size() >= task_.needed &&
                      after_->fit_in_turn(places, MemberFits::Nominations::count) &&
-                     keeps_promises(cycle_, places, {});
-  cycle_.nominated_before = std::move(others);
+                     world_.keeps_promises(places, {});
   return valid ? places : std::vector<PodOnNode>{};
 }
 
@@ -296,7 +297,7 @@ bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
   std::vector<NodeIndex> nodes;
   nodes.reserve(places.size());
   for (const PodOnNode& place : places) nodes.push_back(place.node);
-  ask_.waits_for = needed_leavers(cycle_, nodes, fit);
+  ask_.waits_for = needed_leavers(world_, nodes, fit);
   return false;
 }
 
@@ -313,16 +314,16 @@ std::vector<PodOnNode> GroupDecision::places_in(MemberFits* now) {
 
 /// The worlds are left as they were.
 std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, MemberFits* now) {
-  const Scratch::Checkpoint before_after = cycle_.after.checkpoint();
-  const Scratch::Checkpoint before_now = cycle_.now.checkpoint();
+  const Scratch::Checkpoint before_after = world_.after().checkpoint();
+  const Scratch::Checkpoint before_now = world_.now().checkpoint();
   std::vector<PodOnNode> places;
   if (task_.given.empty()) {
     const auto try_again = [&](const GroupManner& manner, std::span<const PodIndex> members) {
-      cycle_.after.rollback(before_after);
-      cycle_.now.rollback(before_now);
+      world_.after().rollback(before_after);
+      world_.now().rollback(before_now);
       places = places_of(manner, members, domain, now);
     };
-    const GroupManner manner = manner_of(cycle_);
+    const GroupManner manner = manner_of(world_);
     try_again(manner, task_.members);
     // Where not all are needed, small ones may do.
     if (places.size() < task_.needed && task_.needed < task_.members.size() &&
@@ -333,18 +334,18 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
     // Where members look at others, another order and other nodes may do.
     if (places.size() < task_.needed && after_->constrained() &&
         manner.configuration.workload.start_from_simple_plans) {
-      SimpleManner simple(cycle_, as_kube_scheduler(cycle_.configuration));
+      SimpleManner simple(world_, as_kube_scheduler(world_.configuration()));
       std::vector<PodIndex> by_creation = task_.members;
-      order_members(cycle_, MemberOrder::creation, by_creation);
+      order_members(world_, MemberOrder::creation, by_creation);
       try_again(simple.manner(), by_creation);
     }
   } else if (after_->fit_in_turn(task_.given, MemberFits::Nominations::count) &&
              (now == nullptr || now->fit_in_turn(task_.given, MemberFits::Nominations::ignore)) &&
-             keeps_promises(cycle_, task_.given, {})) {
+             world_.keeps_promises(task_.given, {})) {
     places = task_.given;
   }
-  cycle_.after.rollback(before_after);
-  cycle_.now.rollback(before_now);
+  world_.after().rollback(before_after);
+  world_.now().rollback(before_now);
   return places;
 }
 
@@ -352,7 +353,7 @@ std::vector<PodOnNode> GroupDecision::places_in(const GroupDomain& domain, Membe
 std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
                                                 std::span<const PodIndex> members,
                                                 const GroupDomain& domain, MemberFits* now) {
-  GroupPlacer placer(cycle_, manner, domain, *after_, now, nullptr);
+  GroupPlacer placer(world_, manner, domain, *after_, now, nullptr);
   std::vector<PodOnNode> places = placer.place({.members = members,
                                                 .needed = task_.needed,
                                                 .enough = members.size(),
@@ -363,13 +364,13 @@ std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves a nominated node.
 bool GroupDecision::held_by_nominations() {
-  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
+  if (world_.configuration().workload.nomination_held_by != NominationHeldBy::preempted_pods ||
       unit().never_preempts) {
     return false;
   }
   const std::vector<PodOnNode> places = nominations();
   for (const PodOnNode& place : places) {
-    add_preempted_leavers(cycle_, place.node, ask_.priority, ask_.waits_for);
+    add_preempted_leavers(world_, place.node, ask_.priority, ask_.waits_for);
   }
   if (ask_.waits_for.empty()) return false;
   std::ranges::sort(ask_.waits_for);
@@ -384,7 +385,7 @@ void GroupDecision::preempt() {
   }
   if (unit().never_preempts) {
     const bool proven =
-        after_->countable() && !cycle_.anybody_promised() && ask_.bounds_reached.empty();
+        after_->countable() && !world_.anybody_promised() && ask_.bounds_reached.empty();
     ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
     ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
                               proven ? "does not fit" : "no place was found");
@@ -395,7 +396,7 @@ void GroupDecision::preempt() {
     ask_.reason = fmt::format("{}; its minimum runs, so nobody leaves for more (workload.evictFor)",
                               room_without_queue_.empty()
                                   ? std::string("no place was found for a further member")
-                                  : cycle_.queues->full_text(pods_of(room_without_queue_)));
+                                  : world_.limits()->full_text(pods_of(room_without_queue_)));
     return;
   }
   std::optional<GroupCandidate> chosen;
@@ -409,12 +410,12 @@ void GroupDecision::preempt() {
   }
   const QueueVerdict verdict = suits_queue(*chosen);
   if (verdict != QueueVerdict::has_room) return queue_is_full(chosen->places, verdict);
-  if (!chosen->victims.pods.empty() && waits_out_delay(cycle_, created(), ask_)) return;
+  if (!chosen->victims.pods.empty() && waits_out_delay(world_, created(), ask_)) return;
   if (task_.given.empty()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && starts_at_once(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;
-  explain_group_victims(cycle_, *chosen, runner_up_ ? &*runner_up_ : nullptr, ask_);
+  explain_group_victims(world_, *chosen, runner_up_ ? &*runner_up_ : nullptr, ask_);
   const Outcome outcome = !chosen->victims.pods.empty() ? Outcome::preempts
                           : at_once                     ? Outcome::fits
                                                         : Outcome::waits;
@@ -426,7 +427,7 @@ void GroupDecision::preempt() {
 
 /// The best score over all domains, the first domain of equals.
 std::optional<GroupCandidate> GroupDecision::search() {
-  GroupPlans plans(cycle_, task_, *after_);
+  GroupPlans plans(draft_, task_, *after_);
   plans.search(domains_);
   for (const std::string& bound : plans.bounds_reached()) note_bound(bound);
   ask_.explanation.potential_victims = plans.potential_victims();
@@ -434,11 +435,11 @@ std::optional<GroupCandidate> GroupDecision::search() {
   if (plans.best()) return plans.best();
   RefusalTally refusals;
   plans.add_refusals(refusals);
-  ask_.explanation.refusals = refusals.refusals(cycle_.survey);
+  ask_.explanation.refusals = refusals.refusals(world_.survey());
   const std::optional<PodIndex> without_place = plans.without_place();
   const bool unsupported =
       without_place &&
-      !cycle_.cluster.shape(cycle_.cluster.pods().shape[*without_place]).unsupported.empty();
+      !world_.cluster().shape(world_.cluster().pods().shape[*without_place]).unsupported.empty();
   const bool proven = plans.proven() && ask_.bounds_reached.empty() && !unsupported;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   const Unplaced why = unsupported ? Unplaced::unsupported
@@ -446,8 +447,8 @@ std::optional<GroupCandidate> GroupDecision::search() {
                                    : Unplaced::unproven;
   ask_.reason =
       domains_.empty()
-          ? no_domain_reason(cycle_.cluster.policy_of(group())->topology_keys, given_apart_)
-          : group_nothing_reason(cycle_, ask_, without_place, why);
+          ? no_domain_reason(world_.cluster().policy_of(group())->topology_keys, given_apart_)
+          : group_nothing_reason(world_, ask_, without_place, why);
   return std::nullopt;
 }
 
@@ -462,7 +463,7 @@ Time GroupDecision::created() const {
   Time created = group().object ? group().object->created.value_or(no_time) : no_time;
   if (created != no_time) return created;
   for (const PodIndex member : task_.members) {
-    const Time own = cycle_.cluster.pods().created[member];
+    const Time own = world_.cluster().pods().created[member];
     if (own != no_time && (created == no_time || own < created)) created = own;
   }
   return created;
@@ -470,24 +471,25 @@ Time GroupDecision::created() const {
 
 /// Members beyond those that others leave for take what is free once they are gone.
 void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
-  Scratch& world = cycle_.after;
-  const Scratch::Checkpoint before = world.checkpoint();
-  world.remove(chosen.victims.pods);
-  for (const PodOnNode& place : chosen.places) world.place(place.pod, place.node);
+  Scratch& scratch = world_.after();
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  scratch.remove(chosen.victims.pods);
+  for (const PodOnNode& place : chosen.places) scratch.place(place.pod, place.node);
   const std::size_t certain = chosen.places.size();
-  fill_free_room(cycle_, manner_of(cycle_), *chosen.domain, *after_, task_.members, chosen.places);
-  world.rollback(before);
-  if (!cycle_.queues) return;
-  world.remove(chosen.victims.pods);
-  while (chosen.places.size() > certain && !cycle_.queues->has_room_later(pods_of(chosen.places))) {
+  fill_free_room(world_, manner_of(world_), *chosen.domain, *after_, task_.members, chosen.places);
+  scratch.rollback(before);
+  if (!world_.limits()) return;
+  scratch.remove(chosen.victims.pods);
+  while (chosen.places.size() > certain &&
+         !world_.limits()->has_room_later(pods_of(chosen.places))) {
     chosen.places.pop_back();
   }
-  world.rollback(before);
+  scratch.rollback(before);
 }
 
 const GroupDomain* GroupDecision::domain_around(std::span<const PodOnNode> places) const {
   const auto around = std::ranges::find_if(
-      domains_, [&](const GroupDomain& domain) { return contains(cycle_, domain, places); });
+      domains_, [&](const GroupDomain& domain) { return contains(world_, domain, places); });
   CHECK(around != domains_.end(), "places are found inside a domain");
   return &*around;
 }
@@ -497,15 +499,15 @@ void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
   ask_.outcome = outcome;
   const auto around = std::ranges::find_if(domains_, [&](const GroupDomain& domain) {
     return std::ranges::all_of(
-        places, [&](const PodOnNode& place) { return contains(cycle_, domain, place.node); });
+        places, [&](const PodOnNode& place) { return contains(world_, domain, place.node); });
   });
   if (ask_.domain.empty() && around != domains_.end()) ask_.domain = around->name;
   for (const PodOnNode& place : places) {
-    ask_.placements.push_back(placement_of(cycle_.cluster, place.pod, place.node));
+    ask_.placements.push_back(placement_of(world_.cluster(), place.pod, place.node));
     if (outcome == Outcome::fits) {
-      settle_bound(cycle_, place.pod, place.node);
+      world_.bind(place.pod, place.node);
     } else {
-      settle_nominated(cycle_, place.pod, place.node, victims);
+      world_.nominate(place.pod, place.node, victims);
       victims = {};
     }
   }
@@ -514,8 +516,8 @@ void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
 
 }  // namespace
 
-void decide_group(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given) {
-  GroupDecision(cycle, unit, given).run();
+void decide_group(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given) {
+  GroupDecision(draft, unit, given).run();
 }
 
 }  // namespace makeway

@@ -13,12 +13,12 @@
 
 #include <span>
 
-#include "policies/shared/cycle.hpp"
+#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
 /// Decides about the group, adds the answer to the plan and to the worlds of the cycle. `given`:
 /// where its members are to go, if that is said.
-void decide_group(Cycle& cycle, UnitIndex unit, std::span<const PodOnNode> given);
+void decide_group(Draft& draft, UnitIndex unit, std::span<const PodOnNode> given);
 
 }  // namespace makeway

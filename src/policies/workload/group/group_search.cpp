@@ -18,28 +18,28 @@ ChargeOrder charge_order(const Configuration& configuration) {
 
 }  // namespace
 
-EmptiedNodes emptied_nodes(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+EmptiedNodes emptied_nodes(World& world, const GroupManner& manner, const GroupTask& task,
                            const GroupDomain& domain, MemberFits& fits) {
-  return {cycle.survey,
-          fits.world(),
+  return {world.survey(),
+          fits.scratch(),
           manner.rules,
-          cycle.budgets,
+          world.budgets(),
           {.nodes = domain.nodes,
-           .ask_priority = cycle.cluster.units()[task.unit].scheduling_priority,
+           .ask_priority = world.cluster().units()[task.unit].scheduling_priority,
            .charge_order = charge_order(manner.configuration)}};
 }
 
-GroupSearch::GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+GroupSearch::GroupSearch(World& world, const GroupManner& manner, const GroupTask& task,
                          const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied)
-    : cycle_(cycle),
+    : world_(world),
       manner_(manner),
       task_(task),
       domain_(domain),
       fits_(fits),
-      priority_(cycle.cluster.units()[task.unit].scheduling_priority),
+      priority_(world.cluster().units()[task.unit].scheduling_priority),
       emptied_(emptied),
-      placer_(cycle, manner, domain, fits, nullptr, &emptied),
-      lazy_(!fits.constrained() && fits.portless() && !cycle.anybody_promised()) {}
+      placer_(world, manner, domain, fits, nullptr, &emptied),
+      lazy_(!fits.constrained() && fits.portless() && !world.anybody_promised()) {}
 
 std::int32_t GroupSearch::least_highest_priority(std::size_t members) {
   constexpr std::int32_t anything = std::numeric_limits<std::int32_t>::min();
@@ -49,7 +49,7 @@ std::int32_t GroupSearch::least_highest_priority(std::size_t members) {
 }
 
 std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
-  start_ = fits_.world().checkpoint();
+  start_ = fits_.scratch().checkpoint();
   order(variant.smallest_first);
   kept_.clear();
   if (variant.spare_violating) kept_ = emptied_.violating().pods;
@@ -80,15 +80,15 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
 
 void GroupSearch::order(bool smallest_first) {
   members_ = task_.members;
-  if (manner_.configuration.workload.member_order != cycle_.configuration.workload.member_order) {
-    order_members(cycle_, manner_.configuration.workload.member_order, members_);
+  if (manner_.configuration.workload.member_order != world_.configuration().workload.member_order) {
+    order_members(world_, manner_.configuration.workload.member_order, members_);
   }
   if (smallest_first) std::ranges::reverse(members_);
 }
 
 std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
   if (!lazy_ || !task_.given.empty()) return std::nullopt;
-  start_ = fits_.world().checkpoint();
+  start_ = fits_.scratch().checkpoint();
   order(guide.smallest_first);
   emptied_.keep(guide.kept);
   emptied_.start(guide.highest);
@@ -97,7 +97,7 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
       emptied_.count_room(fits_.of(members_.front()), guide.highest, task_.needed) < task_.needed;
   if (hopeless) return std::nullopt;
   const std::optional<GuidedPlaces> found =
-      VictimGuide(cycle_, domain_, fits_, emptied_, guide.spare_violating)
+      VictimGuide(world_, domain_, fits_, emptied_, guide.spare_violating)
           .place(members_, task_.needed, task_.wanted);
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
@@ -105,7 +105,7 @@ std::optional<GroupCandidate> GroupSearch::run_guided(const Guide& guide) {
 GroupManner GroupSearch::counting() {
   if (!counting_) {
     counting_ =
-        std::make_unique<SimpleManner>(cycle_, without_whole_plan_keys(manner_.configuration));
+        std::make_unique<SimpleManner>(world_, without_whole_plan_keys(manner_.configuration));
   }
   return counting_->manner();
 }
@@ -120,24 +120,24 @@ std::optional<GroupCandidate> GroupSearch::run_by_member(const Guide& guide,
                                   .priority = limited ? guide.highest + 1 : priority_,
                                   .choice = VictimChoiceRule::best};
   const std::optional<GuidedPlaces> found =
-      MemberByMember(cycle_, domain_, fits_, scope)
+      MemberByMember(world_, domain_, fits_, scope)
           .place(members_, task_.needed, task_.wanted, detour);
   return found ? adopt(found->places, found->victims) : std::nullopt;
 }
 
 std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
   if (found.victims.units.empty() || fits_.constrained()) return std::nullopt;
-  Scratch& world = fits_.world();
-  start_ = world.checkpoint();
-  world.remove(found.victims.pods);
+  Scratch& scratch = fits_.scratch();
+  start_ = scratch.checkpoint();
+  scratch.remove(found.victims.pods);
   places_ = found.places;
-  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+  for (const PodOnNode& place : places_) scratch.place(place.pod, place.node);
   sort_places();
   const std::int32_t highest = highest_priority(found);
   std::vector<PodOnNode> alone;  // Victims that leave one by one, by node.
   for (const VictimUnit& unit : found.victims.units) {
     if (!unit.whole) {
-      alone.push_back({.pod = unit.first, .node = cycle_.cluster.pods().node[unit.first]});
+      alone.push_back({.pod = unit.first, .node = world_.cluster().pods().node[unit.first]});
     }
   }
   std::ranges::stable_sort(alone, {}, &PodOnNode::node);
@@ -151,7 +151,7 @@ std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
   }
   for (const VictimUnit& unit : found.victims.units) {
     const auto pods = found.victims.pods_of(unit);
-    const bool elsewhere = members_on(cycle_.cluster.pods().node[unit.first]).empty();
+    const bool elsewhere = members_on(world_.cluster().pods().node[unit.first]).empty();
     if (unit.whole || elsewhere) victims.insert(victims.end(), pods.begin(), pods.end());
   }
   go_back();
@@ -166,7 +166,7 @@ std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
 /// Adds the victims on the node, who leave one by one, or better ones. True: it found better ones.
 bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
                               std::int32_t highest, std::vector<PodIndex>& victims) {
-  Scratch& world = fits_.world();
+  Scratch& scratch = fits_.scratch();
   const NodeIndex node = members.front().node;
   std::vector<PodIndex> before;
   before.reserve(there.size());
@@ -176,30 +176,30 @@ bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::span<cons
     victims.insert(victims.end(), before.begin(), before.end());
     return false;
   }
-  world.remove(members.back().pod);
-  world.put_back(before);
-  VictimSearch search(cycle_, fit, {.rules = counting().rules, .priority = highest + 1}, nullptr);
+  scratch.remove(members.back().pod);
+  scratch.put_back(before);
+  VictimSearch search(world_, fit, {.rules = counting().rules, .priority = highest + 1}, nullptr);
   const std::optional<Candidate> best = search.on_node(node);
   std::vector<PodIndex> after = best ? best->victims.pods : before;
   std::ranges::sort(after);
   std::ranges::sort(before);
-  world.remove(after);
-  world.place(members.back().pod, node);
+  scratch.remove(after);
+  scratch.place(members.back().pod, node);
   victims.insert(victims.end(), after.begin(), after.end());
   return after != before;
 }
 
 std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> places,
                                                  std::span<const PodIndex> victims) {
-  Scratch& world = fits_.world();
-  start_ = world.checkpoint();
+  Scratch& scratch = fits_.scratch();
+  start_ = scratch.checkpoint();
   std::vector<PodIndex> pods(victims.begin(), victims.end());
   std::ranges::sort(pods);
   const auto chosen = [&](PodIndex pod) { return std::ranges::binary_search(pods, pod); };
   emptied_.keep_nobody();
   emptied_.start(priority_);
   for (const PodIndex pod : pods) {
-    if (world.node_of(pod).exists() && emptied_.leaves(pod)) emptied_.remove_unit_of(pod);
+    if (scratch.node_of(pod).exists() && emptied_.leaves(pod)) emptied_.remove_unit_of(pod);
   }
   list_gone();
   const bool all_left = list_.pods.size() == pods.size() && std::ranges::all_of(list_.pods, chosen);
@@ -209,7 +209,7 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
     go_back();
     return std::nullopt;
   }
-  for (const PodOnNode& place : places_) world.place(place.pod, place.node);
+  for (const PodOnNode& place : places_) scratch.place(place.pod, place.node);
   sort_places();
   put_back_where_possible(false, PutBack::until_stable);
   return finish();
@@ -219,19 +219,19 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
 bool GroupSearch::breaks_strict_budget() const {
   if (manner_.configuration.budgets.mode != BudgetMode::strict) return false;
   VictimList left = list_;
-  return mark_violations(cycle_.budgets, left, ChargeOrder::most_important_first) > 0;
+  return mark_violations(world_.budgets(), left, ChargeOrder::most_important_first) > 0;
 }
 
 /// The world is left as it was found before the search.
 std::optional<GroupCandidate> GroupSearch::finish() {
   std::optional<GroupCandidate> found;
   if (manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty()) {
-    fill_free_room(cycle_, manner_, domain_, fits_, task_.members, places_);
+    fill_free_room(world_, manner_, domain_, fits_, task_.members, places_);
   }
   // What a bound left evicted may be more than is needed.
   if (!out_of_steps_ && fits_.respect_nominations(places_)) found = candidate();
   go_back();
-  if (found && !keeps_promises(cycle_, found->places, found->victims.pods)) return std::nullopt;
+  if (found && !world_.keeps_promises(found->places, found->victims.pods)) return std::nullopt;
   return found;
 }
 
@@ -257,7 +257,7 @@ std::size_t GroupSearch::find_places_up_to(std::int32_t highest, std::size_t eno
     for (const PodOnNode& place : task_.given) {
       emptied_.empty(place.node);
       if (fits_.of(place.pod).check(place.node)) continue;
-      fits_.world().place(place.pod, place.node);
+      fits_.scratch().place(place.pod, place.node);
       places_.push_back(place);
     }
   }
@@ -301,7 +301,7 @@ void GroupSearch::nothing_found() {
   without_place_ = placer_.first_without();
   if (!task_.given.empty()) {
     for (const PodOnNode& place : task_.given) {
-      if (!fits_.world().node_of(place.pod).exists()) without_place_ = place.pod;
+      if (!fits_.scratch().node_of(place.pod).exists()) without_place_ = place.pod;
     }
   }
   if (!without_place_ || emptied_.budgets_kept_some() || !bounds_reached_.empty() ||
@@ -309,18 +309,18 @@ void GroupSearch::nothing_found() {
     return;
   }
   proven_ =
-      fits_.countable() && !cycle_.anybody_promised();  // A promise may be what is in the way.
+      fits_.countable() && !world_.anybody_promised();  // A promise may be what is in the way.
 }
 
 void GroupSearch::add_refusals(RefusalTally& tally) {
   if (!without_place_) return;
-  start_ = fits_.world().checkpoint();
+  start_ = fits_.scratch().checkpoint();
   place_with_gone_up_to(priority_, task_.wanted);
   emptied_.empty_all();
   PodFit& fit = fits_.of(*without_place_);
   for (const NodeIndex node : domain_.nodes) {
     const std::optional<Refused> refused = fit.check(node);
-    if (refused) tally.add(*refused, node, cycle_.survey.place_of(node));
+    if (refused) tally.add(*refused, node, world_.survey().place_of(node));
   }
   go_back();
 }
@@ -405,40 +405,40 @@ void GroupSearch::put_back_where_possible(bool only_violating, PutBack mode) {
 
 bool GroupSearch::put_back(const VictimUnit& unit) {
   if (!lazy_ && !matters(unit)) {  // Otherwise only nodes of members were emptied.
-    fits_.world().put_back(list_.pods_of(unit));
+    fits_.scratch().put_back(list_.pods_of(unit));
     return true;
   }
-  if (steps_ >= cycle_.configuration.engine.victim_steps_max) {
+  if (steps_ >= world_.configuration().engine.victim_steps_max) {
     note_bound("engine.victimStepsMax");
     out_of_steps_ = true;
     return false;
   }
   steps_ += fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1;
-  fits_.world().put_back(list_.pods_of(unit));
+  fits_.scratch().put_back(list_.pods_of(unit));
   if (leaves_members_their_places(unit)) return true;
-  fits_.world().remove(list_.pods_of(unit));
+  fits_.scratch().remove(list_.pods_of(unit));
   return false;
 }
 
 /// Whether its coming back can matter to a member at all.
 bool GroupSearch::matters(const VictimUnit& unit) const {
   return fits_.constrained() || std::ranges::any_of(list_.pods_of(unit), [&](PodIndex pod) {
-           return !members_on(cycle_.cluster.pods().node[pod]).empty();
+           return !members_on(world_.cluster().pods().node[pod]).empty();
          });
 }
 
 /// The unit is back in the world, and the members are in it.
 bool GroupSearch::leaves_members_their_places(const VictimUnit& unit) {
   if (fits_.constrained()) {
-    Scratch& world = fits_.world();
-    const Scratch::Checkpoint before = world.checkpoint();
-    for (const PodOnNode& place : places_) world.remove(place.pod);
+    Scratch& scratch = fits_.scratch();
+    const Scratch::Checkpoint before = scratch.checkpoint();
+    for (const PodOnNode& place : places_) scratch.remove(place.pod);
     const bool fit = fits_.fit_in_turn(places_, MemberFits::Nominations::count,
                                        manner_.configuration.workload.reprieve_scope);
-    world.rollback(before);
+    scratch.rollback(before);
     return fit;
   }
-  const PodColumns& pods = cycle_.cluster.pods();
+  const PodColumns& pods = world_.cluster().pods();
   return std::ranges::all_of(list_.pods_of(unit), [&](PodIndex pod) {
     return fits_.still_fit(members_on(pods.node[pod]));
   });
@@ -455,15 +455,15 @@ GroupCandidate GroupSearch::candidate() {
   GroupCandidate found{.domain = &domain_, .places = places_};
   std::vector<VictimUnit> others;
   found.victims = split_victims(list_, evicted_, others);
-  manner_.rules.add_fallen(fits_.world(), cycle_.budgets, found.victims);
+  manner_.rules.add_fallen(fits_.scratch(), world_.budgets(), found.victims);
   if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
-    mark_violations(cycle_.budgets, found.victims, ChargeOrder::most_important_first);
+    mark_violations(world_.budgets(), found.victims, ChargeOrder::most_important_first);
   }
   for (const VictimUnit& unit : found.victims.units) found.budget_violations += unit.violations;
   const bool for_all = manner_.configuration.workload.evict_for == EvictFor::all;
   const auto missing = static_cast<std::int64_t>(task_.members.size() - places_.size());
-  found.score = score_of(cycle_.survey, manner_.rules,
-                         {.scratch = fits_.world(),
+  found.score = score_of(world_.survey(), manner_.rules,
+                         {.scratch = fits_.scratch(),
                           .list = found.victims,
                           .victims = found.victims.units,
                           .budget_violations = found.budget_violations,

@@ -59,13 +59,13 @@ struct GroupTask {
 };
 
 /// Who may leave a domain's nodes for the ask of `fits`, under the rules of the manner.
-EmptiedNodes emptied_nodes(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+EmptiedNodes emptied_nodes(World& world, const GroupManner& manner, const GroupTask& task,
                            const GroupDomain& domain, MemberFits& fits);
 
 class GroupSearch {
  public:
   /// `fits` is over the world `after`, which is left as it was found; `emptied` says who may leave.
-  GroupSearch(Cycle& cycle, const GroupManner& manner, const GroupTask& task,
+  GroupSearch(World& world, const GroupManner& manner, const GroupTask& task,
               const GroupDomain& domain, MemberFits& fits, EmptiedNodes& emptied);
 
   /// No plan for so many members has victims of a lower highest priority, as far as sums tell.
@@ -116,7 +116,7 @@ class GroupSearch {
 
  private:
   /// Everybody is where they were before the search.
-  void go_back() { fits_.world().rollback(start_); }
+  void go_back() { fits_.scratch().rollback(start_); }
   void order(bool smallest_first);
   GroupManner counting();
   bool polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
@@ -141,7 +141,7 @@ class GroupSearch {
   GroupCandidate candidate();
   void note_bound(std::string_view name);
 
-  Cycle& cycle_;
+  World& world_;
   GroupManner manner_;
   const GroupTask& task_;
   const GroupDomain& domain_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "policies/shared/cluster_text.hpp"
 #include "policies/workload/group/group_placer.hpp"
 
 namespace makeway {
@@ -10,20 +11,25 @@ namespace {
 
 class HeldBack {
  public:
-  HeldBack(Cycle& cycle, const GroupTask& task, std::span<const GroupDomain> domains,
+  HeldBack(const Draft& draft, const GroupTask& task, std::span<const GroupDomain> domains,
            MemberFits& after)
-      : cycle_(cycle), cluster_(cycle.cluster), task_(task), domains_(domains), after_(after) {}
+      : draft_(draft),
+        world_(draft.world),
+        cluster_(draft.world.cluster()),
+        task_(task),
+        domains_(domains),
+        after_(after) {}
 
   std::optional<PlanHeldBack> find();
 
  private:
   std::vector<PodOnNode> most_members();
-  bool undo_this_cycle();
-  bool ignore_nominations();
+  void ignore_nominations(World::NominationsIgnored& ignored) const;
   void add_takers(std::span<const PodOnNode> places, PlanHeldBack& held_back) const;
   void add_nominated(const std::set<NodeIndex>& nodes, PlanHeldBack& held_back) const;
 
-  Cycle& cycle_;
+  const Draft& draft_;
+  World& world_;
   const Cluster& cluster_;
   const GroupTask& task_;
   std::span<const GroupDomain> domains_;
@@ -32,16 +38,19 @@ class HeldBack {
 };
 
 std::optional<PlanHeldBack> HeldBack::find() {
-  Scratch& world = after_.world();
-  const Scratch::Checkpoint before = world.checkpoint();
+  Scratch& scratch = after_.scratch();
+  const Scratch::Checkpoint before = scratch.checkpoint();
   PlanHeldBack held_back;
   held_back.needed = static_cast<std::int64_t>(task_.needed);
-  const bool taken = undo_this_cycle();
-  const bool kept = ignore_nominations();
   std::vector<PodOnNode> alone;
-  if (taken || kept) alone = most_members();
-  for (const PodIndex pod : ignored_) cycle_.decided.writable(pod) = 0;
-  world.rollback(before);
+  {
+    const bool taken = world_.suppose_nothing_happened();
+    World::NominationsIgnored ignored(world_);
+    ignore_nominations(ignored);
+    ignored_.assign(ignored.pods().begin(), ignored.pods().end());
+    if (taken || !ignored_.empty()) alone = most_members();
+    scratch.rollback(before);
+  }
   if (alone.empty()) return std::nullopt;
   held_back.room_left = static_cast<std::int64_t>(most_members().size());
   held_back.room_alone = static_cast<std::int64_t>(alone.size());
@@ -55,52 +64,30 @@ std::optional<PlanHeldBack> HeldBack::find() {
 std::vector<PodOnNode> HeldBack::most_members() {
   std::vector<PodOnNode> most;
   for (const GroupDomain& domain : domains_) {
-    const Scratch::Checkpoint before = after_.world().checkpoint();
-    GroupPlacer placer(cycle_, manner_of(cycle_), domain, after_, nullptr, nullptr);
+    const Scratch::Checkpoint before = after_.scratch().checkpoint();
+    GroupPlacer placer(world_, manner_of(world_), domain, after_, nullptr, nullptr);
     std::vector<PodOnNode> places =
         placer.place({.members = task_.members, .needed = 0, .enough = task_.members.size()});
-    after_.world().rollback(before);
+    after_.scratch().rollback(before);
     if (places.size() > most.size()) most = std::move(places);
   }
   return most;
 }
 
-/// Whom this cycle placed is not there, and its victims are. False: there was nobody.
-bool HeldBack::undo_this_cycle() {
-  Scratch& world = after_.world();
-  bool any = false;
-  for (const PlanAsk& ask : cycle_.plan.asks) {
-    for (const PodPlacement& placement : ask.placements) {
-      world.remove(*cluster_.find_pod(placement.namespace_name, placement.name));
-      any = true;
-    }
-    for (const PlanVictim& victim : ask.victims) {
-      const PodIndex pod = *cluster_.find_pod(victim.namespace_name, victim.name);
-      world.place(pod, cluster_.pods().node[pod]);
-    }
-  }
-  return any;
-}
-
-/// Nominations from before do not count. False: there are none.
-bool HeldBack::ignore_nominations() {
+/// Nominations from before do not count.
+void HeldBack::ignore_nominations(World::NominationsIgnored& ignored) const {
   for (const GroupDomain& domain : domains_) {
     for (const NodeIndex node : domain.nodes) {
-      for (const PodIndex pod : cluster_.nodes().nominated[node]) {
-        if (cycle_.decided[pod] != 0) continue;
-        cycle_.decided.writable(pod) = 1;
-        ignored_.push_back(pod);
-      }
+      for (const PodIndex pod : cluster_.nodes().nominated[node]) ignored.ignore(pod);
     }
   }
-  return !ignored_.empty();
 }
 
 /// Those that have pods on the nodes where its members would be.
 void HeldBack::add_takers(std::span<const PodOnNode> places, PlanHeldBack& held_back) const {
   std::set<NodeIndex> nodes;
   for (const PodOnNode& place : places) nodes.insert(place.node);
-  for (const PlanAsk& ask : cycle_.plan.asks) {
+  for (const PlanAsk& ask : draft_.plan.asks) {
     const auto pods = std::ranges::count_if(ask.placements, [&](const PodPlacement& placement) {
       return nodes.contains(*cluster_.find_node(placement.node));
     });
@@ -136,13 +123,14 @@ void HeldBack::add_nominated(const std::set<NodeIndex>& nodes, PlanHeldBack& hel
 
 }  // namespace
 
-void explain_held_back(Cycle& cycle, const GroupTask& task, std::span<const GroupDomain> domains,
-                       MemberFits& after, PlanAsk& ask) {
-  const bool could_ask = cycle.cluster.units()[task.unit].defined &&
+void explain_held_back(const Draft& draft, const GroupTask& task,
+                       std::span<const GroupDomain> domains, MemberFits& after, PlanAsk& ask) {
+  const World& world = draft.world;
+  const bool could_ask = world.cluster().units()[task.unit].defined &&
                          task.members.size() >= task.needed && task.given.empty();
-  const bool by_room_alone = !cycle.anybody_promised() && cycle.hopeful.empty();
+  const bool by_room_alone = !world.anybody_promised() && world.hopeful().empty();
   if (!could_ask || !ask.placements.empty() || !by_room_alone) return;
-  ask.held_back = HeldBack(cycle, task, domains, after).find();
+  ask.held_back = HeldBack(draft, task, domains, after).find();
 }
 
 }  // namespace makeway

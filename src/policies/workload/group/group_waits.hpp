@@ -8,6 +8,7 @@
 
 #include <span>
 
+#include "policies/shared/draft.hpp"
 #include "policies/workload/group/group_domains.hpp"
 #include "policies/workload/group/group_search.hpp"
 #include "policies/workload/group/member_fits.hpp"
@@ -16,9 +17,9 @@ namespace makeway {
 
 /// Sets `ask.held_back` where the group has no place and enough of its members, or more than now,
 /// would find room if nobody else got or kept one. Says nothing where places depend on who is where
-/// (`Cycle::anybody_promised`, `hopeful`), or where the group's places are given. `after` is over
+/// (`World::anybody_promised`, `hopeful`), or where the group's places are given. `after` is over
 /// the world of that name, which is left as it was found.
-void explain_held_back(Cycle& cycle, const GroupTask& task, std::span<const GroupDomain> domains,
-                       MemberFits& after, PlanAsk& ask);
+void explain_held_back(const Draft& draft, const GroupTask& task,
+                       std::span<const GroupDomain> domains, MemberFits& after, PlanAsk& ask);
 
 }  // namespace makeway

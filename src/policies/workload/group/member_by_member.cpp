@@ -4,15 +4,15 @@
 
 namespace makeway {
 
-MemberByMember::MemberByMember(Cycle& cycle, const GroupDomain& domain, MemberFits& fits,
+MemberByMember::MemberByMember(World& world, const GroupDomain& domain, MemberFits& fits,
                                const VictimSearch::Scope& scope)
-    : cycle_(cycle), domain_(domain), fits_(fits), scope_(scope) {}
+    : world_(world), domain_(domain), fits_(fits), scope_(scope) {}
 
 std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> members,
                                                   std::size_t needed, std::size_t wanted,
                                                   const Detour& detour) {
-  const Scratch::Checkpoint before = fits_.world().checkpoint();
-  const Budgets::Supposition supposition(cycle_.budgets);
+  const Scratch::Checkpoint before = fits_.scratch().checkpoint();
+  const Budgets::Supposition supposition(world_.budgets());
   GuidedPlaces found;
   std::vector<PodIndex> open(members.begin(), members.end());
   for (bool placed = true; placed && found.places.size() < wanted;) {
@@ -30,7 +30,7 @@ std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> memb
     }
     open = std::move(without);
   }
-  fits_.world().rollback(before);
+  fits_.scratch().rollback(before);
   if (found.places.size() < needed) return std::nullopt;
   return found;
 }
@@ -44,9 +44,9 @@ bool MemberByMember::place_member(PodIndex member, std::size_t rank, GuidedPlace
   };
   std::ranges::stable_sort(choices, better);
   const Choice& choice = choices[rank];
-  cycle_.budgets.commit(choice.victims);
-  fits_.world().remove(choice.victims);
-  fits_.world().place(member, choice.node);
+  world_.budgets().commit(choice.victims);
+  fits_.scratch().remove(choice.victims);
+  fits_.scratch().place(member, choice.node);
   found.victims.insert(found.victims.end(), choice.victims.begin(), choice.victims.end());
   found.places.push_back({.pod = member, .node = choice.node});
   return true;
@@ -58,7 +58,7 @@ std::vector<MemberByMember::Choice> MemberByMember::choices_for(PodIndex member)
   std::vector<Choice> choices;
   for (const NodeIndex node : domain_.nodes) {
     if (!fit.check(node)) {
-      if (!keeps_promises(cycle_, member, node, {}) || leans_on_hopeful(cycle_, fit, node, {})) {
+      if (!world_.keeps_promises(member, node, {}) || world_.leans_on_hopeful(fit, node, {})) {
         continue;
       }
       choices.push_back({.node = node, .victims = {}, .score = {}});
@@ -75,7 +75,7 @@ std::vector<MemberByMember::Choice> MemberByMember::choices_for(PodIndex member)
 
 VictimSearch& MemberByMember::search_for(PodIndex member) {
   std::unique_ptr<VictimSearch>& search = searches_[fits_.class_of(member)];
-  if (!search) search = std::make_unique<VictimSearch>(cycle_, fits_.of(member), scope_, nullptr);
+  if (!search) search = std::make_unique<VictimSearch>(world_, fits_.of(member), scope_, nullptr);
   return *search;
 }
 

@@ -26,7 +26,7 @@ namespace makeway {
 class MemberByMember {
  public:
   /// `scope`: who may leave, and how sets of victims are compared.
-  MemberByMember(Cycle& cycle, const GroupDomain& domain, MemberFits& fits,
+  MemberByMember(World& world, const GroupDomain& domain, MemberFits& fits,
                  const VictimSearch::Scope& scope);
 
   struct Detour {
@@ -50,7 +50,7 @@ class MemberByMember {
   std::vector<Choice> choices_for(PodIndex member);
   VictimSearch& search_for(PodIndex member);
 
-  Cycle& cycle_;
+  World& world_;
   const GroupDomain& domain_;
   MemberFits& fits_;
   VictimSearch::Scope scope_;

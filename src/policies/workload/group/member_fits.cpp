@@ -4,13 +4,14 @@
 
 namespace makeway {
 
-MemberFits::MemberFits(Cycle& cycle, Scratch& world, std::span<const PodIndex> members)
-    : cycle_(cycle), world_(world) {
+MemberFits::MemberFits(World& world, Scratch& scratch, std::span<const PodIndex> members)
+    : world_(world), scratch_(scratch) {
   std::map<AskKey, std::size_t> known;
   for (const PodIndex member : members) {
-    const auto [at, is_new] = known.try_emplace(ask_key(cycle.cluster, member), fits_.size());
+    const auto [at, is_new] = known.try_emplace(ask_key(world.cluster(), member), fits_.size());
     if (is_new) {
-      fits_.push_back(std::make_unique<PodFit>(cycle.survey, world, member, cycle.decided));
+      fits_.push_back(
+          std::make_unique<PodFit>(world.survey(), scratch, member, world.decided_pods()));
     }
     class_of_.emplace(member, at->second);
   }
@@ -37,14 +38,14 @@ bool MemberFits::comes(const PodOnNode& place, Nominations nominations) {
   PodFit& fit = of(place.pod);
   const std::optional<Refused> refused =
       nominations == Nominations::count ? fit.check(place.node) : fit.check_unreserved(place.node);
-  if (!refused) world_.place(place.pod, place.node);
+  if (!refused) scratch_.place(place.pod, place.node);
   return !refused;
 }
 
 bool MemberFits::fit_in_turn(std::span<const PodOnNode> places, Nominations nominations,
                              ReprieveScope scope) {
   const bool any_order = scope == ReprieveScope::every_node && constrained();
-  const Scratch::Checkpoint before = world_.checkpoint();
+  const Scratch::Checkpoint before = scratch_.checkpoint();
   std::vector<PodOnNode> open;
   for (const PodOnNode& place : places) {
     if (comes(place, nominations)) continue;
@@ -56,7 +57,7 @@ bool MemberFits::fit_in_turn(std::span<const PodOnNode> places, Nominations nomi
         std::erase_if(open, [&](const PodOnNode& place) { return comes(place, nominations); }) > 0;
   }
   const bool fit = open.empty() && (!may_spoil() || all_still_fit(places));
-  world_.rollback(before);
+  scratch_.rollback(before);
   return fit;
 }
 
@@ -64,10 +65,10 @@ bool MemberFits::stands(const PodOnNode& place) {
   PodFit& fit = of(place.pod);
   if (fit.only_resources(place.node))
     return !fit.refused_by_node(place.node) && fit.stands_beside(place.node);
-  const Scratch::Checkpoint before = world_.checkpoint();
-  world_.remove(place.pod);
+  const Scratch::Checkpoint before = scratch_.checkpoint();
+  scratch_.remove(place.pod);
   const bool fits = !of(place.pod).check(place.node);
-  world_.rollback(before);
+  scratch_.rollback(before);
   return fits;
 }
 

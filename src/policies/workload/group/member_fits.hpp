@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "engine/fit.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 #include "policies/workload/pod/ask_classes.hpp"
 
 namespace makeway {
 
 class MemberFits {
  public:
-  MemberFits(Cycle& cycle, Scratch& world, std::span<const PodIndex> members);
+  MemberFits(World& world, Scratch& scratch, std::span<const PodIndex> members);
 
-  Scratch& world() { return world_; }
+  Scratch& scratch() { return scratch_; }
   /// Every nomination holds its room, also those of lower priority; or no longer.
   void respect_every_nomination(bool every);
   /// The member takes its turn.
@@ -41,7 +41,7 @@ class MemberFits {
   /// others have come. The world is left as it was found.
   enum class Nominations : std::uint8_t { count, ignore };
   bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations) {
-    return fit_in_turn(places, nominations, cycle_.configuration.workload.reprieve_scope);
+    return fit_in_turn(places, nominations, world_.configuration().workload.reprieve_scope);
   }
   bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations, ReprieveScope scope);
   /// Whether these, which are all members on one node, still fit there beside each other and
@@ -60,8 +60,8 @@ class MemberFits {
   bool stands(const PodOnNode& place);
   bool comes(const PodOnNode& place, Nominations nominations);
 
-  Cycle& cycle_;
-  Scratch& world_;
+  World& world_;
+  Scratch& scratch_;
   std::vector<std::unique_ptr<PodFit>> fits_;
   std::map<PodIndex, std::size_t> class_of_;
   bool portless_ = true;

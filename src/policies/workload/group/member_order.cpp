@@ -43,12 +43,12 @@ std::int64_t share_of(RequestRow requests, std::span<const std::int64_t> totals)
 
 }  // namespace
 
-void order_members(Cycle& cycle, MemberOrder order, std::vector<PodIndex>& members) {
-  const Cluster& cluster = cycle.cluster;
+void order_members(World& world, MemberOrder order, std::vector<PodIndex>& members) {
+  const Cluster& cluster = world.cluster();
   const PodColumns& pods = cluster.pods();
   const bool largest = order == MemberOrder::largest;
   const std::vector<std::int64_t> totals =
-      largest ? room_of_all_nodes(cycle.survey) : std::vector<std::int64_t>{};
+      largest ? room_of_all_nodes(world.survey()) : std::vector<std::int64_t>{};
   std::vector<Ranked> ranked;
   ranked.reserve(members.size());
   for (const PodIndex pod : members) {

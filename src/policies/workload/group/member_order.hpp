@@ -7,10 +7,10 @@
 
 #include <vector>
 
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
-void order_members(Cycle& cycle, MemberOrder order, std::vector<PodIndex>& members);
+void order_members(World& world, MemberOrder order, std::vector<PodIndex>& members);
 
 }  // namespace makeway

@@ -10,18 +10,20 @@ constexpr std::size_t bytes_per_node = 160;
 
 }  // namespace
 
-AskClass::AskClass(Cycle& cycle, PodIndex ask)
-    : after(cycle.survey, cycle.after, ask, cycle.decided),
-      changes_seen(cycle.changed_nodes.size()),
-      promises_seen(cycle.promises.size()) {}
+AskClass::AskClass(World& world, PodIndex ask)
+    : after(world.survey(), world.after(), ask, world.decided_pods()),
+      changes_seen(world.changed_nodes().size()),
+      promises_seen(world.promises_made()) {}
 
-AskClasses::AskClasses(Cycle& cycle, std::span<const PodIndex> pods)
-    : cycle_(cycle),
+AskClasses::AskClasses(const Draft& draft, std::span<const PodIndex> pods)
+    : world_(draft.world),
       kept_max_(std::max<std::size_t>(
-          bytes_max / (bytes_per_node * (cycle.survey.nodes().size() + 1)), 1)) {
-  if (pods.size() < 2 || cycle.explain || cycle.survey.nodes().empty()) return;
+          bytes_max / (bytes_per_node * (draft.world.survey().nodes().size() + 1)), 1)) {
+  const World& world = draft.world;
+  if (pods.size() < 2 || draft.explain || world.survey().nodes().empty()) return;
   for (const PodIndex pod : pods) {
-    if (!cycle.cluster.pods().nominated[pod].exists()) ++slots_[ask_key(cycle.cluster, pod)].asks;
+    if (!world.cluster().pods().nominated[pod].exists())
+      ++slots_[ask_key(world.cluster(), pod)].asks;
   }
   std::erase_if(slots_, [](const auto& item) { return item.second.asks < 2; });
 }
@@ -44,8 +46,8 @@ AskKey ask_key(const Cluster& cluster, PodIndex pod) {
 }
 
 AskClasses::Slot* AskClasses::slot_of(PodIndex pod) {
-  if (slots_.empty() || cycle_.cluster.pods().nominated[pod].exists()) return nullptr;
-  const auto found = slots_.find(ask_key(cycle_.cluster, pod));
+  if (slots_.empty() || world_.cluster().pods().nominated[pod].exists()) return nullptr;
+  const auto found = slots_.find(ask_key(world_.cluster(), pod));
   return found == slots_.end() ? nullptr : &found->second;
 }
 
@@ -53,28 +55,28 @@ AskClass* AskClasses::of(PodIndex pod) {
   Slot* const slot = slot_of(pod);
   if (slot == nullptr) return nullptr;
   // Promises are kept or broken by what happens elsewhere, so rankings know nothing of them.
-  const bool stale = slot->kept && slot->kept->promises_seen != cycle_.promises.size();
+  const bool stale = slot->kept && slot->kept->promises_seen != world_.promises_made();
   if (!slot->kept || stale) {
     if (!slot->kept) kept_.push_back(slot);
     slot->kept.reset();
     if (kept_.size() > kept_max_) forget_oldest();
-    slot->kept = std::make_unique<AskClass>(cycle_, pod);
+    slot->kept = std::make_unique<AskClass>(world_, pod);
   }
   AskClass& kept = *slot->kept;
   kept.after.ask_for(pod);
-  if (cycle_.worlds_differ && !kept.now) {
-    kept.now.emplace(cycle_.survey, cycle_.now, pod, cycle_.decided);
+  if (world_.differs() && !kept.now) {
+    kept.now.emplace(world_.survey(), world_.now(), pod, world_.decided_pods());
   }
   if (kept.now) kept.now->ask_for(pod);
-  const bool counts_only = !cycle_.anybody_promised() && !kept.after.constraints().any();
+  const bool counts_only = !world_.anybody_promised() && !kept.after.constraints().any();
   if (!counts_only) {
     kept.room.reset();
     kept.ranking.reset();
     return &kept;
   }
-  if (!kept.room) kept.room.emplace(cycle_, kept.after);
-  for (; kept.changes_seen < cycle_.changed_nodes.size(); ++kept.changes_seen) {
-    const NodeIndex node = cycle_.changed_nodes[kept.changes_seen];
+  if (!kept.room) kept.room.emplace(world_, kept.after);
+  for (; kept.changes_seen < world_.changed_nodes().size(); ++kept.changes_seen) {
+    const NodeIndex node = world_.changed_nodes()[kept.changes_seen];
     kept.room->changed(node);
     if (kept.ranking) kept.ranking->changed(node);
   }

@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "policies/shared/draft.hpp"
 #include "policies/workload/pod/node_choice.hpp"
 #include "policies/workload/pod/node_ranking.hpp"
 
@@ -26,14 +27,14 @@ using AskKey =
 AskKey ask_key(const Cluster& cluster, PodIndex pod);
 
 struct AskClass {
-  AskClass(Cycle& cycle, PodIndex ask);
+  AskClass(World& world, PodIndex ask);
 
   PodFit after;
   std::optional<PodFit> now;  ///< Once the worlds differ.
   std::optional<RoomRanking> room;
   std::optional<NodeRanking> ranking;
-  std::size_t changes_seen = 0;   ///< Of Cycle::changed_nodes.
-  std::size_t promises_seen = 0;  ///< Of Cycle::promises.
+  std::size_t changes_seen = 0;   ///< Of World::changed_nodes.
+  std::size_t promises_seen = 0;  ///< Of World::promises.
   /// What an ask of the class was told for which nothing could be done, and when.
   std::optional<PlanAsk> nothing;
   std::size_t nothing_at = 0;
@@ -42,7 +43,7 @@ struct AskClass {
 class AskClasses {
  public:
   /// `pods`: all that will ask in this cycle.
-  AskClasses(Cycle& cycle, std::span<const PodIndex> pods);
+  AskClasses(const Draft& draft, std::span<const PodIndex> pods);
 
   /// What is kept for the pod's class, brought up to date; null: nothing is.
   AskClass* of(PodIndex pod);
@@ -58,7 +59,7 @@ class AskClasses {
   Slot* slot_of(PodIndex pod);
   void forget_oldest();
 
-  Cycle& cycle_;
+  World& world_;
   std::map<AskKey, Slot> slots_;
   std::vector<Slot*> kept_;  ///< Oldest first.
   std::size_t kept_max_ = 0;

@@ -6,34 +6,34 @@
 
 namespace makeway {
 
-EqualNodes::EqualNodes(Cycle& cycle, std::int32_t ask_priority)
-    : cycle_(cycle),
+EqualNodes::EqualNodes(World& world, std::int32_t ask_priority)
+    : world_(world),
       ask_priority_(ask_priority),
-      cascades_count_(cascades_count(cycle.configuration)) {}
+      cascades_count_(cascades_count(world.configuration())) {}
 
 bool EqualNodes::local(const PodFit& fit, NodeIndex node) {
-  if (!fit.only_resources(node) || cycle_.anybody_promised()) return false;
-  return lone(node, cycle_.cluster.order().pods(node).subspan(staying(node)));
+  if (!fit.only_resources(node) || world_.anybody_promised()) return false;
+  return lone(node, world_.cluster().order().pods(node).subspan(staying(node)));
 }
 
 /// The pods have no ties to others elsewhere.
 bool EqualNodes::lone(NodeIndex node, std::span<const PodIndex> pods) {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   if (cluster.order().lowest_guarded(node) < ask_priority_) return false;
-  if (!cycle_.configuration.workload.honour_preemption_priority) return false;
-  if (!cascades_count_ && !cycle_.budgets.any()) return true;
+  if (!world_.configuration().workload.honour_preemption_priority) return false;
+  if (!cascades_count_ && !world_.budgets().any()) return true;
   const OwnersId* const owners = cluster.pods().owners.data();
   const bool owned = cascades_count_ && std::ranges::any_of(pods, [&](PodIndex pod) {
                        return owners[pod.value] != OwnersId{0};
                      });
-  return !owned && (!cycle_.budgets.any() || std::ranges::all_of(pods, [&](PodIndex pod) {
-    return cycle_.budgets.governing(pod).empty();
+  return !owned && (!world_.budgets().any() || std::ranges::all_of(pods, [&](PodIndex pod) {
+    return world_.budgets().governing(pod).empty();
   }));
 }
 
 std::optional<std::size_t> EqualNodes::kind_of(const PodFit& fit, NodeIndex node) {
   if (fit.touched(node) || !local(fit, node)) return std::nullopt;
-  const auto leaving = cycle_.cluster.order().pods(node).subspan(staying(node));
+  const auto leaving = world_.cluster().order().pods(node).subspan(staying(node));
   std::vector<Known>& candidates = known_[hash(node, leaving)];
   const auto found =
       std::ranges::find_if(candidates, [&](const Known& known) { return equal(known.node, node); });
@@ -44,9 +44,10 @@ std::optional<std::size_t> EqualNodes::kind_of(const PodFit& fit, NodeIndex node
 
 /// Of what differs between most nodes; `equal` looks at the rest.
 std::uint64_t EqualNodes::hash(NodeIndex node, std::span<const PodIndex> leaving) const {
-  const PodColumns& pods = cycle_.cluster.pods();
-  std::uint64_t hash = hash_combine(cycle_.cluster.nodes().allocatable[node].value, leaving.size());
-  for (const std::int64_t used : cycle_.cluster.order().used(node)) {
+  const PodColumns& pods = world_.cluster().pods();
+  std::uint64_t hash =
+      hash_combine(world_.cluster().nodes().allocatable[node].value, leaving.size());
+  for (const std::int64_t used : world_.cluster().order().used(node)) {
     hash = hash_combine(hash, static_cast<std::uint64_t>(used));
   }
   if (leaving.empty()) return hash;
@@ -59,7 +60,7 @@ std::uint64_t EqualNodes::hash(NodeIndex node, std::span<const PodIndex> leaving
 
 /// In everything that protection, importance and score read of lone pods, names aside.
 bool EqualNodes::equal(NodeIndex a, NodeIndex b) const {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   const NodeOrder& order = cluster.order();
   const PodColumns& pods = cluster.pods();
   const std::size_t stay_a = staying(a);
@@ -78,7 +79,7 @@ bool EqualNodes::equal(NodeIndex a, NodeIndex b) const {
                             order.priorities(b).subspan(stay_b)) &&
          same(pods.requests) && same(pods.started) && same(pods.notes) &&
          same(pods.namespace_name) && same(pods.priority) &&
-         (!cycle_.rules.labels_protect() || same(pods.labels));
+         (!world_.rules().labels_protect() || same(pods.labels));
 }
 
 }  // namespace makeway

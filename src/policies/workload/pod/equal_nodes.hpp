@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "engine/fit.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
 class EqualNodes {
  public:
-  EqualNodes(Cycle& cycle, std::int32_t ask_priority);
+  EqualNodes(World& world, std::int32_t ask_priority);
 
   /// Whether the best victims on the node and their score follow from the node alone.
   bool local(const PodFit& fit, NodeIndex node);
@@ -33,13 +33,13 @@ class EqualNodes {
   };
 
   std::size_t staying(NodeIndex node) const {
-    return cycle_.cluster.order().count_at_least(node, ask_priority_);
+    return world_.cluster().order().count_at_least(node, ask_priority_);
   }
   bool lone(NodeIndex node, std::span<const PodIndex> pods);
   std::uint64_t hash(NodeIndex node, std::span<const PodIndex> leaving) const;
   bool equal(NodeIndex a, NodeIndex b) const;
 
-  Cycle& cycle_;
+  World& world_;
   std::int32_t ask_priority_;
   bool cascades_count_;
   std::size_t kinds_ = 0;

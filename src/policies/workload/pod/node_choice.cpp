@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/node_scan.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {
@@ -45,20 +46,20 @@ constexpr std::int64_t nominated_value = std::numeric_limits<std::int64_t>::min(
 /// Looks at one node after the other, cheap questions first.
 class RoomLook {
  public:
-  RoomLook(Cycle& cycle, PodFit& after, PodFit* now, NodeIndex nominated, NodeScore score)
-      : cycle_(cycle),
+  RoomLook(World& world, PodFit& after, PodFit* now, NodeIndex nominated, NodeScore score)
+      : world_(world),
         after_(after),
         now_(now),
-        scan_(after, cycle.rules),
+        scan_(after, world.rules()),
         nominated_(nominated),
         pack_(score == NodeScore::pack) {
     // Who has a place does not take another one from somebody less important: that one would have
     // to make room for itself once more.
-    const bool has_place = nominated.exists() && cycle.cluster.nodes().flags[nominated].exists &&
+    const bool has_place = nominated.exists() && world.cluster().nodes().flags[nominated].exists &&
                            !after.check(nominated) &&
-                           keeps_promises(cycle, after.ask(), nominated, {});
+                           world.keeps_promises(after.ask(), nominated, {});
     if (!has_place) return;
-    respectful_.emplace(cycle.survey, after.scratch(), after.ask(), cycle.decided);
+    respectful_.emplace(world.survey(), after.scratch(), after.ask(), world.decided_pods());
     respectful_->respect_every_nomination(true);
   }
 
@@ -66,8 +67,8 @@ class RoomLook {
   std::optional<Ranked> on(NodeIndex node) {
     if (!scan_.has_room(node) || after_.check(node)) return std::nullopt;
     if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
-    if (!keeps_promises(cycle_, after_.ask(), node, {})) return std::nullopt;
-    if (leans_on_hopeful(cycle_, after_, node, {})) return std::nullopt;
+    if (!world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
+    if (world_.leans_on_hopeful(after_, node, {})) return std::nullopt;
     const bool fits_now = now_ == nullptr || !now_->check_unreserved(node);
     const std::int64_t value =
         node == nominated_ ? nominated_value : value_of(node, after_.scratch().used(node));
@@ -91,7 +92,7 @@ class RoomLook {
     return pack_ ? -fullness(after_, node, used) : fullness(after_, node, used);
   }
 
-  Cycle& cycle_;
+  World& world_;
   PodFit& after_;
   PodFit* now_;
   NodeScan scan_;
@@ -101,12 +102,13 @@ class RoomLook {
 };
 
 /// Those that come after the best one, with what they lost on.
-std::vector<PlanAlternative> runners_up(const Cycle& cycle, std::vector<Ranked> ranked) {
+std::vector<PlanAlternative> runners_up(const World& world, std::vector<Ranked> ranked) {
   const bool any_now = std::ranges::any_of(ranked, &Ranked::now);
   std::erase_if(ranked, [&](const Ranked& each) { return any_now && !each.now; });
   std::ranges::stable_sort(ranked, {}, &Ranked::value);
   std::vector<PlanAlternative> result;
-  const auto count_max = static_cast<std::size_t>(cycle.configuration.engine.alternatives_max) + 1;
+  const auto count_max =
+      static_cast<std::size_t>(world.configuration().engine.alternatives_max) + 1;
   for (std::size_t at = 1; at < std::min(ranked.size(), count_max); ++at) {
     const std::int64_t best = ranked.front().value;
     const std::int64_t value = ranked[at].value;
@@ -114,7 +116,7 @@ std::vector<PlanAlternative> runners_up(const Cycle& cycle, std::vector<Ranked> 
                           : value == best         ? std::string("name")
                                                   : fmt::format("fullness: {} against {} permille",
                                                                 std::abs(value), std::abs(best));
-    result.push_back({.node = node_name(cycle.cluster, ranked[at].node),
+    result.push_back({.node = node_name(world.cluster(), ranked[at].node),
                       .score = {},
                       .victims = 0,
                       .victim_units = 0,
@@ -125,18 +127,18 @@ std::vector<PlanAlternative> runners_up(const Cycle& cycle, std::vector<Ranked> 
 
 }  // namespace
 
-NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now,
-                       std::span<const NodeIndex> domain) {
-  return choose_node(cycle, after, now, domain, cycle.configuration.workload.node_score);
+NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       Others others) {
+  return choose_node(world, after, now, domain, world.configuration().workload.node_score, others);
 }
 
-NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
-                       NodeScore score) {
+NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       NodeScore score, Others others) {
   NodeChoice choice;
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
-  RoomLook look(cycle, after, now, cycle.cluster.pods().nominated[after.ask()], score);
+  RoomLook look(world, after, now, world.cluster().pods().nominated[after.ask()], score);
   for (std::size_t place = 0; place < domain.size(); ++place) {
     const NodeIndex node = domain[place];
     if (place + NodeScan::ahead < domain.size()) look.soon(domain[place + NodeScan::ahead]);
@@ -145,22 +147,22 @@ NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const
     if (found->now) ++choice.fitting_now;
     std::optional<NodeIndex>& chosen = found->now ? choice.now : choice.later;
     std::int64_t& best = found->now ? best_now : best_later;
-    if (cycle.explain) ranked.push_back(*found);
+    if (others == Others::listed) ranked.push_back(*found);
     if (chosen && found->value >= best) continue;
     chosen = node;
     best = found->value;
   }
-  choice.others = runners_up(cycle, std::move(ranked));
+  choice.others = runners_up(world, std::move(ranked));
   return choice;
 }
 
-RoomRanking::RoomRanking(Cycle& cycle, PodFit& after)
-    : RoomRanking(cycle, after, cycle.survey.nodes(), cycle.configuration.workload.node_score,
+RoomRanking::RoomRanking(World& world, PodFit& after)
+    : RoomRanking(world, after, world.survey().nodes(), world.configuration().workload.node_score,
                   nullptr) {}
 
-RoomRanking::RoomRanking(Cycle& cycle, PodFit& after, std::span<const NodeIndex> nodes,
+RoomRanking::RoomRanking(World& world, PodFit& after, std::span<const NodeIndex> nodes,
                          NodeScore score, EmptiedNodes* emptied)
-    : cycle_(cycle),
+    : world_(world),
       after_(after),
       nodes_(nodes),
       score_(score),
@@ -169,15 +171,15 @@ RoomRanking::RoomRanking(Cycle& cycle, PodFit& after, std::span<const NodeIndex>
       tree_(nodes_.size(), Before{&entries_}) {}
 
 std::uint32_t RoomRanking::position_of(NodeIndex node) {
-  const std::uint32_t place = cycle_.survey.place_of(node);
-  if (nodes_.size() == cycle_.survey.nodes().size()) return place;
+  const std::uint32_t place = world_.survey().place_of(node);
+  if (nodes_.size() == world_.survey().nodes().size()) return place;
   const auto at = std::ranges::lower_bound(
-      nodes_, place, {}, [this](NodeIndex other) { return cycle_.survey.place_of(other); });
+      nodes_, place, {}, [this](NodeIndex other) { return world_.survey().place_of(other); });
   return static_cast<std::uint32_t>(at - nodes_.begin());
 }
 
 NodeChoice RoomRanking::choose(PodFit* now) {
-  RoomLook look(cycle_, after_, now, NodeIndex{}, score_);
+  RoomLook look(world_, after_, now, NodeIndex{}, score_);
   const auto look_at = [&](std::uint32_t position) {
     Entry& entry = entries_[position];
     if (entry.fits == Entry::Fits::now) --fitting_now_;

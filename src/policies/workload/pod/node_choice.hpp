@@ -16,7 +16,7 @@
 #include "base/winner_tree.hpp"
 #include "engine/emptied_nodes.hpp"
 #include "engine/fit.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
@@ -24,22 +24,26 @@ struct NodeChoice {
   std::optional<NodeIndex> now;    ///< It fits there at once.
   std::optional<NodeIndex> later;  ///< It will fit there; only nodes where it does not fit now.
   std::int64_t fitting_now = 0;    ///< How many nodes there were to choose from.
-  /// Where explanations are wanted: the next best nodes of the same kind, best first.
+  /// Where they are wanted: the next best nodes of the same kind, best first.
   std::vector<PlanAlternative> others;
 };
 
+/// Whether the nodes that were not chosen are told, too: for explanations.
+enum class Others : std::uint8_t { left_out, listed };
+
 /// `now` may be null: then it is the same world as `after`. By `workload.nodeScore`.
-NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain);
-NodeChoice choose_node(Cycle& cycle, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
-                       NodeScore score);
+NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       Others others = Others::left_out);
+NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       NodeScore score, Others others = Others::left_out);
 
 class RoomRanking {
  public:
   /// All nodes, by `workload.nodeScore`.
-  RoomRanking(Cycle& cycle, PodFit& after);
+  RoomRanking(World& world, PodFit& after);
   /// `nodes` in the order of Survey::nodes. `emptied` may be null: nobody leaves. Otherwise nodes
   /// are looked at as they will be, and nobody may be promised a place.
-  RoomRanking(Cycle& cycle, PodFit& after, std::span<const NodeIndex> nodes, NodeScore score,
+  RoomRanking(World& world, PodFit& after, std::span<const NodeIndex> nodes, NodeScore score,
               EmptiedNodes* emptied);
   RoomRanking(const RoomRanking&) = delete;
   RoomRanking& operator=(const RoomRanking&) = delete;
@@ -67,7 +71,7 @@ class RoomRanking {
 
   std::uint32_t position_of(NodeIndex node);
 
-  Cycle& cycle_;
+  World& world_;
   PodFit& after_;
   std::span<const NodeIndex> nodes_;
   NodeScore score_;

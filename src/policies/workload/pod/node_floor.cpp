@@ -8,9 +8,9 @@
 
 namespace makeway {
 
-NodeFloor::NodeFloor(Cycle& cycle, PodFit& fit)
-    : cycle_(cycle), fit_(fit), floor_(cycle.configuration.workload) {
-  const WorkloadSettings& settings = cycle.configuration.workload;
+NodeFloor::NodeFloor(World& world, PodFit& fit)
+    : world_(world), fit_(fit), floor_(world.configuration().workload) {
+  const WorkloadSettings& settings = world.configuration().workload;
   const auto at = [&](ScoreKey key) { return std::ranges::find(settings.score_keys, key); };
   const auto end = settings.score_keys.end();
   // Sums and ages are those of the fewest victims, who are the fewest below that priority.
@@ -27,7 +27,7 @@ void NodeFloor::start(NodeIndex node, std::int64_t highest) {
   highest_ = highest;
   held_.clear();
   fit_.scratch().for_each_pod(node, [&](PodIndex pod) {
-    const std::int32_t priority = cycle_.rules.priority_of(pod);
+    const std::int32_t priority = world_.rules().priority_of(pod);
     if (priority <= highest) held_.push_back({.pod = pod, .priority = priority});
   });
 }
@@ -35,7 +35,7 @@ void NodeFloor::start(NodeIndex node, std::int64_t highest) {
 std::int64_t NodeFloor::value(std::size_t key) {
   const std::int64_t by_highest = floor_.value(key, highest_);
   if (by_highest != ScoreFloor::anything) return by_highest;
-  switch (cycle_.configuration.workload.score_keys[key]) {
+  switch (world_.configuration().workload.score_keys[key]) {
     case ScoreKey::members_not_placed:
     case ScoreKey::budget_violations:
     case ScoreKey::secondary_victims:
@@ -52,8 +52,8 @@ std::int64_t NodeFloor::value(std::size_t key) {
 }
 
 std::int64_t NodeFloor::count_victims() {
-  const Cluster& cluster = cycle_.cluster;
-  const std::span<const std::int64_t> allocatable = cycle_.survey.allocatable(node_);
+  const Cluster& cluster = world_.cluster();
+  const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node_);
   const std::span<const std::int64_t> used = fit_.scratch().used(node_);
   std::int64_t count = 1;
   for (const ResourceAmount& wanted : fit_.requests()) {
@@ -89,7 +89,7 @@ std::int64_t NodeFloor::least_priority_sum() {
 
 std::int64_t NodeFloor::least_lost_work() {
   amounts_.clear();
-  for (const Held& held : held_) amounts_.push_back(cycle_.rules.lost_work_seconds(held.pod));
+  for (const Held& held : held_) amounts_.push_back(world_.rules().lost_work_seconds(held.pod));
   const auto count = std::min(static_cast<std::size_t>(victims_), amounts_.size());
   std::ranges::partial_sort(amounts_, amounts_.begin() + static_cast<std::ptrdiff_t>(count));
   return std::accumulate(amounts_.begin(), amounts_.begin() + static_cast<std::ptrdiff_t>(count),
@@ -100,7 +100,7 @@ std::int64_t NodeFloor::youngest() {
   std::int64_t age = std::numeric_limits<std::int64_t>::max();
   for (const Held& held : held_) {
     if (held.priority != highest_) continue;
-    age = std::min(age, (cycle_.rules.now() - cycle_.rules.started(held.pod)).ms);
+    age = std::min(age, (world_.rules().now() - world_.rules().started(held.pod)).ms);
   }
   return age;
 }

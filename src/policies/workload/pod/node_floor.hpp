@@ -15,13 +15,13 @@
 
 #include "engine/fit.hpp"
 #include "engine/score.hpp"
-#include "policies/shared/cycle.hpp"
+#include "engine/world.hpp"
 
 namespace makeway {
 
 class NodeFloor {
  public:
-  NodeFloor(Cycle& cycle, PodFit& fit);
+  NodeFloor(World& world, PodFit& fit);
 
   /// False: the order of the score's keys is not the one that this is made for.
   bool useful() const { return useful_; }
@@ -42,7 +42,7 @@ class NodeFloor {
   std::int64_t least_lost_work();
   std::int64_t youngest();
 
-  Cycle& cycle_;
+  World& world_;
   PodFit& fit_;
   ScoreFloor floor_;
   bool useful_ = false;

@@ -9,16 +9,16 @@ constexpr std::size_t few = 16;  ///< Nodes that are looked at first for a singl
 
 }  // namespace
 
-NodeRanking::NodeRanking(Cycle& cycle, PodFit& fit, bool many)
-    : cycle_(cycle),
+NodeRanking::NodeRanking(World& world, PodFit& fit, bool many)
+    : world_(world),
       fit_(fit),
       many_(many),
-      nodes_(cycle.survey.nodes()),
-      floor_(cycle.configuration.workload),
-      scan_(fit, cycle.rules),
-      pods_floor_(cycle, fit),
-      equal_(cycle, fit.priority()),
-      keys_(cycle.configuration.workload.score_keys.size()),
+      nodes_(world.survey().nodes()),
+      floor_(world.configuration().workload),
+      scan_(fit, world.rules()),
+      pods_floor_(world, fit),
+      equal_(world, fit.priority()),
+      keys_(world.configuration().workload.score_keys.size()),
       rows_(keys_) {}
 
 /// By the least score, then by name. Where only bounds are known, one number decides.
@@ -198,7 +198,7 @@ void NodeRanking::keep(const Runner& runner, std::optional<Candidate> candidate)
   if (kept_.size() < count_) return;
   limit_.clear();
   for (std::size_t key = 0; key < keys_; ++key) {
-    limit_.push_back({.key = cycle_.configuration.workload.score_keys[key],
+    limit_.push_back({.key = world_.configuration().workload.score_keys[key],
                       .value = rows_[kept_.back().row * keys_ + key]});
   }
 }
@@ -246,7 +246,7 @@ RefusalTally NodeRanking::refusals(VictimSearch& search) {
 
 void NodeRanking::changed(NodeIndex node) {
   if (!lined_up_) return;
-  const std::uint32_t place = cycle_.survey.place_of(node);
+  const std::uint32_t place = world_.survey().place_of(node);
   runners_[place] = bounded(place, ScoreFloor::no_limit);
   tree_->changed(place);
 }

@@ -29,7 +29,7 @@ namespace makeway {
 class NodeRanking {
  public:
   /// `fit` is over the world `after`. `many`: more asks of the class will come.
-  NodeRanking(Cycle& cycle, PodFit& fit, bool many);
+  NodeRanking(World& world, PodFit& fit, bool many);
   NodeRanking(const NodeRanking&) = delete;
   NodeRanking& operator=(const NodeRanking&) = delete;
 
@@ -95,7 +95,7 @@ class NodeRanking {
   void restore();
   std::uint32_t add_row(const ScoreTerms& score);
 
-  Cycle& cycle_;
+  World& world_;
   PodFit& fit_;
   bool many_;
   std::span<const NodeIndex> nodes_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policies/shared/cluster_text.hpp"
+
 namespace makeway {
 namespace {
 
@@ -13,8 +15,8 @@ constexpr std::string_view no_alternative = "no other node can hold it";
 constexpr std::size_t spared_max = 10;
 constexpr std::size_t holders_max = 5;
 
-PlanVictim victim_of(Cycle& cycle, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
-  const Cluster& cluster = cycle.cluster;
+PlanVictim victim_of(World& world, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
+  const Cluster& cluster = world.cluster();
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
   PlanVictim victim;
   victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
@@ -36,16 +38,16 @@ std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-void explain_victims(Cycle& cycle, const VictimList& victims, const VictimCause& cause,
+void explain_victims(World& world, const VictimList& victims, const VictimCause& cause,
                      PlanAsk& ask) {
-  cycle.budgets.start_trial();
+  world.budgets().start_trial();
   for (const VictimUnit& unit : victims.units) {
     for (const PodIndex pod : victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(cycle, unit, pod, ask);
-      const bool violates = cycle.budgets.charge(pod);
+      PlanVictim victim = victim_of(world, unit, pod, ask);
+      const bool violates = world.budgets().charge(pod);
       victim.violates_budget = cause.budgets_by_victims
                                    ? violates
-                                   : unit.violations > 0 && !cycle.budgets.governing(pod).empty();
+                                   : unit.violations > 0 && !world.budgets().governing(pod).empty();
       victim.cause_rule = std::string(cause.rule);
       victim.cause_alternative = cause.alternative;
       victim.cause_key = cause.key;
@@ -69,15 +71,15 @@ PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
           .lost_on = decided_on(score, chosen)};
 }
 
-void explain_spared(Cycle& cycle, std::span<const VictimUnit> spared, std::size_t victims,
+void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation) {
-  const PodColumns& pods = cycle.cluster.pods();
+  const PodColumns& pods = world.cluster().pods();
   std::int64_t count = 0;
   for (const VictimUnit& unit : spared) {
     count += unit.size;
     if (explanation.spared.size() >= spared_max) continue;
     explanation.spared.push_back(
-        {.namespace_name = std::string(cycle.cluster.text(pods.namespace_name[unit.first])),
+        {.namespace_name = std::string(world.cluster().text(pods.namespace_name[unit.first])),
          .name = std::string(pods.name[unit.first.value]),
          .priority = unit.priority});
   }
@@ -124,8 +126,8 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
   return text;
 }
 
-void explain_holders(Cycle& cycle, PlanAsk& ask) {
-  const Cluster& cluster = cycle.cluster;
+void explain_holders(World& world, PlanAsk& ask) {
+  const Cluster& cluster = world.cluster();
   for (PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource) continue;
     const NodeIndex node = *cluster.find_node(refusal.example);
@@ -138,17 +140,17 @@ void explain_holders(Cycle& cycle, PlanAsk& ask) {
       refusal.holders.push_back(
           {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
            .name = std::string(cluster.pods().name[pod.value]),
-           .priority = cycle.rules.priority_of(pod),
+           .priority = world.rules().priority_of(pod),
            .why = std::string(why)});
     };
-    cycle.after.for_each_pod(node, [&](PodIndex pod) {
-      const bool hopes = std::ranges::find(cycle.hopeful, pod) != cycle.hopeful.end();
+    world.after().for_each_pod(node, [&](PodIndex pod) {
+      const bool hopes = std::ranges::find(world.hopeful(), pod) != world.hopeful().end();
       add(pod, hopes ? "the node is reserved for it"
-                     : cycle.rules.stays_because(cycle.after, pod, ask.priority));
+                     : world.rules().stays_because(world.after(), pod, ask.priority));
     });
     for (const PodIndex pod : cluster.nodes().nominated[node]) {
-      const bool counts = cycle.decided[pod] == 0 && pod_text(cluster, pod) != ask_text(ask) &&
-                          cycle.rules.priority_of(pod) >= ask.priority;
+      const bool counts = !world.is_decided(pod) && pod_text(cluster, pod) != ask_text(ask) &&
+                          world.rules().priority_of(pod) >= ask.priority;
       if (counts) add(pod, "nominated");
     }
     std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
@@ -159,27 +161,27 @@ void explain_holders(Cycle& cycle, PlanAsk& ask) {
   }
 }
 
-void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& ask) {
+void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& ask) {
   const Candidate& chosen = best.front();
   VictimCause cause{
       .rule = rule,
       .alternative = std::string(no_alternative),
       .key = "only candidate",
-      .budgets_by_victims = cycle.configuration.budgets.counted_over == BudgetCount::victims ||
-                            cycle.configuration.workload.victim_choice == VictimChoiceRule::best};
+      .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims ||
+                            world.configuration().workload.victim_choice == VictimChoiceRule::best};
   if (ask.placement_given) {
     cause.alternative = "none: the node was given";
     cause.key = "given";
   } else if (best.size() > 1) {
-    cause.alternative = "node " + node_name(cycle.cluster, best[1].node);
+    cause.alternative = "node " + node_name(world.cluster(), best[1].node);
     cause.key = decided_on(chosen.score, best[1].score);
   }
-  explain_victims(cycle, chosen.victims, cause, ask);
-  explain_spared(cycle, chosen.spared, chosen.victims.pods.size(), ask.explanation);
+  explain_victims(world, chosen.victims, cause, ask);
+  explain_spared(world, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   ask.explanation.cascades = chosen.cascades;
   for (const Candidate& other : best.subspan(1)) {
     ask.explanation.alternatives.push_back(alternative_of(
-        node_name(cycle.cluster, other.node), other.score, other.victims, chosen.score));
+        node_name(world.cluster(), other.node), other.score, other.victims, chosen.score));
   }
   ask.reason = fmt::format("{} of lower priority must leave {}",
                            counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),

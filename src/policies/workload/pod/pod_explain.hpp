@@ -20,7 +20,7 @@ enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };
 std::string nothing_reason(const PlanAsk& ask, Unplaced why);
 
 /// Names, on the example node of each refusal, who holds what is short and cannot leave.
-void explain_holders(Cycle& cycle, PlanAsk& ask);
+void explain_holders(World& world, PlanAsk& ask);
 
 /// What holds for all victims of an ask.
 struct VictimCause {
@@ -29,17 +29,17 @@ struct VictimCause {
   std::string key;                  ///< What decided.
   bool budgets_by_victims = false;  ///< Violations are counted over the victims themselves.
 };
-void explain_victims(Cycle& cycle, const VictimList& victims, const VictimCause& cause,
+void explain_victims(World& world, const VictimList& victims, const VictimCause& cause,
                      PlanAsk& ask);
 /// The first key on which they differ, else "name".
 std::string decided_on(const ScoreTerms& loser, const ScoreTerms& winner);
 PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
                                const VictimList& victims, const ScoreTerms& chosen);
-void explain_spared(Cycle& cycle, std::span<const VictimUnit> spared, std::size_t victims,
+void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation);
 
 /// Victims with their causes, the spared, the alternatives and the reason. `best` comes best first
 /// and is not empty.
-void explain_candidates(Cycle& cycle, std::span<const Candidate> best, PlanAsk& ask);
+void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& ask);
 
 }  // namespace makeway

@@ -5,30 +5,31 @@
 #include <algorithm>
 
 #include "engine/refusals.hpp"
-#include "policies/queue/queue_room.hpp"
+#include "policies/shared/cluster_text.hpp"
+#include "policies/shared/waiting.hpp"
 #include "policies/workload/cascades.hpp"
 #include "policies/workload/pod/node_choice.hpp"
 #include "policies/workload/pod/node_ranking.hpp"
 #include "policies/workload/pod/pod_explain.hpp"
 #include "policies/workload/queue_victims.hpp"
 #include "policies/workload/victim_search.hpp"
-#include "policies/shared/waiting.hpp"
 
 namespace makeway {
 namespace {
 
 class PodPolicy {
  public:
-  PodPolicy(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only)
-      : cycle_(cycle),
+  PodPolicy(const Draft& draft, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only)
+      : draft_(draft),
+        world_(draft.world),
         kept_(kept),
         pod_(pod),
-        ask_(start_pod_ask(cycle.cluster, pod)),
+        ask_(start_pod_ask(world_.cluster(), pod)),
         only_(only) {
-    domain_ = only_ ? std::span<const NodeIndex>(&*only_, 1) : cycle.survey.nodes();
+    domain_ = only_ ? std::span<const NodeIndex>(&*only_, 1) : world_.survey().nodes();
     ask_.placement_given = only.has_value();
     ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
-    cascades_count_ = cascades_count(cycle.configuration);
+    cascades_count_ = cascades_count(world_.configuration());
   }
 
   PlanAsk run();
@@ -40,7 +41,7 @@ class PodPolicy {
  private:
   static constexpr std::size_t told_max = 2;  ///< The best, and the next one as its alternative.
 
-  const Unit& unit() const { return cycle_.cluster.units()[cycle_.cluster.pods().unit[pod_]]; }
+  const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
 
   void decide(PodFit& after, PodFit* now);
   bool finds_room(PodFit& after, PodFit* now);
@@ -48,7 +49,7 @@ class PodPolicy {
   std::span<const PodIndex> self() const { return {&pod_, 1}; }
   void place(NodeIndex node) {
     node_ = node;
-    ask_.placements = {placement_of(cycle_.cluster, pod_, node)};
+    ask_.placements = {placement_of(world_.cluster(), pod_, node)};
   }
   bool held_by_nomination(PodFit& after);
   void preempt(PodFit& after);
@@ -58,14 +59,15 @@ class PodPolicy {
   void search_best(PodFit& fit, VictimSearch& search);
   void keep(Candidate candidate);
   std::size_t kept_max() const {
-    return static_cast<std::size_t>(cycle_.configuration.engine.alternatives_max) + 1;
+    return static_cast<std::size_t>(world_.configuration().engine.alternatives_max) + 1;
   }
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
   void follow_cascades(Cascades& cascades);
   void nothing_works(bool unproven);
   void queue_is_full(QueueVerdict verdict);
 
-  Cycle& cycle_;
+  const Draft& draft_;
+  World& world_;
   AskClass* kept_;  ///< Null: the ask is the only one of its kind.
   PodIndex pod_;
   PlanAsk ask_;
@@ -81,19 +83,19 @@ class PodPolicy {
 };
 
 PlanAsk PodPolicy::run() {
-  if (kept_ != nullptr && kept_->nothing && kept_->nothing_at == cycle_.changed_nodes.size()) {
+  if (kept_ != nullptr && kept_->nothing && kept_->nothing_at == world_.changed_nodes().size()) {
     PlanAsk same = *kept_->nothing;
     same.name = std::move(ask_.name);
     ask_ = std::move(same);
   } else if (kept_ != nullptr) {
     decide(kept_->after, kept_->now ? &*kept_->now : nullptr);
   } else {
-    PodFit after(cycle_.survey, cycle_.after, pod_, cycle_.decided);
+    PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
     std::optional<PodFit> now;
-    if (cycle_.worlds_differ) now.emplace(cycle_.survey, cycle_.now, pod_, cycle_.decided);
+    if (world_.differs()) now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
     decide(after, now ? &*now : nullptr);
   }
-  settle_decided(cycle_, pod_);
+  world_.decided(pod_);
   return std::move(ask_);
 }
 
@@ -104,19 +106,21 @@ void PodPolicy::decide(PodFit& after, PodFit* now) {
 /// Without anybody leaving for it: now, or once those who are leaving anyway are gone.
 bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
   const bool ranked = kept_ != nullptr && kept_->room && !only_;
-  const NodeChoice choice =
-      ranked ? kept_->room->choose(now) : choose_node(cycle_, after, now, domain_);
+  const NodeChoice choice = ranked
+                                ? kept_->room->choose(now)
+                                : choose_node(world_, after, now, domain_,
+                                              draft_.explain ? Others::listed : Others::left_out);
   ask_.explanation.nodes_fitting = choice.fitting_now;
   ask_.explanation.alternatives = choice.others;
   if (!choice.now && !choice.later) return false;
-  if (cycle_.queues && !cycle_.queues->has_room_later(self())) {
+  if (world_.limits() && !world_.limits()->has_room_later(self())) {
     room_without_queue_ = choice.now ? *choice.now : *choice.later;
     return false;
   }
   if (choice.now) return finds_room_now(*choice.now);
   ask_.outcome = Outcome::waits;
   place(*choice.later);
-  ask_.waits_for = needed_leavers(cycle_, std::span(&*choice.later, 1),
+  ask_.waits_for = needed_leavers(world_, std::span(&*choice.later, 1),
                                   [&] { return !now->check_unreserved(*choice.later); });
   ask_.reason = waits_reason(ask_);
   return true;
@@ -124,43 +128,43 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
 
 bool PodPolicy::finds_room_now(NodeIndex node) {
   place(node);
-  if (!cycle_.queues || cycle_.queues->has_room_now(self())) {
+  if (!world_.limits() || world_.limits()->has_room_now(self())) {
     ask_.outcome = Outcome::fits;
     ask_.reason = fits_reason(ask_);
   } else {
     ask_.outcome = Outcome::waits;
-    ask_.waits_for = cycle_.queues->awaited(self());
-    ask_.reason = queue_waits_reason(ask_, cycle_.queues->name());
+    ask_.waits_for = placements_of(world_.cluster(), world_.limits()->awaited(self()));
+    ask_.reason = queue_waits_reason(ask_, world_.limits()->name());
   }
   return true;
 }
 
 /// kube-scheduler's rule: no second preemption while a preempted pod leaves the nominated node.
 bool PodPolicy::held_by_nomination(PodFit& after) {
-  const NodeIndex nominated = cycle_.cluster.pods().nominated[pod_];
-  if (cycle_.configuration.workload.nomination_held_by != NominationHeldBy::preempted_pods ||
-      !nominated.exists() || !cycle_.cluster.nodes().flags[nominated].exists) {
+  const NodeIndex nominated = world_.cluster().pods().nominated[pod_];
+  if (world_.configuration().workload.nomination_held_by != NominationHeldBy::preempted_pods ||
+      !nominated.exists() || !world_.cluster().nodes().flags[nominated].exists) {
     return false;
   }
   if (unit().never_preempts || std::ranges::find(domain_, nominated) == domain_.end()) return false;
   const std::optional<Refused> refused = after.check(nominated);
   if (refused && !refused->resolvable) return false;
-  add_preempted_leavers(cycle_, nominated, ask_.priority, ask_.waits_for);
+  add_preempted_leavers(world_, nominated, ask_.priority, ask_.waits_for);
   if (ask_.waits_for.empty()) return false;
   std::ranges::sort(ask_.waits_for);
   ask_.outcome = Outcome::waits;
   place(nominated);
   ask_.reason = fmt::format("waits for preempted pods to leave its nominated node {}",
-                            node_name(cycle_.cluster, nominated));
+                            node_name(world_.cluster(), nominated));
   return true;
 }
 
 /// Whether its queue has room for it once the candidate's victims are gone, and others if needed.
 QueueVerdict PodPolicy::suits_queue(PodFit& after, Candidate& candidate) {
   const auto fits = [&] {
-    return !after.check(candidate.node) && keeps_promises(cycle_, pod_, candidate.node, {});
+    return !after.check(candidate.node) && world_.keeps_promises(pod_, candidate.node, {});
   };
-  return add_queue_victims(cycle_, self(), ask_.priority, fits,
+  return add_queue_victims(world_, self(), ask_.priority, fits,
                            {.victims = candidate.victims,
                             .budget_violations = candidate.budget_violations,
                             .score = candidate.score});
@@ -172,36 +176,36 @@ void PodPolicy::preempt_for_queue(PodFit& after) {
   const QueueVerdict verdict =
       unit().never_preempts ? QueueVerdict::too_little : suits_queue(after, candidate);
   if (verdict != QueueVerdict::has_room) return queue_is_full(verdict);
-  if (waits_out_delay(cycle_, cycle_.cluster.pods().created[pod_], ask_)) return;
+  if (waits_out_delay(world_, world_.cluster().pods().created[pod_], ask_)) return;
   best_.insert(best_.begin(), std::move(candidate));
   place(room_without_queue_);
   ask_.outcome = Outcome::preempts;
   victims_ = best_.front().victims.pods;
   ask_.score = best_.front().score;
-  explain_candidates(cycle_, best_, ask_);
+  explain_candidates(world_, best_, ask_);
   ask_.reason = fmt::format("{} of lower priority must leave queue {}",
                             counted(static_cast<std::int64_t>(ask_.victims.size()), "pod"),
-                            cycle_.queues->name());
+                            world_.limits()->name());
 }
 
 void PodPolicy::preempt(PodFit& after) {
   if (room_without_queue_.exists()) return preempt_for_queue(after);
-  const VictimChoiceRule rule = cycle_.configuration.workload.victim_choice;
-  Cascades cascades(cycle_, after);
+  const VictimChoiceRule rule = world_.configuration().workload.victim_choice;
+  Cascades cascades(world_, after);
   // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
   const bool follow_each = cascades_count_ && rule == VictimChoiceRule::best;
-  VictimSearch victims(cycle_, after, rule, follow_each ? &cascades : nullptr);
-  const bool every_node = cycle_.explain || unit().never_preempts || only_ ||
+  VictimSearch victims(world_, after, rule, follow_each ? &cascades : nullptr);
+  const bool every_node = draft_.explain || unit().never_preempts || only_ ||
                           rule == VictimChoiceRule::put_back || domain_.empty();
   every_node ? search_all(after, victims) : search_best(after, victims);
   if (victims.out_of_steps()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
   if (best_.empty()) return nothing_works(victims.unproven() || promised_);
-  if (waits_out_delay(cycle_, cycle_.cluster.pods().created[pod_], ask_)) return;
+  if (waits_out_delay(world_, world_.cluster().pods().created[pod_], ask_)) return;
   if (!follow_each) follow_cascades(cascades);
   if (cascades.bound_reached()) {
     ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
   }
-  if (cycle_.queues) {
+  if (world_.limits()) {
     const QueueVerdict verdict = suits_queue(after, best_.front());
     if (verdict != QueueVerdict::has_room) return queue_is_full(verdict);
   }
@@ -210,7 +214,7 @@ void PodPolicy::preempt(PodFit& after) {
   place(chosen.node);
   victims_ = chosen.victims.pods;
   ask_.score = chosen.score;
-  explain_candidates(cycle_, best_, ask_);
+  explain_candidates(world_, best_, ask_);
 }
 
 void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
@@ -229,7 +233,7 @@ void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
       refusals_.add(search.refused(), node, place);
     }
   }
-  ask_.explanation.refusals = refusals_.refusals(cycle_.survey);
+  ask_.explanation.refusals = refusals_.refusals(world_.survey());
 }
 
 /// Only nodes that can be among the best two, which is what the answer and its cause need.
@@ -237,14 +241,14 @@ void PodPolicy::search_best(PodFit& fit, VictimSearch& search) {
   std::optional<NodeRanking> own;
   NodeRanking* ranking = nullptr;
   if (kept_ != nullptr && kept_->room) {
-    if (!kept_->ranking) kept_->ranking.emplace(cycle_, fit, true);
+    if (!kept_->ranking) kept_->ranking.emplace(world_, fit, true);
     ranking = &*kept_->ranking;
   } else {
-    ranking = &own.emplace(cycle_, fit, false);
+    ranking = &own.emplace(world_, fit, false);
   }
   best_ = ranking->best(search, told_max);
   if (best_.empty()) {
-    ask_.explanation.refusals = ranking->refusals(search).refusals(cycle_.survey);
+    ask_.explanation.refusals = ranking->refusals(search).refusals(world_.survey());
   }
 }
 
@@ -294,12 +298,12 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
 
 void PodPolicy::queue_is_full(QueueVerdict verdict) {
   ask_.outcome = verdict == QueueVerdict::spoils ? Outcome::not_found : Outcome::infeasible;
-  ask_.reason = queue_full_reason(cycle_, self(), verdict, unit().never_preempts);
+  ask_.reason = queue_full_reason(world_, self(), verdict, unit().never_preempts);
   ask_.placements.clear();
 }
 
 void PodPolicy::nothing_works(bool unproven) {
-  const Cluster& cluster = cycle_.cluster;
+  const Cluster& cluster = world_.cluster();
   const bool unsupported = !cluster.shape(cluster.pods().shape[pod_]).unsupported.empty();
   const Unplaced why = unsupported                                ? Unplaced::unsupported
                        : unproven || !ask_.bounds_reached.empty() ? Unplaced::unproven
@@ -308,23 +312,24 @@ void PodPolicy::nothing_works(bool unproven) {
   const bool proven = why == Unplaced::proven || why == Unplaced::never;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   ask_.reason = nothing_reason(ask_, why);
-  if (cycle_.explain) explain_holders(cycle_, ask_);
+  if (draft_.explain) explain_holders(world_, ask_);
 }
 
 }  // namespace
 
-void decide_pod(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only) {
-  PodPolicy policy(cycle, kept, pod, only);
+void decide_pod(Draft& draft, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only) {
+  World& world = draft.world;
+  PodPolicy policy(draft, kept, pod, only);
   PlanAsk ask = policy.run();
   if (ask.outcome == Outcome::fits) {
-    settle_bound(cycle, pod, policy.node());
+    world.bind(pod, policy.node());
   } else if (policy.node().exists()) {
-    settle_nominated(cycle, pod, policy.node(), policy.victims());
+    world.nominate(pod, policy.node(), policy.victims());
   } else if (kept != nullptr && ask.outcome != Outcome::waits) {
     kept->nothing = ask;
-    kept->nothing_at = cycle.changed_nodes.size();
+    kept->nothing_at = world.changed_nodes().size();
   }
-  cycle.plan.asks.push_back(std::move(ask));
+  draft.plan.asks.push_back(std::move(ask));
 }
 
 }  // namespace makeway

@@ -13,13 +13,13 @@
 
 #include <optional>
 
-#include "policies/shared/cycle.hpp"
+#include "policies/shared/draft.hpp"
 #include "policies/workload/pod/ask_classes.hpp"
 
 namespace makeway {
 
 /// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `kept` is
 /// what its class has kept, or null; `only`: the node that is given, if it is.
-void decide_pod(Cycle& cycle, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only);
+void decide_pod(Draft& draft, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only);
 
 }  // namespace makeway

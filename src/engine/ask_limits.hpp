@@ -1,0 +1,39 @@
+// AskLimits: what an ask may use beyond what nodes have room for, as the world knows it.
+//
+// Queues are such a limit (SPEC section 3): an ask fits only while its queue may use as much, and
+// its victims come from its queue. Whoever decides about asks looks at them through this; who
+// counts is another policy.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/victims.hpp"
+
+namespace makeway {
+
+class AskLimits : public VictimScope {
+ public:
+  /// The unit asks now; none: somebody who is not limited. While it is its turn, `contains` keeps
+  /// victims to those that it may take.
+  virtual void turn_to(UnitIndex ask) = 0;
+
+  /// Whether pods of the ask may all start at once.
+  virtual bool has_room_now(std::span<const PodIndex> coming) const = 0;
+  /// The same in the world `after`, as that is at the moment.
+  virtual bool has_room_later(std::span<const PodIndex> coming) const = 0;
+  /// Who else must leave `after`, of lower priority, so that these may come; nobody when that
+  /// cannot be: then `has_room_later` stays false.
+  virtual std::vector<PodIndex> find_victims(std::span<const PodIndex> coming,
+                                             std::int32_t priority) const = 0;
+  /// Pods that are leaving and hold what these are short of now.
+  virtual std::vector<PodIndex> awaited(std::span<const PodIndex> coming) const = 0;
+
+  /// "queue team-a may use cpu 4 and uses 4"
+  virtual std::string full_text(std::span<const PodIndex> coming) const = 0;
+  virtual std::string name() const = 0;
+};
+
+}  // namespace makeway

@@ -1,0 +1,335 @@
+#include "engine/world.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/required_node.hpp"
+
+namespace makeway {
+namespace {
+
+bool looks_at_others(const PodShape& shape) {
+  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+}
+
+/// Sorts by the name of the node, then as `before` says.
+template <class Before>
+void sort_by_node(const Cluster& cluster, std::vector<PodOnNode>& pods, const Before& before) {
+  std::ranges::sort(pods, [&](const PodOnNode& a, const PodOnNode& b) {
+    if (a.node == b.node) return before(a.pod, b.pod);
+    return cluster.text(cluster.nodes().name[a.node]) < cluster.text(cluster.nodes().name[b.node]);
+  });
+}
+
+}  // namespace
+
+World::World(const Cluster& cluster, const Configuration& configuration, Time now)
+    : cluster_(cluster),
+      configuration_(configuration),
+      survey_(cluster),
+      rules_(survey_, configuration, now),
+      budgets_(survey_),
+      now_(cluster),
+      after_(cluster),
+      decided_(cluster.pods().slots()) {
+  find_nominated();
+  find_leaving();
+}
+
+World::~World() = default;
+
+void World::find_nominated() {
+  for (const PodIndex pod : cluster_.nominated_pods()) {
+    const NodeIndex node = cluster_.pods().nominated[pod];
+    if (!cluster_.nodes().flags[node].exists) continue;
+    // Who only has a node reserved was promised its room, not whom it will find there.
+    const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
+    if (!reserved && looks_at_others(cluster_.shape(cluster_.pods().shape[pod]))) {
+      nominated_before_.push_back({.pod = pod, .node = node});
+    }
+  }
+  sort_by_node(cluster_, nominated_before_, [this](PodIndex a, PodIndex b) {
+    return cluster_.pod_key(a) < cluster_.pod_key(b);
+  });
+}
+
+void World::find_leaving() {
+  std::vector<PodOnNode> leaving;
+  for (const PodIndex pod : cluster_.leaving_pods()) {
+    const NodeIndex node = cluster_.pods().node[pod];
+    const bool counts = cluster_.nodes().flags[node].exists && rules_.credited(pod);
+    if (counts) leaving.push_back({.pod = pod, .node = node});
+  }
+  sort_by_node(cluster_, leaving,
+               [this](PodIndex a, PodIndex b) { return cluster_.more_important(a, b); });
+  for (const PodOnNode& item : leaving) {
+    after_.remove(item.pod);
+    gone_.push_back(item.pod);
+  }
+  gone_before_ = gone_.size();
+  differs_ = !gone_.empty();
+  end_operation();
+}
+
+bool World::suppose_nothing_happened() {
+  bool any = false;
+  for (const PodIndex pod : settled_log_) {
+    if (cluster_.pods().node[pod].exists()) continue;
+    after_.remove(pod);
+    any = true;
+  }
+  after_.put_back(std::span(gone_).subspan(gone_before_));
+  return any;
+}
+
+bool World::is_hopeful(PodIndex pod) const {
+  return std::ranges::find(hopeful_, pod) != hopeful_.end();
+}
+
+// ---- Operations ---------------------------------------------------------------------------------
+
+void World::begin_operation() const {
+  CHECK(now_.checkpoint() == now_end_ && after_.checkpoint() == after_end_,
+        "a what-if was not undone");
+}
+
+void World::end_operation() {
+  now_end_ = now_.checkpoint();
+  after_end_ = after_.checkpoint();
+}
+
+void World::settle(PodIndex pod) {
+  CHECK(!rules_.settled(pod), "somebody has decided about the pod in this cycle already");
+  rules_.settle(pod);
+  settled_log_.push_back(pod);
+}
+
+void World::decided(PodIndex pod) {
+  CHECK(!is_decided(pod), "a pod is decided once");
+  decided_.writable(pod) = 1;
+  decided_log_.push_back(pod);
+  const NodeIndex nominated = cluster_.pods().nominated[pod];
+  if (nominated.exists() && cluster_.nodes().flags[nominated].exists) {
+    changed_nodes_.push_back(nominated);
+  }
+}
+
+void World::bind(PodIndex pod, NodeIndex node) {
+  begin_operation();
+  changed_nodes_.push_back(node);
+  now_.place(pod, node);
+  after_.place(pod, node);
+  settle(pod);
+  end_operation();
+}
+
+void World::leave(std::span<const PodIndex> victims) {
+  begin_operation();
+  for (const PodIndex victim : victims) {
+    const NodeIndex node = cluster_.pods().node[victim];
+    CHECK(node.exists() && now_.node_of(victim) == node, "a victim is where the cluster has it");
+    settle(victim);
+    changed_nodes_.push_back(node);
+    differs_ = true;
+    // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
+    if (!after_.node_of(victim).exists()) continue;
+    after_.remove(victim);
+    gone_.push_back(victim);
+  }
+  budgets_.commit(victims);
+  end_operation();
+}
+
+void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
+  leave(victims);
+  changed_nodes_.push_back(node);
+  const PodShape& shape = cluster_.shape(cluster_.pods().shape[pod]);
+  const bool depends_on_others = !shape.affinity.empty() || !shape.spread.empty();
+  // Kernels have rules of their own about which nodes take them.
+  const bool may_hope =
+      victims.empty() && !cluster_.pods().flags[pod].kernel &&
+      configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+  if (depends_on_others || may_hope) {
+    PodFit fit(survey_, after_, pod, decided_);
+    const bool hopes = fit.check_unreserved(node) || leans_on_hopeful(fit, node, {}) ||
+                       (may_hope && !keeps_promises(pod, node, {}));
+    if (hopes) {
+      hopeful_.push_back(pod);
+    } else if (depends_on_others) {
+      promises_.push_back({pod, node});
+    }
+  }
+  after_.place(pod, node);
+  settle(pod);
+  differs_ = true;
+  end_operation();
+}
+
+void World::reserve(PodIndex pod, NodeIndex node) {
+  begin_operation();
+  changed_nodes_.push_back(node);
+  after_.place(pod, node);
+  hopeful_.push_back(pod);
+  settle(pod);
+  differs_ = true;
+  end_operation();
+}
+
+// ---- Promises -----------------------------------------------------------------------------------
+
+/// Looks whether pods that are to come still fit where they are to go, with nobody in the world who
+/// only hopes for a place.
+class World::PromiseKeeper {
+ public:
+  explicit PromiseKeeper(World& world) : world_(world), cluster_(world.cluster_) {}
+
+  bool all_fit(std::span<const PodOnNode> places) const {
+    Scratch& after = world_.after_;
+    const Scratch::Checkpoint before = after.checkpoint();
+    after.remove(world_.hopeful_);
+    const bool all =
+        std::ranges::all_of(places, [&](const PodOnNode& place) { return fits(place); });
+    after.rollback(before);
+    return all;
+  }
+
+  /// Nominations from before that the ask has to respect, and that are valid so far.
+  std::vector<PodOnNode> held_against(PodIndex ask) const {
+    std::vector<PodOnNode> held;
+    if (!world_.heeds_nominated_before()) return held;
+    const UnitIndex own = cluster_.pods().unit[ask];
+    const std::int32_t priority = cluster_.units()[own].scheduling_priority;
+    for (const PodOnNode& place : world_.nominated_before_) {
+      const UnitIndex unit = cluster_.pods().unit[place.pod];
+      if (unit == own || world_.is_decided(place.pod) || gives_way(place, ask)) continue;
+      if (cluster_.units()[unit].scheduling_priority < priority) continue;
+      if (all_fit(std::span(&place, 1))) held.push_back(place);
+    }
+    return held;
+  }
+
+ private:
+  /// A reservation promises nothing: pinned pods take turns, and a nomination to the node is more.
+  bool gives_way(const PodOnNode& place, PodIndex ask) const {
+    if (!cluster_.notes(cluster_.pods().notes[place.pod]).reserved_since) return false;
+    const bool pinned = world_.configuration_.required_node.enabled && is_pinned(cluster_, ask);
+    return pinned || cluster_.pods().nominated[ask] == place.node;
+  }
+
+  /// Whether the pod is there already or not.
+  bool fits(const PodOnNode& place) const {
+    Scratch& after = world_.after_;
+    const Scratch::Checkpoint before = after.checkpoint();
+    if (after.node_of(place.pod).exists()) after.remove(place.pod);
+    std::unique_ptr<PodFit>& fit = world_.promise_fits_[place.pod];
+    if (!fit) {
+      fit = std::make_unique<PodFit>(world_.survey_, after, place.pod, world_.decided_);
+    }
+    const bool fits = !fit->check_unreserved(place.node);
+    after.rollback(before);
+    return fits;
+  }
+
+  World& world_;
+  const Cluster& cluster_;
+};
+
+bool World::keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodIndex> victims) {
+  const PodOnNode coming{.pod = ask, .node = node};
+  return keeps_promises(std::span(&coming, 1), victims);
+}
+
+bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
+  if (!anybody_promised()) return true;
+  const PromiseKeeper keeper(*this);
+  const std::vector<PodOnNode> held = keeper.held_against(coming.front().pod);
+  const Scratch::Checkpoint before = after_.checkpoint();
+  for (const PodOnNode& place : coming) {
+    if (after_.node_of(place.pod).exists()) after_.remove(place.pod);
+  }
+  for (const PodIndex victim : victims) {
+    if (after_.node_of(victim).exists()) after_.remove(victim);
+  }
+  // Those for whom it is said already must not lean on who has not arrived.
+  bool kept = keeper.all_fit(promises_);
+  for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
+  kept = kept && keeper.all_fit(promises_) && keeper.all_fit(held);
+  after_.rollback(before);
+  return kept;
+}
+
+bool World::leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims) {
+  if (hopeful_.empty() || !fit.constraints().any()) return false;
+  const Scratch::Checkpoint before = after_.checkpoint();
+  after_.remove(hopeful_);
+  for (const PodIndex victim : victims) {
+    if (after_.node_of(victim).exists()) after_.remove(victim);
+  }
+  const bool refused = fit.check_unreserved(node).has_value();
+  after_.rollback(before);
+  return refused;
+}
+
+World::NominatedBeforeIgnored::NominatedBeforeIgnored(World& world)
+    : world_(world), before_(std::exchange(world.heeds_before_, false)) {}
+
+World::NominatedBeforeIgnored::~NominatedBeforeIgnored() { world_.heeds_before_ = before_; }
+
+void World::NominationsIgnored::ignore(PodIndex pod) {
+  if (world_.is_decided(pod)) return;
+  world_.decided_.writable(pod) = 1;
+  pods_.push_back(pod);
+}
+
+World::NominationsIgnored::~NominationsIgnored() {
+  for (const PodIndex pod : pods_) world_.decided_.writable(pod) = 0;
+}
+
+// ---- Transactions -------------------------------------------------------------------------------
+
+World::Transaction::Transaction(World& world) : world_(world), before_(world.checkpoint()) {
+  world.begin_operation();
+}
+
+World::Transaction::~Transaction() {
+  if (open_) world_.rollback(before_);
+}
+
+World::Checkpoint World::checkpoint() const {
+  return {.now = now_.checkpoint(),
+          .after = after_.checkpoint(),
+          .budgets = budgets_.checkpoint(),
+          .gone = gone_.size(),
+          .changed_nodes = changed_nodes_.size(),
+          .promises = promises_.size(),
+          .hopeful = hopeful_.size(),
+          .decided = decided_log_.size(),
+          .settled = settled_log_.size(),
+          .differs = differs_};
+}
+
+void World::rollback(const Checkpoint& checkpoint) {
+  now_.rollback(checkpoint.now);
+  after_.rollback(checkpoint.after);
+  end_operation();
+  budgets_.rollback(checkpoint.budgets);
+  gone_.resize(checkpoint.gone);
+  promises_.resize(checkpoint.promises);
+  hopeful_.resize(checkpoint.hopeful);
+  differs_ = checkpoint.differs;
+  while (decided_log_.size() > checkpoint.decided) {
+    decided_.writable(decided_log_.back()) = 0;
+    decided_log_.pop_back();
+  }
+  while (settled_log_.size() > checkpoint.settled) {
+    rules_.unsettle(settled_log_.back());
+    settled_log_.pop_back();
+  }
+  // Whoever has seen that the nodes changed has to look again.
+  const std::size_t end = changed_nodes_.size();
+  for (std::size_t at = checkpoint.changed_nodes; at < end; ++at) {
+    changed_nodes_.push_back(changed_nodes_[at]);
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,218 @@
+// World: what is there, what will be, and who is promised which room, while a cycle is decided.
+//
+// Two worlds. `now` is what is there: everything bound, and what this cycle binds. `after` is what
+// will be there: also what this cycle nominates, without pods that are leaving and whose room is
+// credited, and without the victims of this cycle. An ask that fits in both is bound at once; one
+// that fits in `after` only waits; otherwise it may make others leave, and that is tried in
+// `after`. Nominations of pods that were not decided yet hold their room in `after`.
+//
+// Only the operations change it: `bind`, `nominate`, `reserve`, `leave`, `decided`. Between them
+// anybody may try things in the two scratch worlds and has to undo them. It holds (CHECK) that
+//  - what was placed, nominated or reserved in this cycle is nobody's victim (law 8)
+//  - a victim leaves once, and is somewhere; a pod is decided once
+//  - nobody's what-if is left over when an operation comes.
+//
+// Deciding one ask is a transaction (law 14):
+//
+//   World::Transaction transaction(world);
+//   policy.decide(ask);      // may fail half-way
+//   transaction.commit();    // otherwise everything is as it was when the transaction began
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/ask_limits.hpp"
+#include "engine/budgets.hpp"
+#include "engine/fit.hpp"
+#include "engine/scratch.hpp"
+#include "engine/survey.hpp"
+#include "engine/victims.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+struct PodOnNode {
+  PodIndex pod;
+  NodeIndex node;
+};
+
+class World {
+ public:
+  /// Costs O(leaving and nominated pods).
+  World(const Cluster& cluster, const Configuration& configuration, Time now);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // ---- Operations ---------------------------------------------------------------------------
+  /// The pod's turn is over: its nomination, if it had one, holds no room any more.
+  void decided(PodIndex pod);
+  /// The pod is bound to the node now.
+  void bind(PodIndex pod, NodeIndex node);
+  /// The pod will go to the node once these pods are gone; they may be none.
+  void nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims);
+  /// The pod's room on the node is kept for it, although there is not enough of it yet.
+  void reserve(PodIndex pod, NodeIndex node);
+  /// These pods leave, whoever comes.
+  void leave(std::span<const PodIndex> victims);
+
+  // ---- What is known --------------------------------------------------------------------------
+  const Cluster& cluster() const { return cluster_; }
+  const Configuration& configuration() const { return configuration_; }
+  Time time() const { return rules_.now(); }
+  Survey& survey() { return survey_; }
+  const Survey& survey() const { return survey_; }
+  VictimRules& rules() { return rules_; }
+  const VictimRules& rules() const { return rules_; }
+  Budgets& budgets() { return budgets_; }
+  const Budgets& budgets() const { return budgets_; }
+  /// For trying; whoever moves somebody undoes it.
+  Scratch& now() { return now_; }
+  const Scratch& now() const { return now_; }
+  Scratch& after() { return after_; }
+  const Scratch& after() const { return after_; }
+  /// In `after`, for trying: whom this cycle placed is not there, and its victims are. False: it
+  /// placed nobody.
+  bool suppose_nothing_happened();
+  /// Whether `after` is another world than `now`.
+  bool differs() const { return differs_; }
+  /// In `now`, but not in `after`: by node and importance, then as it happened.
+  std::span<const PodIndex> gone() const { return gone_; }
+  /// Nodes that something came to, left, or is no longer kept for, as it happened. What is undone
+  /// happens once more: the list only grows.
+  std::span<const NodeIndex> changed_nodes() const { return changed_nodes_; }
+  const DecidedPods& decided_pods() const { return decided_; }
+  bool is_decided(PodIndex pod) const { return decided_[pod] != 0; }
+  /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`), or
+  /// have a node reserved.
+  std::span<const PodIndex> hopeful() const { return hopeful_; }
+  bool is_hopeful(PodIndex pod) const;
+
+  /// Null: nothing but nodes limits asks.
+  AskLimits* limits() const { return limits_.get(); }
+  void limit_asks(std::unique_ptr<AskLimits> limits) { limits_ = std::move(limits); }
+
+  // ---- Promises -------------------------------------------------------------------------------
+  /// Whether what happens on one node can matter to who is promised another.
+  bool anybody_promised() const { return !promises_.empty() || heeds_nominated_before(); }
+  /// How many nominated asks of this cycle depend on others being there.
+  std::size_t promises_made() const { return promises_.size(); }
+  /// Whether everybody who was promised a place still fits there in `after` when these victims
+  /// leave and these pods come (law 3), and also before they come; both may have happened already.
+  /// The same for nominations from before that are not of lower priority and not decided yet
+  /// (law 7). What takes room is checked when it comes; this is about those whose place depends on
+  /// others.
+  bool keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims);
+  bool keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodIndex> victims);
+  /// Whether the ask, with these victims gone, fits on the node only thanks to somebody who is
+  /// nominated where there is no room yet, and may never come.
+  bool leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
+
+  /// While it lives, promises from before this cycle are not looked at.
+  class NominatedBeforeIgnored {
+   public:
+    explicit NominatedBeforeIgnored(World& world);
+    ~NominatedBeforeIgnored();
+    NominatedBeforeIgnored(const NominatedBeforeIgnored&) = delete;
+    NominatedBeforeIgnored& operator=(const NominatedBeforeIgnored&) = delete;
+
+   private:
+    World& world_;
+    bool before_;
+  };
+
+  /// While it lives, the nominations of these pods hold no room, as if they had been decided.
+  class NominationsIgnored {
+   public:
+    explicit NominationsIgnored(World& world) : world_(world) {}
+    ~NominationsIgnored();
+    NominationsIgnored(const NominationsIgnored&) = delete;
+    NominationsIgnored& operator=(const NominationsIgnored&) = delete;
+
+    /// Changes nothing for a pod that is decided already.
+    void ignore(PodIndex pod);
+    std::span<const PodIndex> pods() const { return pods_; }
+
+   private:
+    World& world_;
+    std::vector<PodIndex> pods_;
+  };
+
+  // ---- Transactions ---------------------------------------------------------------------------
+  /// Where everything stood; see Transaction.
+  struct Checkpoint {
+    Scratch::Checkpoint now;
+    Scratch::Checkpoint after;
+    Budgets::Checkpoint budgets;
+    std::size_t gone = 0;
+    std::size_t changed_nodes = 0;
+    std::size_t promises = 0;
+    std::size_t hopeful = 0;
+    std::size_t decided = 0;
+    std::size_t settled = 0;
+    bool differs = false;
+  };
+
+  /// What happens while it is open is undone when it ends without `commit`, whatever state a
+  /// failure left the what-ifs in. Whoever follows `changed_nodes` sees the nodes once more.
+  class Transaction {
+   public:
+    explicit Transaction(World& world);
+    ~Transaction();
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+
+    void commit() { open_ = false; }
+
+   private:
+    World& world_;
+    Checkpoint before_;
+    bool open_ = true;
+  };
+
+ private:
+  class PromiseKeeper;
+
+  void find_leaving();
+  void find_nominated();
+  bool heeds_nominated_before() const { return heeds_before_ && !nominated_before_.empty(); }
+  /// CHECK: nobody's what-if is left over.
+  void begin_operation() const;
+  void end_operation();
+  void settle(PodIndex pod);
+  Checkpoint checkpoint() const;
+  void rollback(const Checkpoint& checkpoint);
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  Survey survey_;
+  VictimRules rules_;
+  Budgets budgets_;
+  Scratch now_;
+  Scratch after_;
+  Scratch::Checkpoint now_end_;    ///< Of what the operations did.
+  Scratch::Checkpoint after_end_;  ///< The same.
+  bool differs_ = false;
+  std::vector<PodIndex> gone_;
+  std::size_t gone_before_ = 0;  ///< Of these, before this cycle made anybody leave.
+  std::vector<NodeIndex> changed_nodes_;
+  DecidedPods decided_;
+  std::vector<PodIndex> decided_log_;
+  std::vector<PodIndex> settled_log_;
+  /// Nominated asks whose place depends on others being there: affinity or spread.
+  std::vector<PodOnNode> promises_;
+  /// Pending with a nomination from before, and with constraints that look at others.
+  std::vector<PodOnNode> nominated_before_;
+  bool heeds_before_ = true;
+  /// Of pods in the two lists above, made when first asked for. They stay, since building one may
+  /// cost a look at every pod.
+  std::map<PodIndex, std::unique_ptr<PodFit>> promise_fits_;
+  std::vector<PodIndex> hopeful_;
+  std::unique_ptr<AskLimits> limits_;  ///< Last: it follows the two worlds.
+};
+
+}  // namespace makeway
