@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/completion/completion_command.hpp"
 #include "cli/config_command.hpp"
+#include "cli/explain_command.hpp"
 #include "cli/help_command.hpp"
 #include "cli/man_command.hpp"
 #include "cli/plan/plan_command.hpp"
@@ -256,6 +257,23 @@ Command config_explain_entry() {
           .run = run_config_explain};
 }
 
+Command explain_entry() {
+  return {.name = "explain",
+          .summary = "say what a field of our own kinds means",
+          .description =
+              "Prints what a field of Queue, ReplicaSchedule, ResourceGroup, Partition or Session "
+              "means, what it takes and its default, and the fields below it. The name of a kind "
+              "lists its fields. What a Configuration holds is told by `config explain`.",
+          .operands = {{.name = "FIELD",
+                        .help = "A path such as queue.spec.weight, or a kind.",
+                        .suggestions = explained_paths(),
+                        .required = true}},
+          .examples = {{"makeway explain queue.spec.weight", "one field"},
+                       {"makeway explain session.spec.kernels", "a field and those below it"},
+                       {"makeway explain partition", "all fields of a kind"}},
+          .run = run_explain};
+}
+
 Command session_resume_entry() {
   return {.name = "session resume",
           .summary = "make a preempted or suspended session pending again",
@@ -320,6 +338,7 @@ std::vector<Command> all_commands() {
       config_list_entry(),
       config_show_entry(),
       config_explain_entry(),
+      explain_entry(),
       {.name = "session",
        .summary = "change sessions",
        .description = "Sessions run in resource groups (docs/policies/session.md). What a plan "

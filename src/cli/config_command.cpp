@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/check.hpp"
 #include "cli/help.hpp"
@@ -53,19 +52,12 @@ std::string knob_table(std::string_view section) {
   return table.empty() ? std::string{} : table.text(plain);
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-  return result;
-}
-
 /// Knobs that the user may have meant: those that contain the word, else the most similar one.
 std::vector<std::string_view> similar_knobs(std::string_view word) {
   constexpr std::size_t shown_max = 8;
   std::vector<std::string_view> paths;
   for (const Knob& knob : knobs()) {
-    if (word.empty() || !lower(knob.path).contains(lower(word))) continue;
+    if (word.empty() || !lower_case(knob.path).contains(lower_case(word))) continue;
     if (paths.size() < shown_max) paths.push_back(knob.path);
   }
   const std::string_view nearest = nearest_path(word);

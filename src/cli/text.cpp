@@ -68,4 +68,12 @@ std::string counted(std::uint64_t count, std::string_view noun) {
   return counted(count, noun, fmt::format("{}s", noun));
 }
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& byte : result) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+  }
+  return result;
+}
+
 }  // namespace makeway::cli

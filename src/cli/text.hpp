@@ -23,4 +23,7 @@ std::string counted(std::uint64_t count, std::string_view noun, std::string_view
 /// "12,345"
 std::string grouped(std::uint64_t count);
 
+/// Of ASCII letters.
+std::string lower_case(std::string_view text);
+
 }  // namespace makeway::cli

@@ -55,15 +55,17 @@ void fill_budget_status(Cluster& cluster) {
     if (!budget->disruptions_allowed) open.push_back(*budget);
   }
   if (open.empty()) return;
-  std::map<std::string_view, std::vector<PodIndex>> pods;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<PodIndex>> pods;
   for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
     const PodIndex pod{slot};
     if (!cluster.pods().flags[pod].exists) continue;
-    pods[cluster.text(cluster.pods().namespace_name[pod])].push_back(pod);
+    pods[{cluster.text(cluster.pods().plane[pod]),
+          cluster.text(cluster.pods().namespace_name[pod])}]
+        .push_back(pod);
   }
   for (DisruptionBudget& budget : open) {
-    budget.disruptions_allowed =
-        allowed(budget, count_governed(cluster, budget, pods[budget.namespace_name]));
+    budget.disruptions_allowed = allowed(
+        budget, count_governed(cluster, budget, pods[{budget.plane, budget.namespace_name}]));
     cluster.apply(budget);
   }
 }

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 
 #include "base/check.hpp"
-#include "codec/decoders.hpp"
+#include "codec/kinds.hpp"
 #include "codec/source.hpp"
 #include "model/object_text.hpp"
 
@@ -33,54 +34,25 @@ std::string_view raw_text(simdjson::ondemand::raw_json_string raw, const char* e
   return {begin, static_cast<std::size_t>(std::find(begin, end, '"') - begin)};
 }
 
-enum class Kind : std::uint8_t {
-  unknown,
-  pod,
-  node,
-  priority_class,
-  budget,
-  namespace_object,
-  pod_group,
-  workload,
-  queue,
-  replica_schedule,
-  resource_group,
-  session,
-  partition,
-  list,
-  own
+/// What to do with an object of some type.
+struct KindFound {
+  enum class Role : std::uint8_t { unknown, object, list, own_document };
+  Role role = Role::unknown;
+  const TextKind* kind = nullptr;  ///< Of an object of the cluster.
 };
 
-struct KindName {
-  std::string_view group;
-  std::string_view name;
-  Kind kind;
-};
-constexpr std::string_view own_group = "makeway.dev";
-constexpr std::array kind_names = {
-    KindName{"", "Pod", Kind::pod},
-    KindName{"", "Node", Kind::node},
-    KindName{"", "Namespace", Kind::namespace_object},
-    KindName{"scheduling.k8s.io", "PriorityClass", Kind::priority_class},
-    KindName{"scheduling.k8s.io", "PodGroup", Kind::pod_group},
-    KindName{"scheduling.k8s.io", "Workload", Kind::workload},
-    KindName{"policy", "PodDisruptionBudget", Kind::budget},
-    KindName{own_group, Queue::kind_name, Kind::queue},
-    KindName{own_group, ReplicaSchedule::kind_name, Kind::replica_schedule},
-    KindName{own_group, ResourceGroup::kind_name, Kind::resource_group},
-    KindName{own_group, Session::kind_name, Kind::session},
-    KindName{own_group, Partition::kind_name, Kind::partition},
-};
-
-Kind kind_of(const TypeMeta& type) {
-  if (type.kind == "List") return Kind::list;
-  for (const KindName& candidate : kind_names) {
-    if (candidate.group != type.group() || !type.kind.starts_with(candidate.name)) continue;
-    const std::string_view rest = type.kind.substr(candidate.name.size());
-    if (rest.empty()) return candidate.kind;
-    if (rest == "List") return Kind::list;  // As the API server answers: PodList, NodeList, ...
+KindFound kind_of(const TypeMeta& type) {
+  using Role = KindFound::Role;
+  if (type.kind == "List") return {.role = Role::list};
+  const std::string_view group = type.group();
+  // Pods are last in the table and most frequent.
+  for (const TextKind& candidate : std::views::reverse(text_kinds)) {
+    if (candidate.api_group != group || !type.kind.starts_with(candidate.row.name)) continue;
+    const std::string_view rest = type.kind.substr(candidate.row.name.size());
+    if (rest.empty()) return {.role = Role::object, .kind = &candidate};
+    if (rest == "List") return {.role = Role::list};  // As the API server answers: PodList, ...
   }
-  return type.group() == own_group ? Kind::own : Kind::unknown;
+  return {.role = group == own_api_group ? Role::own_document : Role::unknown};
 }
 
 }  // namespace
@@ -103,6 +75,7 @@ struct ObjectDecoder::State {
   Change other;
 
   std::string_view text;
+  std::string_view plane;
   const Origin* origin = nullptr;
   ObjectSink* sink = nullptr;
   DecodeReport* report = nullptr;
@@ -114,7 +87,8 @@ struct ObjectDecoder::State {
                   TypeMeta inherited, int depth);
   void list(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
             const TypeMeta& type, int depth);
-  void one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path, Kind kind);
+  void one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+           const TextKind& kind);
   void own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
            const TypeMeta& type) const;
   std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
@@ -180,19 +154,18 @@ void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& obje
                   "set apiVersion and kind, or leave the file out if it is no manifest");
     return;
   }
-  if (type->group() == own_group && type->api_version != "makeway.dev/v1") {
+  if (type->group() == own_api_group && type->api_version != own_api_version) {
     reader.refuse(path.at("apiVersion"), type->api_version, "expected makeway.dev/v1");
     return;
   }
-  const Kind kind = kind_of(*type);
-  if (kind == Kind::unknown) {
-    ++report->skipped[fmt::format("{} {}", shorten(type->api_version), shorten(type->kind))];
-  } else if (kind == Kind::list) {
-    list(reader, object, path, *type, depth);
-  } else if (kind == Kind::own) {
-    own(reader, object, path, *type);
-  } else {
-    one(reader, object, path, kind);
+  const KindFound found_kind = kind_of(*type);
+  switch (found_kind.role) {
+    case KindFound::Role::unknown:
+      ++report->skipped[fmt::format("{} {}", shorten(type->api_version), shorten(type->kind))];
+      return;
+    case KindFound::Role::list: return list(reader, object, path, *type, depth);
+    case KindFound::Role::own_document: return own(reader, object, path, *type);
+    case KindFound::Role::object: return one(reader, object, path, *found_kind.kind);
   }
 }
 
@@ -222,30 +195,11 @@ void ObjectDecoder::State::list(JsonReader& reader, JsonObjectCursor& object, co
 }
 
 void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
-                               Kind kind) {
+                               const TextKind& kind) {
   const std::size_t first = found.size();
-  bool present = true;
+  Change& decoded = kind.row.kind == ObjectKind::pod ? pod : other;
   const ObjectCursor cursor{.reader = reader, .object = object, .path = path};
-  switch (kind) {
-    case Kind::pod:
-      present = decode_pod(cursor, draft, std::get<Pod>(pod)) == PodState::present;
-      break;
-    case Kind::node: decode_node(cursor, other.emplace<Node>()); break;
-    case Kind::priority_class: decode_priority_class(cursor, other.emplace<PriorityClass>()); break;
-    case Kind::budget: decode_budget(cursor, other.emplace<DisruptionBudget>()); break;
-    case Kind::namespace_object: decode_namespace(cursor, other.emplace<Namespace>()); break;
-    case Kind::pod_group: decode_pod_group(cursor, other.emplace<PodGroup>()); break;
-    case Kind::workload: decode_workload(cursor, other.emplace<Workload>()); break;
-    case Kind::queue: decode_own(cursor, other.emplace<Queue>()); break;
-    case Kind::replica_schedule: decode_own(cursor, other.emplace<ReplicaSchedule>()); break;
-    case Kind::resource_group: decode_own(cursor, other.emplace<ResourceGroup>()); break;
-    case Kind::session: decode_own(cursor, other.emplace<Session>()); break;
-    case Kind::partition: decode_own(cursor, other.emplace<Partition>()); break;
-    case Kind::unknown:
-    case Kind::list:
-    case Kind::own: CHECK(false, "not an object of a cluster");
-  }
-  const Change& decoded = kind == Kind::pod ? pod : other;
+  const bool present = kind.decode(cursor, draft, plane, decoded) == PodState::present;
   if (found.size() != first) {
     place_problems(first, object_text(decoded));
     report_problems();
@@ -353,8 +307,9 @@ std::size_t ObjectDecoder::State::next_document(std::string_view document) {
 }
 
 void ObjectDecoder::decode(std::string_view text, const Origin& origin, ObjectSink& sink,
-                           DecodeReport& report) {
+                           DecodeReport& report, std::string_view plane) {
   Origin here = origin;
+  state_->plane = plane;
   state_->origin = &here;
   state_->sink = &sink;
   state_->report = &report;

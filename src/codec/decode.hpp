@@ -50,8 +50,10 @@ class ObjectDecoder {
   ObjectDecoder& operator=(const ObjectDecoder&) = delete;
   ~ObjectDecoder();
 
-  /// `text` is followed by at least 64 readable bytes (see PaddedText).
-  void decode(std::string_view text, const Origin& origin, ObjectSink& sink, DecodeReport& report);
+  /// `text` is followed by at least 64 readable bytes (see PaddedText). What it holds belongs to
+  /// `plane`; empty: home, unless an object says otherwise, as in a dump.
+  void decode(std::string_view text, const Origin& origin, ObjectSink& sink, DecodeReport& report,
+              std::string_view plane = {});
 
  private:
   struct State;

@@ -68,6 +68,7 @@ void Metadata::clear() {
   name.clear();
   namespace_name.clear();
   uid.clear();
+  plane.clear();
   labels.clear();
   annotations.clear();
   owners.clear();
@@ -127,14 +128,17 @@ void check_reference(JsonReader& reader, const FieldPath& path, std::string_view
                 "expected at most 253 lower-case letters, digits, '-' or '.' (RFC 1123)");
 }
 
-void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
-                     Metadata& metadata) {
+void finish_metadata(JsonReader& reader, const FieldPath& path, Scope scope, Metadata& metadata) {
   const FieldPath at = path.at("metadata");
   if (!metadata.name_refused) check_name(reader, at.at("name"), metadata.name);
   if (metadata.uid.size() > name_length_max) {
     reader.refuse(at.at("uid"), metadata.uid, "expected at most 253 bytes");
   }
-  if (!namespaced) {
+  metadata.plane = metadata.annotation(names::key_plane);
+  if (!metadata.plane.empty()) {
+    check_reference(reader, at.at("annotations").at(names::key_plane), metadata.plane);
+  }
+  if (scope == Scope::everywhere) {
     metadata.namespace_name.clear();
     return;
   }
@@ -203,11 +207,6 @@ PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
   if (text == "PreemptLowerPriority") return PreemptionPolicy::preempt_lower_priority;
   reader.refuse(path, text, "expected PreemptLowerPriority or Never");
   return PreemptionPolicy::unset;
-}
-
-void refuse_field(JsonReader& reader, const FieldPath& path) {
-  reader.refuse(path, {}, "there is no such field",
-                "docs/input.md lists the fields of makeway.dev/v1");
 }
 
 }  // namespace makeway

@@ -2,7 +2,7 @@
 #include <charconv>
 #include <set>
 
-#include "codec/decoders.hpp"
+#include "codec/kinds.hpp"
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 
@@ -203,7 +203,7 @@ void read_preemption_class(const Metadata& metadata, PriorityClaim& claim) {
 
 }  // namespace
 
-void decode_node(ObjectCursor cursor, Node& node) {
+void decode_object(ObjectCursor cursor, Node& node) {
   JsonReader& reader = cursor.reader;
   Amounts capacity;
   const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
@@ -217,25 +217,22 @@ void decode_node(ObjectCursor cursor, Node& node) {
     if (key == "capacity") decode_amounts(reader, field, at, capacity);
     if (key == "allocatable") decode_amounts(reader, field, at, node.allocatable);
   };
-  Metadata metadata = decode_fields(
-      cursor, false, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  Metadata metadata = decode_fields<Node>(
+      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
         if (key == "status") reader.each_field(field, at, status);
       });
   // As the API server fills it in.
   if (node.allocatable.empty()) node.allocatable = std::move(capacity);
-  node.name = std::move(metadata.name);
-  node.uid = std::move(metadata.uid);
+  take_identity(metadata, node);
   node.labels = std::move(metadata.labels);
-  node.created = metadata.created;
-  normalize(node);
 }
 
-void decode_priority_class(ObjectCursor cursor, PriorityClass& object) {
+void decode_object(ObjectCursor cursor, PriorityClass& object) {
   JsonReader& reader = cursor.reader;
   bool has_value = false;
-  Metadata metadata = decode_fields(
-      cursor, false, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  Metadata metadata = decode_fields<PriorityClass>(
+      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "value") {
           has_value = true;
           reader.read(field, at, object.value);
@@ -245,31 +242,28 @@ void decode_priority_class(ObjectCursor cursor, PriorityClass& object) {
           object.preemption_policy = read_preemption_policy(reader, field, at);
         }
       });
-  object.name = std::move(metadata.name);
+  take_identity(metadata, object);
   if (!has_value) reader.refuse(cursor.path.at("value"), {}, "a PriorityClass needs its value");
 }
 
-void decode_budget(ObjectCursor cursor, DisruptionBudget& budget) {
+void decode_object(ObjectCursor cursor, DisruptionBudget& budget) {
   JsonReader& reader = cursor.reader;
-  Metadata metadata = decode_fields(
-      cursor, true, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  Metadata metadata = decode_fields<DisruptionBudget>(
+      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") decode_budget_spec(reader, field, at, budget);
         if (key == "status") decode_budget_status(reader, field, at, budget);
       });
-  budget.namespace_name = std::move(metadata.namespace_name);
-  budget.name = std::move(metadata.name);
-  budget.uid = std::move(metadata.uid);
-  normalize(budget);
+  take_identity(metadata, budget);
 }
 
-void decode_namespace(ObjectCursor cursor, Namespace& object) {
+void decode_object(ObjectCursor cursor, Namespace& object) {
   Metadata metadata =
-      decode_fields(cursor, false, [](std::string_view, JsonCursor&, const FieldPath&) {});
-  object.name = std::move(metadata.name);
+      decode_fields<Namespace>(cursor, [](std::string_view, JsonCursor&, const FieldPath&) {});
+  take_identity(metadata, object);
   object.labels = std::move(metadata.labels);
 }
 
-void decode_pod_group(ObjectCursor cursor, PodGroup& group) {
+void decode_object(ObjectCursor cursor, PodGroup& group) {
   JsonReader& reader = cursor.reader;
   const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (decode_group_field(reader, key, field, at, group.policy, group.priority)) return;
@@ -279,8 +273,8 @@ void decode_pod_group(ObjectCursor cursor, PodGroup& group) {
       reader.read(field, at, group.parent);
     }
   };
-  Metadata metadata = decode_fields(
-      cursor, true, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  Metadata metadata = decode_fields<PodGroup>(
+      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
       });
   read_preemption_class(metadata, group.priority);
@@ -289,13 +283,10 @@ void decode_pod_group(ObjectCursor cursor, PodGroup& group) {
   group.opted_out = read_opted_out(reader, cursor.path, metadata);
   group.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
   group.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);
-  group.namespace_name = std::move(metadata.namespace_name);
-  group.name = std::move(metadata.name);
-  group.uid = std::move(metadata.uid);
-  group.created = metadata.created;
+  take_identity(metadata, group);
 }
 
-void decode_workload(ObjectCursor cursor, Workload& workload) {
+void decode_object(ObjectCursor cursor, Workload& workload) {
   JsonReader& reader = cursor.reader;
   GroupPolicy unused;  // A Workload has no policy of its own; its templates have.
   const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
@@ -305,16 +296,12 @@ void decode_workload(ObjectCursor cursor, Workload& workload) {
       decode_group_field(reader, key, field, at, unused, workload.priority);
     }
   };
-  Metadata metadata = decode_fields(
-      cursor, true, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+  Metadata metadata = decode_fields<Workload>(
+      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
       });
   read_preemption_class(metadata, workload.priority);
-  workload.namespace_name = std::move(metadata.namespace_name);
-  workload.name = std::move(metadata.name);
-  workload.uid = std::move(metadata.uid);
-  workload.created = metadata.created;
-  normalize(workload);
+  take_identity(metadata, workload);
 }
 
 }  // namespace makeway

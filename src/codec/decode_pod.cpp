@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "codec/decoders.hpp"
+#include "codec/kinds.hpp"
 #include "model/group_name.hpp"
 #include "model/names.hpp"
 #include "model/normalize.hpp"
@@ -241,8 +241,8 @@ void clear(PodShape& shape) {
 
 void clear(Pod& pod) {
   for (std::string* const text :
-       {&pod.namespace_name, &pod.name, &pod.uid, &pod.node, &pod.nominated_node, &pod.group,
-        &pod.scheduler, &pod.priority_class}) {
+       {&pod.namespace_name, &pod.name, &pod.uid, &pod.plane, &pod.node, &pod.nominated_node,
+        &pod.group, &pod.scheduler, &pod.priority_class}) {
     text->clear();
   }
   pod.labels.clear();
@@ -281,7 +281,7 @@ void PodDraft::clear() {
   host_network = false;
 }
 
-PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
+PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   JsonReader& reader = cursor.reader;
   draft.clear();
   clear(pod);
@@ -296,7 +296,7 @@ PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
                       }
                     });
   Metadata& metadata = draft.metadata;
-  finish_metadata(reader, cursor.path, true, metadata);
+  finish_metadata(reader, cursor.path, row_of<Pod>.scope, metadata);
   read_marks(reader, cursor.path, metadata, pod);
   join_statuses(draft);
   join_ports(draft, pod);
@@ -305,12 +305,12 @@ PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   pod.namespace_name.swap(metadata.namespace_name);
   pod.name.swap(metadata.name);
   pod.uid.swap(metadata.uid);
+  pod.plane.swap(metadata.plane);
   pod.labels.swap(metadata.labels);
   pod.owners.swap(metadata.owners);
   pod.created = metadata.created;
   pod.deletion = metadata.deletion;
   pod.deletion_grace_seconds = metadata.deletion ? metadata.deletion_grace_seconds : 0;
-  normalize(pod);
   const bool finished = draft.phase == "Succeeded" || draft.phase == "Failed";
   return finished ? PodState::finished : PodState::present;
 }

@@ -1,62 +1,85 @@
-// The decoder of Queue.
-#include <fmt/format.h>
-
-#include "codec/decoders.hpp"
+// The fields of Queue, and its decoder.
+#include "codec/field_rows.hpp"
+#include "codec/kinds.hpp"
 
 namespace makeway {
 namespace {
 
-constexpr std::int64_t weight_max = 1'000'000;
+using QueueRow = FieldRow<Queue>;
 
-void read_weight(JsonReader& reader, JsonCursor& field, const FieldPath& at, Queue& queue) {
-  if (!reader.read(field, at, queue.weight)) return;
-  if (queue.weight >= 1 && queue.weight <= weight_max) return;
-  reader.refuse(at, std::to_string(queue.weight),
-                fmt::format("expected a weight from 1 to {}", weight_max));
-  queue.weight = 1;
-}
+constexpr std::array queue_spec = {
+    QueueRow{{.key = "weight",
+              .type = FieldType::integer,
+              .text = "Its part of what its parent, or the cluster, divides: in proportion to the "
+                      "weights of its siblings.",
+              .lowest = 1,
+              .highest = 1'000'000,
+              .noun = "a weight",
+              .fallback = "1"},
+             [](const FieldValue& value, Queue& queue) { value.read_integer(queue.weight); }},
+    QueueRow{{.key = "parent",
+              .type = FieldType::name,
+              .text = "The queue whose share it divides with its siblings; none: the cluster."},
+             [](const FieldValue& value, Queue& queue) { value.read_name(queue.parent); }},
+    QueueRow{{.key = "priority",
+              .type = FieldType::integer,
+              .text = "Queues of a higher priority receive first.",
+              .lowest = std::numeric_limits<std::int32_t>::min(),
+              .highest = std::numeric_limits<std::int32_t>::max(),
+              .fallback = "0"},
+             [](const FieldValue& value, Queue& queue) { value.read(queue.priority); }},
+    QueueRow{{.key = "reclaimable",
+              .type = FieldType::boolean,
+              .text = "False: it gives only what it does not use.",
+              .fallback = "true"},
+             [](const FieldValue& value, Queue& queue) { value.read(queue.reclaimable); }},
+    QueueRow{
+        {.key = "guarantee", .type = FieldType::quantities, .text = "A floor of what it deserves."},
+        [](const FieldValue& value, Queue& queue) {
+          decode_amounts(value.reader, value.value, value.at, queue.guarantee);
+        }},
+    QueueRow{{.key = "limit",
+              .type = FieldType::quantities,
+              .text = "A cap of what it deserves; a resource that is not listed has none."},
+             [](const FieldValue& value, Queue& queue) {
+               decode_quotas(value.reader, value.value, value.at, queue.limit);
+             }},
+};
 
-bool read_spec(JsonReader& reader, std::string_view key, JsonCursor& field, const FieldPath& at,
-               Queue& queue) {
-  if (key == "weight") {
-    read_weight(reader, field, at, queue);
-  } else if (key == "parent") {
-    if (reader.read(field, at, queue.parent)) check_reference(reader, at, queue.parent);
-  } else if (key == "priority") {
-    reader.read(field, at, queue.priority);
-  } else if (key == "reclaimable") {
-    reader.read(field, at, queue.reclaimable);
-  } else if (key == "guarantee") {
-    decode_amounts(reader, field, at, queue.guarantee);
-  } else if (key == "limit") {
-    decode_quotas(reader, field, at, queue.limit);
-  } else {
-    return false;
-  }
-  return true;
-}
+constexpr std::array queue_status = {
+    QueueRow{{.key = "allocated",
+              .type = FieldType::quantities,
+              .text = "What may run in it; a resource that is not listed counts as used."},
+             [](const FieldValue& value, Queue& queue) {
+               decode_quotas(value.reader, value.value, value.at, queue.allocated);
+             }},
+    QueueRow{{.key = "preempting",
+              .type = FieldType::quantities,
+              .text = "Promised: becomes allocated when the pods that hold it are gone."},
+             [](const FieldValue& value, Queue& queue) {
+               decode_amounts(value.reader, value.value, value.at, queue.preempting);
+             }},
+    QueueRow{{.key = "deserved",
+              .type = FieldType::quantities,
+              .text = "Its share in the last cycle.",
+              .only_written = true},
+             nullptr},
+    QueueRow{{.key = "used",
+              .type = FieldType::quantities,
+              .text = "What its bound pods requested in the last cycle.",
+              .only_written = true},
+             nullptr},
+};
+
+constexpr FieldTable<Queue> queue_fields = {.spec = queue_spec, .status = queue_status};
 
 }  // namespace
 
-void decode_own(ObjectCursor cursor, Queue& queue) {
-  JsonReader& reader = cursor.reader;
-  Metadata metadata = decode_own_fields(
-      cursor, Queue::is_namespaced,
-      [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        return read_spec(reader, key, field, at, queue);
-      },
-      [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "allocated") {
-          decode_quotas(reader, field, at, queue.allocated);
-        } else if (key == "preempting") {
-          decode_amounts(reader, field, at, queue.preempting);
-        } else {  // What was written for people; the next cycle computes it again.
-          return key == "deserved" || key == "used";
-        }
-        return true;
-      });
-  queue.name = std::move(metadata.name);
-  queue.uid = std::move(metadata.uid);
+void decode_object(ObjectCursor cursor, Queue& queue) {
+  Metadata metadata = read_object<Queue>(cursor, queue_fields, queue);
+  take_identity(metadata, queue);
 }
+
+void list_fields(KindTag<Queue> /*kind*/, const FieldVisit& visit) { queue_fields.list(visit); }
 
 }  // namespace makeway

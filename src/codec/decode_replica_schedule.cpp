@@ -1,65 +1,56 @@
-// The decoder of ReplicaSchedule.
-#include <fmt/format.h>
-
+// The fields of ReplicaSchedule, and its decoder.
 #include <algorithm>
 #include <limits>
 
-#include "codec/decoders.hpp"
+#include "codec/field_rows.hpp"
+#include "codec/kinds.hpp"
 
 namespace makeway {
 namespace {
-
-/// Calls `known` for the fields of an object below; one that it does not know is refused.
-template <class Known>
-void each_known(JsonReader& reader, JsonCursor& value, const FieldPath& path, const Known& known) {
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (!known(key, field, at)) refuse_field(reader, at);
-  });
-}
-
-void read_between(JsonReader& reader, JsonCursor& field, const FieldPath& at, std::int64_t lowest,
-                  std::int64_t highest, std::int64_t& out) {
-  std::int64_t value = 0;
-  if (!reader.read(field, at, value)) return;
-  if (value >= lowest && value <= highest) {
-    out = value;
-    return;
-  }
-  reader.refuse(at, std::to_string(value),
-                fmt::format("expected a number from {} to {}", lowest, highest));
-}
-
-void read_name(JsonReader& reader, JsonCursor& field, const FieldPath& at, std::string& out) {
-  if (reader.read(field, at, out)) check_reference(reader, at, out);
-}
-
-void read_time(JsonReader& reader, JsonCursor& field, const FieldPath& at,
-               std::optional<Time>& out) {
-  Time time;
-  if (reader.read(field, at, time)) out = time;
-}
 
 void want_name(JsonReader& reader, const FieldPath& path, std::string_view field,
                std::string_view name) {
   if (name.empty()) reader.refuse(path.at(field), {}, "it is missing", "say which one");
 }
 
-void decode_plane(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                  ReplicaSchedule& schedule) {
+// ---- Planes -------------------------------------------------------------------------------------
+
+using PlaneRow = FieldRow<ReplicaPlane>;
+
+constexpr std::array plane_rows = {
+    PlaneRow{{.key = "name",
+              .type = FieldType::text,
+              .text = "As the label makeway.dev/plane of its nodes says.",
+              .required = true},
+             [](const FieldValue& value, ReplicaPlane& plane) { value.read(plane.name); }},
+    PlaneRow{
+        {.key = "committed",
+         .type = FieldType::integer,
+         .text = "Replicas that should run there.",
+         .lowest = 0,
+         .highest = replicas_max,
+         .noun = "a number",
+         .fallback = "0"},
+        [](const FieldValue& value, ReplicaPlane& plane) { value.read_integer(plane.committed); }},
+    PlaneRow{{.key = "score",
+              .type = FieldType::integer,
+              .text = "A penalty: planes with a lower one are preferred.",
+              .lowest = -plane_score_max,
+              .highest = plane_score_max,
+              .noun = "a number",
+              .fallback = "0"},
+             [](const FieldValue& value, ReplicaPlane& plane) { value.read_integer(plane.score); }},
+};
+
+void list_plane(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<ReplicaPlane>(plane_rows, prefix, visit);
+}
+
+void read_plane(JsonReader& reader, JsonCursor& item, const FieldPath& path,
+                ReplicaSchedule& schedule) {
   ReplicaPlane plane;
   const std::size_t problems = reader.problem_count();
-  each_known(reader, item, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "name") {
-      reader.read(field, at, plane.name);
-    } else if (key == "committed") {
-      read_between(reader, field, at, 0, replicas_max, plane.committed);
-    } else if (key == "score") {
-      read_between(reader, field, at, -plane_score_max, plane_score_max, plane.score);
-    } else {
-      return false;
-    }
-    return true;
-  });
+  read_fields<ReplicaPlane>(reader, item, path, plane_rows, plane);
   if (reader.problem_count() == problems) want_name(reader, path, "name", plane.name);
   const bool twice =
       !plane.name.empty() &&
@@ -71,52 +62,48 @@ void decode_plane(JsonReader& reader, JsonCursor& item, const FieldPath& path,
   schedule.planes.push_back(std::move(plane));
 }
 
-bool read_spec(JsonReader& reader, std::string_view key, JsonCursor& field, const FieldPath& at,
-               ReplicaSchedule& schedule) {
-  if (key == "deployment") {
-    read_name(reader, field, at, schedule.deployment);
-  } else if (key == "priorityClassName") {
-    reader.read(field, at, schedule.priority_class);
-  } else if (key == "priority") {
-    std::int32_t priority = 0;
-    if (reader.read(field, at, priority)) schedule.priority = priority;
-  } else if (key == "resources") {
-    decode_amounts(reader, field, at, schedule.requests);
-  } else if (key == "unmet") {
-    read_between(reader, field, at, 0, replicas_max, schedule.unmet);
-  } else if (key == "planes") {
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      decode_plane(reader, item, to, schedule);
-    });
-  } else {
-    return false;
-  }
-  return true;
+// ---- Claims -------------------------------------------------------------------------------------
+
+using VictimRow = FieldRow<ClaimedVictim>;
+
+constexpr std::array victim_rows = {
+    VictimRow{
+        {.key = "namespace", .type = FieldType::name, .text = "Of the pod.", .required = true},
+        [](const FieldValue& value, ClaimedVictim& victim) {
+          value.read_name(victim.namespace_name);
+        }},
+    VictimRow{{.key = "name", .type = FieldType::name, .text = "Of the pod.", .required = true},
+              [](const FieldValue& value, ClaimedVictim& victim) { value.read_name(victim.name); }},
+    VictimRow{{.key = "uid", .type = FieldType::text, .text = "Of the pod."},
+              [](const FieldValue& value, ClaimedVictim& victim) { value.read(victim.uid); }},
+    VictimRow{
+        {.key = "deployment",
+         .type = FieldType::name,
+         .text = "Whose replica it is, in that namespace; none: nobody's."},
+        [](const FieldValue& value, ClaimedVictim& victim) { value.read_name(victim.deployment); }},
+    VictimRow{{.key = "committed",
+               .type = FieldType::integer,
+               .text = "It was taken by lowering its deployment's commit in the plane to this.",
+               .lowest = 0,
+               .highest = replicas_max,
+               .noun = "a number"},
+              [](const FieldValue& value, ClaimedVictim& victim) {
+                value.read_integer(victim.committed);
+              }},
+    VictimRow{
+        {.key = "forceDeleted",
+         .type = FieldType::time,
+         .text = "When a plan had it force-deleted."},
+        [](const FieldValue& value, ClaimedVictim& victim) { value.read(victim.force_deleted); }},
+};
+
+void list_victim(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<ClaimedVictim>(victim_rows, prefix, visit);
 }
 
-void decode_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                   ReplicaClaim& claim) {
+void read_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path, ReplicaClaim& claim) {
   ClaimedVictim victim;
-  each_known(reader, item, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "namespace") {
-      read_name(reader, field, at, victim.namespace_name);
-    } else if (key == "name") {
-      read_name(reader, field, at, victim.name);
-    } else if (key == "uid") {
-      reader.read(field, at, victim.uid);
-    } else if (key == "deployment") {
-      read_name(reader, field, at, victim.deployment);
-    } else if (key == "committed") {
-      std::int64_t committed = 0;
-      read_between(reader, field, at, 0, replicas_max, committed);
-      victim.committed = committed;
-    } else if (key == "forceDeleted") {
-      read_time(reader, field, at, victim.force_deleted);
-    } else {
-      return false;
-    }
-    return true;
-  });
+  read_fields<ClaimedVictim>(reader, item, path, victim_rows, victim);
   want_name(reader, path, "namespace", victim.namespace_name);
   want_name(reader, path, "name", victim.name);
   const bool twice = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& other) {
@@ -130,52 +117,100 @@ void decode_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
   claim.victims.push_back(std::move(victim));
 }
 
-void decode_claim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                  ReplicaSchedule& schedule) {
-  ReplicaClaim claim;
+/// A part of the status while it is read: when it began may be missing.
+template <class Part>
+struct SinceDraft {
+  Part part;
   std::optional<Time> since;
-  each_known(reader, item, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "plane") {
-      reader.read(field, at, claim.plane);
-    } else if (key == "node") {
-      read_name(reader, field, at, claim.node);
-    } else if (key == "since") {
-      read_time(reader, field, at, since);
-    } else if (key == "victims") {
-      reader.each_item(field, at, [&](JsonCursor& victim, const FieldPath& to) {
-        decode_victim(reader, victim, to, claim);
-      });
-    } else {
-      return false;
-    }
-    return true;
-  });
-  want_name(reader, path, "plane", claim.plane);
-  want_name(reader, path, "node", claim.node);
-  if (!since) reader.refuse(path.at("since"), {}, "it is missing", "say when the claim began");
-  claim.since = since.value_or(Time{});
-  schedule.status.claims.push_back(std::move(claim));
+};
+using ClaimDraft = SinceDraft<ReplicaClaim>;
+using ClaimRow = FieldRow<ClaimDraft>;
+
+constexpr std::array claim_rows = {
+    ClaimRow{{.key = "plane",
+              .type = FieldType::text,
+              .text = "Where the room will be.",
+              .required = true},
+             [](const FieldValue& value, ClaimDraft& draft) { value.read(draft.part.plane); }},
+    ClaimRow{{.key = "node", .type = FieldType::name, .text = "On which node.", .required = true},
+             [](const FieldValue& value, ClaimDraft& draft) { value.read_name(draft.part.node); }},
+    ClaimRow{{.key = "since",
+              .type = FieldType::time,
+              .text = "When the claim began.",
+              .required = true},
+             [](const FieldValue& value, ClaimDraft& draft) { value.read(draft.since); }},
+    ClaimRow{{.key = "victims",
+              .type = FieldType::objects,
+              .text = "Pods whose room the claim counts on."},
+             [](const FieldValue& value, ClaimDraft& draft) {
+               value.reader.each_item(value.value, value.at,
+                                      [&](JsonCursor& item, const FieldPath& to) {
+                                        read_victim(value.reader, item, to, draft.part);
+                                      });
+             },
+             list_victim},
+};
+
+void list_claim(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<ClaimDraft>(claim_rows, prefix, visit);
 }
 
-void decode_missed(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                   ReplicaSchedule& schedule) {
+void read_claim(JsonReader& reader, JsonCursor& item, const FieldPath& path,
+                ReplicaSchedule& schedule) {
+  ClaimDraft draft;
+  read_fields<ClaimDraft>(reader, item, path, claim_rows, draft);
+  want_name(reader, path, "plane", draft.part.plane);
+  want_name(reader, path, "node", draft.part.node);
+  if (!draft.since) {
+    reader.refuse(path.at("since"), {}, "it is missing", "say when the claim began");
+  }
+  draft.part.since = draft.since.value_or(Time{});
+  schedule.status.claims.push_back(std::move(draft.part));
+}
+
+// ---- The rest of the status ---------------------------------------------------------------------
+
+using MissedRow = FieldRow<MissedVictim>;
+
+constexpr std::array missed_rows = {
+    MissedRow{
+        {.key = "plane", .type = FieldType::text, .text = "Where the claim was.", .required = true},
+        [](const FieldValue& value, MissedVictim& missed) { value.read(missed.plane); }},
+    MissedRow{{.key = "node", .type = FieldType::name, .text = "On which node.", .required = true},
+              [](const FieldValue& value, MissedVictim& missed) { value.read_name(missed.node); }},
+    MissedRow{{.key = "namespace",
+               .type = FieldType::name,
+               .text = "Of the deployment.",
+               .required = true},
+              [](const FieldValue& value, MissedVictim& missed) {
+                value.read_name(missed.namespace_name);
+              }},
+    MissedRow{
+        {.key = "deployment",
+         .type = FieldType::name,
+         .text = "It was scaled down, and Kubernetes removed another pod.",
+         .required = true},
+        [](const FieldValue& value, MissedVictim& missed) { value.read_name(missed.deployment); }},
+    MissedRow{{.key = "committed",
+               .type = FieldType::integer,
+               .text = "The lowest commit with which that happened.",
+               .lowest = 0,
+               .highest = replicas_max,
+               .noun = "a number",
+               .fallback = "0"},
+              [](const FieldValue& value, MissedVictim& missed) {
+                value.read_integer(missed.committed);
+              }},
+};
+
+void list_missed(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<MissedVictim>(missed_rows, prefix, visit);
+}
+
+void read_missed(JsonReader& reader, JsonCursor& item, const FieldPath& path,
+                 ReplicaSchedule& schedule) {
   MissedVictim missed;
-  each_known(reader, item, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "plane") {
-      reader.read(field, at, missed.plane);
-    } else if (key == "node") {
-      read_name(reader, field, at, missed.node);
-    } else if (key == "namespace") {
-      read_name(reader, field, at, missed.namespace_name);
-    } else if (key == "deployment") {
-      read_name(reader, field, at, missed.deployment);
-    } else if (key == "committed") {
-      read_between(reader, field, at, 0, replicas_max, missed.committed);
-    } else {
-      return false;
-    }
-    return true;
-  });
+  read_fields<MissedVictim>(reader, item, path, missed_rows, missed);
   want_name(reader, path, "plane", missed.plane);
   want_name(reader, path, "node", missed.node);
   want_name(reader, path, "namespace", missed.namespace_name);
@@ -183,68 +218,128 @@ void decode_missed(JsonReader& reader, JsonCursor& item, const FieldPath& path,
   schedule.status.missed.push_back(std::move(missed));
 }
 
-void decode_surplus(JsonReader& reader, JsonCursor& item, const FieldPath& path,
-                    ReplicaSchedule& schedule) {
-  SurplusPod surplus;
-  std::optional<Time> since;
-  each_known(reader, item, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "name") {
-      read_name(reader, field, at, surplus.name);
-    } else if (key == "since") {
-      read_time(reader, field, at, since);
-    } else {
-      return false;
-    }
-    return true;
-  });
-  want_name(reader, path, "name", surplus.name);
-  if (!since) reader.refuse(path.at("since"), {}, "it is missing", "say since when it is surplus");
-  surplus.since = since.value_or(Time{});
-  schedule.status.surplus.push_back(std::move(surplus));
+using SurplusDraft = SinceDraft<SurplusPod>;
+using SurplusRow = FieldRow<SurplusDraft>;
+
+constexpr std::array surplus_rows = {
+    SurplusRow{
+        {.key = "name",
+         .type = FieldType::name,
+         .text = "A pod above the commit of its plane.",
+         .required = true},
+        [](const FieldValue& value, SurplusDraft& draft) { value.read_name(draft.part.name); }},
+    SurplusRow{
+        {.key = "since", .type = FieldType::time, .text = "Since when it is.", .required = true},
+        [](const FieldValue& value, SurplusDraft& draft) { value.read(draft.since); }},
+};
+
+void list_surplus(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<SurplusDraft>(surplus_rows, prefix, visit);
 }
 
-bool read_status(JsonReader& reader, std::string_view key, JsonCursor& field, const FieldPath& at,
-                 ReplicaSchedule& schedule) {
-  if (key == "claims") {
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      decode_claim(reader, item, to, schedule);
-    });
-  } else if (key == "missed") {
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      decode_missed(reader, item, to, schedule);
-    });
-  } else if (key == "surplus") {
-    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      decode_surplus(reader, item, to, schedule);
-    });
-  } else {
-    return false;
+void read_surplus(JsonReader& reader, JsonCursor& item, const FieldPath& path,
+                  ReplicaSchedule& schedule) {
+  SurplusDraft draft;
+  read_fields<SurplusDraft>(reader, item, path, surplus_rows, draft);
+  want_name(reader, path, "name", draft.part.name);
+  if (!draft.since) {
+    reader.refuse(path.at("since"), {}, "it is missing", "say since when it is surplus");
   }
-  return true;
+  draft.part.since = draft.since.value_or(Time{});
+  schedule.status.surplus.push_back(std::move(draft.part));
 }
+
+// ---- ReplicaSchedule ----------------------------------------------------------------------------
+
+using ScheduleRow = FieldRow<ReplicaSchedule>;
+
+/// Reads every item of a list with `read`.
+template <void (*read)(JsonReader&, JsonCursor&, const FieldPath&, ReplicaSchedule&)>
+void read_list(const FieldValue& value, ReplicaSchedule& schedule) {
+  value.reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
+    read(value.reader, item, to, schedule);
+  });
+}
+
+constexpr std::array schedule_spec = {
+    ScheduleRow{{.key = "deployment",
+                 .type = FieldType::name,
+                 .text = "The label makeway.dev/deployment of its pods. Not said: the name of the "
+                         "schedule."},
+                [](const FieldValue& value, ReplicaSchedule& schedule) {
+                  value.read_name(schedule.deployment);
+                }},
+    ScheduleRow{{.key = "priorityClassName",
+                 .type = FieldType::text,
+                 .text = "Not said, and no priority either: the global default class, else 0."},
+                [](const FieldValue& value, ReplicaSchedule& schedule) {
+                  value.read(schedule.priority_class);
+                }},
+    ScheduleRow{
+        {.key = "priority",
+         .type = FieldType::integer,
+         .text = "Wins over the class.",
+         .lowest = std::numeric_limits<std::int32_t>::min(),
+         .highest = std::numeric_limits<std::int32_t>::max()},
+        [](const FieldValue& value, ReplicaSchedule& schedule) { value.read(schedule.priority); }},
+    ScheduleRow{{.key = "resources",
+                 .type = FieldType::quantities,
+                 .text = "What one replica requests, as in a container.",
+                 .required = true},
+                [](const FieldValue& value, ReplicaSchedule& schedule) {
+                  decode_amounts(value.reader, value.value, value.at, schedule.requests);
+                }},
+    ScheduleRow{{.key = "unmet",
+                 .type = FieldType::integer,
+                 .text = "Replicas that are wanted and committed nowhere yet.",
+                 .lowest = 0,
+                 .highest = replicas_max,
+                 .noun = "a number",
+                 .fallback = "0"},
+                [](const FieldValue& value, ReplicaSchedule& schedule) {
+                  value.read_integer(schedule.unmet);
+                }},
+    ScheduleRow{{.key = "planes", .type = FieldType::objects, .text = "Where it may run."},
+                read_list<read_plane>,
+                list_plane},
+};
+
+constexpr std::array schedule_status = {
+    ScheduleRow{{.key = "claims",
+                 .type = FieldType::objects,
+                 .text = "Room for its unmet replicas, once victims are gone."},
+                read_list<read_claim>,
+                list_claim},
+    ScheduleRow{{.key = "missed",
+                 .type = FieldType::objects,
+                 .text = "Where a claim came to nothing, while it has unmet replicas."},
+                read_list<read_missed>,
+                list_missed},
+    ScheduleRow{{.key = "surplus",
+                 .type = FieldType::objects,
+                 .text = "Pods that are more than the commit of their plane."},
+                read_list<read_surplus>,
+                list_surplus},
+};
+
+constexpr FieldTable<ReplicaSchedule> schedule_fields = {.spec = schedule_spec,
+                                                         .status = schedule_status};
 
 }  // namespace
 
-void decode_own(ObjectCursor cursor, ReplicaSchedule& schedule) {
+void decode_object(ObjectCursor cursor, ReplicaSchedule& schedule) {
   JsonReader& reader = cursor.reader;
   const std::size_t problems = reader.problem_count();
-  Metadata metadata = decode_own_fields(
-      cursor, ReplicaSchedule::is_namespaced,
-      [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        return read_spec(reader, key, field, at, schedule);
-      },
-      [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        return read_status(reader, key, field, at, schedule);
-      });
-  schedule.namespace_name = std::move(metadata.namespace_name);
-  schedule.name = std::move(metadata.name);
-  schedule.uid = std::move(metadata.uid);
-  schedule.created = metadata.created;
+  Metadata metadata = read_object<ReplicaSchedule>(cursor, schedule_fields, schedule);
+  take_identity(metadata, schedule);
   if (schedule.requests.empty() && reader.problem_count() == problems) {
     reader.refuse(cursor.path.at("spec").at("resources"), {}, "a replica needs something",
                   "say what one replica requests, as nvidia.com/gpu: 1");
   }
-  normalize(schedule);
+}
+
+void list_fields(KindTag<ReplicaSchedule> /*kind*/, const FieldVisit& visit) {
+  schedule_fields.list(visit);
 }
 
 }  // namespace makeway

@@ -1,84 +1,18 @@
-// The decoders of ResourceGroup, Session and Partition.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
+// The fields of ResourceGroup, Partition and Session, and their decoders.
+#include <limits>
 #include <set>
 
-#include "codec/decoders.hpp"
-#include "model/normalize.hpp"
+#include "codec/field_rows.hpp"
+#include "codec/kinds.hpp"
+#include "model/names.hpp"
 #include "model/session_names.hpp"
 
 namespace makeway {
 namespace {
 
-constexpr std::int64_t priority_highest = 100;
-constexpr std::int64_t tier_highest = 1'000'000;
+constexpr std::int64_t session_priority_highest = 100;
 /// Of one resource and one kernel: sums of thousands of them must not leave int64.
 constexpr std::int64_t amount_highest = std::int64_t{1} << 50;
-
-/// One field of an object, while it is read.
-struct Field {
-  JsonReader& reader;
-  JsonCursor& value;
-  const FieldPath& at;
-
-  template <class T>
-  void read(std::optional<T>& out) const {
-    T found{};
-    if (reader.read(value, at, found)) out = std::move(found);
-  }
-
-  template <class T>
-  void read_between(std::int64_t lowest, std::int64_t highest, T& out) const {
-    std::int64_t found = 0;
-    if (!reader.read(value, at, found)) return;
-    if (found >= lowest && found <= highest) {
-      out = static_cast<typename std::decay_t<T>>(found);
-      return;
-    }
-    reader.refuse(at, std::to_string(found),
-                  fmt::format("expected an integer from {} to {}", lowest, highest));
-  }
-
-  template <class Choice, class Out>
-  void read_choice(Out& out) const {
-    std::string_view text;
-    if (!reader.read(value, at, text)) return;
-    const auto found = std::ranges::find(choice_names<Choice>, text);
-    if (found != choice_names<Choice>.end()) {
-      out = static_cast<Choice>(found - choice_names<Choice>.begin());
-      return;
-    }
-    reader.refuse(at, shorten(text),
-                  fmt::format("expected one of {}", fmt::join(choice_names<Choice>, ", ")));
-  }
-
-  void read_duration(Duration& out) const {
-    std::string_view text;
-    if (!reader.read(value, at, text)) return;
-    const Result<Duration> found = parse_duration(text);
-    if (found) {
-      out = *found;
-    } else {
-      reader.refuse(at, shorten(text), found.error().message);
-    }
-  }
-
-  void read_reference(std::string& out) const {
-    if (reader.read(value, at, out)) check_reference(reader, at, out);
-  }
-
-  void read_references(std::vector<std::string>& out) const {
-    reader.each_item(value, at, [&](JsonCursor& item, const FieldPath& to) {
-      std::string name;
-      if (!reader.read(item, to, name)) return;
-      if (name.empty()) return reader.refuse(to, {}, "expected the name of a node");
-      check_reference(reader, to, name);
-      out.push_back(std::move(name));
-    });
-  }
-};
 
 void need(JsonReader& reader, const FieldPath& path, bool there, std::string_view field) {
   if (there) return;
@@ -87,63 +21,131 @@ void need(JsonReader& reader, const FieldPath& path, bool there, std::string_vie
 
 // ---- ResourceGroup ------------------------------------------------------------------------------
 
-bool read_group_field(std::string_view key, const Field& field, ResourceGroup& group) {
-  if (key == "nodes") {
-    field.read_references(group.nodes);
-  } else if (key == "nodeSelector") {
-    decode_labels(field.reader, field.value, field.at, group.node_selector);
-  } else if (key == "preemptiblePriority") {
-    field.read_between(0, priority_highest, group.preemptible_priority.emplace(0));
-  } else if (key == "preemptionOrder") {
-    field.read_choice<PreemptionOrder>(group.preemption_order);
-  } else {
-    return false;
-  }
-  return true;
-}
+using GroupRow = FieldRow<ResourceGroup>;
+
+constexpr std::array resource_group_spec = {
+    GroupRow{{.key = "nodes",
+              .type = FieldType::names,
+              .text = "The nodes of the group, by name. A node belongs to at most one group."},
+             [](const FieldValue& value, ResourceGroup& group) { value.read_names(group.nodes); }},
+    GroupRow{{.key = "nodeSelector",
+              .type = FieldType::labels,
+              .text = "And every node that carries all of these labels."},
+             [](const FieldValue& value, ResourceGroup& group) {
+               decode_labels(value.reader, value.value, value.at, group.node_selector);
+             }},
+    GroupRow{{.key = "preemptiblePriority",
+              .type = FieldType::integer,
+              .text = "Running sessions of this priority or less may be preempted. Not said: "
+                      "session.preemptiblePriority of the configuration.",
+              .lowest = 0,
+              .highest = session_priority_highest},
+             [](const FieldValue& value, ResourceGroup& group) {
+               value.read_integer(group.preemptible_priority);
+             }},
+    GroupRow{{.key = "preemptionOrder",
+              .type = FieldType::choice,
+              .text = "Which of several sessions of the lowest priority leaves first. Not said: "
+                      "session.preemptionOrder of the configuration.",
+              .choices = choice_names<PreemptionOrder>},
+             [](const FieldValue& value, ResourceGroup& group) {
+               value.read_choice<PreemptionOrder>(group.preemption_order);
+             }},
+};
+
+constexpr FieldTable<ResourceGroup> resource_group_fields = {.spec = resource_group_spec};
 
 // ---- Partition ----------------------------------------------------------------------------------
 
-bool read_partition_field(std::string_view key, const Field& field, Partition& partition) {
-  if (key == "resourceGroup") {
-    field.read_reference(partition.resource_group);
-  } else if (key == "nodes") {
-    field.read_references(partition.nodes);
-  } else if (key == "tier") {
-    field.read_between(0, tier_highest, partition.tier);
-  } else if (key == "preemptible") {
-    field.reader.read(field.value, field.at, partition.preemptible);
-  } else if (key == "mode") {
-    field.read_choice<PartitionMode>(partition.mode);
-  } else if (key == "graceTime") {
-    field.read_duration(partition.grace_time);
-  } else if (key == "exemptTime") {
-    field.read_duration(partition.exempt_time);
-  } else {
-    return false;
-  }
-  return true;
-}
+using PartitionRow = FieldRow<Partition>;
 
-// ---- Session ------------------------------------------------------------------------------------
+constexpr std::array partition_spec = {
+    PartitionRow{{.key = "resourceGroup",
+                  .type = FieldType::name,
+                  .text = "The group that it divides.",
+                  .required = true},
+                 [](const FieldValue& value, Partition& partition) {
+                   value.read_name(partition.resource_group);
+                 }},
+    PartitionRow{
+        {.key = "nodes",
+         .type = FieldType::names,
+         .text = "Nodes of that group; none: all of it. Partitions may share nodes."},
+        [](const FieldValue& value, Partition& partition) { value.read_names(partition.nodes); }},
+    PartitionRow{
+        {.key = "tier",
+         .type = FieldType::integer,
+         .text = "Sessions preempt only sessions of strictly lower tiers.",
+         .lowest = 0,
+         .highest = 1'000'000,
+         .fallback = "1"},
+        [](const FieldValue& value, Partition& partition) { value.read_integer(partition.tier); }},
+    PartitionRow{
+        {.key = "preemptible",
+         .type = FieldType::boolean,
+         .text = "Whether its sessions may be preempted, where they do not say.",
+         .fallback = "false"},
+        [](const FieldValue& value, Partition& partition) { value.read(partition.preemptible); }},
+    PartitionRow{{.key = "mode",
+                  .type = FieldType::choice,
+                  .text = "What becomes of a preempted session: it ends, is pending again, or "
+                          "stays and gives up all but its memory.",
+                  .choices = choice_names<PartitionMode>,
+                  .fallback = "\"cancel\""},
+                 [](const FieldValue& value, Partition& partition) {
+                   value.read_choice<PartitionMode>(partition.mode);
+                 }},
+    PartitionRow{{.key = "graceTime",
+                  .type = FieldType::duration,
+                  .text = "Between the notice to a session and its end.",
+                  .fallback = "\"0s\""},
+                 [](const FieldValue& value, Partition& partition) {
+                   value.read_duration(partition.grace_time);
+                 }},
+    PartitionRow{{.key = "exemptTime",
+                  .type = FieldType::duration,
+                  .text = "A session that has run for less is nobody's victim.",
+                  .fallback = "\"0s\""},
+                 [](const FieldValue& value, Partition& partition) {
+                   value.read_duration(partition.exempt_time);
+                 }},
+};
+
+constexpr FieldTable<Partition> partition_fields = {.spec = partition_spec};
+
+// ---- Kernels of a Session -----------------------------------------------------------------------
+
+using KernelRow = FieldRow<Kernel>;
+
+constexpr std::array kernel_rows = {
+    KernelRow{{.key = "name",
+               .type = FieldType::name,
+               .text = "Different for every kernel of the session.",
+               .required = true},
+              [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.name); }},
+    KernelRow{{.key = "resources",
+               .type = FieldType::quantities,
+               .text = "What it needs on one node; at most 2^50 of each."},
+              [](const FieldValue& value, Kernel& kernel) {
+                decode_amounts(value.reader, value.value, value.at, kernel.requests);
+              }},
+    KernelRow{{.key = "node", .type = FieldType::name, .text = "Where it runs; none: nowhere."},
+              [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.node); }},
+    KernelRow{
+        {.key = "nominatedNode",
+         .type = FieldType::name,
+         .text = "Where room is kept for it while somebody leaves."},
+        [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.nominated_node); }},
+};
+
+void list_kernel(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<Kernel>(kernel_rows, prefix, visit);
+}
 
 void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, Session& session,
                  std::set<std::string>& names) {
   Kernel kernel;
-  reader.each_field(value, path, [&](std::string_view key, JsonCursor& item, const FieldPath& at) {
-    const Field field{.reader = reader, .value = item, .at = at};
-    if (key == "name") {
-      field.read_reference(kernel.name);
-    } else if (key == "resources") {
-      decode_amounts(reader, item, at, kernel.requests);
-    } else if (key == "node") {
-      field.read_reference(kernel.node);
-    } else if (key == "nominatedNode") {
-      field.read_reference(kernel.nominated_node);
-    } else {
-      refuse_field(reader, at);
-    }
-  });
+  read_fields<Kernel>(reader, value, path, kernel_rows, kernel);
   need(reader, path, !kernel.name.empty(), "name");
   for (Amount& amount : kernel.requests) {
     if (amount.amount <= amount_highest) continue;
@@ -158,61 +160,140 @@ void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, S
   session.kernels.push_back(std::move(kernel));
 }
 
-bool read_session_field(std::string_view key, const Field& field, Session& session) {
-  JsonReader& reader = field.reader;
-  if (key == "resourceGroup") {
-    field.read_reference(session.resource_group);
-  } else if (key == "partition") {
-    field.read_reference(session.partition);
-  } else if (key == "priority") {
-    field.read_between(0, priority_highest, session.priority.emplace(0));
-  } else if (key == "type") {
-    field.read_choice<SessionType>(session.type);
-  } else if (key == "preemptible") {
-    field.read(session.preemptible);
-  } else if (key == "checkpointing") {
-    reader.read(field.value, field.at, session.checkpointing);
-  } else if (key == "requeue") {
-    field.read(session.requeue);
-  } else if (key == "autoscaler") {
-    reader.read(field.value, field.at, session.autoscaler);
-  } else if (key == "kernels") {
-    std::set<std::string> names;
-    reader.each_item(field.value, field.at, [&](JsonCursor& item, const FieldPath& to) {
-      read_kernel(reader, item, to, session, names);
-    });
-  } else {
-    return false;
-  }
-  return true;
+// ---- Session ------------------------------------------------------------------------------------
+
+/// A session while it is read.
+struct SessionDraft {
+  Session& session;
+  std::optional<SessionPhase> phase;
+};
+using SessionRow = FieldRow<SessionDraft>;
+
+constexpr std::array session_spec = {
+    SessionRow{{.key = "resourceGroup",
+                .type = FieldType::name,
+                .text = "The group on whose nodes it runs.",
+                .required = true},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_name(draft.session.resource_group);
+               }},
+    SessionRow{{.key = "partition",
+                .type = FieldType::name,
+                .text = "Of the group; none: the group is not divided."},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_name(draft.session.partition);
+               }},
+    SessionRow{{.key = "priority",
+                .type = FieldType::integer,
+                .text = "Compared only inside its group. Not said: session.defaultPriority of the "
+                        "configuration.",
+                .lowest = 0,
+                .highest = session_priority_highest},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_integer(draft.session.priority);
+               }},
+    SessionRow{{.key = "type",
+                .type = FieldType::choice,
+                .text = "What it is; how it comes back after it was preempted depends on it.",
+                .choices = choice_names<SessionType>,
+                .fallback = "\"batch\""},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_choice<SessionType>(draft.session.type);
+               }},
+    SessionRow{{.key = "preemptible",
+                .type = FieldType::boolean,
+                .text = "Only with a partition. Not said: as the partition says."},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read(draft.session.preemptible);
+               }},
+    SessionRow{{.key = "checkpointing",
+                .type = FieldType::boolean,
+                .text = "It can go on from its last checkpoint.",
+                .fallback = "false"},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read(draft.session.checkpointing);
+               }},
+    SessionRow{
+        {.key = "requeue",
+         .type = FieldType::boolean,
+         .text = "Whether it becomes pending again after it was preempted. Not said: as the "
+                 "mode of its partition says."},
+        [](const FieldValue& value, SessionDraft& draft) { value.read(draft.session.requeue); }},
+    SessionRow{
+        {.key = "autoscaler",
+         .type = FieldType::boolean,
+         .text = "Somebody else starts another one of it.",
+         .fallback = "false"},
+        [](const FieldValue& value, SessionDraft& draft) { value.read(draft.session.autoscaler); }},
+    SessionRow{{.key = "kernels",
+                .type = FieldType::objects,
+                .text = "Its parts, each on one node; placed all at once.",
+                .required = true},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 std::set<std::string> names;
+                 value.reader.each_item(value.value, value.at,
+                                        [&](JsonCursor& item, const FieldPath& to) {
+                                          read_kernel(value.reader, item, to, draft.session, names);
+                                        });
+               },
+               list_kernel},
+};
+
+template <std::optional<Time> SessionStatus::* member>
+void read_status_time(const FieldValue& value, SessionDraft& draft) {
+  value.read(draft.session.status.*member);
 }
 
-bool read_status_field(std::string_view key, const Field& field, SessionStatus& status,
-                       std::optional<SessionPhase>& phase) {
-  constexpr std::int64_t preemptions_max = 1'000'000'000;
-  if (key == "phase") {
-    field.read_choice<SessionPhase>(phase);
-  } else if (key == "started") {
-    field.read(status.started);
-  } else if (key == "lastCheckpoint") {
-    field.read(status.last_checkpoint);
-  } else if (key == "endsAt") {
-    field.read(status.ends_at);
-  } else if (key == "preemptions") {
-    field.read_between(0, preemptions_max, status.preemptions);
-  } else if (key == "preemptedBy") {
-    field.reader.read(field.value, field.at, status.preempted_by);
-  } else if (key == "preemptedAt") {
-    field.read(status.preempted_at);
-  } else if (key == "fate") {
-    field.read_choice<SessionFate>(status.fate);
-  } else if (key == "resumeAfter") {
-    field.read(status.resume_after);
-  } else {
-    return false;
-  }
-  return true;
-}
+constexpr std::array session_status = {
+    SessionRow{{.key = "phase",
+                .type = FieldType::choice,
+                .text = "Where it is in its life. Not said: it runs if its kernels have nodes.",
+                .choices = choice_names<SessionPhase>},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_choice<SessionPhase>(draft.phase);
+               }},
+    SessionRow{{.key = "started", .type = FieldType::time, .text = "When it began to run."},
+               read_status_time<&SessionStatus::started>},
+    SessionRow{{.key = "lastCheckpoint",
+                .type = FieldType::time,
+                .text = "Work after it is lost when the session leaves."},
+               read_status_time<&SessionStatus::last_checkpoint>},
+    SessionRow{{.key = "endsAt",
+                .type = FieldType::time,
+                .text = "While it is leaving: when its grace time is over."},
+               read_status_time<&SessionStatus::ends_at>},
+    SessionRow{{.key = "preemptions",
+                .type = FieldType::integer,
+                .text = "How often it was preempted.",
+                .lowest = 0,
+                .highest = 1'000'000'000,
+                .fallback = "0"},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_integer(draft.session.status.preemptions);
+               }},
+    SessionRow{{.key = "preemptedBy",
+                .type = FieldType::text,
+                .text = "Who preempted it last, as \"Session default/urgent\"."},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read(draft.session.status.preempted_by);
+               }},
+    SessionRow{{.key = "preemptedAt", .type = FieldType::time, .text = "When that was."},
+               read_status_time<&SessionStatus::preempted_at>},
+    SessionRow{{.key = "fate",
+                .type = FieldType::choice,
+                .text = "What becomes of it after its last preemption, until it runs again.",
+                .choices = choice_names<SessionFate>},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.read_choice<SessionFate>(draft.session.status.fate);
+               }},
+    SessionRow{{.key = "resumeAfter",
+                .type = FieldType::time,
+                .text = "The end of its back-off: when it is pending again."},
+               read_status_time<&SessionStatus::resume_after>},
+};
+
+constexpr FieldTable<SessionDraft> session_fields = {.spec = session_spec,
+                                                     .status = session_status};
 
 /// Without a word about its phase a session runs if its kernels have nodes.
 void finish_phase(Session& session, const std::optional<SessionPhase>& phase) {
@@ -222,58 +303,38 @@ void finish_phase(Session& session, const std::optional<SessionPhase>& phase) {
 
 }  // namespace
 
-void decode_own(ObjectCursor cursor, ResourceGroup& group) {
-  JsonReader& reader = cursor.reader;
-  Metadata metadata = decode_own_fields(
-      cursor, ResourceGroup::is_namespaced,
-      [&](std::string_view key, JsonCursor& value, const FieldPath& at) {
-        return read_group_field(key, {.reader = reader, .value = value, .at = at}, group);
-      },
-      [](std::string_view, JsonCursor&, const FieldPath&) { return false; });
-  group.name = std::move(metadata.name);
-  group.uid = std::move(metadata.uid);
-  normalize(group);
+void decode_object(ObjectCursor cursor, ResourceGroup& group) {
+  Metadata metadata = read_object<ResourceGroup>(cursor, resource_group_fields, group);
+  take_identity(metadata, group);
 }
 
-void decode_own(ObjectCursor cursor, Session& session) {
-  JsonReader& reader = cursor.reader;
-  std::optional<SessionPhase> phase;
-  Metadata metadata = decode_own_fields(
-      cursor, Session::is_namespaced,
-      [&](std::string_view key, JsonCursor& value, const FieldPath& at) {
-        return read_session_field(key, {.reader = reader, .value = value, .at = at}, session);
-      },
-      [&](std::string_view key, JsonCursor& value, const FieldPath& at) {
-        return read_status_field(key, {.reader = reader, .value = value, .at = at}, session.status,
-                                 phase);
-      });
-  session.namespace_name = std::move(metadata.namespace_name);
-  session.name = std::move(metadata.name);
-  session.uid = std::move(metadata.uid);
+void decode_object(ObjectCursor cursor, Partition& partition) {
+  Metadata metadata = read_object<Partition>(cursor, partition_fields, partition);
+  take_identity(metadata, partition);
+  need(cursor.reader, cursor.path.at("spec"), !partition.resource_group.empty(), "resourceGroup");
+}
+
+void decode_object(ObjectCursor cursor, Session& session) {
+  SessionDraft draft{.session = session, .phase = std::nullopt};
+  Metadata metadata = read_object<Session>(cursor, session_fields, draft);
   session.labels = std::move(metadata.labels);
   for (const TextPair& each : metadata.annotations) {
+    if (each.key == names::key_plane) continue;
     session.annotations.push_back({.key = std::string(each.key), .value = std::string(each.value)});
   }
-  session.created = metadata.created;
+  take_identity(metadata, session);
   const FieldPath spec = cursor.path.at("spec");
-  need(reader, spec, !session.resource_group.empty(), "resourceGroup");
-  need(reader, spec, !session.kernels.empty(), "kernels");
-  finish_phase(session, phase);
-  normalize(session);
+  need(cursor.reader, spec, !session.resource_group.empty(), "resourceGroup");
+  need(cursor.reader, spec, !session.kernels.empty(), "kernels");
+  finish_phase(session, draft.phase);
 }
 
-void decode_own(ObjectCursor cursor, Partition& partition) {
-  JsonReader& reader = cursor.reader;
-  Metadata metadata = decode_own_fields(
-      cursor, Partition::is_namespaced,
-      [&](std::string_view key, JsonCursor& value, const FieldPath& at) {
-        return read_partition_field(key, {.reader = reader, .value = value, .at = at}, partition);
-      },
-      [](std::string_view, JsonCursor&, const FieldPath&) { return false; });
-  partition.name = std::move(metadata.name);
-  partition.uid = std::move(metadata.uid);
-  need(reader, cursor.path.at("spec"), !partition.resource_group.empty(), "resourceGroup");
-  normalize(partition);
+void list_fields(KindTag<ResourceGroup> /*kind*/, const FieldVisit& visit) {
+  resource_group_fields.list(visit);
 }
+void list_fields(KindTag<Partition> /*kind*/, const FieldVisit& visit) {
+  partition_fields.list(visit);
+}
+void list_fields(KindTag<Session> /*kind*/, const FieldVisit& visit) { session_fields.list(visit); }
 
 }  // namespace makeway

@@ -1,7 +1,7 @@
-// The decoders of single objects, private to decode.cpp: JSON in, canonical object out.
+// What the decoders of single objects share; kinds.hpp names them. Private to decode*.cpp.
 //
-// Each fills an object that it is given empty, and reports what it cannot accept to the reader.
-// Fields that scheduling does not read are skipped, unknown fields of Kubernetes kinds too.
+// A decoder fills an object that it is given empty, and reports what it cannot accept to the
+// reader. Fields that scheduling does not read are skipped, unknown fields of Kubernetes kinds too.
 #pragma once
 
 #include <optional>
@@ -27,6 +27,7 @@ struct Metadata {
   std::string name;
   std::string namespace_name;
   std::string uid;
+  std::string plane;  ///< From an annotation: what a dump says; empty: as the input.
   Labels labels;
   std::vector<TextPair> annotations;  ///< Only those that somebody here reads, or all.
   bool all_annotations = false;
@@ -56,8 +57,7 @@ void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 /// Refuses what cannot be the name of an object; an empty text is no name and passes.
 void check_reference(JsonReader& reader, const FieldPath& path, std::string_view name);
 /// Refuses objects without a usable name; fills in the default namespace where one belongs.
-void finish_metadata(JsonReader& reader, const FieldPath& path, bool namespaced,
-                     Metadata& metadata);
+void finish_metadata(JsonReader& reader, const FieldPath& path, Scope scope, Metadata& metadata);
 /// "true" or "false" from an annotation or a label of that name; anything else is refused.
 std::optional<bool> read_mark(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
                               std::string_view key);
@@ -69,15 +69,12 @@ std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
                                     const Metadata& metadata);
 std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
                                       const Metadata& metadata);
-/// A field that no kind of this version has.
-void refuse_field(JsonReader& reader, const FieldPath& path);
 PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
                                         const FieldPath& path);
 
 /// Reads metadata itself and hands every other field to `visit`; returns the finished metadata.
-template <class Visit>
-Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit,
-                       Metadata metadata = {}) {
+template <ClusterObject Object, class Visit>
+Metadata decode_fields(ObjectCursor& cursor, const Visit& visit, Metadata metadata = {}) {
   cursor.reader.each_field(cursor.object, cursor.path,
                            [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
                              if (key == "metadata") {
@@ -86,33 +83,20 @@ Metadata decode_fields(ObjectCursor& cursor, bool namespaced, const Visit& visit
                                visit(key, field, at);
                              }
                            });
-  finish_metadata(cursor.reader, cursor.path, namespaced, metadata);
+  finish_metadata(cursor.reader, cursor.path, row_of<Object>.scope, metadata);
   return metadata;
 }
 
-/// The same for Makeway's own kinds, where a field that nobody reads is an error: `spec` and
-/// `status` get the fields below those and answer whether they know them.
-template <class Spec, class Status>
-Metadata decode_own_fields(ObjectCursor& cursor, bool namespaced, const Spec& spec,
-                           const Status& status) {
-  const auto strictly = [&](const auto& known, JsonCursor& value, const FieldPath& path) {
-    cursor.reader.each_field(value, path,
-                             [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-                               if (!known(key, field, at)) refuse_field(cursor.reader, at);
-                             });
-  };
-  const auto visit = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "spec") {
-      strictly(spec, field, at);
-    } else if (key == "status") {
-      strictly(status, field, at);
-    } else if (key != "apiVersion" && key != "kind") {
-      refuse_field(cursor.reader, at);
-    }
-  };
-  Metadata metadata;
-  metadata.all_annotations = true;
-  return decode_fields(cursor, namespaced, visit, std::move(metadata));
+/// Moves into the object what every kind takes from its metadata.
+template <ClusterObject Object>
+void take_identity(Metadata& metadata, Object& object) {
+  object.plane = std::move(metadata.plane);
+  object.name = std::move(metadata.name);
+  if constexpr (requires { object.namespace_name; }) {
+    object.namespace_name = std::move(metadata.namespace_name);
+  }
+  if constexpr (requires { object.uid; }) object.uid = std::move(metadata.uid);
+  if constexpr (requires { object.created; }) object.created = metadata.created;
 }
 
 // decode_resources.cpp
@@ -185,28 +169,11 @@ struct PodDraft {
   void clear();
 };
 enum class PodState : bool { present, finished };  ///< Finished pods hold nothing any more.
-/// Overwrites `pod`, whatever it held.
-PodState decode_pod(ObjectCursor cursor, PodDraft& draft, Pod& pod);
 
 // decode_topology.cpp
 void decode_scheduling_constraints(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                                    GroupPolicy& policy);
 std::vector<std::string> read_preferred_topology(JsonReader& reader, const FieldPath& path,
                                                  const Metadata& metadata);
-
-// decode_objects.cpp
-void decode_node(ObjectCursor cursor, Node& node);
-void decode_priority_class(ObjectCursor cursor, PriorityClass& object);
-void decode_budget(ObjectCursor cursor, DisruptionBudget& budget);
-void decode_namespace(ObjectCursor cursor, Namespace& object);
-void decode_pod_group(ObjectCursor cursor, PodGroup& group);
-void decode_workload(ObjectCursor cursor, Workload& workload);
-
-// Makeway's own kinds: decode_queue.cpp, decode_replica_schedule.cpp, decode_sessions.cpp
-void decode_own(ObjectCursor cursor, Queue& queue);
-void decode_own(ObjectCursor cursor, ReplicaSchedule& schedule);
-void decode_own(ObjectCursor cursor, ResourceGroup& group);
-void decode_own(ObjectCursor cursor, Session& session);
-void decode_own(ObjectCursor cursor, Partition& partition);
 
 }  // namespace makeway

@@ -5,6 +5,7 @@
 
 #include "codec/dump_parts.hpp"
 #include "codec/dump_shape.hpp"
+#include "codec/kinds.hpp"
 #include "codec/writer.hpp"
 #include "model/group_name.hpp"
 #include "model/names.hpp"
@@ -55,6 +56,7 @@ Labels pod_annotations(const Pod& pod) {
   Labels annotations;
   note_opt_out(annotations, pod.labels, pod.opted_out);
   note(annotations, names::evicted_for, pod.notes.evicted_for);
+  note(annotations, names::key_plane, pod.plane);
   note_cost(annotations, pod.notes.last_checkpoint, pod.notes.preemption_cost_seconds);
   note_mark(annotations, pod.labels, names::owner, pod.is_owner);
   note(annotations, names::plan, pod.notes.plan);
@@ -88,7 +90,7 @@ void write_owners(DocumentWriter& writer, const std::vector<OwnerReference>& own
 void write_pod_metadata(DocumentWriter& writer, const Pod& pod) {
   writer.key("metadata");
   writer.begin_object();
-  write_identity(writer, pod.namespace_name, pod.name, pod.uid);
+  write_identity(writer, pod);
   write_labels_if(writer, "labels", pod.labels);
   write_annotations(writer, pod_annotations(pod));
   write_owners(writer, pod.owners);
@@ -157,60 +159,7 @@ void write_pod_status(DocumentWriter& writer, const Pod& pod) {
   writer.end_object();
 }
 
-void write_pod(DocumentWriter& writer, const Pod& pod) {
-  begin_kind(writer, "v1", "Pod");
-  write_pod_metadata(writer, pod);
-  writer.key("spec");
-  writer.begin_object();
-  text_if(writer, "nodeName", pod.node);
-  text_if(writer, "schedulerName", pod.scheduler);
-  text_if(writer, "priorityClassName", pod.priority_class);
-  if (pod.priority) writer.integer_field("priority", *pod.priority);
-  write_policy(writer, pod.preemption_policy);
-  write_pod_group_reference(writer, pod.group);
-  write_container(writer, pod);
-  write_shape(writer, pod.shape);
-  writer.end_object();
-  write_pod_status(writer, pod);
-  writer.end_object();
-}
-
 // ---- Other kinds ------------------------------------------------------------------------------
-
-void write_node(DocumentWriter& writer, const Node& node) {
-  begin_kind(writer, "v1", "Node");
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, {}, node.name, node.uid);
-  write_labels_if(writer, "labels", node.labels);
-  time_if(writer, "creationTimestamp", node.created);
-  writer.end_object();
-  if (node.unschedulable || !node.taints.empty()) {
-    writer.key("spec");
-    writer.begin_object();
-    if (node.unschedulable) writer.boolean_field("unschedulable", true);
-    write_taints(writer, node.taints);
-    writer.end_object();
-  }
-  writer.key("status");
-  writer.begin_object();
-  writer.key("allocatable");
-  write_amounts(writer, node.allocatable);
-  writer.end_object();
-  writer.end_object();
-}
-
-void write_priority_class(DocumentWriter& writer, const PriorityClass& object) {
-  begin_kind(writer, "scheduling.k8s.io/v1", "PriorityClass");
-  writer.key("metadata");
-  writer.begin_object();
-  writer.string_field("name", object.name);
-  writer.end_object();
-  writer.integer_field("value", object.value);
-  if (object.global_default) writer.boolean_field("globalDefault", true);
-  write_policy(writer, object.preemption_policy);
-  writer.end_object();
-}
 
 void write_count(DocumentWriter& writer, std::string_view key,
                  const std::optional<CountOrPercent>& count) {
@@ -220,49 +169,6 @@ void write_count(DocumentWriter& writer, std::string_view key,
   } else {
     writer.integer_field(key, count->value);
   }
-}
-
-void write_budget(DocumentWriter& writer, const DisruptionBudget& budget) {
-  begin_kind(writer, "policy/v1", "PodDisruptionBudget");
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, budget.namespace_name, budget.name, budget.uid);
-  writer.end_object();
-  writer.key("spec");
-  writer.begin_object();
-  write_count(writer, "minAvailable", budget.available_min);
-  write_count(writer, "maxUnavailable", budget.unavailable_max);
-  write_selector(writer, "selector", budget.selector);
-  writer.end_object();
-  if (budget.disruptions_allowed || !budget.disrupted_pods.empty()) {
-    writer.key("status");
-    writer.begin_object();
-    if (budget.disruptions_allowed) {
-      writer.integer_field("disruptionsAllowed", *budget.disruptions_allowed);
-    }
-    if (!budget.disrupted_pods.empty()) {
-      writer.key("disruptedPods");
-      writer.begin_object();
-      // When is not kept; null is a time that every reader of Kubernetes accepts.
-      for (const std::string& pod : budget.disrupted_pods) {
-        writer.key(pod);
-        writer.null();
-      }
-      writer.end_object();
-    }
-    writer.end_object();
-  }
-  writer.end_object();
-}
-
-void write_namespace(DocumentWriter& writer, const Namespace& object) {
-  begin_kind(writer, "v1", "Namespace");
-  writer.key("metadata");
-  writer.begin_object();
-  writer.string_field("name", object.name);
-  write_labels_if(writer, "labels", object.labels);
-  writer.end_object();
-  writer.end_object();
 }
 
 void write_group_policy(DocumentWriter& writer, const GroupPolicy& policy) {
@@ -303,13 +209,116 @@ void write_claim(DocumentWriter& writer, const PriorityClaim& claim, bool as_fie
   write_policy(writer, claim.preemption_policy);
 }
 
-void write_pod_group(DocumentWriter& writer, const PodGroup& group) {
-  begin_kind(writer, "scheduling.k8s.io/v1beta1", "PodGroup");
+}  // namespace
+
+void write_object(DocumentWriter& writer, const Namespace& object) {
+  begin_object_of<Namespace>(writer);
   writer.key("metadata");
   writer.begin_object();
-  write_identity(writer, group.namespace_name, group.name, group.uid);
+  write_identity(writer, object);
+  write_labels_if(writer, "labels", object.labels);
+  write_plane_if(writer, object.plane);
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_object(DocumentWriter& writer, const PriorityClass& object) {
+  begin_plain_object(writer, object);
+  writer.integer_field("value", object.value);
+  if (object.global_default) writer.boolean_field("globalDefault", true);
+  write_policy(writer, object.preemption_policy);
+  writer.end_object();
+}
+
+void write_object(DocumentWriter& writer, const Node& node) {
+  begin_object_of<Node>(writer);
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, node);
+  write_labels_if(writer, "labels", node.labels);
+  write_plane_if(writer, node.plane);
+  time_if(writer, "creationTimestamp", node.created);
+  writer.end_object();
+  if (node.unschedulable || !node.taints.empty()) {
+    writer.key("spec");
+    writer.begin_object();
+    if (node.unschedulable) writer.boolean_field("unschedulable", true);
+    write_taints(writer, node.taints);
+    writer.end_object();
+  }
+  writer.key("status");
+  writer.begin_object();
+  writer.key("allocatable");
+  write_amounts(writer, node.allocatable);
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_object(DocumentWriter& writer, const DisruptionBudget& budget) {
+  begin_plain_object(writer, budget);
+  writer.key("spec");
+  writer.begin_object();
+  write_count(writer, "minAvailable", budget.available_min);
+  write_count(writer, "maxUnavailable", budget.unavailable_max);
+  write_selector(writer, "selector", budget.selector);
+  writer.end_object();
+  if (budget.disruptions_allowed || !budget.disrupted_pods.empty()) {
+    writer.key("status");
+    writer.begin_object();
+    if (budget.disruptions_allowed) {
+      writer.integer_field("disruptionsAllowed", *budget.disruptions_allowed);
+    }
+    if (!budget.disrupted_pods.empty()) {
+      writer.key("disruptedPods");
+      writer.begin_object();
+      // When is not kept; null is a time that every reader of Kubernetes accepts.
+      for (const std::string& pod : budget.disrupted_pods) {
+        writer.key(pod);
+        writer.null();
+      }
+      writer.end_object();
+    }
+    writer.end_object();
+  }
+  writer.end_object();
+}
+
+void write_object(DocumentWriter& writer, const Workload& workload) {
+  begin_object_of<Workload>(writer);
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, workload);
+  Labels annotations;
+  note(annotations, names::key_plane, workload.plane);
+  note(annotations, names::preemption_priority_class, workload.priority.preemption_priority_class);
+  write_annotations(writer, annotations);
+  time_if(writer, "creationTimestamp", workload.created);
+  writer.end_object();
+  writer.key("spec");
+  writer.begin_object();
+  write_claim(writer, workload.priority, false);
+  writer.key("podGroupTemplates");
+  writer.begin_array();
+  for (const GroupTemplate& entry : workload.templates) {
+    writer.begin_object();
+    writer.string_field("name", entry.name);
+    write_group_policy(writer, entry.policy);
+    write_claim(writer, entry.priority, true);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+  writer.end_object();
+}
+
+void write_object(DocumentWriter& writer, const PodGroup& group) {
+  begin_object_of<PodGroup>(writer);
+  writer.key("metadata");
+  writer.begin_object();
+  write_identity(writer, group);
   Labels annotations;
   if (group.opted_out) note(annotations, names::allow_preemption, "false");
+  note(annotations, names::key_plane, group.plane);
   note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
   note(annotations, names::preemption_priority_class, group.priority.preemption_priority_class);
   note(annotations, names::queue, group.queue);
@@ -334,58 +343,29 @@ void write_pod_group(DocumentWriter& writer, const PodGroup& group) {
   writer.end_object();
 }
 
-void write_workload(DocumentWriter& writer, const Workload& workload) {
-  begin_kind(writer, "scheduling.k8s.io/v1beta1", "Workload");
-  writer.key("metadata");
-  writer.begin_object();
-  write_identity(writer, workload.namespace_name, workload.name, workload.uid);
-  Labels annotations;
-  note(annotations, names::preemption_priority_class, workload.priority.preemption_priority_class);
-  write_annotations(writer, annotations);
-  time_if(writer, "creationTimestamp", workload.created);
-  writer.end_object();
+void write_object(DocumentWriter& writer, const Pod& pod) {
+  begin_object_of<Pod>(writer);
+  write_pod_metadata(writer, pod);
   writer.key("spec");
   writer.begin_object();
-  write_claim(writer, workload.priority, false);
-  writer.key("podGroupTemplates");
-  writer.begin_array();
-  for (const GroupTemplate& entry : workload.templates) {
-    writer.begin_object();
-    writer.string_field("name", entry.name);
-    write_group_policy(writer, entry.policy);
-    write_claim(writer, entry.priority, true);
-    writer.end_object();
-  }
-  writer.end_array();
+  text_if(writer, "nodeName", pod.node);
+  text_if(writer, "schedulerName", pod.scheduler);
+  text_if(writer, "priorityClassName", pod.priority_class);
+  if (pod.priority) writer.integer_field("priority", *pod.priority);
+  write_policy(writer, pod.preemption_policy);
+  write_pod_group_reference(writer, pod.group);
+  write_container(writer, pod);
+  write_shape(writer, pod.shape);
   writer.end_object();
+  write_pod_status(writer, pod);
   writer.end_object();
 }
-
-}  // namespace
 
 void write_cluster(DocumentWriter& writer, const Cluster& cluster) {
   begin_kind(writer, "v1", "List");
   writer.key("items");
   writer.begin_array();
-  for (const Namespace* object : cluster.namespaces()) write_namespace(writer, *object);
-  for (const PriorityClass* object : cluster.priority_classes()) {
-    write_priority_class(writer, *object);
-  }
-  for (const NodeIndex node : cluster.nodes_by_name()) write_node(writer, cluster.node(node));
-  for (const DisruptionBudget* budget : cluster.budgets()) write_budget(writer, *budget);
-  for (const Workload* workload : cluster.workloads()) write_workload(writer, *workload);
-  for (const GroupIndex group : cluster.groups_by_name()) {
-    if (cluster.groups()[group].object) write_pod_group(writer, *cluster.groups()[group].object);
-  }
-  const auto write_all = [&](const auto& objects) {
-    for (const auto& [key, object] : objects) write_own(writer, object);
-  };
-  write_all(cluster.own<Queue>());
-  write_all(cluster.own<ReplicaSchedule>());
-  write_all(cluster.own<ResourceGroup>());
-  write_all(cluster.own<Partition>());
-  write_all(cluster.own<Session>());
-  for (const PodIndex pod : cluster.pods_by_name()) write_pod(writer, cluster.pod(pod));
+  for (const TextKind& kind : text_kinds) kind.write_all(writer, cluster);
   writer.end_array();
   writer.end_object();
 }

@@ -2,6 +2,7 @@
 
 #include "codec/dump_shape.hpp"
 #include "codec/quantity.hpp"
+#include "model/names.hpp"
 #include "model/resource.hpp"
 
 namespace makeway {
@@ -29,11 +30,12 @@ void write_amounts(DocumentWriter& writer, const Amounts& amounts) {
   writer.end_object();
 }
 
-void write_identity(DocumentWriter& writer, std::string_view space, std::string_view name,
-                    std::string_view uid) {
-  writer.string_field("name", name);
-  text_if(writer, "namespace", space);
-  text_if(writer, "uid", uid);
+void write_plane_if(DocumentWriter& writer, std::string_view plane) {
+  if (plane.empty()) return;
+  writer.key("annotations");
+  writer.begin_object();
+  writer.string_field(names::key_plane, plane);
+  writer.end_object();
 }
 
 void write_labels_if(DocumentWriter& writer, std::string_view key, const Labels& labels) {

@@ -1,4 +1,4 @@
-// What the writers of all kinds share, and the writers of Makeway's own kinds.
+// What the writers of all kinds share.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,34 @@ void begin_kind(DocumentWriter& writer, std::string_view version, std::string_vi
 void text_if(DocumentWriter& writer, std::string_view key, std::string_view value);
 void time_if(DocumentWriter& writer, std::string_view key, const std::optional<Time>& time);
 void write_amounts(DocumentWriter& writer, const Amounts& amounts);
-void write_identity(DocumentWriter& writer, std::string_view space, std::string_view name,
-                    std::string_view uid);
 void write_labels_if(DocumentWriter& writer, std::string_view key, const Labels& labels);
 
-// dump_queue.cpp, dump_replica_schedule.cpp, dump_sessions.cpp
-void write_own(DocumentWriter& writer, const Queue& queue);
-void write_own(DocumentWriter& writer, const ReplicaSchedule& schedule);
-void write_own(DocumentWriter& writer, const ResourceGroup& group);
-void write_own(DocumentWriter& writer, const Session& session);
-void write_own(DocumentWriter& writer, const Partition& partition);
+/// "metadata.annotations" of a kind that has no others: the plane, where it is not home.
+void write_plane_if(DocumentWriter& writer, std::string_view plane);
 
-/// Opens an object of one of Makeway's own kinds, with its metadata.
-template <OwnObject Object>
-void begin_own(DocumentWriter& writer, const Object& object) {
-  begin_kind(writer, "makeway.dev/v1", Object::kind_name);
-  const auto [space, name] = own_key(object);
+/// Opens an object with apiVersion and kind as the table of kinds says.
+template <ClusterObject Object>
+void begin_object_of(DocumentWriter& writer) {
+  begin_kind(writer, row_of<Object>.api_version, row_of<Object>.name);
+}
+
+/// What every kind says about itself; `metadata` is open.
+template <ClusterObject Object>
+void write_identity(DocumentWriter& writer, const Object& object) {
+  const ObjectKeyView key = key_of(object);
+  writer.string_field("name", key.name);
+  text_if(writer, "namespace", key.namespace_name);
+  if constexpr (requires { object.uid; }) text_if(writer, "uid", object.uid);
+}
+
+/// Opens an object whose metadata says nothing else.
+template <ClusterObject Object>
+void begin_plain_object(DocumentWriter& writer, const Object& object) {
+  begin_object_of<Object>(writer);
   writer.key("metadata");
   writer.begin_object();
-  write_identity(writer, space, name, object.uid);
+  write_identity(writer, object);
+  write_plane_if(writer, object.plane);
   writer.end_object();
 }
 

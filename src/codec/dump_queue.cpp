@@ -1,5 +1,6 @@
 // The writer of Queue.
 #include "codec/dump_parts.hpp"
+#include "codec/kinds.hpp"
 
 namespace makeway {
 namespace {
@@ -12,8 +13,8 @@ void amounts_if(DocumentWriter& writer, std::string_view key, const Amounts& amo
 
 }  // namespace
 
-void write_own(DocumentWriter& writer, const Queue& queue) {
-  begin_own(writer, queue);
+void write_object(DocumentWriter& writer, const Queue& queue) {
+  begin_plain_object(writer, queue);
   writer.key("spec");
   writer.begin_object();
   writer.integer_field("weight", queue.weight);

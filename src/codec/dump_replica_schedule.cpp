@@ -1,5 +1,6 @@
 // The writer of ReplicaSchedule.
 #include "codec/dump_parts.hpp"
+#include "codec/kinds.hpp"
 #include "codec/replica_status_writer.hpp"
 
 namespace makeway {
@@ -94,11 +95,12 @@ void write_replica_status(DocumentWriter& writer, const ReplicaStatus& status) {
   writer.end_object();
 }
 
-void write_own(DocumentWriter& writer, const ReplicaSchedule& schedule) {
-  begin_kind(writer, "makeway.dev/v1", ReplicaSchedule::kind_name);
+void write_object(DocumentWriter& writer, const ReplicaSchedule& schedule) {
+  begin_object_of<ReplicaSchedule>(writer);
   writer.key("metadata");
   writer.begin_object();
-  write_identity(writer, schedule.namespace_name, schedule.name, schedule.uid);
+  write_identity(writer, schedule);
+  write_plane_if(writer, schedule.plane);
   time_if(writer, "creationTimestamp", schedule.created);
   writer.end_object();
   write_spec(writer, schedule);

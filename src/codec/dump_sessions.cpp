@@ -1,5 +1,7 @@
 // The writers of ResourceGroup, Session and Partition.
 #include "codec/dump_parts.hpp"
+#include "codec/kinds.hpp"
+#include "model/names.hpp"
 #include "model/session_names.hpp"
 
 namespace makeway {
@@ -66,8 +68,8 @@ void write_session_status(DocumentWriter& writer, const SessionStatus& status) {
 
 }  // namespace
 
-void write_own(DocumentWriter& writer, const ResourceGroup& group) {
-  begin_own(writer, group);
+void write_object(DocumentWriter& writer, const ResourceGroup& group) {
+  begin_plain_object(writer, group);
   writer.key("spec");
   writer.begin_object();
   texts_if(writer, "nodes", group.nodes);
@@ -82,13 +84,17 @@ void write_own(DocumentWriter& writer, const ResourceGroup& group) {
   writer.end_object();
 }
 
-void write_own(DocumentWriter& writer, const Session& session) {
-  begin_kind(writer, "makeway.dev/v1", Session::kind_name);
+void write_object(DocumentWriter& writer, const Session& session) {
+  begin_object_of<Session>(writer);
   writer.key("metadata");
   writer.begin_object();
-  write_identity(writer, session.namespace_name, session.name, session.uid);
+  write_identity(writer, session);
   write_labels_if(writer, "labels", session.labels);
-  write_labels_if(writer, "annotations", session.annotations);
+  Labels annotations = session.annotations;
+  if (!session.plane.empty()) {
+    annotations.push_back({.key = std::string(names::key_plane), .value = session.plane});
+  }
+  write_labels_if(writer, "annotations", annotations);
   time_if(writer, "creationTimestamp", session.created);
   writer.end_object();
   write_spec(writer, session);
@@ -96,8 +102,8 @@ void write_own(DocumentWriter& writer, const Session& session) {
   writer.end_object();
 }
 
-void write_own(DocumentWriter& writer, const Partition& partition) {
-  begin_own(writer, partition);
+void write_object(DocumentWriter& writer, const Partition& partition) {
+  begin_plain_object(writer, partition);
   writer.key("spec");
   writer.begin_object();
   writer.string_field("resourceGroup", partition.resource_group);

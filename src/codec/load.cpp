@@ -1,12 +1,13 @@
 #include "codec/load.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "codec/budget_status.hpp"
 #include "codec/decode.hpp"
+#include "codec/fields.hpp"
 #include "codec/json_value.hpp"
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
@@ -22,7 +23,7 @@ constexpr std::size_t resource_names_max = 256;
 /// Collects objects into a cluster and remembers where each came from.
 class Loader final : public ObjectSink {
  public:
-  Loader() { cluster_.begin_bulk(); }
+  explicit Loader(std::string_view plane) : plane_(plane) { cluster_.begin_bulk(); }
 
   void text(std::string_view padded_text, std::string_view name);
   void refuse(Problem problem) { report_.add({std::move(problem)}); }
@@ -35,6 +36,7 @@ class Loader final : public ObjectSink {
  private:
   void repeated(const Change& object, const Origin& origin);
 
+  std::string plane_;
   Cluster cluster_;
   ObjectDecoder decoder_;
   DecodeReport report_;
@@ -57,7 +59,7 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   statistics_.bytes += padded_text.size();
   const Origin origin{.source = std::string(name)};
   if (detect_format(padded_text) == TextFormat::json) {
-    decoder_.decode(padded_text, origin, *this, report_);
+    decoder_.decode(padded_text, origin, *this, report_, plane_);
     return;
   }
   Problems problems = yaml_documents(padded_text, name, {}, [&](YamlDocument& document) {
@@ -65,7 +67,7 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
     document.json.append(text_padding, '\0');
     const Origin place{
         .source = std::string(name), .document = document.number, .line = document.line};
-    decoder_.decode(std::string_view(document.json).substr(0, size), place, *this, report_);
+    decoder_.decode(std::string_view(document.json).substr(0, size), place, *this, report_, plane_);
   });
   report_.add(std::move(problems));
 }
@@ -99,8 +101,7 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
                    .field = "kind",
                    .value = shorten(kind),
                    .message = "this version knows no such kind of makeway.dev/v1",
-                   .remedy = "known kinds: Configuration, Partition, Queue, ReplicaSchedule, "
-                             "ResourceGroup, Session"});
+                   .remedy = fmt::format("known kinds: {}", fmt::join(own_kind_names(), ", "))});
   }
   if (configuration_) {
     return refuse({.origin = origin,
@@ -129,32 +130,22 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
 /// Kinds that were skipped although they look like one that is read: a slip of the pen, or an API
 /// of somebody else.
 void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings) {
-  struct Known {
-    std::string_view kind;
-    std::string_view version;
-  };
-  constexpr std::array known = {Known{"Pod", "v1"},
-                                Known{"Node", "v1"},
-                                Known{"Namespace", "v1"},
-                                Known{"PriorityClass", "scheduling.k8s.io/v1"},
-                                Known{"PodGroup", "scheduling.k8s.io/v1beta1"},
-                                Known{"Workload", "scheduling.k8s.io/v1beta1"},
-                                Known{"PodDisruptionBudget", "policy/v1"}};
   const auto lower = [](char byte) {
     return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
   };
   for (const auto& [name, count] : skipped) {
     std::string_view kind = std::string_view(name).substr(name.rfind(' ') + 1);
     if (kind.ends_with('s')) kind.remove_suffix(1);
-    for (const Known& candidate : known) {
-      std::string_view wanted = candidate.kind;
+    for (const KindRow& candidate : kind_rows) {
+      if (is_own(candidate)) continue;
+      std::string_view wanted = candidate.name;
       if (wanted.ends_with('s')) wanted.remove_suffix(1);
       if (!std::ranges::equal(kind, wanted, {}, lower, lower)) continue;
       warnings.push_back(
           {.severity = Severity::warning,
            .value = name,
            .message = fmt::format("skipped ({})", count),
-           .remedy = fmt::format("what is read is {} {}", candidate.version, candidate.kind)});
+           .remedy = fmt::format("what is read is {} {}", candidate.api_version, candidate.name)});
     }
   }
 }
@@ -204,9 +195,13 @@ void ObjectOrigins::add(const Change& object, const Origin& origin) {
 Origin ObjectOrigins::find(std::string_view object, const Cluster& cluster) const {
   const auto found = document_of_object_.find(object);
   if (found != document_of_object_.end()) return documents_[found->second];
-  const std::size_t slash = object.find('/');
+  const std::size_t end = object.find(of_plane);
+  const std::string_view key = object.substr(0, end);
+  const std::size_t slash = key.find('/');
   if (!object.starts_with("Pod ") || slash == std::string_view::npos) return {};
-  const auto pod = cluster.find_pod(object.substr(4, slash - 4), object.substr(slash + 1));
+  const std::string_view plane =
+      end == std::string_view::npos ? std::string_view{} : object.substr(end + of_plane.size());
+  const auto pod = cluster.find_pod(key.substr(4, slash - 4), key.substr(slash + 1), plane);
   if (!pod || pod->value >= document_of_pod_.size()) return {};
   return documents_[document_of_pod_[pod->value]];
 }
@@ -215,8 +210,9 @@ void ObjectOrigins::place(Problems& problems, const Cluster& cluster) const {
   for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
 }
 
-LoadResult load(std::span<const std::string> paths, const LoadProgress& progress) {
-  Loader loader;
+LoadResult load(std::span<const std::string> paths, const LoadProgress& progress,
+                std::string_view plane) {
+  Loader loader(plane);
   const Result<std::vector<SourceFile>> files = list_sources(paths);
   if (!files) {
     loader.refuse(failure({}, files.error().message));
@@ -238,8 +234,8 @@ LoadResult load(std::span<const std::string> paths, const LoadProgress& progress
   return loader.finish();
 }
 
-LoadResult load_text(std::string_view text, std::string_view name) {
-  Loader loader;
+LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane) {
+  Loader loader(plane);
   const PaddedText padded(text);
   loader.text(padded.view(), name);
   return loader.finish();

@@ -70,9 +70,11 @@ struct LoadStep {
 using LoadProgress = std::function<void(const LoadStep&)>;
 
 /// Paths of files and folders; "-" is standard input. `progress` hears of every file.
-LoadResult load(std::span<const std::string> paths, const LoadProgress& progress = {});
+/// Objects belong to `plane`; empty: home, or what an object of a dump says.
+LoadResult load(std::span<const std::string> paths, const LoadProgress& progress = {},
+                std::string_view plane = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
-LoadResult load_text(std::string_view text, std::string_view name);
+LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {});
 
 }  // namespace makeway

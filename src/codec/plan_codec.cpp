@@ -1,5 +1,6 @@
 #include "codec/plan_codec.hpp"
 
+#include "codec/dump_parts.hpp"
 #include "codec/json_value.hpp"
 #include "codec/plan_queue_codec.hpp"
 #include "codec/plan_replica_codec.hpp"
@@ -41,6 +42,7 @@ void write_victim(DocumentWriter& writer, const PlanVictim& victim) {
   writer.string_field("name", victim.name);
   writer.string_field("uid", victim.uid);
   writer.string_field("node", victim.node);
+  text_if(writer, "plane", victim.plane);
   writer.string_field("unit", victim.unit);
   writer.integer_field("priority", victim.priority);
   writer.boolean_field("violatesBudget", victim.violates_budget);
@@ -60,6 +62,7 @@ void write_disrupted_group(DocumentWriter& writer, const PlanDisruptedGroup& gro
   writer.begin_object();
   writer.string_field("namespace", group.namespace_name);
   writer.string_field("name", group.name);
+  text_if(writer, "plane", group.plane);
   writer.string_field("mode", choice_name(group.mode));
   writer.integer_field("lost", group.lost);
   writer.integer_field("running", group.running);
@@ -192,6 +195,7 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   writer.string_field("kind", choice_name(ask.kind));
   writer.string_field("namespace", ask.namespace_name);
   writer.string_field("name", ask.name);
+  text_if(writer, "plane", ask.plane);
   writer.integer_field("priority", ask.priority);
   writer.string_field("outcome", choice_name(ask.outcome));
   if (ask.pending_seconds) writer.integer_field("pendingSeconds", *ask.pending_seconds);
@@ -223,7 +227,11 @@ void write_action(DocumentWriter& writer, const PlanAction& action) {
   if (!action.node.empty()) writer.string_field("node", action.node);
   if (!action.ask.empty()) writer.string_field("for", action.ask);
   if (action.since) writer.string_field("since", to_text(*action.since));
-  if (action.scale) write_scale(writer, *action.scale);
+  if (action.scale) {
+    write_scale(writer, *action.scale);  // Names the plane.
+  } else {
+    text_if(writer, "plane", action.plane);
+  }
   if (action.until) writer.string_field("until", to_text(*action.until));
   writer.end_object();
 }
@@ -245,6 +253,7 @@ void write_placement(DocumentWriter& writer, const PodPlacement& placement) {
   writer.string_field("namespace", placement.namespace_name);
   writer.string_field("name", placement.name);
   writer.string_field("node", placement.node);
+  text_if(writer, "plane", placement.plane);
   writer.end_object();
 }
 

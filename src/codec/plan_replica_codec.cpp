@@ -1,5 +1,6 @@
 #include "codec/plan_replica_codec.hpp"
 
+#include "codec/dump_parts.hpp"
 #include "codec/replica_status_writer.hpp"
 
 namespace makeway {
@@ -10,6 +11,7 @@ void write_victim(DocumentWriter& writer, const PlanReplicaVictim& victim) {
   writer.string_field("namespace", victim.namespace_name);
   writer.string_field("name", victim.name);
   writer.string_field("uid", victim.uid);
+  text_if(writer, "plane", victim.plane);
   if (!victim.deployment.empty()) writer.string_field("deployment", victim.deployment);
   writer.integer_field("priority", victim.priority);
   writer.string_field("class", choice_name(victim.victim_class));

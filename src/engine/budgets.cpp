@@ -16,15 +16,17 @@ Budgets::Budgets(Survey& survey) : survey_(survey), budgets_(survey.cluster().bu
 std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
   if (budgets_.empty()) return {};
   const Cluster& cluster = survey_.cluster();
-  const StringId space = cluster.pods().namespace_name[pod];
+  const Space space{.plane = cluster.pods().plane[pod],
+                    .namespace_name = cluster.pods().namespace_name[pod]};
   const LabelSetId labels = cluster.pods().labels[pod];
   if (labels.value >= governing_.size()) governing_.resize(labels.value + 1);
   std::vector<Governing>& known = governing_[labels.value];
-  const auto found = std::ranges::find(known, space, &Governing::namespace_name);
+  const auto found = std::ranges::find(known, space, &Governing::space);
   if (found != known.end()) return found->budgets;
-  Governing& fresh = known.emplace_back(Governing{.namespace_name = space, .budgets = {}});
+  Governing& fresh = known.emplace_back(Governing{.space = space, .budgets = {}});
   for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
-    if (governs(*budgets_[budget], cluster.text(space), survey_.labels(labels))) {
+    if (budgets_[budget]->plane != cluster.text(space.plane)) continue;
+    if (governs(*budgets_[budget], cluster.text(space.namespace_name), survey_.labels(labels))) {
       fresh.budgets.push_back(budget);
     }
   }

@@ -72,7 +72,7 @@ class Budgets {
   };
   std::vector<Commit> log_;
   struct Governing {
-    StringId namespace_name;
+    Space space;
     std::vector<std::uint32_t> budgets;
   };
   std::vector<std::vector<Governing>> governing_;  ///< By label set; few namespaces share one.

@@ -90,6 +90,7 @@ void PodConstraints::add_spread(const PodShape& shape) {
 bool PodConstraints::matches(Term& term, PodIndex pod) {
   const PodColumns& pods = survey_.cluster().pods();
   if (!term.matcher.matches(survey_, pods.labels[pod])) return false;
+  if (pods.plane[pod] != pods.plane[ask_]) return false;
   const StringId space = pods.namespace_name[pod];
   const auto [at, is_new] = term.covers_namespace.try_emplace(space, false);
   if (is_new) at->second = survey_.covers(*term.term, survey_.cluster().text(space));
@@ -162,7 +163,7 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
   for (Term& term : anti_affinity_) {
     if (matches(term, pod)) add(*term.topology, term.counts);
   }
-  if (pods.shape[pod] == ShapeId{0}) return;
+  if (pods.shape[pod] == ShapeId{0} || pods.plane[pod] != pods.plane[ask_]) return;
   for (const std::size_t at : repelling_of(pods.shape[pod])) {
     add(*repelling_[at].topology, repelling_[at].counts);
   }
@@ -174,6 +175,7 @@ void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, 
   if (!spread.counts_pods || spread.takes_part[node] == 0) return;
   if (pods.deletion[pod] != no_time) return;
   if (pods.namespace_name[pod] != pods.namespace_name[ask_]) return;
+  if (pods.plane[pod] != pods.plane[ask_]) return;
   if (!spread.matcher.matches(survey_, pods.labels[pod])) return;
   std::int32_t& count = spread.counts[spread.topology->domain[node]];
   const auto old = spread.domains_by_count.find(count);

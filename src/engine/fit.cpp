@@ -50,7 +50,10 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
   const Cluster& cluster = survey.cluster();
   const std::string& required = cluster.notes(cluster.pods().notes[ask]).required_node;
   pinned_ = !required.empty();
-  if (pinned_) required_node_ = cluster.find_node(required).value_or(NodeIndex{});
+  if (pinned_) {
+    const std::string_view plane = cluster.text(cluster.pods().plane[ask]);
+    required_node_ = cluster.find_node(required, plane).value_or(NodeIndex{});
+  }
   ask_priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
   priority_ = ask_priority_;
   for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {

@@ -69,7 +69,9 @@ Survey::Survey(const Cluster& cluster)
     : cluster_(cluster),
       allocatable_(cluster.request_rows()),
       resource_notes_(cluster.resources().size()) {
-  for (const Namespace* object : cluster.namespaces()) namespaces_.emplace(object->name, object);
+  for (const Namespace* object : cluster.namespaces()) {
+    if (object->plane.empty()) namespaces_.emplace(object->name, object);  // Asks are at home.
+  }
   for (std::uint32_t column = 0; column < cluster.resources().size(); ++column) {
     resource_notes_[ResourceIndex{column}] = note(cluster.resources().name(ResourceIndex{column}));
   }

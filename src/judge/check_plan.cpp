@@ -27,14 +27,16 @@ std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& co
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
   if (entry.kind == AskKind::queue) return find_queue(queues, std::move(heard));
   if (entry.kind == AskKind::pod) {
-    const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
+    const std::optional<PodIndex> pod =
+        cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || cluster.pods().node[*pod].exists()) return std::nullopt;
     heard.unit = cluster.pods().unit[*pod];
     heard.pods = {*pod};
     const bool alone = cluster.units()[heard.unit].kind == UnitKind::pod;
     if (alone && configuration.required_node.enabled) heard.pinned_to = pinned_to(cluster, *pod);
   } else {
-    const std::optional<GroupIndex> group = cluster.find_group(entry.namespace_name, entry.name);
+    const std::optional<GroupIndex> group =
+        cluster.find_group(entry.namespace_name, entry.name, entry.plane);
     if (!group) return std::nullopt;
     heard.unit = cluster.groups()[*group].unit;
     heard.pods = cluster.groups()[*group].members;
@@ -49,7 +51,8 @@ void find_victims(Hearing& hearing, HeardAsk& heard) {
   for (const PlanVictim& entry : heard.entry->victims) {
     HeardVictim victim{.entry = &entry,
                        .text = fmt::format("victim {}/{}", entry.namespace_name, entry.name)};
-    const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
+    const std::optional<PodIndex> pod =
+        cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || !cluster.pods().node[*pod].exists()) {
       hearing.breaches.add(3, heard.text, victim.text + " is no bound pod");
     } else if (!known.insert(*pod).second) {

@@ -205,6 +205,7 @@ void LossJudge::judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry
   const Unit& unit = cluster_.units()[cluster_.pods().unit[lost.front()]];
   PlanDisruptedGroup truth{.namespace_name = entry.namespace_name,
                            .name = entry.name,
+                           .plane = entry.plane,
                            .mode = unit.mode,
                            .lost = static_cast<std::int64_t>(lost.size()),
                            .minimum = unit.gang ? unit.minimum : 0};
@@ -244,7 +245,7 @@ PlanCost LossJudge::cost(PodIndex index) const {
 /// SPEC section 2: a cost that is stated, else since the checkpoint or the start, the later one.
 std::int64_t LossJudge::lost_seconds(const Pod& pod) const {
   std::optional<PodGroup> group;
-  if (const auto found = cluster_.find_group(pod.namespace_name, pod.group);
+  if (const auto found = cluster_.find_group(pod.namespace_name, pod.group, pod.plane);
       found && !pod.group.empty()) {
     group = cluster_.groups()[*found].object;
   }

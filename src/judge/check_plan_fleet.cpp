@@ -5,6 +5,7 @@
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
+#include "model/planes.hpp"
 
 namespace makeway {
 namespace {
@@ -34,7 +35,7 @@ FleetReading::FleetReading(const Hearing& hearing)
   }
   const std::optional<StringId> key = cluster_.strings().find(names::plane);
   for (const NodeIndex node : cluster_.nodes_by_name()) {
-    const auto value = label_value(cluster_, cluster_.nodes().labels[node], key);
+    const auto value = replica_plane(cluster_, node, key);
     if (!value) continue;
     planes_[node] = cluster_.text(*value);
     if (!cluster_.nodes().flags[node].unschedulable) open_nodes_[planes_[node]].push_back(node);
@@ -109,7 +110,8 @@ void FleetReading::find_recorded() {
       for (const ClaimedVictim& victim : claim.victims) {
         if (!victim.force_deleted) continue;
         // A record about a pod of that name that is gone says nothing about its successor.
-        const auto pod = cluster_.find_pod(victim.namespace_name, victim.name);
+        const auto pod =
+            find_pod_in_plane(cluster_, claim.plane, victim.namespace_name, victim.name);
         if (!pod || cluster_.pods().uid[pod->value] != victim.uid) continue;
         const ClaimedVictim*& known = forced_[{victim.namespace_name, victim.name}];
         // Where records disagree, the earlier counts: nobody is force-deleted twice.

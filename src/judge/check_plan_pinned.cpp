@@ -31,6 +31,7 @@ bool names_as_owner(const Cluster& cluster, PodIndex owner) {
     const PodIndex pod{slot};
     if (pod == owner || !pods.flags[pod].exists) continue;
     if (pods.namespace_name[pod] != pods.namespace_name[owner]) continue;
+    if (pods.plane[pod] != pods.plane[owner]) continue;
     for (const OwnerReference& reference : cluster.owners(pods.owners[pod])) {
       const std::string_view uid = pods.uid[owner.value];
       const bool same_uid = reference.uid.empty() || uid.empty() || reference.uid == uid;

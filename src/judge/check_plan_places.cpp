@@ -32,7 +32,7 @@ bool lasts(const NaiveFit& fit, NodeIndex node, const NaiveRefusal& refusal) {
 void judge_awaited(PlanWalk& walk, const HeardAsk& ask, const PodPlacement& awaited) {
   const Cluster& cluster = walk.cluster();
   const std::string text = fmt::format("{}/{}", awaited.namespace_name, awaited.name);
-  const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name);
+  const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name, awaited.plane);
   if (!pod || !cluster.pods().node[*pod].exists()) {
     return walk.report(6, ask, fmt::format("it waits for {}, which is no bound pod", text));
   }
@@ -95,7 +95,7 @@ class PodJudge {
  public:
   PodJudge(PlanWalk& walk, const HeardAsk& ask) : walk_(walk), ask_(ask) {
     if (ask.pinned_to.empty()) return;
-    const auto node = walk.cluster().find_node(ask.pinned_to);
+    const auto node = walk.cluster().find_node(ask.pinned_to, ask.entry->plane);
     if (node && walk.cluster().nodes().flags[*node].exists) pinned_nodes_.push_back(*node);
   }
 

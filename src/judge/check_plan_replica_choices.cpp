@@ -14,6 +14,7 @@
 #include <compare>
 
 #include "judge/check_plan_replicas.hpp"
+#include "model/planes.hpp"
 
 namespace makeway {
 namespace {
@@ -256,7 +257,8 @@ class ReplicaChoiceJudge {
     });
     if (!takes || !settings_.keep_previous_plan) return;
     for (const ReplicaClaim& claim : ask.schedule->status.claims) {
-      const std::optional<NodeIndex> node = court_.cluster().find_node(claim.node);
+      const std::optional<NodeIndex> node =
+          find_node_in_plane(court_.cluster(), claim.plane, claim.node);
       const bool kept = std::ranges::any_of(ask.claims, [&](const HeardReplicaClaim& each) {
         return each.entry->node == claim.node && each.entry->since == claim.since;
       });
@@ -272,7 +274,8 @@ class ReplicaChoiceJudge {
     if (std::ranges::find(planes, claim.plane, &ReplicaPlane::name) == planes.end()) return false;
     std::vector<PodIndex> away;
     for (const ClaimedVictim& victim : claim.victims) {
-      const auto pod = court_.cluster().find_pod(victim.namespace_name, victim.name);
+      const auto pod =
+          find_pod_in_plane(court_.cluster(), claim.plane, victim.namespace_name, victim.name);
       if (!pod || court_.cluster().pods().node[*pod] != node) continue;
       const bool waits = available(ask, *pod) && fleet_.class_of(*pod) != ReplicaClass::committed;
       if (!waits) return false;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "judge/check_plan_replicas.hpp"
+#include "model/planes.hpp"
 
 namespace makeway {
 namespace {
@@ -305,7 +306,8 @@ class ReplicaDocumentJudge {
   /// Its commit is lowered, and it is an ordinary pod again: its share. Null: it is not like that.
   const FleetShare* spared(const HeardReplicaAsk& ask, const ReplicaClaim& claim,
                            const ClaimedVictim& victim) const {
-    const auto pod = court_.cluster().find_pod(victim.namespace_name, victim.name);
+    const auto pod =
+        find_pod_in_plane(court_.cluster(), claim.plane, victim.namespace_name, victim.name);
     if (!victim.committed || !pod) return nullptr;
     const NodeIndex node = court_.cluster().pods().node[*pod];
     const bool same = court_.cluster().pods().uid[pod->value] == victim.uid && node.exists() &&

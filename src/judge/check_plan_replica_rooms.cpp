@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "judge/check_plan_replicas.hpp"
+#include "model/planes.hpp"
 
 namespace makeway {
 namespace {
@@ -39,7 +40,8 @@ class ReplicaRoomJudge {
                       fmt::format("it is scaled up in plane {}, where it has surplus", item.plane));
       }
       for (const PlanExpectedNode& expected : item.expected) {
-        const std::optional<NodeIndex> node = court_.cluster().find_node(expected.node);
+        const std::optional<NodeIndex> node =
+            find_node_in_plane(court_.cluster(), item.plane, expected.node);
         if (!node || court_.after.in_order(*node, ask.row.amounts)) continue;
         court_.report(
             3, ask,
@@ -110,7 +112,8 @@ class ReplicaRoomJudge {
                    const PlanScaleUp& item) {
     if (!listed(ask, item.plane) || !may_scale_up(ask, item.plane)) return;
     for (const PlanExpectedNode& expected : item.expected) {
-      const std::optional<NodeIndex> node = court_.cluster().find_node(expected.node);
+      const std::optional<NodeIndex> node =
+          find_node_in_plane(court_.cluster(), item.plane, expected.node);
       if (!node || !fleet_.is_open(*node) || fleet_.plane_of(*node) != item.plane) continue;
       const bool fits = fits_without(court_.now, *node, ask, other, expected.replicas) &&
                         fits_without(court_.after, *node, ask, other, expected.replicas);

@@ -7,6 +7,8 @@
 #include <optional>
 #include <tuple>
 
+#include "model/planes.hpp"
+
 namespace makeway {
 namespace {
 
@@ -17,7 +19,8 @@ void hear_victims(ReplicaHearing& court, const HeardReplicaAsk& ask, HeardReplic
   for (const PlanReplicaVictim& entry : claim.entry->victims) {
     HeardReplicaVictim victim{
         .entry = &entry, .text = fmt::format("victim {}/{}", entry.namespace_name, entry.name)};
-    const std::optional<PodIndex> pod = cluster.find_pod(entry.namespace_name, entry.name);
+    const std::optional<PodIndex> pod =
+        cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || cluster.pods().node[*pod] != claim.node) {
       court.report(3, ask, fmt::format("{} is no pod on node {}", victim.text, claim.entry->node));
       continue;
@@ -33,7 +36,8 @@ void hear_victims(ReplicaHearing& court, const HeardReplicaAsk& ask, HeardReplic
 
 void hear_claims(ReplicaHearing& court, HeardReplicaAsk& ask) {
   for (const PlanReplicaClaim& entry : ask.replicas->claims) {
-    const std::optional<NodeIndex> node = court.cluster().find_node(entry.node);
+    const std::optional<NodeIndex> node =
+        find_node_in_plane(court.cluster(), entry.plane, entry.node);
     const std::vector<ReplicaPlane>& planes = ask.schedule->planes;
     const bool listed = std::ranges::find(planes, entry.plane, &ReplicaPlane::name) != planes.end();
     if (!node || !court.fleet.is_open(*node) || court.fleet.plane_of(*node) != entry.plane ||
@@ -77,7 +81,8 @@ void find_held(ReplicaHearing& court) {
         std::ranges::find(court.asks, &schedule, &HeardReplicaAsk::schedule) != court.asks.end();
     if (heard || schedule.unmet == 0) continue;
     for (const ReplicaClaim& claim : schedule.status.claims) {
-      if (const auto node = court.cluster().find_node(claim.node)) court.held.insert(*node);
+      if (const auto node = find_node_in_plane(court.cluster(), claim.plane, claim.node))
+        court.held.insert(*node);
     }
   }
 }
@@ -142,7 +147,7 @@ void place_others(ReplicaHearing& court) {
     for (const HeardVictim& victim : ask.victims) leaves(victim.pod);
     for (const PodIndex row : ask.rows_leaving) leaves(row);
     for (const PodPlacement& awaited : ask.entry->waits_for) {
-      const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name);
+      const auto pod = cluster.find_pod(awaited.namespace_name, awaited.name, awaited.plane);
       if (pod) leaves(*pod);
     }
     for (const HeardAsk::RowPlace& place : ask.rows_coming) {
@@ -153,8 +158,8 @@ void place_others(ReplicaHearing& court) {
     }
     if (ask.session) continue;
     for (const PodPlacement& placement : ask.entry->placements) {
-      const auto pod = cluster.find_pod(placement.namespace_name, placement.name);
-      const auto node = cluster.find_node(placement.node);
+      const auto pod = cluster.find_pod(placement.namespace_name, placement.name, placement.plane);
+      const auto node = cluster.find_node(placement.node, placement.plane);
       if (!pod || !node) continue;
       court.after.add(*node, court.requests(*pod));
       if (ask.entry->outcome == Outcome::fits) court.now.add(*node, court.requests(*pod));
@@ -166,7 +171,8 @@ void place_scale_ups(ReplicaHearing& court, const HeardReplicaAsk& ask) {
   for (const PlanScaleUp& item : ask.replicas->scale_ups) {
     court.scaled_up.insert(court.fleet.share(*ask.schedule, item.plane));
     for (const PlanExpectedNode& expected : item.expected) {
-      const std::optional<NodeIndex> node = court.cluster().find_node(expected.node);
+      const std::optional<NodeIndex> node =
+          find_node_in_plane(court.cluster(), item.plane, expected.node);
       const bool there =
           node && court.fleet.is_open(*node) && court.fleet.plane_of(*node) == item.plane;
       if (!there) {

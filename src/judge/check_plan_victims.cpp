@@ -106,6 +106,7 @@ bool EvictionRules::may_leave(PodIndex pod, std::int32_t ask_priority) const {
 bool EvictionRules::governed(PodIndex pod, const DisruptionBudget& budget) const {
   const PodColumns& pods = cluster_.pods();
   if (cluster_.text(pods.namespace_name[pod]) != budget.namespace_name) return false;
+  if (cluster_.text(pods.plane[pod]) != budget.plane) return false;
   const std::string_view name = pods.name[pod.value];
   if (std::ranges::find(budget.disrupted_pods, name) != budget.disrupted_pods.end()) return false;
   return governs(budget, budget.namespace_name, cluster_.label_objects(pods.labels[pod]));
@@ -154,7 +155,7 @@ class VictimJudge {
 
   void find_placed(const HeardAsk& ask) {
     for (const PodPlacement& placement : ask.entry->placements) {
-      const auto pod = cluster_.find_pod(placement.namespace_name, placement.name);
+      const auto pod = cluster_.find_pod(placement.namespace_name, placement.name, placement.plane);
       if (pod) placed_.insert(*pod);
     }
   }

@@ -55,8 +55,8 @@ std::vector<PlanWalk::Place> PlanWalk::places(const HeardAsk& ask, bool complain
     if (!cluster_.pods().node[pod].exists()) open.insert(pod);
   }
   for (const PodPlacement& placement : ask.entry->placements) {
-    const auto pod = cluster_.find_pod(placement.namespace_name, placement.name);
-    const auto node = cluster_.find_node(placement.node);
+    const auto pod = cluster_.find_pod(placement.namespace_name, placement.name, placement.plane);
+    const auto node = cluster_.find_node(placement.node, placement.plane);
     const bool own = pod && open.erase(*pod) > 0;
     const bool again = own && (decided_.contains(*pod) || after().where(*pod).exists());
     const bool there = node && cluster_.nodes().flags[*node].exists;
@@ -331,7 +331,7 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
 
 /// Its room is kept for it, whether there is enough of it or not.
 void PlanWalk::reserve(const HeardAsk& ask) {
-  const auto node = cluster_.find_node(ask.pinned_to);
+  const auto node = cluster_.find_node(ask.pinned_to, ask.entry->plane);
   const PodIndex pod = ask.pods.front();
   if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
   own_after().place(pod, *node);

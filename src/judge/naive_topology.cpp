@@ -62,7 +62,8 @@ bool NaiveTopology::selects_namespace(const PodAffinityTerm& term, StringId name
   if (std::ranges::find(term.namespaces, name) != term.namespaces.end()) return true;
   if (!term.namespace_selector || name.empty()) return false;  // Kernels are in no namespace.
   for (const Namespace* const object : cluster_.namespaces()) {
-    if (object->name == name) return matches(*term.namespace_selector, object->labels);
+    const bool here = object->plane == cluster_.text(cluster_.pods().plane[ask_]);
+    if (here && object->name == name) return matches(*term.namespace_selector, object->labels);
   }
   return matches(*term.namespace_selector, Labels{});
 }
@@ -70,7 +71,7 @@ bool NaiveTopology::selects_namespace(const PodAffinityTerm& term, StringId name
 bool NaiveTopology::matches_pod(Term& term, PodIndex pod) const {
   const StringId space = cluster_.pods().namespace_name[pod];
   const LabelSetId labels = cluster_.pods().labels[pod];
-  return term.term->selector &&
+  return term.term->selector && cluster_.pods().plane[pod] == cluster_.pods().plane[ask_] &&
          term.namespaces.get(space.value, [&] { return selects_namespace(*term.term, space); }) &&
          term.labels.get(labels.value, [&] {
            return matches(*term.term->selector, cluster_.label_objects(labels));
@@ -103,6 +104,7 @@ void NaiveTopology::count(PodIndex pod, NodeIndex node, std::int64_t change) {
 void NaiveTopology::count_spread(PodIndex pod, NodeIndex node, std::int64_t change) {
   const PodColumns& pods = cluster_.pods();
   if (pods.namespace_name[pod] != pods.namespace_name[ask_]) return;
+  if (pods.plane[pod] != pods.plane[ask_]) return;
   if (pods.deletion[pod] != no_time) return;
   const LabelSetId labels = pods.labels[pod];
   for (Spread& spread : spreads_) {
@@ -138,6 +140,7 @@ void NaiveTopology::count_affinity(PodIndex pod, NodeIndex node, std::int64_t ch
 void NaiveTopology::count_repelling(PodIndex pod, NodeIndex node, std::int64_t change) {
   const ShapeId shape = cluster_.pods().shape[pod];
   if (cluster_.shape(shape).anti_affinity.empty()) return;
+  if (cluster_.pods().plane[pod] != cluster_.pods().plane[ask_]) return;
   for (const PodAffinityTerm* const term : terms_against_ask(shape)) {
     const NodeDomains& domains = world_.domains(term->topology_key);
     const std::uint32_t domain = domains.of[node];

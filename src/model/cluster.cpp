@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/names.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway {
 
@@ -15,34 +16,13 @@ bool Cluster::apply(const Change& change) {
   return std::visit([this](const auto& object) { return apply(object); }, change);
 }
 
-bool Cluster::apply(const DisruptionBudget& budget) {
-  return budgets_.insert_or_assign({budget.namespace_name, budget.name}, budget).second;
-}
-
-bool Cluster::apply(const Namespace& object) {
-  return namespaces_.insert_or_assign(object.name, object).second;
-}
-
 bool Cluster::apply(const Removal& removal) {
-  switch (removal.kind) {
-    case ObjectKind::node: return remove_node(removal.name);
-    case ObjectKind::pod: return remove_pod(removal.namespace_name, removal.name);
-    case ObjectKind::priority_class:
-      if (priority_classes_.erase(removal.name) == 0) return false;
-      refresh_all_priorities();
-      return true;
-    case ObjectKind::disruption_budget:
-      return budgets_.erase({removal.namespace_name, removal.name}) > 0;
-    case ObjectKind::pod_group: return remove_group(removal.namespace_name, removal.name);
-    case ObjectKind::workload: return remove_workload(removal.namespace_name, removal.name);
-    case ObjectKind::namespace_object: return namespaces_.erase(removal.name) > 0;
-    case ObjectKind::queue: return remove_own<Queue>(removal);
-    case ObjectKind::replica_schedule: return remove_own<ReplicaSchedule>(removal);
-    case ObjectKind::resource_group: return remove_own<ResourceGroup>(removal);
-    case ObjectKind::session: return remove_session(removal);
-    case ObjectKind::partition: return remove_own<Partition>(removal);
-  }
-  CHECK(false, "unknown kind");
+  bool removed = false;
+  each_kind([&](const auto& kind) {
+    using Object = std::decay_t<decltype(kind)>::type;
+    if (removal.kind == row_of<Object>.kind) removed = remove(kind, removal);
+  });
+  return removed;
 }
 
 void Cluster::finish_bulk() {
@@ -60,6 +40,10 @@ std::string Cluster::pod_key(PodIndex pod) const {
   std::string key(text(pods_.namespace_name[pod]));
   key += '/';
   key += pods_.name[pod.value];
+  if (pods_.plane[pod] != StringId{0}) {
+    key += of_plane;
+    key += text(pods_.plane[pod]);
+  }
   return key;
 }
 
@@ -102,6 +86,7 @@ Pod Cluster::pod(PodIndex index) const {
   Pod pod{.namespace_name = std::string(text(pods_.namespace_name[index])),
           .name = std::string(pods_.name[index.value]),
           .uid = std::string(pods_.uid[index.value]),
+          .plane = std::string(text(pods_.plane[index])),
           .labels = label_objects(pods_.labels[index]),
           .node = node_name(pods_.node[index]),
           .nominated_node = node_name(pods_.nominated[index]),
@@ -132,6 +117,7 @@ Pod Cluster::pod(PodIndex index) const {
 Node Cluster::node(NodeIndex index) const {
   return {.name = std::string(text(nodes_.name[index])),
           .uid = std::string(nodes_.uid[index.value]),
+          .plane = std::string(text(nodes_.plane[index])),
           .labels = label_objects(nodes_.labels[index]),
           .taints = taint_sets_[nodes_.taints[index]],
           .unschedulable = nodes_.flags[index].unschedulable,
@@ -147,6 +133,7 @@ std::vector<PodIndex> Cluster::pods_by_name() const {
     if (flags.exists && !flags.kernel) all.push_back(PodIndex{slot});
   }
   std::ranges::sort(all, [this](PodIndex a, PodIndex b) {
+    if (pods_.plane[a] != pods_.plane[b]) return text(pods_.plane[a]) < text(pods_.plane[b]);
     const StringId a_space = pods_.namespace_name[a];
     const StringId b_space = pods_.namespace_name[b];
     if (a_space != b_space) return text(a_space) < text(b_space);
@@ -161,54 +148,47 @@ std::vector<GroupIndex> Cluster::groups_by_name() const {
     if (groups_[GroupIndex{slot}].unit.exists()) all.push_back(GroupIndex{slot});
   }
   std::ranges::sort(all, {}, [this](GroupIndex group) {
-    return std::pair(text(groups_[group].namespace_name), text(groups_[group].name));
+    const Group& row = groups_[group];
+    return std::tuple(text(row.plane), text(row.namespace_name), text(row.name));
   });
   return all;
 }
 
 namespace {
 
-template <class Map>
-auto values_of(const Map& map) {
-  std::vector<const typename Map::mapped_type*> values;
-  values.reserve(map.size());
-  for (const auto& [key, value] : map) values.push_back(&value);
-  return values;
+template <class Object>
+std::vector<const Object*> pointers_to(const Cluster& cluster) {
+  std::vector<const Object*> pointers;
+  cluster.each<Object>([&](const Object& object) { pointers.push_back(&object); });
+  return pointers;
 }
 
 }  // namespace
 
 std::vector<const PriorityClass*> Cluster::priority_classes() const {
-  return values_of(priority_classes_);
+  return pointers_to<PriorityClass>(*this);
 }
-std::vector<const DisruptionBudget*> Cluster::budgets() const { return values_of(budgets_); }
-std::vector<const Namespace*> Cluster::namespaces() const { return values_of(namespaces_); }
+std::vector<const DisruptionBudget*> Cluster::budgets() const {
+  return pointers_to<DisruptionBudget>(*this);
+}
+std::vector<const Namespace*> Cluster::namespaces() const { return pointers_to<Namespace>(*this); }
 
 std::vector<const Workload*> Cluster::workloads() const {
   std::vector<const Workload*> all;
   for (const WorkloadSlot& slot : workloads_) {
     if (slot.object) all.push_back(&*slot.object);
   }
-  std::ranges::sort(all, {}, [](const Workload* workload) {
-    return std::pair(std::string_view(workload->namespace_name), std::string_view(workload->name));
-  });
+  std::ranges::sort(all, {}, [](const Workload* workload) { return key_of(*workload); });
   return all;
 }
 
 Cluster Cluster::compacted() const {
   Cluster fresh;
   fresh.begin_bulk();
-  for (const auto* object : namespaces()) fresh.apply(*object);
-  for (const auto* object : priority_classes()) fresh.apply(*object);
-  for (const auto* object : budgets()) fresh.apply(*object);
-  for (const auto* object : workloads()) fresh.apply(*object);
-  for (const Group& group : groups_) {
-    if (group.object) fresh.apply(*group.object);
-  }
-  for (const NodeIndex index : nodes_by_name()) fresh.apply(node(index));
-  for (const PodIndex index : pods_by_name()) fresh.apply(pod(index));
-  fresh.own_ = own_;
-  for (const auto& [key, session] : own<Session>()) fresh.enter_kernels(session);
+  each_kind([&](const auto& kind) {
+    using Object = std::decay_t<decltype(kind)>::type;
+    each<Object>([&fresh](const Object& object) { fresh.apply(object); });
+  });
   fresh.finish_bulk();
   return fresh;
 }

@@ -15,6 +15,10 @@
 //     them. They are no pods: flags.kernel is set, their namespace is empty, they take none of the
 //     resource `pods`, no selector matches them, and lists of pods do not have them. `find_pod`
 //     finds one by the session's namespace and "session/kernel".
+//  6. Every object has a plane: whose cluster it is in, empty: home. It is part of the key, and
+//     what an object names (node, group, class, workload) is meant in its own plane. The label
+//     makeway.dev/plane of a node is no part of the key. Makeway's own kinds mean something at home
+//     only: elsewhere pods are in no queue, and sessions have no kernels.
 //
 //   Cluster cluster;
 //   cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 4000}, {"pods", 110}}});
@@ -58,6 +62,19 @@ struct ClusterBytes {
   std::size_t total() const { return pods + nodes + units + order + texts + interned; }
 };
 
+template <class Object>
+using ObjectMap = std::map<ObjectKey, Object, ObjectKeyLess>;
+
+/// One map for each kind that is kept in a map.
+template <class List>
+struct MapsOf;
+template <class... Objects>
+struct MapsOf<KindList<Objects...>> {
+  using type = decltype(std::tuple_cat(
+      std::declval<std::conditional_t<MappedObject<Objects>, std::tuple<ObjectMap<Objects>>,
+                                      std::tuple<>>>()...));
+};
+
 /// The rows of one kernel of a session among the pods.
 struct KernelRows {
   PodIndex row;     ///< All that it asks for, or all but memory.
@@ -72,16 +89,12 @@ class Cluster {
   bool apply(const Pod& pod);
   bool apply(const Node& node);
   bool apply(const PriorityClass& priority_class);
-  bool apply(const DisruptionBudget& budget);
   bool apply(const PodGroup& object);
   bool apply(const Workload& object);
-  bool apply(const Namespace& object);
   bool apply(const Session& session);
-  template <OwnObject Object>
+  template <MappedObject Object>
   bool apply(const Object& object) {
-    return std::get<std::map<OwnKey, Object>>(own_)
-        .insert_or_assign(own_key(object), object)
-        .second;
+    return put(object);
   }
   /// True when it was there. Removing what is not there changes nothing.
   bool apply(const Removal& removal);
@@ -94,12 +107,16 @@ class Cluster {
   void finish_bulk();
 
   // ---- Finding ------------------------------------------------------------------------------
-  std::optional<PodIndex> find_pod(std::string_view namespace_name, std::string_view name) const;
-  std::optional<NodeIndex> find_node(std::string_view name) const;  ///< Also a merely named one.
-  std::optional<GroupIndex> find_group(std::string_view namespace_name,
-                                       std::string_view name) const;
-  const PriorityClass* find_priority_class(std::string_view name) const;  ///< Built-in ones too.
-  const PriorityClass* default_priority_class() const;
+  std::optional<PodIndex> find_pod(std::string_view namespace_name, std::string_view name,
+                                   std::string_view plane = {}) const;
+  /// Also a merely named one.
+  std::optional<NodeIndex> find_node(std::string_view name, std::string_view plane = {}) const;
+  std::optional<GroupIndex> find_group(std::string_view namespace_name, std::string_view name,
+                                       std::string_view plane = {}) const;
+  /// Built-in ones too; every plane has those.
+  const PriorityClass* find_priority_class(std::string_view name,
+                                           std::string_view plane = {}) const;
+  const PriorityClass* default_priority_class(std::string_view plane = {}) const;
 
   // ---- Columns ------------------------------------------------------------------------------
   const PodColumns& pods() const { return pods_; }
@@ -123,7 +140,8 @@ class Cluster {
   const NodeClass& node_class(NodeClassId id) const { return node_classes_[id]; }
 
   std::string_view text(StringId id) const { return strings_.text(id); }
-  std::string pod_key(PodIndex pod) const;                              ///< "namespace/name"
+  /// "namespace/name", of another plane "namespace/name of plane east": as messages call it.
+  std::string pod_key(PodIndex pod) const;
   std::size_t pod_count() const { return pod_count_ - kernel_count_; }  ///< No kernels.
   std::size_t node_count() const { return node_count_; }
 
@@ -141,7 +159,7 @@ class Cluster {
   /// Importance for ties inside one node: priority, group over pod, size, age, name.
   bool more_important(PodIndex a, PodIndex b) const;
 
-  // ---- Objects, as they were given; lists are sorted by namespace and name --------------------
+  // ---- Objects, as they were given; lists are sorted by plane, namespace and name -------------
   Pod pod(PodIndex index) const;
   Node node(NodeIndex index) const;
   Labels label_objects(LabelSetId id) const;
@@ -153,21 +171,79 @@ class Cluster {
   std::vector<const DisruptionBudget*> budgets() const;
   std::vector<const Workload*> workloads() const;
   std::vector<const Namespace*> namespaces() const;
-  /// The objects of one of Makeway's own kinds: `for (const auto& [key, queue] : own<Queue>())`.
-  template <OwnObject Object>
-  const std::map<OwnKey, Object>& own() const {
-    return std::get<std::map<OwnKey, Object>>(own_);
+  /// The objects of home, of a kind that is kept in a map:
+  /// `for (const auto& [key, queue] : own<Queue>())`.
+  template <MappedObject Object>
+  const ObjectMap<Object>& own() const {
+    return std::get<ObjectMap<Object>>(home_);
+  }
+  /// Calls `visit(object)` for every object of any kind, in the order of lists.
+  template <ClusterObject Object, class Visit>
+  void each(const Visit& visit) const {
+    if constexpr (MappedObject<Object>) {
+      for (const auto& [key, object] : own<Object>()) visit(object);
+      for (const auto& [key, object] : std::get<ObjectMap<Object>>(elsewhere_)) visit(object);
+    } else {
+      each_in_columns(KindTag<Object>{}, visit);
+    }
   }
 
   /// The rows of the kernels of every session, in the order of `own<Session>()` and of its kernels;
   /// none of a session that has ended.
-  const std::map<OwnKey, std::vector<KernelRows>>& kernel_rows() const { return kernel_rows_; }
+  const ObjectMap<std::vector<KernelRows>>& kernel_rows() const { return kernel_rows_; }
 
   /// The same cluster without the strings and rows that removed objects left behind.
   Cluster compacted() const;
   ClusterBytes bytes() const;
 
  private:
+  template <class Visit>
+  void each_in_columns(KindTag<Node> /*kind*/, const Visit& visit) const {
+    for (const NodeIndex index : nodes_by_name()) visit(node(index));
+  }
+  template <class Visit>
+  void each_in_columns(KindTag<Pod> /*kind*/, const Visit& visit) const {
+    for (const PodIndex index : pods_by_name()) visit(pod(index));
+  }
+  template <class Visit>
+  void each_in_columns(KindTag<Workload> /*kind*/, const Visit& visit) const {
+    for (const Workload* const workload : workloads()) visit(*workload);
+  }
+  template <class Visit>
+  void each_in_columns(KindTag<PodGroup> /*kind*/, const Visit& visit) const {
+    for (const GroupIndex group : groups_by_name()) {
+      if (groups_[group].object) visit(*groups_[group].object);
+    }
+  }
+
+  template <MappedObject Object>
+  ObjectMap<Object>& map_of(std::string_view plane) {
+    return std::get<ObjectMap<Object>>(plane.empty() ? home_ : elsewhere_);
+  }
+  template <MappedObject Object>
+  const ObjectMap<Object>& map_of(std::string_view plane) const {
+    return std::get<ObjectMap<Object>>(plane.empty() ? home_ : elsewhere_);
+  }
+  template <MappedObject Object>
+  bool put(const Object& object) {
+    return map_of<Object>(object.plane).insert_or_assign(owned(key_of(object)), object).second;
+  }
+  template <MappedObject Object>
+  bool drop(const Removal& removal) {
+    return map_of<Object>(removal.plane)
+               .erase({removal.namespace_name, removal.name, removal.plane}) > 0;
+  }
+  template <MappedObject Object>
+  bool remove(KindTag<Object> /*kind*/, const Removal& removal) {
+    return drop<Object>(removal);
+  }
+  bool remove(KindTag<PriorityClass> kind, const Removal& removal);
+  bool remove(KindTag<Session> kind, const Removal& removal);
+  bool remove(KindTag<Node> kind, const Removal& removal);
+  bool remove(KindTag<Pod> kind, const Removal& removal);
+  bool remove(KindTag<PodGroup> kind, const Removal& removal);
+  bool remove(KindTag<Workload> kind, const Removal& removal);
+
   struct OrderKey {
     std::int32_t priority = 0;
     std::int32_t size = 1;
@@ -181,7 +257,7 @@ class Cluster {
   PodIndex pod_slot(const Pod& pod);
   void add_free_pods();
   void write_pod(PodIndex index, const Pod& pod, bool kernel);
-  bool remove_pod(std::string_view namespace_name, std::string_view name);
+  void remove_pod(PodIndex pod);
   void bind(PodIndex pod, NodeIndex node);
   void unbind(PodIndex pod);
   void nominate(PodIndex pod, NodeIndex node);
@@ -191,7 +267,7 @@ class Cluster {
   void leave_order(PodIndex pod);
   OrderKey order_key(PodIndex pod) const;
   bool before(const OrderKey& a, const OrderKey& b) const;
-  std::uint64_t pod_hash(StringId namespace_name, std::string_view name) const;
+  std::optional<PodIndex> pod_in(Space space, std::string_view name) const;
   RequestId intern_requests(const Amounts& amounts, bool one_pod);
   LabelSetId intern_labels(const Labels& labels);
   ShapeId intern_shape(const PodShape& shape);
@@ -199,13 +275,12 @@ class Cluster {
 
   // cluster_sessions.cpp
   void enter_kernels(const Session& session);
-  void leave_kernels(const OwnKey& key);
-  bool remove_session(const Removal& removal);
+  void leave_kernels(const ObjectKeyView& key);
   PodIndex enter_kernel(const Session& session, const Kernel& kernel, bool memory);
 
   // cluster_nodes.cpp
-  NodeIndex node_slot(std::string_view name);
-  bool remove_node(std::string_view name);
+  NodeIndex node_slot(std::string_view name, std::string_view plane);
+  bool before_by_name(NodeIndex a, NodeIndex b) const;
   void drop_node_if_unused(NodeIndex node);
   void classify(NodeIndex node);
   void classify_all();
@@ -218,20 +293,13 @@ class Cluster {
     std::int32_t preemption = 0;
     bool never_preempts = false;
   };
-  GroupIndex group_slot(StringId namespace_name, std::string_view name);
-  WorkloadIndex workload_slot(StringId namespace_name, std::string_view name);
+  GroupIndex group_slot(Space space, std::string_view name);
+  WorkloadIndex workload_slot(Space space, std::string_view name);
   void join_unit(PodIndex pod, std::string_view group);
   void leave_unit(PodIndex pod);
   void follow_workload(GroupIndex index);
   void drop_group_if_unused(GroupIndex index);
   void drop_workload_if_unused(WorkloadIndex index);
-  bool remove_group(std::string_view namespace_name, std::string_view name);
-  bool remove_workload(std::string_view namespace_name, std::string_view name);
-  template <OwnObject Object>
-  bool remove_own(const Removal& removal) {
-    return std::get<std::map<OwnKey, Object>>(own_).erase({removal.namespace_name, removal.name}) >
-           0;
-  }
   void refresh_unit(UnitIndex index);
   void refresh_all_priorities();
   Unit computed(const Unit& unit) const;
@@ -243,8 +311,9 @@ class Cluster {
   StringId stated_queue(PodIndex pod);
   StringId group_queue(const Group& group) const;
   UnitIndex new_unit();
-  std::optional<WorkloadIndex> find_workload(std::string_view namespace_name,
-                                             std::string_view name) const;
+  std::optional<GroupIndex> group_in(Space space, std::string_view name) const;
+  std::optional<WorkloadIndex> find_workload(Space space, std::string_view name) const;
+  std::optional<Space> find_space(std::string_view namespace_name, std::string_view plane) const;
 
   bool bulk_ = false;
   StringPool strings_;
@@ -259,7 +328,7 @@ class Cluster {
   std::array<StringId, 3> queue_keys_;      ///< Labels that name a queue; the first one counts.
   std::vector<ResourceAmount> row_buffer_;  ///< Used again by every change.
   std::vector<LabelPair> pair_buffer_;
-  StringId last_namespace_{0};
+  Space last_space_;
   std::vector<StringId> selecting_keys_;  ///< Keys that pods select nodes by; sorted by id.
 
   PodColumns pods_;
@@ -287,16 +356,10 @@ class Cluster {
   std::vector<WorkloadIndex> free_workloads_;
   HashTable workloads_by_key_;
 
-  // Few objects, looked up by name: ordered maps, so that listing them is deterministic.
-  using Key = std::pair<std::string, std::string>;
-  std::map<std::string, PriorityClass, std::less<>> priority_classes_;
-  std::map<Key, DisruptionBudget> budgets_;
-  std::map<std::string, Namespace, std::less<>> namespaces_;
-  std::tuple<std::map<OwnKey, Queue>, std::map<OwnKey, ReplicaSchedule>,
-             std::map<OwnKey, ResourceGroup>, std::map<OwnKey, Session>,
-             std::map<OwnKey, Partition>>
-      own_;
-  std::map<OwnKey, std::vector<KernelRows>> kernel_rows_;
+  // Few objects, looked up by key: ordered maps, so that listing them is deterministic.
+  MapsOf<ObjectKinds>::type home_;
+  MapsOf<ObjectKinds>::type elsewhere_;  ///< Of all other planes.
+  ObjectMap<std::vector<KernelRows>> kernel_rows_;
   std::size_t kernel_count_ = 0;  ///< Rows of kernels; they are in pod_count_.
 };
 

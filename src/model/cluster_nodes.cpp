@@ -5,17 +5,27 @@
 
 namespace makeway {
 
-std::optional<NodeIndex> Cluster::find_node(std::string_view name) const {
+namespace {
+
+std::uint64_t node_hash(StringId plane, StringId name) {
+  return mix64((std::uint64_t{plane.value} << 32U) | name.value);
+}
+
+}  // namespace
+
+std::optional<NodeIndex> Cluster::find_node(std::string_view name, std::string_view plane) const {
   const std::optional<StringId> id = strings_.find(name);
-  if (!id) return std::nullopt;
-  const auto found = nodes_by_key_.find(
-      mix64(id->value), [&](std::uint32_t slot) { return nodes_.name[NodeIndex{slot}] == *id; });
+  const std::optional<StringId> in = plane.empty() ? StringId{0} : strings_.find(plane);
+  if (!id || !in) return std::nullopt;
+  const auto found = nodes_by_key_.find(node_hash(*in, *id), [&](std::uint32_t slot) {
+    return nodes_.name[NodeIndex{slot}] == *id && nodes_.plane[NodeIndex{slot}] == *in;
+  });
   if (!found) return std::nullopt;
   return NodeIndex{*found};
 }
 
-NodeIndex Cluster::node_slot(std::string_view name) {
-  if (const auto found = find_node(name)) return *found;
+NodeIndex Cluster::node_slot(std::string_view name, std::string_view plane) {
+  if (const auto found = find_node(name, plane)) return *found;
   NodeIndex slot;
   if (free_nodes_.empty()) {
     slot = NodeIndex::from(nodes_.slots());
@@ -25,9 +35,9 @@ NodeIndex Cluster::node_slot(std::string_view name) {
     slot = free_nodes_.back();
     free_nodes_.pop_back();
   }
-  const StringId id = strings_.intern(name);
   nodes_.flags[slot] = {.used = true};
-  nodes_.name[slot] = id;
+  nodes_.plane[slot] = strings_.intern(plane);
+  nodes_.name[slot] = strings_.intern(name);
   nodes_.labels[slot] = LabelSetId{0};
   nodes_.taints[slot] = taint_sets_.intern({});
   nodes_.allocatable[slot] = RequestId{0};
@@ -36,12 +46,12 @@ NodeIndex Cluster::node_slot(std::string_view name) {
   nodes_.pods[slot] = 0;
   nodes_.kernels[slot] = 0;
   nodes_.leaving[slot] = 0;
-  nodes_by_key_.insert(mix64(id.value), slot.value);
+  nodes_by_key_.insert(node_hash(nodes_.plane[slot], nodes_.name[slot]), slot.value);
   return slot;
 }
 
 bool Cluster::apply(const Node& node) {
-  const NodeIndex slot = node_slot(node.name);
+  const NodeIndex slot = node_slot(node.name, node.plane);
   const bool is_new = !nodes_.flags[slot].exists;
   if (is_new) ++node_count_;
   if (is_new && !bulk_) list_node(slot);
@@ -55,8 +65,8 @@ bool Cluster::apply(const Node& node) {
   return is_new;
 }
 
-bool Cluster::remove_node(std::string_view name) {
-  const std::optional<NodeIndex> found = find_node(name);
+bool Cluster::remove(KindTag<Node> /*kind*/, const Removal& removal) {
+  const std::optional<NodeIndex> found = find_node(removal.name, removal.plane);
   if (!found || !nodes_.flags[*found].exists) return false;
   --node_count_;
   std::erase(nodes_by_name_, *found);
@@ -74,14 +84,19 @@ bool Cluster::remove_node(std::string_view name) {
 void Cluster::drop_node_if_unused(NodeIndex node) {
   if (nodes_.flags[node].exists || nodes_.pods[node] + nodes_.kernels[node] > 0) return;
   if (!nodes_.nominated[node].empty()) return;
-  nodes_by_key_.erase(mix64(nodes_.name[node].value), node.value);
+  nodes_by_key_.erase(node_hash(nodes_.plane[node], nodes_.name[node]), node.value);
   nodes_.flags[node] = {};
   free_nodes_.push_back(node);
 }
 
+bool Cluster::before_by_name(NodeIndex a, NodeIndex b) const {
+  if (nodes_.plane[a] != nodes_.plane[b]) return text(nodes_.plane[a]) < text(nodes_.plane[b]);
+  return text(nodes_.name[a]) < text(nodes_.name[b]);
+}
+
 void Cluster::list_node(NodeIndex node) {
-  const auto name_of = [this](NodeIndex each) { return text(nodes_.name[each]); };
-  nodes_by_name_.insert(std::ranges::lower_bound(nodes_by_name_, name_of(node), {}, name_of), node);
+  const auto before = [this](NodeIndex a, NodeIndex b) { return before_by_name(a, b); };
+  nodes_by_name_.insert(std::ranges::lower_bound(nodes_by_name_, node, before), node);
 }
 
 void Cluster::list_all_nodes() {
@@ -89,7 +104,8 @@ void Cluster::list_all_nodes() {
   for (std::uint32_t slot = 0; slot < nodes_.slots(); ++slot) {
     if (nodes_.flags[NodeIndex{slot}].exists) nodes_by_name_.push_back(NodeIndex{slot});
   }
-  std::ranges::sort(nodes_by_name_, {}, [this](NodeIndex node) { return text(nodes_.name[node]); });
+  std::ranges::sort(nodes_by_name_,
+                    [this](NodeIndex a, NodeIndex b) { return before_by_name(a, b); });
 }
 
 void Cluster::classify(NodeIndex node) {

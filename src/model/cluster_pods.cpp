@@ -10,50 +10,52 @@ namespace {
 
 Time column_time(const std::optional<Time>& time) { return time.value_or(no_time); }
 
-}  // namespace
-
-std::uint64_t Cluster::pod_hash(StringId namespace_name, std::string_view name) const {
-  return hash_combine(namespace_name.value, hash_of(name));
+std::uint64_t pod_hash(Space space, std::string_view name) {
+  return hash_combine(space.number(), hash_of(name));
 }
 
-std::optional<PodIndex> Cluster::find_pod(std::string_view namespace_name,
-                                          std::string_view name) const {
-  if (!namespace_name.empty() && name.find('/') != std::string_view::npos) {
-    std::string kernel(namespace_name);
-    kernel += '/';
-    kernel += name;
-    return find_pod({}, kernel);
-  }
-  const std::optional<StringId> space = strings_.find(namespace_name);
-  if (!space) return std::nullopt;
-  const auto found = pods_by_key_.find(pod_hash(*space, name), [&](std::uint32_t id) {
-    return pods_.namespace_name[PodIndex{id}] == *space && pods_.name[id] == name;
+}  // namespace
+
+std::optional<PodIndex> Cluster::pod_in(Space space, std::string_view name) const {
+  const auto found = pods_by_key_.find(pod_hash(space, name), [&](std::uint32_t id) {
+    return pods_.namespace_name[PodIndex{id}] == space.namespace_name &&
+           pods_.plane[PodIndex{id}] == space.plane && pods_.name[id] == name;
   });
   if (!found) return std::nullopt;
   return PodIndex{*found};
 }
 
-PodIndex Cluster::pod_slot(const Pod& pod) {
-  // Pods come namespace by namespace.
-  if (text(last_namespace_) != pod.namespace_name) {
-    last_namespace_ = strings_.intern(pod.namespace_name);
+std::optional<PodIndex> Cluster::find_pod(std::string_view namespace_name, std::string_view name,
+                                          std::string_view plane) const {
+  if (!namespace_name.empty() && name.find('/') != std::string_view::npos) {
+    std::string kernel(namespace_name);
+    kernel += '/';
+    kernel += name;
+    return find_pod({}, kernel, plane);
   }
-  const StringId space = last_namespace_;
-  const std::uint64_t hash = pod_hash(space, pod.name);
-  const auto found = pods_by_key_.find(hash, [&](std::uint32_t id) {
-    return pods_.namespace_name[PodIndex{id}] == space && pods_.name[id] == pod.name;
-  });
-  if (found) return PodIndex{*found};
+  const std::optional<Space> space = find_space(namespace_name, plane);
+  return space ? pod_in(*space, name) : std::nullopt;
+}
+
+PodIndex Cluster::pod_slot(const Pod& pod) {
+  // Pods come plane by plane and namespace by namespace.
+  if (text(last_space_.namespace_name) != pod.namespace_name) {
+    last_space_.namespace_name = strings_.intern(pod.namespace_name);
+  }
+  if (text(last_space_.plane) != pod.plane) last_space_.plane = strings_.intern(pod.plane);
+  const Space space = last_space_;
+  if (const auto found = pod_in(space, pod.name)) return *found;
   if (free_pods_.empty()) add_free_pods();
   const PodIndex slot = free_pods_.back();
   free_pods_.pop_back();
-  pods_.namespace_name[slot] = space;
+  pods_.plane[slot] = space.plane;
+  pods_.namespace_name[slot] = space.namespace_name;
   pods_.name.set(slot.value, pod.name);
   pods_.node[slot] = {};
   pods_.nominated[slot] = {};
   pods_.unit[slot] = {};
   pods_.flags[slot] = PodFlags{.exists = true};
-  pods_by_key_.insert(hash, slot.value);
+  pods_by_key_.insert(pod_hash(space, pod.name), slot.value);
   ++pod_count_;
   return slot;
 }
@@ -79,9 +81,9 @@ bool Cluster::upsert(const Pod& pod, bool kernel) {
   if (!pod.priority && !bulk_) pods_.priority[slot] = own_priority(slot).scheduling;
   join_unit(slot, pod.group);
   if (!pod.node.empty()) {
-    bind(slot, node_slot(pod.node));
+    bind(slot, node_slot(pod.node, pod.plane));
   } else if (!pod.nominated_node.empty()) {
-    nominate(slot, node_slot(pod.nominated_node));
+    nominate(slot, node_slot(pod.nominated_node, pod.plane));
   }
   list_pending(slot);
   return pod_count_ > known;
@@ -120,21 +122,25 @@ void Cluster::write_pod(PodIndex index, const Pod& pod, bool kernel) {
                                 .preemption_policy = pod.preemption_policy};
 }
 
-bool Cluster::remove_pod(std::string_view namespace_name, std::string_view name) {
-  const std::optional<PodIndex> found = find_pod(namespace_name, name);
-  if (!found) return false;
-  unbind(*found);
-  nominate(*found, {});
-  leave_unit(*found);
-  repelling_pods_.erase(*found);
-  pending_pods_.erase(*found);
-  pods_by_key_.erase(pod_hash(pods_.namespace_name[*found], name), found->value);
-  pods_.name.set(found->value, {});
-  pods_.uid.set(found->value, {});
-  pods_.flags[*found] = PodFlags{};
-  free_pods_.push_back(*found);
+bool Cluster::remove(KindTag<Pod> /*kind*/, const Removal& removal) {
+  const auto found = find_pod(removal.namespace_name, removal.name, removal.plane);
+  if (found) remove_pod(*found);
+  return found.has_value();
+}
+
+void Cluster::remove_pod(PodIndex pod) {
+  unbind(pod);
+  nominate(pod, {});
+  leave_unit(pod);
+  repelling_pods_.erase(pod);
+  pending_pods_.erase(pod);
+  const Space space{.plane = pods_.plane[pod], .namespace_name = pods_.namespace_name[pod]};
+  pods_by_key_.erase(pod_hash(space, pods_.name[pod.value]), pod.value);
+  pods_.name.set(pod.value, {});
+  pods_.uid.set(pod.value, {});
+  pods_.flags[pod] = PodFlags{};
+  free_pods_.push_back(pod);
   --pod_count_;
-  return true;
 }
 
 void Cluster::bind(PodIndex pod, NodeIndex node) {
@@ -207,6 +213,9 @@ bool Cluster::before(const OrderKey& a, const OrderKey& b) const {
   if (a.group != b.group) return a.group;
   if (a.size != b.size) return a.size > b.size;
   if (a.started != b.started) return a.started < b.started;
+  const StringId a_plane = pods_.plane[a.pod];
+  const StringId b_plane = pods_.plane[b.pod];
+  if (a_plane != b_plane) return text(a_plane) < text(b_plane);
   const StringId a_space = pods_.namespace_name[a.pod];
   const StringId b_space = pods_.namespace_name[b.pod];
   if (a_space != b_space) return text(a_space) < text(b_space);

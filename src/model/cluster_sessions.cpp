@@ -11,24 +11,23 @@
 namespace makeway {
 
 bool Cluster::apply(const Session& session) {
-  const OwnKey key = own_key(session);
-  leave_kernels(key);
+  leave_kernels(key_of(session));
   enter_kernels(session);
-  return std::get<std::map<OwnKey, Session>>(own_).insert_or_assign(key, session).second;
+  return put(session);
 }
 
-bool Cluster::remove_session(const Removal& removal) {
-  leave_kernels({removal.namespace_name, removal.name});
-  return remove_own<Session>(removal);
+bool Cluster::remove(KindTag<Session> /*kind*/, const Removal& removal) {
+  leave_kernels({removal.namespace_name, removal.name, removal.plane});
+  return drop<Session>(removal);
 }
 
-void Cluster::leave_kernels(const OwnKey& key) {
+void Cluster::leave_kernels(const ObjectKeyView& key) {
   const auto found = kernel_rows_.find(key);
   if (found == kernel_rows_.end()) return;
   for (const KernelRows& rows : found->second) {
     for (const PodIndex row : {rows.row, rows.memory}) {
       if (!row.exists()) continue;
-      remove_pod({}, std::string(pods_.name[row.value]));
+      remove_pod(row);
       --kernel_count_;
     }
   }
@@ -69,7 +68,8 @@ PodIndex Cluster::enter_kernel(const Session& session, const Kernel& kernel, boo
 }
 
 void Cluster::enter_kernels(const Session& session) {
-  std::vector<KernelRows>& rows = kernel_rows_[own_key(session)];
+  if (!session.plane.empty()) return;
+  std::vector<KernelRows>& rows = kernel_rows_[owned(key_of(session))];
   if (session.status.phase == SessionPhase::ended) return;
   rows.reserve(session.kernels.size());
   for (const Kernel& kernel : session.kernels) {

@@ -13,8 +13,14 @@
 namespace makeway {
 namespace {
 
-std::uint64_t key_hash(StringId namespace_name, StringId name) {
-  return hash_combine(namespace_name.value, name.value);
+std::uint64_t key_hash(Space space, StringId name) {
+  return hash_combine(space.number(), name.value);
+}
+
+/// Of a group or workload.
+template <class Row>
+Space space_of(const Row& row) {
+  return {.plane = row.plane, .namespace_name = row.namespace_name};
 }
 
 const PriorityClass& built_in_class(std::size_t index) {
@@ -26,55 +32,73 @@ const PriorityClass& built_in_class(std::size_t index) {
 
 }  // namespace
 
-const PriorityClass* Cluster::find_priority_class(std::string_view name) const {
-  const auto found = priority_classes_.find(name);
-  if (found != priority_classes_.end()) return &found->second;
+const PriorityClass* Cluster::find_priority_class(std::string_view name,
+                                                  std::string_view plane) const {
+  const auto& classes = map_of<PriorityClass>(plane);
+  const auto found =
+      classes.find(ObjectKeyView{.namespace_name = {}, .name = name, .plane = plane});
+  if (found != classes.end()) return &found->second;
   for (const std::size_t index : {0U, 1U}) {
     if (built_in_class(index).name == name) return &built_in_class(index);
   }
   return nullptr;
 }
 
-const PriorityClass* Cluster::default_priority_class() const {
+const PriorityClass* Cluster::default_priority_class(std::string_view plane) const {
   const PriorityClass* best = nullptr;
-  for (const auto& [name, candidate] : priority_classes_) {
+  for (const auto& [key, candidate] : map_of<PriorityClass>(plane)) {
+    if (!candidate.global_default || key.plane != plane) continue;
     // Several global defaults are a mistake; Kubernetes then takes the lowest.
-    if (candidate.global_default && (best == nullptr || candidate.value < best->value)) {
-      best = &candidate;
-    }
+    if (best == nullptr || candidate.value < best->value) best = &candidate;
   }
   return best;
 }
 
 bool Cluster::apply(const PriorityClass& priority_class) {
-  const auto [at, is_new] = priority_classes_.insert_or_assign(priority_class.name, priority_class);
+  const bool is_new = put(priority_class);
   refresh_all_priorities();
   return is_new;
 }
 
+bool Cluster::remove(KindTag<PriorityClass> /*kind*/, const Removal& removal) {
+  if (!drop<PriorityClass>(removal)) return false;
+  refresh_all_priorities();
+  return true;
+}
+
 // ---- Slots ------------------------------------------------------------------------------------
 
-std::optional<GroupIndex> Cluster::find_group(std::string_view namespace_name,
-                                              std::string_view name) const {
+std::optional<Space> Cluster::find_space(std::string_view namespace_name,
+                                         std::string_view plane) const {
   const auto space = strings_.find(namespace_name);
+  const auto in = plane.empty() ? StringId{0} : strings_.find(plane);
+  if (!space || !in) return std::nullopt;
+  return Space{.plane = *in, .namespace_name = *space};
+}
+
+std::optional<GroupIndex> Cluster::group_in(Space space, std::string_view name) const {
   const auto id = strings_.find(name);
-  if (!space || !id) return std::nullopt;
-  const auto found = groups_by_key_.find(key_hash(*space, *id), [&](std::uint32_t slot) {
+  if (!id) return std::nullopt;
+  const auto found = groups_by_key_.find(key_hash(space, *id), [&](std::uint32_t slot) {
     const Group& group = groups_[GroupIndex{slot}];
-    return group.namespace_name == *space && group.name == *id;
+    return space_of(group) == space && group.name == *id;
   });
   if (!found) return std::nullopt;
   return GroupIndex{*found};
 }
 
-std::optional<WorkloadIndex> Cluster::find_workload(std::string_view namespace_name,
-                                                    std::string_view name) const {
-  const auto space = strings_.find(namespace_name);
+std::optional<GroupIndex> Cluster::find_group(std::string_view namespace_name,
+                                              std::string_view name, std::string_view plane) const {
+  const std::optional<Space> space = find_space(namespace_name, plane);
+  return space ? group_in(*space, name) : std::nullopt;
+}
+
+std::optional<WorkloadIndex> Cluster::find_workload(Space space, std::string_view name) const {
   const auto id = strings_.find(name);
-  if (!space || !id) return std::nullopt;
-  const auto found = workloads_by_key_.find(key_hash(*space, *id), [&](std::uint32_t slot) {
+  if (!id) return std::nullopt;
+  const auto found = workloads_by_key_.find(key_hash(space, *id), [&](std::uint32_t slot) {
     const WorkloadSlot& workload = workloads_[WorkloadIndex{slot}];
-    return workload.namespace_name == *space && workload.name == *id;
+    return space_of(workload) == space && workload.name == *id;
   });
   if (!found) return std::nullopt;
   return WorkloadIndex{*found};
@@ -88,8 +112,8 @@ UnitIndex Cluster::new_unit() {
   return unit;
 }
 
-GroupIndex Cluster::group_slot(StringId namespace_name, std::string_view name) {
-  if (const auto found = find_group(text(namespace_name), name)) return *found;
+GroupIndex Cluster::group_slot(Space space, std::string_view name) {
+  if (const auto found = group_in(space, name)) return *found;
   GroupIndex slot;
   if (free_groups_.empty()) {
     slot = groups_.push_back({});
@@ -98,18 +122,19 @@ GroupIndex Cluster::group_slot(StringId namespace_name, std::string_view name) {
     free_groups_.pop_back();
   }
   Group& group = groups_[slot];
-  group.namespace_name = namespace_name;
+  group.plane = space.plane;
+  group.namespace_name = space.namespace_name;
   group.name = strings_.intern(name);
   group.unit = new_unit();
   units_[group.unit].kind = UnitKind::group;
   units_[group.unit].group = slot;
-  groups_by_key_.insert(key_hash(namespace_name, group.name), slot.value);
+  groups_by_key_.insert(key_hash(space, group.name), slot.value);
   follow_workload(slot);
   return slot;
 }
 
-WorkloadIndex Cluster::workload_slot(StringId namespace_name, std::string_view name) {
-  if (const auto found = find_workload(text(namespace_name), name)) return *found;
+WorkloadIndex Cluster::workload_slot(Space space, std::string_view name) {
+  if (const auto found = find_workload(space, name)) return *found;
   WorkloadIndex slot;
   if (free_workloads_.empty()) {
     slot = workloads_.push_back({});
@@ -118,10 +143,11 @@ WorkloadIndex Cluster::workload_slot(StringId namespace_name, std::string_view n
     free_workloads_.pop_back();
   }
   WorkloadSlot& workload = workloads_[slot];
-  workload.namespace_name = namespace_name;
+  workload.plane = space.plane;
+  workload.namespace_name = space.namespace_name;
   workload.name = strings_.intern(name);
   workload.used = true;
-  workloads_by_key_.insert(key_hash(namespace_name, workload.name), slot.value);
+  workloads_by_key_.insert(key_hash(space, workload.name), slot.value);
   return slot;
 }
 
@@ -132,7 +158,7 @@ void Cluster::follow_workload(GroupIndex index) {
   if (group.object) wanted = group.object->workload;
   const WorkloadIndex old = group.workload;
   const WorkloadIndex target =
-      wanted.empty() ? WorkloadIndex{} : workload_slot(group.namespace_name, wanted);
+      wanted.empty() ? WorkloadIndex{} : workload_slot(space_of(group), wanted);
   if (old == target) return;
   groups_[index].workload = target;
   if (target.exists()) workloads_[target].groups.push_back(index);
@@ -145,7 +171,7 @@ void Cluster::follow_workload(GroupIndex index) {
 void Cluster::drop_group_if_unused(GroupIndex index) {
   Group& group = groups_[index];
   if (group.object || !group.members.empty()) return;
-  groups_by_key_.erase(key_hash(group.namespace_name, group.name), index.value);
+  groups_by_key_.erase(key_hash(space_of(group), group.name), index.value);
   units_[group.unit] = {};
   free_units_.push_back(group.unit);
   const WorkloadIndex workload = group.workload;
@@ -159,7 +185,7 @@ void Cluster::drop_group_if_unused(GroupIndex index) {
 void Cluster::drop_workload_if_unused(WorkloadIndex index) {
   WorkloadSlot& workload = workloads_[index];
   if (workload.object || !workload.groups.empty()) return;
-  workloads_by_key_.erase(key_hash(workload.namespace_name, workload.name), index.value);
+  workloads_by_key_.erase(key_hash(space_of(workload), workload.name), index.value);
   workload = {};
   free_workloads_.push_back(index);
 }
@@ -168,7 +194,7 @@ void Cluster::drop_workload_if_unused(WorkloadIndex index) {
 
 void Cluster::join_unit(PodIndex pod, std::string_view group) {
   const UnitIndex old = pods_.unit[pod];
-  const StringId space = pods_.namespace_name[pod];
+  const Space space{.plane = pods_.plane[pod], .namespace_name = pods_.namespace_name[pod]};
   if (old.exists()) {
     const Unit& unit = units_[old];
     const bool stays =
@@ -208,7 +234,9 @@ void Cluster::leave_unit(PodIndex pod) {
 }
 
 bool Cluster::apply(const PodGroup& object) {
-  const GroupIndex slot = group_slot(strings_.intern(object.namespace_name), object.name);
+  const Space space{.plane = strings_.intern(object.plane),
+                    .namespace_name = strings_.intern(object.namespace_name)};
+  const GroupIndex slot = group_slot(space, object.name);
   const bool is_new = !groups_[slot].object;
   groups_[slot].object = object;
   strings_.intern(object.queue);
@@ -217,8 +245,8 @@ bool Cluster::apply(const PodGroup& object) {
   return is_new;
 }
 
-bool Cluster::remove_group(std::string_view namespace_name, std::string_view name) {
-  const std::optional<GroupIndex> found = find_group(namespace_name, name);
+bool Cluster::remove(KindTag<PodGroup> /*kind*/, const Removal& removal) {
+  const auto found = find_group(removal.namespace_name, removal.name, removal.plane);
   if (!found || !groups_[*found].object) return false;
   groups_[*found].object.reset();
   follow_workload(*found);
@@ -228,15 +256,18 @@ bool Cluster::remove_group(std::string_view namespace_name, std::string_view nam
 }
 
 bool Cluster::apply(const Workload& object) {
-  const WorkloadIndex slot = workload_slot(strings_.intern(object.namespace_name), object.name);
+  const Space space{.plane = strings_.intern(object.plane),
+                    .namespace_name = strings_.intern(object.namespace_name)};
+  const WorkloadIndex slot = workload_slot(space, object.name);
   const bool is_new = !workloads_[slot].object;
   workloads_[slot].object = object;
   for (const GroupIndex group : workloads_[slot].groups) refresh_unit(groups_[group].unit);
   return is_new;
 }
 
-bool Cluster::remove_workload(std::string_view namespace_name, std::string_view name) {
-  const std::optional<WorkloadIndex> found = find_workload(namespace_name, name);
+bool Cluster::remove(KindTag<Workload> /*kind*/, const Removal& removal) {
+  const std::optional<Space> space = find_space(removal.namespace_name, removal.plane);
+  const auto found = space ? find_workload(*space, removal.name) : std::nullopt;
   if (!found || !workloads_[*found].object) return false;
   workloads_[*found].object.reset();
   for (const GroupIndex group : workloads_[*found].groups) refresh_unit(groups_[group].unit);
@@ -327,11 +358,12 @@ Cluster::ResolvedPriority Cluster::group_priority(
     return found == claims.end() ? nullptr : *found;
   };
   ResolvedPriority result;
+  const std::string_view plane = text(group.plane);
   const PriorityClaim* const claim = first([](const PriorityClaim* candidate) {
     return candidate->priority || !candidate->priority_class.empty();
   });
   if (claim != nullptr) {
-    const PriorityClass* const named = find_priority_class(claim->priority_class);
+    const PriorityClass* const named = find_priority_class(claim->priority_class, plane);
     result.scheduling = claim->priority ? *claim->priority : named != nullptr ? named->value : 0;
     result.preemption = result.scheduling;
     // Where the group has no policy of its own, its pods' count too, as in kube-scheduler 1.37
@@ -352,7 +384,8 @@ Cluster::ResolvedPriority Cluster::group_priority(
   const PriorityClaim* const preemption = first(
       [](const PriorityClaim* candidate) { return !candidate->preemption_priority_class.empty(); });
   const PriorityClass* const preemption_class =
-      preemption == nullptr ? nullptr : find_priority_class(preemption->preemption_priority_class);
+      preemption == nullptr ? nullptr
+                            : find_priority_class(preemption->preemption_priority_class, plane);
   if (preemption_class != nullptr) result.preemption = preemption_class->value;
   return result;
 }
@@ -360,11 +393,12 @@ Cluster::ResolvedPriority Cluster::group_priority(
 Cluster::ResolvedPriority Cluster::own_priority(PodIndex pod) const {
   const PodFlags flags = pods_.flags[pod];
   const std::string_view name = text(pods_.priority_class[pod]);
+  const std::string_view plane = text(pods_.plane[pod]);
   const bool relies_on_class =
       !flags.priority_given || flags.preemption_policy == PreemptionPolicy::unset;
   const PriorityClass* const wanted = !relies_on_class ? nullptr
-                                      : name.empty()   ? default_priority_class()
-                                                       : find_priority_class(name);
+                                      : name.empty()   ? default_priority_class(plane)
+                                                       : find_priority_class(name, plane);
   ResolvedPriority result;
   result.scheduling = flags.priority_given ? pods_.priority[pod]
                       : wanted != nullptr  ? wanted->value
@@ -377,7 +411,7 @@ Cluster::ResolvedPriority Cluster::own_priority(PodIndex pod) const {
   result.preemption = result.scheduling;
   const std::string& preemption_class = notes_[pods_.notes[pod]].preemption_priority_class;
   if (preemption_class.empty()) return result;
-  const PriorityClass* const found = find_priority_class(preemption_class);
+  const PriorityClass* const found = find_priority_class(preemption_class, plane);
   if (found != nullptr) result.preemption = found->value;
   return result;
 }
@@ -385,7 +419,7 @@ Cluster::ResolvedPriority Cluster::own_priority(PodIndex pod) const {
 Cluster::ResolvedPriority Cluster::members_priority(const Group& group) const {
   ResolvedPriority result;
   if (group.members.empty()) {
-    const PriorityClass* const fallback = default_priority_class();
+    const PriorityClass* const fallback = default_priority_class(text(group.plane));
     if (fallback == nullptr) return result;
     return {.scheduling = fallback->value,
             .preemption = fallback->value,
@@ -418,6 +452,7 @@ void Cluster::refresh_all_priorities() {
 
 /// The queue that the pod's own labels and notes name.
 StringId Cluster::stated_queue(PodIndex pod) {
+  if (pods_.plane[pod] != StringId{0}) return StringId{0};
   for (const StringId key : queue_keys_) {
     for (const LabelPair& pair : label_sets_[pods_.labels[pod]]) {
       if (pair.key == key) return pair.value;
@@ -428,6 +463,7 @@ StringId Cluster::stated_queue(PodIndex pod) {
 
 /// The group's own queue, else the first by name among those its pods ask for.
 StringId Cluster::group_queue(const Group& group) const {
+  if (group.plane != StringId{0}) return StringId{0};
   if (group.object && !group.object->queue.empty()) {
     return strings_.find(group.object->queue).value_or(StringId{0});
   }

@@ -15,6 +15,7 @@ void each_column(Columns& pods, const Visit& visit) {
   visit(pods.labels);
   visit(pods.priority);
   visit(pods.priority_class);
+  visit(pods.plane);
   visit(pods.namespace_name);
   visit(pods.scheduler);
   visit(pods.queue);
@@ -31,6 +32,7 @@ void each_column(Columns& pods, const Visit& visit) {
 template <class Columns, class Visit>
 void each_node_column(Columns& nodes, const Visit& visit) {
   visit(nodes.flags);
+  visit(nodes.plane);
   visit(nodes.name);
   visit(nodes.labels);
   visit(nodes.taints);

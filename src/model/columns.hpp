@@ -45,6 +45,7 @@ struct PodColumns {
   IndexedVector<PodIndex, LabelSetId> labels;
   IndexedVector<PodIndex, std::int32_t> priority;  ///< The pod's own; see its unit for what counts.
   IndexedVector<PodIndex, StringId> priority_class;
+  IndexedVector<PodIndex, StringId> plane;  ///< Empty: home.
   IndexedVector<PodIndex, StringId> namespace_name;
   IndexedVector<PodIndex, StringId> scheduler;
   IndexedVector<PodIndex, StringId> queue;  ///< As the pod says; see its unit for what counts.
@@ -72,6 +73,7 @@ struct NodeFlags {
 
 struct NodeColumns {
   IndexedVector<NodeIndex, NodeFlags> flags;
+  IndexedVector<NodeIndex, StringId> plane;  ///< Part of the key, no label; empty: home.
   IndexedVector<NodeIndex, StringId> name;
   IndexedVector<NodeIndex, LabelSetId> labels;
   IndexedVector<NodeIndex, TaintSetId> taints;
@@ -109,8 +111,21 @@ struct Unit {
   friend bool operator==(const Unit&, const Unit&) = default;
 };
 
+/// A namespace of a plane.
+struct Space {
+  StringId plane{0};
+  StringId namespace_name{0};
+
+  /// Of home as without planes.
+  std::uint64_t number() const {
+    return (std::uint64_t{plane.value} << 32U) | namespace_name.value;
+  }
+  friend bool operator==(const Space&, const Space&) = default;
+};
+
 /// A group that has an object, members, or both.
 struct Group {
+  StringId plane{0};
   StringId namespace_name{0};
   StringId name{0};
   UnitIndex unit;
@@ -121,6 +136,7 @@ struct Group {
 
 /// A workload that has an object, groups that name it, or both.
 struct WorkloadSlot {
+  StringId plane{0};
   StringId namespace_name{0};
   StringId name{0};
   bool used = false;

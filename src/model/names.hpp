@@ -18,6 +18,8 @@ inline constexpr std::string_view owner = "makeway.dev/owner";
 inline constexpr std::string_view required_node = "makeway.dev/required-node";
 inline constexpr std::string_view reserved_since = "makeway.dev/reserved-since";
 inline constexpr std::string_view plane = "makeway.dev/plane";
+/// Annotation of dumps: the plane of the object's key, which no label changes.
+inline constexpr std::string_view key_plane = "makeway.dev/key-plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
 /// A taint with this key keeps pods off the nodes of a resource group, and its kernels not.
 inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
@@ -46,8 +48,8 @@ inline constexpr std::string_view cluster_critical = "system-cluster-critical";
 constexpr bool is_mark(std::string_view key) {
   for (const std::string_view known :
        {preemption_priority_class, last_checkpoint, preemption_cost, allow_preemption,
-        protected_member, owner, required_node, reserved_since, plane, deployment, evicted_for,
-        plan, queue}) {
+        protected_member, owner, required_node, reserved_since, plane, key_plane, deployment,
+        evicted_for, plan, queue}) {
     if (key == known) return false;
   }
   return key.starts_with("makeway.dev/");

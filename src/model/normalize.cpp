@@ -136,6 +136,15 @@ void normalize(Workload& workload) {
   std::ranges::stable_sort(workload.templates, {}, &GroupTemplate::name);
 }
 
+void normalize(Namespace& object) { normalize(object.labels); }
+
+void normalize(Queue& queue) {
+  normalize(queue.guarantee);
+  normalize(queue.preempting);
+  std::ranges::sort(queue.limit);
+  std::ranges::sort(queue.allocated);
+}
+
 void normalize(ResourceGroup& group) {
   sort_unique(group.nodes);
   normalize(group.node_selector);

@@ -11,12 +11,18 @@ void normalize(Labels& labels);
 void normalize(Amounts& amounts);
 void normalize(LabelSelector& selector);
 void normalize(PodShape& shape);
-void normalize(Pod& pod);
+
+// Every kind of model/kinds.hpp; of some nothing can be written in two ways.
+void normalize(Namespace& object);
+inline void normalize(PriorityClass& /*object*/) {}
 void normalize(Node& node);
 void normalize(DisruptionBudget& budget);
 void normalize(Workload& workload);
+inline void normalize(PodGroup& /*group*/) {}
+void normalize(Queue& queue);
 void normalize(ResourceGroup& group);
 void normalize(Partition& partition);
 void normalize(Session& session);
+void normalize(Pod& pod);
 
 }  // namespace makeway

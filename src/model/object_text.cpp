@@ -9,31 +9,12 @@ namespace makeway {
 namespace {
 
 struct ObjectText {
-  std::string operator()(const Node& object) const { return object_text("Node", {}, object.name); }
-  std::string operator()(const Pod& object) const { return namespaced("Pod", object); }
-  std::string operator()(const PriorityClass& object) const {
-    return object_text("PriorityClass", {}, object.name);
-  }
-  std::string operator()(const DisruptionBudget& object) const {
-    return namespaced("PodDisruptionBudget", object);
-  }
-  std::string operator()(const PodGroup& object) const { return namespaced("PodGroup", object); }
-  std::string operator()(const Workload& object) const { return namespaced("Workload", object); }
-  std::string operator()(const Namespace& object) const {
-    return object_text("Namespace", {}, object.name);
-  }
-  template <OwnObject Object>
+  template <ClusterObject Object>
   std::string operator()(const Object& object) const {
-    const auto [namespace_name, name] = own_key(object);
-    return object_text(Object::kind_name, namespace_name, name);
+    return makeway::object_text(object);
   }
   std::string operator()(const Removal& removal) const {
-    return object_text("removal of", removal.namespace_name, removal.name);
-  }
-
-  template <class Object>
-  static std::string namespaced(std::string_view kind, const Object& object) {
-    return object_text(kind, object.namespace_name, object.name);
+    return object_text("removal of", {removal.namespace_name, removal.name, removal.plane});
   }
 };
 
@@ -51,6 +32,14 @@ std::string object_text(std::string_view kind, std::string_view namespace_name,
     text += '/';
   }
   text += name;
+  return text;
+}
+
+std::string object_text(std::string_view kind, const ObjectKeyView& key) {
+  std::string text = object_text(kind, key.namespace_name, key.name);
+  if (key.plane.empty()) return text;
+  text += of_plane;
+  text += key.plane;
   return text;
 }
 

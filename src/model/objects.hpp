@@ -16,7 +16,7 @@
 
 #include "base/time.hpp"
 #include "model/amounts.hpp"
-#include "model/object_kind.hpp"
+#include "model/kinds.hpp"
 #include "model/queue.hpp"
 #include "model/replica_schedule.hpp"
 #include "model/session_objects.hpp"
@@ -151,6 +151,7 @@ struct Pod {
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   Labels labels;
   std::string node;            ///< Empty: pending.
   std::string nominated_node;  ///< Only while pending.
@@ -180,6 +181,7 @@ struct Pod {
 struct Node {
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   Labels labels;
   std::vector<Taint> taints;  ///< Sorted.
   bool unschedulable = false;
@@ -191,6 +193,7 @@ struct Node {
 
 struct PriorityClass {
   std::string name;
+  std::string plane;  ///< Empty: home.
   std::int32_t value = 0;
   bool global_default = false;
   PreemptionPolicy preemption_policy = PreemptionPolicy::unset;
@@ -210,6 +213,7 @@ struct DisruptionBudget {
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;                      ///< Empty: home.
   std::optional<LabelSelector> selector;  ///< None or empty: governs nothing (as kube-scheduler).
   std::optional<CountOrPercent> available_min;
   std::optional<CountOrPercent> unavailable_max;
@@ -246,6 +250,7 @@ struct PodGroup {
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   std::optional<Time> created;
   GroupPolicy policy;
   PriorityClaim priority;
@@ -273,6 +278,7 @@ struct Workload {
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   std::optional<Time> created;
   PriorityClaim priority;
   std::vector<GroupTemplate> templates;  ///< Sorted by name.
@@ -282,6 +288,7 @@ struct Workload {
 
 struct Namespace {
   std::string name;
+  std::string plane;  ///< Empty: home.
   Labels labels;
 
   friend bool operator==(const Namespace&, const Namespace&) = default;
@@ -293,13 +300,14 @@ struct Removal {
   ObjectKind kind = ObjectKind::pod;
   std::string namespace_name;
   std::string name;
+  std::string plane;
 
   friend bool operator==(const Removal&, const Removal&) = default;
 };
 
-/// An object stands for itself: insert it, or replace the one of that name.
-using Change =
-    std::variant<Node, Pod, PriorityClass, DisruptionBudget, PodGroup, Workload, Namespace, Queue,
-                 ReplicaSchedule, ResourceGroup, Session, Partition, Removal>;
+template <class... Objects>
+std::variant<Objects..., Removal> change_of(KindList<Objects...>);
+/// An object stands for itself: insert it, or replace the one of that key.
+using Change = decltype(change_of(ObjectKinds{}));
 
 }  // namespace makeway

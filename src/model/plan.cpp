@@ -29,7 +29,7 @@ PlanCost sum(const PlanCost& a, const PlanCost& b) {
 }
 
 std::string ask_text(const PlanAsk& ask) {
-  return object_text(choice_name(ask.kind), ask.namespace_name, ask.name);
+  return object_text(choice_name(ask.kind), {ask.namespace_name, ask.name, ask.plane});
 }
 
 std::string refusal_text(const PlanRefusal& refusal) {

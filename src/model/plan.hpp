@@ -41,6 +41,7 @@ struct PodPlacement {
   std::string namespace_name;
   std::string name;
   std::string node;
+  std::string plane;  ///< Of both; empty: home.
 
   friend auto operator<=>(const PodPlacement&, const PodPlacement&) = default;
 };
@@ -68,7 +69,8 @@ struct PlanVictim {
   std::string name;
   std::string uid;
   std::string node;
-  std::string unit;  ///< What leaves as one: "Pod default/low", "PodGroup default/training".
+  std::string plane;  ///< Empty: home.
+  std::string unit;   ///< What leaves as one: "Pod default/low", "PodGroup default/training".
   std::int32_t priority = 0;  ///< The unit's preemption priority.
   bool violates_budget = false;
   std::string reason;  ///< "lower priority (10 < 1000)"
@@ -100,6 +102,7 @@ inline constexpr std::array<std::string_view, 3> choice_names<GroupFate> = {"run
 struct PlanDisruptedGroup {
   std::string namespace_name;
   std::string name;
+  std::string plane;  ///< Empty: home.
   DisruptionMode mode = DisruptionMode::single;
   std::int64_t lost = 0;
   std::int64_t running = 0;    ///< Before these are lost.
@@ -259,6 +262,7 @@ struct PlanAsk {
   AskKind kind = AskKind::pod;
   std::string namespace_name;
   std::string name;
+  std::string plane;  ///< Empty: home.
   std::int32_t priority = 0;
   Outcome outcome = Outcome::infeasible;
   /// Since the pod or group was created; of a group with running members, since its oldest pending
@@ -312,6 +316,7 @@ struct PlanAction {
   std::string ask;            ///< evict: for whom, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
+  std::string plane = {};                         ///< Whose API server is asked; empty: home's.
   /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
   std::optional<Time> until = std::nullopt;
 

@@ -32,6 +32,7 @@ struct PlanReplicaVictim {
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;       ///< Of its key; empty: home, also where a label says the plane.
   std::string deployment;  ///< In that namespace; empty: of no ReplicaSchedule.
   std::int32_t priority = 0;
   ReplicaClass victim_class = ReplicaClass::committed;

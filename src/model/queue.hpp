@@ -6,17 +6,14 @@
 #include <string_view>
 
 #include "model/amounts.hpp"
-#include "model/object_kind.hpp"
+#include "model/kinds.hpp"
 
 namespace makeway {
 
 struct Queue {
-  static constexpr ObjectKind kind = ObjectKind::queue;
-  static constexpr std::string_view kind_name = "Queue";
-  static constexpr bool is_namespaced = false;
-
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   std::int64_t weight = 1;
   std::string parent;  ///< Empty: it divides the cluster itself.
   std::int32_t priority = 0;

@@ -14,7 +14,7 @@
 
 #include "base/time.hpp"
 #include "model/amounts.hpp"
-#include "model/object_kind.hpp"
+#include "model/kinds.hpp"
 
 namespace makeway {
 
@@ -80,13 +80,10 @@ struct ReplicaStatus {
 };
 
 struct ReplicaSchedule {
-  static constexpr ObjectKind kind = ObjectKind::replica_schedule;
-  static constexpr std::string_view kind_name = "ReplicaSchedule";
-  static constexpr bool is_namespaced = true;
-
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   std::optional<Time> created;
   std::string deployment;  ///< Never empty: its own name where nothing is said.
   std::string priority_class;

@@ -14,19 +14,16 @@
 
 #include "base/time.hpp"
 #include "model/amounts.hpp"
-#include "model/object_kind.hpp"
+#include "model/kinds.hpp"
 
 namespace makeway {
 
 enum class PreemptionOrder : std::uint8_t;  // model/configuration.hpp
 
 struct ResourceGroup {
-  static constexpr ObjectKind kind = ObjectKind::resource_group;
-  static constexpr std::string_view kind_name = "ResourceGroup";
-  static constexpr bool is_namespaced = false;
-
   std::string name;
   std::string uid;
+  std::string plane;               ///< Empty: home.
   std::vector<std::string> nodes;  ///< By name; sorted.
   Labels node_selector;            ///< And every node with all of these labels; empty: none.
   std::optional<std::int64_t> preemptible_priority;  ///< None: session.preemptiblePriority.
@@ -79,13 +76,10 @@ struct SessionStatus {
 };
 
 struct Session {
-  static constexpr ObjectKind kind = ObjectKind::session;
-  static constexpr std::string_view kind_name = "Session";
-  static constexpr bool is_namespaced = true;
-
   std::string namespace_name;
   std::string name;
   std::string uid;
+  std::string plane;            ///< Empty: home.
   Labels labels;                ///< Kept for whoever reads them; they decide nothing here.
   Labels annotations;           ///< The same.
   std::optional<Time> created;  ///< Its place in the queue, also after it was preempted.
@@ -111,12 +105,9 @@ enum class PartitionMode : std::uint8_t {
 
 /// Several may lie over the same nodes.
 struct Partition {
-  static constexpr ObjectKind kind = ObjectKind::partition;
-  static constexpr std::string_view kind_name = "Partition";
-  static constexpr bool is_namespaced = false;
-
   std::string name;
   std::string uid;
+  std::string plane;  ///< Empty: home.
   std::string resource_group;
   std::vector<std::string> nodes;  ///< Of the group; sorted. Empty: all of it.
   std::int32_t tier = 1;           ///< Sessions preempt only in strictly lower tiers.

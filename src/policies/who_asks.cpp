@@ -26,11 +26,13 @@ Problem ask_problem(const AskName& name, std::string message, std::string remedy
           .remedy = std::move(remedy)};
 }
 
-/// A pod that wants to be placed: unbound and not being deleted.
+/// A pod that wants to be placed: unbound and not being deleted. In other planes somebody else
+/// places pods (SPEC section 4).
 bool pending(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
   const PodFlags flags = pods.flags[pod];
-  return flags.exists && !flags.kernel && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() &&
+         pods.deletion[pod] == no_time && pods.plane[pod] == StringId{0};
 }
 
 /// How many pods are not bound; those that are being deleted too.
@@ -151,7 +153,8 @@ std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& req
                                   UnitIndex unit, std::vector<PodOnNode>& places) {
   if (!request.ask) return std::nullopt;
   for (const PodPlacement& given : request.placements) {
-    const std::optional<PodIndex> pod = cluster.find_pod(given.namespace_name, given.name);
+    const std::optional<PodIndex> pod =
+        cluster.find_pod(given.namespace_name, given.name, given.plane);
     const bool own = pod && cluster.pods().unit[*pod] == unit && pending(cluster, *pod) &&
                      std::ranges::find(places, *pod, &PodOnNode::pod) == places.end();
     if (!own) {
@@ -161,7 +164,7 @@ std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& req
                       given.namespace_name, given.name),
           "give its own placements, each once, or none");
     }
-    const std::optional<NodeIndex> node = cluster.find_node(given.node);
+    const std::optional<NodeIndex> node = cluster.find_node(given.node, given.plane);
     if (!node || !cluster.nodes().flags[*node].exists) {
       return ask_problem(*request.ask, fmt::format("the given node {} does not exist", given.node),
                          "correct the placement");

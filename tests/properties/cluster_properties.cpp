@@ -15,13 +15,16 @@
 #include "support/cluster_view.hpp"
 #include "support/property.hpp"
 #include "support/random_objects.hpp"
+#include "support/random_planes.hpp"
 #include "support/reference_store.hpp"
 
 namespace makeway {
 namespace {
 
 std::vector<Change> random_history(Prng& prng) {
-  return random_changes(prng, random_options(prng));
+  std::vector<Change> changes = random_changes(prng, random_options(prng));
+  if (prng.chance(30)) scatter_over_planes(prng, changes);
+  return changes;
 }
 
 template <class Store>
@@ -47,22 +50,12 @@ Removal removal_of(const Change& change) {
         using Object = std::decay_t<decltype(object)>;
         if constexpr (std::is_same_v<Object, Removal>) {
           return object;
-        } else if constexpr (std::is_same_v<Object, Node>) {
-          return {.kind = ObjectKind::node, .name = object.name};
-        } else if constexpr (std::is_same_v<Object, PriorityClass>) {
-          return {.kind = ObjectKind::priority_class, .name = object.name};
-        } else if constexpr (std::is_same_v<Object, Namespace>) {
-          return {.kind = ObjectKind::namespace_object, .name = object.name};
-        } else if constexpr (OwnObject<Object>) {
-          const auto [space, name] = own_key(object);
-          return {.kind = Object::kind, .namespace_name = space, .name = name};
         } else {
-          const ObjectKind kind = std::is_same_v<Object, Pod> ? ObjectKind::pod
-                                  : std::is_same_v<Object, DisruptionBudget>
-                                      ? ObjectKind::disruption_budget
-                                  : std::is_same_v<Object, PodGroup> ? ObjectKind::pod_group
-                                                                     : ObjectKind::workload;
-          return {.kind = kind, .namespace_name = object.namespace_name, .name = object.name};
+          const ObjectKey key = owned(key_of(object));
+          return {.kind = row_of<Object>.kind,
+                  .namespace_name = key.namespace_name,
+                  .name = key.name,
+                  .plane = key.plane};
         }
       },
       change);
@@ -87,14 +80,19 @@ void expect_consistent(const Cluster& cluster, Prng& prng) {
   expect_named_nodes_empty(cluster);
   for (const PodIndex pod : cluster.pods_by_name()) {
     const std::string_view space = cluster.text(cluster.pods().namespace_name[pod]);
-    EXPECT_EQ(cluster.find_pod(space, cluster.pods().name[pod.value]), pod);
+    const std::string_view plane = cluster.text(cluster.pods().plane[pod]);
+    EXPECT_EQ(cluster.find_pod(space, cluster.pods().name[pod.value], plane), pod);
   }
   for (const GroupIndex group : cluster.groups_by_name()) {
     const Group& row = cluster.groups()[group];
-    EXPECT_EQ(cluster.find_group(cluster.text(row.namespace_name), cluster.text(row.name)), group);
+    EXPECT_EQ(cluster.find_group(cluster.text(row.namespace_name), cluster.text(row.name),
+                                 cluster.text(row.plane)),
+              group);
   }
   for (const NodeIndex node : cluster.nodes_by_name()) {
-    EXPECT_EQ(cluster.find_node(cluster.text(cluster.nodes().name[node])), node);
+    EXPECT_EQ(cluster.find_node(cluster.text(cluster.nodes().name[node]),
+                                cluster.text(cluster.nodes().plane[node])),
+              node);
     const std::span<const PodIndex> pods = cluster.order().pods(node);
     for (std::size_t i = 1; i < pods.size(); ++i) {
       EXPECT_TRUE(cluster.more_important(pods[i - 1], pods[i]));

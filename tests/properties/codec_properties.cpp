@@ -12,6 +12,7 @@
 #include "codec/load.hpp"
 #include "support/property.hpp"
 #include "support/random_objects.hpp"
+#include "support/random_planes.hpp"
 
 namespace makeway {
 namespace {
@@ -40,6 +41,7 @@ TEST(CodecProperties, ADumpLoadsToTheSameDump) {
         budget->disruptions_allowed = budget->disruptions_allowed.value_or(0);
       }
     }
+    if (random.chance(30)) repeat_in_plane(objects);
     const Cluster cluster = filled(objects);
     const DumpFormat format = random.chance(80) ? DumpFormat::json : DumpFormat::yaml;
     const std::string first = dump(cluster, format);

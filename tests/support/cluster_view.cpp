@@ -23,8 +23,9 @@ std::vector<T> copied(const std::vector<const T*>& pointers) {
 std::string unit_key(const Cluster& cluster, const Unit& unit) {
   if (unit.kind == UnitKind::pod) return "Pod " + cluster.pod_key(unit.pod);
   const Group& group = cluster.groups()[unit.group];
-  return fmt::format("PodGroup {}/{}", cluster.text(group.namespace_name),
-                     cluster.text(group.name));
+  return object_text("PodGroup", ObjectKeyView{.namespace_name = cluster.text(group.namespace_name),
+                                               .name = cluster.text(group.name),
+                                               .plane = cluster.text(group.plane)});
 }
 
 std::vector<std::string> sorted_keys(const Cluster& cluster, const std::vector<PodIndex>& pods) {
@@ -68,9 +69,15 @@ Amounts amounts_of(const Cluster& cluster, std::span<const std::int64_t> row) {
   return amounts;
 }
 
+std::string node_text(const Cluster& cluster, NodeIndex node) {
+  std::string text(cluster.text(cluster.nodes().name[node]));
+  const std::string_view plane = cluster.text(cluster.nodes().plane[node]);
+  return plane.empty() ? text : fmt::format("{}{}{}", text, of_plane, plane);
+}
+
 NodeView node_view(const Cluster& cluster, NodeIndex node) {
   const NodeOrder& order = cluster.order();
-  NodeView view{.name = std::string(cluster.text(cluster.nodes().name[node])),
+  NodeView view{.name = node_text(cluster, node),
                 .pod_count = cluster.nodes().pods[node],
                 .leaving = cluster.nodes().leaving[node],
                 .nominated = sorted_keys(cluster, cluster.nodes().nominated[node])};
@@ -88,7 +95,7 @@ std::vector<NodeView> node_views(const Cluster& cluster) {
   std::vector<NodeView> views;
   std::map<NodeClassId, std::string> first_of_class;
   for (const NodeIndex node : cluster.nodes_by_name()) {
-    first_of_class.emplace(nodes.node_class[node], cluster.text(nodes.name[node]));
+    first_of_class.emplace(nodes.node_class[node], node_text(cluster, node));
   }
   for (std::uint32_t slot = 0; slot < nodes.slots(); ++slot) {
     const NodeIndex node{slot};
@@ -119,14 +126,12 @@ ClusterView view_of(const Cluster& cluster) {
   view.budgets = copied(cluster.budgets());
   view.workloads = copied(cluster.workloads());
   view.namespaces = copied(cluster.namespaces());
-  const auto add = [&](const auto& objects) {
-    for (const auto& [key, object] : objects) view.own.emplace_back(object);
-  };
-  add(cluster.own<Queue>());
-  add(cluster.own<ReplicaSchedule>());
-  add(cluster.own<ResourceGroup>());
-  add(cluster.own<Session>());
-  add(cluster.own<Partition>());
+  each_kind([&](const auto& kind) {
+    using Object = std::decay_t<decltype(kind)>::type;
+    if constexpr (OwnObject<Object>) {
+      cluster.each<Object>([&](const Object& object) { view.own.emplace_back(object); });
+    }
+  });
   return view;
 }
 

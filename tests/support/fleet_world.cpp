@@ -76,7 +76,7 @@ const Plan& FleetWorld::step() {
   carry_out(plan_);
   now_ = now_ + options_.step;
   let_go();
-  const std::map<OwnKey, ReplicaSchedule> schedules = cluster_.own<ReplicaSchedule>();
+  const ObjectMap<ReplicaSchedule> schedules = cluster_.own<ReplicaSchedule>();
   for (const auto& [key, schedule] : schedules) {
     for (const std::string& name : planes_) {
       const auto plane = std::ranges::find(schedule.planes, name, &ReplicaPlane::name);

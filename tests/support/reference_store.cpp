@@ -13,13 +13,19 @@ namespace {
 
 constexpr std::int64_t amount_max = std::numeric_limits<std::int64_t>::max();
 
-std::string key_text(const std::string& namespace_name, const std::string& name) {
-  return namespace_name + "/" + name;
+std::string in_plane(std::string text, const std::string& plane) {
+  return plane.empty() ? text : text + " of plane " + plane;
 }
 
+std::string key_text(const ObjectKey& key) {
+  return in_plane(key.namespace_name + "/" + key.name, key.plane);
+}
+
+ObjectKey key_of_pod(const Pod& pod) { return {pod.namespace_name, pod.name, pod.plane}; }
+
 std::string unit_key(const Pod& pod) {
-  return pod.group.empty() ? "Pod " + key_text(pod.namespace_name, pod.name)
-                           : "PodGroup " + key_text(pod.namespace_name, pod.group);
+  return pod.group.empty() ? "Pod " + key_text(key_of_pod(pod))
+                           : "PodGroup " + key_text({pod.namespace_name, pod.group, pod.plane});
 }
 
 std::string label(const Labels& labels, const std::string& key) {
@@ -38,6 +44,7 @@ std::optional<std::string> label_or_none(const Labels& labels, const std::string
 }
 
 std::string queue_of(const Pod& pod) {
+  if (!pod.plane.empty()) return "";  // Queues are at home.
   for (const char* const key : {"makeway.dev/queue", "kueue.x-k8s.io/queue-name", "queue"}) {
     if (label_or_none(pod.labels, key)) return label(pod.labels, key);
   }
@@ -75,13 +82,7 @@ Amounts amounts_of(const std::map<std::string, std::int64_t>& used) {
 auto rank(const Pod& pod, const UnitView& unit) {
   const std::int64_t size = unit.mode == DisruptionMode::all ? unit.size : 1;
   return std::tuple(-std::int64_t{unit.preemption_priority}, unit.kind == UnitKind::group ? 0 : 1,
-                    -size, pod.started ? 0 : 1, pod.started.value_or(Time{}), pod.namespace_name,
-                    pod.name);
-}
-
-template <class Map>
-void append_values(const Map& map, std::vector<Change>& changes) {
-  for (const auto& [key, value] : map) changes.emplace_back(value);
+                    -size, pod.started ? 0 : 1, pod.started.value_or(Time{}), key_of_pod(pod));
 }
 
 template <class Map>
@@ -102,25 +103,14 @@ void ReferenceStore::apply(const Change& change) {
         using Object = std::decay_t<decltype(object)>;
         if constexpr (std::is_same_v<Object, Removal>) {
           remove(object);
-        } else if constexpr (std::is_same_v<Object, Node>) {
-          nodes_[object.name] = object;
-        } else if constexpr (std::is_same_v<Object, Pod>) {
-          pods_[{object.namespace_name, object.name}] = object;
-          remember_keys(object);
-        } else if constexpr (std::is_same_v<Object, PriorityClass>) {
-          classes_[object.name] = object;
-        } else if constexpr (std::is_same_v<Object, DisruptionBudget>) {
-          budgets_[{object.namespace_name, object.name}] = object;
-        } else if constexpr (std::is_same_v<Object, PodGroup>) {
-          groups_[{object.namespace_name, object.name}] = object;
-        } else if constexpr (std::is_same_v<Object, Workload>) {
-          workloads_[{object.namespace_name, object.name}] = object;
-        } else if constexpr (std::is_same_v<Object, Namespace>) {
-          namespaces_[object.name] = object;
         } else {
-          static_assert(OwnObject<Object>);
-          own_.insert_or_assign({Object::kind, own_key(object)}, object);
+          ObjectKey key{.namespace_name = "", .name = object.name, .plane = object.plane};
+          if constexpr (requires { object.namespace_name; }) {
+            key.namespace_name = object.namespace_name;
+          }
+          std::get<std::map<ObjectKey, Object>>(objects_)[key] = object;
         }
+        if constexpr (std::is_same_v<Object, Pod>) remember_keys(object);
       },
       change);
 }
@@ -134,55 +124,50 @@ void ReferenceStore::remember_keys(const Pod& pod) {
 }
 
 void ReferenceStore::remove(const Removal& removal) {
-  const Key key = {removal.namespace_name, removal.name};
-  if (removal.kind == ObjectKind::node) nodes_.erase(removal.name);
-  if (removal.kind == ObjectKind::pod) pods_.erase(key);
-  if (removal.kind == ObjectKind::priority_class) classes_.erase(removal.name);
-  if (removal.kind == ObjectKind::disruption_budget) budgets_.erase(key);
-  if (removal.kind == ObjectKind::pod_group) groups_.erase(key);
-  if (removal.kind == ObjectKind::workload) workloads_.erase(key);
-  if (removal.kind == ObjectKind::namespace_object) namespaces_.erase(removal.name);
-  own_.erase({removal.kind, key});
+  const ObjectKey key{removal.namespace_name, removal.name, removal.plane};
+  each_kind([&](const auto& kind) {
+    using Object = std::decay_t<decltype(kind)>::type;
+    if (removal.kind == row_of<Object>.kind) all<Object>().erase(key);
+  });
 }
 
 std::vector<Change> ReferenceStore::objects() const {
   std::vector<Change> changes;
-  append_values(pods_, changes);
-  append_values(nodes_, changes);
-  append_values(classes_, changes);
-  append_values(budgets_, changes);
-  append_values(groups_, changes);
-  append_values(workloads_, changes);
-  append_values(namespaces_, changes);
-  append_values(own_, changes);
+  each_kind([&](const auto& kind) {
+    using Object = std::decay_t<decltype(kind)>::type;
+    for (const auto& [key, value] : all<Object>()) changes.emplace_back(value);
+  });
   return changes;
 }
 
 // ---- Priorities -------------------------------------------------------------------------------
 
-const PriorityClass* ReferenceStore::find_class(const std::string& name) const {
+const PriorityClass* ReferenceStore::find_class(const std::string& plane,
+                                                const std::string& name) const {
   static const PriorityClass node_critical{.name = "system-node-critical", .value = 2'000'001'000};
   static const PriorityClass cluster_critical{.name = "system-cluster-critical",
                                               .value = 2'000'000'000};
-  const auto found = classes_.find(name);
-  if (found != classes_.end()) return &found->second;
+  const auto found = all<PriorityClass>().find({"", name, plane});
+  if (found != all<PriorityClass>().end()) return &found->second;
   if (name == node_critical.name) return &node_critical;
   if (name == cluster_critical.name) return &cluster_critical;
   return nullptr;
 }
 
-const PriorityClass* ReferenceStore::default_class() const {
+const PriorityClass* ReferenceStore::default_class(const std::string& plane) const {
   std::vector<std::pair<std::int32_t, std::string>> defaults;
-  for (const auto& [name, candidate] : classes_) {
-    if (candidate.global_default) defaults.emplace_back(candidate.value, name);
+  for (const auto& [key, candidate] : all<PriorityClass>()) {
+    if (candidate.plane != plane) continue;
+    if (candidate.global_default) defaults.emplace_back(candidate.value, candidate.name);
   }
   if (defaults.empty()) return nullptr;
-  return &classes_.at(std::ranges::min(defaults).second);
+  return &all<PriorityClass>().at({"", std::ranges::min(defaults).second, plane});
 }
 
 ReferenceStore::Priority ReferenceStore::pod_priority(const Pod& pod) const {
-  const PriorityClass* const its_class =
-      pod.priority_class.empty() ? default_class() : find_class(pod.priority_class);
+  const PriorityClass* const its_class = pod.priority_class.empty()
+                                             ? default_class(pod.plane)
+                                             : find_class(pod.plane, pod.priority_class);
   Priority priority;
   if (its_class != nullptr) {
     priority.scheduling = its_class->value;
@@ -192,14 +177,15 @@ ReferenceStore::Priority ReferenceStore::pod_priority(const Pod& pod) const {
   if (pod.preemption_policy != PreemptionPolicy::unset) {
     priority.never_preempts = pod.preemption_policy == PreemptionPolicy::never;
   }
-  const PriorityClass* const preemption = find_class(pod.notes.preemption_priority_class);
+  const PriorityClass* const preemption =
+      find_class(pod.plane, pod.notes.preemption_priority_class);
   priority.preemption = preemption != nullptr ? preemption->value : priority.scheduling;
   return priority;
 }
 
 ReferenceStore::Priority ReferenceStore::lowest_priority(
-    const std::vector<const Pod*>& members) const {
-  if (members.empty()) return pod_priority(Pod{});  // As one pod that says nothing.
+    const std::string& plane, const std::vector<const Pod*>& members) const {
+  if (members.empty()) return pod_priority(Pod{.plane = plane});  // As one that says nothing.
   Priority lowest = pod_priority(*members.front());
   for (const Pod* const member : members) {
     const Priority own = pod_priority(*member);
@@ -211,12 +197,13 @@ ReferenceStore::Priority ReferenceStore::lowest_priority(
 }
 
 ReferenceStore::Priority ReferenceStore::claimed_priority(
-    const std::vector<const Pod*>& members, const std::vector<PriorityClaim>& claims) const {
-  const Priority of_members = lowest_priority(members);
+    const std::string& plane, const std::vector<const Pod*>& members,
+    const std::vector<PriorityClaim>& claims) const {
+  const Priority of_members = lowest_priority(plane, members);
   Priority result = of_members;
   for (const PriorityClaim& claim : claims) {
     if (!claim.priority && claim.priority_class.empty()) continue;
-    const PriorityClass* const its_class = find_class(claim.priority_class);
+    const PriorityClass* const its_class = find_class(plane, claim.priority_class);
     result = {};
     if (its_class != nullptr) {
       result.scheduling = its_class->value;
@@ -234,7 +221,7 @@ ReferenceStore::Priority ReferenceStore::claimed_priority(
   }
   for (const PriorityClaim& claim : claims) {
     if (claim.preemption_priority_class.empty()) continue;
-    const PriorityClass* const its_class = find_class(claim.preemption_priority_class);
+    const PriorityClass* const its_class = find_class(plane, claim.preemption_priority_class);
     if (its_class != nullptr) result.preemption = its_class->value;
     break;
   }
@@ -243,24 +230,24 @@ ReferenceStore::Priority ReferenceStore::claimed_priority(
 
 // ---- Units ------------------------------------------------------------------------------------
 
-const Workload* ReferenceStore::workload_of(const Key& group) const {
-  const auto object = groups_.find(group);
+const Workload* ReferenceStore::workload_of(const ObjectKey& group) const {
+  const auto object = all<PodGroup>().find(group);
   std::string name;
-  if (object != groups_.end()) {
+  if (object != all<PodGroup>().end()) {
     name = object->second.workload;
-  } else if (parts_of(group.second).size() > 1) {
-    name = parts_of(group.second).at(0);
+  } else if (parts_of(group.name).size() > 1) {
+    name = parts_of(group.name).at(0);
   }
-  const auto found = workloads_.find({group.first, name});
-  return name.empty() || found == workloads_.end() ? nullptr : &found->second;
+  const auto found = all<Workload>().find({group.namespace_name, name, group.plane});
+  return name.empty() || found == all<Workload>().end() ? nullptr : &found->second;
 }
 
-const GroupTemplate* ReferenceStore::template_of(const Key& group) const {
+const GroupTemplate* ReferenceStore::template_of(const ObjectKey& group) const {
   const Workload* const workload = workload_of(group);
   if (workload == nullptr) return nullptr;
-  const auto object = groups_.find(group);
+  const auto object = all<PodGroup>().find(group);
   const std::string wanted =
-      object != groups_.end() ? object->second.template_name : parts_of(group.second).at(1);
+      object != all<PodGroup>().end() ? object->second.template_name : parts_of(group.name).at(1);
   for (const GroupTemplate& candidate : workload->templates) {
     if (candidate.name == wanted) return &candidate;
   }
@@ -277,17 +264,17 @@ UnitView ReferenceStore::pod_unit(const Pod& pod) const {
           .preemption_priority = priority.preemption,
           .size = 1,
           .queue = queue_of(pod),
-          .members = {key_text(pod.namespace_name, pod.name)}};
+          .members = {key_text(key_of_pod(pod))}};
 }
 
-UnitView ReferenceStore::group_unit(const Key& group,
+UnitView ReferenceStore::group_unit(const ObjectKey& group,
                                     const std::vector<const Pod*>& members) const {
-  UnitView unit{.key = "PodGroup " + key_text(group.first, group.second),
+  UnitView unit{.key = "PodGroup " + key_text(group),
                 .kind = UnitKind::group,
                 .size = static_cast<std::int32_t>(members.size())};
   std::vector<std::string> queues;
   for (const Pod* const member : members) {
-    unit.members.push_back(key_text(member->namespace_name, member->name));
+    unit.members.push_back(key_text(key_of_pod(*member)));
     if (!queue_of(*member).empty()) queues.push_back(queue_of(*member));
   }
   std::ranges::sort(unit.members);
@@ -300,14 +287,14 @@ UnitView ReferenceStore::group_unit(const Key& group,
     claims.push_back(part->priority);
   }
   if (const Workload* const workload = workload_of(group)) claims.push_back(workload->priority);
-  if (groups_.contains(group)) {
-    const PodGroup& object = groups_.at(group);
+  if (all<PodGroup>().contains(group)) {
+    const PodGroup& object = all<PodGroup>().at(group);
     policy = object.policy;
     claims.insert(claims.begin(), object.priority);
-    if (!object.queue.empty()) unit.queue = object.queue;
+    if (!object.queue.empty() && group.plane.empty()) unit.queue = object.queue;
     unit.object = object;
   }
-  const Priority priority = claimed_priority(members, claims);
+  const Priority priority = claimed_priority(group.plane, members, claims);
   unit.scheduling_priority = priority.scheduling;
   unit.preemption_priority = priority.preemption;
   unit.never_preempts = priority.never_preempts;
@@ -321,13 +308,13 @@ UnitView ReferenceStore::group_unit(const Key& group,
 
 std::map<std::string, UnitView> ReferenceStore::units() const {
   std::map<std::string, UnitView> units;
-  std::map<Key, std::vector<const Pod*>> members;
-  for (const auto& [key, object] : groups_) members[key];
-  for (const auto& [key, pod] : pods_) {
+  std::map<ObjectKey, std::vector<const Pod*>> members;
+  for (const auto& [key, object] : all<PodGroup>()) members[key];
+  for (const auto& [key, pod] : all<Pod>()) {
     if (pod.group.empty()) {
       units[unit_key(pod)] = pod_unit(pod);
     } else {
-      members[{pod.namespace_name, pod.group}].push_back(&pod);
+      members[{pod.namespace_name, pod.group, pod.plane}].push_back(&pod);
     }
   }
   for (const auto& [key, pods] : members) {
@@ -346,24 +333,25 @@ bool ReferenceStore::same_class(const Node& a, const Node& b) const {
          });
 }
 
-NodeView ReferenceStore::node(const std::string& name,
+NodeView ReferenceStore::node(const ObjectKey& node,
                               const std::map<std::string, UnitView>& units) const {
-  NodeView view{.name = name};
-  if (nodes_.contains(name)) {
-    view.object = nodes_.at(name);
-    for (const auto& [other_name, other] : nodes_) {
+  NodeView view{.name = in_plane(node.name, node.plane)};
+  if (all<Node>().contains(node)) {
+    view.object = all<Node>().at(node);
+    for (const auto& [other_key, other] : all<Node>()) {
       if (!same_class(other, *view.object)) continue;
-      view.class_of = other_name;
+      view.class_of = in_plane(other_key.name, other_key.plane);
       break;
     }
   }
   std::vector<const Pod*> here;
-  for (const auto& [key, pod] : pods_) {
-    if (pod.node == name) {
+  for (const auto& [key, pod] : all<Pod>()) {
+    if (pod.plane != node.plane) continue;
+    if (pod.node == node.name) {
       here.push_back(&pod);
       if (pod.deletion) ++view.leaving;
-    } else if (pod.node.empty() && pod.nominated_node == name) {
-      view.nominated.push_back(key_text(pod.namespace_name, pod.name));
+    } else if (pod.node.empty() && pod.nominated_node == node.name) {
+      view.nominated.push_back(key_text(key));
     }
   }
   std::ranges::sort(view.nominated);
@@ -372,7 +360,7 @@ NodeView ReferenceStore::node(const std::string& name,
   std::map<std::string, std::int64_t> used;
   view.used_by_first.emplace_back();
   for (const Pod* const pod : here) {
-    view.pods.push_back(key_text(pod->namespace_name, pod->name));
+    view.pods.push_back(key_text(key_of_pod(*pod)));
     view.priorities.push_back(units.at(unit_key(*pod)).preemption_priority);
     for (const Amount& amount : pod->requests) add(used, amount.resource, amount.amount);
     add(used, "pods", 1);
@@ -382,34 +370,40 @@ NodeView ReferenceStore::node(const std::string& name,
 }
 
 std::vector<NodeView> ReferenceStore::nodes(const std::map<std::string, UnitView>& units) const {
-  std::set<std::string> names;
-  for (const auto& [name, object] : nodes_) names.insert(name);
-  for (const auto& [key, pod] : pods_) {
-    names.insert(pod.node.empty() ? pod.nominated_node : pod.node);
+  std::set<ObjectKey> keys;
+  for (const auto& [key, object] : all<Node>()) keys.insert(key);
+  for (const auto& [key, pod] : all<Pod>()) {
+    const std::string& name = pod.node.empty() ? pod.nominated_node : pod.node;
+    if (!name.empty()) keys.insert({"", name, pod.plane});
   }
-  names.erase("");
   std::vector<NodeView> views;
-  views.reserve(names.size());
-  for (const std::string& name : names) views.push_back(node(name, units));
+  views.reserve(keys.size());
+  for (const ObjectKey& key : keys) views.push_back(node(key, units));
+  std::ranges::sort(views, {}, &NodeView::name);
   return views;
 }
 
 ClusterView ReferenceStore::view() const {
-  const std::map<std::string, UnitView> all = units();
   ClusterView view;
-  for (const auto& [key, pod] : pods_) {
-    view.pods.push_back({.key = key_text(key.first, key.second),
+  const std::map<std::string, UnitView> all_units = units();
+  for (const auto& [key, pod] : all<Pod>()) {
+    view.pods.push_back({.key = key_text(key),
                          .object = pod,
                          .unit = unit_key(pod),
                          .priority = pod_priority(pod).scheduling});
   }
-  view.units = values_of(all);
-  view.nodes = nodes(all);
-  view.priority_classes = values_of(classes_);
-  view.budgets = values_of(budgets_);
-  view.workloads = values_of(workloads_);
-  view.namespaces = values_of(namespaces_);
-  view.own = values_of(own_);
+  view.units = values_of(all_units);
+  view.nodes = nodes(all_units);
+  view.priority_classes = values_of(all<PriorityClass>());
+  view.budgets = values_of(all<DisruptionBudget>());
+  view.workloads = values_of(all<Workload>());
+  view.namespaces = values_of(all<Namespace>());
+  each_kind([&](const auto& kind) {
+    using Object = std::decay_t<decltype(kind)>::type;
+    if constexpr (OwnObject<Object>) {
+      for (const auto& [key, object] : all<Object>()) view.own.emplace_back(object);
+    }
+  });
   return view;
 }
 

@@ -10,15 +10,17 @@
 //     default, else 0. The preemption priority is the scheduling priority unless a class that is
 //     here is named for it.
 //  4. On a node: preemption priority, group over pod, size (of units that go whole), older start
-//     (none: last), namespace, name.
-//  5. Existing nodes share a class when taints, `unschedulable` and their values of all keys that
+//     (none: last), plane, namespace, name.
+//  5. Names are meant in the plane of the object that says them; the key of an object is its plane,
+//     namespace and name.
+//  6. Existing nodes share a class when taints, `unschedulable` and their values of all keys that
 //     any pod ever selected nodes by are equal; the host name is never such a key.
 #pragma once
 
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "model/objects.hpp"
@@ -28,8 +30,6 @@ namespace makeway {
 
 class ReferenceStore {
  public:
-  using Key = std::pair<std::string, std::string>;  ///< Namespace and name.
-
   /// Objects must be normalized.
   void apply(const Change& change);
 
@@ -47,30 +47,34 @@ class ReferenceStore {
 
   void remember_keys(const Pod& pod);
   void remove(const Removal& removal);
-  const PriorityClass* find_class(const std::string& name) const;
-  const PriorityClass* default_class() const;
+  const PriorityClass* find_class(const std::string& plane, const std::string& name) const;
+  const PriorityClass* default_class(const std::string& plane) const;
   Priority pod_priority(const Pod& pod) const;
-  Priority lowest_priority(const std::vector<const Pod*>& members) const;
-  Priority claimed_priority(const std::vector<const Pod*>& members,
+  Priority lowest_priority(const std::string& plane, const std::vector<const Pod*>& members) const;
+  Priority claimed_priority(const std::string& plane, const std::vector<const Pod*>& members,
                             const std::vector<PriorityClaim>& claims) const;
-  const Workload* workload_of(const Key& group) const;
-  const GroupTemplate* template_of(const Key& group) const;
+  const Workload* workload_of(const ObjectKey& group) const;
+  const GroupTemplate* template_of(const ObjectKey& group) const;
   UnitView pod_unit(const Pod& pod) const;
-  UnitView group_unit(const Key& group, const std::vector<const Pod*>& members) const;
+  UnitView group_unit(const ObjectKey& group, const std::vector<const Pod*>& members) const;
   std::map<std::string, UnitView> units() const;
-  NodeView node(const std::string& name, const std::map<std::string, UnitView>& units) const;
+  NodeView node(const ObjectKey& node, const std::map<std::string, UnitView>& units) const;
   std::vector<NodeView> nodes(const std::map<std::string, UnitView>& units) const;
   bool same_class(const Node& a, const Node& b) const;
 
-  std::map<Key, Pod> pods_;
-  std::map<std::string, Node> nodes_;
-  std::map<std::string, PriorityClass> classes_;
-  std::map<Key, DisruptionBudget> budgets_;
-  std::map<Key, PodGroup> groups_;
-  std::map<Key, Workload> workloads_;
-  std::map<std::string, Namespace> namespaces_;
-  std::map<std::pair<ObjectKind, Key>, Change> own_;  ///< Of Makeway's own kinds.
-  std::set<std::string> selecting_keys_;              ///< Ever seen.
+  template <class... Objects>
+  static std::tuple<std::map<ObjectKey, Objects>...> maps_of(KindList<Objects...>);
+  template <class Object>
+  std::map<ObjectKey, Object>& all() {
+    return std::get<std::map<ObjectKey, Object>>(objects_);
+  }
+  template <class Object>
+  const std::map<ObjectKey, Object>& all() const {
+    return std::get<std::map<ObjectKey, Object>>(objects_);
+  }
+
+  decltype(maps_of(ObjectKinds{})) objects_;
+  std::set<std::string> selecting_keys_;  ///< Ever seen.
 };
 
 }  // namespace makeway

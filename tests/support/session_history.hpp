@@ -43,7 +43,7 @@ class SessionHistory {
   std::string story() const;
 
  private:
-  using Key = std::pair<std::string, std::string>;
+  using Key = ObjectKey;
 
   void cycle();
   void pass(Duration duration, bool late);

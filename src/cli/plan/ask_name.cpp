@@ -63,8 +63,8 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     all.push_back({.kind = AskKind::replica_schedule,
-                   .namespace_name = key.first,
-                   .name = key.second,
+                   .namespace_name = key.namespace_name,
+                   .name = key.name,
                    .pending = schedule.unmet > 0});
   }
   for (const auto& [key, session] : cluster.own<Session>()) {

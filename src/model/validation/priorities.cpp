@@ -18,6 +18,7 @@ struct Stated {
   std::string object;
   std::string fields;  ///< "spec.", "spec.podGroupTemplates[workers]."
   const PriorityClaim* claim = nullptr;
+  std::string_view plane;  ///< Whose classes it names.
   bool is_template = false;
 
   /// Objects say it in an annotation; a template has none, only the seed's field.
@@ -29,19 +30,22 @@ struct Stated {
 
 std::string group_text(const Cluster& cluster, GroupIndex index) {
   const Group& group = cluster.groups()[index];
-  return object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
+  return object_text("PodGroup", {cluster.text(group.namespace_name), cluster.text(group.name),
+                                  cluster.text(group.plane)});
 }
 
 Stated stated_by(const Workload& workload) {
-  return {.object = object_text("Workload", workload.namespace_name, workload.name),
+  return {.object = object_text(workload),
           .fields = "spec.",
-          .claim = &workload.priority};
+          .claim = &workload.priority,
+          .plane = workload.plane};
 }
 
 Stated stated_by(const Workload& workload, const GroupTemplate& entry) {
-  return {.object = object_text("Workload", workload.namespace_name, workload.name),
+  return {.object = object_text(workload),
           .fields = fmt::format("spec.podGroupTemplates[{}].", entry.name),
           .claim = &entry.priority,
+          .plane = workload.plane,
           .is_template = true};
 }
 
@@ -50,7 +54,7 @@ class GroupClaims {
  public:
   explicit GroupClaims(const Cluster& cluster) : cluster_(cluster) {
     for (const Workload* workload : cluster.workloads()) {
-      workloads_.emplace(workload->namespace_name + "/" + workload->name, workload);
+      workloads_.emplace(key_of(*workload), workload);
     }
   }
 
@@ -65,8 +69,10 @@ class GroupClaims {
                         : std::string(template_of_group_name(cluster_.text(group.name)));
   }
   const Workload* workload(GroupIndex index) const {
-    const std::string_view space = cluster_.text(cluster_.groups()[index].namespace_name);
-    const auto found = workloads_.find(std::string(space) + "/" + workload_name(index));
+    const Group& group = cluster_.groups()[index];
+    const std::string name = workload_name(index);
+    const auto found =
+        workloads_.find({cluster_.text(group.namespace_name), name, cluster_.text(group.plane)});
     return found == workloads_.end() ? nullptr : found->second;
   }
   const GroupTemplate* template_of(GroupIndex index) const {
@@ -84,7 +90,8 @@ class GroupClaims {
     if (group.object) {
       result.push_back({.object = group_text(cluster_, index),
                         .fields = "spec.",
-                        .claim = &group.object->priority});
+                        .claim = &group.object->priority,
+                        .plane = group.object->plane});
     }
     const Workload* const owner = workload(index);
     if (owner == nullptr) return result;
@@ -97,12 +104,12 @@ class GroupClaims {
 
  private:
   const Cluster& cluster_;
-  std::map<std::string, const Workload*> workloads_;
+  std::map<ObjectKeyView, const Workload*> workloads_;
 };
 
 void check_claim(Findings& findings, const Stated& stated) {
   const auto known = [&](std::string_view name) {
-    return name.empty() || findings.cluster().find_priority_class(name) != nullptr;
+    return name.empty() || findings.cluster().find_priority_class(name, stated.plane) != nullptr;
   };
   const PriorityClaim& claim = *stated.claim;
   if (!claim.priority && !known(claim.priority_class)) {
@@ -210,13 +217,15 @@ void check_suspects(Findings& findings, const std::function<bool(PodIndex)>& sus
 void check_pod(Findings& findings, PodIndex pod) {
   const Cluster& cluster = findings.cluster();
   const std::string_view name = cluster.text(cluster.pods().priority_class[pod]);
+  const std::string_view plane = cluster.text(cluster.pods().plane[pod]);
   if (!cluster.pods().flags[pod].priority_given && !name.empty() &&
-      cluster.find_priority_class(name) == nullptr) {
+      cluster.find_priority_class(name, plane) == nullptr) {
     findings.unknown_class("Pod " + cluster.pod_key(pod), "spec.priorityClassName", name);
   }
   const std::string& preemption_class =
       cluster.notes(cluster.pods().notes[pod]).preemption_priority_class;
-  if (!preemption_class.empty() && cluster.find_priority_class(preemption_class) == nullptr) {
+  if (!preemption_class.empty() &&
+      cluster.find_priority_class(preemption_class, plane) == nullptr) {
     findings.unknown_class("Pod " + cluster.pod_key(pod),
                            annotation_field(names::preemption_priority_class), preemption_class);
   }
@@ -279,7 +288,8 @@ namespace {
 /// A number and a class that disagree: an API server would have refused it.
 void lint_claim(Findings& findings, const Stated& stated) {
   const PriorityClaim& claim = *stated.claim;
-  const PriorityClass* const named = findings.cluster().find_priority_class(claim.priority_class);
+  const PriorityClass* const named =
+      findings.cluster().find_priority_class(claim.priority_class, stated.plane);
   if (!claim.priority || named == nullptr || named->value == *claim.priority) return;
   findings.warning(
       {.object = stated.object,
@@ -372,7 +382,7 @@ void lint_workloads(Findings& findings) {
         continue;
       }
       findings.warning(
-          {.object = object_text("Workload", workload->namespace_name, workload->name),
+          {.object = object_text(*workload),
            .field = fmt::format("spec.podGroupTemplates[{}].priorityClassName", entry.name),
            .value = shorten(entry.priority.priority_class),
            .message = fmt::format("template {} has another priority; Makeway reads "
@@ -398,7 +408,8 @@ void lint_marks(Findings& findings, PodIndex pod) {
                       .remedy = fmt::format("what must never leave says {}: \"false\"",
                                             names::allow_preemption)});
   }
-  const PriorityClass* const named = cluster.find_priority_class(preemption_class);
+  const PriorityClass* const named =
+      cluster.find_priority_class(preemption_class, cluster.text(cluster.pods().plane[pod]));
   if (grouped && named != nullptr && named->value != unit.preemption_priority) {
     findings.warning(
         {.object = "Pod " + cluster.pod_key(pod),

@@ -15,7 +15,7 @@
 
 namespace makeway {
 
-std::string queue_text(std::string_view name) { return object_text(Queue::kind_name, {}, name); }
+std::string queue_text(std::string_view name) { return object_text(row_of<Queue>.name, {}, name); }
 
 std::optional<std::int64_t> quota_in(const Quotas& quotas, std::string_view resource) {
   const auto found = std::ranges::find(quotas, resource, &Amount::resource);

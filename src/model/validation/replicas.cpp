@@ -7,12 +7,13 @@
 
 #include "model/names.hpp"
 #include "model/object_text.hpp"
+#include "model/planes.hpp"
 
 namespace makeway {
 namespace {
 
 std::string schedule_text(const ReplicaSchedule& schedule) {
-  return object_text(ReplicaSchedule::kind_name, schedule.namespace_name, schedule.name);
+  return object_text(row_of<ReplicaSchedule>.name, schedule.namespace_name, schedule.name);
 }
 
 /// Empty: it has no such label.
@@ -31,7 +32,8 @@ void check_planes(Findings& findings, const std::set<DeploymentKey>& deployments
   const auto deployment = cluster.strings().find(names::deployment);
   if (!plane || !deployment) return;
   for (const NodeIndex node : cluster.nodes_by_name()) {
-    const std::string_view here = label_of(cluster, cluster.nodes().labels[node], *plane);
+    const std::string_view here =
+        cluster.text(replica_plane(cluster, node, plane).value_or(StringId{0}));
     for (const PodIndex pod : cluster.order().pods(node)) {
       const LabelSetId labels = cluster.pods().labels[pod];
       const std::string_view said = label_of(cluster, labels, *plane);
@@ -112,7 +114,7 @@ void lint_claims(Findings& findings, const ReplicaSchedule& schedule) {
   const Cluster& cluster = findings.cluster();
   const std::string object = schedule_text(schedule);
   for (const ReplicaClaim& claim : schedule.status.claims) {
-    if (!cluster.find_node(claim.node)) {
+    if (!find_node_in_plane(cluster, claim.plane, claim.node)) {
       findings.warning({.object = object,
                         .field = "status.claims[].node",
                         .value = shorten(claim.node),
@@ -122,7 +124,8 @@ void lint_claims(Findings& findings, const ReplicaSchedule& schedule) {
     }
     if (claim.victims.empty()) continue;
     const bool any = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& victim) {
-      return cluster.find_pod(victim.namespace_name, victim.name).has_value();
+      return find_pod_in_plane(cluster, claim.plane, victim.namespace_name, victim.name)
+          .has_value();
     });
     // Victims leave one by one; that all are gone is said once.
     if (any) continue;
@@ -142,11 +145,9 @@ void lint_replicas(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   if (cluster.own<ReplicaSchedule>().empty()) return;
   std::set<std::string_view> planes;
-  if (const auto key = cluster.strings().find(names::plane)) {
-    for (const NodeIndex node : cluster.nodes_by_name()) {
-      const std::string_view plane = label_of(cluster, cluster.nodes().labels[node], *key);
-      if (!plane.empty()) planes.insert(plane);
-    }
+  const auto label = cluster.strings().find(names::plane);
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    if (const auto plane = replica_plane(cluster, node, label)) planes.insert(cluster.text(*plane));
   }
   lint_labels(findings);
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {

@@ -290,7 +290,8 @@ void SessionCheck::lint_kernels() {
 
 void SessionCheck::lint_nominations(const Session& session) {
   for (const Kernel& kernel : session.kernels) {
-    if (kernel.nominated_node.empty() || cluster_.find_node(kernel.nominated_node)) continue;
+    if (kernel.nominated_node.empty() || cluster_.find_node(kernel.nominated_node, session.plane))
+      continue;
     findings_.warning({.object = text_of(session),
                        .field = "spec.kernels",
                        .value = shorten(kernel.nominated_node),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "model/findings.hpp"
@@ -22,7 +23,7 @@ constexpr std::int32_t user_priority_max = 1'000'000'000;
 
 void check_classes(Findings& findings) {
   for (const PriorityClass* item : findings.cluster().priority_classes()) {
-    const std::string object = object_text("PriorityClass", {}, item->name);
+    const std::string object = object_text(*item);
     const bool node_critical = item->name == names::node_critical;
     if (node_critical || item->name == names::cluster_critical) {
       const std::int32_t fixed = node_critical ? 2'000'001'000 : 2'000'000'000;
@@ -42,35 +43,13 @@ void check_classes(Findings& findings) {
   }
 }
 
-}  // namespace
-
-Problems find_errors(const Cluster& cluster) {
-  Findings findings(cluster);
-  check_classes(findings);
-  check_groups(findings);
-  check_pods(findings);
-  check_queues(findings);
-  check_replicas(findings);
-  check_sessions(findings);
-  return findings.take();
-}
-
-Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration) {
-  Findings findings(cluster);
-  check_caps(findings, configuration.workload);
-  check_default_queue(findings, configuration.queue);
-  return findings.take();
-}
-
 // ---- Lint -------------------------------------------------------------------------------------
 
-namespace {
-
 void lint_classes(Findings& findings) {
-  const PriorityClass* first = findings.cluster().default_priority_class();
   for (const PriorityClass* item : findings.cluster().priority_classes()) {
+    const PriorityClass* const first = findings.cluster().default_priority_class(item->plane);
     if (!item->global_default || item == first) continue;
-    findings.warning({.object = object_text("PriorityClass", {}, item->name),
+    findings.warning({.object = object_text(*item),
                       .field = "globalDefault",
                       .value = "true",
                       .message = fmt::format("there is more than one global default; {} counts, "
@@ -83,7 +62,10 @@ void lint_classes(Findings& findings) {
 void lint_nodes(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   for (const NodeIndex node : cluster.nodes_by_name()) {
-    const std::string object = object_text("Node", {}, cluster.text(cluster.nodes().name[node]));
+    const std::string object = object_text(
+        row_of<Node>.name, ObjectKeyView{.namespace_name = {},
+                                         .name = cluster.text(cluster.nodes().name[node]),
+                                         .plane = cluster.text(cluster.nodes().plane[node])});
     std::map<ResourceIndex, std::int64_t> allocatable;
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
       allocatable[item.resource] = item.amount;
@@ -108,12 +90,17 @@ void lint_nodes(Findings& findings) {
   }
 }
 
+/// Plane and namespace.
+using SpaceName = std::pair<std::string_view, std::string_view>;
+
 /// The pods of each namespace, for matching budgets.
-std::map<std::string_view, std::vector<PodIndex>> pods_by_namespace(const Cluster& cluster) {
-  std::map<std::string_view, std::vector<PodIndex>> pods;
+std::map<SpaceName, std::vector<PodIndex>> pods_by_namespace(const Cluster& cluster) {
+  std::map<SpaceName, std::vector<PodIndex>> pods;
   if (cluster.budgets().empty()) return pods;
   for (const PodIndex pod : cluster.pods_by_name()) {
-    pods[cluster.text(cluster.pods().namespace_name[pod])].push_back(pod);
+    pods[{cluster.text(cluster.pods().plane[pod]),
+          cluster.text(cluster.pods().namespace_name[pod])}]
+        .push_back(pod);
   }
   return pods;
 }
@@ -123,10 +110,9 @@ void lint_budgets(Findings& findings) {
   const auto pods = pods_by_namespace(cluster);
   std::map<std::string, std::int64_t> governed_by;
   for (const DisruptionBudget* budget : cluster.budgets()) {
-    const std::string object =
-        object_text("PodDisruptionBudget", budget->namespace_name, budget->name);
+    const std::string object = object_text(*budget);
     std::int64_t governed = 0;
-    const auto here = pods.find(budget->namespace_name);
+    const auto here = pods.find({budget->plane, budget->namespace_name});
     std::map<LabelSetId, bool> answers;  // Pods of one controller share their labels.
     if (here != pods.end()) {
       for (const PodIndex pod : here->second) {
@@ -200,19 +186,8 @@ void lint_size(Findings& findings, PodIndex pod,
   }
 }
 
-}  // namespace
-
-Problems lint(const Cluster& cluster) {
-  Findings findings(cluster);
-  lint_classes(findings);
-  lint_nodes(findings);
-  lint_groups(findings);
-  lint_topology(findings);
-  lint_workloads(findings);
-  lint_budgets(findings);
-  lint_queues(findings);
-  lint_replicas(findings);
-  lint_sessions(findings);
+void lint_pods(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
   std::map<ResourceIndex, std::int64_t> largest;
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
@@ -229,6 +204,65 @@ Problems lint(const Cluster& cluster) {
     const bool pending = !cluster.pods().node[pod].exists();
     if (pending && cluster.node_count() > 0) lint_size(findings, pod, largest);
   }
+}
+
+// ---- The table of kinds -------------------------------------------------------------------------
+
+using Rule = void (*)(Findings&);
+constexpr Rule nothing = [](Findings&) {};
+
+/// What is checked of a kind beside the other objects. Problems are told in the order of the rows.
+struct KindRules {
+  ObjectKind kind;
+  Rule check;  ///< What cannot be decided.
+  Rule lint;   ///< What is legal and probably not meant.
+};
+
+constexpr std::array kind_rules = {
+    KindRules{ObjectKind::namespace_object, nothing, nothing},
+    KindRules{ObjectKind::priority_class, check_classes, lint_classes},
+    KindRules{ObjectKind::node, nothing, lint_nodes},
+    KindRules{ObjectKind::pod_group, check_groups, lint_groups},
+    KindRules{ObjectKind::pod_group, nothing, lint_topology},
+    KindRules{ObjectKind::workload, nothing, lint_workloads},
+    KindRules{ObjectKind::disruption_budget, nothing, lint_budgets},
+    KindRules{ObjectKind::pod, check_pods, nothing},
+    KindRules{ObjectKind::queue, check_queues, lint_queues},
+    KindRules{ObjectKind::replica_schedule, check_replicas, lint_replicas},
+    KindRules{ObjectKind::session, check_sessions, lint_sessions},
+    KindRules{ObjectKind::resource_group, nothing, nothing},  // With the sessions.
+    KindRules{ObjectKind::partition, nothing, nothing},       // With the sessions.
+    KindRules{ObjectKind::pod, nothing, lint_pods},           // There are many: last.
+};
+
+consteval bool every_kind_has_rules() {
+  for (const KindRow& row : kind_rows) {
+    bool found = false;
+    for (const KindRules& rules : kind_rules) found = found || rules.kind == row.kind;
+    if (!found) return false;
+  }
+  return true;
+}
+static_assert(every_kind_has_rules());
+
+}  // namespace
+
+Problems find_errors(const Cluster& cluster) {
+  Findings findings(cluster);
+  for (const KindRules& rules : kind_rules) rules.check(findings);
+  return findings.take();
+}
+
+Problems lint(const Cluster& cluster) {
+  Findings findings(cluster);
+  for (const KindRules& rules : kind_rules) rules.lint(findings);
+  return findings.take();
+}
+
+Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration) {
+  Findings findings(cluster);
+  check_caps(findings, configuration.workload);
+  check_default_queue(findings, configuration.queue);
   return findings.take();
 }
 

@@ -373,6 +373,7 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
          .name = std::move(place.name),
          .uid = std::string(cluster.pods().uid[pod.value]),
          .node = std::move(place.node),
+         .plane = std::move(place.plane),
          .unit = unit_text(cluster, loss.candidate->unit),
          .priority = loss.candidate->priority,
          .violates_budget = loss.candidate->violates_budget,

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
+#include "model/planes.hpp"
 #include "model/replica_priority.hpp"
 
 namespace makeway {
@@ -110,7 +111,6 @@ void Fleet::add_deployments() {
 void Fleet::add_places() {
   const std::optional<StringId> key = cluster().strings().find(names::plane);
   place_of_ = IndexedVector<NodeIndex, PlaceIndex>(cluster().nodes().slots());
-  if (!key) return;
   std::map<StringId, PlaneIndex> by_value;
   for (std::uint32_t at = 0; at < planes_.size(); ++at) {
     const auto value = cluster().strings().find(planes_[PlaneIndex{at}].name);
@@ -120,15 +120,13 @@ void Fleet::add_places() {
   std::uint32_t rank = 0;
   for (const NodeIndex node : cluster().nodes_by_name()) {
     const std::uint32_t own_rank = rank++;
-    for (const LabelPair& label : cluster().labels(cluster().nodes().labels[node])) {
-      if (label.key != *key) continue;
-      const auto plane = by_value.find(label.value);
-      if (plane == by_value.end()) continue;
-      found.push_back({.node = node,
-                       .plane = plane->second,
-                       .rank = own_rank,
-                       .open = !cluster().nodes().flags[node].unschedulable});
-    }
+    const std::optional<StringId> value = replica_plane(cluster(), node, key);
+    const auto plane = value ? by_value.find(*value) : by_value.end();
+    if (plane == by_value.end()) continue;
+    found.push_back({.node = node,
+                     .plane = plane->second,
+                     .rank = own_rank,
+                     .open = !cluster().nodes().flags[node].unschedulable});
   }
   std::ranges::stable_sort(found, {}, &FleetPlace::plane);
   room_.resize(found.size() * columns());
@@ -147,7 +145,7 @@ void Fleet::add_places() {
 void Fleet::find_awaited() {
   for (const PlanAsk& ask : draft_.plan.asks) {
     for (const PodPlacement& pod : ask.waits_for) {
-      const auto found = cluster().find_pod(pod.namespace_name, pod.name);
+      const auto found = cluster().find_pod(pod.namespace_name, pod.name, pod.plane);
       if (found) awaited_.insert(*found);
     }
   }
@@ -311,7 +309,8 @@ void Fleet::add_replicas() {
     for (const ReplicaClaim& claim : schedule.status.claims) {
       for (const ClaimedVictim& victim : claim.victims) {
         if (!victim.force_deleted) continue;
-        const auto pod = cluster().find_pod(victim.namespace_name, victim.name);
+        const auto pod =
+            find_pod_in_plane(cluster(), claim.plane, victim.namespace_name, victim.name);
         if (!pod || cluster().pods().uid[pod->value] != victim.uid) continue;
         const auto [at, is_new] = force_deleted_.try_emplace(*pod, *victim.force_deleted);
         if (!is_new) at->second = std::min(at->second, *victim.force_deleted);
@@ -376,8 +375,8 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
   return true;
 }
 
-std::optional<PlaceIndex> Fleet::find_place(std::string_view node) const {
-  const std::optional<NodeIndex> found = cluster().find_node(node);
+std::optional<PlaceIndex> Fleet::find_place(std::string_view plane, std::string_view node) const {
+  const std::optional<NodeIndex> found = find_node_in_plane(cluster(), plane, node);
   if (!found || found->value >= place_of_.size() || !place_of_[*found].exists()) {
     return std::nullopt;
   }

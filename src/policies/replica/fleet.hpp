@@ -121,7 +121,7 @@ class Fleet {
     return std::span(in_share_).subspan(shares_[share].begin,
                                         shares_[share].end - shares_[share].begin);
   }
-  std::optional<PlaceIndex> find_place(std::string_view node) const;
+  std::optional<PlaceIndex> find_place(std::string_view plane, std::string_view node) const;
   std::optional<ReplicaIndex> find_replica(PlaceIndex place, PodIndex pod) const;
   std::optional<DeploymentIndex> find_deployment(std::string_view namespace_name,
                                                  std::string_view deployment) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
+#include "model/planes.hpp"
 
 namespace makeway {
 
@@ -22,7 +23,7 @@ PreviousClaims::PreviousClaims(const Fleet& fleet)
 PreviousClaim PreviousClaims::resolve(DeploymentIndex ask, const ReplicaClaim& record) {
   PreviousClaim claim{.ask = ask, .record = &record};
   const Cluster& cluster = fleet_.cluster();
-  const std::optional<PlaceIndex> place = fleet_.find_place(record.node);
+  const std::optional<PlaceIndex> place = fleet_.find_place(record.plane, record.node);
   if (place && fleet_.planes()[fleet_.places()[*place].plane].name == record.plane) {
     const auto share = fleet_.find_share(ask, fleet_.places()[*place].plane);
     if (share && fleet_.shares()[*share].listed) {
@@ -32,7 +33,7 @@ PreviousClaim PreviousClaims::resolve(DeploymentIndex ask, const ReplicaClaim& r
   }
   for (const ClaimedVictim& victim : record.victims) {
     count_step(record, victim);
-    const auto pod = cluster.find_pod(victim.namespace_name, victim.name);
+    const auto pod = find_pod_in_plane(cluster, record.plane, victim.namespace_name, victim.name);
     // A pod of that name that was made anew is another one.
     if (!pod || cluster.pods().uid[pod->value] != victim.uid) continue;
     const auto [at, is_new] = about_.try_emplace(*pod, &victim);
@@ -96,7 +97,8 @@ void PreviousClaims::count_step(const ReplicaClaim& record, const ClaimedVictim&
 std::optional<std::int64_t> PreviousClaims::lowered_to(const ReplicaClaim& record,
                                                        PodIndex pod) const {
   for (const ClaimedVictim& victim : record.victims) {
-    const bool same = fleet_.cluster().find_pod(victim.namespace_name, victim.name) == pod;
+    const bool same = find_pod_in_plane(fleet_.cluster(), record.plane, victim.namespace_name,
+                                        victim.name) == pod;
     if (same && victim.committed) return victim.committed;
   }
   return std::nullopt;
@@ -124,7 +126,7 @@ std::vector<MissedVictim> PreviousClaims::missed(
 }
 
 std::optional<MissedPlace> PreviousClaims::find(const MissedVictim& missed) const {
-  const std::optional<PlaceIndex> place = fleet_.find_place(missed.node);
+  const std::optional<PlaceIndex> place = fleet_.find_place(missed.plane, missed.node);
   const auto loser = fleet_.find_deployment(missed.namespace_name, missed.deployment);
   if (!place || !loser) return std::nullopt;
   const PlaneIndex plane = fleet_.places()[*place].plane;

@@ -13,7 +13,8 @@ void add_victim(const PlanReplicaClaim& claim, const PlanReplicaVictim& victim,
                     .uid = down ? std::string() : victim.uid,
                     .node = down ? std::string() : claim.node,
                     .ask = ask,
-                    .since = {}};
+                    .since = {},
+                    .plane = victim.plane};
   if (down) {
     action.scale = PlanScale{.plane = claim.plane,
                              .committed_before = *victim.committed_before,

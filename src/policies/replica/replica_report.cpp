@@ -7,6 +7,7 @@
 #include "base/checked_math.hpp"
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
+#include "model/planes.hpp"
 #include "policies/replica/replica_proof.hpp"
 #include "policies/replica/replica_run.hpp"
 #include "policies/shared/cluster_text.hpp"
@@ -56,7 +57,7 @@ class ReplicaReport {
 
 std::string ReplicaReport::schedule_text(DeploymentIndex index) const {
   const ReplicaSchedule& object = *fleet_.deployments()[index].object;
-  return object_text(ReplicaSchedule::kind_name, object.namespace_name, object.name);
+  return object_text(row_of<ReplicaSchedule>.name, object.namespace_name, object.name);
 }
 
 std::vector<PlanScaleUp> ReplicaReport::scale_ups(const ReplicaAsk& ask) const {
@@ -113,6 +114,7 @@ PlanReplicaVictim ReplicaReport::victim_entry(const ReplicaAsk& ask,
       .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[replica.pod])),
       .name = std::string(cluster.pods().name[replica.pod.value]),
       .uid = std::string(cluster.pods().uid[replica.pod.value]),
+      .plane = std::string(cluster.text(cluster.pods().plane[replica.pod])),
       .priority = replica.priority,
       .victim_class = replica.victim_class,
       .action = fleet_.action(replica, ask.need.priority),
@@ -288,7 +290,8 @@ LostReplicas ReplicaReport::losses_left(const ReplicaAsk& ask) const {
         ask.claims, [&](const ReplicaClaimChoice& choice) { return choice.kept == &claim; });
     if (kept) continue;
     for (const ClaimedVictim& victim : claim.record->victims) {
-      const auto pod = world_.cluster().find_pod(victim.namespace_name, victim.name);
+      const auto pod = find_pod_in_plane(world_.cluster(), claim.record->plane,
+                                         victim.namespace_name, victim.name);
       const bool chosen_again = pod && std::ranges::any_of(ask.claims, [&](const auto& choice) {
                                   return std::ranges::any_of(choice.victims, [&](const auto& one) {
                                     return fleet_.replica(one.replica).pod == *pod;
@@ -348,7 +351,8 @@ ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaim
       const bool there = std::ranges::any_of(next.victims, [&](const ClaimedVictim& record) {
         return record.namespace_name == victim.namespace_name && record.name == victim.name;
       });
-      const bool gone = !world_.cluster().find_pod(victim.namespace_name, victim.name).has_value();
+      const bool gone =
+          !find_pod_in_plane(world_.cluster(), told.plane, victim.namespace_name, victim.name);
       if (victim.committed && !there && gone) next.victims.push_back(victim);
     }
   }

@@ -93,6 +93,7 @@ PlanVictim victim_of(const World& world, const VictimUnit& unit, PodIndex pod, c
   const bool equal = unit.priority == ask.priority;
   PlanVictim victim;
   victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
+  victim.plane = std::string(cluster.text(cluster.pods().plane[pod]));
   victim.name = std::string(cluster.pods().name[pod.value]);
   victim.uid = std::string(cluster.pods().uid[pod.value]);
   victim.node = node_name(cluster, cluster.pods().node[pod]);

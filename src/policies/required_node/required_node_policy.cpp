@@ -265,7 +265,7 @@ void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
   PlanAsk ask = start_pod_ask(cluster, pod);
   ask.placement_given = only.has_value();
   const std::string_view name = required_node_of(cluster, pod);
-  const NodeIndex node = only.value_or(cluster.find_node(name).value_or(NodeIndex{}));
+  const NodeIndex node = only.value_or(cluster.find_node(name, ask.plane).value_or(NodeIndex{}));
   if (!node.exists() || !cluster.nodes().flags[node].exists) {
     no_such_node(name, ask);
     world_.decided(pod);

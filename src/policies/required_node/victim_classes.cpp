@@ -49,7 +49,8 @@ void VictimClasses::find_owners() {
     if (pods.owners[pod] == OwnersId{0} || !pods.flags[pod].exists) continue;
     for (const OwnerReference& owner : cluster_.owners(pods.owners[pod])) {
       if (owner.kind != "Pod") continue;
-      const auto named = cluster_.find_pod(cluster_.text(pods.namespace_name[pod]), owner.name);
+      const auto named = cluster_.find_pod(cluster_.text(pods.namespace_name[pod]), owner.name,
+                                           cluster_.text(pods.plane[pod]));
       if (!named || *named == pod) continue;
       const std::string_view uid = pods.uid[named->value];
       if (!owner.uid.empty() && !uid.empty() && owner.uid != uid) continue;

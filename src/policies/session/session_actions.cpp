@@ -50,7 +50,8 @@ void add_victims(const PlanAsk& ask, Plan& plan) {
                       .uid = victim.uid,
                       .node = victim.node,
                       .ask = asks,
-                      .since = {}};
+                      .since = {},
+                      .plane = victim.plane};
     if (fate.ends_at > plan.now) action.until = fate.ends_at;
     plan.actions.push_back(std::move(action));
     plan.status.push_back({.object = victim.unit,
@@ -75,7 +76,8 @@ void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
                             .uid = session.uid,
                             .node = node,
                             .ask = {},
-                            .since = {}});
+                            .since = {},
+                            .plane = ask.plane});
   };
   if (ask.session->runs_on) {
     add(fits ? ActionType::resume : ActionType::wait, ask.name, {});
@@ -102,7 +104,8 @@ void add_ended_grace(const Session& session, Plan& plan) {
                           .uid = session.uid,
                           .node = {},
                           .ask = status.preempted_by,
-                          .since = {}});
+                          .since = {},
+                          .plane = session.plane});
 }
 
 // ---- Carried out --------------------------------------------------------------------------------

@@ -245,6 +245,7 @@ void VictimTeller::add(std::uint32_t index) {
   const std::vector<std::string> nodes = nodes_of(table_, entry);
   PlanVictim victim;
   victim.namespace_name = session.namespace_name;
+  victim.plane = session.plane;
   victim.name = session.name;
   victim.uid = session.uid;
   victim.node = fmt::format("{}", fmt::join(nodes, ","));

@@ -121,6 +121,7 @@ PlanAsk SessionPolicy::start_ask(const SessionEntry& entry) const {
   PlanAsk ask;
   ask.kind = AskKind::session;
   ask.namespace_name = entry.object->namespace_name;
+  ask.plane = entry.object->plane;
   ask.name = entry.object->name;
   ask.priority = entry.priority;
   if (entry.object->created) {

@@ -8,15 +8,17 @@ namespace makeway {
 
 std::string pod_text(const Cluster& cluster, PodIndex pod) {
   if (cluster.pods().flags[pod].kernel) return "kernel " + cluster.pod_key(pod);
-  return object_text("Pod", cluster.text(cluster.pods().namespace_name[pod]),
-                     cluster.pods().name[pod.value]);
+  return object_text(
+      "Pod", {cluster.text(cluster.pods().namespace_name[pod]), cluster.pods().name[pod.value],
+              cluster.text(cluster.pods().plane[pod])});
 }
 
 std::string unit_text(const Cluster& cluster, UnitIndex unit) {
   const Unit& row = cluster.units()[unit];
   if (row.kind == UnitKind::pod) return pod_text(cluster, row.pod);
   const Group& group = cluster.groups()[row.group];
-  return object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
+  return object_text("PodGroup", {cluster.text(group.namespace_name), cluster.text(group.name),
+                                  cluster.text(group.plane)});
 }
 
 std::string node_name(const Cluster& cluster, NodeIndex node) {
@@ -33,7 +35,8 @@ PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node) 
   }
   return {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
           .name = std::string(cluster.pods().name[pod.value]),
-          .node = node_name(cluster, node)};
+          .node = node_name(cluster, node),
+          .plane = std::string(cluster.text(cluster.pods().plane[pod]))};
 }
 
 std::vector<PodPlacement> placements_of(const Cluster& cluster, std::span<const PodIndex> pods) {
@@ -51,6 +54,7 @@ PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod) {
   ask.kind = AskKind::pod;
   ask.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
   ask.name = std::string(cluster.pods().name[pod.value]);
+  ask.plane = std::string(cluster.text(cluster.pods().plane[pod]));
   ask.priority = cluster.units()[cluster.pods().unit[pod]].scheduling_priority;
   return ask;
 }

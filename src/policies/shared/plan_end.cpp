@@ -12,7 +12,7 @@ namespace makeway {
 namespace {
 
 std::string uid_of(const Cluster& cluster, const PodPlacement& placement) {
-  const auto pod = cluster.find_pod(placement.namespace_name, placement.name);
+  const auto pod = cluster.find_pod(placement.namespace_name, placement.name, placement.plane);
   return pod ? std::string(cluster.pods().uid[pod->value]) : std::string();
 }
 
@@ -25,9 +25,10 @@ void add_evictions(const PlanAsk& ask, Plan& plan) {
                             .uid = victim.uid,
                             .node = victim.node,
                             .ask = asks,
-                            .since = {}});
+                            .since = {},
+                            .plane = victim.plane});
     plan.status.push_back(
-        {.object = object_text("Pod", victim.namespace_name, victim.name),
+        {.object = object_text("Pod", {victim.namespace_name, victim.name, victim.plane}),
          .condition = "DisruptionTarget",
          .value = true,
          .reason = "PreemptionByScheduler",
@@ -47,18 +48,22 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .uid = uid_of(cluster, placement),
                             .node = placement.node,
                             .ask = {},
-                            .since = {}});
+                            .since = {},
+                            .plane = placement.plane});
   }
   if (ask.reservation && ask.placements.empty()) {
-    const PodPlacement reserved{
-        .namespace_name = ask.namespace_name, .name = ask.name, .node = ask.reservation->node};
+    const PodPlacement reserved{.namespace_name = ask.namespace_name,
+                                .name = ask.name,
+                                .node = ask.reservation->node,
+                                .plane = ask.plane};
     plan.actions.push_back({.type = ActionType::reserve,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,
                             .uid = uid_of(cluster, reserved),
                             .node = ask.reservation->node,
                             .ask = {},
-                            .since = ask.reservation->since});
+                            .since = ask.reservation->since,
+                            .plane = ask.plane});
   } else if (ask.outcome == Outcome::waits && ask.placements.empty() &&
              ask.kind != AskKind::queue) {
     plan.actions.push_back({.type = ActionType::wait,
@@ -67,10 +72,11 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
                             .uid = {},
                             .node = {},
                             .ask = {},
-                            .since = {}});
+                            .since = {},
+                            .plane = ask.plane});
   }
   if (ask.kind == AskKind::pod_group) {
-    const auto group = cluster.find_group(ask.namespace_name, ask.name);
+    const auto group = cluster.find_group(ask.namespace_name, ask.name, ask.plane);
     if (auto status = priority_condition(cluster, *group)) {
       plan.status.push_back(*std::move(status));
     }

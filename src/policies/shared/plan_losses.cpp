@@ -37,7 +37,7 @@ void Losses::add(PlanAsk& ask) {
   std::vector<PodIndex> leaving;
   leaving.reserve(ask.victims.size());
   for (PlanVictim& victim : ask.victims) {
-    const PodIndex pod = *cluster_.find_pod(victim.namespace_name, victim.name);
+    const PodIndex pod = *cluster_.find_pod(victim.namespace_name, victim.name, victim.plane);
     leaving.push_back(pod);
     victim.cost = cost_of(pod);
     ask.cost = sum(ask.cost, victim.cost);
@@ -75,6 +75,7 @@ PlanDisruptedGroup Losses::disrupted(const Group& group) const {
   return {
       .namespace_name = std::string(cluster_.text(group.namespace_name)),
       .name = std::string(cluster_.text(group.name)),
+      .plane = std::string(cluster_.text(group.plane)),
       .mode = unit.mode,
       .running = std::ranges::count_if(group.members, [this](PodIndex pod) { return runs(pod); }),
       .minimum = unit.gang ? unit.minimum : 0};
@@ -88,9 +89,10 @@ std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
   Time since = no_time;
   if (ask.kind == AskKind::queue) return std::nullopt;
   if (ask.kind == AskKind::pod) {
-    since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name)];
+    since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name, ask.plane)];
   } else {
-    since = pending_since(cluster_.groups()[*cluster_.find_group(ask.namespace_name, ask.name)]);
+    since = pending_since(
+        cluster_.groups()[*cluster_.find_group(ask.namespace_name, ask.name, ask.plane)]);
   }
   if (since == no_time) return std::nullopt;
   return std::max<std::int64_t>(0, (world_.rules().now() - since).ms / 1000);

@@ -87,6 +87,7 @@ GroupDecision::GroupDecision(Draft& draft, UnitIndex unit, std::span<const PodOn
   ask_.kind = AskKind::pod_group;
   ask_.namespace_name = std::string(world_.cluster().text(group().namespace_name));
   ask_.name = std::string(world_.cluster().text(group().name));
+  ask_.plane = std::string(world_.cluster().text(group().plane));
   ask_.priority = this->unit().scheduling_priority;
   ask_.placement_given = !given.empty();
   ask_.explanation.nodes_considered = static_cast<std::int64_t>(world_.survey().nodes().size());

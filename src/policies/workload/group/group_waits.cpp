@@ -89,7 +89,7 @@ void HeldBack::add_takers(std::span<const PodOnNode> places, PlanHeldBack& held_
   for (const PodOnNode& place : places) nodes.insert(place.node);
   for (const PlanAsk& ask : draft_.plan.asks) {
     const auto pods = std::ranges::count_if(ask.placements, [&](const PodPlacement& placement) {
-      return nodes.contains(*cluster_.find_node(placement.node));
+      return nodes.contains(*cluster_.find_node(placement.node, placement.plane));
     });
     if (pods == 0) continue;
     held_back.takers.push_back({.ask = ask_text(ask), .priority = ask.priority, .pods = pods});

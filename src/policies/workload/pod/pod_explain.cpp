@@ -20,6 +20,7 @@ PlanVictim victim_of(World& world, const VictimUnit& unit, PodIndex pod, const P
   const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
   PlanVictim victim;
   victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
+  victim.plane = std::string(cluster.text(cluster.pods().plane[pod]));
   victim.name = std::string(cluster.pods().name[pod.value]);
   victim.uid = std::string(cluster.pods().uid[pod.value]);
   victim.node = node_name(cluster, cluster.pods().node[pod]);

@@ -1,0 +1,38 @@
+#include "codec/field_rows.hpp"
+
+namespace makeway {
+
+void FieldValue::read_duration(Duration& out) const {
+  std::string_view text;
+  if (!reader.read(value, at, text)) return;
+  const Result<Duration> found = parse_duration(text);
+  if (found) {
+    out = *found;
+  } else {
+    reader.refuse(at, shorten(text), found.error().message);
+  }
+}
+
+void FieldValue::read_name(std::string& out) const {
+  if (reader.read(value, at, out)) check_reference(reader, at, out);
+}
+
+void FieldValue::read_names(std::vector<std::string>& out) const {
+  reader.each_item(value, at, [&](JsonCursor& item, const FieldPath& to) {
+    std::string name;
+    if (!reader.read(item, to, name)) return;
+    if (name.empty()) return reader.refuse(to, {}, "expected the name of a node");
+    check_reference(reader, to, name);
+    out.push_back(std::move(name));
+  });
+}
+
+void refuse_unknown(JsonReader& reader, const FieldPath& path, std::string_view key,
+                    std::span<const std::string_view> known) {
+  const std::string_view nearest = nearest_of(known, key);
+  reader.refuse(path, {}, "there is no such field",
+                nearest.empty() ? "docs/input.md lists the fields of makeway.dev/v1"
+                                : fmt::format("did you mean {}?", nearest));
+}
+
+}  // namespace makeway

@@ -1,0 +1,76 @@
+// The table of kinds, text side: for every kind of model/kinds.hpp how it is read and written.
+// Private to decode.cpp, dump.cpp and fields.cpp.
+//
+// A row is the functions of one kind below; `text_kinds` is made of them, and a kind without them
+// does not compile. Decoders fill an object that they are given empty and leave its canonical form
+// to `normalize` (model/normalize.hpp), which is called for every kind alike.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "codec/decoders.hpp"
+#include "codec/fields.hpp"
+#include "codec/writer.hpp"
+#include "model/cluster.hpp"
+#include "model/kinds.hpp"
+
+namespace makeway {
+
+// Kubernetes' kinds: decode_objects.cpp, decode_pod.cpp, dump.cpp.
+void decode_object(ObjectCursor cursor, Namespace& object);
+void write_object(DocumentWriter& writer, const Namespace& object);
+
+void decode_object(ObjectCursor cursor, PriorityClass& object);
+void write_object(DocumentWriter& writer, const PriorityClass& object);
+
+void decode_object(ObjectCursor cursor, Node& object);
+void write_object(DocumentWriter& writer, const Node& object);
+
+void decode_object(ObjectCursor cursor, DisruptionBudget& object);
+void write_object(DocumentWriter& writer, const DisruptionBudget& object);
+
+void decode_object(ObjectCursor cursor, Workload& object);
+void write_object(DocumentWriter& writer, const Workload& object);
+
+void decode_object(ObjectCursor cursor, PodGroup& object);
+void write_object(DocumentWriter& writer, const PodGroup& object);
+
+/// Overwrites `pod`, whatever it held.
+PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod);
+void write_object(DocumentWriter& writer, const Pod& object);
+
+// Makeway's own: decode_queue.cpp, dump_queue.cpp, ...
+void decode_object(ObjectCursor cursor, Queue& object);
+void write_object(DocumentWriter& writer, const Queue& object);
+void list_fields(KindTag<Queue> kind, const FieldVisit& visit);
+
+void decode_object(ObjectCursor cursor, ReplicaSchedule& object);
+void write_object(DocumentWriter& writer, const ReplicaSchedule& object);
+void list_fields(KindTag<ReplicaSchedule> kind, const FieldVisit& visit);
+
+void decode_object(ObjectCursor cursor, ResourceGroup& object);
+void write_object(DocumentWriter& writer, const ResourceGroup& object);
+void list_fields(KindTag<ResourceGroup> kind, const FieldVisit& visit);
+
+void decode_object(ObjectCursor cursor, Partition& object);
+void write_object(DocumentWriter& writer, const Partition& object);
+void list_fields(KindTag<Partition> kind, const FieldVisit& visit);
+
+void decode_object(ObjectCursor cursor, Session& object);
+void write_object(DocumentWriter& writer, const Session& object);
+void list_fields(KindTag<Session> kind, const FieldVisit& visit);
+
+struct TextKind {
+  KindRow row;
+  std::string_view api_group;  ///< Empty: the core of Kubernetes.
+  /// Reads one object into `change`, as an object of `plane` where that is not empty.
+  PodState (*decode)(ObjectCursor cursor, PodDraft& draft, std::string_view plane, Change& change);
+  void (*write_all)(DocumentWriter& writer, const Cluster& cluster);
+  void (*list_fields)(const FieldVisit& visit);  ///< Null: Kubernetes says what its fields are.
+};
+
+/// In the order of ObjectKind.
+extern const std::array<TextKind, kind_rows.size()> text_kinds;
+
+}  // namespace makeway
