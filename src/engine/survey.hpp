@@ -92,7 +92,7 @@ class Survey {
   /// Whether the term looks at pods of this namespace.
   bool covers(const PodAffinityTerm& term, std::string_view namespace_name) const;
   /// Existing nodes by name.
-  std::span<const NodeIndex> nodes() const { return cluster_.nodes_by_name(); }
+  std::span<const NodeIndex> nodes() const { return cluster_.home_nodes(); }
   /// Where the node stands in `nodes`.
   std::uint32_t place_of(NodeIndex node);
 

@@ -243,7 +243,7 @@ std::vector<Nodes> GroupJudge::domains() {
   const bool is_fixed = fixed.size() == 1 && fixed.begin()->has_value();
   std::vector<Nodes> found;
   std::map<DomainName, std::size_t> positions;
-  for (const NodeIndex node : cluster_.nodes_by_name()) {
+  for (const NodeIndex node : cluster_.home_nodes()) {
     const DomainName name = domain(node);
     if (!name || (is_fixed && !fixed.contains(name))) continue;
     const auto [at, is_new] = positions.try_emplace(name, found.size());

@@ -78,7 +78,7 @@ const std::vector<NodeIndex>& SessionRules::nodes_of(const std::string& name_of_
   const auto& groups = cluster_.own<ResourceGroup>();
   const auto group = groups.find({std::string(), name_of_group});
   if (group == groups.end()) return at->second;
-  for (const NodeIndex node : cluster_.nodes_by_name()) {
+  for (const NodeIndex node : cluster_.home_nodes()) {
     const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
     const std::vector<std::string>& listed = group->second.nodes;
     const bool of_group =

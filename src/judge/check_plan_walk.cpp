@@ -144,7 +144,7 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
 }
 
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
-  for (const NodeIndex other : cluster_.nodes_by_name()) {
+  for (const NodeIndex other : cluster_.home_nodes()) {
     if (other == node || cluster_.nodes().nominated[other].empty()) continue;
     for (const PodIndex held : holders(ask, pod, other)) {
       NaiveFit fit(after(), held);
@@ -181,7 +181,7 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
                           const std::vector<PodIndex>& away) const {
   if (!queue_room_.concerns(ask)) return true;
   std::vector<PodIndex> others;
-  for (const NodeIndex node : cluster_.nodes_by_name()) {
+  for (const NodeIndex node : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[node].empty()) continue;
     for (const PodIndex pod : holders(ask, ask.pods.front(), node)) {
       if (queue_room_.same_queue(ask, pod)) others.push_back(pod);

@@ -35,7 +35,7 @@ NaiveQueues::NaiveQueues(const Cluster& cluster, const Configuration& configurat
 /// teams share.
 void NaiveQueues::find_resources() {
   std::map<std::string_view, std::pair<ResourceIndex, std::int64_t>> found;
-  for (const NodeIndex node : cluster_.nodes_by_name()) {
+  for (const NodeIndex node : cluster_.home_nodes()) {
     for (const ResourceAmount& each : cluster_.requests(cluster_.nodes().allocatable[node])) {
       if (each.resource == resource_pods || each.amount <= 0) continue;
       auto& [resource, total] = found[cluster_.resources().name(each.resource)];
@@ -132,7 +132,7 @@ bool NaiveQueues::fits_some_node(PodIndex pod) const {
   if (!cluster_.shape(cluster_.pods().shape[pod]).unsupported.empty()) return false;
   const auto some_node_has = [this](const ResourceAmount& wanted) {
     if (wanted.amount <= 0) return true;
-    return std::ranges::any_of(cluster_.nodes_by_name(), [&](NodeIndex node) {
+    return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
       const RequestRow has = cluster_.requests(cluster_.nodes().allocatable[node]);
       return std::ranges::any_of(has, [&](const ResourceAmount& each) {
         return each.resource == wanted.resource && each.amount >= wanted.amount;

@@ -166,6 +166,10 @@ class Cluster {
   Amounts amount_objects(RequestId id) const;
   std::vector<PodIndex> pods_by_name() const;
   const std::vector<NodeIndex>& nodes_by_name() const { return nodes_by_name_; }  ///< Existing.
+  /// Those of home, the first of them: where asks are placed.
+  std::span<const NodeIndex> home_nodes() const {
+    return std::span(nodes_by_name_).first(home_node_count_);
+  }
   std::vector<GroupIndex> groups_by_name() const;
   std::vector<const PriorityClass*> priority_classes() const;
   std::vector<const DisruptionBudget*> budgets() const;
@@ -345,6 +349,7 @@ class Cluster {
   HashTable nodes_by_key_;
   std::size_t node_count_ = 0;
   std::vector<NodeIndex> nodes_by_name_;
+  std::size_t home_node_count_ = 0;
   NodeOrder order_;
 
   IndexedVector<UnitIndex, Unit> units_;

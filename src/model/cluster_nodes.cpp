@@ -69,7 +69,8 @@ bool Cluster::remove(KindTag<Node> /*kind*/, const Removal& removal) {
   const std::optional<NodeIndex> found = find_node(removal.name, removal.plane);
   if (!found || !nodes_.flags[*found].exists) return false;
   --node_count_;
-  std::erase(nodes_by_name_, *found);
+  const bool listed = std::erase(nodes_by_name_, *found) > 0;  // Not while loading in bulk.
+  if (listed && nodes_.plane[*found] == StringId{0}) --home_node_count_;
   nodes_.flags[*found] = {.used = true};
   nodes_.uid.set(found->value, {});
   nodes_.labels[*found] = LabelSetId{0};
@@ -97,12 +98,17 @@ bool Cluster::before_by_name(NodeIndex a, NodeIndex b) const {
 void Cluster::list_node(NodeIndex node) {
   const auto before = [this](NodeIndex a, NodeIndex b) { return before_by_name(a, b); };
   nodes_by_name_.insert(std::ranges::lower_bound(nodes_by_name_, node, before), node);
+  if (nodes_.plane[node] == StringId{0}) ++home_node_count_;
 }
 
 void Cluster::list_all_nodes() {
   nodes_by_name_.clear();
+  home_node_count_ = 0;
   for (std::uint32_t slot = 0; slot < nodes_.slots(); ++slot) {
-    if (nodes_.flags[NodeIndex{slot}].exists) nodes_by_name_.push_back(NodeIndex{slot});
+    const NodeIndex node{slot};
+    if (!nodes_.flags[node].exists) continue;
+    nodes_by_name_.push_back(node);
+    if (nodes_.plane[node] == StringId{0}) ++home_node_count_;
   }
   std::ranges::sort(nodes_by_name_,
                     [this](NodeIndex a, NodeIndex b) { return before_by_name(a, b); });

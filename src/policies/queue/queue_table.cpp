@@ -104,7 +104,7 @@ void QueueTable::subtract_kernels(std::vector<std::int64_t>& sums) const {
 void QueueTable::list_resources() {
   const ResourceTable& table = cluster_.resources();
   std::vector<std::int64_t> sums(table.size());
-  for (const NodeIndex node : cluster_.nodes_by_name()) {
+  for (const NodeIndex node : cluster_.home_nodes()) {
     for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
       sums[item.resource.value] = saturated_add(sums[item.resource.value], item.amount);
     }
@@ -124,7 +124,7 @@ void QueueTable::list_resources() {
 /// By resource, what the node has that has most of it.
 std::vector<std::int64_t> QueueTable::largest_nodes() const {
   std::vector<std::int64_t> largest(cluster_.resources().size());
-  for (const NodeIndex node : cluster_.nodes_by_name()) {
+  for (const NodeIndex node : cluster_.home_nodes()) {
     for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
       std::int64_t& most = largest[item.resource.value];
       most = std::max(most, item.amount);

@@ -65,7 +65,7 @@ void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
     if (node && cluster_.nodes().flags[*node].exists) found.push_back(*node);
   }
   if (!object.node_selector.empty()) {
-    std::ranges::copy_if(cluster_.nodes_by_name(), std::back_inserter(found), [&](NodeIndex node) {
+    std::ranges::copy_if(cluster_.home_nodes(), std::back_inserter(found), [&](NodeIndex node) {
       return has_labels(cluster_.label_objects(cluster_.nodes().labels[node]),
                         object.node_selector);
     });
