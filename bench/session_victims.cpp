@@ -64,7 +64,7 @@ struct Sum {
 
 PlanAsk ask_of(const Cluster& cluster, const Configuration& configuration, bool& lawful) {
   const PlanRequest request{
-      .now = now, .preset = "bench", .ask = std::nullopt, .placements = {}, .explain = false};
+      .now = now, .preset = "bench", .asks = {}, .placements = {}, .explain = false};
   const Plan plan = *decide(cluster, configuration, request).plan;
   lawful = lawful && check_plan(cluster, configuration, plan).empty();
   return plan.asks.front();

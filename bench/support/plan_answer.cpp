@@ -105,7 +105,7 @@ PlanRequest plan_request(const ClusterCase& item) {
   PlanRequest request{.now = plan_now, .preset = "makeway", .explain = false};
   if (item.mix == AskMix::one) {
     const AskKind kind = item.members > 0 ? AskKind::pod_group : AskKind::pod;
-    request.ask = AskName{.kind = kind, .namespace_name = "default", .name = "ask"};
+    request.asks = {{.kind = kind, .namespace_name = "default", .name = "ask"}};
   }
   return request;
 }

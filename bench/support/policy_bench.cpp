@@ -8,8 +8,7 @@ namespace makeway::bench {
 
 JudgedDecision decide_judged(const Cluster& cluster, const Configuration& configuration, Time now) {
   JudgedDecision judged{
-      .request =
-          {.now = now, .preset = "bench", .ask = std::nullopt, .placements = {}, .explain = false},
+      .request = {.now = now, .preset = "bench", .asks = {}, .placements = {}, .explain = false},
       .plan = {},
       .breaches = {},
   };

@@ -38,5 +38,27 @@ TEST(CheckDeathTest, NamesConditionPlaceAndNote) {
   EXPECT_DEATH(CHECK(1 + 1 == 3), "bug in makeway, not in your input");
 }
 
+TEST(Check, ThrowsInsideAContainment) {
+  std::string text;
+  try {
+    const CheckContainment outer;
+    {
+      const CheckContainment inner;
+    }
+    CHECK(1 + 1 == 3, "arithmetic");
+  } catch (const CheckFailed& failed) {
+    text = failed.what();
+  }
+  EXPECT_TRUE(text.starts_with("src/base/check_test.cpp:")) << text;
+  EXPECT_TRUE(text.ends_with(": CHECK(1 + 1 == 3) failed: arithmetic")) << text;
+}
+
+TEST(CheckDeathTest, StopsTheProcessAgainAfterAContainment) {
+  {
+    const CheckContainment over;
+  }
+  EXPECT_DEATH(CHECK(1 + 1 == 3), "internal error");
+}
+
 }  // namespace
 }  // namespace makeway

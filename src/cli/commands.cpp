@@ -144,11 +144,13 @@ std::vector<Flag> plan_flags() {
       {.name = "ask",
        .value = "[KIND/]NAMESPACE/NAME",
        .help =
-           "Plan only for this unit; everything that is pending when it is not given. "
+           "Plan only for this unit (may be given several times); everything that is pending when "
+           "it is not given. "
            "Other pending units then count only where they hold a nomination; but queues divide "
            "the cluster among all, so their claims are all planned. KIND is pod, podgroup, "
            "replicaschedule or session; a bare NAME is in the namespace default. In a batch: for "
-           "cases that name none."},
+           "cases that name none.",
+       .repeats = true},
       preset_flag(),
       config_flag(),
       set_flag(),
@@ -168,8 +170,8 @@ std::vector<Flag> plan_flags() {
        .help = "With --batch: compare each plan with what its line expects, and print what "
                "differs instead of plans. Exit status 1 when anything does."},
       {.name = "timing",
-       .help = "Print a JSON line of microseconds (load, snapshot, decide, check) to standard "
-               "error."},
+       .help = "Print a JSON line of microseconds (load, snapshot, decide, check) and of counters "
+               "(plans that were refused, asks that were left out) to standard error."},
       {.name = "detailed-exitcode",
        .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no place "
                "was found; 4 wins."},
@@ -184,14 +186,15 @@ Command plan_entry() {
           "Loads a cluster and decides for each pending unit, most important first: whether it "
           "fits, which pods must leave for it, whether it only has to wait, or that there is "
           "no place. Nothing is changed. Every plan is checked against the laws before it is "
-          "shown.\n"
+          "shown; an ask whose plan breaks one, by a bug of ours, is left out, and the others "
+          "get their plan without it.\n"
           "\n"
           "The configuration comes from --preset or --config, else from the one Configuration "
           "among the files, else from the preset makeway; --set changes single knobs of it.\n"
           "\n"
-          "A line of a --batch is {\"id\", \"ask\", \"askKind\", \"snapshot\", \"now\", "
-          "\"placements\", \"expect\", \"configuration\"}, of which only the snapshot (a "
-          "List) must be there, or a bare List. A line that cannot be planned gives {\"id\", "
+          "A line of a --batch is {\"id\", \"ask\" or \"asks\", \"askKind\", \"snapshot\", "
+          "\"now\", \"placements\", \"expect\", \"configuration\"}, of which only the snapshot "
+          "(a List) must be there, or a bare List. A line that cannot be planned gives {\"id\", "
           "\"error\"}, the others go on, and the exit status is 1.",
       .flags = plan_flags(),
       .examples = {{"makeway plan -f examples/pods --explain", "an example cluster, with reasons"},
@@ -204,7 +207,8 @@ Command plan_entry() {
       .exit_status =
           "A batch prints and exits with 1 when a case could not be planned or, with "
           "--verify, differs. With --detailed-exitcode also 3 when victims are "
-          "needed, 4 when an ask is infeasible or no place was found for it.",
+          "needed, 4 when an ask is infeasible or no place was found for it. Whatever else: 5 when "
+          "a bug in Makeway showed; standard error names the file to report it with.",
       .run = run_plan};
 }
 

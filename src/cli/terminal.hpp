@@ -38,6 +38,8 @@ enum class ExitStatus : std::uint8_t {
   // Only with `plan --detailed-exitcode`:
   victims_needed = 3,
   infeasible = 4,  ///< Some ask has no place, or none was found.
+  /// A bug of ours: a plan broke a law, or a CHECK failed. What could be planned is shown.
+  bug = 5,
 };
 
 }  // namespace makeway::cli

@@ -14,11 +14,12 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::array<std::string_view, 7> other_fields = {
-    "id", "ask", "askKind", "now", "placements", "expect", "configuration"};
+constexpr std::array<std::string_view, 8> other_fields = {
+    "id", "ask", "asks", "askKind", "now", "placements", "expect", "configuration"};
 
-constexpr std::array<std::string_view, 9> all_fields = {
-    "id", "ask", "askKind", "snapshot", "now", "placements", "expect", "configuration", "breaches"};
+constexpr std::array<std::string_view, 11> all_fields = {
+    "id",         "ask",    "asks",          "askKind",  "snapshot", "now",
+    "placements", "expect", "configuration", "breaches", "version"};
 
 /// The fields that are read, as JSON text. Empty: not there.
 struct RawFields {
@@ -130,6 +131,26 @@ class FieldReader {
     return std::nullopt;
   }
 
+  std::vector<std::string> texts(std::string_view name) {
+    std::vector<std::string> all;
+    const std::optional<JsonValue> found = value(name);
+    if (!found) return all;
+    const JsonValue::Array* const items = found->as_array();
+    if (items == nullptr) {
+      refuse(name, {}, fmt::format("expected a list, found {}", found->type_name()));
+      return all;
+    }
+    for (const JsonValue& item : *items) {
+      const std::string* const string = item.as_string();
+      if (string != nullptr) {
+        all.push_back(*string);
+      } else {
+        refuse(name, {}, fmt::format("expected strings, found {}", item.type_name()));
+      }
+    }
+    return all;
+  }
+
   std::optional<AskKind> ask_kind() {
     const std::optional<std::string> name = text("askKind");
     if (!name) return std::nullopt;
@@ -236,7 +257,8 @@ BatchReading read_batch_line(std::string& line) {
                                 .message = "the line has no snapshot",
                                 .remedy = "give it a List of objects"});
   }
-  item.ask = fields.text("ask");
+  item.asks = fields.texts("asks");
+  if (std::optional<std::string> ask = fields.text("ask")) item.asks.push_back(*std::move(ask));
   item.ask_kind = fields.ask_kind();
   item.now = fields.time("now");
   if (const std::optional<JsonValue> placements = fields.value("placements")) {

@@ -4,10 +4,11 @@
 //    "now": "2026-01-01T00:00:00Z", "placements": {"shop/web": "n1"}, "expect": {...},
 //    "configuration": {"apiVersion": "makeway.dev/v1", "kind": "Configuration", ...}}
 //
-// Everything but `snapshot` may be missing. A line that has a `kind` and no `snapshot` is itself
-// the snapshot. `breaches` is what a bug report says to people; it is known and not read. Other
-// keys are named in `unknown_keys`: somebody meant something by them. The snapshot stays text: it
-// can be large, and the loader reads text.
+// Everything but `snapshot` may be missing. Instead of `ask` there may be a list `asks`. A line
+// that has a `kind` and no `snapshot` is itself the snapshot. `breaches` and `version` are what a
+// bug report says to people; they are known and not read. Other keys are named in `unknown_keys`:
+// somebody meant something by them. The snapshot stays text: it can be large, and the loader reads
+// text.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,8 @@
 namespace makeway {
 
 struct BatchCase {
-  std::string_view snapshot;  ///< JSON text; a part of the line.
-  std::optional<std::string> ask;
+  std::string_view snapshot;      ///< JSON text; a part of the line.
+  std::vector<std::string> asks;  ///< `ask`, or the list `asks`.
   std::optional<AskKind> ask_kind;
   std::optional<Time> now;
   std::vector<PodPlacement> placements;  ///< Sorted.

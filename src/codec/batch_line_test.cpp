@@ -23,7 +23,7 @@ TEST(BatchLine, IsACase) {
   ASSERT_TRUE(read.reading.item.has_value()) << read.problem();
   const BatchCase& item = *read.reading.item;
   EXPECT_EQ(*read.reading.id.as_string(), "a");
-  EXPECT_EQ(item.ask, "shop/web");
+  EXPECT_EQ(item.asks, std::vector<std::string>{"shop/web"});
   EXPECT_EQ(item.ask_kind, AskKind::pod_group);
   EXPECT_EQ(item.snapshot, R"({"kind":"List","items":[]})");
   EXPECT_EQ(item.now, *parse_time("2026-01-01T00:00:00Z"));

@@ -1,5 +1,8 @@
 #include "codec/plan_codec.hpp"
 
+#include <fmt/format.h>
+
+#include "base/intern.hpp"
 #include "codec/dump_parts.hpp"
 #include "codec/json_value.hpp"
 #include "codec/plan_queue_codec.hpp"
@@ -246,7 +249,75 @@ void write_status(DocumentWriter& writer, const PlanStatus& status) {
   writer.end_object();
 }
 
+void write_left_out(DocumentWriter& writer, const PlanLeftOut& left) {
+  writer.begin_object();
+  writer.string_field("kind", choice_name(left.kind));
+  writer.string_field("namespace", left.namespace_name);
+  writer.string_field("name", left.name);
+  if (left.law > 0) writer.integer_field("law", left.law);
+  if (left.law == 0) writer.boolean_field("check", true);
+  writer.string_field("reason", left.reason);
+  writer.end_object();
+}
+
+/// Everything but what comes before it: kind and id.
+void write_decided(DocumentWriter& writer, const Plan& plan, PlanDetail detail) {
+  writer.string_field("preset", plan.preset);
+  writer.string_field("configurationHash", plan.configuration_hash);
+  writer.string_field("now", to_text(plan.now));
+  list_field(writer, "lawsWaived", plan.laws_waived,
+             [](DocumentWriter& out, WaivedLaw law) { out.string(choice_name(law)); });
+  if (!plan.withheld.empty()) writer.string_field("withheld", plan.withheld);
+  if (!plan.left_out.empty()) list_field(writer, "leftOut", plan.left_out, write_left_out);
+  write_queues(writer, plan);
+  list_field(writer, "asks", plan.asks,
+             [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
+  list_field(writer, "actions", plan.actions, write_action);
+  if (!plan.replica_status.empty()) {
+    list_field(writer, "replicaStatus", plan.replica_status,
+               [](DocumentWriter& out, const PlanReplicaStatus& status) {
+                 write_replica_status(out, status);
+               });
+  }
+  list_field(writer, "status", plan.status, write_status);
+  const bool all = detail == PlanDetail::with_explanation;
+  write_resource_groups(writer, plan, all ? plan_sessions_all : plan_sessions_told_max);
+  writer.integer_field("othersPending", plan.others_pending);
+  write_cost(writer, plan.cost);
+}
+
+/// A hash over the calls: equal documents, equal hashes, and nothing is written.
+class HashWriter final : public DocumentWriter {
+ public:
+  HashWriter() : DocumentWriter(nothing_) {}
+
+  std::uint64_t hash() const { return hash_; }
+
+ private:
+  enum Mark : std::uint8_t { object = 1, array, end, text, other };
+
+  void add(std::uint64_t word) { hash_ = hash_combine(hash_, word); }
+  void write_key(std::string_view key) override { add(hash_of(key)); }
+  void write_scalar(std::string_view value, bool is_string) override {
+    add(is_string ? text : other);
+    add(hash_of(value));
+  }
+  void write_begin(bool is_object) override { add(is_object ? object : array); }
+  void write_end() override { add(end); }
+
+  std::string nothing_;
+  std::uint64_t hash_ = 0;
+};
+
 }  // namespace
+
+std::string plan_identity(const Plan& plan) {
+  HashWriter writer;
+  writer.begin_object();
+  write_decided(writer, plan, PlanDetail::brief);
+  writer.end_object();
+  return fmt::format("{:016x}", writer.hash());
+}
 
 void write_placement(DocumentWriter& writer, const PodPlacement& placement) {
   writer.begin_object();
@@ -281,25 +352,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   writer.string_field("apiVersion", "makeway.dev/v1");
   writer.string_field("kind", "Plan");
   writer.string_field(case_id == nullptr ? "id" : "planId", plan.id);
-  writer.string_field("preset", plan.preset);
-  writer.string_field("configurationHash", plan.configuration_hash);
-  writer.string_field("now", to_text(plan.now));
-  list_field(writer, "lawsWaived", plan.laws_waived,
-             [](DocumentWriter& out, WaivedLaw law) { out.string(choice_name(law)); });
-  write_queues(writer, plan);
-  list_field(writer, "asks", plan.asks,
-             [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
-  list_field(writer, "actions", plan.actions, write_action);
-  if (!plan.replica_status.empty()) {
-    list_field(writer, "replicaStatus", plan.replica_status,
-               [](DocumentWriter& out, const PlanReplicaStatus& status) {
-                 write_replica_status(out, status);
-               });
-  }
-  list_field(writer, "status", plan.status, write_status);
-  write_resource_groups(writer, plan);
-  writer.integer_field("othersPending", plan.others_pending);
-  write_cost(writer, plan.cost);
+  write_decided(writer, plan, detail);
   writer.end_object();
 }
 

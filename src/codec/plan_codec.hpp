@@ -5,9 +5,10 @@
 //             "placements":[...],"victims":[...],"score":{"budgetViolations":0,...},...}],
 //    "actions":[...],"status":[...]}
 //
-// Every field is there in every plan, except `queues` and `queueMoves` (only where there are
-// queues; plan_queue_codec.hpp), `waitsUntil` (only where a delay has to pass), `explanation` (only
-// when asked for), and an action's `node` and `for` (only where they mean something).
+// Every field is there in every plan, except `withheld` and `leftOut` (only where a bug of ours
+// cost somebody their place in the plan), `queues` and `queueMoves` (only where there are queues;
+// plan_queue_codec.hpp), `waitsUntil` (only where a delay has to pass), `explanation` (only when
+// asked for), and an action's `node` and `for` (only where they mean something).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,10 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail = Pl
 
 std::string plan_text_json(const Plan& plan, PlanDetail detail = PlanDetail::brief,
                            JsonStyle style = JsonStyle::pretty);
+
+/// 16 hexadecimal digits: a hash of the document without explanations and without its id. So it
+/// covers everything that was decided, and is the same whether that is explained or not.
+std::string plan_identity(const Plan& plan);
 
 /// One object of `placements` or `waitsFor`.
 void write_placement(DocumentWriter& writer, const PodPlacement& placement);

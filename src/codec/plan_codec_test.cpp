@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "codec/json_value.hpp"
 
 namespace makeway {
@@ -165,6 +169,64 @@ TEST(PlanDocument, NamesEveryScoreKeyInCamelCase) {
   EXPECT_EQ(score_field(ScoreKey::members_not_placed), "membersNotPlaced");
   EXPECT_EQ(score_field(ScoreKey::groups_below_minimum), "groupsBelowMinimum");
   EXPECT_EQ(score_field(ScoreKey::victims), "victims");
+}
+
+TEST(PlanIdentity, ExplanationsAndTheIdItselfDoNotCount) {
+  Plan plan = small_plan();
+  const std::string id = plan_identity(plan);
+  EXPECT_EQ(id.size(), 16U);
+  plan.id = "other";
+  plan.asks.front().explanation = {};
+  EXPECT_EQ(plan_identity(plan), id);
+  // Without explanations only the first sessions of a list are told, so only those count.
+  plan.resource_groups.push_back({.name = "g"});
+  plan.resource_groups.front().running.first.resize(plan_sessions_told_max);
+  const std::string with_group = plan_identity(plan);
+  EXPECT_NE(with_group, id);
+  plan.resource_groups.front().running.first.push_back({.name = "one more"});
+  EXPECT_EQ(plan_identity(plan), with_group);
+}
+
+/// Everything that is decided counts: each of these changes something that the document says.
+TEST(PlanIdentity, CoversTheDocument) {
+  using Change = void (*)(Plan&);
+  const std::vector<Change> changes = {
+      [](Plan& plan) { plan.preset = "other"; },
+      [](Plan& plan) { plan.now = Time{plan.now.ms + 1'000}; },
+      [](Plan& plan) { plan.laws_waived.clear(); },
+      [](Plan& plan) { plan.withheld = "law 3"; },
+      [](Plan& plan) { plan.left_out.push_back({AskKind::pod, "default", "x", 3, "bad"}); },
+      [](Plan& plan) { plan.left_out.push_back({AskKind::pod, "default", "x", 0, "bad"}); },
+      [](Plan& plan) { plan.asks.front().reason += "."; },
+      [](Plan& plan) { plan.asks.front().waits_for.push_back({"default", "a", "n1"}); },
+      [](Plan& plan) { plan.asks.front().waits_for.push_back({"other", "a", "n1"}); },
+      [](Plan& plan) { plan.asks.front().waits_until = Time{1}; },
+      [](Plan& plan) { plan.asks.front().victims.front().cause_key = "name"; },
+      [](Plan& plan) { plan.asks.front().victims.front().violates_budget = false; },
+      [](Plan& plan) { plan.asks.front().bounds_reached.emplace_back("engine.x"); },
+      [](Plan& plan) { plan.asks.front().session.emplace().victims.resize(1); },
+      [](Plan& plan) {
+        plan.asks.front().session.emplace().victims.resize(1);
+        plan.asks.front().session->victims.front().fate = SessionFate::suspends;
+      },
+      [](Plan& plan) { plan.asks.front().replicas.emplace().unmet = 1; },
+      [](Plan& plan) { plan.asks.front().replicas.emplace().claims.resize(1); },
+      // A session whose grace time is over has an action and no ask.
+      [](Plan& plan) { plan.actions.push_back({.type = ActionType::requeue, .name = "s"}); },
+      [](Plan& plan) { plan.actions.push_back({.type = ActionType::suspend, .name = "s"}); },
+      [](Plan& plan) { plan.actions.front().until = Time{1}; },
+      [](Plan& plan) { plan.status.front().message += "."; },
+      [](Plan& plan) { plan.replica_status.push_back({.name = "r"}); },
+      [](Plan& plan) { plan.queues.push_back({.name = "q"}); },
+      [](Plan& plan) { plan.others_pending = 9; },
+      [](Plan& plan) { plan.cost.pod_seconds += 1; },
+  };
+  std::set<std::string> ids = {plan_identity(small_plan())};
+  for (const Change& change : changes) {
+    Plan plan = small_plan();
+    change(plan);
+    EXPECT_TRUE(ids.insert(plan_identity(plan)).second) << plan_text_json(plan);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "codec/plan_session_codec.hpp"
 
+#include <algorithm>
+
 #include "codec/dump_parts.hpp"
 #include "model/session_names.hpp"
 
@@ -38,18 +40,21 @@ void write_entry(DocumentWriter& writer, const PlanSessionEntry& entry) {
   writer.end_object();
 }
 
-void write_list(DocumentWriter& writer, std::string_view key, const PlanSessionList& list) {
+void write_list(DocumentWriter& writer, std::string_view key, const PlanSessionList& list,
+                std::size_t most) {
   writer.key(key);
   writer.begin_object();
   writer.integer_field("count", list.count);
   writer.key("first");
   writer.begin_array();
-  for (const PlanSessionEntry& entry : list.first) write_entry(writer, entry);
+  for (std::size_t at = 0; at < std::min(most, list.first.size()); ++at) {
+    write_entry(writer, list.first[at]);
+  }
   writer.end_array();
   writer.end_object();
 }
 
-void write_group(DocumentWriter& writer, const PlanResourceGroup& group) {
+void write_group(DocumentWriter& writer, const PlanResourceGroup& group, std::size_t most) {
   writer.begin_object();
   writer.string_field("name", group.name);
   writer.integer_field("nodes", group.nodes);
@@ -59,11 +64,11 @@ void write_group(DocumentWriter& writer, const PlanResourceGroup& group) {
     writer.integer_field("preemptiblePriority", group.preemptible_priority);
   }
   writer.string_field("preemptionOrder", group.preemption_order);
-  write_list(writer, "pending", group.pending);
-  write_list(writer, "running", group.running);
-  write_list(writer, "leaving", group.leaving);
-  write_list(writer, "suspended", group.suspended);
-  write_list(writer, "offQueue", group.off_queue);
+  write_list(writer, "pending", group.pending, most);
+  write_list(writer, "running", group.running, most);
+  write_list(writer, "leaving", group.leaving, most);
+  write_list(writer, "suspended", group.suspended, most);
+  write_list(writer, "offQueue", group.off_queue, most);
   writer.end_object();
 }
 
@@ -85,11 +90,11 @@ void write_plan_session(DocumentWriter& writer, const PlanSession& session) {
   writer.end_object();
 }
 
-void write_resource_groups(DocumentWriter& writer, const Plan& plan) {
+void write_resource_groups(DocumentWriter& writer, const Plan& plan, std::size_t most) {
   if (plan.resource_groups.empty()) return;
   writer.key("resourceGroups");
   writer.begin_array();
-  for (const PlanResourceGroup& group : plan.resource_groups) write_group(writer, group);
+  for (const PlanResourceGroup& group : plan.resource_groups) write_group(writer, group, most);
   writer.end_array();
 }
 

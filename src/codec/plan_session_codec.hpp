@@ -9,6 +9,6 @@ namespace makeway {
 /// The field `session` of an ask.
 void write_plan_session(DocumentWriter& writer, const PlanSession& session);
 /// The field `resourceGroups` of a plan; nothing where there are none.
-void write_resource_groups(DocumentWriter& writer, const Plan& plan);
+void write_resource_groups(DocumentWriter& writer, const Plan& plan, std::size_t most);
 
 }  // namespace makeway

@@ -64,16 +64,53 @@ void find_victims(Hearing& hearing, HeardAsk& heard) {
   }
 }
 
+/// Law 14: nothing of a plan that is withheld reaches the world.
+std::vector<LawBreach> check_withheld(const Plan& plan) {
+  const bool empty = plan.asks.empty() && plan.actions.empty() && plan.status.empty() &&
+                     plan.queues.empty() && plan.queue_moves.empty() &&
+                     plan.replica_status.empty() && plan.cost == PlanCost{};
+  if (empty) return {};
+  return {{.law = 9, .ask = {}, .text = "the plan is withheld, and not empty"}};
+}
+
+/// Law 14: who is left out is not decided.
+void judge_left_out(Hearing& hearing) {
+  for (const PlanLeftOut& left : hearing.plan.left_out) {
+    const AskName name{.kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};
+    const auto asks = std::ranges::find(hearing.plan.asks, name, ask_name_of);
+    if (asks == hearing.plan.asks.end()) continue;
+    hearing.breaches.add(9, ask_text(name), "it is left out, and the plan decides about it");
+  }
+}
+
 }  // namespace
+
+void Breaches::add(int law, const std::string& ask, std::string text) {
+  std::vector<AskName> named;
+  for (const PlanAsk& entry : plan_.asks) {
+    if (named.empty() && ask_text(entry) == ask) named.push_back(ask_name_of(entry));
+  }
+  add(law, ask, std::move(text), std::move(named));
+}
+
+void Breaches::add(int law, const std::string& ask, std::string text, std::vector<AskName> asks) {
+  if (waives(configuration_, static_cast<WaivedLaw>(law - 1))) return;
+  breaches_.push_back({.law = law, .ask = ask, .text = std::move(text), .asks = std::move(asks)});
+}
+
+void Breaches::add_of_queues(int law, const std::string& ask, std::string text) {
+  add(law, ask, std::move(text), {{.kind = AskKind::queue, .namespace_name = {}, .name = {}}});
+}
 
 std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& configuration,
                                   const Plan& plan) {
+  if (!plan.withheld.empty()) return check_withheld(plan);
   const NaiveQueues queues(cluster, configuration, plan.now);
   Hearing hearing{.cluster = cluster,
                   .configuration = configuration,
                   .plan = plan,
                   .asks = {},
-                  .breaches = Breaches(configuration),
+                  .breaches = Breaches(configuration, plan),
                   .queues = &queues};
   for (const PlanAsk& entry : plan.asks) {
     if (entry.replicas) continue;  // No pods ask; SPEC section 4 has laws of its own.
@@ -85,6 +122,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
     if (!heard->session) find_victims(hearing, *heard);
     hearing.asks.push_back(std::move(*heard));
   }
+  judge_left_out(hearing);
   judge_queues(hearing);
   judge_victims(hearing);
   judge_places(hearing);

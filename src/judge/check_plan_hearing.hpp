@@ -17,16 +17,19 @@ struct NaiveQueues;
 /// Breaches of laws that the configuration does not waive.
 class Breaches {
  public:
-  explicit Breaches(const Configuration& configuration) : configuration_(configuration) {}
+  Breaches(const Configuration& configuration, const Plan& plan)
+      : configuration_(configuration), plan_(plan) {}
 
-  void add(int law, const std::string& ask, std::string text) {
-    if (waives(configuration_, static_cast<WaivedLaw>(law - 1))) return;
-    breaches_.push_back({.law = law, .ask = ask, .text = std::move(text)});
-  }
+  /// Names the ask of the plan that is called like this, if there is one.
+  void add(int law, const std::string& ask, std::string text);
+  void add(int law, const std::string& ask, std::string text, std::vector<AskName> asks);
+  /// Names the queue stage.
+  void add_of_queues(int law, const std::string& ask, std::string text);
   std::vector<LawBreach> take() { return std::move(breaches_); }
 
  private:
   const Configuration& configuration_;
+  const Plan& plan_;
   std::vector<LawBreach> breaches_;
 };
 

@@ -9,6 +9,8 @@ namespace makeway {
 
 HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
     : hearing_(hearing), queues_(*hearing.queues) {
+  // Without the stage nothing has moved, and nothing is on its way.
+  const bool left_out = leaves_out_queues(hearing.plan.left_out);
   for (const NaiveQueue& queue : queues_.queues) {
     Row& row = rows_.emplace_back();
     auto told = std::ranges::lower_bound(hearing.plan.queues, queue.name, {}, &PlanQueue::name);
@@ -17,8 +19,8 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
     }
     for (std::size_t column = 0; column < queue.shares.size(); ++column) {
       const NaiveShare& share = queue.shares[column];
-      row.allocated.push_back(share.allocated);
-      row.coming.push_back(share.preempting);
+      row.allocated.push_back(left_out ? share.before : share.allocated);
+      row.coming.push_back(left_out ? 0 : share.preempting);
       row.used_now.push_back(share.used);
       row.used_after.push_back(share.used - share.leaving);
       if (told == hearing.plan.queues.end()) continue;

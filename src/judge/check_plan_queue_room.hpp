@@ -5,7 +5,8 @@
 //   now:   used, and what asks before it bind, and its request are within what is allocated;
 //   after: the same without pods that are leaving and victims, with whom asks before it nominate,
 //          within what is allocated and deserved, and what is still to come (preempting).
-// Only resources that it asks for count. Pinned pods use, and are not held to it (section 5).
+// Where the queue stage is left out (law 14), what was allocated before counts, and nothing is to
+// come. Only resources that it asks for count. Pinned pods use, and are not held to it (section 5).
 #pragma once
 
 #include <cstddef>

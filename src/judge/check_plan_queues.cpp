@@ -41,7 +41,7 @@ class TableJudge {
 
  private:
   void report(int law, const NaiveQueue& queue, std::string text) {
-    hearing_.breaches.add(law, text_of(queue), std::move(text));
+    hearing_.breaches.add_of_queues(law, text_of(queue), std::move(text));
   }
   std::string_view resource(std::size_t column) const {
     return hearing_.cluster.resources().name(queues_.resources[column]);
@@ -68,7 +68,8 @@ class TableJudge {
 bool TableJudge::names_agree() {
   const bool agree = std::ranges::equal(hearing_.plan.queues, queues_.queues, {}, &PlanQueue::name,
                                         &NaiveQueue::name);
-  if (!agree) hearing_.breaches.add(9, "", "the plan does not list the queues that there are");
+  if (!agree)
+    hearing_.breaches.add_of_queues(9, "", "the plan does not list the queues that there are");
   return agree;
 }
 
@@ -128,9 +129,9 @@ void TableJudge::judge_sums(std::size_t column) {
   };
   for (const auto& [at, sum] : sums) {
     if (sum.handed_out <= std::max(limit_of(at), sum.kept)) continue;
-    hearing_.breaches.add(8, at == NaiveQueues::none ? "" : text_of(queues_.queues[at]),
-                          fmt::format("{} {} is allocated or preempting, and there is {}",
-                                      sum.handed_out, resource(column), limit_of(at)));
+    hearing_.breaches.add_of_queues(8, at == NaiveQueues::none ? "" : text_of(queues_.queues[at]),
+                                    fmt::format("{} {} is allocated or preempting, and there is {}",
+                                                sum.handed_out, resource(column), limit_of(at)));
   }
   for (std::size_t at = 0; at < queues_.queues.size(); ++at) {
     const std::int64_t coming = hearing_.plan.queues[at].shares[column].preempting;
@@ -160,7 +161,8 @@ std::vector<std::size_t> TableJudge::around_of(std::size_t leaf) const {
 void TableJudge::judge_moves() {
   for (const PlanQueueMove& move : hearing_.plan.queue_moves) {
     if (move.amount > 0) continue;
-    hearing_.breaches.add(9, "", fmt::format("a move of {} {}", move.amount, move.resource));
+    hearing_.breaches.add_of_queues(9, "",
+                                    fmt::format("a move of {} {}", move.amount, move.resource));
   }
   judge_balance();
   if (!queues_.exact) return;
@@ -175,7 +177,7 @@ void TableJudge::judge_moves() {
   for (const auto& [key, amount] : open) {
     const auto& [resource, from, to] = key;
     if (amount == 0) continue;
-    hearing_.breaches.add(
+    hearing_.breaches.add_of_queues(
         9, "",
         fmt::format("{} {} too {} moves later from {} to {}", amount > 0 ? amount : -amount,
                     resource, amount > 0 ? "little" : "much", from.empty() ? "nobody" : from,
@@ -250,7 +252,7 @@ class QueueAskJudge {
   using Row = std::vector<std::int64_t>;
 
   void report(int law, std::size_t queue, std::string text) {
-    hearing_.breaches.add(law, text_of(queues_.queues[queue]), std::move(text));
+    hearing_.breaches.add_of_queues(law, text_of(queues_.queues[queue]), std::move(text));
   }
   /// As the plan says it: whether that is right is judged above.
   const PlanQueueShare& told(std::size_t queue, std::size_t column) const {
@@ -299,7 +301,8 @@ void QueueAskJudge::judge_order() {
       continue;
     }
     if (others || entry.name < last) {
-      hearing_.breaches.add(9, ask_text(entry), "queues ask before everybody else, by name");
+      hearing_.breaches.add_of_queues(9, ask_text(entry),
+                                      "queues ask before everybody else, by name");
     }
     last = entry.name;
   }
@@ -461,8 +464,8 @@ void QueueAskJudge::judge_enough(std::size_t queue, const Row& needed, const Row
 void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
   const std::size_t from = queues_.queue_of(pod);
   if (from == NaiveQueues::none) {
-    return hearing_.breaches.add(9, ask.text,
-                                 fmt::format("victim {} is of no queue", cluster_.pod_key(pod)));
+    return hearing_.breaches.add_of_queues(
+        9, ask.text, fmt::format("victim {} is of no queue", cluster_.pod_key(pod)));
   }
   const std::string& loser = queues_.queues[from].name;
   // A group of mode `all` leaves whole: what it holds is what counts.
@@ -477,7 +480,7 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
            taken_.contains({loser, name, ""});
   }
   if (fine) return;
-  hearing_.breaches.add(
+  hearing_.breaches.add_of_queues(
       9, ask.text,
       fmt::format("victim {} of queue {} makes no room for it", cluster_.pod_key(pod), loser));
 }
@@ -486,8 +489,8 @@ void QueueAskJudge::judge_cause(PodIndex pod, const HeardAsk& ask) {
 void QueueAskJudge::judge_alternative(std::size_t queue, const HeardVictim& victim,
                                       const HeardAsk& ask) {
   if (victim.entry->cause_key != "only candidate" || !others_.contains(queue)) return;
-  hearing_.breaches.add(9, ask.text,
-                        fmt::format("{} is not the only one who may leave", victim.text));
+  hearing_.breaches.add_of_queues(9, ask.text,
+                                  fmt::format("{} is not the only one who may leave", victim.text));
 }
 
 /// At most so much of it is taken from the queue for the one who asks.
@@ -533,10 +536,19 @@ void QueueAskJudge::judge_served(const HeardAsk& ask) {
       return false;
     });
     if (matters) continue;
-    hearing_.breaches.add(9, ask.text,
-                          fmt::format("more leaves queue {} in its name than it takes from there",
-                                      queues_.queues[from].name));
+    hearing_.breaches.add_of_queues(
+        9, ask.text,
+        fmt::format("more leaves queue {} in its name than it takes from there",
+                    queues_.queues[from].name));
   }
+}
+
+/// Law 14: the stage is left out whole.
+void judge_without_stage(Hearing& hearing) {
+  const bool asks = std::ranges::any_of(
+      hearing.plan.asks, [](const PlanAsk& ask) { return ask.kind == AskKind::queue; });
+  if (!asks && hearing.plan.queues.empty() && hearing.plan.queue_moves.empty()) return;
+  hearing.breaches.add_of_queues(9, "", "the queue stage is left out, and the plan speaks of it");
 }
 
 }  // namespace
@@ -545,10 +557,11 @@ void judge_queues(Hearing& hearing) {
   const NaiveQueues& queues = *hearing.queues;
   if (!queues.on()) {
     if (!hearing.plan.queues.empty() || !hearing.plan.queue_moves.empty()) {
-      hearing.breaches.add(9, "", "the plan speaks of queues, and there are none");
+      hearing.breaches.add_of_queues(9, "", "the plan speaks of queues, and there are none");
     }
     return;
   }
+  if (leaves_out_queues(hearing.plan.left_out)) return judge_without_stage(hearing);
   TableJudge(hearing).judge();
   const bool complete = hearing.plan.queues.size() == queues.queues.size() &&
                         std::ranges::all_of(hearing.plan.queues, [&](const PlanQueue& queue) {

@@ -163,7 +163,8 @@ class ReplicaDocumentJudge {
           fmt::format("ReplicaSchedule {}/{}", share->schedule->namespace_name,
                       share->schedule->name),
           fmt::format("its commit in plane {} is not lowered step by step from {}", share->plane,
-                      share->commit));
+                      share->commit),
+          court_.takers_of(*share));
     }
   }
 
@@ -222,8 +223,18 @@ class ReplicaDocumentJudge {
 
   void complain(const ShareName& name, std::string_view text) {
     const auto& [space, deployment, plane] = name;
+    std::vector<AskName> asks;
+    for (const HeardReplicaAsk& ask : court_.asks) {
+      const bool own =
+          ask.schedule->namespace_name == space && ask.schedule->deployment == deployment;
+      if (own) asks.push_back(ask_name_of(*ask.entry));
+    }
+    for (const auto& [key, share] : fleet_.shares()) {
+      if (name_of(share) != name) continue;
+      for (AskName& taker : court_.takers_of(share)) asks.push_back(std::move(taker));
+    }
     court_.hearing.breaches.add(9, fmt::format("Deployment {}/{}", space, deployment),
-                                fmt::format("in plane {} it {}", plane, text));
+                                fmt::format("in plane {} it {}", plane, text), std::move(asks));
   }
 
   // ---- The status that is left ------------------------------------------------------------------

@@ -91,7 +91,11 @@ class ReplicaVictimJudge {
     }
     const FleetShare* const share = fleet_.share_of(victim.pod);
     if (court_.scaled_up.contains(share)) {
-      report(8, ask, victim, "is of a deployment that is scaled up there in this cycle");
+      const auto own = std::ranges::find(court_.asks, share == nullptr ? nullptr : share->schedule,
+                                         &HeardReplicaAsk::schedule);
+      court_.report_later(
+          8, ask, own == court_.asks.end() ? ask : *own,
+          victim.text + " is of a deployment that is scaled up there in this cycle");
     }
     if (share != nullptr && fleet_.has_timed_out_surplus(*share)) {
       report(6, ask, victim, "is of a deployment with surplus there that does not go");
@@ -114,13 +118,16 @@ class ReplicaVictimJudge {
     const auto found = std::ranges::find(court_.asks, loser, &HeardReplicaAsk::schedule);
     if (found == court_.asks.end()) return;
     if (!found->claims.empty()) {
-      report(8, ask, victim, fmt::format("is of {}, which claims room itself", found->text));
+      court_.report_later(
+          8, ask, *found,
+          fmt::format("{} is of {}, which claims room itself", victim.text, found->text));
     }
     const bool earlier = victim.entry->action != ReplicaAction::scale_down;
     for (const PlanScaleUp& item : found->replicas->scale_ups) {
       if (!earlier && item.plane != claim.entry->plane) continue;
-      report(8, ask, victim,
-             fmt::format("is of {}, which is scaled up in plane {}", found->text, item.plane));
+      court_.report_later(8, ask, *found,
+                          fmt::format("{} is of {}, which is scaled up in plane {}", victim.text,
+                                      found->text, item.plane));
     }
     if (found->replicas->out_for.empty()) {
       report(9, ask, victim, fmt::format("is of {}, which does not say it", found->text));
@@ -163,7 +170,8 @@ class ReplicaVictimJudge {
         fmt::format("ReplicaSchedule {}/{}", share->schedule->namespace_name,
                     share->schedule->name),
         fmt::format("it loses its last replica in plane {}: {} run, {} committed, {} leave",
-                    share->plane, share->running.size(), share->commit, losing));
+                    share->plane, share->running.size(), share->commit, losing),
+        court_.takers_of(*share));
   }
 
   ReplicaHearing& court_;

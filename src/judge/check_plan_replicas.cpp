@@ -217,6 +217,19 @@ const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule
   return schedule.status;
 }
 
+std::vector<AskName> ReplicaHearing::takers_of(const FleetShare& share) const {
+  std::vector<AskName> takers;
+  for (const HeardReplicaAsk& ask : asks) {
+    const bool takes = std::ranges::any_of(ask.claims, [&](const HeardReplicaClaim& claim) {
+      return std::ranges::any_of(claim.victims, [&](const HeardReplicaVictim& victim) {
+        return fleet.share_of(victim.pod) == &share;
+      });
+    });
+    if (takes) takers.push_back(ask_name_of(*ask.entry));
+  }
+  return takers;
+}
+
 bool ReplicaHearing::missed(const HeardReplicaAsk& ask, PodIndex pod) const {
   const FleetShare* const share = fleet.share_of(pod);
   if (ask.missed->empty() || share == nullptr) return false;

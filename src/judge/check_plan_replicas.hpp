@@ -59,6 +59,12 @@ struct ReplicaHearing {
   void report(int law, const HeardReplicaAsk& ask, std::string text) {
     hearing.breaches.add(law, ask.text, std::move(text));
   }
+  /// Of two who are in each other's way, the later one is to blame (law 14).
+  void report_later(int law, const HeardReplicaAsk& a, const HeardReplicaAsk& b, std::string text) {
+    report(law, &a < &b ? b : a, std::move(text));
+  }
+  /// Whose claims have victims in the share.
+  std::vector<AskName> takers_of(const FleetShare& share) const;
   const Cluster& cluster() const { return hearing.cluster; }
   RequestRow requests(PodIndex pod) const {
     return cluster().requests(cluster().pods().requests[pod]);

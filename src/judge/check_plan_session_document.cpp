@@ -100,14 +100,15 @@ void SessionJudge::judge_fate(const Turn& turn, const Session& victim,
 namespace {
 
 using SessionActionKey = std::tuple<ActionType, std::string, std::string, std::string, std::string,
-                             std::optional<Time>>;  ///< Type, object, uid, node, ask, until.
+                                    std::optional<Time>>;  ///< Type, object, uid, node, ask, until.
 
 ActionType action_of(SessionFate fate) {
   if (fate == SessionFate::requeues) return ActionType::requeue;
   return fate == SessionFate::suspends ? ActionType::suspend : ActionType::evict;
 }
 
-void expect_actions(const Hearing& hearing, const HeardAsk& ask, std::map<SessionActionKey, int>& open) {
+void expect_actions(const Hearing& hearing, const HeardAsk& ask,
+                    std::map<SessionActionKey, int>& open) {
   const PlanAsk& entry = *ask.entry;
   const auto& sessions = hearing.cluster.own<Session>();
   const auto own = sessions.find({entry.namespace_name, entry.name});
@@ -151,6 +152,12 @@ void expect_ends(const Hearing& hearing, std::map<SessionActionKey, int>& open) 
   }
 }
 
+/// "Session a/b" for "a/b" and for its kernel "a/b/main".
+std::string session_called(const std::string& object) {
+  const std::size_t name = object.find('/') + 1;
+  return "Session " + object.substr(0, object.find('/', name));
+}
+
 }  // namespace
 
 void judge_session_actions(Hearing& hearing) {
@@ -167,7 +174,7 @@ void judge_session_actions(Hearing& hearing) {
   for (const auto& [key, count] : open) {
     if (count == 0) continue;
     const auto& [type, object, uid, node, ask, until] = key;
-    hearing.breaches.add(9, ask.empty() ? object : ask,
+    hearing.breaches.add(9, ask.empty() ? session_called(object) : ask,
                          fmt::format("action {} {} on node {} {}", choice_name(type), object, node,
                                      count > 0 ? "is missing" : "has no reason"));
   }

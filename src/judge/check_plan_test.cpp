@@ -4,15 +4,80 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/plan_scene.hpp"
 
 namespace makeway::scene {
 namespace {
 
 TEST(AskText, NamesKindAndObject) {
-  EXPECT_EQ(ask_text({.namespace_name = "a", .name = "b"}), "Pod a/b");
-  EXPECT_EQ(ask_text({.kind = AskKind::pod_group, .namespace_name = "a", .name = "b"}),
+  EXPECT_EQ(ask_text(PlanAsk{.namespace_name = "a", .name = "b"}), "Pod a/b");
+  EXPECT_EQ(ask_text(PlanAsk{.kind = AskKind::pod_group, .namespace_name = "a", .name = "b"}),
             "PodGroup a/b");
+}
+
+// ---- Law 14 ------------------------------------------------------------------------------------
+
+using Names = std::vector<AskName>;
+
+AskName called(std::string name) {
+  return {.kind = AskKind::pod, .namespace_name = "default", .name = std::move(name)};
+}
+
+TEST(CheckPlan, NamesWhoBreaksALaw) {
+  Scene scene(node("n1", 1000), pod("high", "n1", 500, 600), pod("urgent", "", 100, 600));
+  scene.ask("urgent", Outcome::preempts, "n1", {"high"});
+  const std::vector<LawBreach> breaches = scene.breaches();
+  ASSERT_FALSE(breaches.empty());
+  for (const LawBreach& breach : breaches) EXPECT_EQ(breach.asks, Names{called("urgent")});
+}
+
+TEST(CheckPlan, OfTwoWhoTakeTheSameTheLaterOneIsNamed) {
+  Scene scene(node("n1", 1000), pod("low", "n1", 10, 1000), pod("first", "", 200, 600),
+              pod("second", "", 100, 400));
+  scene.ask("first", Outcome::preempts, "n1", {"low"});
+  scene.ask("second", Outcome::preempts, "n1", {"low"});
+  const std::vector<LawBreach> breaches = scene.breaches();
+  const auto found = std::ranges::find(breaches, 8, &LawBreach::law);
+  ASSERT_NE(found, breaches.end());
+  EXPECT_EQ(found->asks, Names{called("second")});
+}
+
+TEST(CheckPlan, WhatSpeaksOfTheWholePlanNamesNobody) {
+  Scene scene(node("n1", 1000), pod("urgent", "", 100, 600));
+  scene.ask("urgent", Outcome::fits, "n1");
+  scene.plan.cost.pod_seconds = 7;
+  const std::vector<LawBreach> breaches = scene.breaches_as_is();
+  ASSERT_EQ(breaches.size(), 1U);
+  EXPECT_EQ(breaches.front().asks, Names{});
+}
+
+TEST(CheckPlan, WhoIsLeftOutKeepsItsNomination) {
+  const auto laws_with = [](std::int32_t priority) {
+    Scene scene(node("n1", 1000), nominated(pod("out", "", 100, 600), "n1"),
+                pod("other", "", priority, 600));
+    scene.plan.left_out = {{AskKind::pod, "default", "out", 3, "a bug"}};
+    scene.ask("other", Outcome::fits, "n1");
+    return scene.laws();
+  };
+  EXPECT_EQ(laws_with(100), Laws{7});
+  EXPECT_EQ(laws_with(200), Laws{});
+}
+
+TEST(CheckPlan, WhoIsLeftOutIsNotDecided) {
+  Scene scene(node("n1", 1000), pod("urgent", "", 100, 600));
+  scene.ask("urgent", Outcome::fits, "n1");
+  scene.plan.left_out = {{AskKind::pod, "default", "urgent", 3, "a bug"}};
+  EXPECT_EQ(scene.laws(), Laws{9});
+}
+
+TEST(CheckPlan, APlanThatIsWithheldIsEmpty) {
+  Scene scene(node("n1", 1000), Queue{.name = "q"}, pod("urgent", "", 100, 600));
+  scene.plan.withheld = "a bug";
+  EXPECT_EQ(scene.laws(), Laws{});
+  scene.ask("urgent", Outcome::fits, "n1");
+  EXPECT_EQ(scene.laws(), Laws{9});
 }
 
 // ---- Good plans ---------------------------------------------------------------------------------

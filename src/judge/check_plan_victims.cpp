@@ -156,7 +156,7 @@ class VictimJudge {
   void find_placed(const HeardAsk& ask) {
     for (const PodPlacement& placement : ask.entry->placements) {
       const auto pod = cluster_.find_pod(placement.namespace_name, placement.name, placement.plane);
-      if (pod) placed_.insert(*pod);
+      if (pod) placed_.try_emplace(*pod, &ask);
     }
   }
 
@@ -175,7 +175,7 @@ class VictimJudge {
   std::vector<const DisruptionBudget*> budgets_;
   std::map<const DisruptionBudget*, std::int64_t> spent_;
   std::set<std::string> asked_;
-  std::set<PodIndex> placed_;
+  std::map<PodIndex, const HeardAsk*> placed_;
   std::map<PodIndex, const HeardAsk*> taken_;
 };
 
@@ -249,8 +249,9 @@ void VictimJudge::judge_priority(const HeardAsk& ask, const HeardVictim& victim)
 void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   const auto [at, is_new] = taken_.try_emplace(victim.pod, &ask);
   if (!is_new) report(8, ask, fmt::format("{} also leaves for {}", victim.text, at->second->text));
-  if (placed_.contains(victim.pod)) {
-    report(8, ask, victim.text + " is placed by the same plan");
+  if (const auto placed = placed_.find(victim.pod); placed != placed_.end()) {
+    // Asks lie in the order of the plan: the later one is to blame.
+    report(8, *std::max(&ask, placed->second), victim.text + " is placed by the same plan");
   }
   if (ask.entry->kind == AskKind::pod_group && cluster_.pods().unit[victim.pod] == ask.unit) {
     report(8, ask, victim.text + " is one of its own members");

@@ -82,6 +82,11 @@ constexpr std::array engine_rows = {
         {"engine.exactStepsMax", "2",
          "Bound of the exact search, per ask: the number of partial plans that are expanded."},
         steps),
+    integer<engine, &Engine::containment_rounds_max>(
+        {"engine.containmentRoundsMax", "1",
+         "How often a cycle is decided afresh without those whose plan broke a law by a bug of "
+         "ours (law 14). After that the plan is empty."},
+        {.minimum = 0, .maximum = 1'000}),
     integer<engine, &Engine::alternatives_max>(
         {"engine.alternativesMax", "1",
          "How many rejected alternatives an explanation keeps for each ask."},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/checked_math.hpp"
 #include "base/problem.hpp"
 #include "model/object_text.hpp"
@@ -30,6 +32,10 @@ PlanCost sum(const PlanCost& a, const PlanCost& b) {
 
 std::string ask_text(const PlanAsk& ask) {
   return object_text(choice_name(ask.kind), {ask.namespace_name, ask.name, ask.plane});
+}
+
+bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out) {
+  return std::ranges::find(left_out, AskKind::queue, &PlanLeftOut::kind) != left_out.end();
 }
 
 std::string refusal_text(const PlanRefusal& refusal) {

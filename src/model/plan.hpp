@@ -334,8 +334,19 @@ struct PlanStatus {
   friend bool operator==(const PlanStatus&, const PlanStatus&) = default;
 };
 
+/// Somebody who was not decided, because of a bug of ours (law 14).
+struct PlanLeftOut {
+  AskKind kind = AskKind::pod;  ///< A Queue without a name: the queue stage.
+  std::string namespace_name;
+  std::string name;
+  int law = 0;         ///< The law that its plan broke; 0: a CHECK failed while it was decided.
+  std::string reason;  ///< What the judge said, or which CHECK.
+
+  friend bool operator==(const PlanLeftOut&, const PlanLeftOut&) = default;
+};
+
 struct Plan {
-  std::string id;  ///< 16 hexadecimal digits over everything that was decided.
+  std::string id;  ///< 16 hexadecimal digits over everything but explanations.
   std::string preset;
   std::string configuration_hash;
   Time now;
@@ -347,8 +358,10 @@ struct Plan {
   std::vector<PlanAsk> asks;
   std::vector<PlanAction> actions;
   std::vector<PlanStatus> status;
-  std::int64_t others_pending = 0;  ///< Pending pods that did not ask.
-  PlanCost cost;                    ///< Over all asks.
+  std::int64_t others_pending = 0;    ///< Pending pods that did not ask.
+  PlanCost cost;                      ///< Over all asks.
+  std::vector<PlanLeftOut> left_out;  ///< In the order in which they were left out.
+  std::string withheld;               ///< Why the plan is empty although it should not be (law 14).
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -357,6 +370,9 @@ PlanCost sum(const PlanCost& a, const PlanCost& b);
 
 /// "Pod default/urgent"
 std::string ask_text(const PlanAsk& ask);
+
+/// Law 14: nothing of the queue stage was decided; the statuses of the queues stay as they are.
+bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out);
 
 /// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
 std::string exact_amount(std::string_view resource, std::int64_t amount);

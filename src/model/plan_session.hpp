@@ -63,9 +63,13 @@ struct PlanSessionEntry {
   friend bool operator==(const PlanSessionEntry&, const PlanSessionEntry&) = default;
 };
 
+/// How many sessions of a list are told without explanations.
+inline constexpr std::size_t plan_sessions_told_max = 20;
+inline constexpr std::size_t plan_sessions_all = ~std::size_t{0};
+
 struct PlanSessionList {
   std::int64_t count = 0;
-  std::vector<PlanSessionEntry> first;  ///< All of them with explanations, else at most twenty.
+  std::vector<PlanSessionEntry> first;  ///< All of them with explanations, else the first ones.
 
   friend bool operator==(const PlanSessionList&, const PlanSessionList&) = default;
 };

@@ -1,11 +1,17 @@
 #include "policies/decide.hpp"
 
+#include <algorithm>
+#include <exception>
+#include <iterator>
+
 #include "policies/queue/queue_policy.hpp"
 #include "policies/replica/replica_policy.hpp"
 #include "policies/required_node/required_node_policy.hpp"
 #include "policies/session/session_policy.hpp"
+#include "policies/shared/deciding.hpp"
 #include "policies/shared/draft.hpp"
 #include "policies/shared/plan_end.hpp"
+#include "policies/shared/recheck.hpp"
 #include "policies/who_asks.hpp"
 #include "policies/workload/group/group_policy.hpp"
 #include "policies/workload/pod/pod_policy.hpp"
@@ -13,8 +19,29 @@
 namespace makeway {
 namespace {
 
+/// Of the places that the request gives, those of one unit.
+std::vector<PodOnNode> given_to(const Cluster& cluster, const Asking& asking, UnitIndex unit) {
+  std::vector<PodOnNode> own;
+  std::ranges::copy_if(asking.given, std::back_inserter(own), [&](const PodOnNode& place) {
+    return cluster.pods().unit[place.pod] == unit;
+  });
+  return own;
+}
+
+std::optional<NodeIndex> given_node(const Asking& asking, PodIndex pod) {
+  const auto found = std::ranges::find(asking.given, pod, &PodOnNode::pod);
+  return found == asking.given.end() ? std::nullopt : std::optional(found->node);
+}
+
+bool sessions_ask(const Cluster& cluster, const Configuration& configuration,
+                  const PlanRequest& request) {
+  if (!configuration.session.enabled) return false;
+  if (request.asks.empty()) return !cluster.own<Session>().empty();
+  return std::ranges::find(request.asks, AskKind::session, &AskName::kind) != request.asks.end();
+}
+
 /// Each ask goes to the one policy that handles it (SPEC section 1).
-void decide_asks(Draft& draft, const Asking& asking, SessionPolicy* sessions) {
+void decide_asks(Draft& draft, const Asking& asking, SessionPolicy* sessions, Deciding& deciding) {
   World& world = draft.world;
   const Cluster& cluster = world.cluster();
   RequiredNodePolicy required_node(draft);
@@ -27,27 +54,30 @@ void decide_asks(Draft& draft, const Asking& asking, SessionPolicy* sessions) {
   }
   AskClasses classes(draft, pods);
   draft.plan.asks.reserve(draft.plan.asks.size() + asking.units.size());
-  const auto only = asking.given.empty() ? std::nullopt : std::optional(asking.given.front().node);
   for (const PendingUnit& unit : asking.units) {
+    if (unit.turn) {
+      deciding.start(sessions->name_of(*unit.turn));
+    } else {
+      deciding.start(unit.unit);
+    }
     const bool pinned = is_pod(unit) && required_node.handles(unit.pod);
     if (world.limits()) world.limits()->turn_to(pinned ? UnitIndex{} : unit.unit);
     if (unit.turn) {
       sessions->take(*unit.turn);
     } else if (!is_pod(unit)) {
-      decide_group(draft, unit.unit, asking.given);
+      decide_group(draft, unit.unit, given_to(cluster, asking, unit.unit));
     } else if (pinned) {
-      required_node.decide(unit.pod, only);
+      required_node.decide(unit.pod, given_node(asking, unit.pod));
     } else {
-      decide_pod(draft, classes.of(unit.pod), unit.pod, only);
+      decide_pod(draft, classes.of(unit.pod), unit.pod, given_node(asking, unit.pod));
       classes.done(unit.pod);
     }
   }
+  deciding.end();
 }
 
-}  // namespace
-
-Decision decide(const Cluster& cluster, const Configuration& configuration,
-                const PlanRequest& request) {
+Decision decide_once(const Cluster& cluster, const Configuration& configuration,
+                     const PlanRequest& request, Deciding& deciding) {
   Asking asking;
   if (auto problem = find_asking(cluster, configuration, request, asking)) {
     return {{}, {*std::move(problem)}};
@@ -55,23 +85,61 @@ Decision decide(const Cluster& cluster, const Configuration& configuration,
   World world(cluster, configuration, request.now);
   Plan plan;
   Draft draft{.world = world, .plan = plan, .explain = request.explain};
-  decide_queues(draft);
+  const bool without_queues = leaves_out_queues(request.left_out);
+  if (!without_queues) deciding.start_queues();
+  decide_queues(draft, without_queues);
+  deciding.end();
   std::optional<SessionPolicy> sessions;  // It looks at the room that the queues leave.
-  const bool asks_session = request.ask && request.ask->kind == AskKind::session;
-  const bool all_ask = !request.ask && !cluster.own<Session>().empty();
-  if (configuration.session.enabled && (asks_session || all_ask)) {
+  if (sessions_ask(cluster, configuration, request)) {
     sessions.emplace(draft);
     if (auto problem = add_sessions(*sessions, request, asking.units)) {
       return {{}, {*std::move(problem)}};
     }
   }
-  decide_asks(draft, asking, sessions ? &*sessions : nullptr);
-  decide_replicas(draft, request.ask);
+  decide_asks(draft, asking, sessions ? &*sessions : nullptr, deciding);
+  decide_replicas(draft, request, deciding);
+  deciding.end();
   if (sessions) sessions->describe_groups();
   plan.preset = request.preset;
   plan.others_pending = asking.others;
+  plan.left_out = request.left_out;
   finish_plan(draft);
-  return {.plan = std::move(plan), .problems = {}};
+  const std::optional<Time> recheck_at = find_recheck(cluster, configuration, plan);
+  return {.plan = std::move(plan), .problems = {}, .recheck_at = recheck_at};
+}
+
+}  // namespace
+
+Decision decide(const Cluster& cluster, const Configuration& configuration,
+                const PlanRequest& request) {
+  return decide_watched(cluster, configuration, request, {});
+}
+
+Decision decide_watched(const Cluster& cluster, const Configuration& configuration,
+                        const PlanRequest& request,
+                        const std::function<void(const AskName&)>& watcher) {
+  Deciding deciding(cluster, watcher);
+  if (!request.contain) return decide_once(cluster, configuration, request, deciding);
+  PlanRequest again = request;
+  while (true) {
+    std::string failure;
+    try {
+      const CheckContainment contained;
+      return decide_once(cluster, configuration, again, deciding);
+    } catch (const std::exception& failed) {
+      failure = failed.what();
+    }
+    const std::optional<AskName> ask = deciding.whose_turn();
+    // Somebody who is left out has no turn in which something could fail.
+    if (!ask || is_left_out(again, *ask)) {
+      return {.plan = {}, .problems = {}, .failure = std::move(failure)};
+    }
+    again.left_out.push_back({.kind = ask->kind,
+                              .namespace_name = ask->namespace_name,
+                              .name = ask->name,
+                              .reason = std::move(failure)});
+    deciding.end();
+  }
 }
 
 }  // namespace makeway

@@ -8,6 +8,7 @@
 #include "model/object_text.hpp"
 #include "policies/replica/replica_policy.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/deciding.hpp"
 
 namespace makeway {
 namespace {
@@ -49,7 +50,23 @@ std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
                                [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
 }
 
-/// In the order in which they are decided. A missing creation time counts as the latest.
+std::pair<std::string_view, std::string_view> sort_name(const Cluster& cluster, PodIndex pod) {
+  return {cluster.text(cluster.pods().namespace_name[pod]), cluster.pods().name[pod.value]};
+}
+
+/// A missing creation time counts as the latest.
+Time created_of(const Cluster& cluster, const Unit& unit, PodIndex pod) {
+  Time created = no_time;
+  if (unit.kind == UnitKind::group) {
+    const std::optional<PodGroup>& object = cluster.groups()[unit.group].object;
+    if (object && object->created) created = *object->created;
+  } else {
+    created = cluster.pods().created[pod];
+  }
+  return created == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : created;
+}
+
+/// In the order in which they are decided.
 std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& replicas) {
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
@@ -58,22 +75,13 @@ std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& repl
     const PodIndex pod{slot};
     if (pending(cluster, pod) && replicas.schedule_of(pod) == nullptr) pods.push_back(pod);
   }
-  std::ranges::sort(pods, {}, [&](PodIndex pod) {
-    return std::pair(cluster.text(cluster.pods().namespace_name[pod]),
-                     cluster.pods().name[pod.value]);
-  });
+  std::ranges::sort(pods, {}, [&](PodIndex pod) { return sort_name(cluster, pod); });
   for (const PodIndex pod : pods) {
     const UnitIndex index = cluster.pods().unit[pod];
     if (seen[index.value] != 0) continue;
     seen[index.value] = 1;
     const Unit& unit = cluster.units()[index];
-    Time created = cluster.pods().created[pod];
-    if (unit.kind == UnitKind::group) {
-      const Group& group = cluster.groups()[unit.group];
-      created = group.object && group.object->created ? *group.object->created : no_time;
-    }
-    if (created == no_time) created = Time{std::numeric_limits<std::int64_t>::max()};
-    units.push_back({unit.scheduling_priority, created, index, pod});
+    units.push_back({unit.scheduling_priority, created_of(cluster, unit, pod), index, pod});
   }
   sort_by_turn(units);
   return units;
@@ -148,25 +156,28 @@ std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskNam
                      "ask for the schedule");
 }
 
-/// The places that are given for the pods of the ask.
+/// The places that are given for the pods of those who are named.
 std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
-                                  UnitIndex unit, std::vector<PodOnNode>& places) {
-  if (!request.ask) return std::nullopt;
+                                  Asking& asking) {
+  const AskName& first = request.asks.front();
+  std::vector<PodOnNode>& places = asking.given;
   for (const PodPlacement& given : request.placements) {
     const std::optional<PodIndex> pod =
         cluster.find_pod(given.namespace_name, given.name, given.plane);
-    const bool own = pod && cluster.pods().unit[*pod] == unit && pending(cluster, *pod) &&
+    const bool own = pod && pending(cluster, *pod) &&
+                     std::ranges::find(asking.units, cluster.pods().unit[*pod],
+                                       &PendingUnit::unit) != asking.units.end() &&
                      std::ranges::find(places, *pod, &PodOnNode::pod) == places.end();
     if (!own) {
       return ask_problem(
-          *request.ask,
+          first,
           fmt::format("the given placements are not those of its pending pods: {}/{}",
                       given.namespace_name, given.name),
           "give its own placements, each once, or none");
     }
     const std::optional<NodeIndex> node = cluster.find_node(given.node, given.plane);
     if (!node || !cluster.nodes().flags[*node].exists) {
-      return ask_problem(*request.ask, fmt::format("the given node {} does not exist", given.node),
+      return ask_problem(first, fmt::format("the given node {} does not exist", given.node),
                          "correct the placement");
     }
     places.push_back({.pod = *pod, .node = *node});
@@ -174,16 +185,73 @@ std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& req
   return std::nullopt;
 }
 
-/// The unit that the request names.
-std::optional<Problem> find_named(const Cluster& cluster, const PlanRequest& request,
+/// By name; the group has one.
+PodIndex first_pending(const Cluster& cluster, GroupIndex group) {
+  PodIndex first;
+  for (const PodIndex pod : cluster.groups()[group].members) {
+    if (!pending(cluster, pod)) continue;
+    if (!first.exists() || sort_name(cluster, pod) < sort_name(cluster, first)) first = pod;
+  }
+  return first;
+}
+
+/// A unit that the request names.
+std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
                                   ReplicaPods& replicas, Asking& asking) {
   PendingUnit unit;
-  if (auto problem = find_ask(cluster, *request.ask, unit)) return problem;
-  if (auto problem = find_placed_elsewhere(replicas, *request.ask, unit.pod)) return problem;
-  if (auto problem = find_given(cluster, request, unit.unit, asking.given)) return problem;
+  if (auto problem = find_ask(cluster, name, unit)) return problem;
+  if (auto problem = find_placed_elsewhere(replicas, name, unit.pod)) return problem;
+  const auto same = std::ranges::find(asking.units, unit.unit, &PendingUnit::unit);
+  if (same != asking.units.end()) return std::nullopt;  // It is named twice.
+  const Unit& row = cluster.units()[unit.unit];
+  if (row.kind == UnitKind::group) unit.pod = first_pending(cluster, row.group);
+  unit.priority = row.scheduling_priority;
+  unit.created = created_of(cluster, row, unit.pod);
   asking.units.push_back(unit);
   asking.others -= own_pending(cluster, unit);
   return std::nullopt;
+}
+
+std::optional<Problem> find_all_named(const Cluster& cluster, const Configuration& configuration,
+                                      const PlanRequest& request, ReplicaPods& replicas,
+                                      Asking& asking) {
+  asking.others = pending_pods(cluster);
+  for (const AskName& name : request.asks) {
+    if (name.kind == AskKind::session) continue;  // See add_sessions.
+    auto problem = name.kind == AskKind::replica_schedule
+                       ? find_replica_ask(cluster, configuration, name)
+                       : find_named(cluster, name, replicas, asking);
+    if (problem) return problem;
+  }
+  std::ranges::sort(asking.units, {},
+                    [&](const PendingUnit& unit) { return sort_name(cluster, unit.pod); });
+  sort_by_turn(asking.units);
+  return find_given(cluster, request, asking);
+}
+
+/// Profiles say whose pods are ours. Rules of their own are not decided by yet.
+std::optional<Problem> refuse_profiles(const Configuration& configuration,
+                                       const PlanRequest& request) {
+  for (const Profile& profile : request.profiles) {
+    if (profile.configuration == configuration) continue;
+    return Problem{.object = fmt::format("profile {}", profile.scheduler_name),
+                   .field = "profiles",
+                   .value = {},
+                   .message = "its rules differ from those of the first profile",
+                   .remedy = "give all profiles the same rules"};
+  }
+  return std::nullopt;
+}
+
+/// Whose pods they are: a group is scheduled by who schedules its first pod.
+void keep_ours(const Cluster& cluster, const PlanRequest& request, Asking& asking) {
+  if (request.profiles.empty()) return;
+  std::erase_if(asking.units, [&](const PendingUnit& unit) {
+    const std::string_view name = cluster.text(cluster.pods().scheduler[unit.pod]);
+    if (find_profile(request.profiles, name) != nullptr) return false;
+    asking.others += own_pending(cluster, unit);
+    return true;
+  });
 }
 
 }  // namespace
@@ -191,19 +259,21 @@ std::optional<Problem> find_named(const Cluster& cluster, const PlanRequest& req
 std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanRequest& request,
                                     std::vector<PendingUnit>& units) {
   std::vector<SessionTurn> turns;
-  if (!request.ask) {
-    turns = policy.turns();
-  } else if (request.ask->kind == AskKind::session) {
-    turns = policy.turn_of(request.ask->namespace_name, request.ask->name);
-    if (turns.empty()) {
-      return ask_problem(*request.ask, "there is no such pending session",
+  if (request.asks.empty()) turns = policy.turns();
+  for (const AskName& name : request.asks) {
+    if (name.kind != AskKind::session) continue;
+    const std::vector<SessionTurn> own = policy.turn_of(name.namespace_name, name.name);
+    if (own.empty()) {
+      return ask_problem(name, "there is no such pending session",
                          "makeway snapshot lists the sessions");
     }
     if (!request.placements.empty()) {
-      return ask_problem(*request.ask, "places cannot be given for a session", "give none");
+      return ask_problem(name, "places cannot be given for a session", "give none");
     }
+    turns.insert(turns.end(), own.begin(), own.end());
   }
   for (const SessionTurn& turn : turns) {
+    if (!request.left_out.empty() && is_left_out(request, policy.name_of(turn))) continue;
     units.push_back(
         {.priority = turn.priority, .created = turn.created, .unit = {}, .pod = {}, .turn = turn});
   }
@@ -213,20 +283,19 @@ std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanReque
 
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,
                                    const PlanRequest& request, Asking& asking) {
+  if (auto problem = refuse_profiles(configuration, request)) return problem;
   ReplicaPods replicas(cluster, configuration);
-  if (!request.ask) {
+  if (request.asks.empty()) {
     asking.units = pending_units(cluster, replicas);
-    return std::nullopt;
+  } else if (auto problem = find_all_named(cluster, configuration, request, replicas, asking)) {
+    return problem;
   }
-  asking.others = pending_pods(cluster);
-  switch (request.ask->kind) {
-    case AskKind::replica_schedule: return find_replica_ask(cluster, configuration, *request.ask);
-    case AskKind::session: return std::nullopt;  // See add_sessions.
-    case AskKind::pod:
-    case AskKind::pod_group:
-    case AskKind::queue: break;
-  }
-  return find_named(cluster, request, replicas, asking);
+  keep_ours(cluster, request, asking);
+  if (request.left_out.empty()) return std::nullopt;
+  std::erase_if(asking.units, [&](const PendingUnit& unit) {
+    return is_left_out(request, ask_name_of(cluster, unit.unit));
+  });
+  return std::nullopt;
 }
 
 }  // namespace makeway

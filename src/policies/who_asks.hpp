@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/world.hpp"
-#include "policies/decide.hpp"
+#include "model/request.hpp"
 #include "policies/session/session_policy.hpp"
 
 namespace makeway {

@@ -30,7 +30,7 @@ Plan plan_for(const Cluster& cluster, const Configuration& configuration, const 
   const Decision decision = decide(cluster, configuration,
                                    {.now = newest_time(cluster),
                                     .preset = "kube-1.37",
-                                    .ask = ask,
+                                    .asks = {ask},
                                     .placements = std::move(placements)});
   for (const Problem& problem : decision.problems) ADD_FAILURE() << problem.message;
   if (!decision.plan) return {};

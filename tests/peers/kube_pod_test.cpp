@@ -67,9 +67,9 @@ void compare_case(const VectorCase& item, const Configuration& configuration) {
   ASSERT_TRUE(input.loaded.has_value());
   const Cluster& cluster = input.loaded->cluster;
   const AskName name = ask_name(AskKind::pod, item.text("ask"));
-  const Decision decision =
-      decide(cluster, configuration,
-             {.now = newest_time(cluster), .preset = "kube-1.37", .ask = name, .placements = {}});
+  const Decision decision = decide(
+      cluster, configuration,
+      {.now = newest_time(cluster), .preset = "kube-1.37", .asks = {name}, .placements = {}});
   ASSERT_TRUE(decision.plan.has_value());
   for (const LawBreach& breach : check_plan(cluster, configuration, *decision.plan)) {
     ADD_FAILURE() << "law " << breach.law << ": " << breach.text;

@@ -46,7 +46,7 @@ void compare_case(const VectorCase& item, const Configuration& configuration, Pe
   const Decision decision = decide(cluster, configuration,
                                    {.now = now,
                                     .preset = std::string(default_preset),
-                                    .ask = ask_name(AskKind::pod_group, item.text("ask")),
+                                    .asks = {ask_name(AskKind::pod_group, item.text("ask"))},
                                     .placements = {},
                                     .explain = false});
   ASSERT_TRUE(decision.plan.has_value());

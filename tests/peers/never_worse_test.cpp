@@ -51,8 +51,9 @@ class Comparison {
     const Cluster& cluster = input.loaded->cluster;
     const Time now = newest_time(cluster);
     const AskName name = ask_name(AskKind::pod, item.text("ask"));
-    const Decision decision = decide(
-        cluster, configuration_, {.now = now, .preset = "makeway", .ask = name, .placements = {}});
+    const Decision decision =
+        decide(cluster, configuration_,
+               {.now = now, .preset = "makeway", .asks = {name}, .placements = {}});
     ASSERT_TRUE(decision.plan.has_value());
     compare_answers(cluster, decision.plan->asks.front(), item.expect(), now);
   }

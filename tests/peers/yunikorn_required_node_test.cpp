@@ -57,7 +57,7 @@ Plan plan_for(const Cluster& cluster, const Configuration& configuration, const 
   const AskName ask{.kind = AskKind::pod, .namespace_name = space, .name = name};
   Decision decision =
       decide(cluster, configuration,
-             {.now = newest_time(cluster), .preset = "test", .ask = ask, .placements = {}});
+             {.now = newest_time(cluster), .preset = "test", .asks = {ask}, .placements = {}});
   for (const LawBreach& breach : check_plan(cluster, configuration, *decision.plan)) {
     ADD_FAILURE() << "law " << breach.law << ": " << breach.text;
   }

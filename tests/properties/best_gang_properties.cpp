@@ -182,7 +182,7 @@ Plan decided(const Cluster& cluster, const Configuration& configuration, std::st
   Decision decision = decide(cluster, configuration,
                              {.now = planning_now,
                               .preset = std::string(preset),
-                              .ask = name,
+                              .asks = {name},
                               .placements = {},
                               .explain = false});
   CHECK(decision.plan.has_value(), "the request is a good one");

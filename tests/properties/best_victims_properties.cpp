@@ -170,7 +170,7 @@ PlanAsk decided(const Cluster& cluster, const Configuration& configuration) {
   const AskName name{.kind = AskKind::pod, .namespace_name = "default", .name = "ask"};
   Decision decision =
       decide(cluster, configuration,
-             {.now = planning_now, .preset = "random", .ask = name, .placements = {}});
+             {.now = planning_now, .preset = "random", .asks = {name}, .placements = {}});
   CHECK(decision.plan.has_value(), "the request is a good one");
   return std::move(decision.plan->asks.front());
 }

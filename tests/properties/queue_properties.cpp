@@ -53,12 +53,9 @@ Configuration queue_configuration(Prng& random) {
 }
 
 Plan plan_for(const Cluster& cluster, const Configuration& configuration, bool explain = true) {
-  Decision decision = decide(cluster, configuration,
-                             {.now = planning_now,
-                              .preset = "random",
-                              .ask = std::nullopt,
-                              .placements = {},
-                              .explain = explain});
+  Decision decision = decide(
+      cluster, configuration,
+      {.now = planning_now, .preset = "random", .asks = {}, .placements = {}, .explain = explain});
   return *std::move(decision.plan);
 }
 

@@ -198,7 +198,7 @@ TEST(ReplicaRanking, TheOrderOfTheInputChangesNothing) {  // law 11
   for_each_case("shuffled fleets give the same plan", [](Prng& random) {
     std::vector<Change> objects = random_fleet(random);
     const Configuration configuration = random_configuration(random);
-    const PlanRequest request{.now = now, .preset = "random", .ask = {}, .placements = {}};
+    const PlanRequest request{.now = now, .preset = "random", .asks = {}, .placements = {}};
     const auto plan = [&] {
       const Cluster cluster = cluster_of(objects);
       return plan_text_json(*decide(cluster, configuration, request).plan,

@@ -130,9 +130,9 @@ Configuration oracle_configuration(Prng& random) {
 }
 
 Plan plan_for(const Cluster& cluster, const Configuration& configuration, bool explain = true) {
-  Decision decision = decide(
-      cluster, configuration,
-      {.now = now, .preset = "random", .ask = std::nullopt, .placements = {}, .explain = explain});
+  Decision decision =
+      decide(cluster, configuration,
+             {.now = now, .preset = "random", .asks = {}, .placements = {}, .explain = explain});
   return *std::move(decision.plan);
 }
 
@@ -222,7 +222,7 @@ TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
     const Configuration configuration = random_configuration(random);
     const Plan plan =
         *decide(cluster, configuration,
-                {.now = planning_now, .preset = "random", .ask = std::nullopt, .placements = {}})
+                {.now = planning_now, .preset = "random", .asks = {}, .placements = {}})
              .plan;
     expect_lawful(cluster, configuration, plan);
     preempts += static_cast<std::size_t>(std::ranges::count(

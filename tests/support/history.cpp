@@ -127,9 +127,10 @@ const Plan& History::step() {
 
 const Plan& History::cycle() {
   Decision decision = decide(cluster_, configuration_,
-                             {.now = now_, .preset = "history", .ask = {}, .placements = {}});
+                             {.now = now_, .preset = "history", .asks = {}, .placements = {}});
   CHECK(decision.plan.has_value(), "a request for everybody is a good one");
   plans_.push_back(*std::move(decision.plan));
+  plans_.back().id = plan_identity(plans_.back());
   const Plan& plan = plans_.back();
   tell(fmt::format("cycle {}\n{}", plans_.size(), short_text(plan)));
   std::vector<std::string> complaints = laws_.judge(cluster_, plan);

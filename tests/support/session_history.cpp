@@ -95,9 +95,9 @@ void SessionHistory::calm(std::size_t cycles) {
 // ---- One cycle ----------------------------------------------------------------------------------
 
 void SessionHistory::cycle() {
-  const Decision decision = decide(
-      cluster_, configuration_,
-      {.now = now_, .preset = "random", .ask = std::nullopt, .placements = {}, .explain = false});
+  const Decision decision =
+      decide(cluster_, configuration_,
+             {.now = now_, .preset = "random", .asks = {}, .placements = {}, .explain = false});
   const Plan& plan = *decision.plan;
   for (const LawBreach& breach : check_plan(cluster_, configuration_, plan)) {
     complain(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));

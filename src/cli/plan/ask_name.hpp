@@ -12,7 +12,7 @@
 
 #include "base/result.hpp"
 #include "model/cluster.hpp"
-#include "policies/decide.hpp"
+#include "model/request.hpp"
 
 namespace makeway::cli {
 

@@ -158,15 +158,16 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
   const bool has_own = item.configuration || result.loaded->configuration;
   PlanCase plan_case{.cluster = result.loaded->cluster,
                      .configuration = has_own ? own : standard_,
-                     .ask = options_.ask,
-                     .ask_field = item.ask ? "ask" : "--ask",
+                     .asks = options_.asks,
+                     .ask_field = item.asks.empty() ? "--ask" : "ask",
                      .now = options_.now ? options_.now : item.now,
                      .placements = item.placements,
                      .explain = options_.detail == PlanDetail::with_explanation};
-  if (item.ask) {
-    Result<WrittenAsk> ask = parse_ask(*item.ask, item.ask_kind);
-    if (!ask) return fmt::format("ask \"{}\": {}", shorten(*item.ask), ask.error().message);
-    plan_case.ask = std::move(*ask);
+  if (!item.asks.empty()) plan_case.asks.clear();
+  for (const std::string& written : item.asks) {
+    Result<WrittenAsk> ask = parse_ask(written, item.ask_kind);
+    if (!ask) return fmt::format("ask \"{}\": {}", shorten(written), ask.error().message);
+    plan_case.asks.push_back(std::move(*ask));
   }
   return plan_loaded(item, id, plan_case);
 }
@@ -197,7 +198,8 @@ std::string Batch::attempt(const PlanCase& plan_case, std::optional<Plan>& plan)
   PlanAttempt attempt = make_plan(plan_case, tools_, result_.timing);
   if (!attempt.bug.empty()) {
     terminal_.error.write(attempt.bug);
-    return "a bug in Makeway: the plan breaks a law; standard error says more";
+    ++result_.bugs;
+    if (!attempt.plan) return "a bug in Makeway: the plan breaks a law; standard error says more";
   }
   if (!attempt.plan) return joined(attempt.problems);
   plan = std::move(attempt.plan);

@@ -2,18 +2,20 @@
 //
 // Lines are read, planned and printed one by one, so memory is bounded by the largest line. A line
 // that cannot be read or planned gives {"id", "error"}; the others go on, and the batch fails at
-// the end. A case without an id is called by the number of its line.
+// the end. A bug of ours costs the asks of one case (law 14), and the batch goes on, too. A case
+// without an id is called by the number of its line.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/input.hpp"
 #include "cli/plan/plan_maker.hpp"
-#include "cli/terminal.hpp"
 #include "cli/plan/verify.hpp"
+#include "cli/terminal.hpp"
 #include "codec/plan_codec.hpp"
 
 namespace makeway::cli {
@@ -21,8 +23,8 @@ namespace makeway::cli {
 struct BatchOptions {
   std::string path;  ///< "-" is standard input.
   ConfigurationChoice configuration;
-  std::optional<WrittenAsk> ask;  ///< For cases that name none.
-  std::optional<Time> now;        ///< Comes before what a case says.
+  std::vector<WrittenAsk> asks;  ///< For cases that name none.
+  std::optional<Time> now;       ///< Comes before what a case says.
   PlanDetail detail = PlanDetail::brief;
   bool verify = false;  ///< Compare and count instead of printing plans.
 };
@@ -36,6 +38,7 @@ struct UnknownKey {
 struct BatchResult {
   std::uint64_t cases = 0;
   std::uint64_t errors = 0;
+  std::uint64_t bugs = 0;  ///< Cases that showed a bug of ours, planned or not.
   bool any_victims = false;
   bool any_infeasible = false;
   std::string failure;  ///< Why the batch could not be read to its end; empty when it was.

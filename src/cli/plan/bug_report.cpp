@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "cli/version_command.hpp"
 #include "codec/dump.hpp"
@@ -12,11 +15,48 @@
 namespace makeway::cli {
 namespace {
 
+std::string case_id(const LawfulPlan& made) {
+  if (!made.refused.empty()) return made.refused.front().id;
+  return made.plan ? made.plan->id : std::string();
+}
+
+/// What is told about, each ask and law once.
+struct Fault {
+  int law = 0;  ///< 0: a CHECK.
+  std::string ask;
+  std::string text;
+};
+
+std::vector<Fault> faults_of(const LawfulPlan& made) {
+  std::vector<Fault> faults;
+  std::set<std::pair<int, std::string>> told;
+  const auto tell = [&](int law, const std::string& ask, const std::string& text) {
+    if (told.emplace(law, ask).second) faults.push_back({.law = law, .ask = ask, .text = text});
+  };
+  for (const RefusedPlan& refused : made.refused) {
+    for (const LawBreach& breach : refused.breaches) tell(breach.law, breach.ask, breach.text);
+  }
+  if (!made.plan) return faults;
+  for (const PlanLeftOut& left : made.plan->left_out) {
+    if (left.law != 0) continue;
+    const AskName name{.kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};
+    tell(0, ask_text(name), left.reason);
+  }
+  if (faults.empty()) tell(0, "", made.plan->withheld);
+  return faults;
+}
+
 void write_request(DocumentWriter& writer, const PlanRequest& request) {
-  if (request.ask) {
-    writer.string_field("ask",
-                        fmt::format("{}/{}", request.ask->namespace_name, request.ask->name));
-    writer.string_field("askKind", choice_name(request.ask->kind));
+  if (request.asks.size() == 1) {
+    const AskName& ask = request.asks.front();
+    writer.string_field("ask", fmt::format("{}/{}", ask.namespace_name, ask.name));
+    writer.string_field("askKind", choice_name(ask.kind));
+  } else if (!request.asks.empty()) {
+    std::vector<std::string> names;
+    for (const AskName& ask : request.asks) {
+      names.push_back(fmt::format("{}/{}/{}", choice_name(ask.kind), ask.namespace_name, ask.name));
+    }
+    writer.strings_field("asks", names);
   }
   writer.string_field("now", to_text(request.now));
   if (request.placements.empty()) return;
@@ -28,17 +68,24 @@ void write_request(DocumentWriter& writer, const PlanRequest& request) {
   writer.end_array();
 }
 
-void write_breaches(DocumentWriter& writer, std::span<const LawBreach> breaches) {
+void write_faults(DocumentWriter& writer, const std::vector<Fault>& faults) {
   writer.key("breaches");
   writer.begin_array();
-  for (const LawBreach& breach : breaches) {
+  for (const Fault& fault : faults) {
     writer.begin_object();
-    writer.integer_field("law", breach.law);
-    writer.string_field("ask", breach.ask);
-    writer.string_field("text", breach.text);
+    if (fault.law > 0) writer.integer_field("law", fault.law);
+    if (fault.law == 0) writer.boolean_field("check", true);
+    writer.string_field("ask", fault.ask);
+    writer.string_field("text", fault.text);
     writer.end_object();
   }
   writer.end_array();
+}
+
+std::string_view what_follows(const LawfulPlan& made) {
+  if (!made.plan) return "its plan breaks a law, so it is not shown";
+  if (!made.plan->withheld.empty()) return "no plan keeps the laws, so it is empty";
+  return "it cost somebody a place in the plan, which lists who was left out";
 }
 
 }  // namespace
@@ -47,10 +94,10 @@ std::string reproducer_text(const BugCase& bug) {
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
   writer.begin_object();
-  writer.string_field("id", bug.plan_id);
+  writer.string_field("id", case_id(bug.made));
   write_request(writer, bug.request);
   writer.string_field("version", version_line());
-  write_breaches(writer, bug.breaches);
+  write_faults(writer, faults_of(bug.made));
   writer.key("configuration");
   write_configuration(writer, bug.configuration);
   writer.key("snapshot");
@@ -60,15 +107,16 @@ std::string reproducer_text(const BugCase& bug) {
 }
 
 std::string report_bug(const BugCase& bug) {
-  const std::string name = fmt::format("makeway-bug-{}.json", bug.plan_id);
+  const std::string name = fmt::format("makeway-bug-{}.json", case_id(bug.made));
   std::ofstream file(name, std::ios::binary);
   file << reproducer_text(bug);
   file.close();
   std::string text =
-      "makeway: a bug in Makeway, not in your input: its plan breaks a law, so it is not shown\n";
-  for (const LawBreach& breach : bug.breaches) {
-    text += fmt::format("  law {}: {}: {}\n", breach.law, printable(breach.ask),
-                        printable(breach.text));
+      fmt::format("makeway: a bug in Makeway, not in your input: {}\n", what_follows(bug.made));
+  for (const Fault& fault : faults_of(bug.made)) {
+    const std::string rule = fault.law > 0 ? fmt::format("law {}", fault.law) : "check";
+    text += fmt::format("  {}: {}{}{}\n", rule, printable(fault.ask), fault.ask.empty() ? "" : ": ",
+                        printable(fault.text));
   }
   if (!file) {
     return text + fmt::format(

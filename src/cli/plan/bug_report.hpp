@@ -1,16 +1,15 @@
-// A plan that breaks a law, told as what it is: our bug.
+// A plan that breaks a law, or an ask that could not be decided, told as what it is: our bug.
 //
 // The reproducer `makeway-bug-<plan id>.json` is one line of the batch format
 // (codec/batch_line.hpp) with the configuration in it, so `makeway plan --batch FILE` shows the bug
-// again.
+// again. It is one for everything that went wrong with this input, and tells each ask and law once
+// (law 14). Its id is that of the first plan that was refused, else of the one that was made.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "codec/configuration_codec.hpp"
-#include "judge/check_plan.hpp"
-#include "policies/decide.hpp"
+#include "control/lawful_plan.hpp"
 
 namespace makeway::cli {
 
@@ -18,8 +17,7 @@ struct BugCase {
   const Cluster& cluster;
   const ConfigurationDocument& configuration;
   const PlanRequest& request;
-  std::string plan_id;
-  std::span<const LawBreach> breaches;
+  const LawfulPlan& made;
 };
 
 std::string reproducer_text(const BugCase& bug);

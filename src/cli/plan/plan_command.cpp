@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "cli/plan/batch.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/load_notes.hpp"
+#include "cli/plan/batch.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
@@ -25,7 +25,7 @@ ExitStatus usage_error(std::string_view message, Terminal& terminal) {
 
 /// What the flags say, checked.
 struct Wish {
-  std::optional<WrittenAsk> ask;
+  std::vector<WrittenAsk> asks;
   std::optional<Time> now;
   ConfigurationChoice configuration;
   PlanDetail detail = PlanDetail::brief;
@@ -45,12 +45,10 @@ std::string refuse_flags(const Arguments& arguments) {
 
 /// Fills in the wish; returns what is wrong.
 std::string read_wish(const Arguments& arguments, Wish& wish) {
-  if (arguments.has("ask")) {
-    Result<WrittenAsk> ask = parse_ask(arguments.text("ask"));
-    if (!ask) {
-      return fmt::format("--ask '{}': {}", shorten(arguments.text("ask")), ask.error().message);
-    }
-    wish.ask = std::move(*ask);
+  for (const std::string& written : arguments.all("ask")) {
+    Result<WrittenAsk> ask = parse_ask(written);
+    if (!ask) return fmt::format("--ask '{}': {}", shorten(written), ask.error().message);
+    wish.asks.push_back(std::move(*ask));
   }
   if (arguments.has("now")) {
     const Result<Time> now = parse_time(arguments.text("now"));
@@ -114,7 +112,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   name_configuration(*chosen.document, !choice.overrides.empty());
   PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
                                    .configuration = *chosen.document,
-                                   .ask = wish.ask,
+                                   .asks = wish.asks,
                                    .now = wish.now,
                                    .placements = {},
                                    .explain = wish.detail == PlanDetail::with_explanation},
@@ -123,10 +121,11 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   loaded->origins.place(attempt.problems, loaded->cluster);
   terminal.error.write(problem_lines(attempt.problems, palette_for_error(terminal)));
   if (arguments.has("timing")) terminal.error.write(timing_line(timing));
-  if (!attempt.plan) return ExitStatus::failed;
+  const bool bug = !attempt.bug.empty();
+  if (!attempt.plan) return bug ? ExitStatus::bug : ExitStatus::failed;
   const bool time_is_known = wish.now || newest_time(loaded->cluster) != Time{0};
   terminal.out.write(document_text(*attempt.plan, arguments, wish.detail, time_is_known, terminal));
-  return verdict(arguments, *attempt.plan);
+  return bug ? ExitStatus::bug : verdict(arguments, *attempt.plan);
 }
 
 /// "warning: case a: expct: there is no such key; it was not read; did you mean expect?"
@@ -163,6 +162,10 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
                                      counted(result.cases, "case"),
                                      arguments.has("verify") ? "compared" : "planned"));
   }
+  if (result.bugs > 0) {
+    terminal.error.write(fmt::format("makeway: {} of {} showed a bug in Makeway\n",
+                                     grouped(result.bugs), counted(result.cases, "case")));
+  }
   if (arguments.has("timing")) terminal.error.write(timing_line(result.timing));
 }
 
@@ -170,7 +173,7 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
                       const PlanTools& tools) {
   const BatchResult result = run_batch({.path = std::string(arguments.text("batch")),
                                         .configuration = wish.configuration,
-                                        .ask = wish.ask,
+                                        .asks = wish.asks,
                                         .now = wish.now,
                                         .detail = wish.detail,
                                         .verify = arguments.has("verify")},
@@ -178,6 +181,7 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
   report_batch(result, arguments, terminal);
   const bool failed = !result.failure.empty() || result.errors > 0 || result.cases == 0 ||
                       !result.verification.all_agree();
+  if (result.bugs > 0) return ExitStatus::bug;
   if (failed) return ExitStatus::failed;
   return verdict(arguments, result.any_victims, result.any_infeasible);
 }

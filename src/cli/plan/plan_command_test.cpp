@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/plan/bug_report.hpp"
 #include "cli/parse.hpp"
+#include "cli/plan/bug_report.hpp"
 #include "codec/batch_line.hpp"
 #include "codec/load.hpp"
 #include "support/screen.hpp"
@@ -42,11 +42,15 @@ class PlanCommand : public testing::Test {
                           const PlanRequest& request) {
       requests.push_back(request);
       configurations.push_back(configuration);
-      Plan plan{.id = "00ff00ff00ff00ff", .preset = request.preset, .now = request.now};
+      Plan plan{.preset = request.preset, .now = request.now, .left_out = request.left_out};
       for (const Outcome outcome : outcomes) plan.asks.push_back(ask_with(outcome));
+      if (!request.left_out.empty()) plan.asks.clear();
       return Decision{.plan = std::move(plan), .problems = {}};
     };
-    tools.check = [this](const Cluster&, const Configuration&, const Plan&) { return breaches; };
+    tools.check = [this](const Cluster&, const Configuration&, const Plan& plan) {
+      return plan.left_out.empty() ? breaches : std::vector<LawBreach>{};
+    };
+    tools.identify = [](const Plan&) { return "00ff00ff00ff00ff"; };
     tools.microseconds = [this] { return clock += 10; };
   }
   ~PlanCommand() override {
@@ -109,10 +113,14 @@ TEST_F(PlanCommand, ExitStatusSaysMoreWhenAsked) {
 
 TEST_F(PlanCommand, TimingIsOneLine) {
   EXPECT_EQ(run({"-f", "node.json", "--timing"}), 0);
-  EXPECT_EQ(error, "{\"load\":10,\"snapshot\":0,\"decide\":10,\"check\":10}\n");
+  EXPECT_EQ(
+      error,
+      "{\"load\":10,\"snapshot\":0,\"decide\":10,\"check\":10,\"refused\":0,\"leftOut\":0}\n");
   write("batch", fmt::format("{}\n{}\n", node, node));
   EXPECT_EQ(run({"--batch", "batch", "--timing"}), 0);
-  EXPECT_EQ(error, "{\"load\":70,\"snapshot\":0,\"decide\":20,\"check\":20,\"cases\":2}\n");
+  EXPECT_EQ(error,
+            "{\"load\":70,\"snapshot\":0,\"decide\":20,\"check\":20,\"refused\":0,\"leftOut\":0,"
+            "\"cases\":2}\n");
 }
 
 TEST_F(PlanCommand, ConfigurationComesFromFlagsThenFiles) {
@@ -163,7 +171,7 @@ TEST_F(PlanCommand, APlanThatBreaksALawIsOurBug) {
   breaches = {{.law = 2, .ask = "Pod default/ask", .text = "a victim is too important"}};
   EXPECT_EQ(run({"-f", "node.json", "--set", "workload.evictFor=all", "--now",
                  "2026-01-01T00:00:00Z", "-o", "json"}),
-            1);
+            5);
   EXPECT_EQ(out, "");
   EXPECT_TRUE(error.contains("  law 2: Pod default/ask: a victim is too important\n")) << error;
   EXPECT_TRUE(error.contains("makeway-bug-00ff00ff00ff00ff.json")) << error;
@@ -171,7 +179,8 @@ TEST_F(PlanCommand, APlanThatBreaksALawIsOurBug) {
   // The reproducer is a batch that leads to the very same request.
   const PlanRequest first = requests.back();
   const Configuration configuration = configurations.back();
-  EXPECT_EQ(run({"--batch", "makeway-bug-00ff00ff00ff00ff.json"}), 1);
+  EXPECT_EQ(run({"--batch", "makeway-bug-00ff00ff00ff00ff.json"}), 5);
+  EXPECT_TRUE(error.ends_with("makeway: 1 of 1 case showed a bug in Makeway\n")) << error;
   EXPECT_EQ(requests.back().now, first.now);
   EXPECT_EQ(requests.back().preset, first.preset);
   EXPECT_EQ(configurations.back(), configuration);
@@ -180,21 +189,73 @@ TEST_F(PlanCommand, APlanThatBreaksALawIsOurBug) {
   EXPECT_EQ(run({"--batch", "makeway-bug-00ff00ff00ff00ff.json"}), 0);
 }
 
+TEST_F(PlanCommand, ABugCostsItsAskAndNotThePlan) {
+  tools.contain = true;
+  breaches = {{.law = 2,
+               .ask = "Pod default/ask",
+               .text = "a victim is too important",
+               .asks = {{AskKind::pod, "default", "ask"}}},
+              {.law = 2, .ask = "Pod default/ask", .text = "and another one", .asks = {}}};
+  EXPECT_EQ(run({"-f", "node.json", "--timing", "--detailed-exitcode"}), 5);
+  EXPECT_TRUE(
+      out.contains("Left out, by a bug in Makeway:\n"
+                   "  Pod default/ask: law 2: a victim is too important\n"))
+      << out;
+  EXPECT_TRUE(error.contains("it cost somebody a place in the plan")) << error;
+  // One reproducer an ask and law.
+  EXPECT_TRUE(
+      error.contains("  law 2: Pod default/ask: a victim is too important\nThe case is in "
+                     "makeway-bug-00ff00ff00ff00ff.json"))
+      << error;
+  EXPECT_TRUE(error.contains("\"refused\":1,\"leftOut\":1}\n")) << error;
+  EXPECT_TRUE(std::filesystem::exists("makeway-bug-00ff00ff00ff00ff.json"));
+
+  EXPECT_EQ(run({"-f", "node.json", "-o", "json"}), 5);
+  EXPECT_TRUE(
+      out.contains("\"leftOut\": [\n    {\n      \"kind\": \"Pod\",\n"
+                   "      \"namespace\": \"default\",\n      \"name\": \"ask\",\n"
+                   "      \"law\": 2,\n      \"reason\": \"a victim is too important\"\n"))
+      << out;
+}
+
+TEST_F(PlanCommand, ABatchGoesOnAfterABug) {
+  tools.contain = true;
+  write("batch", fmt::format("{{\"id\":\"a\",\"snapshot\":{}}}\n{}\n", node, node));
+  tools.check = [this](const Cluster&, const Configuration&, const Plan& plan) {
+    std::vector<LawBreach> found;
+    if (requests.size() == 1) {
+      found.push_back({.law = 3, .ask = "Pod default/ask", .text = "it does not fit"});
+    }
+    EXPECT_TRUE(plan.withheld.empty());
+    return found;
+  };
+  EXPECT_EQ(run({"--batch", "batch", "--timing"}), 5);
+  // Nobody is named: the first plan is empty, the second is as it should be.
+  EXPECT_TRUE(out.starts_with("{\"id\":\"a\",\"apiVersion\"")) << out;
+  EXPECT_TRUE(out.contains("\"withheld\":\"law 3: Pod default/ask: it does not fit\",\"asks\":[]"))
+      << out;
+  EXPECT_TRUE(out.contains("\n{\"id\":2,\"apiVersion\"")) << out;
+  EXPECT_TRUE(error.contains("no plan keeps the laws, so it is empty")) << error;
+  EXPECT_TRUE(error.contains("makeway: 1 of 2 cases showed a bug in Makeway\n")) << error;
+  EXPECT_TRUE(error.contains("\"refused\":1,\"leftOut\":0,\"cases\":2}\n")) << error;
+}
+
 TEST_F(PlanCommand, AReproducerKeepsTheWholeRequest) {
   LoadResult loaded = load_text(node, "test");
   const PlanRequest request{.now = Time{1'000},
-                            .ask = AskName{AskKind::pod_group, "shop", "job"},
+                            .asks = {{AskKind::pod_group, "shop", "job"}},
                             .placements = {{"shop", "job-0", "n1"}}};
   const ConfigurationDocument configuration{.name = "ours"};
+  const LawfulPlan made{.refused = {{.id = "1", .breaches = {}}}};
   std::string line = reproducer_text({.cluster = loaded.loaded->cluster,
                                       .configuration = configuration,
                                       .request = request,
-                                      .plan_id = "1",
-                                      .breaches = {}});
+                                      .made = made});
   line.pop_back();
   const BatchReading reading = read_batch_line(line);
   ASSERT_TRUE(reading.item.has_value());
-  EXPECT_EQ(reading.item->ask, "shop/job");
+  EXPECT_TRUE(reading.unknown_keys.empty());
+  EXPECT_EQ(reading.item->asks, std::vector<std::string>{"shop/job"});
   EXPECT_EQ(reading.item->ask_kind, AskKind::pod_group);
   EXPECT_EQ(reading.item->now, request.now);
   EXPECT_EQ(reading.item->placements, request.placements);
@@ -227,8 +288,15 @@ TEST_F(PlanCommand, ABatchTakesTheAskOfTheLineFirst) {
                              node, node));
   EXPECT_EQ(run({"--batch", "batch", "--ask", "pod/c/d"}), 0);
   ASSERT_EQ(requests.size(), 2U);
-  EXPECT_EQ(requests[0].ask, (AskName{AskKind::pod_group, "a", "b"}));
-  EXPECT_EQ(requests[1].ask, (AskName{AskKind::pod, "c", "d"}));
+  EXPECT_EQ(requests[0].asks, (std::vector<AskName>{{AskKind::pod_group, "a", "b"}}));
+  EXPECT_EQ(requests[1].asks, (std::vector<AskName>{{AskKind::pod, "c", "d"}}));
+  write("several", fmt::format("{{\"asks\":[\"a/b\",\"PodGroup/c/d\"],\"snapshot\":{}}}\n", node));
+  EXPECT_EQ(run({"--batch", "several"}), 0);
+  EXPECT_EQ(requests.back().asks,
+            (std::vector<AskName>{{AskKind::pod, "a", "b"}, {AskKind::pod_group, "c", "d"}}));
+  EXPECT_EQ(run({"-f", "node.json", "--ask", "pod/a/b", "--ask", "session/c/d"}), 0);
+  EXPECT_EQ(requests.back().asks,
+            (std::vector<AskName>{{AskKind::pod, "a", "b"}, {AskKind::session, "c", "d"}}));
 }
 
 TEST_F(PlanCommand, VerifyPlansAgainWithGivenPlacements) {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "cli/plan/bug_report.hpp"
+#include "codec/plan_codec.hpp"
 #include "codec/writer.hpp"
 #include "model/validation/validation.hpp"
+#include "policies/decide.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -18,16 +21,23 @@ std::int64_t steady_microseconds() {
 }
 
 /// Says what else could have been meant where the unit is not there at all.
-void add_near_misses(Problems& problems, const std::optional<AskName>& ask,
-                     const Cluster& cluster) {
-  if (!ask || is_there(*ask, cluster)) return;
-  for (Problem& problem : problems) problem.remedy = near_misses(*ask, cluster);
+void add_near_misses(Problems& problems, const std::vector<AskName>& asks, const Cluster& cluster) {
+  for (Problem& problem : problems) {
+    const auto ask =
+        std::ranges::find(asks, problem.object, [](const AskName& name) { return ask_text(name); });
+    if (ask == asks.end() || is_there(*ask, cluster)) continue;
+    problem.remedy = near_misses(*ask, cluster);
+  }
 }
 
 }  // namespace
 
 PlanTools real_tools() {
-  return {.decide = decide, .check = check_plan, .microseconds = steady_microseconds};
+  return {.decide = decide,
+          .check = check_plan,
+          .identify = plan_identity,
+          .microseconds = steady_microseconds,
+          .contain = MAKEWAY_CONTAIN != 0};
 }
 
 std::string timing_line(const PlanTiming& timing) {
@@ -38,6 +48,8 @@ std::string timing_line(const PlanTiming& timing) {
   writer.integer_field("snapshot", timing.snapshot);
   writer.integer_field("decide", timing.decide);
   writer.integer_field("check", timing.check);
+  writer.integer_field("refused", timing.refused);
+  writer.integer_field("leftOut", timing.left_out);
   if (timing.cases) writer.integer_field("cases", *timing.cases);
   writer.end_object();
   return text;
@@ -54,34 +66,30 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
                       .preset = item.configuration.name,
                       .placements = item.placements,
                       .explain = item.explain};
-  if (item.ask) request.ask = resolve_ask(*item.ask, item.cluster);
+  for (const WrittenAsk& ask : item.asks) {
+    request.asks.push_back(resolve_ask(ask, item.cluster));
+  }
   const Configuration& configuration = item.configuration.configuration;
   if (Problems capped = find_cap_errors(item.cluster, configuration); !capped.empty()) {
     return {.plan = {}, .problems = std::move(capped), .bug = {}};
   }
-
-  const std::int64_t start = tools.microseconds();
-  Decision decision = tools.decide(item.cluster, configuration, request);
-  const std::int64_t decided = tools.microseconds();
-  timing.decide += decided - start;
-  PlanAttempt attempt{.problems = std::move(decision.problems)};
+  LawfulPlan made = make_lawful_plan(item.cluster, configuration, request, tools);
+  timing.decide += made.decide_us;
+  timing.check += made.check_us;
+  timing.refused += std::ssize(made.refused);
+  if (made.plan) timing.left_out += std::ssize(made.plan->left_out);
+  PlanAttempt attempt{.problems = std::move(made.problems)};
   for (Problem& problem : attempt.problems) {
     if (problem.field == "ask") problem.field = item.ask_field;
   }
-  add_near_misses(attempt.problems, request.ask, item.cluster);
-  if (!decision.plan) return attempt;
-
-  const std::vector<LawBreach> breaches = tools.check(item.cluster, configuration, *decision.plan);
-  timing.check += tools.microseconds() - decided;
-  if (breaches.empty()) {
-    attempt.plan = std::move(decision.plan);
-  } else {
+  add_near_misses(attempt.problems, request.asks, item.cluster);
+  if (made.shows_bug()) {
     attempt.bug = report_bug({.cluster = item.cluster,
                               .configuration = item.configuration,
                               .request = request,
-                              .plan_id = decision.plan->id,
-                              .breaches = breaches});
+                              .made = made});
   }
+  attempt.plan = std::move(made.plan);
   return attempt;
 }
 

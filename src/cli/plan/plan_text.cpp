@@ -287,6 +287,27 @@ std::string laws_text(const Plan& plan) {
   return wrapped(fmt::format("Laws waived by the configuration: {}.", fmt::join(laws, ", ")), 0);
 }
 
+/// Who has no place in the plan because of a bug of ours (law 14).
+std::string left_out_text(const Plan& plan, const Palette& palette) {
+  std::string text;
+  for (const PlanLeftOut& left : plan.left_out) {
+    const std::string name =
+        left.kind == AskKind::queue
+            ? std::string("the queue stage")
+            : object_text(choice_name(left.kind), left.namespace_name, left.name);
+    const std::string rule = left.law > 0 ? fmt::format("law {}", left.law) : "check";
+    text += wrapped(printable(fmt::format("{}: {}: {}", name, rule, left.reason)), 2);
+  }
+  if (!text.empty()) {
+    text = palette.paint("Left out, by a bug in Makeway:", Tone::strong) + "\n" + text;
+  }
+  if (!plan.withheld.empty()) {
+    text += wrapped(
+        printable(fmt::format("The plan is empty, by a bug in Makeway: {}", plan.withheld)), 0);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::uint64_t force_deleted(const PlanAsk& ask) {
@@ -353,14 +374,16 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     after_body = !below.empty();
   }
   const std::string groups = resource_groups_text(plan, palette);
+  const bool nobody = plan.left_out.empty() && plan.withheld.empty();
   if (plan.asks.empty()) {
-    text += "Nothing is pending.\n" + groups + (groups.empty() ? "" : "\n");
+    text += (nobody ? "Nothing is pending.\n" : "") + groups + (groups.empty() ? "" : "\n");
   } else {
     text += groups + "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
     text += total_cost_text(plan);
     text += starving_text(plan);
   }
+  text += left_out_text(plan, palette);
   if (plan.others_pending > 0) {
     const bool one = plan.others_pending == 1;
     text +=

@@ -38,10 +38,11 @@ std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates
 
 }  // namespace
 
-void decide_queues(Draft& draft) {
+void decide_queues(Draft& draft, bool left_out) {
   World& world = draft.world;
   if (!world.configuration().queue.enabled || world.cluster().own<Queue>().empty()) return;
   QueueTable table(world.cluster(), world.configuration(), world.rules());
+  if (left_out) return world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
   QueueCandidates candidates(world, table, possible_losers(table), QueueCandidates::every_priority);
   const std::vector<QueueMove> moves = move_room(table, candidates, world.configuration().queue);
   QueuePlan plan(draft, table, candidates, moves);

@@ -7,7 +7,8 @@
 namespace makeway {
 
 /// Nothing happens where no Queue exists or `queue.enabled` is off. Otherwise the plan has its
-/// queues and their claims, and `world.limits()` holds later asks to what their queue may use.
-void decide_queues(Draft& draft);
+/// queues and their claims, and `world.limits()` holds later asks to what their queue may use. Left
+/// out (law 14), it moves nothing, and asks are held to what was allocated before.
+void decide_queues(Draft& draft, bool left_out);
 
 }  // namespace makeway

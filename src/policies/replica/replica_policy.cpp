@@ -15,9 +15,10 @@ namespace {
 
 class ReplicaPhases {
  public:
-  ReplicaPhases(Fleet& fleet, PreviousClaims& previous)
+  ReplicaPhases(Fleet& fleet, PreviousClaims& previous, Deciding& deciding)
       : fleet_(fleet),
         previous_(previous),
+        deciding_(deciding),
         run_{.fleet = fleet,
              .previous = previous,
              .asks = {},
@@ -25,7 +26,7 @@ class ReplicaPhases {
         full_(fleet.request_count() * fleet.planes().size()),
         crowds_(fleet.shares().size()) {}
 
-  void list_asks(const std::optional<AskName>& only);
+  void list_asks(const PlanRequest& request);
   void hold_for_those_on_their_way();
   void find_missed();
   void find_losses();
@@ -48,6 +49,10 @@ class ReplicaPhases {
       visit(rest.first(size));
       rest = rest.subspan(size);
     }
+  }
+  void turn_to(const ReplicaAsk& ask) {
+    if (ask.silent) return deciding_.end();
+    deciding_.start(*fleet_.deployments()[ask.deployment].object);
   }
   bool is_out(const ReplicaAsk& ask) const { return run_.losses[ask.deployment].by.exists(); }
   bool keeps() const { return fleet_.settings().keep_previous_plan; }
@@ -74,6 +79,7 @@ class ReplicaPhases {
 
   Fleet& fleet_;
   PreviousClaims& previous_;
+  Deciding& deciding_;
   ReplicaRun run_;
   std::optional<NodeVictims> victims_;
   std::optional<ClaimRanking> ranking_;
@@ -89,21 +95,24 @@ class ReplicaPhases {
   IndexedVector<ShareIndex, std::int64_t> crowds_;  ///< Most pods on one place; 0: not counted.
 };
 
-void ReplicaPhases::list_asks(const std::optional<AskName>& only) {
-  std::optional<std::int32_t> floor;
+void ReplicaPhases::list_asks(const PlanRequest& request) {
+  const bool named = !request.asks.empty();
+  std::optional<std::int32_t> floor;  // Of those who are named.
   for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
     const DeploymentIndex index{at};
     const FleetDeployment& row = fleet_.deployments()[index];
-    const bool asked = !only || (row.object->namespace_name == only->namespace_name &&
-                                 row.object->name == only->name);
-    if (row.object->unmet == 0 && !(only && asked)) continue;
+    const AskName name{.kind = AskKind::replica_schedule,
+                       .namespace_name = row.object->namespace_name,
+                       .name = row.object->name};
+    const bool asked = !named || std::ranges::find(request.asks, name) != request.asks.end();
+    if (row.object->unmet == 0 && !(named && asked)) continue;
     ReplicaAsk ask{.deployment = index,
                    .need = {.request = fleet_.request(row.request),
                             .priority = row.priority,
                             .one = fleet_.request(row.request)[Fleet::counted] == 1},
-                   .silent = !asked,
+                   .silent = !asked || is_left_out(request, name),
                    .left = row.object->unmet};
-    if (only && asked) floor = row.priority;
+    if (named && asked) floor = std::min(floor.value_or(row.priority), row.priority);
     for (std::uint32_t share = row.begin; share < row.end; ++share) {
       ask.by_score.push_back(ShareIndex{share});
     }
@@ -113,7 +122,7 @@ void ReplicaPhases::list_asks(const std::optional<AskName>& only) {
   }
   // Others hold what they have claimed against asks that are not more important.
   std::erase_if(run_.asks, [&](const ReplicaAsk& ask) {
-    return ask.silent && (!floor || ask.need.priority < *floor);
+    return named && ask.silent && (!floor || ask.need.priority < *floor);
   });
   std::ranges::stable_sort(run_.asks, [this](const ReplicaAsk& a, const ReplicaAsk& b) {
     return comes_before(a.deployment, b.deployment);
@@ -292,6 +301,7 @@ void ReplicaPhases::normal_phase() {
     for (bool again = true; again;) {
       again = false;
       for (ReplicaAsk& ask : tier) {
+        turn_to(ask);
         if (ask.silent || is_out(ask)) continue;
         lift(ask);
         for (; ask.left > 0 && allocate_one(ask); --ask.left) again = true;
@@ -456,8 +466,12 @@ void ReplicaPhases::preemption_phase() {
   victims_.emplace(fleet_);
   ranking_.emplace(fleet_, *victims_);
   each_tier([this](Tier tier) {
-    for (ReplicaAsk& ask : tier) keep_claims(ask);
     for (ReplicaAsk& ask : tier) {
+      turn_to(ask);
+      keep_claims(ask);
+    }
+    for (ReplicaAsk& ask : tier) {
+      turn_to(ask);
       if (!ask.silent && !is_out(ask)) search(ask);
     }
   });
@@ -481,33 +495,24 @@ void ReplicaPhases::number_steps() {
 
 }  // namespace
 
-void decide_replicas(Draft& draft, const std::optional<AskName>& only) {
+void decide_replicas(Draft& draft, const PlanRequest& request, Deciding& deciding) {
   const World& world = draft.world;
-  if (!world.configuration().replica.enabled || world.cluster().own<ReplicaSchedule>().empty())
+  if (!world.configuration().replica.enabled || world.cluster().own<ReplicaSchedule>().empty()) {
     return;
-  if (only && only->kind != AskKind::replica_schedule) return;
+  }
+  const bool named = !request.asks.empty();
+  const auto asks = std::ranges::find(request.asks, AskKind::replica_schedule, &AskName::kind);
+  if (named && asks == request.asks.end()) return;
   Fleet fleet(draft);
   PreviousClaims previous(fleet);
-  ReplicaPhases phases(fleet, previous);
-  phases.list_asks(only);
+  ReplicaPhases phases(fleet, previous, deciding);
+  phases.list_asks(request);
   phases.hold_for_those_on_their_way();
   phases.find_missed();
   phases.find_losses();
   phases.normal_phase();
   phases.preemption_phase();
-  report_replicas(draft, phases.run(), only.has_value());
-}
-
-Time newest_time(const ReplicaSchedule& schedule) {
-  Time newest = schedule.created.value_or(Time{0});
-  for (const ReplicaClaim& claim : schedule.status.claims) {
-    newest = std::max(newest, claim.since);
-    for (const ClaimedVictim& victim : claim.victims) {
-      newest = std::max(newest, victim.force_deleted.value_or(newest));
-    }
-  }
-  for (const SurplusPod& pod : schedule.status.surplus) newest = std::max(newest, pod.since);
-  return newest;
+  report_replicas(draft, phases.run(), named, deciding);
 }
 
 ReplicaPods::ReplicaPods(const Cluster& cluster, const Configuration& configuration)

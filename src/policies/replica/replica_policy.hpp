@@ -12,18 +12,14 @@
 // could see what it holds.
 #pragma once
 
-#include <optional>
-
-#include "policies/decide.hpp"
 #include "policies/replica/fleet.hpp"
+#include "policies/shared/deciding.hpp"
 
 namespace makeway {
 
-/// Adds the asks of the ReplicaSchedules to the cycle's plan; only that one, if one is named.
-void decide_replicas(Draft& draft, const std::optional<AskName>& only);
-
-/// The newest time that the schedule knows.
-Time newest_time(const ReplicaSchedule& schedule);
+/// Adds the asks of the ReplicaSchedules to the cycle's plan; only those who are named, if somebody
+/// is. Who is left out does not ask, and its claims stay as they are.
+void decide_replicas(Draft& draft, const PlanRequest& request, Deciding& deciding);
 
 /// Whether pods belong to deployments that have a ReplicaSchedule: Kubernetes places those.
 class ReplicaPods {

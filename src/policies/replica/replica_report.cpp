@@ -392,18 +392,23 @@ ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk
 
 }  // namespace
 
-void report_replicas(Draft& draft, const ReplicaRun& run, bool one_asks) {
+void report_replicas(Draft& draft, const ReplicaRun& run, bool named, Deciding& deciding) {
   ReplicaReport report(draft.world, run);
   IndexedVector<DeploymentIndex, const ReplicaAsk*> asks(run.fleet.deployments().size());
+  IndexedVector<DeploymentIndex, std::uint8_t> silent(run.fleet.deployments().size());
   for (const ReplicaAsk& ask : run.asks) {
+    silent[ask.deployment] = ask.silent ? 1 : 0;
     if (ask.silent) continue;
+    deciding.start(*run.fleet.deployments()[ask.deployment].object);
     asks[ask.deployment] = &ask;
     draft.plan.asks.push_back(report.ask_entry(ask));
   }
   for (std::uint32_t at = 0; at < run.fleet.deployments().size(); ++at) {
     const DeploymentIndex index{at};
     const ReplicaSchedule& object = *run.fleet.deployments()[index].object;
-    const bool claims_stay = one_asks && asks[index] == nullptr;
+    deciding.end();
+    if (asks[index] != nullptr) deciding.start(object);
+    const bool claims_stay = asks[index] == nullptr && (named || silent[index] != 0);
     ReplicaStatus next = report.next_status(index, asks[index], claims_stay);
     if (next == object.status) continue;
     draft.plan.replica_status.push_back(

@@ -7,6 +7,7 @@
 
 #include "policies/replica/claim_ranking.hpp"
 #include "policies/replica/previous_claims.hpp"
+#include "policies/shared/deciding.hpp"
 
 namespace makeway {
 
@@ -56,6 +57,7 @@ struct ReplicaRun {
   IndexedVector<DeploymentIndex, ReplicaLoss> losses;
 };
 
-void report_replicas(Draft& draft, const ReplicaRun& run, bool one_asks);
+/// `named`: only some ask, and nothing is known about the others.
+void report_replicas(Draft& draft, const ReplicaRun& run, bool named, Deciding& deciding);
 
 }  // namespace makeway

@@ -81,8 +81,8 @@ class GroupTeller {
 }  // namespace
 
 void SessionPolicy::describe_groups() {
-  constexpr std::size_t told_max = 20;
-  GroupTeller teller(table_, candidates_, draft_.explain ? table_.sessions().size() : told_max);
+  GroupTeller teller(table_, candidates_,
+                     draft_.explain ? plan_sessions_all : plan_sessions_told_max);
   for (std::uint32_t at = 0; at < groups_.size(); ++at) {
     const SessionGroup& group = table_.groups()[at];
     PlanResourceGroup& told = draft_.plan.resource_groups.emplace_back();

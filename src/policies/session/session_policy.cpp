@@ -115,6 +115,11 @@ std::vector<SessionTurn> SessionPolicy::turn_of(std::string_view namespace_name,
   return turns;
 }
 
+AskName SessionPolicy::name_of(const SessionTurn& turn) const {
+  const Session& session = *table_.sessions()[turn.session].object;
+  return {.kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name};
+}
+
 // ---- One session --------------------------------------------------------------------------------
 
 PlanAsk SessionPolicy::start_ask(const SessionEntry& entry) const {

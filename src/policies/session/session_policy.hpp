@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "model/request.hpp"
 #include "policies/session/session_candidates.hpp"
 #include "policies/session/session_victims.hpp"
 #include "policies/shared/draft.hpp"
@@ -44,6 +45,7 @@ class SessionPolicy {
   /// The turn of one session alone; none: there is no such pending session.
   std::vector<SessionTurn> turn_of(std::string_view namespace_name, std::string_view name) const;
   void take(const SessionTurn& turn);
+  AskName name_of(const SessionTurn& turn) const;
 
   /// Says in the plan how the groups look, for people.
   void describe_groups();

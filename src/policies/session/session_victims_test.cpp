@@ -149,7 +149,7 @@ void compare(std::int64_t kernels, bool alike, PreemptionOrder order) {
     Configuration configuration;
     configuration.session.preemption_order = order;
     const Plan plan = *decide(cluster_of(made), configuration,
-                              {.now = now, .preset = {}, .ask = {}, .placements = {}})
+                              {.now = now, .preset = {}, .asks = {}, .placements = {}})
                            .plan;
     const auto best = best_set(made, order == PreemptionOrder::fewest);
     const PlanAsk& ask = plan.asks.front();

@@ -90,68 +90,6 @@ void add_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
        .message = ask.reason});
 }
 
-class Identity {
- public:
-  void add(std::string_view text) { hash_ = hash_combine(hash_, hash_of(text)); }
-  void add(std::int64_t number) { hash_ = hash_combine(hash_, static_cast<std::uint64_t>(number)); }
-  std::string text() const { return fmt::format("{:016x}", hash_); }
-
- private:
-  std::uint64_t hash_ = 0;
-};
-
-void add_queues(Identity& identity, const Plan& plan) {
-  for (const PlanQueue& queue : plan.queues) {
-    identity.add(queue.name);
-    for (const PlanQueueShare& share : queue.shares) {
-      identity.add(share.resource);
-      identity.add(share.deserved);
-      identity.add(share.allocated);
-      identity.add(share.preempting);
-    }
-  }
-  for (const PlanQueueMove& move : plan.queue_moves) {
-    identity.add(move.resource);
-    identity.add(move.from);
-    identity.add(move.to);
-    identity.add(move.amount);
-  }
-}
-
-std::string identity_of(const Plan& plan) {
-  Identity identity;
-  identity.add(plan.configuration_hash);
-  identity.add(plan.now.ms);
-  add_queues(identity, plan);
-  for (const PlanAsk& ask : plan.asks) {
-    identity.add(ask_text(ask));
-    identity.add(choice_name(ask.outcome));
-    identity.add(ask.priority);
-    identity.add(ask.reason);
-    if (ask.reservation) identity.add(ask.reservation->since.ms);
-    for (const PodPlacement& awaited : ask.waits_for) identity.add(awaited.name);
-    for (const PodPlacement& placement : ask.placements) {
-      identity.add(placement.namespace_name);
-      identity.add(placement.name);
-      identity.add(placement.node);
-    }
-    for (const PlanVictim& victim : ask.victims) {
-      identity.add(victim.namespace_name);
-      identity.add(victim.name);
-      identity.add(victim.uid);
-    }
-  }
-  for (const PlanAction& action : plan.actions) {
-    if (!action.scale && action.type != ActionType::force_delete) continue;
-    identity.add(choice_name(action.type));
-    identity.add(action.namespace_name);
-    identity.add(action.name);
-    identity.add(action.scale ? action.scale->plane : action.uid);
-    identity.add(action.scale ? action.scale->committed_after : 0);
-  }
-  return identity.text();
-}
-
 }  // namespace
 
 void finish_plan(Draft& draft) {
@@ -166,7 +104,6 @@ void finish_plan(Draft& draft) {
   plan.actions.reserve(plan.asks.size() + victims);
   plan.status.reserve(plan.asks.size() + victims);
   for (const PlanAsk& ask : plan.asks) add_actions(world.cluster(), ask, plan);
-  plan.id = identity_of(plan);
 }
 
 }  // namespace makeway

@@ -1,10 +1,24 @@
 // The newest timestamp of a cluster.
 #include <algorithm>
 
-#include "policies/decide.hpp"
-#include "policies/replica/replica_policy.hpp"
+#include "model/request.hpp"
 
 namespace makeway {
+namespace {
+
+Time newest_of(const ReplicaSchedule& schedule) {
+  Time newest = schedule.created.value_or(Time{0});
+  for (const ReplicaClaim& claim : schedule.status.claims) {
+    newest = std::max(newest, claim.since);
+    for (const ClaimedVictim& victim : claim.victims) {
+      newest = std::max(newest, victim.force_deleted.value_or(newest));
+    }
+  }
+  for (const SurplusPod& pod : schedule.status.surplus) newest = std::max(newest, pod.since);
+  return newest;
+}
+
+}  // namespace
 
 Time newest_time(const Cluster& cluster) {
   Time newest{0};
@@ -35,7 +49,7 @@ Time newest_time(const Cluster& cluster) {
     if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
-    newest = std::max(newest, newest_time(schedule));
+    newest = std::max(newest, newest_of(schedule));
   }
   return newest;
 }

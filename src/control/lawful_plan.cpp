@@ -1,0 +1,156 @@
+#include "control/lawful_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/check.hpp"
+
+namespace makeway {
+namespace {
+
+bool is_listed(const std::vector<PlanLeftOut>& left_out, const AskName& ask) {
+  return std::ranges::any_of(left_out, [&](const PlanLeftOut& left) {
+    return left.kind == ask.kind && left.namespace_name == ask.namespace_name &&
+           left.name == ask.name;
+  });
+}
+
+/// Adds whom the breaches name; false: nobody who is not left out already.
+bool leave_out(const std::vector<LawBreach>& breaches, std::vector<PlanLeftOut>& left_out) {
+  bool any = false;
+  for (const LawBreach& breach : breaches) {
+    for (AskName ask : breach.asks) {
+      if (ask.kind == AskKind::queue) ask.name.clear();  // The stage as a whole.
+      if (is_listed(left_out, ask)) continue;
+      left_out.push_back({.kind = ask.kind,
+                          .namespace_name = ask.namespace_name,
+                          .name = ask.name,
+                          .law = breach.law,
+                          .reason = breach.text});
+      any = true;
+    }
+  }
+  return any;
+}
+
+std::string breach_text(const LawBreach& breach) {
+  return fmt::format("law {}: {}{}{}", breach.law, breach.ask, breach.ask.empty() ? "" : ": ",
+                     breach.text);
+}
+
+class LawfulPlanMaker {
+ public:
+  LawfulPlanMaker(const Cluster& cluster, const Configuration& configuration,
+                  const PlanRequest& request, const PlanTools& tools)
+      : cluster_(cluster), configuration_(configuration), tools_(tools), request_(request) {
+    request_.contain = tools.contain;
+  }
+
+  LawfulPlan make() {
+    const std::int64_t rounds_max =
+        tools_.contain ? configuration_.engine.containment_rounds_max : 0;
+    for (std::int64_t round = 0;; ++round) {
+      Decision decision = decide();
+      if (!decision.failure.empty()) return withhold(std::move(decision.failure));
+      if (!decision.plan) {
+        made_.problems = std::move(decision.problems);
+        return std::move(made_);
+      }
+      const std::optional<std::vector<LawBreach>> breaches = check(*decision.plan);
+      if (!breaches) return withhold(std::move(judge_failure_));
+      if (breaches->empty()) {
+        made_.plan = std::move(decision.plan);
+        made_.recheck_at = decision.recheck_at;
+        return std::move(made_);
+      }
+      made_.refused.push_back({.id = decision.plan->id, .breaches = *breaches});
+      if (!tools_.contain) return std::move(made_);
+      const bool named = leave_out(*breaches, request_.left_out);
+      if (!named || round == rounds_max) return withhold(breach_text(breaches->front()));
+    }
+  }
+
+ private:
+  Decision decide() {
+    const std::int64_t start = tools_.microseconds();
+    Decision decision;
+    if (!tools_.contain) {
+      decision = tools_.decide(cluster_, configuration_, request_);
+    } else {
+      try {
+        const CheckContainment contained;
+        decision = tools_.decide(cluster_, configuration_, request_);
+      } catch (const std::exception& failed) {
+        decision = {.plan = {}, .problems = {}, .failure = failed.what()};
+      }
+    }
+    if (decision.plan) {
+      // Who was left out inside of `decide` stays out, and nobody is forgotten.
+      for (PlanLeftOut& left : decision.plan->left_out) {
+        const AskName ask{
+            .kind = left.kind, .namespace_name = left.namespace_name, .name = left.name};
+        if (!is_listed(request_.left_out, ask)) request_.left_out.push_back(std::move(left));
+      }
+      decision.plan->left_out = request_.left_out;
+      identify(*decision.plan);
+    }
+    made_.decide_us += tools_.microseconds() - start;
+    return decision;
+  }
+
+  /// None: the judge itself failed.
+  std::optional<std::vector<LawBreach>> check(const Plan& plan) {
+    const std::int64_t start = tools_.microseconds();
+    std::optional<std::vector<LawBreach>> breaches;
+    if (!tools_.contain) {
+      breaches = tools_.check(cluster_, configuration_, plan);
+    } else {
+      try {
+        const CheckContainment contained;
+        breaches = tools_.check(cluster_, configuration_, plan);
+      } catch (const std::exception& failed) {
+        judge_failure_ = failed.what();
+      }
+    }
+    made_.check_us += tools_.microseconds() - start;
+    return breaches;
+  }
+
+  /// An empty plan: nothing of it can break a law.
+  LawfulPlan withhold(std::string why) {
+    made_.plan = Plan{.preset = request_.preset,
+                      .configuration_hash = configuration_hash(configuration_),
+                      .now = request_.now,
+                      .laws_waived = configuration_.engine.laws_waived,
+                      .left_out = std::move(request_.left_out),
+                      .withheld = std::move(why)};
+    identify(*made_.plan);
+    return std::move(made_);
+  }
+
+  void identify(Plan& plan) const {
+    if (tools_.identify) plan.id = tools_.identify(plan);
+  }
+
+  const Cluster& cluster_;
+  const Configuration& configuration_;
+  const PlanTools& tools_;
+  PlanRequest request_;
+  LawfulPlan made_;
+  std::string judge_failure_;
+};
+
+}  // namespace
+
+bool LawfulPlan::shows_bug() const {
+  return !refused.empty() || (plan && (!plan->left_out.empty() || !plan->withheld.empty()));
+}
+
+LawfulPlan make_lawful_plan(const Cluster& cluster, const Configuration& configuration,
+                            const PlanRequest& request, const PlanTools& tools) {
+  return LawfulPlanMaker(cluster, configuration, request, tools).make();
+}
+
+}  // namespace makeway

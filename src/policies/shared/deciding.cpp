@@ -1,0 +1,72 @@
+#include "policies/shared/deciding.hpp"
+
+#include <algorithm>
+
+namespace makeway {
+
+void Deciding::start_queues() {
+  end();
+  queues_ = true;
+  tell();
+}
+
+void Deciding::start(UnitIndex unit) {
+  end();
+  unit_ = unit;
+  tell();
+}
+
+void Deciding::start(AskName session) {
+  end();
+  session_ = std::move(session);
+  tell();
+}
+
+void Deciding::start(const ReplicaSchedule& schedule) {
+  end();
+  schedule_ = &schedule;
+  tell();
+}
+
+void Deciding::end() {
+  queues_ = false;
+  unit_ = {};
+  session_.reset();
+  schedule_ = nullptr;
+}
+
+std::optional<AskName> Deciding::whose_turn() const {
+  if (queues_) return AskName{.kind = AskKind::queue, .namespace_name = {}, .name = {}};
+  if (unit_.exists()) return ask_name_of(cluster_, unit_);
+  if (session_) return session_;
+  if (schedule_ == nullptr) return std::nullopt;
+  return AskName{.kind = AskKind::replica_schedule,
+                 .namespace_name = schedule_->namespace_name,
+                 .name = schedule_->name};
+}
+
+void Deciding::tell() const {
+  if (watcher_) watcher_(*whose_turn());
+}
+
+AskName ask_name_of(const Cluster& cluster, UnitIndex index) {
+  const Unit& unit = cluster.units()[index];
+  if (unit.kind == UnitKind::pod) {
+    return {.kind = AskKind::pod,
+            .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.pod])),
+            .name = std::string(cluster.pods().name[unit.pod.value])};
+  }
+  const Group& group = cluster.groups()[unit.group];
+  return {.kind = AskKind::pod_group,
+          .namespace_name = std::string(cluster.text(group.namespace_name)),
+          .name = std::string(cluster.text(group.name))};
+}
+
+bool is_left_out(const PlanRequest& request, const AskName& ask) {
+  return std::ranges::any_of(request.left_out, [&](const PlanLeftOut& left) {
+    return left.kind == ask.kind && left.namespace_name == ask.namespace_name &&
+           left.name == ask.name;
+  });
+}
+
+}  // namespace makeway
