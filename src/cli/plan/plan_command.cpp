@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "cli/plan/batch.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/load_notes.hpp"
+#include "cli/plan/batch.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
@@ -162,6 +162,9 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
     terminal.error.write(fmt::format("makeway: {} of {} could not be {}\n", grouped(result.errors),
                                      counted(result.cases, "case"),
                                      arguments.has("verify") ? "compared" : "planned"));
+  } else if (arguments.has("verify") && verification.compared_nothing()) {
+    terminal.error.write(
+        "makeway: nothing was compared: no case of the batch says what to expect (\"expect\")\n");
   }
   if (arguments.has("timing")) terminal.error.write(timing_line(result.timing));
 }
@@ -176,8 +179,9 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
                                         .verify = arguments.has("verify")},
                                        tools, terminal);
   report_batch(result, arguments, terminal);
+  const bool unverified = arguments.has("verify") && result.verification.compared_nothing();
   const bool failed = !result.failure.empty() || result.errors > 0 || result.cases == 0 ||
-                      !result.verification.all_agree();
+                      unverified || !result.verification.all_agree();
   if (failed) return ExitStatus::failed;
   return verdict(arguments, result.any_victims, result.any_infeasible);
 }
