@@ -29,8 +29,17 @@ std::string first_unlike_line(const std::string& a, const std::string& b) {
   return "one is longer";
 }
 
+/// What is decided. With which alternative the victims of a group are compared is looked for only
+/// where somebody wants to know (GroupPlans).
 std::string decision_text(Plan plan) {
   plan.id.clear();  // It follows from the rest, which says more when it differs.
+  for (PlanAsk& ask : plan.asks) {
+    if (ask.kind != AskKind::pod_group) continue;
+    for (PlanVictim& victim : ask.victims) {
+      victim.cause_alternative.clear();
+      victim.cause_key.clear();
+    }
+  }
   return plan_text_json(plan, PlanDetail::brief);
 }
 
