@@ -168,7 +168,8 @@ std::vector<Flag> plan_flags() {
                "one plan a line."},
       {.name = "verify",
        .help = "With --batch: compare each plan with what its line expects, and print what "
-               "differs instead of plans. Exit status 1 when anything does."},
+               "differs instead of plans. Exit status 1 when anything does, or nothing was "
+               "compared."},
       {.name = "timing",
        .help = "Print a JSON line of microseconds (load, snapshot, decide, check) and of counters "
                "(plans that were refused, asks that were left out) to standard error."},

@@ -137,6 +137,15 @@ void place_expected(ReplicaHearing& court) {
   }
 }
 
+/// A pinned pod that does not fit yet keeps its room, whether there is enough of it or not.
+void place_reserved(ReplicaHearing& court, const HeardAsk& ask) {
+  const PlanAsk& entry = *ask.entry;
+  if (!entry.reservation || !entry.placements.empty()) return;
+  const auto pod = court.cluster().find_pod(entry.namespace_name, entry.name);
+  const auto node = court.cluster().find_node(entry.reservation->node);
+  if (pod && node) court.after.add(*node, court.requests(*pod));
+}
+
 void place_others(ReplicaHearing& court) {
   const Cluster& cluster = court.cluster();
   const auto leaves = [&](PodIndex pod) {
@@ -164,6 +173,7 @@ void place_others(ReplicaHearing& court) {
       court.after.add(*node, court.requests(*pod));
       if (ask.entry->outcome == Outcome::fits) court.now.add(*node, court.requests(*pod));
     }
+    place_reserved(court, ask);
   }
 }
 

@@ -116,9 +116,9 @@ void normalize(Pod& pod) {
   normalize(pod.shape);
   sort_unique(pod.owners);
   if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();
-  if (pod.node.empty()) return;
-  pod.nominated_node.clear();
-  pod.shape.unsupported.clear();
+  // Who is bound has its place, and who is being deleted will never come (law 7).
+  if (!pod.node.empty() || pod.deletion) pod.nominated_node.clear();
+  if (!pod.node.empty()) pod.shape.unsupported.clear();
 }
 
 void normalize(Node& node) {

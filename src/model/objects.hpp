@@ -154,7 +154,7 @@ struct Pod {
   std::string plane;  ///< Empty: home.
   Labels labels;
   std::string node;            ///< Empty: pending.
-  std::string nominated_node;  ///< Only while pending.
+  std::string nominated_node;  ///< Only while pending and not being deleted.
   std::string group;           ///< PodGroup in the same namespace, see group_name.hpp.
   std::string scheduler;       ///< Empty: "default-scheduler".
   std::string priority_class;

@@ -29,14 +29,6 @@
 namespace makeway {
 namespace {
 
-/// Of the cases one in so many: the properties below share a minute for 20,000 cases.
-void for_one_case_in(std::uint64_t many, std::string_view name,
-                     const std::function<void(Prng&)>& check) {
-  for_each_case(fmt::format("{}, one case in {}", name, many), [&](Prng& random) {
-    if (random.below(many) == 0) check(random);
-  });
-}
-
 Configuration queue_configuration(Prng& random) {
   Configuration configuration = *load_preset(default_preset);
   QueueSettings& settings = configuration.queue;
@@ -190,14 +182,15 @@ void expect_within_limits(const Cluster& cluster, const Plan& plan) {
 /// Under max-min nothing lies idle that somebody wants and may have; and what is allocated and what
 /// is to come is never more than there is, once it is not too much.
 TEST(QueueProperties, NothingLiesIdleOrIsCountedTwice) {
-  for_one_case_in(4, "queues: conservation and work conservation", [](Prng& random) {
+  Skips by_weight;
+  for_one_case_in(4, "queues: conservation and work conservation", [&](Prng& random) {
     const RandomQueueCase item = random_plain_queue_case(random);
     const Cluster cluster = cluster_of(item.objects);
     const Configuration configuration = queue_configuration(random);
     const Plan plan = plan_for(cluster, configuration, false);
     expect_conserved(cluster, plan);
     expect_within_limits(cluster, plan);
-    if (configuration.queue.division != Division::max_min) return;
+    if (configuration.queue.division != Division::max_min) return by_weight.add();
     for (const PlanQueue& queue : plan.queues) {
       for (std::size_t column = 0; queue.leaf && column < queue.shares.size(); ++column) {
         const PlanQueueShare& share = queue.shares[column];
@@ -209,6 +202,8 @@ TEST(QueueProperties, NothingLiesIdleOrIsCountedTwice) {
       }
     }
   });
+  by_weight.expect_at_most(60, "divide by weight, which may leave something idle",
+                           property_cases() / 4);
 }
 
 /// More weight never means less; of the others' shares none grows, but for the one unit by which
@@ -351,6 +346,9 @@ bool budgets_are_shared(const Cluster& cluster, const NaiveQueues& queues, const
 TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
   std::size_t compared = 0;
   std::size_t several = 0;
+  Skips shared;
+  Skips too_many;  // Queues, not cases.
+  std::uint64_t leaves = 0;
   for_one_case_in(3, "queues: best victims", [&](Prng& random) {
     const RandomQueueCase item = random_plain_queue_case(random);
     const Cluster cluster = cluster_of(item.objects);
@@ -359,7 +357,7 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
     const Plan plan = plan_for(cluster, configuration, false);
     const NaiveQueues queues(cluster, configuration, planning_now);
     const std::set<std::string> victims = queue_victims(plan);
-    if (budgets_are_shared(cluster, queues, plan)) return;
+    if (budgets_are_shared(cluster, queues, plan)) return shared.add();
     for (std::size_t at = 0; at < plan.queues.size(); ++at) {
       if (!plan.queues[at].leaf) continue;
       std::vector<std::int64_t> needed;
@@ -368,7 +366,11 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
       }
       const auto best =
           best_queue_victims(cluster, configuration, planning_now, queues, at, needed);
-      if (!best) continue;
+      ++leaves;
+      if (!best) {
+        too_many.add();
+        continue;
+      }
       std::vector<std::string> own;
       for (const std::string& name : victims) {
         const std::size_t slash = name.find('/');
@@ -385,7 +387,12 @@ TEST(QueueProperties, VictimsAreTheBestOfTheirQueue) {
       ADD_FAILURE() << short_text(plan) << dump(cluster, DumpFormat::yaml);
     }
   });
+  shared.expect_at_most(15, "have budgets that several queues spend", property_cases() / 3);
+  too_many.expect_at_most(20, "are queues with too many pods to tell", leaves);
   fmt::print("{} queues lose what is best, {} of them several pods\n", compared, several);
+  if (property_cases() >= 1000) {
+    EXPECT_GT(compared * 10, leaves) << "too few queues lose something";
+  }
 }
 
 // ---- Cycle after cycle --------------------------------------------------------------------------

@@ -176,6 +176,9 @@ TEST(RequiredNodeProperties, AsTheTextSays) {
     if (ask.outcome == Outcome::preempts) ++preempts;
   });
   fmt::print("{} cases preempt as the text says, {} more by the wider search\n", preempts, wider);
+  if (property_cases() < 1000) return;
+  EXPECT_GT(preempts * 5, property_cases()) << "too few cases are about victims";
+  EXPECT_LT(wider * 10, property_cases()) << "too many cases are not compared";
 }
 
 TEST(RequiredNodeProperties, ExplainingChangesNothing) {
@@ -209,7 +212,6 @@ TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
     const RandomPlanning options = random_planning_options(random);
     std::vector<Change> objects = random_planning(random, options);
     const std::vector<std::string> nodes = node_names(objects);
-    if (nodes.empty()) return;
     for (Change& object : objects) {
       Pod* const pod = std::get_if<Pod>(&object);
       if (pod == nullptr || !random.chance(pod->node.empty() ? 70 : 10)) continue;
@@ -229,6 +231,9 @@ TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
         plan.asks, Outcome::preempts, [](const PlanAsk& ask) { return ask.outcome; }));
   });
   fmt::print("{} asks preempt\n", preempts);
+  if (property_cases() >= 1000) {
+    EXPECT_GT(preempts * 4, property_cases()) << "too few asks preempt";
+  }
 }
 
 // ---- Cycle after cycle --------------------------------------------------------------------------
@@ -274,13 +279,11 @@ TEST(RequiredNodeHistory, AReservationComesToItsEnd) {
 /// Pinned pods over random clusters, with delays: every cycle keeps the laws, also those over time.
 TEST(RequiredNodeHistory, RandomOnesKeepTheLaws) {
   constexpr int cycles = 8;
-  for_each_case("required node: histories keep the laws", [](Prng& random) {
-    if (!random.chance(20)) return;
+  for_one_case_in(5, "required node: histories keep the laws", [](Prng& random) {
     RandomPlanning options = random_planning_options(random);
     options.asks += 3;
     std::vector<Change> objects = random_planning(random, options);
     const std::vector<std::string> nodes = node_names(objects);
-    if (nodes.empty()) return;
     for (Change& object : objects) {
       Pod* const pod = std::get_if<Pod>(&object);
       if (pod != nullptr && pod->node.empty() && random.chance(60)) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -30,8 +31,10 @@ std::uint64_t property_cases() { return number_from_environment("MAKEWAY_PROPERT
 
 std::uint64_t property_first_seed() { return number_from_environment("MAKEWAY_PROPERTY_SEED", 1); }
 
-void for_each_case(std::string_view name, const std::function<void(Prng&)>& check) {
-  const std::uint64_t cases = property_cases();
+namespace {
+
+void run_cases(std::uint64_t cases, std::string_view name,
+               const std::function<void(Prng&)>& check) {
   const std::uint64_t first = property_first_seed();
   fmt::print("property {}: {} cases, first seed {}\n", name, cases, first);
   std::fflush(stdout);  // A case that crashes must not take this line with it.
@@ -41,6 +44,26 @@ void for_each_case(std::string_view name, const std::function<void(Prng&)>& chec
     check(prng);
     if (testing::Test::HasFailure()) return;
   }
+}
+
+/// From so many cases on the share of those that were skipped means something.
+constexpr std::uint64_t telling_cases = 100;
+
+}  // namespace
+
+void for_each_case(std::string_view name, const std::function<void(Prng&)>& check) {
+  run_cases(property_cases(), name, check);
+}
+
+void for_one_case_in(std::uint64_t many, std::string_view name,
+                     const std::function<void(Prng&)>& check) {
+  run_cases(std::max<std::uint64_t>(1, property_cases() / many), name, check);
+}
+
+void Skips::expect_at_most(std::uint64_t percent, std::string_view why, std::uint64_t cases) const {
+  fmt::print("{} of {} cases {}\n", count_, cases, why);
+  if (cases < telling_cases) return;
+  EXPECT_LE(count_ * 100, cases * percent) << "too many cases " << why;
 }
 
 }  // namespace makeway

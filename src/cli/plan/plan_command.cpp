@@ -161,6 +161,9 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
     terminal.error.write(fmt::format("makeway: {} of {} could not be {}\n", grouped(result.errors),
                                      counted(result.cases, "case"),
                                      arguments.has("verify") ? "compared" : "planned"));
+  } else if (arguments.has("verify") && verification.compared_nothing()) {
+    terminal.error.write(
+        "makeway: nothing was compared: no case of the batch says what to expect (\"expect\")\n");
   }
   if (result.bugs > 0) {
     terminal.error.write(fmt::format("makeway: {} of {} showed a bug in Makeway\n",
@@ -179,8 +182,9 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
                                         .verify = arguments.has("verify")},
                                        tools, terminal);
   report_batch(result, arguments, terminal);
+  const bool unverified = arguments.has("verify") && result.verification.compared_nothing();
   const bool failed = !result.failure.empty() || result.errors > 0 || result.cases == 0 ||
-                      !result.verification.all_agree();
+                      unverified || !result.verification.all_agree();
   if (result.bugs > 0) return ExitStatus::bug;
   if (failed) return ExitStatus::failed;
   return verdict(arguments, result.any_victims, result.any_infeasible);

@@ -9,7 +9,8 @@
 // With `placements`, the outcome comes from a plan that chooses freely, victims and
 // budgetViolations from one with these placements given. `candidates`, `placements` and
 // `groupDisruptions` are known and not compared. A key or an outcome that nobody knows is an error
-// of its case: a slip of the pen must not look like agreement.
+// of its case: a slip of the pen must not look like agreement. Nor must a batch of which nothing
+// was compared: it fails.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Expectation {
   std::vector<PodPlacement> placements;  ///< Empty: not given.
 
   bool wants_victims() const { return victims || budget_violations; }
+  bool compares_nothing() const { return !outcome && !node && !fits_nodes && !wants_victims(); }
 };
 
 /// Problems when the value is no expectation.
@@ -52,10 +54,12 @@ struct Verification {
   std::uint64_t agree = 0;
   std::uint64_t differ = 0;
   std::uint64_t failed = 0;  ///< No plan could be made, or the expectation cannot be read.
-  std::uint64_t without_expectation = 0;
-  std::vector<Mismatch> mismatches;  ///< Of those that differ or failed.
+  std::uint64_t without_expectation = 0;  ///< Nothing of them is compared.
+  std::vector<Mismatch> mismatches;       ///< Of those that differ or failed.
 
   bool all_agree() const { return differ == 0 && failed == 0; }
+  /// That all agree says nothing then.
+  bool compared_nothing() const { return agree == 0 && differ == 0; }
 };
 
 /// As people read it: lists without brackets, strings without quotes.

@@ -318,7 +318,8 @@ void Fleet::add_replicas() {
     }
   }
   std::size_t pods = 0;
-  for (const FleetPlace& place : places_) pods += cluster().nodes().pods[place.node];
+  // Kernels of sessions are among them.
+  for (const FleetPlace& place : places_) pods += cluster().order().pods(place.node).size();
   replicas_.resize(pods);
   std::uint32_t count = 0;
   const bool by_priority_alone = world_.rules().replicas_by_priority_alone();
@@ -361,8 +362,10 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
                                     : world_.rules().priority_of(pod);
   if (!plain) {
     const Unit& unit = cluster().units()[pods.unit[pod]];
-    // Kubernetes picks the pod, so nobody can promise that a whole group goes.
-    const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
+    // Kubernetes picks the pod, so nobody can promise that a whole group goes. Who is leaving goes
+    // anyway: its group does not keep it.
+    const bool whole =
+        !leaving && unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
     replica.is_protected =
         !share.exists() || whole || !world_.rules().protection_from_scale_down(pod).empty();
   }

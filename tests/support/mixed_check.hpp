@@ -1,0 +1,27 @@
+// What must hold for every world, whatever meets in it (tests/properties/mixed_properties.cpp, and
+// the soak that looks at many more of them):
+//  - the plan keeps the laws;
+//  - shuffled input and a store that was filled one by one give the same plan to the byte;
+//  - explaining changes no decision;
+//  - a pending unit that asks alone gets a lawful plan, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/objects.hpp"
+
+namespace makeway {
+
+struct MixedVerdict {
+  bool refused = false;  ///< As bad input: no plan is owed.
+  std::vector<std::string> complaints;
+};
+
+/// `seed` decides how the input is shuffled and who asks alone.
+MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
+                         std::uint64_t seed);
+
+}  // namespace makeway

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Do two builds of makeway decide the same? tools/compare-decisions.sh OLD_BINARY NEW_BINARY
+#
+# Both plan every file of examples/ under every preset, the steps of tests/scenarios, and the cases
+# of tests/vectors and ../shared/vectors under every preset. Each case is compared twice:
+#   decision   the plan as JSON without ids, hashes and words (reasons, messages, causes)
+#   words      everything that is said with --explain, without ids and hashes
+# What differs is listed with the first line of the difference, and summed up. Exit status 1 when a
+# decision differs. SHOWN: how many cases are listed of each (20); KEEP: a folder for both outputs
+# of every case that differs.
+set -euo pipefail
+
+usage="usage: tools/compare-decisions.sh OLD_BINARY NEW_BINARY"
+old=$(realpath "${1:?$usage}")
+new=$(realpath "${2:?$usage}")
+cd "$(dirname "$0")/.."
+root=$PWD
+shown=${SHOWN:-20}
+keep=${KEEP:+$(realpath -m "$KEEP")}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+declare -A compared=([decision]=0 [words]=0) unlike=([decision]=0 [words]=0)
+
+without_ids() {
+  sed -E 's/"(id|planId|configurationHash)": ?"[^"]*",?//g'
+}
+
+without_words() {
+  sed -E 's/"(reason|message|rule|alternative|key)": ?"([^"\\]|\\.)*",?//g'
+}
+
+# run FILTER BINARY ARGUMENT...: what it prints, its errors and its exit status.
+run() {
+  local filter=$1 binary=$2 status=0
+  shift 2
+  "$binary" "$@" >"$work/out" 2>"$work/error" || status=$?
+  without_ids <"$work/out" | "$filter"
+  without_ids <"$work/error" | "$filter"
+  echo "exit $status"
+}
+
+# note DETAIL CASE: compares $work/old with $work/new.
+note() {
+  local detail=$1 case=$2 name
+  compared[$detail]=$((compared[$detail] + 1))
+  cmp -s "$work/old" "$work/new" && return
+  unlike[$detail]=$((unlike[$detail] + 1))
+  if [[ -n "$keep" ]]; then
+    name="$keep/$detail-$(tr -c '[:alnum:]\n.-' '_' <<<"$case")"
+    mkdir -p "$keep"
+    cp "$work/old" "$name.old"
+    cp "$work/new" "$name.new"
+  fi
+  if ((unlike[$detail] <= shown)); then
+    echo "$detail differs: $case"
+    { diff "$work/old" "$work/new" || true; } | sed -n 's/^[<>]/  &/p' | cut -c 1-160 | head -4
+  fi
+}
+
+# compare CASE ARGUMENT...: a plan of both binaries.
+compare() {
+  local case=$1
+  shift
+  run without_words "$old" plan "$@" -o json >"$work/old"
+  run without_words "$new" plan "$@" -o json >"$work/new"
+  note decision "$case"
+  run cat "$old" plan "$@" -o json --explain >"$work/old"
+  run cat "$new" plan "$@" -o json --explain >"$work/new"
+  note words "$case"
+}
+
+# step BINARY FOLDER "makeway ...": a step of a scenario, with --explain where it can be.
+step() {
+  local binary=$1 folder=$2 command=$3 status=0
+  (cd "$folder" && eval "\"$binary\" ${command#makeway}") >"$work/out" 2>"$work/error" || status=$?
+  without_ids <"$work/out"
+  without_ids <"$work/error"
+  echo "exit $status"
+}
+
+# Steps depend on the files that earlier ones wrote, so each binary has a folder of its own.
+scenario() {
+  local file=$1 line target="" name
+  name=$(basename "$file" .txt)
+  rm -rf "$work/folder-old" "$work/folder-new"
+  mkdir -p "$work/folder-old" "$work/folder-new"
+  while IFS= read -r line; do
+    case $line in
+      "==== "*)
+        target=${line#==== }
+        mkdir -p "$work/folder-old/$(dirname "$target")" "$work/folder-new/$(dirname "$target")"
+        : >"$work/folder-old/$target"
+        : >"$work/folder-new/$target"
+        ;;
+      "\$ makeway "*)
+        target=""
+        line=${line#\$ }
+        step "$old" "$work/folder-old" "$line" >"$work/old"
+        step "$new" "$work/folder-new" "$line" >"$work/new"
+        note words "$name: $line"
+        [[ $line == "makeway plan "* && $line != *" -o "* && $line != *--batch* ]] || continue
+        [[ $line != *">"* ]] || continue
+        step "$old" "$work/folder-old" "$line -o json" | without_words >"$work/old"
+        step "$new" "$work/folder-new" "$line -o json" | without_words >"$work/new"
+        note decision "$name: $line"
+        ;;
+      "---- "* | "\$ "*) target="" ;;
+      *)
+        [[ -n "$target" ]] || continue
+        printf '%s\n' "$line" | tee -a "$work/folder-old/$target" >>"$work/folder-new/$target"
+        ;;
+    esac
+  done <"$file"
+}
+
+mapfile -t presets < <(cd src/codec/presets && ls -- *.yaml | sed 's/\.yaml$//')
+
+while IFS= read -r file; do
+  for preset in "${presets[@]}"; do compare "$file, $preset" -f "$file" --preset "$preset"; done
+done < <(find examples -type f \( -name '*.yaml' -o -name '*.json' \) | sort)
+
+for file in tests/scenarios/*.txt; do scenario "$file"; done
+
+for file in tests/vectors/*/*.jsonl.gz ../shared/vectors/*/*.jsonl.gz; do
+  [[ -f "$file" ]] || continue
+  for preset in "${presets[@]}"; do compare "$file, $preset" --batch "$file" --preset "$preset"; done
+done
+
+cd "$root"
+for detail in decision words; do
+  echo "$detail: ${compared[$detail]} cases compared, ${unlike[$detail]} differ"
+done
+((unlike[decision] == 0))
