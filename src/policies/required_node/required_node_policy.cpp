@@ -40,7 +40,6 @@ class PinnedAsk {
 
  private:
   const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
-  std::vector<PodPlacement> leavers(PodFit& now);
   Shortfall shortfall();
   void never_preempts(const VictimClasses& classes);
   void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
@@ -105,34 +104,12 @@ bool PinnedAsk::finds_room() {
   }
   reserve();
   ask_.outcome = Outcome::waits;
-  ask_.waits_for = leavers(*now);
+  const auto fits = [&] { return !now->check_unreserved(node_); };
+  const auto elsewhere =
+      now->constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
+  wait_for(world_, world_.needed_leavers(std::span(&node_, 1), elsewhere, fits), ask_);
   ask_.reason = waits_reason(ask_);
   return true;
-}
-
-/// Those who leave the node anyway and have to be gone before it fits; an irreducible set.
-std::vector<PodPlacement> PinnedAsk::leavers(PodFit& now) {
-  const auto fits = [&] { return !now.check_unreserved(node_); };
-  if (now.constraints().any()) return needed_leavers(world_, std::span(&node_, 1), fits);
-  Scratch& scratch = world_.now();
-  std::vector<PodIndex> gone;
-  scratch.for_each_pod(node_, [&](PodIndex pod) {
-    if (world_.after().node_of(pod) != node_) gone.push_back(pod);
-  });
-  const Scratch::Checkpoint before = scratch.checkpoint();
-  scratch.remove(gone);
-  std::vector<PodPlacement> needed;
-  const bool enough = fits();
-  for (const PodIndex pod : gone) {
-    if (!enough) break;
-    scratch.place(pod, node_);
-    if (fits()) continue;
-    scratch.remove(pod);
-    needed.push_back(placement_of(world_.cluster(), pod, node_));
-  }
-  scratch.rollback(before);
-  std::ranges::sort(needed);
-  return needed;
 }
 
 void PinnedAsk::reserve() {

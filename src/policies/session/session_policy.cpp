@@ -344,14 +344,14 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   if (waits_out_delay(world_, entry.object->created.value_or(no_time), ask)) return;
   ask.outcome = Outcome::preempts;
   tell_victims(world_, table_, candidates_, victims_, entry, candidates, ask);
-  settle_victims(victims_.victims());
   const std::vector<std::uint32_t> places = victims_.places();
-  settle(entry, places, ask);
+  settle(entry, places, ask, rows_of_victims(victims_.victims()));
 }
 
 // ---- What becomes of it -------------------------------------------------------------------------
 
-void SessionPolicy::settle_victims(const std::vector<std::uint32_t>& victims) {
+/// What leaves with them; a suspended session keeps its memory.
+std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<std::uint32_t>& victims) {
   std::vector<PodIndex> leaving;
   for (const std::uint32_t index : victims) {
     const SessionEntry& entry = table_.sessions()[index];
@@ -363,11 +363,11 @@ void SessionPolicy::settle_victims(const std::vector<std::uint32_t>& victims) {
       }
     }
   }
-  world_.leave(leaving);
+  return leaving;
 }
 
 void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places,
-                           PlanAsk& ask) {
+                           PlanAsk& ask, std::span<const PodIndex> victims) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
   if (ask.outcome == Outcome::waits) tell_waiting(world_, table_, entry, places, ask);
@@ -381,7 +381,8 @@ void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uin
       if (ask.outcome == Outcome::fits) {
         world_.bind(row, node);
       } else {
-        world_.nominate(row, node, {});
+        world_.nominate(row, node, victims);
+        victims = {};
       }
     }
   }

@@ -75,8 +75,9 @@ class SessionPolicy {
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);
   bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
-  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask);
-  void settle_victims(const std::vector<std::uint32_t>& victims);
+  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask,
+              std::span<const PodIndex> victims = {});
+  std::vector<PodIndex> rows_of_victims(const std::vector<std::uint32_t>& victims);
   PlanAsk start_ask(const SessionEntry& entry) const;
   void finish(std::uint32_t session, PlanAsk ask);
 

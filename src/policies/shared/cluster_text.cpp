@@ -40,9 +40,16 @@ std::vector<PodPlacement> placements_of(const Cluster& cluster, std::span<const 
   std::vector<PodPlacement> placements;
   placements.reserve(pods.size());
   for (const PodIndex pod : pods) {
-    placements.push_back(placement_of(cluster, pod, cluster.pods().node[pod]));
+    PodPlacement& placement =
+        placements.emplace_back(placement_of(cluster, pod, cluster.pods().node[pod]));
+    // A kernel may have a row of its own for its memory.
+    if (cluster.pods().flags[pod].kernel) {
+      placement.name.resize(std::min(placement.name.size(), placement.name.find('#')));
+    }
   }
   std::ranges::sort(placements);
+  const auto repeated = std::ranges::unique(placements);
+  placements.erase(repeated.begin(), repeated.end());
   return placements;
 }
 

@@ -14,7 +14,7 @@ std::string pod_text(const Cluster& cluster, PodIndex pod);  ///< "Pod default/w
 std::string unit_text(const Cluster& cluster, UnitIndex unit);
 std::string node_name(const Cluster& cluster, NodeIndex node);
 PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node);
-/// Where the cluster has them; by namespace and name.
+/// Where the cluster has them; by namespace and name, each once.
 std::vector<PodPlacement> placements_of(const Cluster& cluster, std::span<const PodIndex> pods);
 
 /// An entry for the pod with its names and priority filled in.

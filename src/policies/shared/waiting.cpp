@@ -18,42 +18,20 @@ bool waits_out_delay(const World& world, Time created, PlanAsk& ask) {
   return true;
 }
 
-void add_preempted_leavers(const World& world, NodeIndex node, std::int32_t priority,
-                           std::vector<PodPlacement>& awaited) {
+void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask) {
+  world.await(leaving);
+  ask.waits_for = placements_of(world.cluster(), leaving);
+}
+
+std::vector<PodIndex> preempted_leavers(const World& world, NodeIndex node, std::int32_t priority) {
   const PodColumns& pods = world.cluster().pods();
+  std::vector<PodIndex> leaving;
   for (const PodIndex pod : world.cluster().order().pods(node)) {
     if (pods.deletion[pod] == no_time || !pods.flags[pod].disrupted_by_preemption) continue;
     if (world.rules().priority_of(pod) >= priority || world.rules().overdue(pod)) continue;
-    PodPlacement placement = placement_of(world.cluster(), pod, node);
-    if (std::ranges::find(awaited, placement) == awaited.end()) {
-      awaited.push_back(std::move(placement));
-    }
+    leaving.push_back(pod);
   }
-}
-
-std::vector<PodPlacement> needed_leavers(World& world, std::span<const NodeIndex> nodes,
-                                         const std::function<bool()>& fits) {
-  std::vector<PodIndex> leaving(world.gone().begin(), world.gone().end());
-  // Those of other nodes are put back first: they seldom matter.
-  const PodColumns& pods = world.cluster().pods();
-  std::ranges::stable_partition(leaving, [&](PodIndex pod) {
-    return std::ranges::find(nodes, pods.node[pod]) == nodes.end();
-  });
-  Scratch& scratch = world.now();
-  const Scratch::Checkpoint before = scratch.checkpoint();
-  scratch.remove(leaving);
-  std::vector<PodPlacement> needed;
-  const bool enough = fits();
-  for (const PodIndex pod : leaving) {
-    if (!enough) break;  // It waits for somebody to come, not for somebody to go.
-    scratch.place(pod, pods.node[pod]);
-    if (fits()) continue;
-    scratch.remove(pod);
-    needed.push_back(placement_of(world.cluster(), pod, pods.node[pod]));
-  }
-  scratch.rollback(before);
-  std::ranges::sort(needed);
-  return needed;
+  return leaving;
 }
 
 }  // namespace makeway
