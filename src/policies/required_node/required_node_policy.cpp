@@ -134,9 +134,8 @@ Shortfall PinnedAsk::shortfall() {
 /// Both delays count: that of the reservation, and the one that every ask has.
 bool PinnedAsk::waits_out_delay() {
   Time from = ask_.reservation->since + settings_.preemption_start_delay;
-  const Duration delay = world_.configuration().engine.preemption_delay;
   const Time created = world_.cluster().pods().created[pod_];
-  if (delay.ms > 0 && created != no_time) from = std::max(from, created + delay);
+  from = std::max(from, world_.rules().delayed_until(created).value_or(from));
   if (from <= world_.rules().now()) return false;
   ask_.outcome = Outcome::waits;
   ask_.waits_until = from;

@@ -9,12 +9,12 @@
 namespace makeway {
 
 bool waits_out_delay(const World& world, Time created, PlanAsk& ask) {
-  const Duration delay = world.configuration().engine.preemption_delay;
-  if (delay.ms == 0 || created == no_time || !(world.rules().now() - created < delay)) return false;
+  ask.waits_until = world.rules().delayed_until(created);
+  if (!ask.waits_until) return false;
   ask.outcome = Outcome::waits;
-  ask.waits_until = created + delay;
   ask.reason = fmt::format("may make others leave only {} after its creation, from {} on",
-                           to_text(delay), to_text(*ask.waits_until));
+                           to_text(world.configuration().engine.preemption_delay),
+                           to_text(*ask.waits_until));
   return true;
 }
 
