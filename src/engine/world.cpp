@@ -86,6 +86,10 @@ bool World::suppose_nothing_happened() {
   return any;
 }
 
+bool World::asks_pinned(PodIndex pod) const {
+  return configuration_.required_node.enabled && is_pinned(cluster_, pod);
+}
+
 bool World::is_hopeful(PodIndex pod) const {
   return std::ranges::find(hopeful_, pod) != hopeful_.end();
 }
@@ -303,8 +307,7 @@ class World::PromiseKeeper {
   /// A reservation promises nothing: pinned pods take turns, and a nomination to the node is more.
   bool gives_way(const PodOnNode& place, PodIndex ask) const {
     if (!cluster_.notes(cluster_.pods().notes[place.pod]).reserved_since) return false;
-    const bool pinned = world_.configuration_.required_node.enabled && is_pinned(cluster_, ask);
-    return pinned || cluster_.pods().nominated[ask] == place.node;
+    return world_.asks_pinned(ask) || cluster_.pods().nominated[ask] == place.node;
   }
 
   /// Whether the pod is there already or not.

@@ -90,6 +90,8 @@ class World {
   std::span<const NodeIndex> changed_nodes() const { return changed_nodes_; }
   const DecidedPods& decided_pods() const { return decided_; }
   bool is_decided(PodIndex pod) const { return decided_[pod] != 0; }
+  /// Whether the pod, alone, is an ask of section 5: it can run on one node only.
+  bool asks_pinned(PodIndex pod) const;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`), or
   /// have a node reserved.
   std::span<const PodIndex> hopeful() const { return hopeful_; }

@@ -6,9 +6,12 @@
 
 #include "engine/refusals.hpp"
 #include "model/required_node.hpp"
+#include "policies/required_node/candidates.hpp"
 #include "policies/required_node/required_node_explain.hpp"
+#include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/pod_actions.hpp"
 #include "policies/shared/waiting.hpp"
 #include "policies/workload/pod/pod_explain.hpp"
 
@@ -225,18 +228,48 @@ void no_such_node(std::string_view name, PlanAsk& ask) {
   ask.reason = fmt::format("can run on node {} only, and there is no such node", name);
 }
 
-}  // namespace
+class RequiredNodePolicy : public Policy {
+ public:
+  explicit RequiredNodePolicy(const PolicyContext& context)
+      : context_(context), draft_(context.draft), world_(context.draft.world) {}
 
-bool RequiredNodePolicy::handles(PodIndex pod) const {
-  return world_.configuration().required_node.enabled && is_pinned(world_.cluster(), pod);
-}
+  std::optional<Problem> who_asks(std::vector<Turn>& turns) override;
+  void decide(const Turn& turn) override;
+  void finish(PlanAsk& ask, Losses& losses) override;
+
+ private:
+  const VictimClasses& classes();
+
+  PolicyContext context_;
+  Draft& draft_;
+  World& world_;
+  std::optional<VictimClasses> classes_;  ///< Made when first needed.
+  CandidateList candidates_;              ///< Its memory is used again and again.
+};
 
 const VictimClasses& RequiredNodePolicy::classes() {
   if (!classes_) classes_.emplace(world_.cluster(), world_.configuration(), world_.rules());
   return *classes_;
 }
 
-void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
+/// Queues do not hold them: who can run nowhere else cannot wait for a share.
+std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<Turn>& turns) {
+  for (const PendingUnit& unit : context_.asking.units) {
+    const bool alone = world_.cluster().units()[unit.unit].kind == UnitKind::pod;
+    if (!alone || !world_.asks_pinned(unit.pod)) continue;
+    turns.push_back({.policy = this,
+                     .priority = unit.priority,
+                     .created = unit.created,
+                     .pod = unit.pod,
+                     .limited = {}});
+  }
+  return std::nullopt;
+}
+
+void RequiredNodePolicy::decide(const Turn& turn) {
+  const PodIndex pod = turn.pod;
+  context_.deciding.start(world_.cluster().pods().unit[pod]);
+  const std::optional<NodeIndex> only = context_.asking.given_node(pod);
   const Cluster& cluster = world_.cluster();
   PlanAsk ask = start_pod_ask(cluster, pod);
   ask.placement_given = only.has_value();
@@ -270,6 +303,35 @@ void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
     world_.reserve(pod, node);
   }
   draft_.plan.asks.push_back(std::move(ask));
+}
+
+void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
+  const Cluster& cluster = world_.cluster();
+  Plan& plan = draft_.plan;
+  losses.add(ask, cluster.pods().created[*cluster.find_pod(ask.namespace_name, ask.name)]);
+  add_evictions(ask, plan);
+  add_placements(cluster, ask, plan);
+  if (ask.reservation && ask.placements.empty()) {
+    const PodPlacement reserved{
+        .namespace_name = ask.namespace_name, .name = ask.name, .node = ask.reservation->node};
+    plan.actions.push_back({.type = ActionType::reserve,
+                            .namespace_name = ask.namespace_name,
+                            .name = ask.name,
+                            .uid = uid_of(cluster, reserved),
+                            .node = ask.reservation->node,
+                            .ask = {},
+                            .since = ask.reservation->since});
+  } else {
+    add_wait(ask, plan);
+  }
+  add_unscheduled(ask, "PodScheduled", plan);
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_required_node_policy(const PolicyContext& context) {
+  if (context.asking.units.empty()) return nullptr;
+  return std::make_unique<RequiredNodePolicy>(context);
 }
 
 }  // namespace makeway
