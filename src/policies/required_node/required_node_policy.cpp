@@ -13,7 +13,6 @@
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/pod_actions.hpp"
 #include "policies/shared/waiting.hpp"
-#include "policies/workload/pod/pod_explain.hpp"
 
 namespace makeway {
 namespace {

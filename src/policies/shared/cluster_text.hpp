@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/cluster.hpp"
@@ -10,6 +11,8 @@
 
 namespace makeway {
 
+/// "1 pod", "3 pods"
+std::string counted(std::int64_t count, std::string_view what);
 std::string pod_text(const Cluster& cluster, PodIndex pod);  ///< "Pod default/web"
 std::string unit_text(const Cluster& cluster, UnitIndex unit);
 std::string node_name(const Cluster& cluster, NodeIndex node);

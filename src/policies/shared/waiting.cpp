@@ -23,6 +23,15 @@ void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask) {
   ask.waits_for = placements_of(world.cluster(), leaving);
 }
 
+std::string waits_reason(const PlanAsk& ask) {
+  if (ask.waits_for.empty()) {
+    return fmt::format("fits on {} once asks before it have arrived", ask.placements.front().node);
+  }
+  return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
+                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
+                     ask.waits_for.size() == 1 ? "is" : "are");
+}
+
 std::vector<PodIndex> preempted_leavers(const World& world, NodeIndex node, std::int32_t priority) {
   const PodColumns& pods = world.cluster().pods();
   std::vector<PodIndex> leaving;

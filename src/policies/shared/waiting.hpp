@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/world.hpp"
@@ -14,6 +15,9 @@ bool waits_out_delay(const World& world, Time created, PlanAsk& ask);
 
 /// The ask waits until these pods are gone: says so in the plan and in the world.
 void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask);
+
+/// Why the one pod of the ask waits for room on its node.
+std::string waits_reason(const PlanAsk& ask);
 
 /// The pods of less than this priority that a scheduler preempted and that are still leaving the
 /// node (`workload.nominationHeldBy` preempted-pods).
