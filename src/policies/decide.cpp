@@ -15,12 +15,12 @@ namespace {
 using Policies = std::vector<std::unique_ptr<Policy>>;
 
 /// By priority, creation and name; who has no pod comes last, as its policy has listed it.
-void sort_by_turn(const Cluster& cluster, std::vector<Turn>& turns) {
-  const auto name = [&](const Turn& turn) {
+void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
+  const auto name = [&](const AskTurn& turn) {
     return std::pair(cluster.text(cluster.pods().namespace_name[turn.pod]),
                      cluster.pods().name[turn.pod.value]);
   };
-  const auto before = [&](const Turn& a, const Turn& b) {
+  const auto before = [&](const AskTurn& a, const AskTurn& b) {
     if (a.priority != b.priority) return a.priority > b.priority;
     if (a.created != b.created) return a.created < b.created;
     if (!a.pod.exists() || !b.pod.exists()) return a.pod.exists() && !b.pod.exists();
@@ -33,7 +33,7 @@ void sort_by_turn(const Cluster& cluster, std::vector<Turn>& turns) {
 /// entries of the plan are.
 std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Policies& made,
                                  std::vector<Policy*>& owners) {
-  std::vector<Turn> turns;
+  std::vector<AskTurn> turns;
   for (const PolicyRow& row : policies()) {
     if (row.stage != stage) continue;
     std::unique_ptr<Policy> policy = row.make(context);
@@ -45,7 +45,7 @@ std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Poli
   Plan& plan = context.draft.plan;
   sort_by_turn(world.cluster(), turns);
   plan.asks.reserve(plan.asks.size() + turns.size());
-  for (const Turn& turn : turns) {
+  for (const AskTurn& turn : turns) {
     if (world.limits() != nullptr) world.limits()->turn_to(turn.limited);
     turn.policy->decide(turn);
     owners.resize(plan.asks.size(), turn.policy);

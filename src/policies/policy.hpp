@@ -26,7 +26,7 @@ class Policy;
 
 /// An ask of a stage. They take turns by priority, creation and the name of the pod; who has no pod
 /// comes after those who have.
-struct Turn {
+struct AskTurn {
   Policy* policy = nullptr;
   std::int32_t priority = 0;
   Time created;
@@ -43,8 +43,8 @@ class Policy {
   virtual ~Policy() = default;
 
   /// Adds its asks. A problem: somebody who is named in the request cannot ask.
-  virtual std::optional<Problem> who_asks(std::vector<Turn>& turns) = 0;
-  virtual void decide(const Turn& turn) = 0;
+  virtual std::optional<Problem> who_asks(std::vector<AskTurn>& turns) = 0;
+  virtual void decide(const AskTurn& turn) = 0;
   /// All asks of all policies are decided: what the plan says that belongs to no single ask.
   virtual void close() {}
   /// Adds to the plan what follows from one of its asks: losses, actions, statuses.

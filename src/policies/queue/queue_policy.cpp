@@ -42,11 +42,11 @@ class QueuePolicy : public Policy {
   explicit QueuePolicy(const PolicyContext& context) : context_(context) {}
 
   /// The stage is one turn for all queues.
-  std::optional<Problem> who_asks(std::vector<Turn>& turns) override {
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override {
     turns.push_back({.policy = this});
     return std::nullopt;
   }
-  void decide(const Turn& turn) override;
+  void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override {
     losses.add(ask, no_time);
     add_evictions(ask, context_.draft.plan);
@@ -56,7 +56,7 @@ class QueuePolicy : public Policy {
   PolicyContext context_;
 };
 
-void QueuePolicy::decide(const Turn& /*turn*/) {
+void QueuePolicy::decide(const AskTurn& /*turn*/) {
   World& world = context_.draft.world;
   QueueTable table(world.cluster(), world.configuration(), world.rules());
   if (leaves_out_queues(context_.request.left_out)) {

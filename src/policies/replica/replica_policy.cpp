@@ -518,8 +518,8 @@ class ReplicaPolicy : public Policy {
       : context_(context), world_(context.draft.world) {}
 
   /// The stage is one turn for all schedules: two phases go over them.
-  std::optional<Problem> who_asks(std::vector<Turn>& turns) override;
-  void decide(const Turn& turn) override;
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
   /// What it costs is in the entry already.
   void finish(PlanAsk& ask, Losses& /*losses*/) override {
     add_replica_actions(ask, context_.draft.plan);
@@ -530,7 +530,7 @@ class ReplicaPolicy : public Policy {
   const World& world_;
 };
 
-std::optional<Problem> ReplicaPolicy::who_asks(std::vector<Turn>& turns) {
+std::optional<Problem> ReplicaPolicy::who_asks(std::vector<AskTurn>& turns) {
   for (const AskName& name : context_.request.asks) {
     if (name.kind != AskKind::replica_schedule) continue;
     if (auto problem = find_replica_ask(world_.cluster(), world_.configuration(), name)) {
@@ -541,7 +541,7 @@ std::optional<Problem> ReplicaPolicy::who_asks(std::vector<Turn>& turns) {
   return std::nullopt;
 }
 
-void ReplicaPolicy::decide(const Turn& /*turn*/) {
+void ReplicaPolicy::decide(const AskTurn& /*turn*/) {
   Fleet fleet(context_.draft);
   PreviousClaims previous(fleet);
   ReplicaPhases phases(fleet, previous, context_.deciding);

@@ -232,8 +232,8 @@ class RequiredNodePolicy : public Policy {
   explicit RequiredNodePolicy(const PolicyContext& context)
       : context_(context), draft_(context.draft), world_(context.draft.world) {}
 
-  std::optional<Problem> who_asks(std::vector<Turn>& turns) override;
-  void decide(const Turn& turn) override;
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override;
 
  private:
@@ -252,7 +252,7 @@ const VictimClasses& RequiredNodePolicy::classes() {
 }
 
 /// Queues do not hold them: who can run nowhere else cannot wait for a share.
-std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<Turn>& turns) {
+std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<AskTurn>& turns) {
   for (const PendingUnit& unit : context_.asking.units) {
     const bool alone = world_.cluster().units()[unit.unit].kind == UnitKind::pod;
     if (!alone || !world_.asks_pinned(unit.pod)) continue;
@@ -265,7 +265,7 @@ std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<Turn>& turns) {
   return std::nullopt;
 }
 
-void RequiredNodePolicy::decide(const Turn& turn) {
+void RequiredNodePolicy::decide(const AskTurn& turn) {
   const PodIndex pod = turn.pod;
   context_.deciding.start(world_.cluster().pods().unit[pod]);
   const std::optional<NodeIndex> only = context_.asking.given_node(pod);

@@ -424,7 +424,7 @@ void SessionPolicy::take(const SessionTurn& turn) {
 
 // ---- Among the other policies -------------------------------------------------------------------
 
-std::optional<Problem> SessionPolicy::who_asks(std::vector<Turn>& turns) {
+std::optional<Problem> SessionPolicy::who_asks(std::vector<AskTurn>& turns) {
   const PlanRequest& request = context_.request;
   std::vector<SessionTurn> asking;
   if (request.asks.empty()) asking = this->turns();
@@ -453,7 +453,7 @@ std::optional<Problem> SessionPolicy::who_asks(std::vector<Turn>& turns) {
   return std::nullopt;
 }
 
-void SessionPolicy::decide(const Turn& turn) {
+void SessionPolicy::decide(const AskTurn& turn) {
   context_.deciding.start(name_of(turns_[turn.number]));
   take(turns_[turn.number]);
 }

@@ -40,8 +40,8 @@ class SessionPolicy : public Policy {
  public:
   explicit SessionPolicy(const PolicyContext& context);
 
-  std::optional<Problem> who_asks(std::vector<Turn>& turns) override;
-  void decide(const Turn& turn) override;
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
   void close() override;
   void finish(PlanAsk& ask, Losses& losses) override;
 

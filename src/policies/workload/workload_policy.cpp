@@ -34,8 +34,8 @@ class WorkloadPolicy : public Policy {
         world_(context.draft.world),
         cluster_(world_.cluster()) {}
 
-  std::optional<Problem> who_asks(std::vector<Turn>& turns) override;
-  void decide(const Turn& turn) override;
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
   void finish(PlanAsk& ask, Losses& losses) override;
 
  private:
@@ -48,7 +48,7 @@ class WorkloadPolicy : public Policy {
   std::optional<AskClasses> classes_;
 };
 
-std::optional<Problem> WorkloadPolicy::who_asks(std::vector<Turn>& turns) {
+std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
   std::vector<PodIndex> pods;
   for (const PendingUnit& unit : context_.asking.units) {
     if (is_pod(unit.unit)) {
@@ -65,7 +65,7 @@ std::optional<Problem> WorkloadPolicy::who_asks(std::vector<Turn>& turns) {
   return std::nullopt;
 }
 
-void WorkloadPolicy::decide(const Turn& turn) {
+void WorkloadPolicy::decide(const AskTurn& turn) {
   const UnitIndex unit = turn.limited;
   context_.deciding.start(unit);
   if (!is_pod(unit)) {
