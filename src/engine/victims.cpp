@@ -86,6 +86,12 @@ bool VictimRules::overdue(PodIndex pod) const {
   return deletion != no_time && !(now_ - deletion < configuration_.engine.leave_timeout);
 }
 
+std::optional<Time> VictimRules::delayed_until(Time created) const {
+  const Duration delay = configuration_.engine.preemption_delay;
+  if (delay.ms == 0 || created == no_time || !(now_ - created < delay)) return std::nullopt;
+  return created + delay;
+}
+
 Time VictimRules::started(PodIndex pod) const {
   const Time started = survey_.cluster().pods().started[pod];
   return started == no_time ? now_ : started;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,6 +96,9 @@ class VictimRules {
   bool credited(PodIndex pod) const;
   /// Leaving for so long that nobody waits for it any more.
   bool overdue(PodIndex pod) const;
+  /// `engine.preemptionDelay`: from when on an ask that was created then may make others leave;
+  /// none: it may already.
+  std::optional<Time> delayed_until(Time created) const;
   /// Why the pod is protected, "opted out"; empty when it is not.
   std::string_view protection(PodIndex pod) const;
   /// The same for who is taken by scale-down (SPEC section 4).

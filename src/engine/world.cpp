@@ -1,6 +1,7 @@
 #include "engine/world.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "model/required_node.hpp"
@@ -31,6 +32,8 @@ World::World(const Cluster& cluster, const Configuration& configuration, Time no
       budgets_(survey_),
       now_(cluster),
       after_(cluster),
+      gone_rank_(cluster.pods().slots()),
+      taken_(cluster.pods().slots()),
       decided_(cluster.pods().slots()) {
   find_nominated();
   find_leaving();
@@ -65,6 +68,7 @@ void World::find_leaving() {
   for (const PodOnNode& item : leaving) {
     after_.remove(item.pod);
     gone_.push_back(item.pod);
+    gone_rank_.writable(item.pod) = static_cast<std::uint32_t>(gone_.size());
   }
   gone_before_ = gone_.size();
   differs_ = !gone_.empty();
@@ -80,6 +84,10 @@ bool World::suppose_nothing_happened() {
   }
   after_.put_back(std::span(gone_).subspan(gone_before_));
   return any;
+}
+
+bool World::asks_pinned(PodIndex pod) const {
+  return configuration_.required_node.enabled && is_pinned(cluster_, pod);
 }
 
 bool World::is_hopeful(PodIndex pod) const {
@@ -135,6 +143,7 @@ void World::leave(std::span<const PodIndex> victims) {
     if (!after_.node_of(victim).exists()) continue;
     after_.remove(victim);
     gone_.push_back(victim);
+    gone_rank_.writable(victim) = static_cast<std::uint32_t>(gone_.size());
   }
   budgets_.commit(victims);
   end_operation();
@@ -142,6 +151,7 @@ void World::leave(std::span<const PodIndex> victims) {
 
 void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
   leave(victims);
+  for (const PodIndex victim : victims) take(victim);
   changed_nodes_.push_back(node);
   const PodShape& shape = cluster_.shape(cluster_.pods().shape[pod]);
   const bool depends_on_others = !shape.affinity.empty() || !shape.spread.empty();
@@ -173,6 +183,91 @@ void World::reserve(PodIndex pod, NodeIndex node) {
   settle(pod);
   differs_ = true;
   end_operation();
+}
+
+// ---- Who waits for whom -------------------------------------------------------------------------
+
+void World::take(PodIndex leaving) {
+  if (is_taken(leaving)) return;
+  taken_.writable(leaving) = 1;
+  taken_log_.push_back(leaving);
+}
+
+void World::await(std::span<const PodIndex> leaving) {
+  for (const PodIndex pod : leaving) {
+    CHECK(now_.node_of(pod).exists(), "who is awaited is still there");
+    take(pod);
+  }
+}
+
+/// Those of other nodes first: they are put back first, since they seldom matter.
+std::vector<PodIndex> World::leavers_of(std::span<const NodeIndex> nodes,
+                                        Elsewhere elsewhere) const {
+  std::vector<PodIndex> leaving;
+  std::vector<NodeIndex> sorted(nodes.begin(), nodes.end());
+  std::ranges::sort(sorted);
+  const auto repeated = std::ranges::unique(sorted);
+  sorted.erase(repeated.begin(), repeated.end());
+  if (elsewhere == Elsewhere::matters) {
+    std::ranges::copy_if(gone_, std::back_inserter(leaving), [&](PodIndex pod) {
+      return !std::ranges::binary_search(sorted, cluster_.pods().node[pod]);
+    });
+  }
+  const std::size_t others = leaving.size();
+  for (const NodeIndex node : sorted) {
+    now_.for_each_pod(node, [&](PodIndex pod) {
+      if (after_.node_of(pod) != node) leaving.push_back(pod);
+    });
+  }
+  std::ranges::stable_sort(std::span(leaving).subspan(others), {},
+                           [this](PodIndex pod) { return gone_rank_[pod]; });
+  return leaving;
+}
+
+/// They are gone from `now`, and whoever need not be comes back.
+std::vector<PodIndex> World::reduce_leavers(std::span<const PodIndex> leaving,
+                                            const std::function<bool()>& fits) {
+  std::vector<PodIndex> needed;
+  const Scratch::Checkpoint before = now_.checkpoint();
+  now_.remove(leaving);
+  const bool enough = fits();
+  for (const PodIndex pod : leaving) {
+    if (!enough) break;  // It waits for somebody to come, not for somebody to go.
+    now_.place(pod, cluster_.pods().node[pod]);
+    if (fits()) continue;
+    now_.remove(pod);
+    needed.push_back(pod);
+  }
+  now_.rollback(before);
+  return needed;
+}
+
+/// In `now`: asks before that are to come to these nodes.
+void World::suppose_earlier_asks_came(std::span<const NodeIndex> nodes) {
+  for (const NodeIndex node : nodes) {
+    const std::span<const PodIndex> placed = after_.placed(node);
+    for (const PodIndex pod : std::vector<PodIndex>(placed.begin(), placed.end())) {
+      if (!now_.node_of(pod).exists()) now_.place(pod, node);
+    }
+  }
+}
+
+std::vector<PodIndex> World::needed_leavers(std::span<const NodeIndex> nodes, Elsewhere elsewhere,
+                                            const std::function<bool()>& fits) {
+  const std::vector<PodIndex> leaving = leavers_of(nodes, elsewhere);
+  std::vector<PodIndex> fresh = leaving;
+  const auto taken =
+      std::ranges::stable_partition(fresh, [this](PodIndex pod) { return !is_taken(pod); });
+  if (!taken.empty()) {
+    const Scratch::Checkpoint before = now_.checkpoint();
+    now_.remove(std::span<const PodIndex>(taken));
+    suppose_earlier_asks_came(nodes);
+    fresh.erase(taken.begin(), taken.end());
+    std::vector<PodIndex> needed = reduce_leavers(fresh, fits);
+    now_.rollback(before);
+    if (!needed.empty()) return needed;
+  }
+  return reduce_leavers(leaving, fits);
 }
 
 // ---- Promises -----------------------------------------------------------------------------------
@@ -212,8 +307,7 @@ class World::PromiseKeeper {
   /// A reservation promises nothing: pinned pods take turns, and a nomination to the node is more.
   bool gives_way(const PodOnNode& place, PodIndex ask) const {
     if (!cluster_.notes(cluster_.pods().notes[place.pod]).reserved_since) return false;
-    const bool pinned = world_.configuration_.required_node.enabled && is_pinned(cluster_, ask);
-    return pinned || cluster_.pods().nominated[ask] == place.node;
+    return world_.asks_pinned(ask) || cluster_.pods().nominated[ask] == place.node;
   }
 
   /// Whether the pod is there already or not.
@@ -305,6 +399,7 @@ World::Checkpoint World::checkpoint() const {
           .hopeful = hopeful_.size(),
           .decided = decided_log_.size(),
           .settled = settled_log_.size(),
+          .taken = taken_log_.size(),
           .differs = differs_};
 }
 
@@ -313,7 +408,14 @@ void World::rollback(const Checkpoint& checkpoint) {
   after_.rollback(checkpoint.after);
   end_operation();
   budgets_.rollback(checkpoint.budgets);
-  gone_.resize(checkpoint.gone);
+  while (gone_.size() > checkpoint.gone) {
+    gone_rank_.writable(gone_.back()) = 0;
+    gone_.pop_back();
+  }
+  while (taken_log_.size() > checkpoint.taken) {
+    taken_.writable(taken_log_.back()) = 0;
+    taken_log_.pop_back();
+  }
   promises_.resize(checkpoint.promises);
   hopeful_.resize(checkpoint.hopeful);
   differs_ = checkpoint.differs;

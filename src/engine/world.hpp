@@ -19,6 +19,7 @@
 //   transaction.commit();    // otherwise everything is as it was when the transaction began
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,6 +60,8 @@ class World {
   void reserve(PodIndex pod, NodeIndex node);
   /// These pods leave, whoever comes.
   void leave(std::span<const PodIndex> victims);
+  /// An ask waits until these are gone; they make room for it before they make any for later asks.
+  void await(std::span<const PodIndex> leaving);
 
   // ---- What is known --------------------------------------------------------------------------
   const Cluster& cluster() const { return cluster_; }
@@ -87,10 +90,22 @@ class World {
   std::span<const NodeIndex> changed_nodes() const { return changed_nodes_; }
   const DecidedPods& decided_pods() const { return decided_; }
   bool is_decided(PodIndex pod) const { return decided_[pod] != 0; }
+  /// Whether the pod, alone, is an ask of section 5: it can run on one node only.
+  bool asks_pinned(PodIndex pod) const;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`), or
   /// have a node reserved.
   std::span<const PodIndex> hopeful() const { return hopeful_; }
   bool is_hopeful(PodIndex pod) const;
+
+  /// Who has to be gone from `now` before `fits` says yes: an irreducible set of those who are gone
+  /// from `after`. What asks before it wait for, or made leave, is theirs: it is named only where
+  /// the ask takes of what it leaves over. Pods of these nodes are named before others; with
+  /// `elsewhere` others may matter (affinity, spread).
+  enum class Elsewhere : std::uint8_t { ignored, matters };
+  std::vector<PodIndex> needed_leavers(std::span<const NodeIndex> nodes, Elsewhere elsewhere,
+                                       const std::function<bool()>& fits);
+  /// Whether an ask of this cycle waits for the pod, or made it leave for its own place.
+  bool is_taken(PodIndex leaving) const { return taken_[leaving] != 0; }
 
   /// Null: nothing but nodes limits asks.
   AskLimits* limits() const { return limits_.get(); }
@@ -154,6 +169,7 @@ class World {
     std::size_t hopeful = 0;
     std::size_t decided = 0;
     std::size_t settled = 0;
+    std::size_t taken = 0;
     bool differs = false;
   };
 
@@ -184,6 +200,11 @@ class World {
   void begin_operation() const;
   void end_operation();
   void settle(PodIndex pod);
+  void take(PodIndex leaving);
+  std::vector<PodIndex> leavers_of(std::span<const NodeIndex> nodes, Elsewhere elsewhere) const;
+  std::vector<PodIndex> reduce_leavers(std::span<const PodIndex> leaving,
+                                       const std::function<bool()>& fits);
+  void suppose_earlier_asks_came(std::span<const NodeIndex> nodes);
   Checkpoint checkpoint() const;
   void rollback(const Checkpoint& checkpoint);
 
@@ -199,6 +220,9 @@ class World {
   bool differs_ = false;
   std::vector<PodIndex> gone_;
   std::size_t gone_before_ = 0;  ///< Of these, before this cycle made anybody leave.
+  SparseColumn<PodIndex, std::uint32_t> gone_rank_;  ///< Place in `gone_`, from 1.
+  SparseColumn<PodIndex, std::uint8_t> taken_;
+  std::vector<PodIndex> taken_log_;
   std::vector<NodeIndex> changed_nodes_;
   DecidedPods decided_;
   std::vector<PodIndex> decided_log_;

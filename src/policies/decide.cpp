@@ -2,78 +2,70 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
 
-#include "policies/queue/queue_policy.hpp"
-#include "policies/replica/replica_policy.hpp"
-#include "policies/required_node/required_node_policy.hpp"
-#include "policies/session/session_policy.hpp"
-#include "policies/shared/deciding.hpp"
-#include "policies/shared/draft.hpp"
-#include "policies/shared/plan_end.hpp"
+#include "policies/registry.hpp"
 #include "policies/shared/recheck.hpp"
-#include "policies/who_asks.hpp"
-#include "policies/workload/group/group_policy.hpp"
-#include "policies/workload/pod/pod_policy.hpp"
 
 namespace makeway {
 namespace {
 
-/// Of the places that the request gives, those of one unit.
-std::vector<PodOnNode> given_to(const Cluster& cluster, const Asking& asking, UnitIndex unit) {
-  std::vector<PodOnNode> own;
-  std::ranges::copy_if(asking.given, std::back_inserter(own), [&](const PodOnNode& place) {
-    return cluster.pods().unit[place.pod] == unit;
-  });
-  return own;
-}
+using Policies = std::vector<std::unique_ptr<Policy>>;
 
-std::optional<NodeIndex> given_node(const Asking& asking, PodIndex pod) {
-  const auto found = std::ranges::find(asking.given, pod, &PodOnNode::pod);
-  return found == asking.given.end() ? std::nullopt : std::optional(found->node);
-}
-
-bool sessions_ask(const Cluster& cluster, const Configuration& configuration,
-                  const PlanRequest& request) {
-  if (!configuration.session.enabled) return false;
-  if (request.asks.empty()) return !cluster.own<Session>().empty();
-  return std::ranges::find(request.asks, AskKind::session, &AskName::kind) != request.asks.end();
-}
-
-/// Each ask goes to the one policy that handles it (SPEC section 1).
-void decide_asks(Draft& draft, const Asking& asking, SessionPolicy* sessions, Deciding& deciding) {
-  World& world = draft.world;
-  const Cluster& cluster = world.cluster();
-  RequiredNodePolicy required_node(draft);
-  const auto is_pod = [&](const PendingUnit& unit) {
-    return !unit.turn && cluster.units()[unit.unit].kind == UnitKind::pod;
+/// By priority, creation and name; who has no pod comes last, as its policy has listed it.
+void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
+  const auto name = [&](const AskTurn& turn) {
+    return std::pair(cluster.text(cluster.pods().namespace_name[turn.pod]),
+                     cluster.pods().name[turn.pod.value]);
   };
-  std::vector<PodIndex> pods;
-  for (const PendingUnit& unit : asking.units) {
-    if (is_pod(unit) && !required_node.handles(unit.pod)) pods.push_back(unit.pod);
+  const auto before = [&](const AskTurn& a, const AskTurn& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    if (a.created != b.created) return a.created < b.created;
+    if (!a.pod.exists() || !b.pod.exists()) return a.pod.exists() && !b.pod.exists();
+    return name(a) < name(b);
+  };
+  if (!std::ranges::is_sorted(turns, before)) std::ranges::stable_sort(turns, before);
+}
+
+/// Makes the policies of one stage, and lets their asks take turns. `owners`: whose asks the
+/// entries of the plan are.
+std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Policies& made,
+                                 std::vector<Policy*>& owners) {
+  std::vector<AskTurn> turns;
+  for (const PolicyRow& row : policies()) {
+    if (row.stage != stage) continue;
+    std::unique_ptr<Policy> policy = row.make(context);
+    if (!policy) continue;
+    made.push_back(std::move(policy));
+    if (auto problem = made.back()->who_asks(turns)) return problem;
   }
-  AskClasses classes(draft, pods);
-  draft.plan.asks.reserve(draft.plan.asks.size() + asking.units.size());
-  for (const PendingUnit& unit : asking.units) {
-    if (unit.turn) {
-      deciding.start(sessions->name_of(*unit.turn));
-    } else {
-      deciding.start(unit.unit);
-    }
-    const bool pinned = is_pod(unit) && required_node.handles(unit.pod);
-    if (world.limits()) world.limits()->turn_to(pinned ? UnitIndex{} : unit.unit);
-    if (unit.turn) {
-      sessions->take(*unit.turn);
-    } else if (!is_pod(unit)) {
-      decide_group(draft, unit.unit, given_to(cluster, asking, unit.unit));
-    } else if (pinned) {
-      required_node.decide(unit.pod, given_node(asking, unit.pod));
-    } else {
-      decide_pod(draft, classes.of(unit.pod), unit.pod, given_node(asking, unit.pod));
-      classes.done(unit.pod);
-    }
+  World& world = context.draft.world;
+  Plan& plan = context.draft.plan;
+  sort_by_turn(world.cluster(), turns);
+  plan.asks.reserve(plan.asks.size() + turns.size());
+  for (const AskTurn& turn : turns) {
+    if (world.limits() != nullptr) world.limits()->turn_to(turn.limited);
+    turn.policy->decide(turn);
+    owners.resize(plan.asks.size(), turn.policy);
   }
-  deciding.end();
+  context.deciding.end();
+  return std::nullopt;
+}
+
+void finish(const Draft& draft, const Policies& made, std::span<Policy* const> owners) {
+  Plan& plan = draft.plan;
+  for (const std::unique_ptr<Policy>& policy : made) policy->close();
+  std::size_t victims = 0;
+  for (const PlanAsk& ask : plan.asks) victims += ask.victims.size();
+  plan.actions.reserve(plan.asks.size() + victims);
+  plan.status.reserve(plan.asks.size() + victims);
+  Losses losses(draft.world);
+  for (std::size_t at = 0; at < owners.size(); ++at) {
+    owners[at]->finish(plan.asks[at], losses);
+    plan.cost = sum(plan.cost, plan.asks[at].cost);
+  }
 }
 
 Decision decide_once(const Cluster& cluster, const Configuration& configuration,
@@ -84,26 +76,23 @@ Decision decide_once(const Cluster& cluster, const Configuration& configuration,
   }
   World world(cluster, configuration, request.now);
   Plan plan;
+  plan.now = request.now;
+  plan.preset = request.preset;
+  plan.configuration_hash = configuration_hash(configuration);
+  plan.laws_waived = configuration.engine.laws_waived;
+  plan.others_pending = asking.others;
+  plan.left_out = request.left_out;
   Draft draft{.world = world, .plan = plan, .explain = request.explain};
-  const bool without_queues = leaves_out_queues(request.left_out);
-  if (!without_queues) deciding.start_queues();
-  decide_queues(draft, without_queues);
-  deciding.end();
-  std::optional<SessionPolicy> sessions;  // It looks at the room that the queues leave.
-  if (sessions_ask(cluster, configuration, request)) {
-    sessions.emplace(draft);
-    if (auto problem = add_sessions(*sessions, request, asking.units)) {
+  const PolicyContext context{
+      .draft = draft, .request = request, .asking = asking, .deciding = deciding};
+  Policies made;
+  std::vector<Policy*> owners;
+  for (const Stage stage : {Stage::before_asks, Stage::asks, Stage::after_asks}) {
+    if (auto problem = run_stage(stage, context, made, owners)) {
       return {{}, {*std::move(problem)}};
     }
   }
-  decide_asks(draft, asking, sessions ? &*sessions : nullptr, deciding);
-  decide_replicas(draft, request, deciding);
-  deciding.end();
-  if (sessions) sessions->describe_groups();
-  plan.preset = request.preset;
-  plan.others_pending = asking.others;
-  plan.left_out = request.left_out;
-  finish_plan(draft);
+  finish(draft, made, owners);
   const std::optional<Time> recheck_at = find_recheck(cluster, configuration, plan);
   return {.plan = std::move(plan), .problems = {}, .recheck_at = recheck_at};
 }

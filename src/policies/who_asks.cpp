@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "model/object_text.hpp"
@@ -11,13 +12,6 @@
 #include "policies/shared/deciding.hpp"
 
 namespace makeway {
-namespace {
-
-void sort_by_turn(std::vector<PendingUnit>& units) {
-  std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
-    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
-  });
-}
 
 Problem ask_problem(const AskName& name, std::string message, std::string remedy) {
   return {.object = object_text(choice_name(name.kind), name.namespace_name, name.name),
@@ -27,13 +21,18 @@ Problem ask_problem(const AskName& name, std::string message, std::string remedy
           .remedy = std::move(remedy)};
 }
 
+namespace {
+
+void sort_by_turn(std::vector<PendingUnit>& units) {
+  std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
+    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
+  });
+}
+
 /// A pod that wants to be placed: unbound and not being deleted. In other planes somebody else
 /// places pods (SPEC section 4).
 bool pending(const Cluster& cluster, PodIndex pod) {
-  const PodColumns& pods = cluster.pods();
-  const PodFlags flags = pods.flags[pod];
-  return flags.exists && !flags.kernel && !pods.node[pod].exists() &&
-         pods.deletion[pod] == no_time && pods.plane[pod] == StringId{0};
+  return cluster.pending_pods().contains(pod) && cluster.pods().plane[pod] == StringId{0};
 }
 
 /// How many pods are not bound; those that are being deleted too.
@@ -71,8 +70,7 @@ std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& repl
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> pods;
-  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
+  for (const PodIndex pod : cluster.pending_pods()) {
     if (pending(cluster, pod) && replicas.schedule_of(pod) == nullptr) pods.push_back(pod);
   }
   std::ranges::sort(pods, {}, [&](PodIndex pod) { return sort_name(cluster, pod); });
@@ -123,24 +121,6 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
                        fmt::format("it belongs to {}, and a group asks as a whole",
                                    unit_text(cluster, found.unit)),
                        "ask for the group");
-  }
-  return std::nullopt;
-}
-
-/// Why the schedule cannot ask.
-std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configuration& configuration,
-                                        const AskName& name) {
-  const auto& schedules = cluster.own<ReplicaSchedule>();
-  const auto found = schedules.find({name.namespace_name, name.name});
-  if (found == schedules.end()) {
-    return ask_problem(name, "there is no such schedule", "see makeway snapshot");
-  }
-  if (!configuration.replica.enabled) {
-    return ask_problem(name, "replica.enabled is false", "set it to true");
-  }
-  if (found->second.unmet == 0) {
-    return ask_problem(name, "it has no unmet replicas",
-                       "only a schedule with unmet replicas asks");
   }
   return std::nullopt;
 }
@@ -212,16 +192,13 @@ std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
   return std::nullopt;
 }
 
-std::optional<Problem> find_all_named(const Cluster& cluster, const Configuration& configuration,
-                                      const PlanRequest& request, ReplicaPods& replicas,
-                                      Asking& asking) {
+std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest& request,
+                                      ReplicaPods& replicas, Asking& asking) {
   asking.others = pending_pods(cluster);
   for (const AskName& name : request.asks) {
-    if (name.kind == AskKind::session) continue;  // See add_sessions.
-    auto problem = name.kind == AskKind::replica_schedule
-                       ? find_replica_ask(cluster, configuration, name)
-                       : find_named(cluster, name, replicas, asking);
-    if (problem) return problem;
+    // Their policies know them.
+    if (name.kind == AskKind::session || name.kind == AskKind::replica_schedule) continue;
+    if (auto problem = find_named(cluster, name, replicas, asking)) return problem;
   }
   std::ranges::sort(asking.units, {},
                     [&](const PendingUnit& unit) { return sort_name(cluster, unit.pod); });
@@ -256,29 +233,17 @@ void keep_ours(const Cluster& cluster, const PlanRequest& request, Asking& askin
 
 }  // namespace
 
-std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanRequest& request,
-                                    std::vector<PendingUnit>& units) {
-  std::vector<SessionTurn> turns;
-  if (request.asks.empty()) turns = policy.turns();
-  for (const AskName& name : request.asks) {
-    if (name.kind != AskKind::session) continue;
-    const std::vector<SessionTurn> own = policy.turn_of(name.namespace_name, name.name);
-    if (own.empty()) {
-      return ask_problem(name, "there is no such pending session",
-                         "makeway snapshot lists the sessions");
-    }
-    if (!request.placements.empty()) {
-      return ask_problem(name, "places cannot be given for a session", "give none");
-    }
-    turns.insert(turns.end(), own.begin(), own.end());
-  }
-  for (const SessionTurn& turn : turns) {
-    if (!request.left_out.empty() && is_left_out(request, policy.name_of(turn))) continue;
-    units.push_back(
-        {.priority = turn.priority, .created = turn.created, .unit = {}, .pod = {}, .turn = turn});
-  }
-  sort_by_turn(units);
-  return std::nullopt;
+std::vector<PodOnNode> Asking::given_to(const Cluster& cluster, UnitIndex unit) const {
+  std::vector<PodOnNode> own;
+  std::ranges::copy_if(given, std::back_inserter(own), [&](const PodOnNode& place) {
+    return cluster.pods().unit[place.pod] == unit;
+  });
+  return own;
+}
+
+std::optional<NodeIndex> Asking::given_node(PodIndex pod) const {
+  const auto found = std::ranges::find(given, pod, &PodOnNode::pod);
+  return found == given.end() ? std::nullopt : std::optional(found->node);
 }
 
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,
@@ -287,7 +252,7 @@ std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& 
   ReplicaPods replicas(cluster, configuration);
   if (request.asks.empty()) {
     asking.units = pending_units(cluster, replicas);
-  } else if (auto problem = find_all_named(cluster, configuration, request, replicas, asking)) {
+  } else if (auto problem = find_all_named(cluster, request, replicas, asking)) {
     return problem;
   }
   keep_ours(cluster, request, asking);

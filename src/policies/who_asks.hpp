@@ -1,13 +1,14 @@
-// Who asks in a cycle, in which order, and why somebody who is named cannot.
+// Which pods and groups ask in a cycle, in which order, and why somebody who is named cannot.
+// Whoever else asks is known to its own policy.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/world.hpp"
 #include "model/request.hpp"
-#include "policies/session/session_policy.hpp"
 
 namespace makeway {
 
@@ -15,21 +16,23 @@ struct PendingUnit {
   std::int32_t priority = 0;
   Time created;
   UnitIndex unit;
-  PodIndex pod;                                    ///< The first by name, for a group.
-  std::optional<SessionTurn> turn = std::nullopt;  ///< Of a session; then unit and pod are none.
+  PodIndex pod;  ///< The first by name, for a group.
 };
 
 struct Asking {
   std::vector<PendingUnit> units;  ///< In the order in which they are decided.
   std::vector<PodOnNode> given;    ///< Places that the request gives.
   std::int64_t others = 0;         ///< Pending pods that do not ask.
+
+  /// Of the places that are given, those of one unit.
+  std::vector<PodOnNode> given_to(const Cluster& cluster, UnitIndex unit) const;
+  std::optional<NodeIndex> given_node(PodIndex pod) const;
 };
 
-/// Pods and groups; of schedules and sessions that are named, whether they can ask.
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,
                                    const PlanRequest& request, Asking& asking);
-/// Sessions take their turns among the others, or alone where one of them is asked for.
-std::optional<Problem> add_sessions(const SessionPolicy& policy, const PlanRequest& request,
-                                    std::vector<PendingUnit>& units);
+
+/// Why somebody who is named cannot ask.
+Problem ask_problem(const AskName& name, std::string message, std::string remedy);
 
 }  // namespace makeway

@@ -93,6 +93,28 @@ bool contains(const auto& items, std::string_view item) {
   return std::ranges::find(items, item) != items.end();
 }
 
+constexpr std::string_view policies_folder = "policies/";
+constexpr std::string_view policy_interface = "policies/policy.hpp";
+
+/// "session" of "policies/session/a.hpp"; empty: the header or file is in no folder of policies.
+std::string_view policy_of(std::string_view name) {
+  if (!name.starts_with(policies_folder)) return {};
+  name.remove_prefix(policies_folder.size());
+  return name.contains('/') ? name.substr(0, name.find('/')) : std::string_view();
+}
+
+/// Policies meet in the World and nowhere else: one includes itself, what all share, and what every
+/// policy is. What they share knows none of them.
+std::string refuse_policy(std::string_view path, std::string_view name) {
+  if (!path.starts_with("src/") || is_companion(path)) return {};
+  const std::string_view own = policy_of(path.substr(4));
+  if (own.empty() || !name.starts_with(policies_folder)) return {};
+  const std::string_view target = policy_of(name);
+  if (target == own || target == "shared") return {};
+  if (own != "shared" && name == policy_interface) return {};
+  return fmt::format("policies/{}/ must not include {}: policies meet in the World", own, name);
+}
+
 /// Nothing, or what is wrong with including one of our headers.
 std::string refuse_ours(const SourceFile& file, std::string_view name) {
   const std::string_view target = name.substr(0, name.find('/'));
@@ -102,7 +124,8 @@ std::string refuse_ours(const SourceFile& file, std::string_view name) {
     if (contains(test_folders, target) && name.contains('/')) return {};
   }
   if (!target_is_layer) return fmt::format("include \"{}\" by its path from src/", name);
-  if (own.empty() || own == target) return {};
+  if (own == target) return refuse_policy(file.path, name);
+  if (own.empty()) return {};
   const auto layer = std::ranges::find(layer_table(), own, &Layer::name);
   if (layer == layer_table().end()) return fmt::format("{}/ is not in the table of layers", own);
   if (contains(layer->may_include, target)) return {};

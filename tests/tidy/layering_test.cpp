@@ -31,6 +31,19 @@ TEST(Layering, EverythingElseIsRefused) {
   EXPECT_NE(verdict("src/novel/a.hpp", "#include \"base/b.hpp\""), "");
 }
 
+TEST(Layering, PoliciesDoNotIncludeEachOther) {
+  EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/session/b.hpp\""), "");
+  EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/shared/b.hpp\""), "");
+  EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/policy.hpp\""), "");
+  EXPECT_EQ(verdict("src/policies/workload/pod/a.cpp", "#include \"policies/workload/b.hpp\""), "");
+  EXPECT_EQ(verdict("src/policies/registry.cpp", "#include \"policies/session/b.hpp\""), "");
+  EXPECT_EQ(verdict("src/policies/session/a.cpp", "#include \"policies/queue/b.hpp\""),
+            "policies/session/ must not include policies/queue/b.hpp: policies meet in the World");
+  EXPECT_NE(verdict("src/policies/session/a.cpp", "#include \"policies/decide.hpp\""), "");
+  EXPECT_NE(verdict("src/policies/shared/a.cpp", "#include \"policies/queue/b.hpp\""), "");
+  EXPECT_NE(verdict("src/policies/shared/a.cpp", "#include \"policies/policy.hpp\""), "");
+}
+
 TEST(Layering, PathsStartAtTheSourceFolder) {
   EXPECT_EQ(verdict("src/model/a.cpp", "#include \"a.hpp\""),
             "include \"a.hpp\" by its path from src/");

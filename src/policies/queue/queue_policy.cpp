@@ -6,6 +6,7 @@
 #include "policies/queue/queue_room.hpp"
 #include "policies/queue/queue_stage.hpp"
 #include "policies/queue/queue_victims.hpp"
+#include "policies/shared/pod_actions.hpp"
 
 namespace makeway {
 namespace {
@@ -36,16 +37,35 @@ std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates
   return any ? need : std::vector<std::int64_t>{};
 }
 
-}  // namespace
+class QueuePolicy : public Policy {
+ public:
+  explicit QueuePolicy(const PolicyContext& context) : context_(context) {}
 
-void decide_queues(Draft& draft, bool left_out) {
-  World& world = draft.world;
-  if (!world.configuration().queue.enabled || world.cluster().own<Queue>().empty()) return;
+  /// The stage is one turn for all queues.
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override {
+    turns.push_back({.policy = this});
+    return std::nullopt;
+  }
+  void decide(const AskTurn& turn) override;
+  void finish(PlanAsk& ask, Losses& losses) override {
+    losses.add(ask, no_time);
+    add_evictions(ask, context_.draft.plan);
+  }
+
+ private:
+  PolicyContext context_;
+};
+
+void QueuePolicy::decide(const AskTurn& /*turn*/) {
+  World& world = context_.draft.world;
   QueueTable table(world.cluster(), world.configuration(), world.rules());
-  if (left_out) return world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
+  if (leaves_out_queues(context_.request.left_out)) {
+    return world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
+  }
+  context_.deciding.start_queues();
   QueueCandidates candidates(world, table, possible_losers(table), QueueCandidates::every_priority);
   const std::vector<QueueMove> moves = move_room(table, candidates, world.configuration().queue);
-  QueuePlan plan(draft, table, candidates, moves);
+  QueuePlan plan(context_.draft, table, candidates, moves);
   for (const QueueRow row : table.leaves()) {
     std::vector<std::int64_t> need = need_of(table, candidates, row);
     if (need.empty()) continue;
@@ -58,6 +78,14 @@ void decide_queues(Draft& draft, bool left_out) {
   }
   plan.write();
   world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_queue_policy(const PolicyContext& context) {
+  const World& world = context.draft.world;
+  if (!world.configuration().queue.enabled || world.cluster().own<Queue>().empty()) return nullptr;
+  return std::make_unique<QueuePolicy>(context);
 }
 
 }  // namespace makeway

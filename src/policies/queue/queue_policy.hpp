@@ -1,14 +1,16 @@
 // The queue stage of a cycle (SPEC section 3, decision 0008): divides the cluster, moves room
-// between queues, and makes pods leave queues that use more than they may.
+// between queues, and makes pods leave queues that use more than they may. The plan has its queues
+// and their claims, and from then on the World holds asks to what their queue may use. Left out
+// (law 14), the stage moves nothing, and asks are held to what was allocated before.
 #pragma once
 
-#include "policies/shared/draft.hpp"
+#include <memory>
+
+#include "policies/policy.hpp"
 
 namespace makeway {
 
-/// Nothing happens where no Queue exists or `queue.enabled` is off. Otherwise the plan has its
-/// queues and their claims, and `world.limits()` holds later asks to what their queue may use. Left
-/// out (law 14), it moves nothing, and asks are held to what was allocated before.
-void decide_queues(Draft& draft, bool left_out);
+/// Null: no Queue exists, or `queue.enabled` is off.
+std::unique_ptr<Policy> make_queue_policy(const PolicyContext& context);
 
 }  // namespace makeway

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 
 #include "base/checked_math.hpp"
 #include "policies/queue/queue_victims.hpp"
@@ -135,21 +137,57 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
   return victims;
 }
 
+/// What asks before it wait for, or made leave, is theirs, as long as there is something else.
 std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const {
-  const std::vector<std::int64_t> wanted = requests(coming);
-  const auto is_short = [&](const ResourceAmount& item) {
-    const std::size_t column = table_.column(item.resource);
-    return column != QueueTable::no_column && wanted[column] > 0 && item.amount > 0 &&
-           saturated_add(now_.used(row_, column), wanted[column]) >
-               table_.at(row_, column).allocated;
-  };
-  std::vector<PodIndex> pods;
-  for (const PodIndex pod : world_.gone()) {
-    if (table_.row_of(pod) != row_) continue;
-    const RequestRow held = world_.cluster().requests(world_.cluster().pods().requests[pod]);
-    if (std::ranges::any_of(held, is_short)) pods.push_back(pod);
+  std::vector<PodIndex> all;
+  std::ranges::copy_if(world_.gone(), std::back_inserter(all),
+                       [this](PodIndex pod) { return table_.row_of(pod) == row_; });
+  std::vector<PodIndex> fresh;
+  std::ranges::copy_if(all, std::back_inserter(fresh),
+                       [this](PodIndex pod) { return !world_.is_taken(pod); });
+  // Those before have come, and only what they wait for has left.
+  std::vector<std::int64_t> missing = requests(coming);
+  for (std::size_t column = 0; column < missing.size(); ++column) {
+    if (missing[column] == 0) continue;
+    std::int64_t used = after_.used(row_, column);
+    for (const PodIndex pod : fresh) used = saturated_add(used, amount(pod, column));
+    missing[column] =
+        saturated_sub(saturated_add(used, missing[column]), table_.at(row_, column).allocated);
   }
-  return pods;
+  std::vector<PodIndex> needed = enough_of(fresh, missing);
+  if (!needed.empty()) return needed;
+  missing = requests(coming);
+  for (std::size_t column = 0; column < missing.size(); ++column) {
+    if (missing[column] == 0) continue;
+    missing[column] = saturated_sub(saturated_add(now_.used(row_, column), missing[column]),
+                                    table_.at(row_, column).allocated);
+  }
+  return enough_of(all, missing);
+}
+
+std::int64_t QueueRoom::amount(PodIndex pod, std::size_t column) const {
+  const Cluster& cluster = world_.cluster();
+  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
+    if (table_.column(item.resource) == column) return item.amount;
+  }
+  return 0;
+}
+
+/// The last of these pods that free so much, or all that free something of it.
+std::vector<PodIndex> QueueRoom::enough_of(std::span<const PodIndex> pods,
+                                           std::vector<std::int64_t> missing) const {
+  std::vector<PodIndex> needed;
+  for (const PodIndex pod : pods | std::views::reverse) {
+    bool frees = false;
+    for (std::size_t column = 0; column < missing.size(); ++column) {
+      if (missing[column] <= 0) continue;
+      const std::int64_t freed = amount(pod, column);
+      missing[column] -= freed;
+      frees = frees || freed > 0;
+    }
+    if (frees) needed.push_back(pod);
+  }
+  return needed;
 }
 
 std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {

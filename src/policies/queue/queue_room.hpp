@@ -67,6 +67,9 @@ class QueueRoom : public AskLimits {
   /// By column, what is missing in `after`; at most 0 where there is enough.
   std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;
   std::int64_t held_for_others(std::size_t column) const;
+  std::int64_t amount(PodIndex pod, std::size_t column) const;
+  std::vector<PodIndex> enough_of(std::span<const PodIndex> pods,
+                                  std::vector<std::int64_t> missing) const;
 
   World& world_;
   QueueTable table_;

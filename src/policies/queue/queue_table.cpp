@@ -20,7 +20,7 @@ QueueTable::QueueTable(const Cluster& cluster, const Configuration& configuratio
   list_queues(configuration);
   list_resources();
   numbers_.resize(entries_.size() * resources_.size());
-  count_pods(rules, configuration.engine.preemption_delay);
+  count_pods(rules);
   divide_all(configuration.queue.division);
   read_status();
   recall_gifts();
@@ -143,7 +143,7 @@ bool QueueTable::can_ever_run(PodIndex pod, std::span<const std::int64_t> larges
                              });
 }
 
-void QueueTable::count_pods(const VictimRules& rules, Duration delay) {
+void QueueTable::count_pods(const VictimRules& rules) {
   const PodColumns& pods = cluster_.pods();
   const std::vector<std::int64_t> largest = largest_nodes();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
@@ -153,9 +153,7 @@ void QueueTable::count_pods(const VictimRules& rules, Duration delay) {
     if (bound ? is_nowhere(pod) : !can_ever_run(pod, largest)) continue;
     const QueueRow row = row_of(pod);
     const bool leaves = bound && rules.credited(pod);
-    const Time created = pods.created[pod];
-    const bool young =
-        !bound && delay.ms > 0 && created != no_time && rules.now() - created < delay;
+    const bool young = !bound && rules.delayed_until(pods.created[pod]).has_value();
     for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
       const std::size_t column = column_of_[item.resource.value];
       if (column == no_column) continue;

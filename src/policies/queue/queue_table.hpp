@@ -108,7 +108,7 @@ class QueueTable {
   void subtract_kernels(std::vector<std::int64_t>& sums) const;
   std::vector<std::int64_t> largest_nodes() const;
   bool can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const;
-  void count_pods(const VictimRules& rules, Duration delay);
+  void count_pods(const VictimRules& rules);
   void read_status();
   void recall_gifts();
   void divide_all(Division division);

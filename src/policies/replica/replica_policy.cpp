@@ -8,6 +8,7 @@
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
+#include "policies/replica/replica_actions.hpp"
 #include "policies/replica/replica_run.hpp"
 
 namespace makeway {
@@ -493,26 +494,77 @@ void ReplicaPhases::number_steps() {
   }
 }
 
-}  // namespace
-
-void decide_replicas(Draft& draft, const PlanRequest& request, Deciding& deciding) {
-  const World& world = draft.world;
-  if (!world.configuration().replica.enabled || world.cluster().own<ReplicaSchedule>().empty()) {
-    return;
+/// Why the schedule cannot ask.
+std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configuration& configuration,
+                                        const AskName& name) {
+  const auto& schedules = cluster.own<ReplicaSchedule>();
+  const auto found = schedules.find({name.namespace_name, name.name});
+  if (found == schedules.end()) {
+    return ask_problem(name, "there is no such schedule", "see makeway snapshot");
   }
-  const bool named = !request.asks.empty();
-  const auto asks = std::ranges::find(request.asks, AskKind::replica_schedule, &AskName::kind);
-  if (named && asks == request.asks.end()) return;
-  Fleet fleet(draft);
+  if (!configuration.replica.enabled) {
+    return ask_problem(name, "replica.enabled is false", "set it to true");
+  }
+  if (found->second.unmet == 0) {
+    return ask_problem(name, "it has no unmet replicas",
+                       "only a schedule with unmet replicas asks");
+  }
+  return std::nullopt;
+}
+
+class ReplicaPolicy : public Policy {
+ public:
+  explicit ReplicaPolicy(const PolicyContext& context)
+      : context_(context), world_(context.draft.world) {}
+
+  /// The stage is one turn for all schedules: two phases go over them.
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
+  /// What it costs is in the entry already.
+  void finish(PlanAsk& ask, Losses& /*losses*/) override {
+    add_replica_actions(ask, context_.draft.plan);
+  }
+
+ private:
+  PolicyContext context_;
+  const World& world_;
+};
+
+std::optional<Problem> ReplicaPolicy::who_asks(std::vector<AskTurn>& turns) {
+  for (const AskName& name : context_.request.asks) {
+    if (name.kind != AskKind::replica_schedule) continue;
+    if (auto problem = find_replica_ask(world_.cluster(), world_.configuration(), name)) {
+      return problem;
+    }
+  }
+  turns.push_back({.policy = this});
+  return std::nullopt;
+}
+
+void ReplicaPolicy::decide(const AskTurn& /*turn*/) {
+  Fleet fleet(context_.draft);
   PreviousClaims previous(fleet);
-  ReplicaPhases phases(fleet, previous, deciding);
-  phases.list_asks(request);
+  ReplicaPhases phases(fleet, previous, context_.deciding);
+  phases.list_asks(context_.request);
   phases.hold_for_those_on_their_way();
   phases.find_missed();
   phases.find_losses();
   phases.normal_phase();
   phases.preemption_phase();
-  report_replicas(draft, phases.run(), named, deciding);
+  report_replicas(context_.draft, phases.run(), !context_.request.asks.empty(), context_.deciding);
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_replica_policy(const PolicyContext& context) {
+  const World& world = context.draft.world;
+  const std::vector<AskName>& asks = context.request.asks;
+  const bool named =
+      std::ranges::find(asks, AskKind::replica_schedule, &AskName::kind) != asks.end();
+  const bool any = asks.empty() && world.configuration().replica.enabled &&
+                   !world.cluster().own<ReplicaSchedule>().empty();
+  if (!named && !any) return nullptr;
+  return std::make_unique<ReplicaPolicy>(context);
 }
 
 ReplicaPods::ReplicaPods(const Cluster& cluster, const Configuration& configuration)

@@ -12,14 +12,15 @@
 // could see what it holds.
 #pragma once
 
+#include <memory>
+
+#include "policies/policy.hpp"
 #include "policies/replica/fleet.hpp"
-#include "policies/shared/deciding.hpp"
 
 namespace makeway {
 
-/// Adds the asks of the ReplicaSchedules to the cycle's plan; only those who are named, if somebody
-/// is. Who is left out does not ask, and its claims stay as they are.
-void decide_replicas(Draft& draft, const PlanRequest& request, Deciding& deciding);
+/// Null: there is no ReplicaSchedule, or `replica.enabled` is off, and none is named.
+std::unique_ptr<Policy> make_replica_policy(const PolicyContext& context);
 
 /// Whether pods belong to deployments that have a ReplicaSchedule: Kubernetes places those.
 class ReplicaPods {

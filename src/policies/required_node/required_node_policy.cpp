@@ -6,11 +6,13 @@
 
 #include "engine/refusals.hpp"
 #include "model/required_node.hpp"
+#include "policies/required_node/candidates.hpp"
 #include "policies/required_node/required_node_explain.hpp"
+#include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/pod_actions.hpp"
 #include "policies/shared/waiting.hpp"
-#include "policies/workload/pod/pod_explain.hpp"
 
 namespace makeway {
 namespace {
@@ -40,7 +42,6 @@ class PinnedAsk {
 
  private:
   const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
-  std::vector<PodPlacement> leavers(PodFit& now);
   Shortfall shortfall();
   void never_preempts(const VictimClasses& classes);
   void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
@@ -105,34 +106,12 @@ bool PinnedAsk::finds_room() {
   }
   reserve();
   ask_.outcome = Outcome::waits;
-  ask_.waits_for = leavers(*now);
+  const auto fits = [&] { return !now->check_unreserved(node_); };
+  const auto elsewhere =
+      now->constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
+  wait_for(world_, world_.needed_leavers(std::span(&node_, 1), elsewhere, fits), ask_);
   ask_.reason = waits_reason(ask_);
   return true;
-}
-
-/// Those who leave the node anyway and have to be gone before it fits; an irreducible set.
-std::vector<PodPlacement> PinnedAsk::leavers(PodFit& now) {
-  const auto fits = [&] { return !now.check_unreserved(node_); };
-  if (now.constraints().any()) return needed_leavers(world_, std::span(&node_, 1), fits);
-  Scratch& scratch = world_.now();
-  std::vector<PodIndex> gone;
-  scratch.for_each_pod(node_, [&](PodIndex pod) {
-    if (world_.after().node_of(pod) != node_) gone.push_back(pod);
-  });
-  const Scratch::Checkpoint before = scratch.checkpoint();
-  scratch.remove(gone);
-  std::vector<PodPlacement> needed;
-  const bool enough = fits();
-  for (const PodIndex pod : gone) {
-    if (!enough) break;
-    scratch.place(pod, node_);
-    if (fits()) continue;
-    scratch.remove(pod);
-    needed.push_back(placement_of(world_.cluster(), pod, node_));
-  }
-  scratch.rollback(before);
-  std::ranges::sort(needed);
-  return needed;
 }
 
 void PinnedAsk::reserve() {
@@ -157,9 +136,8 @@ Shortfall PinnedAsk::shortfall() {
 /// Both delays count: that of the reservation, and the one that every ask has.
 bool PinnedAsk::waits_out_delay() {
   Time from = ask_.reservation->since + settings_.preemption_start_delay;
-  const Duration delay = world_.configuration().engine.preemption_delay;
   const Time created = world_.cluster().pods().created[pod_];
-  if (delay.ms > 0 && created != no_time) from = std::max(from, created + delay);
+  from = std::max(from, world_.rules().delayed_until(created).value_or(from));
   if (from <= world_.rules().now()) return false;
   ask_.outcome = Outcome::waits;
   ask_.waits_until = from;
@@ -249,18 +227,48 @@ void no_such_node(std::string_view name, PlanAsk& ask) {
   ask.reason = fmt::format("can run on node {} only, and there is no such node", name);
 }
 
-}  // namespace
+class RequiredNodePolicy : public Policy {
+ public:
+  explicit RequiredNodePolicy(const PolicyContext& context)
+      : context_(context), draft_(context.draft), world_(context.draft.world) {}
 
-bool RequiredNodePolicy::handles(PodIndex pod) const {
-  return world_.configuration().required_node.enabled && is_pinned(world_.cluster(), pod);
-}
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
+  void finish(PlanAsk& ask, Losses& losses) override;
+
+ private:
+  const VictimClasses& classes();
+
+  PolicyContext context_;
+  Draft& draft_;
+  World& world_;
+  std::optional<VictimClasses> classes_;  ///< Made when first needed.
+  CandidateList candidates_;              ///< Its memory is used again and again.
+};
 
 const VictimClasses& RequiredNodePolicy::classes() {
   if (!classes_) classes_.emplace(world_.cluster(), world_.configuration(), world_.rules());
   return *classes_;
 }
 
-void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
+/// Queues do not hold them: who can run nowhere else cannot wait for a share.
+std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<AskTurn>& turns) {
+  for (const PendingUnit& unit : context_.asking.units) {
+    const bool alone = world_.cluster().units()[unit.unit].kind == UnitKind::pod;
+    if (!alone || !world_.asks_pinned(unit.pod)) continue;
+    turns.push_back({.policy = this,
+                     .priority = unit.priority,
+                     .created = unit.created,
+                     .pod = unit.pod,
+                     .limited = {}});
+  }
+  return std::nullopt;
+}
+
+void RequiredNodePolicy::decide(const AskTurn& turn) {
+  const PodIndex pod = turn.pod;
+  context_.deciding.start(world_.cluster().pods().unit[pod]);
+  const std::optional<NodeIndex> only = context_.asking.given_node(pod);
   const Cluster& cluster = world_.cluster();
   PlanAsk ask = start_pod_ask(cluster, pod);
   ask.placement_given = only.has_value();
@@ -294,6 +302,35 @@ void RequiredNodePolicy::decide(PodIndex pod, std::optional<NodeIndex> only) {
     world_.reserve(pod, node);
   }
   draft_.plan.asks.push_back(std::move(ask));
+}
+
+void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
+  const Cluster& cluster = world_.cluster();
+  Plan& plan = draft_.plan;
+  const PodIndex pod = *cluster.find_pod(ask.namespace_name, ask.name, ask.plane);
+  losses.add(ask, cluster.pods().created[pod]);
+  add_evictions(ask, plan);
+  add_placements(cluster, ask, plan);
+  if (ask.reservation && ask.placements.empty()) {
+    plan.actions.push_back({.type = ActionType::reserve,
+                            .namespace_name = ask.namespace_name,
+                            .name = ask.name,
+                            .uid = std::string(cluster.pods().uid[pod.value]),
+                            .node = ask.reservation->node,
+                            .ask = {},
+                            .since = ask.reservation->since,
+                            .plane = ask.plane});
+  } else {
+    add_wait(ask, plan);
+  }
+  add_unscheduled(ask, "PodScheduled", plan);
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_required_node_policy(const PolicyContext& context) {
+  if (context.asking.units.empty()) return nullptr;
+  return std::make_unique<RequiredNodePolicy>(context);
 }
 
 }  // namespace makeway

@@ -16,32 +16,13 @@
 // preemptions: if somebody takes the room, it starts again.
 #pragma once
 
-#include <optional>
+#include <memory>
 
-#include "policies/required_node/candidates.hpp"
-#include "policies/required_node/victim_classes.hpp"
-#include "policies/shared/draft.hpp"
+#include "policies/policy.hpp"
 
 namespace makeway {
 
-/// What the pinned asks of one cycle share; made when first needed.
-class RequiredNodePolicy {
- public:
-  explicit RequiredNodePolicy(Draft& draft) : draft_(draft), world_(draft.world) {}
-
-  /// Whether the pod is an ask of this policy.
-  bool handles(PodIndex pod) const;
-  /// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `only`: the
-  /// node that is given, if it is.
-  void decide(PodIndex pod, std::optional<NodeIndex> only);
-
- private:
-  const VictimClasses& classes();
-
-  Draft& draft_;
-  World& world_;
-  std::optional<VictimClasses> classes_;
-  CandidateList candidates_;  ///< Its memory is used again and again.
-};
+/// Null: nothing is pending.
+std::unique_ptr<Policy> make_required_node_policy(const PolicyContext& context);
 
 }  // namespace makeway

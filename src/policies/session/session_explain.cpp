@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/waiting.hpp"
 
 namespace makeway {
 namespace {
@@ -82,69 +84,64 @@ void tell_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask
 
 namespace {
 
-/// The kernel's name without the mark of the row for its memory.
-PodPlacement awaited(const Cluster& cluster, PodIndex pod, NodeIndex node) {
-  PodPlacement placement = placement_of(cluster, pod, node);
-  if (cluster.pods().flags[pod].kernel) {
-    placement.name.resize(std::min(placement.name.size(), placement.name.find('#')));
+/// What kernels ask for on each node that they go to.
+std::map<NodeIndex, std::vector<std::int64_t>> wanted_by_node(
+    const SessionTable& table, const SessionEntry& entry,
+    const std::vector<std::uint32_t>& places) {
+  const Cluster& cluster = table.cluster();
+  const std::span<const SessionKernel> kernels = table.kernels(entry);
+  const bool runs_on = entry.standing == SessionStanding::suspended;
+  std::map<NodeIndex, std::vector<std::int64_t>> wanted;
+  for (std::size_t at = 0; at < kernels.size(); ++at) {
+    const std::span<const ResourceAmount> amounts =
+        runs_on ? cluster.requests(cluster.pods().requests[kernels[at].row])
+                : table.demand(kernels[at].demand);
+    std::vector<std::int64_t>& sums = wanted[table.nodes()[places[at]]];
+    sums.resize(cluster.order().columns());
+    for (const ResourceAmount& item : amounts) sums[item.resource.value] += item.amount;
   }
-  return placement;
+  return wanted;
 }
 
-/// Those who leave the node and have to be gone before so much finds room there.
-void add_leavers(World& world, NodeIndex node, const std::vector<std::int64_t>& wanted,
-                 std::set<PodPlacement>& needed) {
-  const Cluster& cluster = world.cluster();
-  const bool credits = world.configuration().session.leaving_room == LeavingRoom::credited;
+/// In `after`, for trying: leaving kernels that `session.leavingRoom` credits are gone.
+void suppose_credited_left(World& world, NodeIndex node) {
+  if (world.configuration().session.leaving_room != LeavingRoom::credited) return;
+  const PodColumns& pods = world.cluster().pods();
+  for (const PodIndex pod : world.cluster().order().pods(node)) {
+    const bool credited =
+        pods.flags[pod].kernel && pods.deletion[pod] != no_time && !world.rules().overdue(pod);
+    if (credited && world.after().node_of(pod) == node) world.after().remove(pod);
+  }
+}
+
+bool finds_room_now(World& world, NodeIndex node, const std::vector<std::int64_t>& wanted) {
   const std::span<const std::int64_t> allocatable = world.survey().allocatable(node);
   const std::span<const std::int64_t> used = world.now().used(node);
-  std::vector<std::int64_t> room(used.size());
-  for (std::size_t column = 0; column < room.size(); ++column) {
-    room[column] = saturated_sub(saturated_sub(allocatable[column], used[column]), wanted[column]);
+  for (std::size_t column = 0; column < wanted.size(); ++column) {
+    const std::int64_t room = saturated_sub(allocatable[column], used[column]);
+    if (wanted[column] > 0 && room < wanted[column]) return false;
   }
-  const auto shift = [&](PodIndex pod, int sign) {
-    for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
-      room[item.resource.value] += sign * item.amount;
-    }
-  };
-  std::vector<PodIndex> leaving;
-  for (const PodIndex pod : cluster.order().pods(node)) {
-    const bool credited = credits && cluster.pods().flags[pod].kernel &&
-                          cluster.pods().deletion[pod] != no_time && !world.rules().overdue(pod);
-    if (world.after().node_of(pod) == node && !credited) continue;
-    leaving.push_back(pod);
-    shift(pod, 1);
-  }
-  for (const PodIndex pod : leaving) {
-    shift(pod, -1);
-    const bool enough = std::ranges::equal(
-        room, wanted, [](std::int64_t left, std::int64_t want) { return want == 0 || left >= 0; });
-    if (enough) continue;
-    shift(pod, 1);
-    needed.insert(awaited(cluster, pod, node));
-  }
+  return true;
 }
 
 }  // namespace
 
 void tell_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
                   const std::vector<std::uint32_t>& places, PlanAsk& ask) {
-  const std::span<const SessionKernel> kernels = table.kernels(entry);
-  const bool runs_on = entry.standing == SessionStanding::suspended;
-  const Cluster& cluster = world.cluster();
-  std::set<PodPlacement> needed;
-  for (const std::uint32_t place : std::set(places.begin(), places.end())) {
-    std::vector<std::int64_t> wanted(cluster.order().columns());
-    for (std::size_t at = 0; at < kernels.size(); ++at) {
-      if (places[at] != place) continue;
-      const std::span<const ResourceAmount> amounts =
-          runs_on ? cluster.requests(cluster.pods().requests[kernels[at].row])
-                  : table.demand(kernels[at].demand);
-      for (const ResourceAmount& item : amounts) wanted[item.resource.value] += item.amount;
-    }
-    add_leavers(world, table.nodes()[place], wanted, needed);
+  const auto wanted = wanted_by_node(table, entry, places);
+  const Scratch::Checkpoint before = world.after().checkpoint();
+  std::vector<NodeIndex> nodes;
+  for (const auto& [node, amounts] : wanted) {
+    nodes.push_back(node);
+    suppose_credited_left(world, node);
   }
-  ask.waits_for.assign(needed.begin(), needed.end());
+  const auto fits = [&] {
+    return std::ranges::all_of(
+        wanted, [&](const auto& item) { return finds_room_now(world, item.first, item.second); });
+  };
+  const std::vector<PodIndex> needed = world.needed_leavers(nodes, World::Elsewhere::ignored, fits);
+  world.after().rollback(before);
+  wait_for(world, needed, ask);
   if (ask.waits_for.empty()) {
     ask.reason = "fits once those who come and go before it are settled";
     return;

@@ -1,10 +1,8 @@
-// How resource groups look to this cycle, for people, and whose grace time is over:
-// SessionPolicy::describe_groups.
+// How resource groups look to this cycle, for people: SessionPolicy::describe_groups.
 #include <algorithm>
 #include <limits>
 
 #include "model/session_names.hpp"
-#include "policies/session/session_actions.hpp"
 #include "policies/session/session_policy.hpp"
 #include "policies/shared/cluster_text.hpp"
 
@@ -99,14 +97,7 @@ void SessionPolicy::describe_groups() {
     std::vector<std::uint32_t> off_queue;
     for (const std::uint32_t index : group.sessions) {
       const SessionEntry& entry = table_.sessions()[index];
-      if (entry.standing == SessionStanding::leaving) {
-        teller.add(entry, told.leaving);
-        const SessionStatus& status = entry.object->status;
-        // Without a fate it was not preempted: whoever ends it does so.
-        if (status.fate && *status.ends_at <= table_.now()) {
-          add_ended_grace(*entry.object, draft_.plan);
-        }
-      }
+      if (entry.standing == SessionStanding::leaving) teller.add(entry, told.leaving);
       if (entry.standing == SessionStanding::suspended) teller.add(entry, told.suspended);
       if (entry.standing == SessionStanding::off_queue) off_queue.push_back(index);
     }

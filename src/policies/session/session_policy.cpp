@@ -6,15 +6,17 @@
 #include <map>
 #include <tuple>
 
+#include "policies/session/session_actions.hpp"
 #include "policies/session/session_explain.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
 
-SessionPolicy::SessionPolicy(Draft& draft)
-    : draft_(draft),
-      world_(draft.world),
+SessionPolicy::SessionPolicy(const PolicyContext& context)
+    : context_(context),
+      draft_(context.draft),
+      world_(context.draft.world),
       table_(world_.cluster(), world_.configuration().session, world_.rules().now()),
       room_(world_, table_),
       placer_(table_, world_.configuration().engine.placement_steps_max),
@@ -345,14 +347,14 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   if (waits_out_delay(world_, entry.object->created.value_or(no_time), ask)) return;
   ask.outcome = Outcome::preempts;
   tell_victims(world_, table_, candidates_, victims_, entry, candidates, ask);
-  settle_victims(victims_.victims());
   const std::vector<std::uint32_t> places = victims_.places();
-  settle(entry, places, ask);
+  settle(entry, places, ask, rows_of_victims(victims_.victims()));
 }
 
 // ---- What becomes of it -------------------------------------------------------------------------
 
-void SessionPolicy::settle_victims(const std::vector<std::uint32_t>& victims) {
+/// What leaves with them; a suspended session keeps its memory.
+std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<std::uint32_t>& victims) {
   std::vector<PodIndex> leaving;
   for (const std::uint32_t index : victims) {
     const SessionEntry& entry = table_.sessions()[index];
@@ -364,11 +366,11 @@ void SessionPolicy::settle_victims(const std::vector<std::uint32_t>& victims) {
       }
     }
   }
-  world_.leave(leaving);
+  return leaving;
 }
 
 void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places,
-                           PlanAsk& ask) {
+                           PlanAsk& ask, std::span<const PodIndex> victims) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
   if (ask.outcome == Outcome::waits) tell_waiting(world_, table_, entry, places, ask);
@@ -382,14 +384,15 @@ void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uin
       if (ask.outcome == Outcome::fits) {
         world_.bind(row, node);
       } else {
-        world_.nominate(row, node, {});
+        world_.nominate(row, node, victims);
+        victims = {};
       }
     }
   }
   if (ask.outcome == Outcome::fits) tell_fit(table_, entry, ask);
 }
 
-void SessionPolicy::finish(std::uint32_t session, PlanAsk ask) {
+void SessionPolicy::conclude(std::uint32_t session, PlanAsk ask) {
   const SessionEntry& entry = table_.sessions()[session];
   decided_[session] = 1;
   GroupState& group = groups_[entry.group];
@@ -417,7 +420,76 @@ void SessionPolicy::take(const SessionTurn& turn) {
   } else if (!finds_room(entry, ask)) {
     preempt(entry, ask);
   }
-  finish(turn.session, std::move(ask));
+  conclude(turn.session, std::move(ask));
+}
+
+// ---- Among the other policies -------------------------------------------------------------------
+
+std::optional<Problem> SessionPolicy::who_asks(std::vector<AskTurn>& turns) {
+  const PlanRequest& request = context_.request;
+  std::vector<SessionTurn> asking;
+  if (request.asks.empty()) asking = this->turns();
+  for (const AskName& name : request.asks) {
+    if (name.kind != AskKind::session) continue;
+    const std::vector<SessionTurn> own = turn_of(name.namespace_name, name.name);
+    if (own.empty()) {
+      return ask_problem(name, "there is no such pending session",
+                         "makeway snapshot lists the sessions");
+    }
+    if (!request.placements.empty()) {
+      return ask_problem(name, "places cannot be given for a session", "give none");
+    }
+    asking.insert(asking.end(), own.begin(), own.end());
+  }
+  for (const SessionTurn& turn : asking) {
+    if (!request.left_out.empty() && is_left_out(request, name_of(turn))) continue;
+    turns.push_back({.policy = this,
+                     .priority = turn.priority,
+                     .created = turn.created,
+                     .pod = {},
+                     .limited = {},
+                     .number = static_cast<std::uint32_t>(turns_.size())});
+    turns_.push_back(turn);
+  }
+  return std::nullopt;
+}
+
+void SessionPolicy::decide(const AskTurn& turn) {
+  context_.deciding.start(name_of(turns_[turn.number]));
+  take(turns_[turn.number]);
+}
+
+void SessionPolicy::close() {
+  end_grace();
+  describe_groups();
+}
+
+void SessionPolicy::end_grace() {
+  for (const SessionGroup& group : table_.groups()) {
+    for (const std::uint32_t index : group.sessions) {
+      const SessionEntry& entry = table_.sessions()[index];
+      const SessionStatus& status = entry.object->status;
+      // Without a fate it was not preempted: whoever ends it does so.
+      const bool over = entry.standing == SessionStanding::leaving && status.fate &&
+                        *status.ends_at <= table_.now();
+      if (over) add_ended_grace(*entry.object, draft_.plan);
+    }
+  }
+}
+
+/// What it costs is in the entry already.
+void SessionPolicy::finish(PlanAsk& ask, Losses& /*losses*/) {
+  add_session_actions(world_.cluster(), ask, draft_.plan);
+}
+
+std::unique_ptr<Policy> make_session_policy(const PolicyContext& context) {
+  const World& world = context.draft.world;
+  const std::vector<AskName>& asks = context.request.asks;
+  const bool asked = asks.empty()
+                         ? !world.cluster().own<Session>().empty()
+                         : std::ranges::find(asks, AskKind::session, &AskName::kind) != asks.end();
+  if (!world.configuration().session.enabled || !asked) return nullptr;
+  return std::make_unique<SessionPolicy>(context);
 }
 
 }  // namespace makeway

@@ -17,13 +17,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "model/request.hpp"
+#include "policies/policy.hpp"
 #include "policies/session/session_candidates.hpp"
 #include "policies/session/session_victims.hpp"
-#include "policies/shared/draft.hpp"
 
 namespace makeway {
 
@@ -36,21 +36,27 @@ struct SessionTurn {
   bool only_nomination = false;  ///< It is asked only whether its nomination holds.
 };
 
-class SessionPolicy {
+class SessionPolicy : public Policy {
  public:
-  explicit SessionPolicy(Draft& draft);
+  explicit SessionPolicy(const PolicyContext& context);
 
+  std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
+  void decide(const AskTurn& turn) override;
+  void close() override;
+  void finish(PlanAsk& ask, Losses& losses) override;
+
+ private:
   /// All turns, group by group.
   std::vector<SessionTurn> turns() const;
   /// The turn of one session alone; none: there is no such pending session.
   std::vector<SessionTurn> turn_of(std::string_view namespace_name, std::string_view name) const;
   void take(const SessionTurn& turn);
   AskName name_of(const SessionTurn& turn) const;
-
+  /// Whose grace time is over is to end.
+  void end_grace();
   /// Says in the plan how the groups look, for people.
   void describe_groups();
 
- private:
   struct GroupState {
     std::uint32_t preemptor = nothing;  ///< Who may preempt in this cycle, once that is known.
     std::uint32_t head = nothing;       ///< The first that did not fit.
@@ -75,11 +81,13 @@ class SessionPolicy {
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);
   bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
-  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask);
-  void settle_victims(const std::vector<std::uint32_t>& victims);
+  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask,
+              std::span<const PodIndex> victims = {});
+  std::vector<PodIndex> rows_of_victims(const std::vector<std::uint32_t>& victims);
   PlanAsk start_ask(const SessionEntry& entry) const;
-  void finish(std::uint32_t session, PlanAsk ask);
+  void conclude(std::uint32_t session, PlanAsk ask);
 
+  PolicyContext context_;
   Draft& draft_;
   World& world_;
   SessionTable table_;
@@ -91,6 +99,10 @@ class SessionPolicy {
   std::vector<Kind> kinds_;
   std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
   std::vector<std::uint8_t> decided_;   ///< By session.
+  std::vector<SessionTurn> turns_;      ///< That are in the list of asks.
 };
+
+/// Null: no session asks, or `session.enabled` is off.
+std::unique_ptr<Policy> make_session_policy(const PolicyContext& context);
 
 }  // namespace makeway

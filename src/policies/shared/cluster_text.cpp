@@ -1,10 +1,16 @@
 #include "policies/shared/cluster_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/object_text.hpp"
 
 namespace makeway {
+
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 std::string pod_text(const Cluster& cluster, PodIndex pod) {
   if (cluster.pods().flags[pod].kernel) return "kernel " + cluster.pod_key(pod);
@@ -43,9 +49,16 @@ std::vector<PodPlacement> placements_of(const Cluster& cluster, std::span<const 
   std::vector<PodPlacement> placements;
   placements.reserve(pods.size());
   for (const PodIndex pod : pods) {
-    placements.push_back(placement_of(cluster, pod, cluster.pods().node[pod]));
+    PodPlacement& placement =
+        placements.emplace_back(placement_of(cluster, pod, cluster.pods().node[pod]));
+    // A kernel may have a row of its own for its memory.
+    if (cluster.pods().flags[pod].kernel) {
+      placement.name.resize(std::min(placement.name.size(), placement.name.find('#')));
+    }
   }
   std::ranges::sort(placements);
+  const auto repeated = std::ranges::unique(placements);
+  placements.erase(repeated.begin(), repeated.end());
   return placements;
 }
 

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/cluster.hpp"
@@ -10,11 +11,13 @@
 
 namespace makeway {
 
+/// "1 pod", "3 pods"
+std::string counted(std::int64_t count, std::string_view what);
 std::string pod_text(const Cluster& cluster, PodIndex pod);  ///< "Pod default/web"
 std::string unit_text(const Cluster& cluster, UnitIndex unit);
 std::string node_name(const Cluster& cluster, NodeIndex node);
 PodPlacement placement_of(const Cluster& cluster, PodIndex pod, NodeIndex node);
-/// Where the cluster has them; by namespace and name.
+/// Where the cluster has them; by namespace and name, each once.
 std::vector<PodPlacement> placements_of(const Cluster& cluster, std::span<const PodIndex> pods);
 
 /// An entry for the pod with its names and priority filled in.

@@ -9,30 +9,10 @@
 #include "model/gpus.hpp"
 
 namespace makeway {
-namespace {
-
-/// The asks of one plan in their order: what one has taken is not there for the next.
-class Losses {
- public:
-  explicit Losses(World& world) : world_(world), cluster_(world.cluster()) {}
-
-  void add(PlanAsk& ask);
-
- private:
-  PlanCost cost_of(PodIndex pod) const;
-  PlanDisruptedGroup disrupted(const Group& group) const;
-  bool runs(PodIndex pod) const;
-  std::optional<std::int64_t> pending_seconds(const PlanAsk& ask) const;
-  Time pending_since(const Group& group) const;
-
-  World& world_;
-  const Cluster& cluster_;
-  std::set<PodIndex> gone_;  ///< Victims of asks before.
-};
-
-void Losses::add(PlanAsk& ask) {
-  if (ask.replicas) return;  // Its policy has counted.
-  ask.pending_seconds = pending_seconds(ask);
+void Losses::add(PlanAsk& ask, Time pending_since) {
+  if (pending_since != no_time) {
+    ask.pending_seconds = std::max<std::int64_t>(0, (world_.time() - pending_since).ms / 1000);
+  }
   std::map<std::pair<std::string, std::string>, PlanDisruptedGroup> groups;
   std::vector<PodIndex> leaving;
   leaving.reserve(ask.victims.size());
@@ -83,47 +63,6 @@ PlanDisruptedGroup Losses::disrupted(const Group& group) const {
 
 bool Losses::runs(PodIndex pod) const {
   return cluster_.pods().node[pod].exists() && !world_.rules().leaving(pod) && !gone_.contains(pod);
-}
-
-std::optional<std::int64_t> Losses::pending_seconds(const PlanAsk& ask) const {
-  Time since = no_time;
-  if (ask.kind == AskKind::queue) return std::nullopt;
-  if (ask.kind == AskKind::pod) {
-    since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name, ask.plane)];
-  } else {
-    since = pending_since(
-        cluster_.groups()[*cluster_.find_group(ask.namespace_name, ask.name, ask.plane)]);
-  }
-  if (since == no_time) return std::nullopt;
-  return std::max<std::int64_t>(0, (world_.rules().now() - since).ms / 1000);
-}
-
-/// A group that runs was created long before its missing members were.
-Time Losses::pending_since(const Group& group) const {
-  const PodColumns& pods = cluster_.pods();
-  Time oldest = no_time;
-  bool any_bound = false;
-  for (const PodIndex pod : group.members) {
-    if (pods.deletion[pod] != no_time) continue;
-    if (pods.node[pod].exists()) {
-      any_bound = true;
-    } else if (pods.created[pod] != no_time && (oldest == no_time || pods.created[pod] < oldest)) {
-      oldest = pods.created[pod];
-    }
-  }
-  const bool says = group.object && group.object->created;
-  if (says && (!any_bound || oldest == no_time)) return *group.object->created;
-  return oldest;
-}
-
-}  // namespace
-
-void add_losses(Draft& draft) {
-  Losses losses(draft.world);
-  for (PlanAsk& ask : draft.plan.asks) {
-    if (ask.kind != AskKind::session) losses.add(ask);  // A session's entry has its own already.
-    draft.plan.cost = sum(draft.plan.cost, ask.cost);
-  }
 }
 
 }  // namespace makeway

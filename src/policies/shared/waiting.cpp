@@ -9,51 +9,38 @@
 namespace makeway {
 
 bool waits_out_delay(const World& world, Time created, PlanAsk& ask) {
-  const Duration delay = world.configuration().engine.preemption_delay;
-  if (delay.ms == 0 || created == no_time || !(world.rules().now() - created < delay)) return false;
+  ask.waits_until = world.rules().delayed_until(created);
+  if (!ask.waits_until) return false;
   ask.outcome = Outcome::waits;
-  ask.waits_until = created + delay;
   ask.reason = fmt::format("may make others leave only {} after its creation, from {} on",
-                           to_text(delay), to_text(*ask.waits_until));
+                           to_text(world.configuration().engine.preemption_delay),
+                           to_text(*ask.waits_until));
   return true;
 }
 
-void add_preempted_leavers(const World& world, NodeIndex node, std::int32_t priority,
-                           std::vector<PodPlacement>& awaited) {
+void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask) {
+  world.await(leaving);
+  ask.waits_for = placements_of(world.cluster(), leaving);
+}
+
+std::string waits_reason(const PlanAsk& ask) {
+  if (ask.waits_for.empty()) {
+    return fmt::format("fits on {} once asks before it have arrived", ask.placements.front().node);
+  }
+  return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
+                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
+                     ask.waits_for.size() == 1 ? "is" : "are");
+}
+
+std::vector<PodIndex> preempted_leavers(const World& world, NodeIndex node, std::int32_t priority) {
   const PodColumns& pods = world.cluster().pods();
+  std::vector<PodIndex> leaving;
   for (const PodIndex pod : world.cluster().order().pods(node)) {
     if (pods.deletion[pod] == no_time || !pods.flags[pod].disrupted_by_preemption) continue;
     if (world.rules().priority_of(pod) >= priority || world.rules().overdue(pod)) continue;
-    PodPlacement placement = placement_of(world.cluster(), pod, node);
-    if (std::ranges::find(awaited, placement) == awaited.end()) {
-      awaited.push_back(std::move(placement));
-    }
+    leaving.push_back(pod);
   }
-}
-
-std::vector<PodPlacement> needed_leavers(World& world, std::span<const NodeIndex> nodes,
-                                         const std::function<bool()>& fits) {
-  std::vector<PodIndex> leaving(world.gone().begin(), world.gone().end());
-  // Those of other nodes are put back first: they seldom matter.
-  const PodColumns& pods = world.cluster().pods();
-  std::ranges::stable_partition(leaving, [&](PodIndex pod) {
-    return std::ranges::find(nodes, pods.node[pod]) == nodes.end();
-  });
-  Scratch& scratch = world.now();
-  const Scratch::Checkpoint before = scratch.checkpoint();
-  scratch.remove(leaving);
-  std::vector<PodPlacement> needed;
-  const bool enough = fits();
-  for (const PodIndex pod : leaving) {
-    if (!enough) break;  // It waits for somebody to come, not for somebody to go.
-    scratch.place(pod, pods.node[pod]);
-    if (fits()) continue;
-    scratch.remove(pod);
-    needed.push_back(placement_of(world.cluster(), pod, pods.node[pod]));
-  }
-  scratch.rollback(before);
-  std::ranges::sort(needed);
-  return needed;
+  return leaving;
 }
 
 }  // namespace makeway

@@ -1,8 +1,8 @@
 // Why an ask waits: a delay has not passed, or somebody has not left yet.
 #pragma once
 
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/world.hpp"
@@ -13,14 +13,14 @@ namespace makeway {
 /// the ask yet; it says until when.
 bool waits_out_delay(const World& world, Time created, PlanAsk& ask);
 
-/// Adds to `awaited` the pods of less than this priority that a scheduler preempted and that are
-/// still leaving the node (`workload.nominationHeldBy` preempted-pods); each once.
-void add_preempted_leavers(const World& world, NodeIndex node, std::int32_t priority,
-                           std::vector<PodPlacement>& awaited);
+/// The ask waits until these pods are gone: says so in the plan and in the world.
+void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask);
 
-/// The pods of the world `now` that have to be gone before `fits` says yes, an irreducible set of
-/// them; by namespace and name. Those that leave `nodes` are kept in the set before others.
-std::vector<PodPlacement> needed_leavers(World& world, std::span<const NodeIndex> nodes,
-                                         const std::function<bool()>& fits);
+/// Why the one pod of the ask waits for room on its node.
+std::string waits_reason(const PlanAsk& ask);
+
+/// The pods of less than this priority that a scheduler preempted and that are still leaving the
+/// node (`workload.nominationHeldBy` preempted-pods).
+std::vector<PodIndex> preempted_leavers(const World& world, NodeIndex node, std::int32_t priority);
 
 }  // namespace makeway

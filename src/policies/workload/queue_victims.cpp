@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/victim_lists.hpp"
+
 namespace makeway {
 namespace {
 
@@ -25,19 +27,6 @@ VictimList units_of(World& world, std::span<const PodIndex> pods, std::int32_t p
     return world.rules().more_important(a, b);
   });
   return list;
-}
-
-std::int64_t count_violations(World& world, VictimList& list) {
-  std::int64_t violations = 0;
-  world.budgets().start_trial();
-  for (VictimUnit& unit : list.units) {
-    unit.violations = 0;
-    for (const PodIndex pod : list.pods_of(unit)) {
-      if (world.budgets().charge(pod)) ++unit.violations;
-    }
-    violations += unit.violations;
-  }
-  return violations;
 }
 
 }  // namespace
@@ -75,7 +64,8 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
     left.pods.insert(left.pods.end(), own.begin(), own.end());
     left.units.push_back(unit);
   }
-  const std::int64_t violations = count_violations(world, left);
+  const std::int64_t violations =
+      mark_violations(world.budgets(), left, ChargeOrder::most_important_first);
   if (violations > 0 && world.configuration().budgets.mode == BudgetMode::strict) {
     scratch.rollback(before);
     return QueueVerdict::spoils;

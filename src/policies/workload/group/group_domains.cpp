@@ -209,7 +209,10 @@ std::vector<GroupDomain> Dividing::run() {
   std::ranges::sort(listed, {}, order);
   std::vector<GroupDomain> result;
   result.reserve(listed.size());
-  for (Listed& item : listed) result.push_back(std::move(item.domain));
+  for (Listed& item : listed) {
+    item.domain.rank = static_cast<std::uint32_t>(result.size());
+    result.push_back(std::move(item.domain));
+  }
   return result;
 }
 

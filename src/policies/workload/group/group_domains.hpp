@@ -35,6 +35,7 @@ struct GroupDomain {
   bool preferred = false;  ///< A level that the group prefers, not one that it requires.
   /// No other domain contains it: these together are all nodes that the group may use, each once.
   bool widest = false;
+  std::uint32_t rank = 0;  ///< In the order of preference; settles ties.
 };
 
 /// None: no node has the required labels, or the running members are in several domains.

@@ -11,8 +11,10 @@ namespace {
 /// counts do almost as well, and where only a look at every node finds a place.
 constexpr std::int64_t looks_beside_counts = 2'048;
 constexpr std::int64_t looks_without_counts = 16'384;
+constexpr std::string_view looks_bound = "workload.looksInDomain";
 /// All domains together may take so many times that.
 constexpr std::int64_t domains_looked_at = 16;
+constexpr std::string_view domains_bound = "workload.looksInAllDomains";
 
 std::vector<NodeIndex> nodes_of(const GroupCandidate& candidate) {
   std::vector<NodeIndex> nodes;
@@ -29,7 +31,7 @@ bool same_plan(const GroupCandidate& a, const GroupCandidate& b) {
 
 bool better(const GroupCandidate& a, const GroupCandidate& b) {
   const int order = compare(a.score, b.score);
-  return order != 0 ? order < 0 : a.domain < b.domain;  // The domains are in one array.
+  return order != 0 ? order < 0 : a.domain->rank < b.domain->rank;
 }
 
 }  // namespace
@@ -100,12 +102,14 @@ void GroupPlans::search(Place& place) {
   if (settings.placement_guide == PlacementGuide::victims && task_.given.empty()) {
     plan_for_victims(place);
   }
-  for (const std::string& bound : place.search->bounds_reached()) {
-    if (std::ranges::find(bounds_reached_, bound) == bounds_reached_.end()) {
-      bounds_reached_.push_back(bound);
-    }
-  }
+  for (const std::string& bound : place.search->bounds_reached()) note_bound(bound);
   if (place.domain->widest) proven_ = proven_ && place.search->proven();
+}
+
+void GroupPlans::note_bound(std::string_view name) {
+  if (std::ranges::find(bounds_reached_, name) == bounds_reached_.end()) {
+    bounds_reached_.emplace_back(name);
+  }
 }
 
 /// Sums tell that somebody more important would have to leave there. Who wants an explanation gets
@@ -262,6 +266,10 @@ void GroupPlans::plan_for_victims(Place& place) {
   placements_left_ = tries;
   if (!nobody_leaves()) take_detours(search);
   looks_ += (tries - placements_left_) * looks;
+  // Where nothing was found, that is proven by counts or not at all.
+  if (best_ && !nobody_leaves() && placements_left_ == 0 && tries < placements_max) {
+    note_bound(looks_left < looks_max ? domains_bound : looks_bound);
+  }
   // The rest improves the best plan, in its own domain.
   if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
   placements_left_ = tries;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "model/group_status.hpp"
@@ -245,7 +246,7 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   const std::vector<PodIndex> coming = pods_of(places);
   if (!world_.limits() || world_.limits()->has_room_now(coming)) return true;
   waits_for_queue_ = true;
-  ask_.waits_for = placements_of(world_.cluster(), world_.limits()->awaited(coming));
+  wait_for(world_, world_.limits()->awaited(coming), ask_);
   return false;
 }
 
@@ -298,7 +299,8 @@ bool GroupDecision::find_leavers(std::span<const PodOnNode> places) {
   std::vector<NodeIndex> nodes;
   nodes.reserve(places.size());
   for (const PodOnNode& place : places) nodes.push_back(place.node);
-  ask_.waits_for = needed_leavers(world_, nodes, fit);
+  const auto elsewhere = fits.constrained() ? World::Elsewhere::matters : World::Elsewhere::ignored;
+  wait_for(world_, world_.needed_leavers(nodes, elsewhere, fit), ask_);
   return false;
 }
 
@@ -370,11 +372,13 @@ bool GroupDecision::held_by_nominations() {
     return false;
   }
   const std::vector<PodOnNode> places = nominations();
+  std::set<PodIndex> leaving;  // Members may go to one node.
   for (const PodOnNode& place : places) {
-    add_preempted_leavers(world_, place.node, ask_.priority, ask_.waits_for);
+    const std::vector<PodIndex> there = preempted_leavers(world_, place.node, ask_.priority);
+    leaving.insert(there.begin(), there.end());
   }
-  if (ask_.waits_for.empty()) return false;
-  std::ranges::sort(ask_.waits_for);
+  if (leaving.empty()) return false;
+  wait_for(world_, std::vector<PodIndex>(leaving.begin(), leaving.end()), ask_);
   settle(Outcome::waits, places, {});
   ask_.reason = "waits for preempted pods to leave the nodes that its members are nominated to";
   return true;

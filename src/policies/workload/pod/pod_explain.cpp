@@ -35,10 +35,6 @@ PlanVictim victim_of(World& world, const VictimUnit& unit, PodIndex pod, const P
 
 }  // namespace
 
-std::string counted(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void explain_victims(World& world, const VictimList& victims, const VictimCause& cause,
                      PlanAsk& ask) {
   world.budgets().start_trial();
@@ -91,15 +87,6 @@ void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_
 std::string fits_reason(const PlanAsk& ask) {
   return fmt::format("fits now on {} of {}", ask.explanation.nodes_fitting,
                      counted(ask.explanation.nodes_considered, "node"));
-}
-
-std::string waits_reason(const PlanAsk& ask) {
-  if (ask.waits_for.empty()) {
-    return fmt::format("fits on {} once asks before it have arrived", ask.placements.front().node);
-  }
-  return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
-                     counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
-                     ask.waits_for.size() == 1 ? "is" : "are");
 }
 
 std::string nothing_reason(const PlanAsk& ask, Unplaced why) {

@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "policies/shared/cluster_text.hpp"
 #include "policies/workload/victim_search.hpp"
 
 namespace makeway {
 
-/// "1 pod", "3 pods"
-std::string counted(std::int64_t count, std::string_view what);
-
 std::string fits_reason(const PlanAsk& ask);
-std::string waits_reason(const PlanAsk& ask);
 
 /// Why an ask has no place.
 enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };

@@ -120,8 +120,13 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
   if (choice.now) return finds_room_now(*choice.now);
   ask_.outcome = Outcome::waits;
   place(*choice.later);
-  ask_.waits_for = needed_leavers(world_, std::span(&*choice.later, 1),
-                                  [&] { return !now->check_unreserved(*choice.later); });
+  const auto fits = [&] { return !now->check_unreserved(*choice.later); };
+  const bool by_node = !now->constraints().any();
+  wait_for(
+      world_,
+      world_.needed_leavers(std::span(&*choice.later, 1),
+                            by_node ? World::Elsewhere::ignored : World::Elsewhere::matters, fits),
+      ask_);
   ask_.reason = waits_reason(ask_);
   return true;
 }
@@ -133,7 +138,7 @@ bool PodPolicy::finds_room_now(NodeIndex node) {
     ask_.reason = fits_reason(ask_);
   } else {
     ask_.outcome = Outcome::waits;
-    ask_.waits_for = placements_of(world_.cluster(), world_.limits()->awaited(self()));
+    wait_for(world_, world_.limits()->awaited(self()), ask_);
     ask_.reason = queue_waits_reason(ask_, world_.limits()->name());
   }
   return true;
@@ -149,9 +154,9 @@ bool PodPolicy::held_by_nomination(PodFit& after) {
   if (unit().never_preempts || std::ranges::find(domain_, nominated) == domain_.end()) return false;
   const std::optional<Refused> refused = after.check(nominated);
   if (refused && !refused->resolvable) return false;
-  add_preempted_leavers(world_, nominated, ask_.priority, ask_.waits_for);
-  if (ask_.waits_for.empty()) return false;
-  std::ranges::sort(ask_.waits_for);
+  const std::vector<PodIndex> leaving = preempted_leavers(world_, nominated, ask_.priority);
+  if (leaving.empty()) return false;
+  wait_for(world_, leaving, ask_);
   ask_.outcome = Outcome::waits;
   place(nominated);
   ask_.reason = fmt::format("waits for preempted pods to leave its nominated node {}",

@@ -1,0 +1,282 @@
+// What the operations do to the two worlds, what they refuse, and what a transaction undoes.
+#include "engine/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/plan_scene.hpp"
+
+namespace makeway {
+namespace {
+
+using scene::leaving;
+using scene::node;
+using scene::nominated;
+using scene::pod;
+using Names = std::vector<std::string>;
+
+struct WorldScene {
+  Cluster cluster;
+  Configuration configuration;
+
+  template <class... Objects>
+  explicit WorldScene(const Objects&... objects) {
+    (cluster.apply(objects), ...);
+  }
+  PodIndex at(const std::string& name) const { return *cluster.find_pod("default", name); }
+  NodeIndex on(const std::string& name) const { return *cluster.find_node(name); }
+  std::string node_of(const Scratch& scratch, const std::string& name) const {
+    const NodeIndex found = scratch.node_of(at(name));
+    return found.exists() ? std::string(cluster.text(cluster.nodes().name[found])) : "";
+  }
+  Names names(std::span<const PodIndex> pods) const {
+    Names result;
+    for (const PodIndex pod : pods) result.emplace_back(cluster.pods().name[pod.value]);
+    return result;
+  }
+};
+
+WorldScene two_full_nodes() {
+  return WorldScene(node("n1", 4), node("n2", 4), pod("low", "n1", 1, 3), pod("high", "n2", 9, 3),
+                    pod("ask", "", 5, 2), pod("next", "", 5, 2));
+}
+
+TEST(World, StartsWithoutWhoIsLeaving) {
+  const WorldScene scene(node("n1", 4), node("n0", 4), leaving(pod("b", "n1", 1, 1)),
+                         leaving(pod("a", "n1", 2, 1)), leaving(pod("c", "n0", 1, 1)),
+                         leaving(pod("stuck", "n1", 1, 1), Time{0}),
+                         leaving(pod("lost", "nowhere", 1, 1)), pod("stays", "n1", 1, 1));
+  World world(scene.cluster, scene.configuration, scene::now);
+  EXPECT_TRUE(world.differs());
+  // By node, then importance; who is overdue counts as there (law 6), as on a node that is none.
+  EXPECT_EQ(scene.names(world.gone()), (Names{"c", "a", "b"}));
+  EXPECT_EQ(scene.node_of(world.now(), "a"), "n1");
+  EXPECT_EQ(scene.node_of(world.after(), "a"), "");
+  EXPECT_EQ(scene.node_of(world.after(), "stuck"), "n1");
+}
+
+TEST(World, OperationsChangeBothWorlds) {
+  const WorldScene scene = two_full_nodes();
+  World world(scene.cluster, scene.configuration, scene::now);
+  EXPECT_FALSE(world.differs());
+  world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
+  EXPECT_TRUE(world.differs());
+  EXPECT_EQ(scene.node_of(world.now(), "ask"), "");
+  EXPECT_EQ(scene.node_of(world.after(), "ask"), "n1");
+  EXPECT_EQ(scene.node_of(world.now(), "low"), "n1");
+  EXPECT_EQ(scene.node_of(world.after(), "low"), "");
+  EXPECT_EQ(scene.names(world.gone()), Names{"low"});
+  EXPECT_TRUE(world.rules().settled(scene.at("ask")));
+  EXPECT_TRUE(world.rules().settled(scene.at("low")));
+  world.bind(scene.at("next"), scene.on("n1"));
+  EXPECT_EQ(scene.node_of(world.now(), "next"), "n1");
+  EXPECT_EQ(scene.node_of(world.after(), "next"), "n1");
+}
+
+TEST(World, WhatIsReservedIsHopedFor) {
+  const WorldScene scene = two_full_nodes();
+  World world(scene.cluster, scene.configuration, scene::now);
+  world.reserve(scene.at("ask"), scene.on("n1"));
+  EXPECT_TRUE(world.is_hopeful(scene.at("ask")));
+  EXPECT_FALSE(world.is_hopeful(scene.at("next")));
+  EXPECT_EQ(scene.node_of(world.after(), "ask"), "n1");
+}
+
+TEST(World, ADecidedPodHoldsNothing) {
+  WorldScene scene = two_full_nodes();
+  scene.cluster.apply(nominated(pod("ask", "", 5, 2), "n1"));
+  World world(scene.cluster, scene.configuration, scene::now);
+  PodFit next(world.survey(), world.after(), scene.at("next"), world.decided_pods());
+  EXPECT_TRUE(next.expects_somebody(scene.on("n1")));
+  {
+    World::NominationsIgnored ignored(world);
+    ignored.ignore(scene.at("ask"));
+    EXPECT_FALSE(next.expects_somebody(scene.on("n1")));
+  }
+  EXPECT_TRUE(next.expects_somebody(scene.on("n1")));
+  world.decided(scene.at("ask"));
+  EXPECT_FALSE(next.expects_somebody(scene.on("n1")));
+  ASSERT_EQ(world.changed_nodes().size(), 1U);
+  EXPECT_EQ(world.changed_nodes().front(), scene.on("n1"));
+}
+
+// ---- Invariants ---------------------------------------------------------------------------------
+
+struct Misuse {
+  const char* name;
+  void (*run)(const WorldScene&, World&);
+  const char* message;
+};
+
+class WorldMisuse : public testing::TestWithParam<Misuse> {};
+
+TEST_P(WorldMisuse, IsRefused) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const WorldScene scene = two_full_nodes();
+  World world(scene.cluster, scene.configuration, scene::now);
+  EXPECT_DEATH(GetParam().run(scene, world), GetParam().message);
+}
+
+const std::vector<Misuse> misuses = {
+    {"AVictimLeavesOnce",
+     [](const WorldScene& scene, World& world) {
+       world.leave(std::vector{scene.at("low"), scene.at("low")});
+     },
+     "decided about the pod"},
+    {"WhoWasPlacedIsNobodysVictim",
+     [](const WorldScene& scene, World& world) {
+       world.bind(scene.at("ask"), scene.on("n1"));
+       world.leave(std::vector{scene.at("ask")});
+     },
+     "where the cluster has it"},
+    {"WhoIsNowhereCannotLeave",
+     [](const WorldScene& scene, World& world) { world.leave(std::vector{scene.at("ask")}); },
+     "where the cluster has it"},
+    {"APodIsPlacedOnce",
+     [](const WorldScene& scene, World& world) {
+       world.bind(scene.at("ask"), scene.on("n1"));
+       world.nominate(scene.at("ask"), scene.on("n2"), {});
+     },
+     "somewhere already"},
+    {"APodIsDecidedOnce",
+     [](const WorldScene& scene, World& world) {
+       world.decided(scene.at("ask"));
+       world.decided(scene.at("ask"));
+     },
+     "decided once"},
+    {"AWhatIfIsUndoneFirst",
+     [](const WorldScene& scene, World& world) {
+       world.after().remove(scene.at("low"));
+       world.bind(scene.at("ask"), scene.on("n1"));
+     },
+     "what-if was not undone"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Cases, WorldMisuse, testing::ValuesIn(misuses),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// ---- Who waits for whom (law 6) -----------------------------------------------------------------
+
+/// n1 has 4; each leaver frees 1.
+WorldScene four_leave() {
+  return WorldScene(node("n1", 4), leaving(pod("v0", "n1", 0, 1)), leaving(pod("v1", "n1", 0, 1)),
+                    leaving(pod("v2", "n1", 0, 1)), leaving(pod("v3", "n1", 0, 1)),
+                    pod("a", "", 3, 1), pod("b", "", 2, 2), pod("c", "", 1, 1),
+                    pod("half", "", 3, 0));
+}
+
+struct Waiting {
+  const WorldScene& scene;
+  World& world;
+
+  Names wait(const std::string& ask) {
+    const NodeIndex node = scene.on("n1");
+    PodFit now(world.survey(), world.now(), scene.at(ask), world.decided_pods());
+    const std::vector<PodIndex> needed =
+        world.needed_leavers(std::span(&node, 1), World::Elsewhere::ignored,
+                             [&] { return !now.check_unreserved(node); });
+    world.await(needed);
+    world.nominate(scene.at(ask), node, {});
+    return scene.names(needed);
+  }
+};
+
+TEST(WorldLedger, EachNamesWhatItNeedsBeyondEarlierAsks) {
+  const WorldScene scene = four_leave();
+  World world(scene.cluster, scene.configuration, scene::now);
+  Waiting waiting{scene, world};
+  EXPECT_EQ(waiting.wait("a"), Names{"v3"});
+  EXPECT_EQ(waiting.wait("b"), (Names{"v1", "v2"}));
+  EXPECT_EQ(waiting.wait("c"), Names{"v0"});
+}
+
+TEST(WorldLedger, WhatAnEarlierAskLeavesOverIsNamedToo) {
+  const WorldScene scene(node("n1", 4), leaving(pod("large", "n1", 0, 4)), pod("a", "", 3, 2),
+                         pod("b", "", 2, 2));
+  World world(scene.cluster, scene.configuration, scene::now);
+  Waiting waiting{scene, world};
+  EXPECT_EQ(waiting.wait("a"), Names{"large"});
+  EXPECT_EQ(waiting.wait("b"), Names{"large"});
+}
+
+TEST(WorldLedger, VictimsBelongToTheAskTheyLeaveFor) {
+  const WorldScene scene(node("n1", 4), pod("v0", "n1", 0, 2), pod("v1", "n1", 0, 2),
+                         pod("a", "", 3, 2), pod("b", "", 2, 2));
+  World world(scene.cluster, scene.configuration, scene::now);
+  world.nominate(scene.at("a"), scene.on("n1"), std::vector{scene.at("v1")});
+  world.leave(std::vector{scene.at("v0")});  // For somebody who takes no room on the node.
+  EXPECT_TRUE(world.is_taken(scene.at("v1")));
+  EXPECT_FALSE(world.is_taken(scene.at("v0")));
+  Waiting waiting{scene, world};
+  EXPECT_EQ(waiting.wait("b"), Names{"v0"});
+}
+
+// ---- Transactions (law 14) ----------------------------------------------------------------------
+
+TEST(WorldTransaction, UndoesEverything) {
+  WorldScene scene = two_full_nodes();
+  scene.cluster.apply(DisruptionBudget{.namespace_name = "default",
+                                       .name = "budget",
+                                       .selector = LabelSelector{},
+                                       .disruptions_allowed = 1});
+  World world(scene.cluster, scene.configuration, scene::now);
+  {
+    const World::Transaction transaction(world);
+    world.decided(scene.at("ask"));
+    world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
+    world.bind(scene.at("next"), scene.on("n2"));
+    world.now().remove(scene.at("high"));  // A failure leaves what-ifs behind.
+    EXPECT_EQ(world.budgets().allowed(0), 0);
+  }
+  EXPECT_FALSE(world.differs());
+  EXPECT_TRUE(world.gone().empty());
+  EXPECT_EQ(world.budgets().allowed(0), 1);
+  EXPECT_FALSE(world.is_decided(scene.at("ask")));
+  EXPECT_FALSE(world.is_taken(scene.at("low")));
+  for (const std::string name : {"ask", "next", "low", "high"}) {
+    EXPECT_FALSE(world.rules().settled(scene.at(name))) << name;
+    EXPECT_EQ(scene.node_of(world.now(), name), scene.cluster.pod(scene.at(name)).node) << name;
+    EXPECT_EQ(scene.node_of(world.after(), name), scene.cluster.pod(scene.at(name)).node) << name;
+  }
+}
+
+TEST(WorldTransaction, FollowersSeeTheNodesOnceMore) {
+  const WorldScene scene = two_full_nodes();
+  World world(scene.cluster, scene.configuration, scene::now);
+  {
+    const World::Transaction transaction(world);
+    world.bind(scene.at("ask"), scene.on("n2"));
+  }
+  ASSERT_EQ(world.changed_nodes().size(), 2U);
+  EXPECT_EQ(world.changed_nodes()[1], scene.on("n2"));
+}
+
+TEST(WorldTransaction, CommittedItStays) {
+  const WorldScene scene = two_full_nodes();
+  World world(scene.cluster, scene.configuration, scene::now);
+  {
+    World::Transaction transaction(world);
+    world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
+    transaction.commit();
+  }
+  EXPECT_EQ(scene.node_of(world.after(), "ask"), "n1");
+  EXPECT_EQ(scene.names(world.gone()), Names{"low"});
+}
+
+TEST(World, SupposesThatNothingHappened) {
+  const WorldScene scene(node("n1", 4), leaving(pod("goes", "n1", 1, 1)), pod("low", "n1", 1, 2),
+                         pod("ask", "", 5, 3));
+  World world(scene.cluster, scene.configuration, scene::now);
+  const Scratch::Checkpoint untouched = world.after().checkpoint();
+  EXPECT_FALSE(world.suppose_nothing_happened());
+  world.after().rollback(untouched);
+  world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
+  const Scratch::Checkpoint before = world.after().checkpoint();
+  EXPECT_TRUE(world.suppose_nothing_happened());
+  EXPECT_EQ(scene.node_of(world.after(), "ask"), "");
+  EXPECT_EQ(scene.node_of(world.after(), "low"), "n1");
+  EXPECT_EQ(scene.node_of(world.after(), "goes"), "");
+  world.after().rollback(before);
+}
+
+}  // namespace
+}  // namespace makeway
