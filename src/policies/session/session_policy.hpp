@@ -33,6 +33,7 @@ struct SessionTurn {
   Time created;
   std::uint32_t session = 0;
   bool only_nomination = false;  ///< It is asked only whether its nomination holds.
+  bool alone = false;            ///< Nobody else of its group has a turn.
 };
 
 class SessionPolicy {
@@ -62,11 +63,17 @@ class SessionPolicy {
     bool no_help = false;  ///< Not even if all left who may.
   };
 
+  struct KeptRoom {
+    std::uint32_t place = nothing;
+    std::uint32_t demand = nothing;
+  };
+
   void find_kinds();
   Kind& kind_of(const SessionEntry& entry);
   bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
   bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
   std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  std::vector<KeptRoom> kept_for_others(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
   std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
@@ -89,6 +96,7 @@ class SessionPolicy {
   std::vector<Kind> kinds_;
   std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
   std::vector<std::uint8_t> decided_;   ///< By session.
+  bool asks_alone_ = false;             ///< Who is being decided.
 };
 
 }  // namespace makeway
