@@ -148,6 +148,7 @@ struct FleetScene : Scene {
   Laws laws() {
     plan.replica_status.clear();
     for (const PlanAsk& ask : plan.asks) {
+      if (!ask.replicas) continue;
       PlanReplicaStatus next{.namespace_name = "default", .name = ask.name};
       for (const PlanReplicaClaim& claim : ask.replicas->claims) {
         ReplicaClaim kept{.since = claim.since, .plane = claim.plane, .node = claim.node};
@@ -266,6 +267,28 @@ TEST(CheckPlanReplicas, NotFoundIsTrue) {  // law 10
   scene.asks("high", Outcome::not_found);
   EXPECT_EQ(scene.laws(), Laws{});
   scene.cluster.apply(gpu_node("n4", 1));
+  EXPECT_EQ(scene.laws(), Laws{10});
+}
+
+TEST(CheckPlanReplicas, ReservedRoomIsNotFree) {  // SPEC 1: neither side takes what the other holds
+  Pod boss = pod("boss", "n1", 2000, 0);
+  boss.requests = {{std::string(gpu), 1}};
+  Pod agent = pod("agent", "", 1000, 0);
+  agent.requests = {{std::string(gpu), 2}};
+  agent.notes.required_node = "n1";
+  FleetScene scene(gpu_node("n1", 2), schedule("high", 100, 0, 1), boss, agent);
+  PlanAsk& reserves = scene.ask("agent", Outcome::infeasible);
+  reserves.reservation = PlanReservation{.node = "n1", .since = now};
+  scene.plan.actions.push_back({.type = ActionType::reserve,
+                                .namespace_name = "default",
+                                .name = "agent",
+                                .node = "n1",
+                                .since = now});
+  scene.asks("high", Outcome::not_found);
+  EXPECT_EQ(scene.laws(), Laws{});
+  scene.cluster.apply(Removal{ObjectKind::pod, "default", "agent"});
+  scene.plan.asks.erase(scene.plan.asks.begin());
+  scene.plan.actions.clear();
   EXPECT_EQ(scene.laws(), Laws{10});
 }
 
@@ -460,6 +483,21 @@ TEST(CheckPlanReplicas, ForceDeletionHasItsTime) {  // law 2
   EXPECT_EQ(scene.laws(), Laws{});
   scene.configuration.replica.force_delete_extra_delay = Duration{29'001};
   EXPECT_EQ(scene.laws(), (Laws{2, 9}));
+}
+
+/// Its group does not keep whom it cannot keep.
+TEST(CheckPlanReplicas, WhoTerminatesIsForceDeletedWhateverItsGroup) {  // law 9
+  FleetScene scene(gpu_node("n1", 1), schedule("high", 100, 0, 1), schedule("low", 10, 0),
+                   group("ring", DisruptionMode::all));
+  scene.cluster.apply(in_group(terminating(replica("low-1", "n1"), 0), "ring"));
+  PlanAsk& ask = scene.asks("high", Outcome::waits);
+  scene.claims(ask, "n1", {forced("low-1")});
+  EXPECT_EQ(scene.laws(), Laws{});
+  ask.replicas->claims.clear();
+  ask.replicas->without = 1;
+  scene.plan.actions.clear();
+  scene.claims(ask, "n1", {waits_for("low-1", ReplicaClass::terminating)});
+  EXPECT_EQ(scene.laws(), Laws{9});
 }
 
 TEST(CheckPlanReplicas, ForceDeletionOfLowerPriorityOnly) {  // law 2

@@ -82,6 +82,13 @@ TEST(Normalize, ABoundPodHasNoNominationAndNoOpenNeeds) {
   EXPECT_TRUE(bound.shape.unsupported.empty());
 }
 
+TEST(Normalize, WhoIsBeingDeletedHasNoNomination) {  // SPEC 1, law 7: it will never come
+  Pod pod{.name = "p", .nominated_node = "n2", .deletion = Time{1000}};
+  pod.shape.unsupported = {"persistentVolumeClaim data"};
+  EXPECT_EQ(normalized(pod).nominated_node, "");
+  EXPECT_EQ(normalized(pod).shape.unsupported, pod.shape.unsupported) << "it is still pending";
+}
+
 TEST(Normalize, DefaultsOfAPodAreLeftOut) {
   const Pod pod = normalized(Pod{.name = "p",
                                  .scheduler = "default-scheduler",

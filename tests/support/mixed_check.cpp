@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -126,9 +127,19 @@ class WorldJudge {
   void judge_single_ask() {
     const std::vector<AskName> names = nameable(objects_, configuration_);
     if (names.empty()) return;
-    // Without one: a group none of whose members is pending, a replica, ...
-    const std::optional<Plan> plan = decided(cluster_, random_.pick(names), random_.chance(50));
-    if (plan) judge_laws(*plan, " of one ask");
+    // Chosen by name: while others are dropped, it stays the same one.
+    const std::uint64_t salt = random_.next();
+    const auto rank = [salt](const AskName& ask) {
+      std::uint64_t sum = salt;
+      for (const char letter : ask.namespace_name + '/' + ask.name) {
+        sum = mix64(sum + static_cast<unsigned char>(letter));
+      }
+      return mix64(sum + static_cast<std::uint64_t>(ask.kind));
+    };
+    const AskName& ask = *std::ranges::min_element(names, {}, rank);
+    // Without a plan: a group none of whose members is pending, a replica, ...
+    const std::optional<Plan> plan = decided(cluster_, ask, random_.chance(50));
+    if (plan) judge_laws(*plan, fmt::format(" of {} alone", choice_name(ask.kind)));
   }
 
   const std::vector<Change>& objects_;

@@ -483,6 +483,7 @@ void ReplicaPhases::preemption_phase() {
 void ReplicaPhases::number_steps() {
   std::map<ShareIndex, std::int64_t> commits;
   for (ReplicaAsk& ask : run_.asks) {
+    if (ask.silent) continue;
     for (ReplicaClaimChoice& claim : ask.claims) {
       for (ReplicaVictimChoice& victim : claim.victims) {
         const FleetReplica& replica = fleet_.replica(victim.replica);

@@ -108,7 +108,8 @@ std::vector<SessionTurn> SessionPolicy::turn_of(std::string_view namespace_name,
       entry.standing == SessionStanding::pending || entry.standing == SessionStanding::suspended;
   if (!asks) return {};
   std::vector<SessionTurn> turns;
-  const SessionTurn turn{.priority = entry.priority, .created = entry.created, .session = found};
+  const SessionTurn turn{
+      .priority = entry.priority, .created = entry.created, .session = found, .alone = true};
   if (entry.nominated) {
     turns.push_back(turn);
     turns.back().only_nomination = true;
@@ -198,24 +199,32 @@ bool SessionPolicy::keeps_nomination(const SessionEntry& entry, PlanAsk& ask) {
   return true;
 }
 
-/// Room for it now that is not kept for others of its tier and priority who have not had their
-/// turn.
+/// Room for it now that is not kept for others.
 std::vector<std::uint32_t> SessionPolicy::find_beside_nominated(const SessionEntry& entry) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // Places and demands.
+  const std::vector<KeptRoom> kept = kept_for_others(entry);
+  for (const KeptRoom& room : kept) room_.both().take(room.place, table_.demand(room.demand));
+  std::vector<std::uint32_t> found = placer_.find(entry, room_.both());
+  for (const KeptRoom& room : kept) room_.both().give(room.place, table_.demand(room.demand));
+  return found;
+}
+
+/// What is nominated to others of its tier and priority who have not had their turn. Who asks alone
+/// comes before those who are more important, too, and leaves them theirs (law 7).
+std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const SessionEntry& entry) {
+  std::vector<KeptRoom> kept;
   for (const std::uint32_t index : table_.group_of(entry).sessions) {
     const SessionEntry& other = table_.sessions()[index];
     const bool equal = other.tier == entry.tier && other.priority == entry.priority;
-    if (!other.nominated || !equal || &other == &entry || decided_[index] != 0) continue;
+    const bool not_below = other.tier >= entry.tier && other.priority >= entry.priority;
+    if (!other.nominated || &other == &entry || decided_[index] != 0) continue;
+    if (!equal && !(asks_alone_ && not_below)) continue;
     std::vector<std::uint32_t> places;
     if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
     for (std::size_t at = 0; at < places.size(); ++at) {
-      kept.emplace_back(places[at], table_.kernels(other)[at].demand);
-      room_.both().take(kept.back().first, table_.demand(kept.back().second));
+      kept.push_back({.place = places[at], .demand = table_.kernels(other)[at].demand});
     }
   }
-  std::vector<std::uint32_t> found = placer_.find(entry, room_.both());
-  for (const auto& [place, demand] : kept) room_.both().give(place, table_.demand(demand));
-  return found;
+  return kept;
 }
 
 /// How many nodes take a kernel now, and how many more if all left who may; with explanations.
@@ -412,6 +421,13 @@ void SessionPolicy::take(const SessionTurn& turn) {
   room_.refresh(entry.priority);
   placer_.start();
   PlanAsk ask = start_ask(entry);
+  asks_alone_ = turn.alone;
+  if (turn.alone && !turn.only_nomination) {  // Nobody asks after it: this is never given back.
+    for (const KeptRoom& room : kept_for_others(entry)) {
+      room_.both().take(room.place, table_.demand(room.demand));
+      room_.after().take(room.place, table_.demand(room.demand));
+    }
+  }
   if (draft_.explain && !ask.session->runs_on) count_nodes(entry, ask);
   if (turn.only_nomination) {
     if (!keeps_nomination(entry, ask)) return;

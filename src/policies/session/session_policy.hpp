@@ -34,6 +34,7 @@ struct SessionTurn {
   Time created;
   std::uint32_t session = 0;
   bool only_nomination = false;  ///< It is asked only whether its nomination holds.
+  bool alone = false;            ///< Nobody else of its group has a turn.
 };
 
 class SessionPolicy : public Policy {
@@ -70,11 +71,17 @@ class SessionPolicy : public Policy {
     bool no_help = false;  ///< Not even if all left who may.
   };
 
+  struct KeptRoom {
+    std::uint32_t place = nothing;
+    std::uint32_t demand = nothing;
+  };
+
   void find_kinds();
   Kind& kind_of(const SessionEntry& entry);
   bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
   bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
   std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  std::vector<KeptRoom> kept_for_others(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
   std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
@@ -100,6 +107,7 @@ class SessionPolicy : public Policy {
   std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
   std::vector<std::uint8_t> decided_;   ///< By session.
   std::vector<SessionTurn> turns_;      ///< That are in the list of asks.
+  bool asks_alone_ = false;             ///< Who is being decided.
 };
 
 /// Null: no session asks, or `session.enabled` is off.
