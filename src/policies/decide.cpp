@@ -118,15 +118,18 @@ Decision decide_watched(const Cluster& cluster, const Configuration& configurati
     } catch (const std::exception& failed) {
       failure = failed.what();
     }
-    const std::optional<AskName> ask = deciding.whose_turn();
-    // Somebody who is left out has no turn in which something could fail.
-    if (!ask || is_left_out(again, *ask)) {
+    const std::size_t before = again.left_out.size();
+    for (const AskName& ask : deciding.whose_turn()) {
+      if (is_left_out(again, ask)) continue;
+      again.left_out.push_back({.kind = ask.kind,
+                                .namespace_name = ask.namespace_name,
+                                .name = ask.name,
+                                .reason = failure});
+    }
+    // Nobody whom that could help.
+    if (again.left_out.size() == before) {
       return {.plan = {}, .problems = {}, .failure = std::move(failure)};
     }
-    again.left_out.push_back({.kind = ask->kind,
-                              .namespace_name = ask->namespace_name,
-                              .name = ask->name,
-                              .reason = std::move(failure)});
     deciding.end();
   }
 }

@@ -13,6 +13,7 @@
 #include "codec/presets.hpp"
 #include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
+#include "policies/shared/cluster_text.hpp"
 #include "policies/workload/victim_search.hpp"
 #include "support/peer_answer.hpp"
 #include "support/vector_file.hpp"

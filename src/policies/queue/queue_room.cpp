@@ -23,7 +23,9 @@ QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
 
 void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
   if (!cluster_.nodes().flags[node].exists) return;
-  const std::size_t begin = table_.row_of(pod).value * table_.resources();
+  const QueueRow row = table_.row_of(pod);
+  if (!row.exists()) return;  // A kernel: what sessions hold is not the queues' to divide.
+  const std::size_t begin = row.value * table_.resources();
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     const std::size_t column = table_.column(item.resource);
     if (column != QueueTable::no_column) used_[begin + column] += delta * item.amount;

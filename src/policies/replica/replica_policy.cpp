@@ -52,7 +52,7 @@ class ReplicaPhases {
     }
   }
   void turn_to(const ReplicaAsk& ask) {
-    if (ask.silent) return deciding_.end();
+    if (ask.silent) return deciding_.start_replicas();
     deciding_.start(*fleet_.deployments()[ask.deployment].object);
   }
   bool is_out(const ReplicaAsk& ask) const { return run_.losses[ask.deployment].by.exists(); }
@@ -102,9 +102,7 @@ void ReplicaPhases::list_asks(const PlanRequest& request) {
   for (std::uint32_t at = 0; at < fleet_.deployments().size(); ++at) {
     const DeploymentIndex index{at};
     const FleetDeployment& row = fleet_.deployments()[index];
-    const AskName name{.kind = AskKind::replica_schedule,
-                       .namespace_name = row.object->namespace_name,
-                       .name = row.object->name};
+    const AskName name = ask_name_of(*row.object);
     const bool asked = !named || std::ranges::find(request.asks, name) != request.asks.end();
     if (row.object->unmet == 0 && !(named && asked)) continue;
     ReplicaAsk ask{.deployment = index,
@@ -543,6 +541,12 @@ std::optional<Problem> ReplicaPolicy::who_asks(std::vector<AskTurn>& turns) {
 }
 
 void ReplicaPolicy::decide(const AskTurn& /*turn*/) {
+  const bool all_out = std::ranges::all_of(
+      world_.cluster().own<ReplicaSchedule>(), [this](const auto& entry) {
+        return is_left_out(context_.request, ask_name_of(entry.second));
+      });
+  if (all_out) return;  // Nothing of the stage is to be trusted; every status stays as it is.
+  context_.deciding.start_replicas();
   Fleet fleet(context_.draft);
   PreviousClaims previous(fleet);
   ReplicaPhases phases(fleet, previous, context_.deciding);

@@ -406,7 +406,7 @@ void report_replicas(Draft& draft, const ReplicaRun& run, bool named, Deciding& 
   for (std::uint32_t at = 0; at < run.fleet.deployments().size(); ++at) {
     const DeploymentIndex index{at};
     const ReplicaSchedule& object = *run.fleet.deployments()[index].object;
-    deciding.end();
+    deciding.start_replicas();
     if (asks[index] != nullptr) deciding.start(object);
     const bool claims_stay = asks[index] == nullptr && (named || silent[index] != 0);
     ReplicaStatus next = report.next_status(index, asks[index], claims_stay);

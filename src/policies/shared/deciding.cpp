@@ -22,6 +22,11 @@ void Deciding::start(AskName session) {
   tell();
 }
 
+void Deciding::start_replicas() {
+  end();
+  replicas_ = true;
+}
+
 void Deciding::start(const ReplicaSchedule& schedule) {
   end();
   schedule_ = &schedule;
@@ -30,23 +35,33 @@ void Deciding::start(const ReplicaSchedule& schedule) {
 
 void Deciding::end() {
   queues_ = false;
+  replicas_ = false;
   unit_ = {};
   session_.reset();
   schedule_ = nullptr;
 }
 
-std::optional<AskName> Deciding::whose_turn() const {
-  if (queues_) return AskName{.kind = AskKind::queue, .namespace_name = {}, .name = {}};
-  if (unit_.exists()) return ask_name_of(cluster_, unit_);
-  if (session_) return session_;
-  if (schedule_ == nullptr) return std::nullopt;
-  return AskName{.kind = AskKind::replica_schedule,
-                 .namespace_name = schedule_->namespace_name,
-                 .name = schedule_->name};
+std::vector<AskName> Deciding::whose_turn() const {
+  if (queues_) return {{.kind = AskKind::queue, .namespace_name = {}, .name = {}}};
+  if (unit_.exists()) return {ask_name_of(cluster_, unit_)};
+  if (session_) return {*session_};
+  if (schedule_ != nullptr) return {ask_name_of(*schedule_)};
+  std::vector<AskName> all;
+  if (!replicas_) return all;
+  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+    all.push_back(ask_name_of(schedule));
+  }
+  return all;
 }
 
 void Deciding::tell() const {
-  if (watcher_) watcher_(*whose_turn());
+  if (watcher_) watcher_(whose_turn().front());
+}
+
+AskName ask_name_of(const ReplicaSchedule& schedule) {
+  return {.kind = AskKind::replica_schedule,
+          .namespace_name = schedule.namespace_name,
+          .name = schedule.name};
 }
 
 AskName ask_name_of(const Cluster& cluster, UnitIndex index) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "model/request.hpp"
 
@@ -23,11 +24,13 @@ class Deciding {
   void start_queues();
   void start(UnitIndex unit);
   void start(AskName session);
+  /// Of what is common to all schedules: a failure there costs all of them.
+  void start_replicas();
   void start(const ReplicaSchedule& schedule);
   void end();
 
   /// Nobody: it happened before, after or between the asks.
-  std::optional<AskName> whose_turn() const;
+  std::vector<AskName> whose_turn() const;
 
  private:
   void tell() const;
@@ -36,6 +39,7 @@ class Deciding {
   Watcher watcher_;
   // At most one of them; names are made when they are needed.
   bool queues_ = false;
+  bool replicas_ = false;
   UnitIndex unit_;
   std::optional<AskName> session_;
   const ReplicaSchedule* schedule_ = nullptr;
@@ -43,6 +47,8 @@ class Deciding {
 
 /// The pod, or the group.
 AskName ask_name_of(const Cluster& cluster, UnitIndex unit);
+
+AskName ask_name_of(const ReplicaSchedule& schedule);
 
 bool is_left_out(const PlanRequest& request, const AskName& ask);
 
