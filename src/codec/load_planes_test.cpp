@@ -100,7 +100,8 @@ TEST(LoadPlanes, AnObjectBelongsToOnePlane) {
                         "{makeway.dev/key-plane: east}}}",
                         "west"),
             std::vector<std::string>{
-                "test: Pod default/a of plane west: metadata.annotations[makeway.dev/key-plane] "
+                "test, document 1 (line 1): Pod default/a of plane west: "
+                "metadata.annotations[makeway.dev/key-plane] "
                 "\"east\": the input is plane west; an object belongs to one plane; leave the "
                 "annotation out"});
 }

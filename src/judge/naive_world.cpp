@@ -21,7 +21,8 @@ NaiveWorld::NaiveWorld(const Cluster& cluster)
       used_(cluster.nodes().slots() * columns_) {
   for (std::uint32_t slot = 0; slot < cluster.nodes().slots(); ++slot) {
     const NodeIndex node{slot};
-    if (cluster.nodes().flags[node].exists) nodes_.push_back(node);
+    const bool home = cluster.nodes().plane[node] == StringId{0};  // Asks are at home.
+    if (cluster.nodes().flags[node].exists && home) nodes_.push_back(node);
     const std::span<const std::int64_t> used = cluster.order().used(node);
     for (std::size_t column = 0; column < used.size(); ++column) {
       used_[slot * columns_ + column] = used[column];

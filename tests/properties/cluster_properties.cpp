@@ -68,7 +68,8 @@ void expect_named_nodes_empty(const Cluster& cluster) {
     const NodeFlags flags = cluster.nodes().flags[node];
     if (!flags.used || flags.exists) continue;
     EXPECT_EQ(cluster.node(node),
-              Node{.name = std::string(cluster.text(cluster.nodes().name[node]))});
+              (Node{.name = std::string(cluster.text(cluster.nodes().name[node])),
+                    .plane = std::string(cluster.text(cluster.nodes().plane[node]))}));
     EXPECT_FALSE(cluster.nodes().node_class[node].exists());
   }
 }

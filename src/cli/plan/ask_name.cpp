@@ -38,7 +38,8 @@ struct Candidate {
 bool pending(const Cluster& cluster, PodIndex pod) {
   const PodColumns& pods = cluster.pods();
   const PodFlags flags = pods.flags[pod];
-  return flags.exists && !flags.kernel && !pods.node[pod].exists() && pods.deletion[pod] == no_time;
+  return flags.exists && !flags.kernel && !pods.node[pod].exists() &&
+         pods.deletion[pod] == no_time && pods.plane[pod] == StringId{0};
 }
 
 /// Every unit that somebody could have meant, in the order of its name: pending pods, all groups
@@ -54,6 +55,7 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
                    .name = pods.name[slot]});
   }
   for (const GroupIndex group : cluster.groups_by_name()) {
+    if (cluster.groups()[group].plane != StringId{0}) continue;
     all.push_back(
         {.kind = AskKind::pod_group,
          .namespace_name = cluster.text(cluster.groups()[group].namespace_name),
