@@ -77,7 +77,13 @@ void find_held(ReplicaHearing& court) {
         std::ranges::find(court.asks, &schedule, &HeardReplicaAsk::schedule) != court.asks.end();
     if (heard || schedule.unmet == 0) continue;
     for (const ReplicaClaim& claim : schedule.status.claims) {
-      if (const auto node = court.cluster().find_node(claim.node)) court.held.insert(*node);
+      const auto node = court.cluster().find_node(claim.node);
+      if (!node) continue;
+      std::set<PodIndex>& leave = court.held[*node];
+      for (const ClaimedVictim& victim : claim.victims) {
+        const auto pod = court.cluster().find_pod(victim.namespace_name, victim.name);
+        if (pod && court.cluster().pods().node[*pod] == *node) leave.insert(*pod);
+      }
     }
   }
 }
