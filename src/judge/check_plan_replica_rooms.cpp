@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "judge/check_plan_replicas.hpp"
 #include "model/planes.hpp"
@@ -50,13 +52,28 @@ class ReplicaRoomJudge {
     }
   }
 
+  /// Also thanks to those who leave for claims that the plan does not speak of.
+  bool fits(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    std::vector<PodIndex> away;
+    if (const auto held = court_.held.find(claim.node); held != court_.held.end()) {
+      std::ranges::copy_if(held->second, std::back_inserter(away),
+                           [&](PodIndex pod) { return !court_.claimed.contains(pod); });
+    }
+    for (const PodIndex pod : away) court_.after.remove(claim.node, court_.freed(pod));
+    const bool fits = !ask.row.impossible && court_.after.in_order(claim.node, ask.row.amounts);
+    for (const PodIndex pod : away) court_.after.add(claim.node, court_.freed(pod));
+    return fits;
+  }
+
   void judge_claim(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
-    if (ask.row.impossible || !court_.after.in_order(claim.node, ask.row.amounts)) {
+    if (!fits(ask, claim)) {
       court_.report(
           3, ask,
           fmt::format("it does not fit on node {} when its victims are gone", claim.entry->node));
       return;
     }
+    // What claims of others hold there is not told.
+    if (court_.held.contains(claim.node)) return;
     for (const HeardReplicaVictim& victim : claim.victims) {
       // Nobody is harmed when somebody leaves anyway and is still waited for.
       if (claim.entry->kept && victim.entry->action == ReplicaAction::wait) continue;

@@ -81,8 +81,14 @@ void find_held(ReplicaHearing& court) {
         std::ranges::find(court.asks, &schedule, &HeardReplicaAsk::schedule) != court.asks.end();
     if (heard || schedule.unmet == 0) continue;
     for (const ReplicaClaim& claim : schedule.status.claims) {
-      if (const auto node = find_node_in_plane(court.cluster(), claim.plane, claim.node))
-        court.held.insert(*node);
+      const auto node = find_node_in_plane(court.cluster(), claim.plane, claim.node);
+      if (!node) continue;
+      std::set<PodIndex>& leave = court.held[*node];
+      for (const ClaimedVictim& victim : claim.victims) {
+        const auto pod = find_pod_in_plane(court.cluster(), claim.plane, victim.namespace_name,
+                                           victim.name);
+        if (pod && court.cluster().pods().node[*pod] == *node) leave.insert(*pod);
+      }
     }
   }
 }

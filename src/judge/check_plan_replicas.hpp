@@ -52,9 +52,9 @@ struct ReplicaHearing {
   std::map<const FleetShare*, std::int64_t> steps;   ///< Scale-downs of this plan.
   std::map<const FleetShare*, std::int64_t> losing;  ///< Running pods that are victims.
   std::set<const FleetShare*> scaled_up;
-  /// Where schedules that the plan does not speak of have claims; nobody is reproached for leaving
-  /// these nodes alone.
-  std::set<NodeIndex> held;
+  /// Where schedules that the plan does not speak of have claims, and whose leaving these count on.
+  /// Nobody is reproached for leaving these nodes alone.
+  std::map<NodeIndex, std::set<PodIndex>> held;
 
   void report(int law, const HeardReplicaAsk& ask, std::string text) {
     hearing.breaches.add(law, ask.text, std::move(text));

@@ -138,7 +138,7 @@ std::optional<std::string> failure_of(const std::vector<Change>& objects, const 
                                       std::uint64_t seed) {
   const Ending ending = in_child([&] {
     alarm(hang_s);
-    const MixedVerdict verdict = judge_world(objects, preset, seed);
+    const MixedVerdict verdict = judge_world(objects, preset, seed, AskedAlone::each);
     if (!verdict.complaints.empty()) std::puts(verdict.complaints.front().c_str());
   });
   if (ending.signal != 0) return crash_of(ending);
@@ -216,7 +216,8 @@ class Soak {
       ++progress.judged;
       alarm(hang_s);
       const RandomWorldCase item = world_of(seed);
-      const MixedVerdict verdict = judge_world(item.objects, item.preset, item.seed);
+      const MixedVerdict verdict =
+          judge_world(item.objects, item.preset, item.seed, AskedAlone::each);
       if (verdict.refused) ++progress.refused;
       if (!verdict.complaints.empty()) {
         fmt::print("complaint {} [{}, {}] {}\n", seed, item.preset, world_text(item.options),

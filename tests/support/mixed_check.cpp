@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -76,7 +75,7 @@ class WorldJudge {
         cluster_(cluster_of(objects)),
         random_(seed) {}
 
-  MixedVerdict judge() {
+  MixedVerdict judge(AskedAlone whom) {
     if (!find_errors(cluster_).empty() || !find_cap_errors(cluster_, configuration_).empty()) {
       return {.refused = true, .complaints = {}};
     }
@@ -85,7 +84,7 @@ class WorldJudge {
     judge_laws(*plan, "");
     judge_order(*plan);
     judge_brevity(*plan);
-    judge_single_ask();
+    judge_single_asks(whom);
     return {.refused = false, .complaints = std::move(complaints_)};
   }
 
@@ -124,22 +123,15 @@ class WorldJudge {
     if (told != brief) complaints_.push_back("explaining: " + first_unlike_line(told, brief));
   }
 
-  void judge_single_ask() {
-    const std::vector<AskName> names = nameable(objects_, configuration_);
-    if (names.empty()) return;
-    // Chosen by name: while others are dropped, it stays the same one.
-    const std::uint64_t salt = random_.next();
-    const auto rank = [salt](const AskName& ask) {
-      std::uint64_t sum = salt;
-      for (const char letter : ask.namespace_name + '/' + ask.name) {
-        sum = mix64(sum + static_cast<unsigned char>(letter));
-      }
-      return mix64(sum + static_cast<std::uint64_t>(ask.kind));
-    };
-    const AskName& ask = *std::ranges::min_element(names, {}, rank);
-    // Without a plan: a group none of whose members is pending, a replica, ...
-    const std::optional<Plan> plan = decided(cluster_, ask, random_.chance(50));
-    if (plan) judge_laws(*plan, fmt::format(" of {} alone", choice_name(ask.kind)));
+  /// Whoever is pending may be asked for by name.
+  void judge_single_asks(AskedAlone whom) {
+    std::vector<AskName> names = nameable(objects_, configuration_);
+    if (whom == AskedAlone::one && !names.empty()) names = {random_.pick(names)};
+    for (const AskName& ask : names) {
+      // Without a plan: a group none of whose members is pending, a replica, ...
+      const std::optional<Plan> plan = decided(cluster_, ask, random_.chance(50));
+      if (plan) judge_laws(*plan, fmt::format(" of {} alone", choice_name(ask.kind)));
+    }
   }
 
   const std::vector<Change>& objects_;
@@ -152,8 +144,8 @@ class WorldJudge {
 }  // namespace
 
 MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
-                         std::uint64_t seed) {
-  return WorldJudge(objects, preset, seed).judge();
+                         std::uint64_t seed, AskedAlone whom) {
+  return WorldJudge(objects, preset, seed).judge(whom);
 }
 
 }  // namespace makeway

@@ -20,8 +20,10 @@ struct MixedVerdict {
   std::vector<std::string> complaints;
 };
 
+enum class AskedAlone : std::uint8_t { one, each };
+
 /// `seed` decides how the input is shuffled and who asks alone.
 MixedVerdict judge_world(const std::vector<Change>& objects, std::string_view preset,
-                         std::uint64_t seed);
+                         std::uint64_t seed, AskedAlone whom = AskedAlone::one);
 
 }  // namespace makeway
