@@ -32,7 +32,7 @@ namespace makeway {
 struct SessionTurn {
   std::int32_t priority = 0;
   Time created;
-  std::uint32_t session = 0;
+  SessionIndex session;
   bool only_nomination = false;  ///< It is asked only whether its nomination holds.
 };
 
@@ -58,12 +58,13 @@ class SessionPolicy : public Policy {
   void describe_groups();
 
   struct GroupState {
-    std::uint32_t preemptor = nothing;  ///< Who may preempt in this cycle, once that is known.
-    std::uint32_t head = nothing;       ///< The first that did not fit.
-    std::vector<std::uint32_t> order;   ///< Who was decided, in that order.
+    SessionIndex preemptor;           ///< Who may preempt in this cycle, once that is known.
+    SessionIndex head;                ///< The first that did not fit.
+    std::vector<SessionIndex> order;  ///< Who was decided, in that order.
   };
   /// What is known about sessions that ask for the same in the same places. Room shrinks while
   /// nobody leaves, so what did not fit once does not fit.
+  using KindIndex = Index<struct KindTag>;
   struct Kind {
     std::uint64_t growth = 0;
     bool no_room = false;  ///< Neither now nor when those who leave have left.
@@ -72,20 +73,20 @@ class SessionPolicy : public Policy {
 
   void find_kinds();
   Kind& kind_of(const SessionEntry& entry);
-  bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
+  bool fits_nominated(const SessionEntry& entry, std::vector<SessionPlace>& places);
   bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
-  std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  std::vector<SessionPlace> find_beside_nominated(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
   std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);
   bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
-  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask,
+  void settle(const SessionEntry& entry, const std::vector<SessionPlace>& places, PlanAsk& ask,
               std::span<const PodIndex> victims = {});
-  std::vector<PodIndex> rows_of_victims(const std::vector<std::uint32_t>& victims);
+  std::vector<PodIndex> rows_of_victims(const std::vector<SessionIndex>& victims);
   PlanAsk start_ask(const SessionEntry& entry) const;
-  void conclude(std::uint32_t session, PlanAsk ask);
+  void conclude(SessionIndex session, PlanAsk ask);
 
   PolicyContext context_;
   Draft& draft_;
@@ -95,11 +96,11 @@ class SessionPolicy : public Policy {
   SessionPlacer placer_;
   SessionCandidates candidates_;
   SessionVictims victims_;
-  std::vector<GroupState> groups_;
-  std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
-  std::vector<std::uint8_t> decided_;   ///< By session.
-  std::vector<SessionTurn> turns_;      ///< That are in the list of asks.
+  IndexedVector<SessionGroupIndex, GroupState> groups_;
+  IndexedVector<KindIndex, Kind> kinds_;
+  IndexedVector<SessionIndex, KindIndex> kind_of_;     ///< By session that asks.
+  IndexedVector<SessionIndex, std::uint8_t> decided_;  ///< By session.
+  std::vector<SessionTurn> turns_;                     ///< That are in the list of asks.
 };
 
 /// Null: no session asks, or `session.enabled` is off.
