@@ -175,20 +175,34 @@ std::int64_t QueueRoom::amount(PodIndex pod, std::size_t column) const {
   return 0;
 }
 
-/// The last of these pods that free so much, or all that free something of it.
+/// The last of these pods that free so much, an irreducible set; all that free something of it
+/// where that is not enough.
 std::vector<PodIndex> QueueRoom::enough_of(std::span<const PodIndex> pods,
                                            std::vector<std::int64_t> missing) const {
   std::vector<PodIndex> needed;
   for (const PodIndex pod : pods | std::views::reverse) {
     bool frees = false;
     for (std::size_t column = 0; column < missing.size(); ++column) {
-      if (missing[column] <= 0) continue;
-      const std::int64_t freed = amount(pod, column);
-      missing[column] -= freed;
+      const std::int64_t freed = missing[column] > 0 ? amount(pod, column) : 0;
       frees = frees || freed > 0;
     }
-    if (frees) needed.push_back(pod);
+    if (!frees) continue;
+    for (std::size_t column = 0; column < missing.size(); ++column) {
+      missing[column] -= amount(pod, column);
+    }
+    needed.push_back(pod);
   }
+  // A later one may free what those before it were taken for.
+  std::erase_if(needed, [&](PodIndex pod) {
+    for (std::size_t column = 0; column < missing.size(); ++column) {
+      const std::int64_t freed = amount(pod, column);
+      if (freed > 0 && saturated_add(missing[column], freed) > 0) return false;
+    }
+    for (std::size_t column = 0; column < missing.size(); ++column) {
+      missing[column] += amount(pod, column);
+    }
+    return true;
+  });
   return needed;
 }
 

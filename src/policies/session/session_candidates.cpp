@@ -76,19 +76,19 @@ std::int64_t SessionCandidates::order_key(const SessionEntry& entry, PreemptionO
   CHECK(false, "unknown order");
 }
 
-void SessionCandidates::sort_group(std::uint32_t group) {
+void SessionCandidates::sort_group(SessionGroupIndex group) {
   struct Key {
     std::int32_t tier;
     std::int32_t priority;
     std::int64_t order;
-    std::uint32_t session;
+    SessionIndex session;
 
     auto operator<=>(const Key&) const = default;
   };
   const SessionGroup& entry = table_.groups()[group];
   std::vector<Key> keys;
   keys.reserve(entry.sessions.size());
-  for (const std::uint32_t index : entry.sessions) {
+  for (const SessionIndex index : entry.sessions) {
     const SessionEntry& session = table_.sessions()[index];
     if (!preemptible(session)) continue;
     keys.push_back({.tier = session.tier,
@@ -102,22 +102,22 @@ void SessionCandidates::sort_group(std::uint32_t group) {
   known_[group] = 1;
 }
 
-std::span<const std::uint32_t> SessionCandidates::all(std::uint32_t group) {
+std::span<const SessionIndex> SessionCandidates::all(SessionGroupIndex group) {
   if (known_[group] == 0) sort_group(group);
   return sorted_[group];
 }
 
-std::span<const std::uint32_t> SessionCandidates::of(const SessionEntry& ask) {
-  const std::span<const std::uint32_t> group = all(ask.group);
-  const bool divided = ask.partition != nothing;
-  const auto end = std::ranges::partition_point(group, [&](std::uint32_t index) {
+std::span<const SessionIndex> SessionCandidates::of(const SessionEntry& ask) {
+  const std::span<const SessionIndex> group = all(ask.group);
+  const bool divided = ask.partition.exists();
+  const auto end = std::ranges::partition_point(group, [&](SessionIndex index) {
     const SessionEntry& entry = table_.sessions()[index];
     return divided ? entry.tier < ask.tier : entry.priority < ask.priority;
   });
   return group.first(static_cast<std::size_t>(end - group.begin()));
 }
 
-std::string SessionCandidates::decided_by(std::uint32_t first, std::uint32_t second) const {
+std::string SessionCandidates::decided_by(SessionIndex first, SessionIndex second) const {
   const SessionEntry& a = table_.sessions()[first];
   const SessionEntry& b = table_.sessions()[second];
   if (a.tier != b.tier) return fmt::format("tier: {} against {}", a.tier, b.tier);

@@ -25,14 +25,14 @@ class SessionCandidates {
   SessionCandidates(const SessionTable& table, const Configuration& configuration);
 
   /// Least important first.
-  std::span<const std::uint32_t> of(const SessionEntry& ask);
+  std::span<const SessionIndex> of(const SessionEntry& ask);
   /// All of the group that somebody may make leave, in that order.
-  std::span<const std::uint32_t> all(std::uint32_t group);
+  std::span<const SessionIndex> all(SessionGroupIndex group);
   bool preemptible(const SessionEntry& entry) const;
   /// "its priority 10 is above 5", ...; empty: somebody may.
   std::string why_not(const SessionEntry& entry) const;
   /// On which key `first` comes before `second`: "priority: 1 against 3".
-  std::string decided_by(std::uint32_t first, std::uint32_t second) const;
+  std::string decided_by(SessionIndex first, SessionIndex second) const;
   /// "oldest first", ...
   static std::string_view order_text(PreemptionOrder order);
 
@@ -51,12 +51,13 @@ class SessionCandidates {
 
   Stays stays(const SessionEntry& entry) const;
   std::int64_t order_key(const SessionEntry& entry, PreemptionOrder order) const;
-  void sort_group(std::uint32_t group);
+  void sort_group(SessionGroupIndex group);
 
   const SessionTable& table_;
   const Configuration& configuration_;
-  std::vector<std::vector<std::uint32_t>> sorted_;  ///< By group, once it was asked for.
-  std::vector<std::uint8_t> known_;
+  IndexedVector<SessionGroupIndex, std::vector<SessionIndex>>
+      sorted_;  ///< By group, once it was asked for.
+  IndexedVector<SessionGroupIndex, std::uint8_t> known_;
 };
 
 }  // namespace makeway

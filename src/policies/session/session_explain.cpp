@@ -50,7 +50,7 @@ std::vector<PlanRefusal> refusals_of(World& world, const SessionTable& table,
                                      const SessionEntry& entry, const RoomRows& room) {
   RefusalTally tally;
   const std::span<const ResourceAmount> demand = table.demand(table.kernels(entry).front().demand);
-  for (const std::uint32_t place : table.open_nodes(entry)) {
+  for (const SessionPlace place : table.open_nodes(entry)) {
     const auto missing = std::ranges::find_if(demand, [&](const ResourceAmount& item) {
       return item.amount > room[place][item.resource.value];
     });
@@ -59,7 +59,7 @@ std::vector<PlanRefusal> refusals_of(World& world, const SessionTable& table,
                .detail = world.survey().resource_note(missing->resource),
                .amount = saturated_sub(missing->amount, room[place][missing->resource.value]),
                .resolvable = true},
-              table.nodes()[place], place);
+              table.nodes()[place], place.value);
   }
   return tally.refusals(world.survey());
 }
@@ -86,8 +86,7 @@ namespace {
 
 /// What kernels ask for on each node that they go to.
 std::map<NodeIndex, std::vector<std::int64_t>> wanted_by_node(
-    const SessionTable& table, const SessionEntry& entry,
-    const std::vector<std::uint32_t>& places) {
+    const SessionTable& table, const SessionEntry& entry, const std::vector<SessionPlace>& places) {
   const Cluster& cluster = table.cluster();
   const std::span<const SessionKernel> kernels = table.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
@@ -127,7 +126,7 @@ bool finds_room_now(World& world, NodeIndex node, const std::vector<std::int64_t
 }  // namespace
 
 void tell_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
-                  const std::vector<std::uint32_t>& places, PlanAsk& ask) {
+                  const std::vector<SessionPlace>& places, PlanAsk& ask) {
   const auto wanted = wanted_by_node(table, entry, places);
   const Scratch::Checkpoint before = world.after().checkpoint();
   std::vector<NodeIndex> nodes;
@@ -158,8 +157,7 @@ void tell_waiting(World& world, const SessionTable& table, const SessionEntry& e
 void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
                   PlanAsk& ask) {
   const std::string& group = table.group_of(entry).object->name;
-  const std::string_view lower =
-      entry.partition == nothing ? "of lower priority" : "of lower tiers";
+  const std::string_view lower = !entry.partition.exists() ? "of lower priority" : "of lower tiers";
   if (table.open_nodes(entry).empty()) {
     ask.reason = fmt::format("no node of resource group {} takes kernels", group);
   } else if (candidates == 0) {
@@ -181,7 +179,7 @@ void tell_refusals(World& world, const SessionTable& table, const SessionEntry& 
   ask.explanation.refusals = refusals_of(world, table, entry, room);
 }
 
-void tell_not_its_turn(World& world, const SessionTable& table, std::uint32_t first, PlanAsk& ask) {
+void tell_not_its_turn(World& world, const SessionTable& table, SessionIndex first, PlanAsk& ask) {
   const bool head_only = world.configuration().session.preemptors == Preemptors::head_only;
   ask.reason = fmt::format("has no room, and only {}, {}, may preempt in resource group {}",
                            session_text(table.sessions()[first]),
@@ -197,7 +195,7 @@ class VictimTeller {
  public:
   VictimTeller(World& world, const SessionTable& table, const SessionCandidates& order,
                const SessionVictims& victims, const SessionEntry& entry,
-               std::span<const std::uint32_t> candidates, PlanAsk& ask)
+               std::span<const SessionIndex> candidates, PlanAsk& ask)
       : world_(world),
         table_(table),
         order_(order),
@@ -206,12 +204,12 @@ class VictimTeller {
         candidates_(candidates),
         ask_(ask),
         leaves_(table.sessions().size()) {
-    for (const std::uint32_t victim : victims.victims()) leaves_[victim] = 1;
+    for (const SessionIndex victim : victims.victims()) leaves_[victim] = 1;
   }
 
   void tell() {
-    const std::vector<std::uint32_t>& all = victims_.victims();
-    for (const std::uint32_t victim : std::views::reverse(all)) add(victim);
+    const std::vector<SessionIndex>& all = victims_.victims();
+    for (const SessionIndex victim : std::views::reverse(all)) add(victim);
     tell_spared();
     ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
     ask_.reason = fmt::format("{} {} of resource group {} {}: {}", counted_sessions(all.size()),
@@ -221,9 +219,9 @@ class VictimTeller {
   }
 
  private:
-  bool divided() const { return entry_.partition != nothing; }
-  void add(std::uint32_t index);
-  void tell_cause(std::uint32_t index, PlanVictim& victim) const;
+  bool divided() const { return entry_.partition.exists(); }
+  void add(SessionIndex index);
+  void tell_cause(SessionIndex index, PlanVictim& victim) const;
   void tell_spared();
 
   World& world_;
@@ -231,12 +229,12 @@ class VictimTeller {
   const SessionCandidates& order_;
   const SessionVictims& victims_;
   const SessionEntry& entry_;
-  std::span<const std::uint32_t> candidates_;
+  std::span<const SessionIndex> candidates_;
   PlanAsk& ask_;
-  std::vector<std::uint8_t> leaves_;
+  IndexedVector<SessionIndex, std::uint8_t> leaves_;
 };
 
-void VictimTeller::add(std::uint32_t index) {
+void VictimTeller::add(SessionIndex index) {
   const SessionEntry& entry = table_.sessions()[index];
   const Session& session = *entry.object;
   const std::vector<std::string> nodes = nodes_of(table_, entry);
@@ -276,14 +274,14 @@ void VictimTeller::add(std::uint32_t index) {
 }
 
 /// The next in the order who stays; else one before it who was put back; else there was no choice.
-void VictimTeller::tell_cause(std::uint32_t index, PlanVictim& victim) const {
+void VictimTeller::tell_cause(SessionIndex index, PlanVictim& victim) const {
   const SessionGroup& group = table_.group_of(entry_);
   victim.cause_for = session_text(entry_);
   victim.cause_rule = fmt::format("session: sessions of lower {} in resource group {}, {}",
                                   divided() ? "tiers" : "priority", group.object->name,
                                   SessionCandidates::order_text(group.order));
   const auto own = std::ranges::find(candidates_, index);
-  const auto stays = [this](std::uint32_t other) { return leaves_[other] == 0; };
+  const auto stays = [this](SessionIndex other) { return leaves_[other] == 0; };
   const auto next = std::find_if(own, candidates_.end(), stays);
   if (next != candidates_.end()) {
     victim.cause_alternative = session_text(table_.sessions()[*next]);
@@ -317,7 +315,7 @@ void VictimTeller::tell_spared() {
 
 void tell_victims(World& world, const SessionTable& table, const SessionCandidates& order,
                   const SessionVictims& victims, const SessionEntry& entry,
-                  std::span<const std::uint32_t> candidates, PlanAsk& ask) {
+                  std::span<const SessionIndex> candidates, PlanAsk& ask) {
   VictimTeller(world, table, order, victims, entry, candidates, ask).tell();
 }
 

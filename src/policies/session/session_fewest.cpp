@@ -41,23 +41,23 @@ void SessionVictims::list_by_node() {
     for (std::uint32_t rank = 0; rank < candidates_.size(); ++rank) {
       const SessionEntry& entry = table_.sessions()[candidates_[rank]];
       for (std::uint32_t at = 0; at < entry.kernels_count; ++at) {
-        const std::uint32_t place = table_.kernels(entry)[at].place;
-        if (place != nothing && open_[place] != 0) visit(place, OnNode{.rank = rank, .kernel = at});
+        const SessionPlace place = table_.kernels(entry)[at].place;
+        if (place.exists() && open_[place] != 0) visit(place, OnNode{.rank = rank, .kernel = at});
       }
     }
   };
-  each([this](std::uint32_t place, const OnNode&) { ++node_begin_[place + 1]; });
+  each([this](SessionPlace place, const OnNode&) { ++node_begin_[place.value + 1]; });
   for (std::size_t place = 1; place < node_begin_.size(); ++place) {
     node_begin_[place] += node_begin_[place - 1];
   }
   on_node_.resize(node_begin_.back());
   std::vector<std::uint32_t> next(node_begin_.begin(), node_begin_.end() - 1);
-  each([&](std::uint32_t place, const OnNode& entry) { on_node_[next[place]++] = entry; });
+  each([&](SessionPlace place, const OnNode& entry) { on_node_[next[place.value]++] = entry; });
 }
 
 /// What each candidate on the node, who is not gone yet, would give of what is missing there.
 /// False: not even all of them are enough.
-bool SessionVictims::shares_of(std::uint32_t place, std::span<const ResourceAmount> demand) {
+bool SessionVictims::shares_of(SessionPlace place, std::span<const ResourceAmount> demand) {
   const Cluster& cluster = table_.cluster();
   missing_.clear();
   shortfall_.clear();
@@ -70,7 +70,7 @@ bool SessionVictims::shares_of(std::uint32_t place, std::span<const ResourceAmou
     shortfall_.push_back(item.amount - left);
   }
   std::vector<std::int64_t> sums(missing_.size());
-  for (std::uint32_t at = node_begin_[place]; at < node_begin_[place + 1]; ++at) {
+  for (std::uint32_t at = node_begin_[place.value]; at < node_begin_[place.value + 1]; ++at) {
     const std::uint32_t rank = on_node_[at].rank;
     if (gone_[rank] != 0) continue;
     if (shares_.empty() || shares_.back().rank != rank) {
@@ -134,11 +134,11 @@ bool SessionVictims::cover(std::size_t size, std::size_t end) {
 }
 
 /// Makes the fewest leave so that one kernel finds a place; false: nowhere, or out of steps.
-bool SessionVictims::fewest_for(std::uint32_t demand, std::uint32_t& best_place) {
+bool SessionVictims::fewest_for(DemandIndex demand, SessionPlace& best_place) {
   const std::span<const ResourceAmount> amounts = table_.demand(demand);
-  best_place = nothing;
+  best_place = {};
   best_.clear();
-  for (const std::uint32_t place : table_.open_nodes(*ask_)) {
+  for (const SessionPlace place : table_.open_nodes(*ask_)) {
     if (!shares_of(place, amounts)) continue;
     if (missing_.empty()) {
       best_place = place;
@@ -147,38 +147,38 @@ bool SessionVictims::fewest_for(std::uint32_t demand, std::uint32_t& best_place)
     }
     find_largest();
     const std::size_t most =
-        best_place == nothing ? shares_.size() : std::min(best_.size(), shares_.size());
+        !best_place.exists() ? shares_.size() : std::min(best_.size(), shares_.size());
     for (std::size_t size = 1; size <= most; ++size) {
       chosen_.clear();
       const bool found = cover(size, shares_.size());
       if (steps_ > options_.victim_steps_max) {
         note_bound("engine.victimStepsMax");
-        return best_place != nothing;
+        return best_place.exists();
       }
       if (!found) continue;
-      if (best_place == nothing || size < best_.size() || chosen_ < best_) {
+      if (!best_place.exists() || size < best_.size() || chosen_ < best_) {
         best_place = place;
         best_ = chosen_;
       }
       break;
     }
   }
-  return best_place != nothing;
+  return best_place.exists();
 }
 
 /// How many more kernels of the ask find room when a session leaves: never more than if everybody
 /// left who is on its nodes.
 void SessionVictims::list_gains() {
-  const std::vector<std::int64_t> before = counts_;
-  for (const std::uint32_t session : candidates_) leave(session);
-  const std::vector<std::int64_t> emptied = counts_;
-  for (const std::uint32_t session : candidates_) come_back(session);
+  const auto before = counts_;
+  for (const SessionIndex session : candidates_) leave(session);
+  const auto emptied = counts_;
+  for (const SessionIndex session : candidates_) come_back(session);
   gains_.assign(candidates_.size(), 0);
   gains_before_.assign(candidates_.size(), 0);
   std::int64_t largest = 0;
   for (std::size_t rank = 0; rank < candidates_.size(); ++rank) {
     for (const SessionKernel& kernel : table_.kernels(table_.sessions()[candidates_[rank]])) {
-      if (kernel.place == nothing || open_[kernel.place] == 0) continue;
+      if (!kernel.place.exists() || open_[kernel.place] == 0) continue;
       gains_[rank] += emptied[kernel.place] - before[kernel.place];
     }
     gains_before_[rank] = largest;
@@ -220,17 +220,17 @@ void SessionVictims::take_fewer() {
 
 void SessionVictims::take_fewest() {
   const std::vector<std::uint8_t> fallback = gone_;
-  const std::span<const std::uint32_t> all = candidates_;
+  const std::span<const SessionIndex> all = candidates_;
   start_over();
   take_level();
   gone_.assign(candidates_.size(), 0);
   list_by_node();
   steps_ = 0;
   const std::span<const SessionKernel> kernels = table_.kernels(*ask_);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> placed;
+  std::vector<std::pair<SessionPlace, DemandIndex>> placed;
   bool found = true;
   for (std::size_t at = 0; found && at < kernels.size(); ++at) {
-    std::uint32_t place = nothing;
+    SessionPlace place;
     found = fewest_for(kernels[at].demand, place);
     if (!found) break;
     for (const std::uint32_t rank : best_) {

@@ -55,13 +55,13 @@ class GroupTeller {
   }
 
   /// Those who leave first, then those who stay, by name.
-  void add_running(std::uint32_t group, PlanSessionList& list) {
-    for (const std::uint32_t index : candidates_.all(group)) {
+  void add_running(SessionGroupIndex group, PlanSessionList& list) {
+    for (const SessionIndex index : candidates_.all(group)) {
       const SessionEntry& entry = table_.sessions()[index];
       if (entry.standing != SessionStanding::running) continue;
       if (PlanSessionEntry* const told = add(entry, list)) told->preemptible = true;
     }
-    for (const std::uint32_t index : table_.groups()[group].sessions) {
+    for (const SessionIndex index : table_.groups()[group].sessions) {
       const SessionEntry& entry = table_.sessions()[index];
       if (entry.standing != SessionStanding::running || candidates_.preemptible(entry)) continue;
       if (PlanSessionEntry* const told = add(entry, list)) {
@@ -81,32 +81,33 @@ class GroupTeller {
 void SessionPolicy::describe_groups() {
   GroupTeller teller(table_, candidates_,
                      draft_.explain ? plan_sessions_all : plan_sessions_told_max);
-  for (std::uint32_t at = 0; at < groups_.size(); ++at) {
+  for (std::uint32_t slot = 0; slot < groups_.size(); ++slot) {
+    const SessionGroupIndex at{slot};
     const SessionGroup& group = table_.groups()[at];
     PlanResourceGroup& told = draft_.plan.resource_groups.emplace_back();
     told.name = group.object->name;
-    told.nodes = group.nodes_end - group.nodes_begin;
+    told.nodes = group.nodes_end.value - group.nodes_begin.value;
     told.preemptible_priority = group.preemptible_priority;
     told.preemption_order = choice_name(group.order);
     told.divided = group.divided;
-    for (const std::uint32_t index : groups_[at].order) {
+    for (const SessionIndex index : groups_[at].order) {
       const SessionEntry& entry = table_.sessions()[index];
       if (entry.standing == SessionStanding::pending) teller.add(entry, told.pending);
     }
     teller.add_running(at, told.running);
-    std::vector<std::uint32_t> off_queue;
-    for (const std::uint32_t index : group.sessions) {
+    std::vector<SessionIndex> off_queue;
+    for (const SessionIndex index : group.sessions) {
       const SessionEntry& entry = table_.sessions()[index];
       if (entry.standing == SessionStanding::leaving) teller.add(entry, told.leaving);
       if (entry.standing == SessionStanding::suspended) teller.add(entry, told.suspended);
       if (entry.standing == SessionStanding::off_queue) off_queue.push_back(index);
     }
     // Who comes back by itself is first, then by name.
-    std::ranges::stable_sort(off_queue, {}, [this](std::uint32_t index) {
+    std::ranges::stable_sort(off_queue, {}, [this](SessionIndex index) {
       const std::optional<Time>& back = table_.sessions()[index].object->status.resume_after;
       return back.value_or(Time{std::numeric_limits<std::int64_t>::max()});
     });
-    for (const std::uint32_t index : off_queue) {
+    for (const SessionIndex index : off_queue) {
       teller.add(table_.sessions()[index], told.off_queue);
     }
   }

@@ -29,24 +29,25 @@ SessionPolicy::SessionPolicy(const PolicyContext& context)
 
 /// Sessions that ask for the same kernels in the same places are of one kind.
 void SessionPolicy::find_kinds() {
-  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  std::map<std::vector<std::uint32_t>, KindIndex> known;
   std::vector<std::uint32_t> key;
-  kind_of_.assign(table_.sessions().size(), nothing);
-  for (std::uint32_t at = 0; at < table_.sessions().size(); ++at) {
+  kind_of_ = IndexedVector<SessionIndex, KindIndex>(table_.sessions().size());
+  for (std::uint32_t slot = 0; slot < table_.sessions().size(); ++slot) {
+    const SessionIndex at{slot};
     const SessionEntry& entry = table_.sessions()[at];
     if (entry.standing != SessionStanding::pending) continue;
     key.clear();
-    for (const SessionKernel& kernel : table_.kernels(entry)) key.push_back(kernel.demand);
+    for (const SessionKernel& kernel : table_.kernels(entry)) key.push_back(kernel.demand.value);
     std::ranges::sort(key);
-    key.push_back(entry.group);
-    key.push_back(entry.partition);
-    kind_of_[at] = known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second;
+    key.push_back(entry.group.value);
+    key.push_back(entry.partition.value);
+    kind_of_[at] = known.try_emplace(key, KindIndex::from(known.size())).first->second;
   }
   kinds_.resize(known.size());
 }
 
 SessionPolicy::Kind& SessionPolicy::kind_of(const SessionEntry& entry) {
-  Kind& kind = kinds_[kind_of_[static_cast<std::size_t>(&entry - table_.sessions().data())]];
+  Kind& kind = kinds_[kind_of_[table_.index_of(entry)]];
   if (kind.growth != room_.growth()) kind = {.growth = room_.growth()};
   return kind;
 }
@@ -55,8 +56,8 @@ SessionPolicy::Kind& SessionPolicy::kind_of(const SessionEntry& entry) {
 
 std::vector<SessionTurn> SessionPolicy::turns() const {
   std::vector<SessionTurn> turns;
-  std::vector<std::uint32_t> asking;
-  const auto rank = [this](std::uint32_t index) {
+  std::vector<SessionIndex> asking;
+  const auto rank = [this](SessionIndex index) {
     const SessionEntry& entry = table_.sessions()[index];
     return std::tuple(-entry.tier, -entry.priority);
   };
@@ -65,15 +66,15 @@ std::vector<SessionTurn> SessionPolicy::turns() const {
   };
   for (const SessionGroup& group : table_.groups()) {
     asking.clear();
-    std::ranges::copy_if(group.sessions, std::back_inserter(asking), [this](std::uint32_t index) {
+    std::ranges::copy_if(group.sessions, std::back_inserter(asking), [this](SessionIndex index) {
       const SessionStanding standing = table_.sessions()[index].standing;
       return standing == SessionStanding::pending || standing == SessionStanding::suspended;
     });
-    std::ranges::sort(asking, {}, [&](std::uint32_t index) {
+    std::ranges::sort(asking, {}, [&](SessionIndex index) {
       return std::tuple(rank(index), table_.sessions()[index].created, index);
     });
     const std::size_t first = turns.size();
-    const auto add = [&](std::uint32_t index, bool only_nomination) {
+    const auto add = [&](SessionIndex index, bool only_nomination) {
       const SessionEntry& entry = table_.sessions()[index];
       SessionTurn turn{.priority = entry.priority,
                        .created = entry.created,
@@ -88,11 +89,11 @@ std::vector<SessionTurn> SessionPolicy::turns() const {
     };
     for (auto begin = asking.begin(); begin != asking.end();) {
       const auto end = std::find_if(
-          begin, asking.end(), [&](std::uint32_t index) { return rank(index) != rank(*begin); });
-      std::for_each(begin, end, [&](std::uint32_t index) {
+          begin, asking.end(), [&](SessionIndex index) { return rank(index) != rank(*begin); });
+      std::for_each(begin, end, [&](SessionIndex index) {
         if (table_.sessions()[index].nominated) add(index, true);
       });
-      std::for_each(begin, end, [&](std::uint32_t index) { add(index, false); });
+      std::for_each(begin, end, [&](SessionIndex index) { add(index, false); });
       begin = end;
     }
   }
@@ -101,8 +102,8 @@ std::vector<SessionTurn> SessionPolicy::turns() const {
 
 std::vector<SessionTurn> SessionPolicy::turn_of(std::string_view namespace_name,
                                                 std::string_view name) const {
-  const std::uint32_t found = table_.find(namespace_name, name);
-  if (found == nothing) return {};
+  const SessionIndex found = table_.find(namespace_name, name);
+  if (!found.exists()) return {};
   const SessionEntry& entry = table_.sessions()[found];
   const bool asks =
       entry.standing == SessionStanding::pending || entry.standing == SessionStanding::suspended;
@@ -147,15 +148,15 @@ PlanAsk SessionPolicy::start_ask(const SessionEntry& entry) const {
 }
 
 /// Whether its kernels fit, in what will be, where room was kept for them.
-bool SessionPolicy::fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places) {
+bool SessionPolicy::fits_nominated(const SessionEntry& entry, std::vector<SessionPlace>& places) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
-  const std::span<const std::uint32_t> open = table_.open_nodes(entry);
+  const std::span<const SessionPlace> open = table_.open_nodes(entry);
   RoomRows& after = room_.after();
   places.clear();
   for (const SessionKernel& kernel : kernels) {
     const NodeIndex node = world_.cluster().pods().nominated[kernel.row];
-    const std::uint32_t place = node.exists() ? table_.place_of(node) : nothing;
-    if (place == nothing || !std::ranges::binary_search(open, place)) break;
+    const SessionPlace place = node.exists() ? table_.place_of(node) : SessionPlace{};
+    if (!place.exists() || !std::ranges::binary_search(open, place)) break;
     if (!after.fits(place, table_.demand(kernel.demand))) break;
     after.take(place, table_.demand(kernel.demand));
     places.push_back(place);
@@ -170,7 +171,7 @@ namespace {
 
 /// Whether all kernels find room at once where they are to go.
 bool all_fit(const SessionTable& table, const SessionEntry& entry,
-             const std::vector<std::uint32_t>& places, RoomRows& room) {
+             const std::vector<SessionPlace>& places, RoomRows& room) {
   const std::span<const SessionKernel> kernels = table.kernels(entry);
   std::size_t done = 0;
   while (done < kernels.size() && room.fits(places[done], table.demand(kernels[done].demand))) {
@@ -187,11 +188,11 @@ bool all_fit(const SessionTable& table, const SessionEntry& entry,
 
 /// Its nomination holds: it starts there, or elsewhere if only that is possible now, or waits.
 bool SessionPolicy::keeps_nomination(const SessionEntry& entry, PlanAsk& ask) {
-  std::vector<std::uint32_t> places;
+  std::vector<SessionPlace> places;
   if (!fits_nominated(entry, places)) return false;
   ask.outcome = Outcome::fits;
   if (!all_fit(table_, entry, places, room_.both())) {
-    const std::vector<std::uint32_t> elsewhere = find_beside_nominated(entry);
+    const std::vector<SessionPlace> elsewhere = find_beside_nominated(entry);
     ask.outcome = elsewhere.empty() ? Outcome::waits : Outcome::fits;
     if (!elsewhere.empty()) places = elsewhere;
   }
@@ -200,10 +201,10 @@ bool SessionPolicy::keeps_nomination(const SessionEntry& entry, PlanAsk& ask) {
 }
 
 /// Room for it now that is not kept for others.
-std::vector<std::uint32_t> SessionPolicy::find_beside_nominated(const SessionEntry& entry) {
+std::vector<SessionPlace> SessionPolicy::find_beside_nominated(const SessionEntry& entry) {
   const std::vector<KeptRoom> kept = kept_for_others(entry);
   for (const KeptRoom& room : kept) room_.both().take(room.place, table_.demand(room.demand));
-  std::vector<std::uint32_t> found = placer_.find(entry, room_.both());
+  std::vector<SessionPlace> found = placer_.find(entry, room_.both());
   for (const KeptRoom& room : kept) room_.both().give(room.place, table_.demand(room.demand));
   return found;
 }
@@ -212,13 +213,13 @@ std::vector<std::uint32_t> SessionPolicy::find_beside_nominated(const SessionEnt
 /// comes before those who are more important, too, and leaves them theirs (law 7).
 std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const SessionEntry& entry) {
   std::vector<KeptRoom> kept;
-  for (const std::uint32_t index : table_.group_of(entry).sessions) {
+  for (const SessionIndex index : table_.group_of(entry).sessions) {
     const SessionEntry& other = table_.sessions()[index];
     const bool equal = other.tier == entry.tier && other.priority == entry.priority;
     const bool not_below = other.tier >= entry.tier && other.priority >= entry.priority;
     if (!other.nominated || &other == &entry || decided_[index] != 0) continue;
     if (!equal && !(asks_alone_ && not_below)) continue;
-    std::vector<std::uint32_t> places;
+    std::vector<SessionPlace> places;
     if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
     for (std::size_t at = 0; at < places.size(); ++at) {
       kept.push_back({.place = places[at], .demand = table_.kernels(other)[at].demand});
@@ -232,7 +233,7 @@ void SessionPolicy::count_nodes(const SessionEntry& entry, PlanAsk& ask) {
   const std::span<const ResourceAmount> demand =
       table_.demand(table_.kernels(entry).front().demand);
   const RoomRows& emptied = victims_.without_all(entry, candidates_.of(entry), room_.after());
-  for (const std::uint32_t place : table_.open_nodes(entry)) {
+  for (const SessionPlace place : table_.open_nodes(entry)) {
     if (room_.both().fits(place, demand)) {
       ++ask.explanation.nodes_fitting;
     } else if (emptied.fits(place, demand)) {
@@ -250,7 +251,7 @@ bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
     return false;
   }
   const auto look_in = [&](RoomRows& room, Outcome outcome) {
-    const std::vector<std::uint32_t>& places = placer_.find(entry, room);
+    const std::vector<SessionPlace>& places = placer_.find(entry, room);
     if (places.empty()) return false;
     ask.outcome = outcome;
     settle(entry, places, ask);
@@ -301,7 +302,7 @@ bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
   if (!now && !fit(room_.after())) return false;
   ask.outcome = now ? Outcome::fits : Outcome::waits;
   ask.reason.clear();
-  std::vector<std::uint32_t> places;
+  std::vector<SessionPlace> places;
   places.reserve(kernels.size());
   for (const SessionKernel& kernel : kernels) places.push_back(kernel.place);
   settle(entry, places, ask);
@@ -312,10 +313,10 @@ bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
 
 bool SessionPolicy::may_preempt(const SessionEntry& entry, PlanAsk& ask) {
   GroupState& group = groups_[entry.group];
-  const auto self = static_cast<std::uint32_t>(&entry - table_.sessions().data());
+  const SessionIndex self = table_.index_of(entry);
   const bool head_only = world_.configuration().session.preemptors == Preemptors::head_only;
-  const std::uint32_t first = head_only ? group.head : group.preemptor;
-  if (first == nothing || first == self) return true;
+  const SessionIndex first = head_only ? group.head : group.preemptor;
+  if (!first.exists() || first == self) return true;
   ask.outcome = kind_of(entry).no_help ? Outcome::infeasible : Outcome::not_found;
   tell_not_its_turn(world_, table_, first, ask);
   return false;
@@ -323,7 +324,7 @@ bool SessionPolicy::may_preempt(const SessionEntry& entry, PlanAsk& ask) {
 
 void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   if (!may_preempt(entry, ask)) return;
-  const std::span<const std::uint32_t> candidates = candidates_.of(entry);
+  const std::span<const SessionIndex> candidates = candidates_.of(entry);
   ask.session->candidates = static_cast<std::int64_t>(candidates.size());
   Kind& kind = kind_of(entry);
   const bool hopeless = kind.no_help || (candidates.empty() && kind.no_room);
@@ -351,21 +352,21 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
     }
     return;
   }
-  groups_[entry.group].preemptor = static_cast<std::uint32_t>(&entry - table_.sessions().data());
+  groups_[entry.group].preemptor = table_.index_of(entry);
   ask.session->may_preempt = true;
   if (waits_out_delay(world_, entry.object->created.value_or(no_time), ask)) return;
   ask.outcome = Outcome::preempts;
   tell_victims(world_, table_, candidates_, victims_, entry, candidates, ask);
-  const std::vector<std::uint32_t> places = victims_.places();
+  const std::vector<SessionPlace> places = victims_.places();
   settle(entry, places, ask, rows_of_victims(victims_.victims()));
 }
 
 // ---- What becomes of it -------------------------------------------------------------------------
 
 /// What leaves with them; a suspended session keeps its memory.
-std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<std::uint32_t>& victims) {
+std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<SessionIndex>& victims) {
   std::vector<PodIndex> leaving;
-  for (const std::uint32_t index : victims) {
+  for (const SessionIndex index : victims) {
     const SessionEntry& entry = table_.sessions()[index];
     const bool suspends = victims_.fate(index) == SessionFate::suspends;
     if (entry.standing == SessionStanding::leaving) room_.settle_leaving(entry);
@@ -378,7 +379,7 @@ std::vector<PodIndex> SessionPolicy::rows_of_victims(const std::vector<std::uint
   return leaving;
 }
 
-void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places,
+void SessionPolicy::settle(const SessionEntry& entry, const std::vector<SessionPlace>& places,
                            PlanAsk& ask, std::span<const PodIndex> victims) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
@@ -401,13 +402,13 @@ void SessionPolicy::settle(const SessionEntry& entry, const std::vector<std::uin
   if (ask.outcome == Outcome::fits) tell_fit(table_, entry, ask);
 }
 
-void SessionPolicy::conclude(std::uint32_t session, PlanAsk ask) {
+void SessionPolicy::conclude(SessionIndex session, PlanAsk ask) {
   const SessionEntry& entry = table_.sessions()[session];
   decided_[session] = 1;
   GroupState& group = groups_[entry.group];
   group.order.push_back(session);
   const bool runs_on = entry.standing == SessionStanding::suspended;
-  if (ask.outcome != Outcome::fits && !runs_on && group.head == nothing) group.head = session;
+  if (ask.outcome != Outcome::fits && !runs_on && !group.head.exists()) group.head = session;
   for (const SessionKernel& kernel : table_.kernels(entry)) {
     world_.decided(kernel.row);
     if (kernel.memory_row.exists()) world_.decided(kernel.memory_row);
@@ -482,7 +483,7 @@ void SessionPolicy::close() {
 
 void SessionPolicy::end_grace() {
   for (const SessionGroup& group : table_.groups()) {
-    for (const std::uint32_t index : group.sessions) {
+    for (const SessionIndex index : group.sessions) {
       const SessionEntry& entry = table_.sessions()[index];
       const SessionStatus& status = entry.object->status;
       // Without a fate it was not preempted: whoever ends it does so.

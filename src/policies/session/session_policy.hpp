@@ -32,7 +32,7 @@ namespace makeway {
 struct SessionTurn {
   std::int32_t priority = 0;
   Time created;
-  std::uint32_t session = 0;
+  SessionIndex session;
   bool only_nomination = false;  ///< It is asked only whether its nomination holds.
   bool alone = false;            ///< Nobody else of its group has a turn.
 };
@@ -59,12 +59,13 @@ class SessionPolicy : public Policy {
   void describe_groups();
 
   struct GroupState {
-    std::uint32_t preemptor = nothing;  ///< Who may preempt in this cycle, once that is known.
-    std::uint32_t head = nothing;       ///< The first that did not fit.
-    std::vector<std::uint32_t> order;   ///< Who was decided, in that order.
+    SessionIndex preemptor;           ///< Who may preempt in this cycle, once that is known.
+    SessionIndex head;                ///< The first that did not fit.
+    std::vector<SessionIndex> order;  ///< Who was decided, in that order.
   };
   /// What is known about sessions that ask for the same in the same places. Room shrinks while
   /// nobody leaves, so what did not fit once does not fit.
+  using KindIndex = Index<struct KindTag>;
   struct Kind {
     std::uint64_t growth = 0;
     bool no_room = false;  ///< Neither now nor when those who leave have left.
@@ -72,15 +73,15 @@ class SessionPolicy : public Policy {
   };
 
   struct KeptRoom {
-    std::uint32_t place = nothing;
-    std::uint32_t demand = nothing;
+    SessionPlace place;
+    DemandIndex demand;
   };
 
   void find_kinds();
   Kind& kind_of(const SessionEntry& entry);
-  bool fits_nominated(const SessionEntry& entry, std::vector<std::uint32_t>& places);
+  bool fits_nominated(const SessionEntry& entry, std::vector<SessionPlace>& places);
   bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
-  std::vector<std::uint32_t> find_beside_nominated(const SessionEntry& entry);
+  std::vector<SessionPlace> find_beside_nominated(const SessionEntry& entry);
   std::vector<KeptRoom> kept_for_others(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
@@ -88,11 +89,11 @@ class SessionPolicy : public Policy {
   bool finds_room_again(const SessionEntry& entry, PlanAsk& ask);
   void preempt(const SessionEntry& entry, PlanAsk& ask);
   bool may_preempt(const SessionEntry& entry, PlanAsk& ask);
-  void settle(const SessionEntry& entry, const std::vector<std::uint32_t>& places, PlanAsk& ask,
+  void settle(const SessionEntry& entry, const std::vector<SessionPlace>& places, PlanAsk& ask,
               std::span<const PodIndex> victims = {});
-  std::vector<PodIndex> rows_of_victims(const std::vector<std::uint32_t>& victims);
+  std::vector<PodIndex> rows_of_victims(const std::vector<SessionIndex>& victims);
   PlanAsk start_ask(const SessionEntry& entry) const;
-  void conclude(std::uint32_t session, PlanAsk ask);
+  void conclude(SessionIndex session, PlanAsk ask);
 
   PolicyContext context_;
   Draft& draft_;
@@ -102,12 +103,12 @@ class SessionPolicy : public Policy {
   SessionPlacer placer_;
   SessionCandidates candidates_;
   SessionVictims victims_;
-  std::vector<GroupState> groups_;
-  std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> kind_of_;  ///< By session that asks.
-  std::vector<std::uint8_t> decided_;   ///< By session.
-  std::vector<SessionTurn> turns_;      ///< That are in the list of asks.
-  bool asks_alone_ = false;             ///< Who is being decided.
+  IndexedVector<SessionGroupIndex, GroupState> groups_;
+  IndexedVector<KindIndex, Kind> kinds_;
+  IndexedVector<SessionIndex, KindIndex> kind_of_;     ///< By session that asks.
+  IndexedVector<SessionIndex, std::uint8_t> decided_;  ///< By session.
+  std::vector<SessionTurn> turns_;                     ///< That are in the list of asks.
+  bool asks_alone_ = false;                            ///< Who is being decided.
 };
 
 /// Null: no session asks, or `session.enabled` is off.

@@ -13,21 +13,21 @@ constexpr std::int64_t room_max = std::int64_t{1} << 62;
 
 }  // namespace
 
-void RoomRows::take(std::uint32_t place, std::span<const ResourceAmount> demand) {
+void RoomRows::take(SessionPlace place, std::span<const ResourceAmount> demand) {
   const std::span<std::int64_t> row = (*this)[place];
   for (const ResourceAmount& item : demand) {
     row[item.resource.value] = saturated_sub(row[item.resource.value], item.amount);
   }
 }
 
-void RoomRows::give(std::uint32_t place, std::span<const ResourceAmount> demand) {
+void RoomRows::give(SessionPlace place, std::span<const ResourceAmount> demand) {
   const std::span<std::int64_t> row = (*this)[place];
   for (const ResourceAmount& item : demand) {
     row[item.resource.value] = saturated_add(row[item.resource.value], item.amount);
   }
 }
 
-std::int64_t RoomRows::count(std::uint32_t place, std::span<const ResourceAmount> demand,
+std::int64_t RoomRows::count(SessionPlace place, std::span<const ResourceAmount> demand,
                              std::int64_t most) const {
   if (!fits(place, demand)) return 0;
   if (most <= 1) return most;
@@ -50,7 +50,8 @@ SessionRoom::SessionRoom(World& world, const SessionTable& table)
   for (const SessionEntry& entry : table.sessions()) {
     if (entry.standing == SessionStanding::leaving) adjust(entry, 1);
   }
-  for (std::uint32_t place = 0; place < table.nodes().size(); ++place) {
+  for (std::uint32_t slot = 0; slot < table.nodes().size(); ++slot) {
+    const SessionPlace place{slot};
     const auto& nominated = world.cluster().nodes().nominated[table.nodes()[place]];
     const bool pods = std::ranges::any_of(
         nominated, [&](PodIndex pod) { return !world.cluster().pods().flags[pod].kernel; });
@@ -65,7 +66,7 @@ void SessionRoom::adjust(const SessionEntry& entry, int sign) {
   const bool credits = world_.configuration().session.leaving_room == LeavingRoom::credited;
   const Cluster& cluster = world_.cluster();
   for (const SessionKernel& kernel : table_.kernels(entry)) {
-    if (kernel.place == nothing) continue;
+    if (!kernel.place.exists()) continue;
     for (const PodIndex row : {kernel.row, kernel.memory_row}) {
       if (!row.exists() || cluster.pods().deletion[row] == no_time) continue;
       const bool gone = !world_.after().node_of(row).exists();
@@ -84,11 +85,11 @@ void SessionRoom::adjust(const SessionEntry& entry, int sign) {
 void SessionRoom::settle_leaving(const SessionEntry& entry) {
   adjust(entry, -1);
   for (const SessionKernel& kernel : table_.kernels(entry)) {
-    if (kernel.place != nothing) read(kernel.place);
+    if (kernel.place.exists()) read(kernel.place);
   }
 }
 
-void SessionRoom::read(std::uint32_t place) {
+void SessionRoom::read(SessionPlace place) {
   const NodeIndex node = table_.nodes()[place];
   const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
   const std::span<const std::int64_t> used_now = world_.now().used(node);
@@ -106,7 +107,7 @@ void SessionRoom::read(std::uint32_t place) {
 }
 
 /// Pods that were promised room there, and that are not decided yet, have it.
-void SessionRoom::hold(std::uint32_t place, std::int32_t priority) {
+void SessionRoom::hold(SessionPlace place, std::int32_t priority) {
   const Cluster& cluster = world_.cluster();
   for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
     const bool holds = !cluster.pods().flags[pod].kernel && !world_.is_decided(pod) &&
@@ -122,8 +123,8 @@ void SessionRoom::hold(std::uint32_t place, std::int32_t priority) {
 void SessionRoom::refresh(std::int32_t priority) {
   const std::span<const NodeIndex> changed = world_.changed_nodes();
   for (; seen_ < changed.size(); ++seen_) {
-    const std::uint32_t place = table_.place_of(changed[seen_]);
-    if (place == nothing) continue;
+    const SessionPlace place = table_.place_of(changed[seen_]);
+    if (!place.exists()) continue;
     const std::span<const std::int64_t> row = std::as_const(after_)[place];
     std::vector<std::int64_t>& before = before_;
     before.assign(row.begin(), row.end());
@@ -135,7 +136,7 @@ void SessionRoom::refresh(std::int32_t priority) {
   if (promised_.empty()) return;
   if (priority != priority_) ++growth_;
   priority_ = priority;
-  for (const std::uint32_t place : promised_) {
+  for (const SessionPlace place : promised_) {
     read(place);
     hold(place, priority);
   }
@@ -147,7 +148,7 @@ bool SessionRoom::too_large(const SessionEntry& entry) {
     ceiling.known = true;
     ceiling.growth = growth_;
     ceiling.most.assign(after_.columns(), std::numeric_limits<std::int64_t>::min());
-    for (const std::uint32_t place : table_.open_nodes(entry)) {
+    for (const SessionPlace place : table_.open_nodes(entry)) {
       const std::span<const std::int64_t> row = std::as_const(after_)[place];
       for (std::size_t column = 0; column < row.size(); ++column) {
         ceiling.most[column] = std::max(ceiling.most[column], row[column]);
@@ -171,7 +172,7 @@ bool SessionPlacer::alike(const SessionEntry& session) const {
 }
 
 /// By the scarcest resource first.
-bool SessionPlacer::larger(std::uint32_t a, std::uint32_t b) const {
+bool SessionPlacer::larger(DemandIndex a, DemandIndex b) const {
   const std::span<const ResourceAmount> left = table_.demand(a);
   const std::span<const ResourceAmount> right = table_.demand(b);
   for (std::size_t at = 0; at < std::min(left.size(), right.size()); ++at) {
@@ -184,12 +185,12 @@ bool SessionPlacer::larger(std::uint32_t a, std::uint32_t b) const {
 }
 
 /// Where the least is left of what is scarce; the first by name among equal ones.
-std::uint32_t SessionPlacer::best_fit(const RoomRows& room,
-                                      std::span<const ResourceAmount> demand) const {
-  std::uint32_t best = nothing;
-  for (const std::uint32_t place : nodes_) {
+SessionPlace SessionPlacer::best_fit(const RoomRows& room,
+                                     std::span<const ResourceAmount> demand) const {
+  SessionPlace best;
+  for (const SessionPlace place : nodes_) {
     if (!room.fits(place, demand)) continue;
-    if (best == nothing) {
+    if (!best.exists()) {
       best = place;
       continue;
     }
@@ -211,8 +212,8 @@ bool SessionPlacer::greedy(RoomRows& room) {
   for (; done < order_.size(); ++done) {
     const std::uint32_t kernel = order_[done];
     const std::span<const ResourceAmount> demand = table_.demand(kernels_[kernel].demand);
-    const std::uint32_t place = best_fit(room, demand);
-    if (place == nothing) break;
+    const SessionPlace place = best_fit(room, demand);
+    if (!place.exists()) break;
     places_[kernel] = place;
     if (order_.size() > 1) room.take(place, demand);
   }
@@ -227,11 +228,11 @@ bool SessionPlacer::greedy(RoomRows& room) {
 /// Proven: some kind of kernel alone finds too little room, or all together do in some resource.
 bool SessionPlacer::hopeless(const RoomRows& room) const {
   for (std::size_t begin = 0; begin < order_.size();) {
-    const std::uint32_t kind = kernels_[order_[begin]].demand;
+    const DemandIndex kind = kernels_[order_[begin]].demand;
     std::size_t end = begin;
     while (end < order_.size() && kernels_[order_[end]].demand == kind) ++end;
     auto missing = static_cast<std::int64_t>(end - begin);
-    for (const std::uint32_t place : nodes_) {
+    for (const SessionPlace place : nodes_) {
       missing -= room.count(place, table_.demand(kind), missing);
       if (missing == 0) break;
     }
@@ -281,7 +282,7 @@ bool SessionPlacer::search(RoomRows& room, std::size_t level, std::size_t from) 
   return false;
 }
 
-const std::vector<std::uint32_t>& SessionPlacer::find(const SessionEntry& session, RoomRows& room) {
+const std::vector<SessionPlace>& SessionPlacer::find(const SessionEntry& session, RoomRows& room) {
   kernels_ = table_.kernels(session);
   nodes_ = table_.open_nodes(session);
   stopped_ = false;
@@ -292,7 +293,7 @@ const std::vector<std::uint32_t>& SessionPlacer::find(const SessionEntry& sessio
       return larger(kernels_[a].demand, kernels_[b].demand);
     });
   }
-  places_.assign(kernels_.size(), nothing);
+  places_.assign(kernels_.size(), {});
   if (greedy(room)) return places_;
   if (!alike(session) && !hopeless(room)) {
     number_equal_nodes(room);

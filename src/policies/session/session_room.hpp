@@ -22,22 +22,22 @@ class RoomRows {
   RoomRows() = default;
   RoomRows(std::size_t places, std::size_t columns) : columns_(columns), free_(places * columns) {}
 
-  std::span<std::int64_t> operator[](std::uint32_t place) {
-    return std::span(free_).subspan(place * columns_, columns_);
+  std::span<std::int64_t> operator[](SessionPlace place) {
+    return std::span(free_).subspan(place.value * columns_, columns_);
   }
-  std::span<const std::int64_t> operator[](std::uint32_t place) const {
-    return std::span(free_).subspan(place * columns_, columns_);
+  std::span<const std::int64_t> operator[](SessionPlace place) const {
+    return std::span(free_).subspan(place.value * columns_, columns_);
   }
-  bool fits(std::uint32_t place, std::span<const ResourceAmount> demand) const {
-    const std::int64_t* const row = free_.data() + place * columns_;
+  bool fits(SessionPlace place, std::span<const ResourceAmount> demand) const {
+    const std::int64_t* const row = free_.data() + place.value * columns_;
     return std::ranges::all_of(demand, [row](const ResourceAmount& item) {
       return item.amount <= row[item.resource.value];
     });
   }
-  void take(std::uint32_t place, std::span<const ResourceAmount> demand);
-  void give(std::uint32_t place, std::span<const ResourceAmount> demand);
+  void take(SessionPlace place, std::span<const ResourceAmount> demand);
+  void give(SessionPlace place, std::span<const ResourceAmount> demand);
   /// How many of such a demand find room there, at most `most`.
-  std::int64_t count(std::uint32_t place, std::span<const ResourceAmount> demand,
+  std::int64_t count(SessionPlace place, std::span<const ResourceAmount> demand,
                      std::int64_t most) const;
   std::size_t columns() const { return columns_; }
 
@@ -66,17 +66,17 @@ class SessionRoom {
   void settle_leaving(const SessionEntry& entry);
 
  private:
-  void read(std::uint32_t place);
-  void hold(std::uint32_t place, std::int32_t priority);
+  void read(SessionPlace place);
+  void hold(SessionPlace place, std::int32_t priority);
   void adjust(const SessionEntry& entry, int sign);
 
   World& world_;
   const SessionTable& table_;
   RoomRows both_;
   RoomRows after_;
-  RoomRows adjusted_;                    ///< Added to what the cycle says about `after`.
-  std::vector<std::uint32_t> promised_;  ///< Places with nominated pods.
-  std::size_t seen_ = 0;                 ///< Of the cycle's changed nodes.
+  RoomRows adjusted_;                   ///< Added to what the cycle says about `after`.
+  std::vector<SessionPlace> promised_;  ///< Places with nominated pods.
+  std::size_t seen_ = 0;                ///< Of the cycle's changed nodes.
   std::uint64_t growth_ = 0;
   std::int32_t priority_ = 0;
   std::vector<std::int64_t> before_;  ///< Used again and again.
@@ -99,7 +99,7 @@ class SessionPlacer {
   /// Another ask: the bound counts from the beginning.
   void start() { steps_ = 0; }
   /// Places of its kernels in their order; empty: none was found. `room` is as before afterwards.
-  const std::vector<std::uint32_t>& find(const SessionEntry& session, RoomRows& room);
+  const std::vector<SessionPlace>& find(const SessionEntry& session, RoomRows& room);
   /// Whether the bound stopped the last search: that it found nothing proves nothing.
   bool stopped() const { return stopped_; }
   /// Whether all kernels ask for the same.
@@ -110,19 +110,19 @@ class SessionPlacer {
   bool hopeless(const RoomRows& room) const;
   void number_equal_nodes(const RoomRows& room);
   bool search(RoomRows& room, std::size_t level, std::size_t from);
-  std::uint32_t best_fit(const RoomRows& room, std::span<const ResourceAmount> demand) const;
-  bool larger(std::uint32_t a, std::uint32_t b) const;
+  SessionPlace best_fit(const RoomRows& room, std::span<const ResourceAmount> demand) const;
+  bool larger(DemandIndex a, DemandIndex b) const;
 
   const SessionTable& table_;
   std::int64_t steps_max_;
   std::int64_t steps_ = 0;
   bool stopped_ = false;
   std::span<const SessionKernel> kernels_;
-  std::span<const std::uint32_t> nodes_;
-  std::vector<std::uint32_t> order_;   ///< Of the kernels, largest first.
-  std::vector<std::uint32_t> places_;  ///< By kernel.
-  std::vector<std::uint32_t> kinds_;   ///< By place in `nodes_`: equal rows, equal numbers.
-  std::vector<std::int32_t> taken_;    ///< By place in `nodes_`: kernels there so far.
+  std::span<const SessionPlace> nodes_;
+  std::vector<std::uint32_t> order_;  ///< Of the kernels, largest first.
+  std::vector<SessionPlace> places_;  ///< By kernel.
+  std::vector<std::uint32_t> kinds_;  ///< By place in `nodes_`: equal rows, equal numbers.
+  std::vector<std::int32_t> taken_;   ///< By place in `nodes_`: kernels there so far.
 };
 
 }  // namespace makeway

@@ -21,7 +21,7 @@ bool has_labels(const Labels& all, const Labels& wanted) {
 }  // namespace
 
 SessionTable::SessionTable(const Cluster& cluster, const SessionSettings& settings, Time now)
-    : cluster_(cluster), now_(now), places_(cluster.nodes().slots(), nothing) {
+    : cluster_(cluster), now_(now), places_(cluster.nodes().slots()) {
   order_resources();
   read_groups(settings);
   read_partitions();
@@ -58,7 +58,7 @@ bool SessionTable::takes_kernels(NodeIndex node, std::string_view group) const {
                              });
 }
 
-void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
+void SessionTable::add_nodes(const ResourceGroup& object, SessionGroupIndex group) {
   std::vector<NodeIndex> found;
   for (const std::string& name : object.nodes) {
     const auto node = cluster_.find_node(name);
@@ -73,53 +73,51 @@ void SessionTable::add_nodes(const ResourceGroup& object, std::uint32_t group) {
   std::ranges::sort(found, {},
                     [this](NodeIndex node) { return cluster_.text(cluster_.nodes().name[node]); });
   SessionGroup& entry = groups_[group];
-  entry.nodes_begin = static_cast<std::uint32_t>(nodes_.size());
+  entry.nodes_begin = SessionPlace::from(nodes_.size());
   for (const NodeIndex node : found) {
-    if (places_[node] != nothing) continue;  // Named twice, or by another group: validation tells.
-    places_[node] = static_cast<std::uint32_t>(nodes_.size());
+    if (places_[node].exists()) continue;  // Named twice, or by another group: validation tells.
+    places_[node] = nodes_.push_back(node);
     if (takes_kernels(node, object.name)) entry.open.push_back(places_[node]);
-    nodes_.push_back(node);
   }
-  entry.nodes_end = static_cast<std::uint32_t>(nodes_.size());
+  entry.nodes_end = SessionPlace::from(nodes_.size());
 }
 
 void SessionTable::read_groups(const SessionSettings& settings) {
-  groups_.reserve(cluster_.own<ResourceGroup>().size());
   for (const auto& [key, object] : cluster_.own<ResourceGroup>()) {
-    groups_.push_back({.object = &object,
-                       .preemptible_priority =
-                           object.preemptible_priority.value_or(settings.preemptible_priority),
-                       .order = object.preemption_order.value_or(settings.preemption_order),
-                       .open = {},
-                       .sessions = {}});
-    add_nodes(object, static_cast<std::uint32_t>(groups_.size() - 1));
+    const SessionGroupIndex group =
+        groups_.push_back({.object = &object,
+                           .preemptible_priority =
+                               object.preemptible_priority.value_or(settings.preemptible_priority),
+                           .order = object.preemption_order.value_or(settings.preemption_order),
+                           .open = {},
+                           .sessions = {}});
+    add_nodes(object, group);
   }
 }
 
 void SessionTable::read_partitions() {
-  partitions_.reserve(cluster_.own<Partition>().size());
   for (const auto& [key, object] : cluster_.own<Partition>()) {
-    SessionPartition& entry = partitions_.emplace_back();
-    entry.object = &object;
-    const auto group =
+    SessionPartition& entry = partitions_[partitions_.push_back({.object = &object})];
+    const auto found =
         std::ranges::find(groups_, object.resource_group,
                           [](const SessionGroup& at) { return std::string_view(at.object->name); });
-    if (group == groups_.end()) continue;
-    entry.group = static_cast<std::uint32_t>(group - groups_.begin());
+    if (found == groups_.end()) continue;
+    entry.group = SessionGroupIndex::from(static_cast<std::size_t>(found - groups_.begin()));
+    SessionGroup* const group = &groups_[entry.group];
     group->divided = true;
     const std::vector<std::string>& named = entry.object->nodes;
-    std::ranges::copy_if(group->open, std::back_inserter(entry.open), [&](std::uint32_t place) {
+    std::ranges::copy_if(group->open, std::back_inserter(entry.open), [&](SessionPlace place) {
       return named.empty() || std::ranges::binary_search(named, node_name(place));
     });
   }
 }
 
-std::uint32_t SessionTable::demand_of(const KernelRows& rows) {
+DemandIndex SessionTable::demand_of(const KernelRows& rows) {
   const RequestId row = cluster_.pods().requests[rows.row];
   const std::int64_t memory =
       rows.memory.exists() ? cluster_.pods().requests[rows.memory].value : -1;
-  const auto [known, is_new] = demand_ids_.try_emplace(std::pair(row.value, memory),
-                                                       static_cast<std::uint32_t>(demands_.size()));
+  const auto [known, is_new] =
+      demand_ids_.try_emplace(std::pair(row.value, memory), DemandIndex::from(demands_.size()));
   if (!is_new) return known->second;
   Demand fresh{.begin = static_cast<std::uint32_t>(amounts_.size())};
   const auto add = [&](RequestRow amounts) {
@@ -151,7 +149,7 @@ void SessionTable::read_kernels(const Session& session, std::span<const KernelRo
                         .memory_row = each.memory,
                         .demand = demand_of(each),
                         .node = node,
-                        .place = node.exists() ? places_[node] : nothing});
+                        .place = node.exists() ? places_[node] : SessionPlace{}});
   }
   entry.nominated =
       !session.kernels.empty() && std::ranges::none_of(session.kernels, [](const Kernel& each) {
@@ -160,13 +158,16 @@ void SessionTable::read_kernels(const Session& session, std::span<const KernelRo
 }
 
 void SessionTable::read_sessions(const SessionSettings& settings) {
-  std::map<std::string_view, std::uint32_t> groups;
-  for (std::uint32_t at = 0; at < groups_.size(); ++at) groups[groups_[at].object->name] = at;
-  std::map<std::string_view, std::uint32_t> partitions;
-  for (std::uint32_t at = 0; at < partitions_.size(); ++at) {
-    partitions[partitions_[at].object->name] = at;
+  std::map<std::string_view, SessionGroupIndex> groups;
+  for (std::uint32_t at = 0; at < groups_.size(); ++at) {
+    const SessionGroupIndex index{at};
+    groups[groups_[index].object->name] = index;
   }
-  sessions_.reserve(cluster_.own<Session>().size());
+  std::map<std::string_view, PartitionIndex> partitions;
+  for (std::uint32_t at = 0; at < partitions_.size(); ++at) {
+    const PartitionIndex index{at};
+    partitions[partitions_[index].object->name] = index;
+  }
   auto rows = cluster_.kernel_rows().begin();
   auto group = groups.end();
   auto partition = partitions.end();
@@ -195,12 +196,11 @@ void SessionTable::read_sessions(const SessionSettings& settings) {
       entry.tier = partitions_[entry.partition].object->tier;
     }
     read_kernels(session, own, entry);
-    groups_[entry.group].sessions.push_back(static_cast<std::uint32_t>(sessions_.size()));
-    sessions_.push_back(entry);
+    groups_[entry.group].sessions.push_back(sessions_.push_back(entry));
   }
 }
 
-std::uint32_t SessionTable::find(std::string_view namespace_name, std::string_view name) const {
+SessionIndex SessionTable::find(std::string_view namespace_name, std::string_view name) const {
   const auto key = std::pair(namespace_name, name);
   const auto at = std::ranges::lower_bound(sessions_, key, {}, [](const SessionEntry& entry) {
     return std::pair(std::string_view(entry.object->namespace_name),
@@ -208,7 +208,8 @@ std::uint32_t SessionTable::find(std::string_view namespace_name, std::string_vi
   });
   const bool found = at != sessions_.end() && at->object->namespace_name == namespace_name &&
                      at->object->name == name;
-  return found ? static_cast<std::uint32_t>(at - sessions_.begin()) : nothing;
+  return found ? SessionIndex::from(static_cast<std::size_t>(at - sessions_.begin()))
+               : SessionIndex{};
 }
 
 std::int64_t SessionTable::lost_work_seconds(const SessionEntry& entry) const {

@@ -7,32 +7,38 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/index.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/session_lifecycle.hpp"
 
 namespace makeway {
 
-inline constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+using SessionIndex = Index<struct SessionTag>;
+using SessionGroupIndex = Index<struct SessionGroupTag>;
+using PartitionIndex = Index<struct PartitionTag>;
+/// A node of a resource group, by its place in the table.
+using SessionPlace = Index<struct SessionPlaceTag>;
+/// What one kernel asks for.
+using DemandIndex = Index<struct DemandTag>;
 
 struct SessionKernel {
   PodIndex row;         ///< All of it, or all but its memory.
   PodIndex memory_row;  ///< None: it has no row of its own for memory.
-  std::uint32_t demand = 0;
-  NodeIndex node;                 ///< Where it runs; none: it does not.
-  std::uint32_t place = nothing;  ///< That node in the table; `nothing`: it is in no group.
+  DemandIndex demand;
+  NodeIndex node;      ///< Where it runs; none: it does not.
+  SessionPlace place;  ///< That node in the table; none: it is in no group.
 };
 
 struct SessionEntry {
   const Session* object = nullptr;
-  std::uint32_t group = 0;
-  std::uint32_t partition = nothing;
+  SessionGroupIndex group;
+  PartitionIndex partition;  ///< None: its group is not divided.
   std::int32_t priority = 0;
   std::int32_t tier = 0;  ///< 0 where the group is not divided.
   SessionStanding standing = SessionStanding::pending;
@@ -45,19 +51,19 @@ struct SessionEntry {
 
 struct SessionGroup {
   const ResourceGroup* object = nullptr;
-  std::uint32_t nodes_begin = 0;
-  std::uint32_t nodes_end = 0;
+  SessionPlace nodes_begin;
+  SessionPlace nodes_end;
   std::int64_t preemptible_priority = 0;
   PreemptionOrder order = PreemptionOrder::oldest;
   bool divided = false;
-  std::vector<std::uint32_t> open;      ///< Its nodes that take kernels.
-  std::vector<std::uint32_t> sessions;  ///< All of its sessions.
+  std::vector<SessionPlace> open;      ///< Its nodes that take kernels.
+  std::vector<SessionIndex> sessions;  ///< All of its sessions.
 };
 
 struct SessionPartition {
   const Partition* object = nullptr;
-  std::uint32_t group = nothing;
-  std::vector<std::uint32_t> open;
+  SessionGroupIndex group;
+  std::vector<SessionPlace> open;
 };
 
 class SessionTable {
@@ -66,43 +72,46 @@ class SessionTable {
 
   const Cluster& cluster() const { return cluster_; }
   Time now() const { return now_; }
-  const std::vector<SessionEntry>& sessions() const { return sessions_; }
-  const std::vector<SessionGroup>& groups() const { return groups_; }
+  const IndexedVector<SessionIndex, SessionEntry>& sessions() const { return sessions_; }
+  const IndexedVector<SessionGroupIndex, SessionGroup>& groups() const { return groups_; }
   const SessionGroup& group_of(const SessionEntry& entry) const { return groups_[entry.group]; }
   /// Null: its group is not divided.
   const Partition* partition_of(const SessionEntry& entry) const {
-    return entry.partition == nothing ? nullptr : partitions_[entry.partition].object;
+    return !entry.partition.exists() ? nullptr : partitions_[entry.partition].object;
   }
   std::span<const SessionKernel> kernels(const SessionEntry& entry) const {
     return std::span(kernels_).subspan(entry.kernels_begin, entry.kernels_count);
   }
   /// What one kernel asks for; never a zero amount.
-  std::span<const ResourceAmount> demand(std::uint32_t id) const {
+  std::span<const ResourceAmount> demand(DemandIndex id) const {
     const Demand& found = demands_[id];
     return std::span(amounts_).subspan(found.begin, found.count);
   }
   /// The nodes that may take its kernels.
-  std::span<const std::uint32_t> open_nodes(const SessionEntry& entry) const {
-    return entry.partition == nothing ? groups_[entry.group].open
-                                      : partitions_[entry.partition].open;
+  std::span<const SessionPlace> open_nodes(const SessionEntry& entry) const {
+    return !entry.partition.exists() ? groups_[entry.group].open
+                                     : partitions_[entry.partition].open;
   }
   /// Counts groups, then partitions: which of these `open_nodes` are.
   std::uint32_t domain_of(const SessionEntry& entry) const {
     const auto groups = static_cast<std::uint32_t>(groups_.size());
-    return entry.partition == nothing ? entry.group : groups + entry.partition;
+    return !entry.partition.exists() ? entry.group.value : groups + entry.partition.value;
   }
   std::size_t domains() const { return groups_.size() + partitions_.size(); }
   /// By place in the table.
-  const std::vector<NodeIndex>& nodes() const { return nodes_; }
-  /// The place of a node in the table, or `nothing`.
-  std::uint32_t place_of(NodeIndex node) const { return places_[node]; }
-  /// Index of the session, or `nothing`.
-  std::uint32_t find(std::string_view namespace_name, std::string_view name) const;
-  std::string_view node_name(std::uint32_t place) const {
+  const IndexedVector<SessionPlace, NodeIndex>& nodes() const { return nodes_; }
+  /// None: the node is in no resource group.
+  SessionPlace place_of(NodeIndex node) const { return places_[node]; }
+  /// None: there is no such session, or validation refuses it.
+  SessionIndex find(std::string_view namespace_name, std::string_view name) const;
+  std::string_view node_name(SessionPlace place) const {
     return cluster_.text(cluster_.nodes().name[nodes_[place]]);
   }
   bool scarcer(ResourceIndex a, ResourceIndex b) const {
     return scarcity_[a.value] < scarcity_[b.value];
+  }
+  SessionIndex index_of(const SessionEntry& entry) const {
+    return SessionIndex::from(static_cast<std::size_t>(&entry - sessions_.data()));
   }
   /// Seconds of work that are lost when it leaves, times its kernels. Who is suspended loses none.
   std::int64_t lost_work_seconds(const SessionEntry& entry) const;
@@ -116,23 +125,23 @@ class SessionTable {
   void read_groups(const SessionSettings& settings);
   void read_partitions();
   void read_sessions(const SessionSettings& settings);
-  void add_nodes(const ResourceGroup& object, std::uint32_t group);
+  void add_nodes(const ResourceGroup& object, SessionGroupIndex group);
   void read_kernels(const Session& session, std::span<const KernelRows> rows, SessionEntry& entry);
-  std::uint32_t demand_of(const KernelRows& rows);
+  DemandIndex demand_of(const KernelRows& rows);
   void order_resources();
   bool takes_kernels(NodeIndex node, std::string_view group) const;
 
   const Cluster& cluster_;
   Time now_;
-  std::vector<SessionEntry> sessions_;
+  IndexedVector<SessionIndex, SessionEntry> sessions_;
   std::vector<SessionKernel> kernels_;
-  std::vector<SessionGroup> groups_;
-  std::vector<SessionPartition> partitions_;
-  std::vector<NodeIndex> nodes_;
-  IndexedVector<NodeIndex, std::uint32_t> places_;
-  std::vector<Demand> demands_;
+  IndexedVector<SessionGroupIndex, SessionGroup> groups_;
+  IndexedVector<PartitionIndex, SessionPartition> partitions_;
+  IndexedVector<SessionPlace, NodeIndex> nodes_;
+  IndexedVector<NodeIndex, SessionPlace> places_;
+  IndexedVector<DemandIndex, Demand> demands_;
   /// By the requests of the rows; -1: it has no row for memory.
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> demand_ids_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, DemandIndex> demand_ids_;
   std::vector<ResourceAmount> amounts_;
   std::vector<std::uint32_t> scarcity_;  ///< By resource column: its place among scarce ones.
 };

@@ -8,12 +8,12 @@ SessionVictims::SessionVictims(const SessionTable& table, const SessionSettings&
                                SessionPlacer& placer)
     : table_(table), settings_(settings), placer_(placer) {}
 
-SessionFate SessionVictims::fate(std::uint32_t session) const {
+SessionFate SessionVictims::fate(SessionIndex session) const {
   const SessionEntry& entry = table_.sessions()[session];
   return fate_of(settings_, *entry.object, table_.partition_of(entry));
 }
 
-void SessionVictims::start(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+void SessionVictims::start(const SessionEntry& ask, std::span<const SessionIndex> candidates,
                            const RoomRows& after) {
   ask_ = &ask;
   candidates_ = candidates;
@@ -24,38 +24,38 @@ void SessionVictims::start(const SessionEntry& ask, std::span<const std::uint32_
   bounds_.clear();
   alike_ = placer_.alike(ask);
   needed_ = ask.kernels_count;
-  open_.assign(table_.nodes().size(), 0);
-  counts_.assign(table_.nodes().size(), 0);
+  open_ = IndexedVector<SessionPlace, std::uint8_t>(table_.nodes().size());
+  counts_ = IndexedVector<SessionPlace, std::int64_t>(table_.nodes().size());
   capacity_ = 0;
-  for (const std::uint32_t place : table_.open_nodes(ask)) {
+  for (const SessionPlace place : table_.open_nodes(ask)) {
     open_[place] = 1;
     recount(place);
   }
 }
 
 const RoomRows& SessionVictims::without_all(const SessionEntry& ask,
-                                            std::span<const std::uint32_t> candidates,
+                                            std::span<const SessionIndex> candidates,
                                             const RoomRows& after) {
   start(ask, candidates, after);
-  for (const std::uint32_t session : candidates) leave(session);
+  for (const SessionIndex session : candidates) leave(session);
   return room_;
 }
 
-void SessionVictims::recount(std::uint32_t place) {
+void SessionVictims::recount(SessionPlace place) {
   if (!alike_) return;
-  const std::uint32_t demand = table_.kernels(*ask_).front().demand;
+  const DemandIndex demand = table_.kernels(*ask_).front().demand;
   const std::int64_t fresh = room_.count(place, table_.demand(demand), needed_);
   capacity_ += fresh - counts_[place];
   counts_[place] = fresh;
 }
 
 /// The session leaves the room looked at, or is back; only where the ask may go.
-void SessionVictims::move(std::uint32_t session, bool leaves) {
+void SessionVictims::move(SessionIndex session, bool leaves) {
   const SessionEntry& entry = table_.sessions()[session];
   const Cluster& cluster = table_.cluster();
-  const bool keeps_memory = entry.partition != nothing && fate(session) == SessionFate::suspends;
+  const bool keeps_memory = entry.partition.exists() && fate(session) == SessionFate::suspends;
   for (const SessionKernel& kernel : table_.kernels(entry)) {
-    if (kernel.place == nothing || open_[kernel.place] == 0) continue;
+    if (!kernel.place.exists() || open_[kernel.place] == 0) continue;
     const auto shift = [&](PodIndex row) {
       const RequestRow amounts = cluster.requests(cluster.pods().requests[row]);
       if (leaves) {
@@ -99,7 +99,7 @@ bool SessionVictims::leave_until_unlike_fit() {
 }
 
 bool SessionVictims::place() {
-  const std::vector<std::uint32_t>& found = placer_.find(*ask_, room_);
+  const std::vector<SessionPlace>& found = placer_.find(*ask_, room_);
   if (placer_.stopped()) note_bound("engine.placementStepsMax");
   if (found.empty()) return false;
   places_ = found;
@@ -158,7 +158,7 @@ void SessionVictims::put_back_unlike() {
   }
 }
 
-bool SessionVictims::find(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+bool SessionVictims::find(const SessionEntry& ask, std::span<const SessionIndex> candidates,
                           const RoomRows& after, const SessionVictimsOptions& options) {
   start(ask, candidates, after);
   options_ = options;

@@ -36,30 +36,30 @@ class SessionVictims {
 
   /// Looks for victims among the candidates, least important first, in the world `after`. False:
   /// not even all of them are enough, or a bound stopped the search.
-  bool find(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+  bool find(const SessionEntry& ask, std::span<const SessionIndex> candidates,
             const RoomRows& after, const SessionVictimsOptions& options);
 
   /// Sessions, least important first.
-  const std::vector<std::uint32_t>& victims() const { return victims_; }
+  const std::vector<SessionIndex>& victims() const { return victims_; }
   /// Where the kernels of the ask go.
-  const std::vector<std::uint32_t>& places() const { return places_; }
+  const std::vector<SessionPlace>& places() const { return places_; }
   /// How many of the candidates left before it fitted.
   std::size_t taken() const { return taken_; }
   /// Names of bounds that stopped the search.
   const std::vector<std::string>& bounds() const { return bounds_; }
-  SessionFate fate(std::uint32_t session) const;
+  SessionFate fate(SessionIndex session) const;
   /// The room when all candidates have left.
-  const RoomRows& without_all(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+  const RoomRows& without_all(const SessionEntry& ask, std::span<const SessionIndex> candidates,
                               const RoomRows& after);
 
  private:
   // session_victims.cpp
-  void start(const SessionEntry& ask, std::span<const std::uint32_t> candidates,
+  void start(const SessionEntry& ask, std::span<const SessionIndex> candidates,
              const RoomRows& after);
-  void leave(std::uint32_t session) { move(session, true); }
-  void come_back(std::uint32_t session) { move(session, false); }
-  void move(std::uint32_t session, bool leaves);
-  void recount(std::uint32_t place);
+  void leave(SessionIndex session) { move(session, true); }
+  void come_back(SessionIndex session) { move(session, false); }
+  void move(SessionIndex session, bool leaves);
+  void recount(SessionPlace place);
   bool leave_until_it_fits();
   bool leave_until_unlike_fit();
   void leave_first(std::size_t count);
@@ -80,9 +80,9 @@ class SessionVictims {
   void take_level();
   void start_over();
   void take(const std::vector<std::uint8_t>& gone);
-  bool fewest_for(std::uint32_t demand, std::uint32_t& best_place);
+  bool fewest_for(DemandIndex demand, SessionPlace& best_place);
   void list_by_node();
-  bool shares_of(std::uint32_t place, std::span<const ResourceAmount> demand);
+  bool shares_of(SessionPlace place, std::span<const ResourceAmount> demand);
   void find_largest();
   bool cover(std::size_t size, std::size_t end);
   void take_fewer();
@@ -93,18 +93,19 @@ class SessionVictims {
   const SessionSettings& settings_;
   SessionPlacer& placer_;
   const SessionEntry* ask_ = nullptr;
-  std::span<const std::uint32_t> candidates_;
+  std::span<const SessionIndex> candidates_;
   SessionVictimsOptions options_;
   RoomRows room_;
-  std::vector<std::uint8_t> open_;    ///< By place: the ask may go there.
-  std::vector<std::int64_t> counts_;  ///< By place: kernels of the ask that find room.
-  std::int64_t capacity_ = 0;         ///< Sum of these.
+  IndexedVector<SessionPlace, std::uint8_t> open_;  ///< By place: the ask may go there.
+  IndexedVector<SessionPlace, std::int64_t>
+      counts_;                 ///< By place: kernels of the ask that find room.
+  std::int64_t capacity_ = 0;  ///< Sum of these.
   std::int64_t needed_ = 0;
   bool alike_ = true;
   std::size_t taken_ = 0;
   std::vector<std::uint8_t> gone_;  ///< By rank among the candidates.
-  std::vector<std::uint32_t> victims_;
-  std::vector<std::uint32_t> places_;
+  std::vector<SessionIndex> victims_;
+  std::vector<SessionPlace> places_;
   std::vector<std::string> bounds_;
 
   // For `fewest`:
