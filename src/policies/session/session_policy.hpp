@@ -65,7 +65,7 @@ class SessionPolicy : public Policy {
   };
   /// What is known about sessions that ask for the same in the same places. Room shrinks while
   /// nobody leaves, so what did not fit once does not fit.
-  using KindIndex = Index<struct KindTag>;
+  using KindIndex = Index<struct DemandKindTag>;
   struct Kind {
     std::uint64_t growth = 0;
     bool no_room = false;  ///< Neither now nor when those who leave have left.
