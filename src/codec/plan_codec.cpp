@@ -39,7 +39,7 @@ void write_cost(DocumentWriter& writer, const PlanCost& cost) {
   writer.end_object();
 }
 
-void write_victim(DocumentWriter& writer, const PlanVictim& victim) {
+void write_victim(DocumentWriter& writer, const PlanVictim& victim, PlanDetail detail) {
   writer.begin_object();
   writer.string_field("namespace", victim.namespace_name);
   writer.string_field("name", victim.name);
@@ -54,8 +54,10 @@ void write_victim(DocumentWriter& writer, const PlanVictim& victim) {
   writer.begin_object();
   writer.string_field("for", victim.cause_for);
   writer.string_field("rule", victim.cause_rule);
-  writer.string_field("alternative", victim.cause_alternative);
-  writer.string_field("key", victim.cause_key);
+  if (detail != PlanDetail::decided) {
+    writer.string_field("alternative", victim.cause_alternative);
+    writer.string_field("key", victim.cause_key);
+  }
   writer.end_object();
   write_cost(writer, victim.cost);
   writer.end_object();
@@ -205,7 +207,10 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   list_field(writer, "placements", ask.placements, write_placement);
   if (ask.placement_given) writer.boolean_field("placementGiven", true);
   if (!ask.domain.empty()) writer.string_field("domain", ask.domain);
-  list_field(writer, "victims", ask.victims, write_victim);
+  list_field(writer, "victims", ask.victims,
+             [detail](DocumentWriter& out, const PlanVictim& victim) {
+               write_victim(out, victim, detail);
+             });
   list_field(writer, "disruptedGroups", ask.disrupted_groups, write_disrupted_group);
   write_cost(writer, ask.cost);
   list_field(writer, "waitsFor", ask.waits_for, write_placement);
@@ -314,7 +319,7 @@ class HashWriter final : public DocumentWriter {
 std::string plan_identity(const Plan& plan) {
   HashWriter writer;
   writer.begin_object();
-  write_decided(writer, plan, PlanDetail::brief);
+  write_decided(writer, plan, PlanDetail::decided);
   writer.end_object();
   return fmt::format("{:016x}", writer.hash());
 }

@@ -21,7 +21,11 @@ namespace makeway {
 
 struct JsonValue;
 
-enum class PlanDetail : std::uint8_t { brief, with_explanation };
+enum class PlanDetail : std::uint8_t {
+  decided,  ///< What the id covers: without what a victim's place was compared with.
+  brief,
+  with_explanation,
+};
 
 /// With a `case_id` (a line of a batch), that is the document's `id`, and it comes first; the
 /// plan's own id is then called `planId`.
@@ -32,7 +36,8 @@ std::string plan_text_json(const Plan& plan, PlanDetail detail = PlanDetail::bri
                            JsonStyle style = JsonStyle::pretty);
 
 /// 16 hexadecimal digits: a hash of the document without explanations and without its id. So it
-/// covers everything that was decided, and is the same whether that is explained or not.
+/// covers everything that was decided, and is the same whether that is explained or not. Of a
+/// victim's cause, what it was compared with is explanation: who explains looks further.
 std::string plan_identity(const Plan& plan);
 
 /// One object of `placements` or `waitsFor`.

@@ -177,6 +177,8 @@ TEST(PlanIdentity, ExplanationsAndTheIdItselfDoNotCount) {
   EXPECT_EQ(id.size(), 16U);
   plan.id = "other";
   plan.asks.front().explanation = {};
+  plan.asks.front().victims.front().cause_alternative = "node n4";
+  plan.asks.front().victims.front().cause_key = "name";
   EXPECT_EQ(plan_identity(plan), id);
   // Without explanations only the first sessions of a list are told, so only those count.
   plan.resource_groups.push_back({.name = "g"});
@@ -201,7 +203,7 @@ TEST(PlanIdentity, CoversTheDocument) {
       [](Plan& plan) { plan.asks.front().waits_for.push_back({"default", "a", "n1"}); },
       [](Plan& plan) { plan.asks.front().waits_for.push_back({"other", "a", "n1"}); },
       [](Plan& plan) { plan.asks.front().waits_until = Time{1}; },
-      [](Plan& plan) { plan.asks.front().victims.front().cause_key = "name"; },
+      [](Plan& plan) { plan.asks.front().victims.front().cause_rule = "other"; },
       [](Plan& plan) { plan.asks.front().victims.front().violates_budget = false; },
       [](Plan& plan) { plan.asks.front().bounds_reached.emplace_back("engine.x"); },
       [](Plan& plan) { plan.asks.front().session.emplace().victims.resize(1); },
