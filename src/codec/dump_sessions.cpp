@@ -1,4 +1,6 @@
 // The writers of ResourceGroup, Session and Partition.
+#include <algorithm>
+
 #include "codec/dump_parts.hpp"
 #include "codec/kinds.hpp"
 #include "model/names.hpp"
@@ -93,6 +95,7 @@ void write_object(DocumentWriter& writer, const Session& session) {
   Labels annotations = session.annotations;
   if (!session.plane.empty()) {
     annotations.push_back({.key = std::string(names::key_plane), .value = session.plane});
+    std::ranges::sort(annotations);
   }
   write_labels_if(writer, "annotations", annotations);
   time_if(writer, "creationTimestamp", session.created);

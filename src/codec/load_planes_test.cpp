@@ -38,13 +38,13 @@ metadata: {name: train, annotations: {team: blue}}
 spec: {resourceGroup: gpu, kernels: [{name: main}]}
 )";
 
-Cluster loaded(std::string_view text, std::string_view plane) {
+Cluster loaded_as(std::string_view text, std::string_view plane) {
   LoadResult result = load_text(text, "test", plane);
   for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
   return result.loaded ? std::move(result.loaded->cluster) : Cluster{};
 }
 
-std::vector<std::string> problems_of(std::string_view text, std::string_view plane = {}) {
+std::vector<std::string> refusals_of(std::string_view text, std::string_view plane = {}) {
   const LoadResult result = load_text(text, "test", plane);
   EXPECT_FALSE(result.loaded.has_value());
   std::vector<std::string> texts;
@@ -53,7 +53,7 @@ std::vector<std::string> problems_of(std::string_view text, std::string_view pla
 }
 
 TEST(LoadPlanes, WhatIsLoadedAsAPlaneBelongsToIt) {
-  const Cluster cluster = loaded(manifests, "east");
+  const Cluster cluster = loaded_as(manifests, "east");
   EXPECT_EQ(cluster.find_node("n1"), std::nullopt);
   EXPECT_EQ(cluster.find_pod("default", "web"), std::nullopt);
   const auto pod = cluster.find_pod("default", "web", "east");
@@ -66,15 +66,15 @@ TEST(LoadPlanes, WhatIsLoadedAsAPlaneBelongsToIt) {
 }
 
 TEST(LoadPlanes, ADumpSaysThePlaneAndIsReadBack) {
-  const std::string first = dump(loaded(manifests, "east"), DumpFormat::yaml);
-  const Cluster again = loaded(first, "");
+  const std::string first = dump(loaded_as(manifests, "east"), DumpFormat::yaml);
+  const Cluster again = loaded_as(first, "");
   EXPECT_EQ(dump(again, DumpFormat::yaml), first);
   EXPECT_TRUE(again.find_pod("default", "web", "east"));
-  EXPECT_EQ(dump(loaded(first, "east"), DumpFormat::yaml), first) << "it may be said twice";
+  EXPECT_EQ(dump(loaded_as(first, "east"), DumpFormat::yaml), first) << "it may be said twice";
 }
 
 TEST(LoadPlanes, ALabelIsNoKey) {
-  const Cluster cluster = loaded(manifests.substr(0, manifests.find("---")), "");
+  const Cluster cluster = loaded_as(manifests.substr(0, manifests.find("---")), "");
   EXPECT_TRUE(cluster.find_node("n1"));
   EXPECT_EQ(cluster.find_node("n1", "somewhere"), std::nullopt);
 }
@@ -85,18 +85,18 @@ TEST(LoadPlanes, NamesRepeatBetweenPlanesOnly) {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {makeway.dev/key-plane: east}}}
 )";
-  EXPECT_EQ(loaded(pods, "").pod_count(), 2U);
+  EXPECT_EQ(loaded_as(pods, "").pod_count(), 2U);
   const std::string third = pods +
                             "---\n{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: "
                             "{makeway.dev/key-plane: east}}}\n";
-  EXPECT_EQ(problems_of(third),
+  EXPECT_EQ(refusals_of(third),
             std::vector<std::string>{"test, document 3 (line 6): Pod default/a of plane east: it "
                                      "is there twice; the other one is in test, document 2; remove "
                                      "one of them"});
 }
 
 TEST(LoadPlanes, AnObjectBelongsToOnePlane) {
-  EXPECT_EQ(problems_of("{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: "
+  EXPECT_EQ(refusals_of("{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: "
                         "{makeway.dev/key-plane: east}}}",
                         "west"),
             std::vector<std::string>{
@@ -107,7 +107,7 @@ TEST(LoadPlanes, AnObjectBelongsToOnePlane) {
 }
 
 TEST(LoadPlanes, AClassOfAnotherPlaneIsUnknown) {
-  const std::vector<std::string> problems = problems_of(R"(
+  const std::vector<std::string> problems = refusals_of(R"(
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
 metadata: {name: high}

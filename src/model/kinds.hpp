@@ -63,20 +63,24 @@ inline constexpr std::string_view own_api_group = "makeway.dev";
 inline constexpr std::string_view own_api_version = "makeway.dev/v1";
 
 inline constexpr std::array kind_rows = {
-    // clang-format off
     KindRow{ObjectKind::namespace_object, "Namespace", "v1", Scope::everywhere, Kept::in_map},
-    KindRow{ObjectKind::priority_class, "PriorityClass", "scheduling.k8s.io/v1", Scope::everywhere, Kept::in_map},
+    KindRow{ObjectKind::priority_class, "PriorityClass", "scheduling.k8s.io/v1", Scope::everywhere,
+            Kept::in_map},
     KindRow{ObjectKind::node, "Node", "v1", Scope::everywhere, Kept::in_columns},
-    KindRow{ObjectKind::disruption_budget, "PodDisruptionBudget", "policy/v1", Scope::in_namespace, Kept::in_map},
-    KindRow{ObjectKind::workload, "Workload", "scheduling.k8s.io/v1beta1", Scope::in_namespace, Kept::in_columns},
-    KindRow{ObjectKind::pod_group, "PodGroup", "scheduling.k8s.io/v1beta1", Scope::in_namespace, Kept::in_columns},
+    KindRow{ObjectKind::disruption_budget, "PodDisruptionBudget", "policy/v1", Scope::in_namespace,
+            Kept::in_map},
+    KindRow{ObjectKind::workload, "Workload", "scheduling.k8s.io/v1beta1", Scope::in_namespace,
+            Kept::in_columns},
+    KindRow{ObjectKind::pod_group, "PodGroup", "scheduling.k8s.io/v1beta1", Scope::in_namespace,
+            Kept::in_columns},
     KindRow{ObjectKind::queue, "Queue", own_api_version, Scope::everywhere, Kept::in_map},
-    KindRow{ObjectKind::replica_schedule, "ReplicaSchedule", own_api_version, Scope::in_namespace, Kept::in_map},
-    KindRow{ObjectKind::resource_group, "ResourceGroup", own_api_version, Scope::everywhere, Kept::in_map},
+    KindRow{ObjectKind::replica_schedule, "ReplicaSchedule", own_api_version, Scope::in_namespace,
+            Kept::in_map},
+    KindRow{ObjectKind::resource_group, "ResourceGroup", own_api_version, Scope::everywhere,
+            Kept::in_map},
     KindRow{ObjectKind::partition, "Partition", own_api_version, Scope::everywhere, Kept::in_map},
     KindRow{ObjectKind::session, "Session", own_api_version, Scope::in_namespace, Kept::in_map},
     KindRow{ObjectKind::pod, "Pod", "v1", Scope::in_namespace, Kept::in_columns},
-    // clang-format on
 };
 
 template <class... Objects>
