@@ -425,8 +425,7 @@ void SessionPolicy::take(const SessionTurn& turn) {
   asks_alone_ = turn.alone;
   if (turn.alone && !turn.only_nomination) {  // Nobody asks after it: this is never given back.
     for (const KeptRoom& room : kept_for_others(entry)) {
-      room_.both().take(room.place, table_.demand(room.demand));
-      room_.after().take(room.place, table_.demand(room.demand));
+      room_.keep(room.place, table_.demand(room.demand));
     }
   }
   if (draft_.explain && !ask.session->runs_on) count_nodes(entry, ask);

@@ -114,9 +114,16 @@ void SessionRoom::hold(SessionPlace place, std::int32_t priority) {
                        !world_.after().node_of(pod).exists() &&
                        cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority;
     if (!holds) continue;
-    const RequestRow amounts = cluster.requests(cluster.pods().requests[pod]);
-    both_.take(place, amounts);
-    after_.take(place, amounts);
+    keep(place, cluster.requests(cluster.pods().requests[pod]));
+  }
+}
+
+void SessionRoom::keep(std::uint32_t place, std::span<const ResourceAmount> amounts) {
+  after_.take(place, amounts);
+  const std::span<std::int64_t> both = both_[place];
+  for (const ResourceAmount& item : amounts) {
+    std::int64_t& left = both[item.resource.value];
+    left = std::min(left, after_[place][item.resource.value]);
   }
 }
 

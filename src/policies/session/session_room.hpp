@@ -60,6 +60,9 @@ class SessionRoom {
   /// is kept: room shrinks, so yes stays yes.
   bool too_large(const SessionEntry& entry);
 
+  /// Room that is kept for somebody who comes later: what is there until then is not touched.
+  void keep(std::uint32_t place, std::span<const ResourceAmount> amounts);
+
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }
   /// Leaving sessions that `session.leavingRoom` credits, or not, otherwise than the cycle does.

@@ -73,7 +73,9 @@ void GroupPlans::search(std::span<const GroupDomain> domains) {
   for (Place& place : places_) {
     if (!hopeless(place)) search(place);
   }
-  if (best_ && explain_) list_spared();
+  if (!best_ || !explain_) return;
+  if (!runner_up_) find_runner_up();
+  list_spared();
 }
 
 /// Those on the nodes of the best plan who could have been made to leave.
@@ -168,13 +170,12 @@ void GroupPlans::plan_simply(Place& place) {
 }
 
 /// What a simpler scheduler would do, less whom we know to be leaving.
-std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place) {
+std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Place& place,
+                                                  bool only_better) {
   Scratch& scratch = fits_.scratch();
   const WorkloadSettings& settings = manner.configuration.workload;
   GroupSearch::Variant variant{.priority_search = settings.priority_search};
   const ScoreFloor floor(world_.configuration().workload);
-  // Who wants an explanation wants a runner-up.
-  const bool only_better = !explain_ || runner_up_;
   if (best_ && only_better && floor.highest_allowed(best_->score) < ScoreFloor::no_limit) {
     variant.not_above = static_cast<std::int32_t>(floor.highest_allowed(best_->score));
   }
@@ -196,6 +197,21 @@ std::optional<GroupCandidate> GroupPlans::plan_of(const GroupManner& manner, Pla
   if (!found) return std::nullopt;
   std::erase_if(found->victims.pods, [&](PodIndex pod) { return !scratch.node_of(pod).exists(); });
   return found;
+}
+
+/// Who wants an explanation wants to know another plan, although it is not better: what a simpler
+/// scheduler would do. What is decided stays as it is.
+void GroupPlans::find_runner_up() {
+  if (!world_.configuration().workload.start_from_simple_plans || !task_.given.empty()) return;
+  for (Place& place : places_) {
+    if (places_.size() > 1 && place.domain == best_->domain) continue;
+    for (const GroupManner& manner : {as_kube_scheduler(), as_kep()}) {
+      std::optional<GroupCandidate> found = plan_of(manner, place, false);
+      if (found) found = place.search->adopt(found->places, found->victims.pods);
+      const bool other = found && !same_plan(*found, *best_) && !better(*found, *best_);
+      if (other && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
+    }
+  }
 }
 
 /// Simpler schedulers do not read what topology the group wants; where their places lie in one

@@ -63,7 +63,9 @@ class GroupPlans {
   bool consider(std::optional<GroupCandidate> found);
   bool small_members_may_do() const;
   void plan_simply(Place& place);
-  std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place);
+  std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place,
+                                        bool only_better = true);
+  void find_runner_up();
   void plan_for_victims(Place& place);
   void lower_highest_priority(GroupSearch& search);
   void keep_each_victim(GroupSearch& search);
