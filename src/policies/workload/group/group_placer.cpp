@@ -79,6 +79,10 @@ bool GroupPlacer::place_member(const Wish& wish, PodIndex member, std::vector<Po
 
 /// Whether the last one has taken from another what its place depends on.
 bool GroupPlacer::spoils(std::span<const PodOnNode> places) {
+  // Who is only expected so far has to be there to be looked at.
+  for (const PodOnNode& place : places) {
+    if (emptied_ != nullptr && !emptied_->is_empty(place.node)) emptied_->empty(place.node);
+  }
   steps_ += static_cast<std::int64_t>(places.size());
   return !after_.all_still_fit(places) || (now_ != nullptr && !now_->all_still_fit(places));
 }
