@@ -118,7 +118,7 @@ std::vector<FitCase> fit_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PodFits, testing::ValuesIn(fit_cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST(PodFit, LooksAtTheWorldItWasMadeFor) {
   FitScene scene(node("n1", 4), pod("other", "n1", 1, 3), asks(3));

@@ -77,7 +77,7 @@ std::vector<StaysCase> stays_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Stays, testing::ValuesIn(stays_cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 Names units_on_n1(RulesScene& scene, std::int32_t priority) {
   Survey survey(scene.cluster);

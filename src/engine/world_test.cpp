@@ -152,7 +152,7 @@ const std::vector<Misuse> misuses = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Cases, WorldMisuse, testing::ValuesIn(misuses),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 // ---- Who waits for whom (law 6) -----------------------------------------------------------------
 
