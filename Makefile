@@ -15,7 +15,8 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test check check-all bench bench-peers deps fmt clean deps-build deps-test deps-check
+.PHONY: help build run test check check-all bench bench-peers deps fmt clean
+.PHONY: deps-build deps-test deps-check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile

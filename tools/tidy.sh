@@ -37,12 +37,14 @@ if [[ "${1:-}" == --one ]]; then
     exit 0
   fi
   started=$SECONDS
-  # A batch includes .cpp files, that is what it is for. The path-sensitive analyzer takes as long as
-  # all other checks together, and up to four times as long on gtest's macros; what it looks for is
-  # also looked for by the sanitizers, at run time.
+  # A batch includes .cpp files, that is what it is for. The path-sensitive analyzer takes as long
+  # as all other checks together, and up to four times as long on gtest's macros; what it looks for
+  # is also looked for by the sanitizers, at run time.
   checks="-bugprone-suspicious-include"
   name=${unit##*/}
-  if [[ -z "${TIDY_DEEP:-}" || $unit == *_test.cpp || $unit == tests/* || $name == unity_tests_* ]]; then
+  is_test=""
+  if [[ $unit == *_test.cpp || $unit == tests/* || $name == unity_tests_* ]]; then is_test=yes; fi
+  if [[ -z "${TIDY_DEEP:-}" || -n "$is_test" ]]; then
     checks+=",-clang-analyzer-*"
   fi
   if output=$(clang-tidy-19 --quiet -p "$build_dir" "--checks=$checks" \
