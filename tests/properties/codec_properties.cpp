@@ -135,7 +135,7 @@ TEST(CodecProperties, MutatedDocumentsAreRefusedOrLoaded) {  // law 13
       ASSERT_EQ(dump(again.loaded->cluster, DumpFormat::json), first) << text;
     }
   });
-  refused.expect_at_most(90, "are documents that are refused", mutations * property_cases());
+  refused.expect_at_most(99, "are documents that are refused", mutations * property_cases());
 }
 
 }  // namespace
