@@ -37,7 +37,8 @@ TEST(BatchLine, NeedsOnlyASnapshot) {
   const Read read(R"({"snapshot":{},"now":null,"expect":null})");
   ASSERT_TRUE(read.reading.item.has_value()) << read.problem();
   EXPECT_TRUE(read.reading.id.is_null());
-  EXPECT_FALSE(read.reading.item->ask || read.reading.item->now || read.reading.item->expect);
+  EXPECT_TRUE(read.reading.item->asks.empty());
+  EXPECT_FALSE(read.reading.item->now || read.reading.item->expect);
 }
 
 TEST(BatchLine, MayBeABareList) {

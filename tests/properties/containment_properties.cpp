@@ -54,24 +54,28 @@ PlanTools containing_tools() {
           .contain = true};
 }
 
-/// The names of the asks of a plan without one of them.
-std::vector<std::string> other_asks(const Plan& plan, const AskName& without) {
+/// The names of the asks of a plan, and of those that it leaves out.
+std::vector<std::string> everybody(const Plan& plan) {
   std::vector<std::string> names;
-  for (const PlanAsk& ask : plan.asks) {
-    if (ask_name_of(ask) != without) names.push_back(ask_text(ask));
+  for (const PlanAsk& ask : plan.asks) names.push_back(ask_text(ask));
+  for (const PlanLeftOut& left : plan.left_out) {
+    names.push_back(ask_text(AskName{left.kind, left.namespace_name, left.name}));
   }
   std::ranges::sort(names);
   return names;
 }
 
-/// Everybody but this one is planned, and the plan says who is not.
+bool leaves_out(const Plan& plan, const AskName& name) {
+  return std::ranges::any_of(plan.left_out, [&](const PlanLeftOut& left) {
+    return AskName{left.kind, left.namespace_name, left.name} == name;
+  });
+}
+
+/// It is left out, and everybody is either planned or said to be left out.
 void expect_left_out(const Scene& scene, const Plan& all, const Plan& plan, const AskName& name) {
   ASSERT_EQ(plan.withheld, "");
-  ASSERT_EQ(plan.left_out.size(), 1U);
-  EXPECT_EQ(plan.left_out.front().kind, name.kind);
-  EXPECT_EQ(plan.left_out.front().name, name.name);
-  EXPECT_EQ(other_asks(plan, name), other_asks(all, name));
-  EXPECT_EQ(plan.asks.size() + 1, all.asks.size());
+  EXPECT_TRUE(leaves_out(plan, name));
+  EXPECT_EQ(everybody(plan), everybody(all));
   for (const LawBreach& breach : check_plan(scene.cluster, scene.configuration, plan)) {
     ADD_FAILURE() << "law " << breach.law << ", " << breach.ask << ": " << breach.text << "\n"
                   << plan_text_json(plan) << dump(scene.cluster, DumpFormat::yaml);
@@ -118,6 +122,7 @@ TEST(Containment, AFailedCheckCostsItsAsk) {
       EXPECT_TRUE(made.plan->queues.empty());
     } else {
       expect_left_out(scene, all, *made.plan, bad);
+      EXPECT_EQ(made.plan->left_out.size(), 1U);
     }
     ASSERT_FALSE(made.plan->left_out.empty());
     EXPECT_EQ(made.plan->left_out.front().law, 0);
@@ -148,6 +153,7 @@ bool spoil(PlanAsk& ask) {
 
 TEST(Containment, ALieAboutAnAskCostsThatAsk) {
   KindCounts counts{};
+  std::int64_t others = 0;
   for_each_case("containment: a lie", [&](Prng& random) {
     Scene scene{.cluster = cluster_of(random_world(random))};
     Plan all = *scene.decide_all().plan;
@@ -168,8 +174,10 @@ TEST(Containment, ALieAboutAnAskCostsThatAsk) {
     };
     const LawfulPlan made =
         make_lawful_plan(scene.cluster, scene.configuration, scene.request, tools);
-    ASSERT_EQ(made.refused.size(), 1U);
+    ASSERT_FALSE(made.refused.empty());
     ASSERT_TRUE(made.plan.has_value());
+    // The judge may take others for liars, too, whose place the lie made look wrong.
+    others += static_cast<std::int64_t>(made.plan->left_out.size()) - 1;
     ++counts[static_cast<std::size_t>(liar.kind)];
     if (!of_queue) return expect_left_out(scene, all, *made.plan, liar);
     ASSERT_EQ(made.plan->left_out.size(), 1U) << made.plan->withheld;
@@ -177,7 +185,7 @@ TEST(Containment, ALieAboutAnAskCostsThatAsk) {
     EXPECT_TRUE(made.plan->queues.empty());
     EXPECT_TRUE(made.plan->queue_moves.empty());
   });
-  expect_every_kind(counts, "a lie was told");
+  expect_every_kind(counts, fmt::format("a lie was told ({} others left out)", others));
 }
 
 // ---- When time alone changes the plan -----------------------------------------------------------
