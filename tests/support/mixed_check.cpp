@@ -91,13 +91,9 @@ class WorldJudge {
  private:
   std::optional<Plan> decided(const Cluster& cluster, std::optional<AskName> ask,
                               bool explain) const {
-    return decide(cluster, configuration_,
-                  {.now = planning_now,
-                   .preset = "mixed",
-                   .ask = std::move(ask),
-                   .placements = {},
-                   .explain = explain})
-        .plan;
+    PlanRequest request{.now = planning_now, .preset = "mixed", .explain = explain};
+    if (ask) request.asks.push_back(*std::move(ask));
+    return decide(cluster, configuration_, request).plan;
   }
 
   void judge_laws(const Plan& plan, std::string_view whose) {
