@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/checked_math.hpp"
+#include "judge/naive_regimes.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"
 
@@ -36,7 +37,7 @@ FleetReading::FleetReading(const Hearing& hearing)
   const std::optional<StringId> key = cluster_.strings().find(names::plane);
   for (const NodeIndex node : cluster_.nodes_by_name()) {
     const auto value = replica_plane(cluster_, node, key);
-    if (!value) continue;
+    if (!value || hearing.regimes->of_node(node) != Regime::replicas) continue;
     planes_[node] = cluster_.text(*value);
     if (!cluster_.nodes().flags[node].unschedulable) open_nodes_[planes_[node]].push_back(node);
   }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 
+#include "judge/naive_regimes.hpp"
 #include "model/planes.hpp"
 
 namespace makeway {
@@ -143,13 +145,18 @@ void place_expected(ReplicaHearing& court) {
   }
 }
 
-/// A pinned pod that does not fit yet keeps its room, whether there is enough of it or not.
-void place_reserved(ReplicaHearing& court, const HeardAsk& ask) {
-  const PlanAsk& entry = *ask.entry;
-  if (!entry.reservation || !entry.placements.empty()) return;
-  const auto pod = court.cluster().find_pod(entry.namespace_name, entry.name);
-  const auto node = court.cluster().find_node(entry.reservation->node);
-  if (pod && node) court.after.add(*node, court.requests(*pod));
+/// Pinned pods that do not ask in this plan keep the room that they were nominated to.
+void hold_for_pinned(ReplicaHearing& court) {
+  const Cluster& cluster = court.cluster();
+  std::set<PodIndex> asking;
+  for (const HeardAsk& ask : court.hearing.asks) asking.insert(ask.pods.begin(), ask.pods.end());
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    for (const PodIndex pod : cluster.nodes().nominated[node]) {
+      if (asking.contains(pod) || !court.hearing.regimes->crosses(pod)) continue;
+      court.now.add(node, court.requests(pod));
+      court.after.add(node, court.requests(pod));
+    }
+  }
 }
 
 void place_others(ReplicaHearing& court) {
@@ -179,8 +186,8 @@ void place_others(ReplicaHearing& court) {
       court.after.add(*node, court.requests(*pod));
       if (ask.entry->outcome == Outcome::fits) court.now.add(*node, court.requests(*pod));
     }
-    place_reserved(court, ask);
   }
+  hold_for_pinned(court);
 }
 
 void place_scale_ups(ReplicaHearing& court, const HeardReplicaAsk& ask) {

@@ -238,6 +238,7 @@ void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
       refusals_.add(search.refused(), node, place);
     }
   }
+  if (!only_ && best_.empty()) refusals_.add_other_regimes(fit);
   ask_.explanation.refusals = refusals_.refusals(world_.survey());
 }
 
@@ -253,7 +254,9 @@ void PodPolicy::search_best(PodFit& fit, VictimSearch& search) {
   }
   best_ = ranking->best(search, told_max);
   if (best_.empty()) {
-    ask_.explanation.refusals = ranking->refusals(search).refusals(world_.survey());
+    refusals_ = ranking->refusals(search);
+    refusals_.add_other_regimes(fit);
+    ask_.explanation.refusals = refusals_.refusals(world_.survey());
   }
 }
 
