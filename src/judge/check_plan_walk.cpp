@@ -335,6 +335,8 @@ void PlanWalk::reserve(const HeardAsk& ask) {
   const auto node = cluster_.find_node(ask.pinned_to, ask.entry->plane);
   const PodIndex pod = ask.pods.front();
   if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
+  // Before its victims are chosen it holds nothing against other regimes.
+  if (regimes().of_node(*node) != Regime::pods) return;
   own_after().place(pod, *node);
   queue_room_.nominate(pod);
   hopeful_.push_back(pod);

@@ -321,7 +321,9 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     world_.bind(pod, node);
   } else if (!ask.placements.empty()) {
     world_.nominate(pod, node, victims);
-  } else if (ask.reservation) {
+  } else if (ask.reservation && world_.survey().regimes().of(node) == Regime::pods) {
+    // On other regimes' nodes it holds nothing before its victims are chosen: what is there is not
+    // its to keep from them.
     world_.reserve(pod, node);
   }
   draft_.plan.asks.push_back(std::move(ask));

@@ -118,7 +118,7 @@ void SessionRoom::hold(SessionPlace place) {
   }
 }
 
-void SessionRoom::keep(std::uint32_t place, std::span<const ResourceAmount> amounts) {
+void SessionRoom::keep(SessionPlace place, std::span<const ResourceAmount> amounts) {
   after_.take(place, amounts);
   const std::span<std::int64_t> both = both_[place];
   for (const ResourceAmount& item : amounts) {

@@ -60,7 +60,7 @@ class SessionRoom {
   bool too_large(const SessionEntry& entry);
 
   /// Room that is kept for somebody who comes later: what is there until then is not touched.
-  void keep(std::uint32_t place, std::span<const ResourceAmount> amounts);
+  void keep(SessionPlace place, std::span<const ResourceAmount> amounts);
 
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }

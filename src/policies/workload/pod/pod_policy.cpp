@@ -320,6 +320,10 @@ void PodPolicy::nothing_works(bool unproven) {
   const bool proven = why == Unplaced::proven || why == Unplaced::never;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   ask_.reason = nothing_reason(ask_, why);
+  const bool others_have_all = world_.survey().nodes().empty() && cluster.node_count() > 0;
+  if (others_have_all && ask_.explanation.refusals.empty()) {
+    ask_.reason = "there is no node of regime pods";
+  }
   if (draft_.explain) explain_holders(world_, ask_);
 }
 
