@@ -10,6 +10,7 @@
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
+#include "model/validation/regimes.hpp"
 #include "model/validation/validation.hpp"
 
 namespace makeway::cli {
@@ -52,6 +53,9 @@ void check_files(const std::vector<std::string>& paths, const ChosenConfiguratio
     Problems errors = find_cap_errors(result.loaded->cluster, document->configuration);
     result.loaded->origins.place(errors, result.loaded->cluster);
     findings.add(std::move(errors));
+    Problems regimes = find_regime_problems(result.loaded->cluster, document->configuration);
+    result.loaded->origins.place(regimes, result.loaded->cluster);
+    findings.add(std::move(regimes));
   }
   Problems warnings = lint(result.loaded->cluster);
   result.loaded->origins.place(warnings, result.loaded->cluster);

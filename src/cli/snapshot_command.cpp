@@ -15,9 +15,11 @@ ExitStatus run_snapshot(const Arguments& arguments, Terminal& terminal) {
   } else if (format == "yaml") {
     terminal.out.write(dump(loaded->cluster, DumpFormat::yaml));
   } else {
+    const auto& found = loaded->configuration;
     terminal.out.write(
         overview_text(*loaded, {.all = arguments.has("all"),
-                                .palette = palette_for_out(terminal, arguments.text("color"))}));
+                                .palette = palette_for_out(terminal, arguments.text("color")),
+                                .configuration = found ? found->configuration : Configuration{}}));
   }
   return ExitStatus::done;
 }

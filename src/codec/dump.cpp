@@ -9,6 +9,7 @@
 #include "codec/writer.hpp"
 #include "model/group_name.hpp"
 #include "model/names.hpp"
+#include "model/regime.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
@@ -361,12 +362,35 @@ void write_object(DocumentWriter& writer, const Pod& pod) {
   writer.end_object();
 }
 
+namespace {
+
+/// For readers, as under the default configuration; loading passes over it.
+void write_regimes(DocumentWriter& writer, const Cluster& cluster) {
+  if (cluster.claimed_node_count() == 0) return;
+  const Configuration all_enabled;
+  const Regimes regimes(cluster, all_enabled);
+  writer.key("regimes");
+  writer.begin_object();
+  for (const Regime regime : {Regime::sessions, Regime::replicas}) {
+    writer.key(choice_name(regime));
+    writer.begin_array();
+    for (const NodeIndex node : cluster.home_nodes()) {
+      if (regimes.of(node) == regime) writer.string(cluster.text(cluster.nodes().name[node]));
+    }
+    writer.end_array();
+  }
+  writer.end_object();
+}
+
+}  // namespace
+
 void write_cluster(DocumentWriter& writer, const Cluster& cluster) {
   begin_kind(writer, "v1", "List");
   writer.key("items");
   writer.begin_array();
   for (const TextKind& kind : text_kinds) kind.write_all(writer, cluster);
   writer.end_array();
+  write_regimes(writer, cluster);
   writer.end_object();
 }
 

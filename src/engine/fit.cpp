@@ -54,6 +54,9 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
     const std::string_view plane = cluster.text(cluster.pods().plane[ask]);
     required_node_ = cluster.find_node(required, plane).value_or(NodeIndex{});
   }
+  const Regimes& regimes = survey.regimes();
+  regime_ = regimes.of(ask);
+  stays_in_regime_ = regimes.mixed() && !regimes.crosses(ask);
   ask_priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
   priority_ = ask_priority_;
   for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {
@@ -67,9 +70,16 @@ bool PodFit::holds_room(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   // What is only reserved takes nothing from whom the same node was promised.
   const PodColumns& pods = cluster.pods();
+  if (!survey_.regimes().may_go(pod, pods.nominated[pod])) return false;
   const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
   if (gives_way && cluster.notes(pods.notes[pod]).reserved_since) return false;
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
+}
+
+bool PodFit::only_regime_refuses(NodeIndex node) {
+  const std::optional<Refused>& refused = refused_by_node(node);
+  if (!refused || refused->reason != RefusalReason::regime) return false;
+  return !check_resources(node, std::vector<std::int64_t>(survey_.allocatable(node).size()));
 }
 
 std::vector<PodIndex> PodFit::holders(NodeIndex node) const {
@@ -130,7 +140,7 @@ std::optional<Refused> PodFit::check_resources(NodeIndex node, std::span<const s
   std::int64_t worst_permille = -1;
   for (const ResourceAmount& item : requests_) {
     const std::int64_t whole = allocatable[item.resource.value];
-    const std::int64_t free = whole - used[item.resource.value];
+    const std::int64_t free = whole - used[item.resource.value] - kept_free(item);
     if (item.amount <= free) continue;
     const bool resolvable = item.amount <= whole;
     if (refusal && !refusal->resolvable && resolvable) continue;

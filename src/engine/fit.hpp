@@ -1,13 +1,15 @@
 // PodFit: does a pod fit on a node of a what-if world, and if not, why and by how much.
 //
 // The rules in the order of kube-scheduler's filters; the first one that fails is told:
-//  1. what node and pod say about each other: cordon, taints, node selector and affinity (Survey)
+//  1. what node and pod say about each other: cordon, taints, node selector and affinity (Survey);
+//     whether the node is of the ask's regime (model/regime.hpp), unless the ask is pinned
 //  2. host ports     3. resources     4. topology spread     5. inter-pod affinity, anti-affinity
 //
 // Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
 // the ask's priority hold their room. The ask must fit with them there, and also without them, so
 // that it does not lean on somebody who has not arrived. Reservations of pinned pods (SPEC section
 // 5) are nominations without a promise: they hold nothing against an ask that is nominated there.
+// A nomination to a node of another regime is void.
 #pragma once
 
 #include <algorithm>
@@ -42,12 +44,16 @@ class PodFit {
   std::optional<Refused> check(NodeIndex node);
   /// The same without looking at nominations.
   std::optional<Refused> check_unreserved(NodeIndex node);
-  /// What no leaving pod can change: cordon, taints, node selector and affinity, a required node.
+  /// What no leaving pod can change: cordon, taints, node selector and affinity, a required node,
+  /// the regime.
   const std::optional<Refused>& refused_by_node(NodeIndex node) {
     const std::optional<Refused>& refused = survey_.placing(placing_, node).refused;
-    const bool elsewhere = pinned_ && node != required_node_ && !refused;
-    return elsewhere ? not_the_required_node_ : refused;
+    if (refused) return refused;
+    if (pinned_ && node != required_node_) return not_the_required_node_;
+    return stays_in_regime_ ? survey_.refused_by_regime(regime_, node) : refused;
   }
+  /// Whether the node would take the ask, were it empty and of its regime.
+  bool only_regime_refuses(NodeIndex node);
   /// The same as `check` where only resources count, were `used` all that is used on the node.
   std::optional<Refused> check_resources(NodeIndex node, std::span<const std::int64_t> used);
   /// The same as `check` for an ask that is on the node already, where only resources count.
@@ -55,7 +61,7 @@ class PodFit {
     const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
     const std::span<const std::int64_t> used = scratch_.used(node);
     return std::ranges::all_of(requests_, [&](const ResourceAmount& item) {
-      return used[item.resource.value] <= allocatable[item.resource.value];
+      return used[item.resource.value] <= allocatable[item.resource.value] - kept_free(item);
     });
   }
   /// How many like the ask find room beside `used`, at most `most`, where only resources count.
@@ -74,6 +80,10 @@ class PodFit {
   void respect_every_nomination(bool every) {
     priority_ = every ? std::numeric_limits<std::int32_t>::min() : ask_priority_;
   }
+  /// So much of each resource is kept for somebody who is neither there nor nominated, whichever
+  /// node is looked at; empty: nothing is.
+  void keep_free(std::vector<std::int64_t> amounts) { kept_free_ = std::move(amounts); }
+  std::span<const std::int64_t> kept_free() const { return kept_free_; }
   /// Reservations of other pinned pods hold nothing against this one: they take turns.
   void ignore_reservations() { reservations_hold_ = false; }
   /// Pending pods that hold room on the node against the ask by their nomination.
@@ -94,6 +104,9 @@ class PodFit {
     return !nominated.empty() && any_holds_room(nominated);
   }
   bool any_holds_room(const std::vector<PodIndex>& nominated) const;
+  std::int64_t kept_free(const ResourceAmount& item) const {
+    return kept_free_.empty() ? 0 : kept_free_[item.resource.value];
+  }
 
   Survey& survey_;
   Scratch& scratch_;
@@ -105,6 +118,9 @@ class PodFit {
   bool pinned_ = false;  ///< By annotation; to no node at all when there is none of that name.
   NodeIndex required_node_;
   std::optional<Refused> not_the_required_node_ = Refused{.reason = RefusalReason::node_affinity};
+  bool stays_in_regime_ = false;  ///< Nodes of other regimes refuse it, if there are any.
+  Regime regime_ = Regime::pods;
+  std::vector<std::int64_t> kept_free_;
   ShapeVerdicts& placing_;
   RequestRow requests_;
   std::vector<Port> ports_;

@@ -26,6 +26,14 @@ void RefusalTally::add(const Refused& refused, NodeIndex node, std::uint32_t pla
   found->example_place = place;
 }
 
+void RefusalTally::add_other_regimes(PodFit& fit) {
+  std::uint32_t place = 0;
+  for (const NodeIndex node : fit.survey().nodes_of_others()) {
+    if (fit.only_regime_refuses(node)) add(*fit.refused_by_node(node), node, place);
+    ++place;
+  }
+}
+
 std::vector<PlanRefusal> RefusalTally::refusals(const Survey& survey) const {
   std::vector<PlanRefusal> result;
   const Cluster& cluster = survey.cluster();

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/fit.hpp"
 #include "engine/survey.hpp"
 #include "model/plan.hpp"
 
@@ -12,6 +13,8 @@ class RefusalTally {
  public:
   /// In any order: of the nodes that come closest, the one with the lowest place is the example.
   void add(const Refused& refused, NodeIndex node, std::uint32_t place);
+  /// Nodes that are large enough and in every way right, but of another regime.
+  void add_other_regimes(PodFit& fit);
   void clear() { groups_.clear(); }
   bool empty() const { return groups_.empty(); }
 

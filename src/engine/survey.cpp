@@ -65,8 +65,9 @@ bool tolerates(const PodShape& shape, const Taint& taint) {
   });
 }
 
-Survey::Survey(const Cluster& cluster)
+Survey::Survey(const Cluster& cluster, const Configuration& configuration)
     : cluster_(cluster),
+      regimes_(cluster, configuration),
       allocatable_(cluster.request_rows()),
       resource_notes_(cluster.resources().size()) {
   for (const Namespace* object : cluster.namespaces()) {
@@ -74,6 +75,14 @@ Survey::Survey(const Cluster& cluster)
   }
   for (std::uint32_t column = 0; column < cluster.resources().size(); ++column) {
     resource_notes_[ResourceIndex{column}] = note(cluster.resources().name(ResourceIndex{column}));
+  }
+  for (const Regime regime : {Regime::pods, Regime::sessions, Regime::replicas}) {
+    by_regime_[static_cast<std::size_t>(regime)] =
+        Refused{.reason = RefusalReason::regime, .detail = note(choice_name(regime))};
+  }
+  if (!regimes_.mixed()) return;
+  for (const NodeIndex node : cluster.home_nodes()) {
+    (regimes_.of(node) == Regime::pods ? own_nodes_ : others_nodes_).push_back(node);
   }
 }
 
@@ -88,7 +97,8 @@ const Topology& Survey::topology(std::string_view key) {
   const std::optional<StringId> wanted = cluster_.strings().find(key);
   if (!wanted) return topology;
   std::map<StringId, std::uint32_t> domains;
-  for (const NodeIndex node : nodes()) {
+  // Affinity sees pods on all nodes.
+  for (const NodeIndex node : cluster_.nodes_by_name()) {
     for (const LabelPair& pair : cluster_.labels(cluster_.nodes().labels[node])) {
       if (pair.key != *wanted) continue;
       const auto next = static_cast<std::uint32_t>(domains.size());
@@ -116,7 +126,7 @@ const Labels& Survey::labels(LabelSetId id) {
 
 std::uint32_t Survey::place_of(NodeIndex node) {
   if (places_.empty()) {
-    places_.resize(cluster_.nodes().slots());
+    places_ = IndexedVector<NodeIndex, std::uint32_t>(cluster_.nodes().slots(), no_place);
     std::uint32_t place = 0;
     for (const NodeIndex each : nodes()) places_[each] = place++;
   }

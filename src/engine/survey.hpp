@@ -1,7 +1,7 @@
 // Survey: what decisions look up again and again about one cluster, computed once and kept.
 //
 // Lives for one cycle, over a cluster that does not change meanwhile. Everything in it follows from
-// the cluster alone; the caches only save time. Not thread-safe.
+// the cluster and from who schedules which node; the caches only save time. Not thread-safe.
 //
 //   topology   the domain of every node under a topology key
 //   placing    what node and pod shape say about each other, whoever else is there: cordon, taints,
@@ -9,6 +9,7 @@
 //   texts      details of refusals as small numbers, so that nodes can be grouped by reason
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -23,6 +24,7 @@
 #include "base/sparse_column.hpp"
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
+#include "model/regime.hpp"
 
 namespace makeway {
 
@@ -66,9 +68,10 @@ struct ShapeVerdicts {
 
 class Survey {
  public:
-  explicit Survey(const Cluster& cluster);
+  Survey(const Cluster& cluster, const Configuration& configuration);
 
   const Cluster& cluster() const { return cluster_; }
+  const Regimes& regimes() const { return regimes_; }
   const Topology& topology(std::string_view key);
   /// Dense: one amount for each resource column.
   std::span<const std::int64_t> allocatable(NodeIndex node) {
@@ -91,9 +94,19 @@ class Survey {
   const Labels& labels(LabelSetId id);
   /// Whether the term looks at pods of this namespace.
   bool covers(const PodAffinityTerm& term, std::string_view namespace_name) const;
-  /// Existing nodes by name.
-  std::span<const NodeIndex> nodes() const { return cluster_.home_nodes(); }
-  /// Where the node stands in `nodes`.
+  /// Existing nodes of home and of regime `pods` by name: where pods and groups are placed.
+  std::span<const NodeIndex> nodes() const {
+    return regimes_.mixed() ? std::span(own_nodes_) : cluster_.home_nodes();
+  }
+  /// Of another regime than that; none: it is of that one.
+  const std::optional<Refused>& refused_by_regime(Regime regime, NodeIndex node) const {
+    const Regime other = regimes_.of(node);
+    return other == regime ? no_refusal_ : by_regime_[static_cast<std::size_t>(other)];
+  }
+  /// The others.
+  std::span<const NodeIndex> nodes_of_others() const { return others_nodes_; }
+  /// Where the node stands in `nodes`; `no_place`: it is not there.
+  static constexpr std::uint32_t no_place = 0xFFFFFFFFU;
   std::uint32_t place_of(NodeIndex node);
 
   StringId note(std::string_view text) { return texts_.intern(text); }
@@ -107,6 +120,11 @@ class Survey {
                       TaintSetId taints, bool unschedulable);
 
   const Cluster& cluster_;
+  Regimes regimes_;
+  std::vector<NodeIndex> own_nodes_;  ///< Where they are not simply all.
+  std::vector<NodeIndex> others_nodes_;
+  std::optional<Refused> no_refusal_;
+  std::array<std::optional<Refused>, choice_names<Regime>.size()> by_regime_;
   std::map<std::string, Topology, std::less<>> topologies_;
   SparseColumn<RequestId, const std::int64_t*> allocatable_;  ///< Made on demand.
   std::deque<std::vector<std::int64_t>> allocatable_rows_;

@@ -36,33 +36,16 @@ void VictimRules::read_names() {
   for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
     if (const auto id = strings.find(name)) critical_classes_.push_back(*id);
   }
-  read_schedules();
-}
-
-void VictimRules::read_schedules() {
-  const Cluster& cluster = survey_.cluster();
-  const auto key = cluster.strings().find(names::deployment);
-  if (!configuration_.replica.enabled || !key) return;
-  deployment_key_ = *key;
-  for (const auto& [name, schedule] : cluster.own<ReplicaSchedule>()) {
-    const auto space = cluster.strings().find(schedule.namespace_name);
-    const auto deployment = cluster.strings().find(schedule.deployment);
-    if (!space || !deployment) continue;
-    scaled_.try_emplace(
-        {*space, *deployment},
-        fmt::format("belongs to ReplicaSchedule {}, which is only scaled down", schedule.name));
+  if (!labels_protect()) return;
+  for (const auto& [name, schedule] : survey_.cluster().own<ReplicaSchedule>()) {
+    scaled_[&schedule] =
+        fmt::format("belongs to ReplicaSchedule {}, which is only scaled down", schedule.name);
   }
 }
 
 std::string_view VictimRules::scaled_only(PodIndex pod) const {
-  if (scaled_.empty()) return {};
-  const Cluster& cluster = survey_.cluster();
-  for (const LabelPair& label : cluster.labels(cluster.pods().labels[pod])) {
-    if (label.key != deployment_key_) continue;
-    const auto found = scaled_.find({cluster.pods().namespace_name[pod], label.value});
-    if (found != scaled_.end()) return found->second;
-  }
-  return {};
+  const ReplicaSchedule* const schedule = survey_.regimes().schedule_of(pod);
+  return schedule == nullptr ? std::string_view{} : scaled_.at(schedule);
 }
 
 std::int32_t VictimRules::priority_of(PodIndex pod) const {

@@ -77,7 +77,7 @@ class VictimRules {
   /// Whether nothing but priority keeps a pod that is not guarded (model/node_order.hpp).
   bool by_priority_alone() const {
     return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0 &&
-           *scope_ == nullptr && scaled_.empty();
+           *scope_ == nullptr && !labels_protect();
   }
   /// The same for replicas, when their deployment is scaled down.
   bool replicas_by_priority_alone() const {
@@ -85,7 +85,7 @@ class VictimRules {
            *scope_ == nullptr;
   }
   /// Whether labels can protect pods: some belong to ReplicaSchedules.
-  bool labels_protect() const { return !scaled_.empty(); }
+  bool labels_protect() const { return survey_.regimes().any_schedules(); }
   /// From now on, also for rules that were made like these; null: the whole cluster.
   void limit_to(const VictimScope* scope) { *scope_ = scope; }
   /// The priority that protects the pod's unit.
@@ -118,7 +118,7 @@ class VictimRules {
                                  std::int32_t ask_priority) const;
 
   /// Adds the units that have a pod on the node in this world and may leave for an ask of this
-  /// priority.
+  /// priority; none of a node of another regime than `pods`.
   void collect(const Scratch& scratch, NodeIndex node, std::int32_t ask_priority,
                VictimList& list) {
     collect(scratch, std::span(&node, 1), ask_priority, list);
@@ -132,6 +132,7 @@ class VictimRules {
                     std::int32_t ask_priority, const Wanted& wanted, VictimList& list) {
     seen_groups_.clear();
     for (const NodeIndex node : nodes) {
+      if (survey_.regimes().of(node) != Regime::pods) continue;
       scratch.for_each_pod(node, [&](PodIndex pod) {
         if (wanted(pod)) collect_pod(scratch, pod, ask_priority, list);
       });
@@ -153,7 +154,6 @@ class VictimRules {
   void settle(PodIndex pod) { settled_->writable(pod) = 1; }
   void unsettle(PodIndex pod) { settled_->writable(pod) = 0; }
   void read_names();
-  void read_schedules();
   std::string_view own_protection(PodIndex pod) const;
   std::string_view scaled_only(PodIndex pod) const;
   bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
@@ -172,9 +172,7 @@ class VictimRules {
   Settled* settled_;  ///< Own, or that of the rules that these are like.
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
-  StringId deployment_key_{0};
-  /// By namespace and deployment: why pods of ReplicaSchedules stay.
-  std::map<std::pair<StringId, StringId>, std::string> scaled_;
+  std::map<const ReplicaSchedule*, std::string> scaled_;  ///< Why their pods stay; only looked up.
   std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.
 };
 

@@ -27,7 +27,7 @@ void sort_by_node(const Cluster& cluster, std::vector<PodOnNode>& pods, const Be
 World::World(const Cluster& cluster, const Configuration& configuration, Time now)
     : cluster_(cluster),
       configuration_(configuration),
-      survey_(cluster),
+      survey_(cluster, configuration),
       rules_(survey_, configuration, now),
       budgets_(survey_),
       now_(cluster),
@@ -45,6 +45,7 @@ void World::find_nominated() {
   for (const PodIndex pod : cluster_.nominated_pods()) {
     const NodeIndex node = cluster_.pods().nominated[pod];
     if (!cluster_.nodes().flags[node].exists) continue;
+    if (!survey_.regimes().may_go(pod, node)) continue;  // Void.
     // Who only has a node reserved was promised its room, not whom it will find there.
     const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
     if (!reserved && looks_at_others(cluster_.shape(cluster_.pods().shape[pod]))) {

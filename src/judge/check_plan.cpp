@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "judge/check_plan_hearing.hpp"
 #include "judge/naive_queues.hpp"
+#include "judge/naive_regimes.hpp"
 
 namespace makeway {
 namespace {
@@ -22,7 +24,8 @@ std::optional<HeardAsk> find_queue(const NaiveQueues& queues, HeardAsk heard) {
 
 /// The unit that asks; nothing when it is not there or not pending.
 std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& configuration,
-                                 const NaiveQueues& queues, const PlanAsk& entry) {
+                                 const NaiveQueues& queues, const NaiveRegimes& regimes,
+                                 const PlanAsk& entry) {
   if (entry.kind == AskKind::session) return find_session(cluster, entry);
   HeardAsk heard{.entry = &entry, .text = ask_text(entry)};
   if (entry.kind == AskKind::queue) return find_queue(queues, std::move(heard));
@@ -30,16 +33,20 @@ std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& co
     const std::optional<PodIndex> pod =
         cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || cluster.pods().node[*pod].exists()) return std::nullopt;
+    if (regimes.of_pod(*pod) != Regime::pods) return std::nullopt;
     heard.unit = cluster.pods().unit[*pod];
     heard.pods = {*pod};
-    const bool alone = cluster.units()[heard.unit].kind == UnitKind::pod;
-    if (alone && configuration.required_node.enabled) heard.pinned_to = pinned_to(cluster, *pod);
+    if (configuration.required_node.enabled) heard.pinned_to = pinned_to(cluster, *pod);
   } else {
     const std::optional<GroupIndex> group =
         cluster.find_group(entry.namespace_name, entry.name, entry.plane);
     if (!group) return std::nullopt;
     heard.unit = cluster.groups()[*group].unit;
-    heard.pods = cluster.groups()[*group].members;
+    // Kubernetes places replicas, whatever group they are in.
+    std::ranges::copy_if(
+        cluster.groups()[*group].members, std::back_inserter(heard.pods), [&](PodIndex pod) {
+          return cluster.pods().node[pod].exists() || regimes.of_pod(pod) == Regime::pods;
+        });
   }
   heard.priority = cluster.units()[heard.unit].scheduling_priority;
   return heard;
@@ -106,15 +113,17 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
                                   const Plan& plan) {
   if (!plan.withheld.empty()) return check_withheld(plan);
   const NaiveQueues queues(cluster, configuration, plan.now);
+  const NaiveRegimes regimes(cluster, configuration);
   Hearing hearing{.cluster = cluster,
                   .configuration = configuration,
                   .plan = plan,
                   .asks = {},
                   .breaches = Breaches(configuration, plan),
-                  .queues = &queues};
+                  .queues = &queues,
+                  .regimes = &regimes};
   for (const PlanAsk& entry : plan.asks) {
     if (entry.replicas) continue;  // No pods ask; SPEC section 4 has laws of its own.
-    std::optional<HeardAsk> heard = find_ask(cluster, configuration, queues, entry);
+    std::optional<HeardAsk> heard = find_ask(cluster, configuration, queues, regimes, entry);
     if (!heard) {
       hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
       continue;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/checked_math.hpp"
+#include "judge/naive_regimes.hpp"
 #include "model/names.hpp"
 #include "model/planes.hpp"
 
@@ -36,7 +37,7 @@ FleetReading::FleetReading(const Hearing& hearing)
   const std::optional<StringId> key = cluster_.strings().find(names::plane);
   for (const NodeIndex node : cluster_.nodes_by_name()) {
     const auto value = replica_plane(cluster_, node, key);
-    if (!value) continue;
+    if (!value || hearing.regimes->of_node(node) != Regime::replicas) continue;
     planes_[node] = cluster_.text(*value);
     if (!cluster_.nodes().flags[node].unschedulable) open_nodes_[planes_[node]].push_back(node);
   }
@@ -72,7 +73,7 @@ void FleetReading::find_pods() {
     schedules_[pod] = found->second;
     const NodeIndex node = pods.node[pod];
     if (!node.exists() || planes_[node].empty() || leaving(pod) || evicted(pod)) continue;
-    FleetShare& share = shares_[{found->second, planes_[node]}];
+    HeardShare& share = shares_[{found->second, planes_[node]}];
     share.schedule = found->second;
     share.plane = planes_[node];
     share.running.push_back(pod);
@@ -142,13 +143,13 @@ bool FleetReading::is_open(NodeIndex node) const {
   return flags.exists && !flags.unschedulable;
 }
 
-const FleetShare* FleetReading::share(const ReplicaSchedule& schedule,
+const HeardShare* FleetReading::share(const ReplicaSchedule& schedule,
                                       std::string_view plane) const {
   const auto found = shares_.find({&schedule, plane});
   return found == shares_.end() ? nullptr : &found->second;
 }
 
-const FleetShare* FleetReading::share_of(PodIndex pod) const {
+const HeardShare* FleetReading::share_of(PodIndex pod) const {
   const NodeIndex node = cluster_.pods().node[pod];
   if (schedules_[pod] == nullptr || !node.exists()) return nullptr;
   return share(*schedules_[pod], planes_[node]);
@@ -221,12 +222,12 @@ bool FleetReading::surplus_timed_out(PodIndex pod) const {
   return found != known.end() && found->since + settings_.surplus_timeout <= now_;
 }
 
-bool FleetReading::has_timed_out_surplus(const FleetShare& share) const {
+bool FleetReading::has_timed_out_surplus(const HeardShare& share) const {
   return std::ranges::any_of(share.running,
                              [this](PodIndex pod) { return surplus_timed_out(pod); });
 }
 
-bool FleetReading::has_moving_surplus(const FleetShare& share) const {
+bool FleetReading::has_moving_surplus(const HeardShare& share) const {
   return std::ranges::any_of(share.running, [this](PodIndex pod) {
     return surplus_.contains(pod) && !surplus_timed_out(pod);
   });

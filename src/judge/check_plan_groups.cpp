@@ -160,6 +160,7 @@ bool GroupJudge::held_by_preempted() const {
   return std::ranges::any_of(open_, [this](PodIndex pod) {
     const NodeIndex node = cluster_.pods().nominated[pod];
     return node.exists() && cluster_.nodes().flags[node].exists &&
+           walk_.regimes().of_node(node) == Regime::pods &&
            walk_.preempted_still_leaving(node, ask_);
   });
 }
@@ -245,6 +246,7 @@ std::vector<Nodes> GroupJudge::domains() {
   std::map<DomainName, std::size_t> positions;
   for (const NodeIndex node : cluster_.home_nodes()) {
     const DomainName name = domain(node);
+    if (walk_.regimes().of_node(node) != Regime::pods) continue;
     if (!name || (is_fixed && !fixed.contains(name))) continue;
     const auto [at, is_new] = positions.try_emplace(name, found.size());
     if (is_new) found.emplace_back();

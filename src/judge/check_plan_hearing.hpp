@@ -13,6 +13,7 @@
 namespace makeway {
 
 struct NaiveQueues;
+class NaiveRegimes;
 
 /// Breaches of laws that the configuration does not waive.
 class Breaches {
@@ -65,10 +66,11 @@ struct Hearing {
   const Plan& plan;
   std::vector<HeardAsk> asks;
   Breaches breaches;
-  const NaiveQueues* queues = nullptr;  ///< Never null when somebody judges.
+  const NaiveQueues* queues = nullptr;    ///< Never null when somebody judges.
+  const NaiveRegimes* regimes = nullptr;  ///< Likewise.
 };
 
-/// The only node that the pod can run on; empty: there is none such.
+/// The only node that the pod can run on; empty: there is none such, or its group asks for it.
 std::string pinned_to(const Cluster& cluster, PodIndex pod);
 /// When the pinned pod's reservation began: now, unless it says so.
 Time reserved_since(const Cluster& cluster, PodIndex pod, Time now);
@@ -102,7 +104,6 @@ class EvictionRules {
 
  private:
   bool governed_strictly(PodIndex pod) const;
-  bool of_schedule(PodIndex pod) const;
 
   const Cluster& cluster_;
   const Configuration& configuration_;

@@ -46,6 +46,7 @@ bool names_as_owner(const Cluster& cluster, PodIndex owner) {
 }  // namespace
 
 std::string pinned_to(const Cluster& cluster, PodIndex pod) {
+  if (cluster.units()[cluster.pods().unit[pod]].kind == UnitKind::group) return {};
   const std::string& noted = cluster.notes(cluster.pods().notes[pod]).required_node;
   if (!noted.empty()) return noted;
   std::set<std::string> names;

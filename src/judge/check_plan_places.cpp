@@ -89,6 +89,20 @@ void judge_form(PlanWalk& walk, const HeardAsk& ask) {
   judge_reservation(walk, ask);
 }
 
+/// Asks that are pinned to nodes of other regimes precede the list. `listed`: it has begun.
+void judge_crossing(PlanWalk& walk, const HeardAsk& ask, bool& listed) {
+  const auto node = walk.cluster().find_node(ask.pinned_to);
+  const bool crosses = !ask.pinned_to.empty() && node &&
+                       walk.cluster().nodes().flags[*node].exists &&
+                       walk.regimes().of_node(*node) != Regime::pods;
+  if (crosses && listed) {
+    walk.report(9, ask,
+                fmt::format("its node belongs to {}, and it does not precede the other asks",
+                            choice_name(walk.regimes().of_node(*node))));
+  }
+  listed = listed || (!crosses && ask.entry->kind != AskKind::queue);
+}
+
 // ---- One pod ------------------------------------------------------------------------------------
 
 class PodJudge {
@@ -120,6 +134,7 @@ class PodJudge {
     return walk_.queue_fits(ask_, {ask_.pods.front()}, away);
   }
   std::vector<PodIndex> moved_by_leaving_room(bool away) const;
+  void respect_claims(NaiveFit& fit) const;
 
   PlanWalk& walk_;
   const HeardAsk& ask_;
@@ -141,6 +156,13 @@ std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
   return moved;
 }
 
+/// Neither side takes what the other holds (SPEC section 1).
+void PodJudge::respect_claims(NaiveFit& fit) const {
+  for (const NodeIndex node : pinned_nodes_) {
+    fit.keep_free(held_by_claims(fit.world(), walk_.regimes(), walk_.configuration(), node));
+  }
+}
+
 void PodJudge::judge() {
   const Outcome outcome = ask_.entry->outcome;
   const std::vector<PlanWalk::Place> found = walk_.places(ask_, true);
@@ -149,6 +171,7 @@ void PodJudge::judge() {
   std::vector<NodeIndex> free_now;
   if (outcome == Outcome::fits || outcome == Outcome::preempts) {
     NaiveFit fit(walk_.now(), ask_.pods.front());
+    respect_claims(fit);
     if (outcome == Outcome::fits && node.exists()) {
       if (const MaybeRefusal refused = fit.refusal(node)) {
         return walk_.report_refusal(ask_, {.pod = fit.ask(), .node = node}, *refused);
@@ -166,6 +189,7 @@ void PodJudge::judge() {
   const std::vector<PodIndex> there = moved_by_leaving_room(false);
   for (const PodIndex pod : away) fit.remove(pod);
   for (const PodIndex pod : there) fit.put_back(pod);
+  respect_claims(fit);
   judge_after(fit, node, free_now);
   for (const PodIndex pod : away) fit.put_back(pod);
   for (const PodIndex pod : there) fit.remove(pod);
@@ -234,6 +258,7 @@ bool PodJudge::held_by_preempted(NaiveFit& fit) const {
   if (holder != NominationHeldBy::preempted_pods || pinned()) return false;
   const NodeIndex node = walk_.cluster().pods().nominated[fit.ask()];
   if (!node.exists() || !walk_.cluster().nodes().flags[node].exists) return false;
+  if (walk_.regimes().of_node(node) != Regime::pods) return false;
   const MaybeRefusal refused = walk_.first_refusal(fit, ask_, node);
   if (refused && lasts(fit, node, *refused)) return false;
   return walk_.preempted_still_leaving(node, ask_);
@@ -321,7 +346,9 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
 void judge_places(Hearing& hearing) {
   PlanWalk walk(hearing);
   SessionJudge sessions(walk);
+  bool listed = false;
   for (const HeardAsk& ask : hearing.asks) {
+    judge_crossing(walk, ask, listed);
     if (ask.entry->kind == AskKind::queue) {  // It has no place; see judge_queues.
       walk.settle(ask);
       continue;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 
+#include "judge/naive_regimes.hpp"
 #include "model/planes.hpp"
 
 namespace makeway {
@@ -124,15 +126,15 @@ std::optional<NodeIndex> tightest(const ReplicaHearing& court, std::string_view 
 
 /// Replicas that are committed and not bound yet take their room before any ask.
 void place_expected(ReplicaHearing& court) {
-  std::vector<const FleetShare*> shares;
+  std::vector<const HeardShare*> shares;
   for (const auto& [name, share] : court.fleet.shares()) {
     if (share.commit > std::ssize(share.running)) shares.push_back(&share);
   }
-  std::ranges::sort(shares, [&](const FleetShare* a, const FleetShare* b) {
+  std::ranges::sort(shares, [&](const HeardShare* a, const HeardShare* b) {
     if (a->plane != b->plane) return a->plane < b->plane;
     return decided_before(court.fleet, *a->schedule, *b->schedule);
   });
-  for (const FleetShare* const share : shares) {
+  for (const HeardShare* const share : shares) {
     const ReplicaRow row = court.fleet.row(*share->schedule);
     for (std::int64_t open = share->commit - std::ssize(share->running); open > 0; --open) {
       const std::optional<NodeIndex> node = tightest(court, share->plane, row);
@@ -143,13 +145,18 @@ void place_expected(ReplicaHearing& court) {
   }
 }
 
-/// A pinned pod that does not fit yet keeps its room, whether there is enough of it or not.
-void place_reserved(ReplicaHearing& court, const HeardAsk& ask) {
-  const PlanAsk& entry = *ask.entry;
-  if (!entry.reservation || !entry.placements.empty()) return;
-  const auto pod = court.cluster().find_pod(entry.namespace_name, entry.name);
-  const auto node = court.cluster().find_node(entry.reservation->node);
-  if (pod && node) court.after.add(*node, court.requests(*pod));
+/// Pinned pods that do not ask in this plan keep the room that they were nominated to.
+void hold_for_pinned(ReplicaHearing& court) {
+  const Cluster& cluster = court.cluster();
+  std::set<PodIndex> asking;
+  for (const HeardAsk& ask : court.hearing.asks) asking.insert(ask.pods.begin(), ask.pods.end());
+  for (const NodeIndex node : cluster.nodes_by_name()) {
+    for (const PodIndex pod : cluster.nodes().nominated[node]) {
+      if (asking.contains(pod) || !court.hearing.regimes->crosses(pod)) continue;
+      court.now.add(node, court.requests(pod));
+      court.after.add(node, court.requests(pod));
+    }
+  }
 }
 
 void place_others(ReplicaHearing& court) {
@@ -179,8 +186,8 @@ void place_others(ReplicaHearing& court) {
       court.after.add(*node, court.requests(*pod));
       if (ask.entry->outcome == Outcome::fits) court.now.add(*node, court.requests(*pod));
     }
-    place_reserved(court, ask);
   }
+  hold_for_pinned(court);
 }
 
 void place_scale_ups(ReplicaHearing& court, const HeardReplicaAsk& ask) {
@@ -214,7 +221,7 @@ void place_claims(ReplicaHearing& court, const HeardReplicaAsk& ask) {
   for (const HeardReplicaClaim& claim : ask.claims) {
     for (const HeardReplicaVictim& victim : claim.victims) {
       court.after.remove(claim.node, court.freed(victim.pod));
-      const FleetShare* const share = court.fleet.share_of(victim.pod);
+      const HeardShare* const share = court.fleet.share_of(victim.pod);
       if (victim.entry->action == ReplicaAction::scale_down) ++court.steps[share];
       if (!court.fleet.leaving(victim.pod)) ++court.losing[share];
     }
@@ -233,7 +240,7 @@ const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule
   return schedule.status;
 }
 
-std::vector<AskName> ReplicaHearing::takers_of(const FleetShare& share) const {
+std::vector<AskName> ReplicaHearing::takers_of(const HeardShare& share) const {
   std::vector<AskName> takers;
   for (const HeardReplicaAsk& ask : asks) {
     const bool takes = std::ranges::any_of(ask.claims, [&](const HeardReplicaClaim& claim) {
@@ -247,7 +254,7 @@ std::vector<AskName> ReplicaHearing::takers_of(const FleetShare& share) const {
 }
 
 bool ReplicaHearing::missed(const HeardReplicaAsk& ask, PodIndex pod) const {
-  const FleetShare* const share = fleet.share_of(pod);
+  const HeardShare* const share = fleet.share_of(pod);
   if (ask.missed->empty() || share == nullptr) return false;
   const std::string_view node = node_name(cluster().pods().node[pod]);
   return std::ranges::any_of(*ask.missed, [&](const MissedVictim& missed) {

@@ -9,6 +9,7 @@
 
 #include "judge/check_plan_hearing.hpp"
 #include "judge/check_plan_queue_room.hpp"
+#include "judge/naive_regimes.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
 
@@ -22,25 +23,9 @@ std::int32_t EvictionRules::priority(PodIndex pod) const {
                                                             : unit.scheduling_priority;
 }
 
-bool EvictionRules::of_schedule(PodIndex pod) const {
-  const auto& schedules = cluster_.own<ReplicaSchedule>();
-  if (schedules.empty() || !configuration_.replica.enabled) return false;
-  const std::string_view space = cluster_.text(cluster_.pods().namespace_name[pod]);
-  for (const LabelPair& label : cluster_.labels(cluster_.pods().labels[pod])) {
-    if (cluster_.text(label.key) != names::deployment) continue;
-    const std::string_view deployment = cluster_.text(label.value);
-    const auto named = schedules.find({std::string(space), std::string(deployment)});
-    if (named != schedules.end() && named->second.deployment == deployment) return true;
-    return std::ranges::any_of(schedules, [&](const auto& item) {
-      return item.second.namespace_name == space && item.second.deployment == deployment;
-    });
-  }
-  return false;
-}
-
 std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
   const std::string_view reason = protection_from_scale_down(pod, opt_out);
-  if (!reason.empty() || !of_schedule(pod)) return reason;
+  if (!reason.empty() || !of_schedule(cluster_, configuration_, pod)) return reason;
   return "it belongs to a ReplicaSchedule, which is only scaled down";
 }
 
@@ -143,6 +128,7 @@ class VictimJudge {
         judge_use(ask, victim);
         judge_budgets(ask, victim);
       }
+      judge_regime(ask);
       judge_whole(ask);
       judge_below_minimum(ask);
     }
@@ -164,6 +150,7 @@ class VictimJudge {
   void judge_pinned(const HeardAsk& ask);
   void judge_priority(const HeardAsk& ask, const HeardVictim& victim);
   void judge_use(const HeardAsk& ask, const HeardVictim& victim);
+  void judge_regime(const HeardAsk& ask);
   void judge_whole(const HeardAsk& ask);
   void judge_below_minimum(const HeardAsk& ask);
   void judge_budgets(const HeardAsk& ask, const HeardVictim& victim);
@@ -262,6 +249,31 @@ void VictimJudge::judge_use(const HeardAsk& ask, const HeardVictim& victim) {
   const bool again = room == LeavingRoom::victims && ask.entry->kind != AskKind::queue;
   if (rules_.leaving(victim.pod) && !again) {
     report(6, ask, victim.text + " is leaving already");
+  }
+}
+
+/// SPEC section 1: an ask takes units on nodes of its regime. What leaves whole takes its pods
+/// elsewhere along. A pinned pod takes whom its own section allows.
+void VictimJudge::judge_regime(const HeardAsk& ask) {
+  if (!ask.pinned_to.empty()) return;
+  std::set<UnitIndex> here;
+  const auto regime = [this](const HeardVictim& victim) {
+    return hearing_.regimes->of_node(cluster_.pods().node[victim.pod]);
+  };
+  for (const HeardVictim& victim : ask.victims) {
+    const UnitIndex index = cluster_.pods().unit[victim.pod];
+    const Unit& unit = cluster_.units()[index];
+    const bool whole =
+        unit.kind == UnitKind::group &&
+        (unit.mode == DisruptionMode::all ||
+         (unit.gang && hearing_.configuration.workload.below_minimum == BelowMinimum::evict));
+    if (whole && regime(victim) == Regime::pods) here.insert(index);
+  }
+  for (const HeardVictim& victim : ask.victims) {
+    if (regime(victim) == Regime::pods || here.contains(cluster_.pods().unit[victim.pod])) continue;
+    report(2, ask,
+           fmt::format("{} is on a node of {}, and nothing of it is on a node of pods", victim.text,
+                       choice_name(regime(victim))));
   }
 }
 

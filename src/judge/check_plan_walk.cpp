@@ -29,7 +29,7 @@ PlanWalk::PlanWalk(Hearing& hearing)
       configuration_(hearing.configuration),
       rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
       queue_room_(hearing),
-      now_(hearing.cluster) {
+      now_(hearing.cluster, hearing.regimes) {
   find_credited();
 }
 
@@ -124,6 +124,7 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
     if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
+    if (!regimes().may_go(pod, node)) continue;  // Void.
     // Pinned pods take turns: their reservations do not hold against each other, nor against whom
     // the node was promised.
     const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
@@ -334,6 +335,8 @@ void PlanWalk::reserve(const HeardAsk& ask) {
   const auto node = cluster_.find_node(ask.pinned_to, ask.entry->plane);
   const PodIndex pod = ask.pods.front();
   if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
+  // Before its victims are chosen it holds nothing against other regimes.
+  if (regimes().of_node(*node) != Regime::pods) return;
   own_after().place(pod, *node);
   queue_room_.nominate(pod);
   hopeful_.push_back(pod);

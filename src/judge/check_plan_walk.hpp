@@ -16,6 +16,7 @@
 #include "judge/check_plan_hearing.hpp"
 #include "judge/check_plan_queue_room.hpp"
 #include "judge/naive_fit.hpp"
+#include "judge/naive_regimes.hpp"
 
 namespace makeway {
 
@@ -31,6 +32,7 @@ class PlanWalk {
   const Cluster& cluster() const { return cluster_; }
   const Configuration& configuration() const { return configuration_; }
   const EvictionRules& rules() const { return rules_; }
+  const NaiveRegimes& regimes() const { return *hearing_.regimes; }
   const HeardQueueRoom& queue_room() const { return queue_room_; }
   Time time() const { return hearing_.plan.now; }
   void report(int law, const HeardAsk& ask, std::string text) {

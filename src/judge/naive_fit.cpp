@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
+#include "judge/naive_regimes.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
@@ -38,9 +39,13 @@ NaiveFit::NaiveFit(NaiveWorld& world, PodIndex ask)
       requests_(cluster_.requests(cluster_.pods().requests[ask])),
       node_selector_(read_selector(cluster_, shape_)),
       node_terms_(read_terms(cluster_, shape_)),
+      regime_(world.regimes() == nullptr ? std::nullopt
+                                         : std::optional(world.regimes()->of_pod(ask))),
+      crosses_(regime_ && world.regimes()->crosses(ask)),
       topology_(world, ask,
                 {.affinity_matches = [this](NodeIndex node) { return affinity_matches(node); },
-                 .taints_tolerated = [this](NodeIndex node) { return taints_tolerated(node); }}) {}
+                 .taints_tolerated = [this](NodeIndex node) { return taints_tolerated(node); },
+                 .of_its_regime = [this](NodeIndex node) { return of_its_regime(node); }}) {}
 
 NaiveFit::NodeRequirement NaiveFit::read(const Cluster& cluster, Requirement requirement) {
   const std::optional<StringId> key = cluster.strings().find(requirement.key);
@@ -115,6 +120,10 @@ bool NaiveFit::taints_tolerated(NodeIndex node) const {
                              });
 }
 
+bool NaiveFit::of_its_regime(NodeIndex node) const {
+  return !regime_ || world_.regimes()->of_node(node) == *regime_;
+}
+
 MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   if (!shape_.unsupported.empty()) {
     return NaiveRefusal{RefusalReason::unsupported, shape_.unsupported.front()};
@@ -131,6 +140,9 @@ MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   const std::string& pin = cluster_.notes(cluster_.pods().notes[ask_]).required_node;
   const bool elsewhere = !pin.empty() && pin != cluster_.text(cluster_.nodes().name[node]);
   if (elsewhere || !affinity_matches(node)) return NaiveRefusal{RefusalReason::node_affinity, {}};
+  if (!crosses_ && !of_its_regime(node)) {
+    return NaiveRefusal{RefusalReason::regime, choice_name(world_.regimes()->of_node(node))};
+  }
   return std::nullopt;
 }
 
@@ -169,7 +181,9 @@ std::int64_t NaiveFit::allocatable(NodeIndex node, ResourceIndex resource) const
 MaybeRefusal NaiveFit::resource_refusal(NodeIndex node) const {
   for (const ResourceAmount& wanted : requests_) {
     if (wanted.amount <= 0) continue;
-    const auto sum = checked_add(world_.used(node, wanted.resource), wanted.amount);
+    const std::int64_t kept = kept_free_.empty() ? 0 : kept_free_[wanted.resource.value];
+    const std::int64_t used = saturated_add(world_.used(node, wanted.resource), kept);
+    const auto sum = checked_add(used, wanted.amount);
     if (!sum || *sum > allocatable(node, wanted.resource)) {
       return NaiveRefusal{RefusalReason::resource, cluster_.resources().name(wanted.resource)};
     }

@@ -1,8 +1,9 @@
 // NaiveFit: does this pod fit on that node, in a what-if world? The judge's own answer.
 //
 // The filters of kube-scheduler in their order: what is not supported, unschedulable, taints, node
-// selector and affinity, host ports, resources, spread, inter-pod affinity both ways. Straight from
-// the objects, one node at a time, no classes of nodes, no running sums, no undo log.
+// selector and affinity, the regime of the node (SPEC section 1), host ports, resources, spread,
+// inter-pod affinity both ways. Straight from the objects, one node at a time, no classes of nodes,
+// no running sums, no undo log.
 //
 //   NaiveWorld world(cluster);
 //   NaiveFit fit(world, ask);
@@ -15,10 +16,12 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "judge/naive_topology.hpp"
 #include "judge/naive_world.hpp"
+#include "model/regime.hpp"
 
 namespace makeway {
 
@@ -33,6 +36,10 @@ class NaiveFit {
   bool fits(NodeIndex node) const;
   /// A refusal that stays whoever leaves the node.
   MaybeRefusal lasting_refusal(NodeIndex node) const;
+
+  /// So much of each resource, by column, is kept for somebody else on whatever node is asked
+  /// about.
+  void keep_free(std::vector<std::int64_t> amounts) { kept_free_ = std::move(amounts); }
 
   void remove(PodIndex pod);
   void place(PodIndex pod, NodeIndex node);
@@ -57,6 +64,7 @@ class NaiveFit {
   bool holds(const NodeTerm& term, NodeIndex node) const;
   bool affinity_matches(NodeIndex node) const;
   bool taints_tolerated(NodeIndex node) const;
+  bool of_its_regime(NodeIndex node) const;
   MaybeRefusal static_refusal(NodeIndex node) const;
   MaybeRefusal port_refusal(NodeIndex node) const;
   MaybeRefusal resource_refusal(NodeIndex node) const;
@@ -69,6 +77,9 @@ class NaiveFit {
   RequestRow requests_;
   std::vector<NodeRequirement> node_selector_;
   std::vector<NodeTerm> node_terms_;
+  std::optional<Regime> regime_;  ///< Its own; none: they do not matter.
+  bool crosses_ = false;
+  std::vector<std::int64_t> kept_free_;
   NaiveTopology topology_;  ///< Last: inclusion policies read the node terms.
 };
 

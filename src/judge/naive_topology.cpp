@@ -42,7 +42,7 @@ NaiveTopology::Spread NaiveTopology::make_spread(const SpreadConstraint& constra
     const bool has_all_keys = std::ranges::all_of(shape.spread, [&](const SpreadConstraint& any) {
       return world_.domains(any.topology_key).of[node] != NodeDomains::none;
     });
-    if (!has_all_keys) continue;
+    if (!has_all_keys || (tests.of_its_regime && !tests.of_its_regime(node))) continue;
     if (constraint.honor_node_affinity && !tests.affinity_matches(node)) continue;
     if (constraint.honor_node_taints && !tests.taints_tolerated(node)) continue;
     spread.eligible[node] = true;

@@ -5,11 +5,11 @@
 // with `count`.
 //
 // Rules
-//  1. Spread: a node is eligible for a constraint if it has all topology keys of the ask and passes
-//     the constraint's inclusion policies. Counted are pods on eligible nodes, of the ask's
-//     namespace, not leaving, that match. An empty selector counts nobody but the ask itself.
-//     matching + self - least over the eligible domains (0 when they are fewer than domains_min)
-//     must not exceed skew_max.
+//  1. Spread: a node is eligible for a constraint if it has all topology keys of the ask, is of its
+//     regime and passes the constraint's inclusion policies. Counted are pods on eligible nodes, of
+//     the ask's namespace, not leaving, that match. An empty selector counts nobody but the ask
+//     itself. matching + self - least over the eligible domains (0 when they are fewer than
+//     domains_min) must not exceed skew_max.
 //  2. Affinity: a pod counts when it matches all terms. The node's value of each term's key must
 //  hold
 //     such a pod; if there is none in any domain, an ask that matches its own terms may be the
@@ -46,6 +46,7 @@ class NaiveTopology {
   struct NodeTests {
     std::function<bool(NodeIndex)> affinity_matches;
     std::function<bool(NodeIndex)> taints_tolerated;
+    std::function<bool(NodeIndex)> of_its_regime;  ///< Others take part in no spread.
   };
 
   NaiveTopology(NaiveWorld& world, PodIndex ask, const NodeTests& tests);

@@ -13,8 +13,9 @@ constexpr std::int64_t amount_max = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-NaiveWorld::NaiveWorld(const Cluster& cluster)
+NaiveWorld::NaiveWorld(const Cluster& cluster, const NaiveRegimes* regimes)
     : cluster_(cluster),
+      regimes_(regimes),
       columns_(cluster.resources().size()),
       where_(cluster.pods().node),
       saturated_(cluster.nodes().slots()),

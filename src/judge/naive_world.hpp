@@ -23,6 +23,8 @@
 
 namespace makeway {
 
+class NaiveRegimes;
+
 /// The nodes by the value of one label. Numbers of domains mean nothing.
 struct NodeDomains {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
@@ -33,9 +35,11 @@ struct NodeDomains {
 
 class NaiveWorld {
  public:
-  explicit NaiveWorld(const Cluster& cluster);
+  /// Without regimes everybody goes everywhere.
+  explicit NaiveWorld(const Cluster& cluster, const NaiveRegimes* regimes = nullptr);
 
   const Cluster& cluster() const { return cluster_; }
+  const NaiveRegimes* regimes() const { return regimes_; }
   /// None: pending, or removed.
   NodeIndex where(PodIndex pod) const { return where_[pod]; }
   /// Existing nodes, in no order that means anything.
@@ -54,6 +58,7 @@ class NaiveWorld {
   void find_repelling();
 
   const Cluster& cluster_;
+  const NaiveRegimes* regimes_;
   std::size_t columns_ = 0;
   IndexedVector<PodIndex, NodeIndex> where_;
   IndexedVector<NodeIndex, bool> saturated_;

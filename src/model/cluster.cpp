@@ -10,7 +10,8 @@ namespace makeway {
 
 Cluster::Cluster()
     : queue_keys_{strings_.intern(names::queue), strings_.intern(names::kueue_queue),
-                  strings_.intern(names::yunikorn_queue)} {}
+                  strings_.intern(names::yunikorn_queue)},
+      plane_key_(strings_.intern(names::plane)) {}
 
 bool Cluster::apply(const Change& change) {
   return std::visit([this](const auto& object) { return apply(object); }, change);
@@ -29,6 +30,7 @@ void Cluster::finish_bulk() {
   bulk_ = false;
   list_all_nodes();
   classify_all();
+  claim_all();
   refresh_all_priorities();
   pods_.shrink_to_fit();
   units_.shrink_to_fit();

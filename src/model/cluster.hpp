@@ -1,10 +1,11 @@
 // Cluster: the whole state at one instant, in columns. The one store that everything reads.
 //
 // Rules
-//  1. `apply` costs O(what changed): a pod moves within its node's order and its unit's row. Three
+//  1. `apply` costs O(what changed): a pod moves within its node's order and its unit's row. Some
 //     rare changes cost more: a PriorityClass (every pod that relies on a class), a resource or a
-//     node-selector key never seen before (every node), the size of a group that is evicted whole
-//     (its members; silent groups, whose priority is their pods', too).
+//     node-selector key never seen before and a ResourceGroup with a selector (every node), the
+//     size of a group that is evicted whole (its members; silent groups, whose priority is their
+//     pods', too).
 //  2. The order of changes leaves no trace: the same objects give the same dump and the same
 //     derived state, whatever slots they got. (Node classes may stay finer than needed after a pod
 //     that selected nodes by some label is gone; `compacted` forgets.)
@@ -92,6 +93,7 @@ class Cluster {
   bool apply(const PodGroup& object);
   bool apply(const Workload& object);
   bool apply(const Session& session);
+  bool apply(const ResourceGroup& group);
   template <MappedObject Object>
   bool apply(const Object& object) {
     return put(object);
@@ -144,6 +146,8 @@ class Cluster {
   std::string pod_key(PodIndex pod) const;
   std::size_t pod_count() const { return pod_count_ - kernel_count_; }  ///< No kernels.
   std::size_t node_count() const { return node_count_; }
+  /// Nodes that a policy other than that of pods would schedule, were it enabled; see regime.hpp.
+  std::size_t claimed_node_count() const { return claimed_node_count_; }
 
   // Lists of pods that `apply` keeps, so that a cycle does not walk over all; in no order that
   // means anything.
@@ -243,6 +247,7 @@ class Cluster {
   }
   bool remove(KindTag<PriorityClass> kind, const Removal& removal);
   bool remove(KindTag<Session> kind, const Removal& removal);
+  bool remove(KindTag<ResourceGroup> kind, const Removal& removal);
   bool remove(KindTag<Node> kind, const Removal& removal);
   bool remove(KindTag<Pod> kind, const Removal& removal);
   bool remove(KindTag<PodGroup> kind, const Removal& removal);
@@ -290,6 +295,11 @@ class Cluster {
   void classify_all();
   void list_node(NodeIndex node);
   void list_all_nodes();
+  void set_claims(NodeIndex node, NodeClaims claims);
+  void claim(NodeIndex node);
+  void claim_all();
+  void list_nodes(const ResourceGroup& group, int delta);
+  void claim_listed(const ResourceGroup& group);
 
   // cluster_units.cpp
   struct ResolvedPriority {
@@ -350,6 +360,10 @@ class Cluster {
   std::size_t node_count_ = 0;
   std::vector<NodeIndex> nodes_by_name_;
   std::size_t home_node_count_ = 0;
+  StringId plane_key_{0};
+  std::map<std::string, std::int64_t, std::less<>> listed_nodes_;  ///< How many groups name them.
+  std::int64_t selecting_groups_ = 0;                              ///< Those with a selector.
+  std::size_t claimed_node_count_ = 0;
   NodeOrder order_;
 
   IndexedVector<UnitIndex, Unit> units_;

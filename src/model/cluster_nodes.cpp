@@ -1,5 +1,6 @@
 // Nodes in the store: slots, classes, and nodes that are only named.
 #include <algorithm>
+#include <utility>
 
 #include "model/cluster.hpp"
 
@@ -42,6 +43,7 @@ NodeIndex Cluster::node_slot(std::string_view name, std::string_view plane) {
   nodes_.taints[slot] = taint_sets_.intern({});
   nodes_.allocatable[slot] = RequestId{0};
   nodes_.node_class[slot] = {};
+  nodes_.claims[slot] = {};
   nodes_.created[slot] = no_time;
   nodes_.pods[slot] = 0;
   nodes_.kernels[slot] = 0;
@@ -61,7 +63,10 @@ bool Cluster::apply(const Node& node) {
   nodes_.taints[slot] = taint_sets_.intern(node.taints);
   nodes_.allocatable[slot] = intern_requests(node.allocatable, false);
   nodes_.created[slot] = node.created.value_or(no_time);
-  if (!bulk_) classify(slot);
+  if (!bulk_) {
+    classify(slot);
+    claim(slot);
+  }
   return is_new;
 }
 
@@ -71,6 +76,7 @@ bool Cluster::remove(KindTag<Node> /*kind*/, const Removal& removal) {
   --node_count_;
   const bool listed = std::erase(nodes_by_name_, *found) > 0;  // Not while loading in bulk.
   if (listed && nodes_.plane[*found] == StringId{0}) --home_node_count_;
+  set_claims(*found, {});
   nodes_.flags[*found] = {.used = true};
   nodes_.uid.set(found->value, {});
   nodes_.labels[*found] = LabelSetId{0};
@@ -129,6 +135,84 @@ void Cluster::classify_all() {
   node_classes_ = {};
   for (std::uint32_t slot = 0; slot < nodes_.slots(); ++slot) {
     if (nodes_.flags[NodeIndex{slot}].exists) classify(NodeIndex{slot});
+  }
+}
+
+// ---- Who claims a node --------------------------------------------------------------------------
+
+void Cluster::set_claims(NodeIndex node, NodeClaims claims) {
+  const auto any = [](NodeClaims each) { return each.sessions || each.replicas ? 1 : 0; };
+  claimed_node_count_ += static_cast<std::size_t>(any(claims));
+  claimed_node_count_ -= static_cast<std::size_t>(any(nodes_.claims[node]));
+  nodes_.claims[node] = claims;
+}
+
+/// O(its labels + selectors of resource groups).
+void Cluster::claim(NodeIndex node) {
+  const std::span<const LabelPair> labels = label_sets_[nodes_.labels[node]];
+  const auto selects = [&](const ResourceGroup& group) {
+    return !group.node_selector.empty() &&
+           std::ranges::all_of(group.node_selector, [&](const Label& wanted) {
+             return std::ranges::any_of(labels, [&](const LabelPair& pair) {
+               return text(pair.key) == wanted.key && text(pair.value) == wanted.value;
+             });
+           });
+  };
+  const bool home = nodes_.plane[node] == StringId{0};
+  const bool listed = listed_nodes_.contains(text(nodes_.name[node])) ||
+                      (selecting_groups_ > 0 &&
+                       std::ranges::any_of(own<ResourceGroup>(), [&](const auto& entry) {
+                         return selects(entry.second);
+                       }));
+  const bool labelled = std::ranges::any_of(
+      labels, [this](const LabelPair& pair) { return pair.key == plane_key_; });
+  set_claims(node, {.sessions = home && listed, .replicas = !home || labelled});
+}
+
+void Cluster::claim_all() {
+  for (const NodeIndex node : nodes_by_name_) claim(node);
+}
+
+bool Cluster::apply(const ResourceGroup& group) {
+  auto& groups = map_of<ResourceGroup>(group.plane);
+  const auto [at, is_new] = groups.try_emplace(owned(key_of(group)));
+  const ResourceGroup before = std::exchange(at->second, group);
+  if (!is_new) list_nodes(before, -1);
+  list_nodes(group, 1);
+  claim_listed(before);
+  claim_listed(group);
+  return is_new;
+}
+
+bool Cluster::remove(KindTag<ResourceGroup> /*kind*/, const Removal& removal) {
+  auto& groups = map_of<ResourceGroup>(removal.plane);
+  const auto found = groups.find({removal.namespace_name, removal.name, removal.plane});
+  if (found == groups.end()) return false;
+  const ResourceGroup before = std::move(found->second);
+  groups.erase(found);
+  list_nodes(before, -1);
+  claim_listed(before);
+  return true;
+}
+
+/// Groups of other planes claim nothing.
+void Cluster::list_nodes(const ResourceGroup& group, int delta) {
+  if (!group.plane.empty()) return;
+  if (!group.node_selector.empty()) selecting_groups_ += delta;
+  for (const std::string& name : group.nodes) {
+    const auto at = listed_nodes_.try_emplace(name, 0).first;
+    at->second += delta;
+    if (at->second == 0) listed_nodes_.erase(at);
+  }
+}
+
+/// The nodes that the group may have gained or lost.
+void Cluster::claim_listed(const ResourceGroup& group) {
+  if (bulk_ || !group.plane.empty()) return;
+  if (!group.node_selector.empty()) return claim_all();
+  for (const std::string& name : group.nodes) {
+    const auto node = find_node(name);
+    if (node && nodes_.flags[*node].exists) claim(*node);
   }
 }
 

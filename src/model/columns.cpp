@@ -38,6 +38,7 @@ void each_node_column(Columns& nodes, const Visit& visit) {
   visit(nodes.taints);
   visit(nodes.allocatable);
   visit(nodes.node_class);
+  visit(nodes.claims);
   visit(nodes.created);
   visit(nodes.pods);
   visit(nodes.kernels);

@@ -71,6 +71,14 @@ struct NodeFlags {
   bool unschedulable : 1 = false;
 };
 
+/// Which policies would schedule the node, were they enabled; see regime.hpp.
+struct NodeClaims {
+  bool sessions : 1 = false;  ///< A ResourceGroup lists or selects it.
+  bool replicas : 1 = false;  ///< It carries a plane label, or is of another plane.
+
+  friend bool operator==(const NodeClaims&, const NodeClaims&) = default;
+};
+
 struct NodeColumns {
   IndexedVector<NodeIndex, NodeFlags> flags;
   IndexedVector<NodeIndex, StringId> plane;  ///< Part of the key, no label; empty: home.
@@ -79,6 +87,7 @@ struct NodeColumns {
   IndexedVector<NodeIndex, TaintSetId> taints;
   IndexedVector<NodeIndex, RequestId> allocatable;
   IndexedVector<NodeIndex, NodeClassId> node_class;
+  IndexedVector<NodeIndex, NodeClaims> claims;
   IndexedVector<NodeIndex, Time> created;
   IndexedVector<NodeIndex, std::uint32_t> pods;               ///< Bound to it, leaving included.
   IndexedVector<NodeIndex, std::uint32_t> kernels;            ///< The same of rows of kernels.

@@ -23,6 +23,8 @@ inline constexpr std::string_view key_plane = "makeway.dev/key-plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
 /// A taint with this key keeps pods off the nodes of a resource group, and its kernels not.
 inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
+/// Written into dumps for readers: who schedules the node. Never read back.
+inline constexpr std::string_view regime = "makeway.dev/regime";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
 
@@ -40,6 +42,7 @@ inline constexpr std::string_view mirror_pod = "kubernetes.io/config.mirror";
 inline constexpr std::string_view config_source = "kubernetes.io/config.source";
 inline constexpr std::string_view default_namespace = "default";
 inline constexpr std::string_view default_scheduler = "default-scheduler";
+inline constexpr std::string_view own_scheduler = "makeway";
 inline constexpr std::string_view node_critical = "system-node-critical";
 inline constexpr std::string_view cluster_critical = "system-cluster-critical";
 

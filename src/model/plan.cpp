@@ -65,6 +65,7 @@ std::string refusal_text(const PlanRefusal& refusal) {
     case RefusalReason::repelled:
       return fmt::format("a pod in the same {} has anti-affinity against it", detail);
     case RefusalReason::promised: return "an ask before it would lose its place";
+    case RefusalReason::regime: return fmt::format("belongs to {}", detail);
   }
   CHECK(false, "unknown reason");
 }

@@ -148,11 +148,13 @@ enum class RefusalReason : std::uint8_t {
   anti_affinity,  ///< The ask repels a pod there. Detail: the topology key.
   repelled,       ///< A pod there repels the ask. Detail: the topology key.
   promised,       ///< There is room, but an ask before it would lose its place by it.
+  regime,         ///< Large enough, but others schedule the node. Detail: its regime.
 };
 template <>
-inline constexpr std::array<std::string_view, 12> choice_names<RefusalReason> = {
-    "unsupported",  "unschedulable", "taint",    "node-affinity", "host-port", "resource",
-    "spread-label", "spread",        "affinity", "anti-affinity", "repelled",  "promised"};
+inline constexpr std::array<std::string_view, 13> choice_names<RefusalReason> = {
+    "unsupported", "unschedulable", "taint",  "node-affinity", "host-port",
+    "resource",    "spread-label",  "spread", "affinity",      "anti-affinity",
+    "repelled",    "promised",      "regime"};
 
 /// A pod that holds what the ask needs and cannot be made to leave for it.
 struct PlanHolder {

@@ -14,13 +14,14 @@ namespace {
 
 using Policies = std::vector<std::unique_ptr<Policy>>;
 
-/// By priority, creation and name; who has no pod comes last, as its policy has listed it.
+/// Who crosses regimes first; by priority, creation and name; who has no pod comes last, as its policy has listed it.
 void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
   const auto name = [&](const AskTurn& turn) {
     return std::pair(cluster.text(cluster.pods().namespace_name[turn.pod]),
                      cluster.pods().name[turn.pod.value]);
   };
   const auto before = [&](const AskTurn& a, const AskTurn& b) {
+    if (a.crosses != b.crosses) return a.crosses;
     if (a.priority != b.priority) return a.priority > b.priority;
     if (a.created != b.created) return a.created < b.created;
     if (!a.pod.exists() || !b.pod.exists()) return a.pod.exists() && !b.pod.exists();

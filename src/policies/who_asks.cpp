@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "model/object_text.hpp"
-#include "policies/replica/replica_policy.hpp"
+#include "model/regime.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/deciding.hpp"
 
@@ -33,6 +33,11 @@ void sort_by_turn(std::vector<PendingUnit>& units) {
 /// places pods (SPEC section 4).
 bool pending(const Cluster& cluster, PodIndex pod) {
   return cluster.pending_pods().contains(pod) && cluster.pods().plane[pod] == StringId{0};
+}
+
+/// The same for pods that are asks: Kubernetes places those of ReplicaSchedules.
+bool may_ask(const Cluster& cluster, const Regimes& regimes, PodIndex pod) {
+  return pending(cluster, pod) && regimes.of(pod) == Regime::pods;
 }
 
 /// How many pods are not bound; those that are being deleted too.
@@ -66,12 +71,12 @@ Time created_of(const Cluster& cluster, const Unit& unit, PodIndex pod) {
 }
 
 /// In the order in which they are decided.
-std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& replicas) {
+std::vector<PendingUnit> pending_units(const Cluster& cluster, const Regimes& regimes) {
   std::vector<PendingUnit> units;
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> pods;
   for (const PodIndex pod : cluster.pending_pods()) {
-    if (pending(cluster, pod) && replicas.schedule_of(pod) == nullptr) pods.push_back(pod);
+    if (may_ask(cluster, regimes, pod)) pods.push_back(pod);
   }
   std::ranges::sort(pods, {}, [&](PodIndex pod) { return sort_name(cluster, pod); });
   for (const PodIndex pod : pods) {
@@ -86,14 +91,15 @@ std::vector<PendingUnit> pending_units(const Cluster& cluster, ReplicaPods& repl
 }
 
 /// The unit that is asked for, or why it cannot be.
-std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, PendingUnit& found) {
+std::optional<Problem> find_ask(const Cluster& cluster, const Regimes& regimes, const AskName& name,
+                                PendingUnit& found) {
   if (name.kind == AskKind::pod_group) {
     const std::optional<GroupIndex> group = cluster.find_group(name.namespace_name, name.name);
     if (!group) return ask_problem(name, "there is no such group", "see makeway snapshot");
     found.unit = cluster.groups()[*group].unit;
     const std::vector<PodIndex>& members = cluster.groups()[*group].members;
     const bool asks =
-        std::ranges::any_of(members, [&](PodIndex pod) { return pending(cluster, pod); });
+        std::ranges::any_of(members, [&](PodIndex pod) { return may_ask(cluster, regimes, pod); });
     if (!asks) {
       return ask_problem(name, "none of its pods is pending",
                          "only a group with pending pods can ask");
@@ -126,9 +132,9 @@ std::optional<Problem> find_ask(const Cluster& cluster, const AskName& name, Pen
 }
 
 /// A pod whose placement is not ours cannot ask.
-std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskName& name,
+std::optional<Problem> find_placed_elsewhere(const Regimes& regimes, const AskName& name,
                                              PodIndex pod) {
-  const ReplicaSchedule* const schedule = pod.exists() ? replicas.schedule_of(pod) : nullptr;
+  const ReplicaSchedule* const schedule = pod.exists() ? regimes.schedule_of(pod) : nullptr;
   if (schedule == nullptr) return std::nullopt;
   return ask_problem(name,
                      fmt::format("it belongs to ReplicaSchedule {}/{}, and Kubernetes places it",
@@ -137,14 +143,14 @@ std::optional<Problem> find_placed_elsewhere(ReplicaPods& replicas, const AskNam
 }
 
 /// The places that are given for the pods of those who are named.
-std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& request,
-                                  Asking& asking) {
+std::optional<Problem> find_given(const Cluster& cluster, const Regimes& regimes,
+                                  const PlanRequest& request, Asking& asking) {
   const AskName& first = request.asks.front();
   std::vector<PodOnNode>& places = asking.given;
   for (const PodPlacement& given : request.placements) {
     const std::optional<PodIndex> pod =
         cluster.find_pod(given.namespace_name, given.name, given.plane);
-    const bool own = pod && pending(cluster, *pod) &&
+    const bool own = pod && may_ask(cluster, regimes, *pod) &&
                      std::ranges::find(asking.units, cluster.pods().unit[*pod],
                                        &PendingUnit::unit) != asking.units.end() &&
                      std::ranges::find(places, *pod, &PodOnNode::pod) == places.end();
@@ -166,10 +172,10 @@ std::optional<Problem> find_given(const Cluster& cluster, const PlanRequest& req
 }
 
 /// By name; the group has one.
-PodIndex first_pending(const Cluster& cluster, GroupIndex group) {
+PodIndex first_pending(const Cluster& cluster, const Regimes& regimes, GroupIndex group) {
   PodIndex first;
   for (const PodIndex pod : cluster.groups()[group].members) {
-    if (!pending(cluster, pod)) continue;
+    if (!may_ask(cluster, regimes, pod)) continue;
     if (!first.exists() || sort_name(cluster, pod) < sort_name(cluster, first)) first = pod;
   }
   return first;
@@ -177,14 +183,14 @@ PodIndex first_pending(const Cluster& cluster, GroupIndex group) {
 
 /// A unit that the request names.
 std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
-                                  ReplicaPods& replicas, Asking& asking) {
+                                  const Regimes& regimes, Asking& asking) {
   PendingUnit unit;
-  if (auto problem = find_ask(cluster, name, unit)) return problem;
-  if (auto problem = find_placed_elsewhere(replicas, name, unit.pod)) return problem;
+  if (auto problem = find_ask(cluster, regimes, name, unit)) return problem;
+  if (auto problem = find_placed_elsewhere(regimes, name, unit.pod)) return problem;
   const auto same = std::ranges::find(asking.units, unit.unit, &PendingUnit::unit);
   if (same != asking.units.end()) return std::nullopt;  // It is named twice.
   const Unit& row = cluster.units()[unit.unit];
-  if (row.kind == UnitKind::group) unit.pod = first_pending(cluster, row.group);
+  if (row.kind == UnitKind::group) unit.pod = first_pending(cluster, regimes, row.group);
   unit.priority = row.scheduling_priority;
   unit.created = created_of(cluster, row, unit.pod);
   asking.units.push_back(unit);
@@ -193,17 +199,17 @@ std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
 }
 
 std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest& request,
-                                      ReplicaPods& replicas, Asking& asking) {
+                                      const Regimes& regimes, Asking& asking) {
   asking.others = pending_pods(cluster);
   for (const AskName& name : request.asks) {
     // Their policies know them.
     if (name.kind == AskKind::session || name.kind == AskKind::replica_schedule) continue;
-    if (auto problem = find_named(cluster, name, replicas, asking)) return problem;
+    if (auto problem = find_named(cluster, name, regimes, asking)) return problem;
   }
   std::ranges::sort(asking.units, {},
                     [&](const PendingUnit& unit) { return sort_name(cluster, unit.pod); });
   sort_by_turn(asking.units);
-  return find_given(cluster, request, asking);
+  return find_given(cluster, regimes, request, asking);
 }
 
 /// Profiles say whose pods are ours. Rules of their own are not decided by yet.
@@ -249,10 +255,10 @@ std::optional<NodeIndex> Asking::given_node(PodIndex pod) const {
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,
                                    const PlanRequest& request, Asking& asking) {
   if (auto problem = refuse_profiles(configuration, request)) return problem;
-  ReplicaPods replicas(cluster, configuration);
+  const Regimes regimes(cluster, configuration);
   if (request.asks.empty()) {
-    asking.units = pending_units(cluster, replicas);
-  } else if (auto problem = find_all_named(cluster, request, replicas, asking)) {
+    asking.units = pending_units(cluster, regimes);
+  } else if (auto problem = find_all_named(cluster, request, regimes, asking)) {
     return problem;
   }
   keep_ours(cluster, request, asking);

@@ -22,7 +22,9 @@ namespace makeway {
 namespace {
 
 std::vector<Change> random_history(Prng& prng) {
-  std::vector<Change> changes = random_changes(prng, random_options(prng));
+  RandomClusterOptions options = random_options(prng);
+  options.features.claims = prng.chance(75);
+  std::vector<Change> changes = random_changes(prng, options);
   if (prng.chance(30)) scatter_over_planes(prng, changes);
   return changes;
 }
@@ -201,6 +203,7 @@ TEST(ClusterProperties, RemovingEverythingLeavesNothing) {
 TEST(ClusterProperties, ObjectsComeBackAsGiven) {
   for_each_case("objects come back as given", [](Prng& prng) {
     RandomClusterOptions options = random_options(prng);
+    options.features.claims = prng.chance(75);
     RandomObjects random(prng, options);
     Cluster cluster;
     for (int i = 0; i < 5; ++i) {
@@ -221,6 +224,7 @@ TEST(ClusterProperties, ObjectsComeBackAsGiven) {
 TEST(ClusterProperties, OneObjectOfEachNameIsALoadableCluster) {
   for_each_case("one object of each name is a loadable cluster", [](Prng& prng) {
     RandomClusterOptions options = random_options(prng);
+    options.features.claims = prng.chance(75);
     options.features.dangling = false;
     const std::vector<Change> objects = random_objects(prng, options);
     Cluster cluster;

@@ -12,6 +12,7 @@
 #include "engine/fit.hpp"
 #include "engine/scratch.hpp"
 #include "judge/naive_fit.hpp"
+#include "judge/naive_regimes.hpp"
 #include "support/property.hpp"
 #include "support/random_objects.hpp"
 #include "support/random_planning.hpp"
@@ -26,6 +27,7 @@ Cluster random_cluster(Prng& random) {
   }
   // A wild history: amounts that saturate, references that dangle, freed slots.
   RandomClusterOptions options = random_options(random);
+  options.features.claims = random.chance(50);
   return cluster_of(random_changes(random, options), random.chance(50));
 }
 
@@ -140,6 +142,7 @@ std::string naive_reason(NaiveFit& fit, NodeIndex node) {
     const bool gives_way = cluster.notes(cluster.pods().notes[pod]).reserved_since &&
                            cluster.pods().nominated[fit.ask()] == node;
     if (pod == fit.ask() || gives_way) continue;
+    if (!fit.world().regimes()->may_go(pod, node)) continue;  // Void.
     if (priority(pod) >= priority(fit.ask())) holders.push_back(pod);
   }
   for (const PodIndex pod : holders) fit.place(pod, node);
@@ -154,11 +157,12 @@ class FitComparison {
  public:
   FitComparison(const Cluster& cluster, PodIndex ask)
       : cluster_(cluster),
-        survey_(cluster),
+        survey_(cluster, Configuration{}),
         scratch_(cluster),
         decided_(cluster.pods().slots()),
         fit_(survey_, scratch_, ask, decided_),
-        world_(cluster),
+        regimes_(cluster, configuration_),
+        world_(cluster, &regimes_),
         naive_(world_, ask) {}
 
   void move(Prng& random) {
@@ -174,7 +178,7 @@ class FitComparison {
   }
 
   void compare() {
-    Survey fresh_survey(cluster_);
+    Survey fresh_survey(cluster_, Configuration{});
     Scratch fresh_scratch(cluster_);
     for (const PodIndex pod : bound_pods()) {
       if (!scratch_.node_of(pod).exists()) fresh_scratch.remove(pod);
@@ -205,6 +209,8 @@ class FitComparison {
   Scratch scratch_;
   DecidedPods decided_;
   PodFit fit_;
+  Configuration configuration_;
+  NaiveRegimes regimes_;
   NaiveWorld world_;
   NaiveFit naive_;
 };

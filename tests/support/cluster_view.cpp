@@ -78,6 +78,7 @@ std::string node_text(const Cluster& cluster, NodeIndex node) {
 NodeView node_view(const Cluster& cluster, NodeIndex node) {
   const NodeOrder& order = cluster.order();
   NodeView view{.name = node_text(cluster, node),
+                .claims = cluster.nodes().claims[node],
                 .pod_count = cluster.nodes().pods[node],
                 .leaving = cluster.nodes().leaving[node],
                 .nominated = sorted_keys(cluster, cluster.nodes().nominated[node])};
@@ -156,8 +157,10 @@ std::string text_of(const UnitView& unit) {
 
 std::string text_of(const NodeView& node) {
   std::string text = fmt::format(
-      "node {} exists={} class_of=[{}] pods={} priorities={} count={} leaving={} nominated={}",
-      node.name, node.object.has_value(), node.class_of, node.pods, node.priorities, node.pod_count,
+      "node {} exists={} class_of=[{}] sessions={} replicas={} pods={} priorities={} count={} "
+      "leaving={} nominated={}",
+      node.name, node.object.has_value(), node.class_of, static_cast<bool>(node.claims.sessions),
+      static_cast<bool>(node.claims.replicas), node.pods, node.priorities, node.pod_count,
       node.leaving, node.nominated);
   for (std::size_t row = 0; row < node.used_by_first.size(); ++row) {
     text += fmt::format("\n    first {}:", row);

@@ -46,7 +46,8 @@ struct UnitView {
 struct NodeView {
   std::string name;
   std::optional<Node> object;
-  std::string class_of;           ///< The first node, by name, of its class.
+  std::string class_of;  ///< The first node, by name, of its class.
+  NodeClaims claims;
   std::vector<std::string> pods;  ///< Most important first.
   std::vector<std::int32_t> priorities;
   std::vector<Amounts> used_by_first;  ///< Row k: what the k most important use; no zeros.

@@ -34,6 +34,7 @@ std::string RandomObjects::pod_name() { return numbered("pod", options_.pods); }
 std::string RandomObjects::group_name() { return numbered("group", options_.groups); }
 std::string RandomObjects::workload_name() { return numbered("workload", options_.workloads); }
 std::string RandomObjects::budget_name() { return numbered("budget", options_.budgets); }
+std::string RandomObjects::resource_group_name() { return numbered("servers", 2); }
 std::string RandomObjects::queue_name() { return numbered("queue", queue_leaves); }
 std::string RandomObjects::queue_object_name() {
   return prng_.chance(70) ? queue_name() : numbered("team", queue_parents);
@@ -322,6 +323,9 @@ Node RandomObjects::node(const std::string& name) {
             .allocatable = amounts(true)};
   if (prng_.chance(70)) node.labels.push_back({.key = std::string(names::hostname), .value = name});
   if (prng_.chance(50)) node.created = time();
+  if (on(options_.features.claims, 30)) {
+    node.labels.push_back({.key = std::string(names::plane), .value = "east"});
+  }
   normalize(node);
   return node;
 }
@@ -373,6 +377,14 @@ Namespace RandomObjects::namespace_object(const std::string& name) {
   return {.name = name, .labels = labels()};
 }
 
+ResourceGroup RandomObjects::resource_group(const std::string& name) {
+  ResourceGroup group{.name = name};
+  for (std::uint64_t count = prng_.below(4); count > 0; --count) group.nodes.push_back(node_name());
+  if (prng_.chance(20)) group.node_selector = labels();
+  normalize(group);
+  return group;
+}
+
 Queue RandomObjects::queue(const std::string& name) {
   Queue queue{.name = name, .weight = prng_.between(1, 5)};
   if (name != "team-0" && prng_.chance(60)) {
@@ -411,6 +423,9 @@ Removal RandomObjects::removal() {
             .name = budget_name()};
   }
   if (drawn < 98) return {.kind = ObjectKind::queue, .name = queue_object_name()};
+  if (on(features.claims, 50)) {
+    return {.kind = ObjectKind::resource_group, .name = resource_group_name()};
+  }
   if (prng_.chance(50)) return {.kind = ObjectKind::namespace_object, .name = namespace_name()};
   return {.kind = ObjectKind::replica_schedule,
           .namespace_name = namespace_name(),
@@ -513,6 +528,7 @@ Change random_upsert(Prng& prng, RandomObjects& random, const RandomFeatures& fe
   if (drawn < 40 && features.queues && features.queue_objects) {
     return random.queue(random.queue_object_name());
   }
+  if (drawn < 45 && features.claims) return random.resource_group(random.resource_group_name());
   return random.pod(space, random.pod_name());
 }
 

@@ -44,6 +44,7 @@ struct RandomFeatures {
   bool nominations = true;
   bool notes = true;
   bool budgets = true;
+  bool claims = false;  ///< ResourceGroups, and nodes with a plane.
 };
 
 /// Sizes are those of the pools of names: an upper bound for what exists at once.
@@ -82,6 +83,7 @@ class RandomObjects {
   Namespace namespace_object(const std::string& name);
   /// Names that begin with "queue" are leaves; their parents are "team-0" and, in it, "team-1".
   Queue queue(const std::string& name);
+  ResourceGroup resource_group(const std::string& name);
   Removal removal();
 
   std::string namespace_name();
@@ -91,6 +93,7 @@ class RandomObjects {
   std::string workload_name();
   std::string class_name();  ///< Built-in ones too.
   std::string budget_name();
+  std::string resource_group_name();
   std::string queue_name();         ///< Of a leaf.
   std::string queue_object_name();  ///< Of a leaf or a parent.
 

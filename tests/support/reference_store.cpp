@@ -333,11 +333,27 @@ bool ReferenceStore::same_class(const Node& a, const Node& b) const {
          });
 }
 
+bool ReferenceStore::listed(const Node& node) const {
+  if (!node.plane.empty()) return false;
+  return std::ranges::any_of(all<ResourceGroup>(), [&](const auto& entry) {
+    const ResourceGroup& group = entry.second;
+    if (!group.plane.empty()) return false;
+    if (std::ranges::find(group.nodes, node.name) != group.nodes.end()) return true;
+    return !group.node_selector.empty() &&
+           std::ranges::all_of(group.node_selector, [&](const Label& wanted) {
+             return label_or_none(node.labels, wanted.key) == wanted.value;
+           });
+  });
+}
+
 NodeView ReferenceStore::node(const ObjectKey& node,
                               const std::map<std::string, UnitView>& units) const {
   NodeView view{.name = in_plane(node.name, node.plane)};
   if (all<Node>().contains(node)) {
     view.object = all<Node>().at(node);
+    view.claims = {.sessions = listed(*view.object),
+                   .replicas = !node.plane.empty() ||
+                               label_or_none(view.object->labels, "makeway.dev/plane").has_value()};
     for (const auto& [other_key, other] : all<Node>()) {
       if (!same_class(other, *view.object)) continue;
       view.class_of = in_plane(other_key.name, other_key.plane);

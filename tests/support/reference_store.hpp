@@ -15,6 +15,8 @@
 //     namespace and name.
 //  6. Existing nodes share a class when taints, `unschedulable` and their values of all keys that
 //     any pod ever selected nodes by are equal; the host name is never such a key.
+//  6. Sessions claim an existing node that a ResourceGroup lists or selects; replicas one that
+//     carries a plane label, or is of another plane.
 #pragma once
 
 #include <map>
@@ -60,6 +62,7 @@ class ReferenceStore {
   std::map<std::string, UnitView> units() const;
   NodeView node(const ObjectKey& node, const std::map<std::string, UnitView>& units) const;
   std::vector<NodeView> nodes(const std::map<std::string, UnitView>& units) const;
+  bool listed(const Node& node) const;
   bool same_class(const Node& a, const Node& b) const;
 
   template <class... Objects>

@@ -194,7 +194,8 @@ std::string resources_section(const View& view) {
 }  // namespace
 
 View view_of(const Cluster& cluster, const OverviewOptions& options) {
-  View view{.cluster = cluster, .options = options};
+  View view{
+      .cluster = cluster, .options = options, .regimes = Regimes(cluster, options.configuration)};
   for (AmountRow* row : {&view.allocatable, &view.used, &view.free}) {
     row->resize(cluster.resources().size());
   }

@@ -9,12 +9,14 @@
 
 #include "cli/palette.hpp"
 #include "codec/load.hpp"
+#include "model/configuration.hpp"
 
 namespace makeway::cli {
 
 struct OverviewOptions {
   bool all = false;
   Palette palette{false};
+  Configuration configuration;  ///< Says which policies claim nodes.
 };
 
 std::string overview_text(const Loaded& loaded, const OverviewOptions& options);

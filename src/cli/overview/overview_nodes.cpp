@@ -62,13 +62,31 @@ Ratio usage_ratio(const ShownResource& resource, const NodeUsage& node) {
           .whole = amount_text(resource.name, allocatable)};
 }
 
+std::string regime_text(const View& view, NodeIndex node) {
+  return std::string(choice_name(view.regimes.of(node)));
+}
+
+/// "2 of sessions, 1 of replicas"; empty: all are of pods.
+std::string regimes_text(const View& view) {
+  std::vector<std::string> parts;
+  for (const Regime regime : {Regime::sessions, Regime::replicas}) {
+    const auto count = std::ranges::count_if(
+        view.nodes, [&](const NodeUsage& node) { return view.regimes.of(node.node) == regime; });
+    if (count == 0) continue;
+    parts.push_back(
+        fmt::format("{} of {}", grouped(static_cast<std::uint64_t>(count)), choice_name(regime)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 /// One line per node, in the order given.
 std::string node_table(const View& view, std::span<const NodeUsage* const> nodes) {
   const Cluster& cluster = view.cluster;
   const bool any_leaving = std::ranges::any_of(
       nodes, [&](const NodeUsage* node) { return cluster.nodes().leaving[node->node] > 0; });
-  std::vector<Column> columns = {
-      {.heading = "NODE"}, {.heading = "STATE"}, {.heading = "PODS", .align = Align::right}};
+  std::vector<Column> columns = {{.heading = "NODE"}, {.heading = "STATE"}};
+  if (view.regimes.mixed()) columns.push_back({.heading = "REGIME"});
+  columns.push_back({.heading = "PODS", .align = Align::right});
   if (any_leaving) columns.push_back({.heading = "LEAVING", .align = Align::right});
   std::vector<std::vector<Ratio>> ratios(view.columns.size() + 1);
   for (const NodeUsage* node : nodes) {
@@ -91,8 +109,9 @@ std::string node_table(const View& view, std::span<const NodeUsage* const> nodes
     const NodeUsage& node = *nodes[row];
     std::vector<Cell> cells = {
         {.text = std::string(cluster.text(cluster.nodes().name[node.node]))},
-        {.text = state_text(cluster, node.node), .tone = state_tone(cluster, node.node)},
-        {.text = texts[0][row]}};
+        {.text = state_text(cluster, node.node), .tone = state_tone(cluster, node.node)}};
+    if (view.regimes.mixed()) cells.push_back({.text = regime_text(view, node.node)});
+    cells.push_back({.text = texts[0][row]});
     if (any_leaving) {
       const std::uint32_t leaving = cluster.nodes().leaving[node.node];
       cells.push_back({.text = leaving == 0 ? "-" : fmt::format("{}", leaving)});
@@ -115,12 +134,12 @@ struct NodeKind {
 };
 
 std::vector<NodeKind> kinds_of(const View& view) {
-  using Key = std::tuple<RequestId, TaintSetId, bool>;
+  using Key = std::tuple<RequestId, TaintSetId, bool, Regime>;
   std::map<Key, NodeKind> kinds;  // Its order is that of ids, so it is sorted below.
   const NodeColumns& columns = view.cluster.nodes();
   for (const NodeUsage& node : view.nodes) {
     NodeKind& kind = kinds[Key{columns.allocatable[node.node], columns.taints[node.node],
-                               columns.flags[node.node].unschedulable}];
+                               columns.flags[node.node].unschedulable, view.regimes.of(node.node)}];
     if (kind.first == nullptr) kind.first = &node;
     ++kind.count;
     kind.pods += columns.pods[node.node];
@@ -144,11 +163,11 @@ std::vector<NodeKind> kinds_of(const View& view) {
 }
 
 std::string kinds_table(const View& view) {
-  std::vector<Column> columns = {{.heading = "NODES", .align = Align::right},
-                                 {.heading = "FIRST"},
-                                 {.heading = "STATE"},
-                                 {.heading = "EACH HAS"},
-                                 {.heading = "PODS", .align = Align::right}};
+  std::vector<Column> columns = {
+      {.heading = "NODES", .align = Align::right}, {.heading = "FIRST"}, {.heading = "STATE"}};
+  if (view.regimes.mixed()) columns.push_back({.heading = "REGIME"});
+  columns.push_back({.heading = "EACH HAS"});
+  columns.push_back({.heading = "PODS", .align = Align::right});
   for (const ShownResource& resource : view.columns) {
     columns.push_back({.heading = resource.heading, .align = Align::right});
   }
@@ -167,9 +186,10 @@ std::string kinds_table(const View& view) {
     std::vector<Cell> cells = {
         {.text = grouped(kind.count)},
         {.text = std::string(view.cluster.text(view.cluster.nodes().name[first]))},
-        {.text = state_text(view.cluster, first), .tone = state_tone(view.cluster, first)},
-        {.text = fmt::format("{}", fmt::join(has, ", "))},
-        {.text = grouped(kind.pods)}};
+        {.text = state_text(view.cluster, first), .tone = state_tone(view.cluster, first)}};
+    if (view.regimes.mixed()) cells.push_back({.text = regime_text(view, first)});
+    cells.push_back({.text = fmt::format("{}", fmt::join(has, ", "))});
+    cells.push_back({.text = grouped(kind.pods)});
     for (const ShownResource& resource : view.columns) {
       const std::uint32_t slot = resource.index.value;
       const std::int64_t percent = percent_of(kind.used[slot], kind.allocatable[slot]);
@@ -240,10 +260,16 @@ std::string nodes_section(const View& view) {
   if (view.nodes.empty()) return {};
   const auto cordoned = std::ranges::count_if(
       view.nodes, [&](const NodeUsage& node) { return is_cordoned(view.cluster, node.node); });
-  std::string text = title(
-      view, "Nodes",
-      cordoned == 0 ? std::string{}
-                    : fmt::format(" ({} cordoned)", grouped(static_cast<std::uint64_t>(cordoned))));
+  std::vector<std::string> remarks;
+  if (cordoned > 0) {
+    remarks.push_back(fmt::format("{} cordoned", grouped(static_cast<std::uint64_t>(cordoned))));
+  }
+  if (std::string regimes = regimes_text(view); !regimes.empty()) {
+    remarks.push_back(std::move(regimes));
+  }
+  std::string text =
+      title(view, "Nodes",
+            remarks.empty() ? std::string{} : fmt::format(" ({})", fmt::join(remarks, "; ")));
   std::vector<const NodeUsage*> order;
   order.reserve(view.nodes.size());
   for (const NodeUsage& node : view.nodes) order.push_back(&node);

@@ -10,6 +10,7 @@
 #include "cli/overview/overview.hpp"
 #include "cli/table.hpp"
 #include "model/cluster.hpp"
+#include "model/regime.hpp"
 
 namespace makeway::cli {
 
@@ -36,6 +37,7 @@ struct NodeUsage {
 struct View {
   const Cluster& cluster;
   const OverviewOptions& options;
+  Regimes regimes;
   std::vector<ShownResource> resources;  ///< All that nodes have or pods ask for, `pods` too.
   std::vector<ShownResource> columns;    ///< Those that tables show; without `pods`.
   std::vector<NodeUsage> nodes;          ///< By name.

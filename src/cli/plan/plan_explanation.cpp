@@ -243,8 +243,11 @@ std::string refusals_text(const PlanAsk& ask) {
   if (refusals.empty()) return {};
   std::string text = "  Nodes that refuse it:\n";
   if (ask.placements.empty()) {
-    text = fmt::format("  What stays unmet on {}:\n",
-                       counted(count_of(ask.explanation.nodes_considered), "node"));
+    std::int64_t nodes = ask.explanation.nodes_considered;
+    for (const PlanRefusal& refusal : refusals) {
+      if (refusal.reason == RefusalReason::regime) nodes += refusal.nodes;
+    }
+    text = fmt::format("  What stays unmet on {}:\n", counted(count_of(nodes), "node"));
   }
   for (const PlanRefusal& refusal : refusals) {
     const std::string who = refusal.nodes == 1 && !refusal.example.empty()

@@ -120,6 +120,7 @@ void Fleet::add_places() {
   std::uint32_t rank = 0;
   for (const NodeIndex node : cluster().nodes_by_name()) {
     const std::uint32_t own_rank = rank++;
+    if (world_.survey().regimes().of(node) != Regime::replicas) continue;
     const std::optional<StringId> value = replica_plane(cluster(), node, key);
     const auto plane = value ? by_value.find(*value) : by_value.end();
     if (plane == by_value.end()) continue;
@@ -157,6 +158,13 @@ bool Fleet::made_to_leave(PodIndex pod) const {
          !world_.after().node_of(pod).exists();
 }
 
+void Fleet::occupy(std::span<std::int64_t> room, RequestId requests) {
+  const std::uint32_t row = amounts_of(requests);
+  for (std::size_t column = 0; column < columns(); ++column) {
+    room[column] = saturated_sub(room[column], amounts_[row * columns() + column]);
+  }
+}
+
 void Fleet::add_room(PlaceIndex place) {
   const NodeIndex node = places_[place].node;
   const std::span<const std::int64_t> allocatable = world_.survey().allocatable(node);
@@ -167,15 +175,17 @@ void Fleet::add_room(PlaceIndex place) {
     const std::size_t at = columns_[column].value;
     left[column] = saturated_sub(allocatable[at], used[at]);
   }
+  // Nobody takes what a pinned pod holds that has its turn in another cycle.
+  for (const PodIndex pod : cluster().nodes().nominated[node]) {
+    if (!world_.is_decided(pod) && world_.survey().regimes().crosses(pod)) {
+      occupy(left, cluster().pods().requests[pod]);
+    }
+  }
   std::ranges::copy(left, free_room(place).begin());
   if (!world_.after().touched(node)) return;
   // Who was nominated to the node in this cycle takes its room, too.
   for (const PodIndex pod : world_.after().placed(node)) {
-    if (world_.now().node_of(pod) == node) continue;
-    const std::uint32_t row = amounts_of(cluster().pods().requests[pod]);
-    for (std::size_t column = 0; column < columns(); ++column) {
-      left[column] = saturated_sub(left[column], amounts_[row * columns() + column]);
-    }
+    if (world_.now().node_of(pod) != node) occupy(left, cluster().pods().requests[pod]);
   }
   // What their victims free, and whom they wait for, beyond their need is there for others (law 8).
   for (const PodIndex pod : cluster().order().pods(node)) {

@@ -1,7 +1,7 @@
 // Fleet: the cluster as the replica policy sees it, in columns.
 //
 //   plane       a value of the node label makeway.dev/plane that some ReplicaSchedule names
-//   place       a node of a plane, with the room that is left on it
+//   place       a node of a plane and of regime `replicas`, with the room that is left on it
 //   deployment  a ReplicaSchedule
 //   share       one deployment in one plane: its commit, its pods, how many of them are surplus
 //   replica     a pod on a place that is leaving, or belongs to a deployment; with its victim class
@@ -203,6 +203,7 @@ class Fleet {
   void add_places();
   void find_awaited();
   bool made_to_leave(PodIndex pod) const;
+  void occupy(std::span<std::int64_t> room, RequestId requests);
   void add_room(PlaceIndex place);
   void add_replicas();
   bool add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica& replica);

@@ -572,27 +572,4 @@ std::unique_ptr<Policy> make_replica_policy(const PolicyContext& context) {
   return std::make_unique<ReplicaPolicy>(context);
 }
 
-ReplicaPods::ReplicaPods(const Cluster& cluster, const Configuration& configuration)
-    : cluster_(cluster) {
-  const auto key = cluster.strings().find(names::deployment);
-  if (configuration.replica.enabled && key && !cluster.own<ReplicaSchedule>().empty()) key_ = *key;
-}
-
-const ReplicaSchedule* ReplicaPods::schedule_of(PodIndex pod) {
-  if (key_ == StringId{0}) return nullptr;
-  const auto labels = cluster_.labels(cluster_.pods().labels[pod]);
-  const auto label = std::ranges::find(labels, key_, &LabelPair::key);
-  if (label == labels.end()) return nullptr;
-  if (!listed_) {
-    listed_ = true;
-    for (const auto& [name, schedule] : cluster_.own<ReplicaSchedule>()) {
-      const auto space = cluster_.strings().find(schedule.namespace_name);
-      const auto deployment = cluster_.strings().find(schedule.deployment);
-      if (space && deployment) names_.try_emplace({*space, *deployment}, &schedule);
-    }
-  }
-  const auto found = names_.find({cluster_.pods().namespace_name[pod], label->value});
-  return found == names_.end() ? nullptr : found->second;
-}
-
 }  // namespace makeway

@@ -22,19 +22,4 @@ namespace makeway {
 /// Null: there is no ReplicaSchedule, or `replica.enabled` is off, and none is named.
 std::unique_ptr<Policy> make_replica_policy(const PolicyContext& context);
 
-/// Whether pods belong to deployments that have a ReplicaSchedule: Kubernetes places those.
-class ReplicaPods {
- public:
-  ReplicaPods(const Cluster& cluster, const Configuration& configuration);
-
-  /// The schedule that the pod belongs to; null: none.
-  const ReplicaSchedule* schedule_of(PodIndex pod);
-
- private:
-  const Cluster& cluster_;
-  StringId key_{0};      ///< 0: there is nothing to find.
-  bool listed_ = false;  ///< `names_` is made when the first pod is asked about.
-  std::map<std::pair<StringId, StringId>, const ReplicaSchedule*> names_;
-};
-
 }  // namespace makeway

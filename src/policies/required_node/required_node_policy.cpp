@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "base/checked_math.hpp"
 #include "engine/refusals.hpp"
 #include "model/required_node.hpp"
 #include "policies/required_node/candidates.hpp"
+#include "policies/required_node/claimed_room.hpp"
 #include "policies/required_node/required_node_explain.hpp"
 #include "policies/required_node/victim_classes.hpp"
 #include "policies/required_node/victim_ladder.hpp"
@@ -32,7 +34,10 @@ class PinnedAsk {
   }
 
   /// False: somebody would have to leave.
-  bool finds_room();
+  bool finds_room_beside_claims() {
+    fit_.keep_free(claimed_room(world_, world_.after(), node_));
+    return finds_room();
+  }
   bool refused_for_ever();
   void reserve();
   /// `candidates` is only memory.
@@ -41,6 +46,7 @@ class PinnedAsk {
   std::span<const PodIndex> victims() const { return victims_; }
 
  private:
+  bool finds_room();
   const Unit& unit() const { return world_.cluster().units()[world_.cluster().pods().unit[pod_]]; }
   Shortfall shortfall();
   void never_preempts(const VictimClasses& classes);
@@ -95,8 +101,10 @@ bool PinnedAsk::finds_room() {
   }
   place();
   std::optional<PodFit> now;
-  if (world_.differs() || somebody_leaves_)
+  if (world_.differs() || somebody_leaves_) {
     now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
+    now->keep_free(claimed_room(world_, world_.now(), node_));
+  }
   if (!now || !now->check_unreserved(node_)) {
     ask_.outcome = Outcome::fits;
     ask_.explanation.nodes_fitting = 1;
@@ -127,8 +135,12 @@ Shortfall PinnedAsk::shortfall() {
   Scratch& scratch = world_.after();
   const Scratch::Checkpoint before = scratch.checkpoint();
   for (const PodIndex pod : fit_.holders(node_)) scratch.place(pod, node_);
-  Shortfall shortfall =
-      shortfall_of(fit_.requests(), world_.survey().allocatable(node_), scratch.used(node_));
+  const std::span<const std::int64_t> used_there = scratch.used(node_);
+  std::vector<std::int64_t> used(used_there.begin(), used_there.end());
+  for (std::size_t column = 0; column < fit_.kept_free().size(); ++column) {
+    used[column] = saturated_add(used[column], fit_.kept_free()[column]);
+  }
+  Shortfall shortfall = shortfall_of(fit_.requests(), world_.survey().allocatable(node_), used);
   scratch.rollback(before);
   return shortfall;
 }
@@ -194,10 +206,10 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   const std::optional<Refused> now = fit_.check(node_);
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
   // Room that is kept for somebody who may never come proves nothing.
-  const bool kept =
-      fit_.expects_somebody(node_) || std::ranges::any_of(world_.hopeful(), [&](PodIndex pod) {
-        return world_.after().node_of(pod) == node_;
-      });
+  const bool kept = !fit_.kept_free().empty() || fit_.expects_somebody(node_) ||
+                    std::ranges::any_of(world_.hopeful(), [&](PodIndex pod) {
+                      return world_.after().node_of(pod) == node_;
+                    });
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
   const PlanRefusal& told = ask_.explanation.refusals.front();
   ask_.reason =
@@ -238,6 +250,7 @@ class RequiredNodePolicy : public Policy {
 
  private:
   const VictimClasses& classes();
+  bool crosses_to_others(PodIndex pod) const;
 
   PolicyContext context_;
   Draft& draft_;
@@ -251,6 +264,15 @@ const VictimClasses& RequiredNodePolicy::classes() {
   return *classes_;
 }
 
+/// Whether its node is of another regime.
+bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
+  const Cluster& cluster = world_.cluster();
+  if (!world_.survey().regimes().mixed()) return false;
+  const auto node = cluster.find_node(required_node_of(cluster, pod));
+  return node && cluster.nodes().flags[*node].exists &&
+         world_.survey().regimes().of(*node) != Regime::pods;
+}
+
 /// Queues do not hold them: who can run nowhere else cannot wait for a share.
 std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<AskTurn>& turns) {
   for (const PendingUnit& unit : context_.asking.units) {
@@ -259,6 +281,7 @@ std::optional<Problem> RequiredNodePolicy::who_asks(std::vector<AskTurn>& turns)
     turns.push_back({.policy = this,
                      .priority = unit.priority,
                      .created = unit.created,
+                     .crosses = crosses_to_others(unit.pod),
                      .pod = unit.pod,
                      .limited = {}});
   }
@@ -286,7 +309,7 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     const Scratch::Checkpoint before = world_.after().checkpoint();
     apply_leaving_room(world_, node);
     PinnedAsk pinned(draft_, pod, node, ask);
-    if (!pinned.refused_for_ever() && !pinned.finds_room()) {
+    if (!pinned.refused_for_ever() && !pinned.finds_room_beside_claims()) {
       pinned.reserve();
       pinned.preempt(classes(), candidates_);
       victims.assign(pinned.victims().begin(), pinned.victims().end());
@@ -298,7 +321,9 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     world_.bind(pod, node);
   } else if (!ask.placements.empty()) {
     world_.nominate(pod, node, victims);
-  } else if (ask.reservation) {
+  } else if (ask.reservation && world_.survey().regimes().of(node) == Regime::pods) {
+    // On other regimes' nodes it holds nothing before its victims are chosen: what is there is not
+    // its to keep from them.
     world_.reserve(pod, node);
   }
   draft_.plan.asks.push_back(std::move(ask));

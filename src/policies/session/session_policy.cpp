@@ -419,7 +419,7 @@ void SessionPolicy::conclude(SessionIndex session, PlanAsk ask) {
 void SessionPolicy::take(const SessionTurn& turn) {
   if (decided_[turn.session] != 0) return;
   const SessionEntry& entry = table_.sessions()[turn.session];
-  room_.refresh(entry.priority);
+  room_.refresh();
   placer_.start();
   PlanAsk ask = start_ask(entry);
   asks_alone_ = turn.alone;

@@ -53,9 +53,9 @@ SessionRoom::SessionRoom(World& world, const SessionTable& table)
   for (std::uint32_t slot = 0; slot < table.nodes().size(); ++slot) {
     const SessionPlace place{slot};
     const auto& nominated = world.cluster().nodes().nominated[table.nodes()[place]];
-    const bool pods = std::ranges::any_of(
-        nominated, [&](PodIndex pod) { return !world.cluster().pods().flags[pod].kernel; });
-    if (pods) promised_.push_back(place);
+    const bool pinned = std::ranges::any_of(
+        nominated, [&](PodIndex pod) { return world.survey().regimes().crosses(pod); });
+    if (pinned) promised_.push_back(place);
     read(place);
   }
   seen_ = world.changed_nodes().size();
@@ -106,19 +106,19 @@ void SessionRoom::read(SessionPlace place) {
   }
 }
 
-/// Pods that were promised room there, and that are not decided yet, have it.
-void SessionRoom::hold(SessionPlace place, std::int32_t priority) {
+/// Pinned pods that were promised room there, and that are not decided yet, have it, whatever their
+/// priority: neither side takes what the other holds.
+void SessionRoom::hold(SessionPlace place) {
   const Cluster& cluster = world_.cluster();
   for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
-    const bool holds = !cluster.pods().flags[pod].kernel && !world_.is_decided(pod) &&
-                       !world_.after().node_of(pod).exists() &&
-                       cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority;
+    const bool holds = world_.survey().regimes().crosses(pod) && !world_.is_decided(pod) &&
+                       !world_.after().node_of(pod).exists();
     if (!holds) continue;
     keep(place, cluster.requests(cluster.pods().requests[pod]));
   }
 }
 
-void SessionRoom::keep(std::uint32_t place, std::span<const ResourceAmount> amounts) {
+void SessionRoom::keep(SessionPlace place, std::span<const ResourceAmount> amounts) {
   after_.take(place, amounts);
   const std::span<std::int64_t> both = both_[place];
   for (const ResourceAmount& item : amounts) {
@@ -127,7 +127,7 @@ void SessionRoom::keep(std::uint32_t place, std::span<const ResourceAmount> amou
   }
 }
 
-void SessionRoom::refresh(std::int32_t priority) {
+void SessionRoom::refresh() {
   const std::span<const NodeIndex> changed = world_.changed_nodes();
   for (; seen_ < changed.size(); ++seen_) {
     const SessionPlace place = table_.place_of(changed[seen_]);
@@ -140,12 +140,9 @@ void SessionRoom::refresh(std::int32_t priority) {
         row, before, [](std::int64_t fresh, std::int64_t old) { return fresh <= old; });
     if (grew) ++growth_;
   }
-  if (promised_.empty()) return;
-  if (priority != priority_) ++growth_;
-  priority_ = priority;
   for (const SessionPlace place : promised_) {
     read(place);
-    hold(place, priority);
+    hold(place);
   }
 }
 

@@ -50,9 +50,8 @@ class SessionRoom {
  public:
   SessionRoom(World& world, const SessionTable& table);
 
-  /// Brings the rows up to date, for a session of this priority: nominations of pods that are not
-  /// of lower priority hold their room.
-  void refresh(std::int32_t priority);
+  /// Brings the rows up to date. Nominations of pinned pods hold their room.
+  void refresh();
   /// Counts how often room may have grown anywhere; what found no place finds none while it stands.
   std::uint64_t growth() const { return growth_; }
 
@@ -61,7 +60,7 @@ class SessionRoom {
   bool too_large(const SessionEntry& entry);
 
   /// Room that is kept for somebody who comes later: what is there until then is not touched.
-  void keep(std::uint32_t place, std::span<const ResourceAmount> amounts);
+  void keep(SessionPlace place, std::span<const ResourceAmount> amounts);
 
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }
@@ -70,7 +69,7 @@ class SessionRoom {
 
  private:
   void read(SessionPlace place);
-  void hold(SessionPlace place, std::int32_t priority);
+  void hold(SessionPlace place);
   void adjust(const SessionEntry& entry, int sign);
 
   World& world_;
@@ -78,10 +77,9 @@ class SessionRoom {
   RoomRows both_;
   RoomRows after_;
   RoomRows adjusted_;                   ///< Added to what the cycle says about `after`.
-  std::vector<SessionPlace> promised_;  ///< Places with nominated pods.
+  std::vector<SessionPlace> promised_;  ///< Places with nominated pinned pods.
   std::size_t seen_ = 0;                ///< Of the cycle's changed nodes.
   std::uint64_t growth_ = 0;
-  std::int32_t priority_ = 0;
   std::vector<std::int64_t> before_;  ///< Used again and again.
   /// The most that some node of a domain has of each resource, at some moment since room last grew.
   struct Ceiling {

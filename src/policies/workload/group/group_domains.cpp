@@ -223,6 +223,7 @@ std::vector<GroupDomain> domains_of(World& world, UnitIndex unit) {
 }
 
 bool contains(World& world, const GroupDomain& domain, NodeIndex node) {
+  if (world.survey().place_of(node) == Survey::no_place) return false;
   if (domain.nodes.size() == world.survey().nodes().size()) return true;
   const auto place = [&](NodeIndex other) { return world.survey().place_of(other); };
   return std::ranges::binary_search(domain.nodes, place(node), {}, place);

@@ -107,7 +107,7 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
     if (pods.deletion[pod] != no_time) continue;
     if (pods.node[pod].exists()) {
       if (world_.after().node_of(pod).exists()) ++bound_;  // Or it leaves for an earlier ask.
-    } else {
+    } else if (world_.survey().regimes().of(pod) == Regime::pods) {
       task_.members.push_back(pod);
     }
   }
@@ -190,7 +190,8 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
   std::vector<PodOnNode> places;
   for (const PodIndex member : task_.members) {
     const NodeIndex node = world_.cluster().pods().nominated[member];
-    if (node.exists() && world_.cluster().nodes().flags[node].exists) {
+    // To a node of another regime it is void.
+    if (node.exists() && world_.survey().place_of(node) != Survey::no_place) {
       places.push_back({.pod = member, .node = node});
     }
   }
@@ -440,8 +441,9 @@ std::optional<GroupCandidate> GroupDecision::search() {
   if (plans.best()) return plans.best();
   RefusalTally refusals;
   plans.add_refusals(refusals);
-  ask_.explanation.refusals = refusals.refusals(world_.survey());
   const std::optional<PodIndex> without_place = plans.without_place();
+  if (without_place) refusals.add_other_regimes(after_->of(*without_place));
+  ask_.explanation.refusals = refusals.refusals(world_.survey());
   const bool unsupported =
       without_place &&
       !world_.cluster().shape(world_.cluster().pods().shape[*without_place]).unsupported.empty();

@@ -194,6 +194,7 @@ NodeChoice RoomRanking::choose(PodFit* now) {
   if (looked_) {
     for (const NodeIndex node : changed_) {
       const std::uint32_t position = position_of(node);
+      if (position >= nodes_.size()) continue;  // Of another regime.
       look_at(position);
       tree_.changed(position);
     }

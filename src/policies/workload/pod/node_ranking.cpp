@@ -247,6 +247,7 @@ RefusalTally NodeRanking::refusals(VictimSearch& search) {
 void NodeRanking::changed(NodeIndex node) {
   if (!lined_up_) return;
   const std::uint32_t place = world_.survey().place_of(node);
+  if (place == Survey::no_place) return;
   runners_[place] = bounded(place, ScoreFloor::no_limit);
   tree_->changed(place);
 }

@@ -238,6 +238,7 @@ void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
       refusals_.add(search.refused(), node, place);
     }
   }
+  if (!only_ && best_.empty()) refusals_.add_other_regimes(fit);
   ask_.explanation.refusals = refusals_.refusals(world_.survey());
 }
 
@@ -253,7 +254,9 @@ void PodPolicy::search_best(PodFit& fit, VictimSearch& search) {
   }
   best_ = ranking->best(search, told_max);
   if (best_.empty()) {
-    ask_.explanation.refusals = ranking->refusals(search).refusals(world_.survey());
+    refusals_ = ranking->refusals(search);
+    refusals_.add_other_regimes(fit);
+    ask_.explanation.refusals = refusals_.refusals(world_.survey());
   }
 }
 
@@ -317,6 +320,10 @@ void PodPolicy::nothing_works(bool unproven) {
   const bool proven = why == Unplaced::proven || why == Unplaced::never;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   ask_.reason = nothing_reason(ask_, why);
+  const bool others_have_all = world_.survey().nodes().empty() && cluster.node_count() > 0;
+  if (others_have_all && ask_.explanation.refusals.empty()) {
+    ask_.reason = "there is no node of regime pods";
+  }
   if (draft_.explain) explain_holders(world_, ask_);
 }
 
