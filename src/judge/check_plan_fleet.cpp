@@ -72,7 +72,7 @@ void FleetReading::find_pods() {
     schedules_[pod] = found->second;
     const NodeIndex node = pods.node[pod];
     if (!node.exists() || planes_[node].empty() || leaving(pod) || evicted(pod)) continue;
-    FleetShare& share = shares_[{found->second, planes_[node]}];
+    HeardFleetShare& share = shares_[{found->second, planes_[node]}];
     share.schedule = found->second;
     share.plane = planes_[node];
     share.running.push_back(pod);
@@ -142,13 +142,13 @@ bool FleetReading::is_open(NodeIndex node) const {
   return flags.exists && !flags.unschedulable;
 }
 
-const FleetShare* FleetReading::share(const ReplicaSchedule& schedule,
-                                      std::string_view plane) const {
+const HeardFleetShare* FleetReading::share(const ReplicaSchedule& schedule,
+                                           std::string_view plane) const {
   const auto found = shares_.find({&schedule, plane});
   return found == shares_.end() ? nullptr : &found->second;
 }
 
-const FleetShare* FleetReading::share_of(PodIndex pod) const {
+const HeardFleetShare* FleetReading::share_of(PodIndex pod) const {
   const NodeIndex node = cluster_.pods().node[pod];
   if (schedules_[pod] == nullptr || !node.exists()) return nullptr;
   return share(*schedules_[pod], planes_[node]);
@@ -221,12 +221,12 @@ bool FleetReading::surplus_timed_out(PodIndex pod) const {
   return found != known.end() && found->since + settings_.surplus_timeout <= now_;
 }
 
-bool FleetReading::has_timed_out_surplus(const FleetShare& share) const {
+bool FleetReading::has_timed_out_surplus(const HeardFleetShare& share) const {
   return std::ranges::any_of(share.running,
                              [this](PodIndex pod) { return surplus_timed_out(pod); });
 }
 
-bool FleetReading::has_moving_surplus(const FleetShare& share) const {
+bool FleetReading::has_moving_surplus(const HeardFleetShare& share) const {
   return std::ranges::any_of(share.running, [this](PodIndex pod) {
     return surplus_.contains(pod) && !surplus_timed_out(pod);
   });

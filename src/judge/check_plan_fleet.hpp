@@ -25,7 +25,7 @@ struct ReplicaRow {
   bool impossible = false;
 };
 
-struct FleetShare {
+struct HeardFleetShare {
   const ReplicaSchedule* schedule = nullptr;
   std::string_view plane;
   std::int64_t commit = 0;
@@ -47,9 +47,10 @@ class FleetReading {
   const std::vector<NodeIndex>& open_nodes(std::string_view plane) const;
   bool is_open(NodeIndex node) const;
   /// Null: the deployment has neither a commit nor a pod there.
-  const FleetShare* share(const ReplicaSchedule& schedule, std::string_view plane) const;
-  const FleetShare* share_of(PodIndex pod) const;
-  const std::map<std::pair<const ReplicaSchedule*, std::string_view>, FleetShare>& shares() const {
+  const HeardFleetShare* share(const ReplicaSchedule& schedule, std::string_view plane) const;
+  const HeardFleetShare* share_of(PodIndex pod) const;
+  const std::map<std::pair<const ReplicaSchedule*, std::string_view>, HeardFleetShare>& shares()
+      const {
     return shares_;
   }
   std::int32_t priority(const ReplicaSchedule& schedule) const;
@@ -68,9 +69,9 @@ class FleetReading {
   bool credit_ended(PodIndex pod) const;
   /// A surplus pod has not started to terminate for too long.
   bool surplus_timed_out(PodIndex pod) const;
-  bool has_timed_out_surplus(const FleetShare& share) const;
+  bool has_timed_out_surplus(const HeardFleetShare& share) const;
   /// It has surplus that is on its way out.
-  bool has_moving_surplus(const FleetShare& share) const;
+  bool has_moving_surplus(const HeardFleetShare& share) const;
   /// Protected from being chosen and from force-deletion, not from being waited for.
   bool is_protected(PodIndex pod) const { return !rules_.protection_from_scale_down(pod).empty(); }
   bool leaves_whole_group(PodIndex pod) const;
@@ -92,7 +93,7 @@ class FleetReading {
   IndexedVector<NodeIndex, std::string_view> planes_;
   IndexedVector<PodIndex, std::optional<ReplicaClass>> classes_;
   std::map<std::string_view, std::vector<NodeIndex>> open_nodes_;
-  std::map<std::pair<const ReplicaSchedule*, std::string_view>, FleetShare> shares_;
+  std::map<std::pair<const ReplicaSchedule*, std::string_view>, HeardFleetShare> shares_;
   std::set<PodIndex> surplus_;
   std::set<PodIndex> evicted_;
   std::map<std::pair<std::string_view, std::string_view>, const ClaimedVictim*> forced_;

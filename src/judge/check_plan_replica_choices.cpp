@@ -107,7 +107,7 @@ class ReplicaChoiceJudge {
   }
 
   /// How many more committed replicas the share could lose.
-  std::int64_t spare(const FleetShare& share) const {
+  std::int64_t spare(const HeardFleetShare& share) const {
     const auto steps = court_.steps.find(&share);
     const auto losing = court_.losing.find(&share);
     const std::int64_t kept = settings_.protect_last_replica ? 1 : 0;
@@ -128,7 +128,7 @@ class ReplicaChoiceJudge {
     if (found == ReplicaClass::terminating) {
       return !fleet_.credit_ended(pod) || fleet_.may_force_delete(pod, ask.priority);
     }
-    const FleetShare& share = *fleet_.share_of(pod);
+    const HeardFleetShare& share = *fleet_.share_of(pod);
     // Which of a deployment's last pods stays depends on who else goes; nobody is reproached.
     if (found == ReplicaClass::surplus) return share.commit > 0 && !fleet_.surplus_timed_out(pod);
     return fleet_.priority(pod) < ask.priority && !court_.missed(ask, pod) &&
@@ -146,10 +146,10 @@ class ReplicaChoiceJudge {
       if (available(ask, pod) && before(ask, pod, worst)) others.push_back(pod);
     }
     std::ranges::sort(others, [&](PodIndex a, PodIndex b) { return before(ask, a, b); });
-    std::map<const FleetShare*, std::int64_t> taken;
+    std::map<const HeardFleetShare*, std::int64_t> taken;
     std::erase_if(others, [&](PodIndex pod) {
       if (fleet_.class_of(pod) != ReplicaClass::committed) return false;
-      const FleetShare* const share = fleet_.share_of(pod);
+      const HeardFleetShare* const share = fleet_.share_of(pod);
       return ++taken[share] > spare(*share);
     });
     if (others.empty() || court_.held.contains(claim.node)) return;

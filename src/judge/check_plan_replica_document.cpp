@@ -129,7 +129,7 @@ class ReplicaDocumentJudge {
   /// Namespace, deployment, plane.
   using ShareName = std::tuple<std::string, std::string, std::string>;
 
-  static ShareName name_of(const FleetShare& share) {
+  static ShareName name_of(const HeardFleetShare& share) {
     return {share.schedule->namespace_name, share.schedule->deployment, std::string(share.plane)};
   }
 
@@ -145,7 +145,7 @@ class ReplicaDocumentJudge {
   }
 
   void judge_steps() {
-    std::map<const FleetShare*, std::vector<Step>> steps;
+    std::map<const HeardFleetShare*, std::vector<Step>> steps;
     for (const HeardReplicaAsk& ask : court_.asks) {
       for (const HeardReplicaClaim& claim : ask.claims) {
         for (const HeardReplicaVictim& victim : claim.victims) {
@@ -300,7 +300,7 @@ class ReplicaDocumentJudge {
     }
     for (const ReplicaClaim& claim : before.claims) {
       for (const ClaimedVictim& victim : claim.victims) {
-        const FleetShare* const share = spared(ask, claim, victim);
+        const HeardFleetShare* const share = spared(ask, claim, victim);
         if (share == nullptr) continue;
         const bool told = listed(*ask.missed, {.plane = claim.plane,
                                                .node = claim.node,
@@ -315,8 +315,8 @@ class ReplicaDocumentJudge {
   }
 
   /// Its commit is lowered, and it is an ordinary pod again: its share. Null: it is not like that.
-  const FleetShare* spared(const HeardReplicaAsk& ask, const ReplicaClaim& claim,
-                           const ClaimedVictim& victim) const {
+  const HeardFleetShare* spared(const HeardReplicaAsk& ask, const ReplicaClaim& claim,
+                                const ClaimedVictim& victim) const {
     const auto pod =
         find_pod_in_plane(court_.cluster(), claim.plane, victim.namespace_name, victim.name);
     if (!victim.committed || !pod) return nullptr;
@@ -328,12 +328,12 @@ class ReplicaDocumentJudge {
                           std::ranges::find(used, ReplicaClass::committed) != used.end() &&
                           fleet_.priority(*pod) < ask.priority && !fleet_.is_protected(*pod) &&
                           !fleet_.leaves_whole_group(*pod);
-    const FleetShare* const share = ordinary ? fleet_.share_of(*pod) : nullptr;
+    const HeardFleetShare* const share = ordinary ? fleet_.share_of(*pod) : nullptr;
     return share == nullptr || has_open_steps(*share) ? nullptr : share;
   }
 
   /// Some claim waits for the commit to be lowered.
-  bool has_open_steps(const FleetShare& share) const {
+  bool has_open_steps(const HeardFleetShare& share) const {
     const auto waits = [&](const ClaimedVictim& victim) {
       return victim.committed && *victim.committed < share.commit &&
              victim.namespace_name == share.schedule->namespace_name &&

@@ -36,7 +36,7 @@ class ReplicaRoomJudge {
  private:
   void judge_scale_ups(const HeardReplicaAsk& ask) {
     for (const PlanScaleUp& item : ask.replicas->scale_ups) {
-      const FleetShare* const share = fleet_.share(*ask.schedule, item.plane);
+      const HeardFleetShare* const share = fleet_.share(*ask.schedule, item.plane);
       if (share != nullptr && fleet_.has_moving_surplus(*share)) {
         court_.report(8, ask,
                       fmt::format("it is scaled up in plane {}, where it has surplus", item.plane));
@@ -86,7 +86,7 @@ class ReplicaRoomJudge {
   }
 
   bool may_scale_up(const HeardReplicaAsk& ask, std::string_view plane) const {
-    const FleetShare* const share = fleet_.share(*ask.schedule, plane);
+    const HeardFleetShare* const share = fleet_.share(*ask.schedule, plane);
     return ask.replicas->out_for.empty() &&
            (share == nullptr || !fleet_.has_moving_surplus(*share));
   }

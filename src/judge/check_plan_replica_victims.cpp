@@ -89,7 +89,7 @@ class ReplicaVictimJudge {
     if (fleet_.leaves_whole_group(victim.pod)) {
       report(5, ask, victim, "belongs to a group that leaves whole or not at all");
     }
-    const FleetShare* const share = fleet_.share_of(victim.pod);
+    const HeardFleetShare* const share = fleet_.share_of(victim.pod);
     if (court_.scaled_up.contains(share)) {
       const auto own = std::ranges::find(court_.asks, share == nullptr ? nullptr : share->schedule,
                                          &HeardReplicaAsk::schedule);
@@ -158,7 +158,7 @@ class ReplicaVictimJudge {
     }
   }
 
-  void judge_last(const FleetShare* share, std::int64_t losing) {
+  void judge_last(const HeardFleetShare* share, std::int64_t losing) {
     if (share == nullptr || !fleet_.settings().protect_last_replica) return;
     const std::int64_t steps = court_.steps[share];
     const bool at_risk = steps > 0 || share->commit == 0;

@@ -85,8 +85,8 @@ void find_held(ReplicaHearing& court) {
       if (!node) continue;
       std::set<PodIndex>& leave = court.held[*node];
       for (const ClaimedVictim& victim : claim.victims) {
-        const auto pod = find_pod_in_plane(court.cluster(), claim.plane, victim.namespace_name,
-                                           victim.name);
+        const auto pod =
+            find_pod_in_plane(court.cluster(), claim.plane, victim.namespace_name, victim.name);
         if (pod && court.cluster().pods().node[*pod] == *node) leave.insert(*pod);
       }
     }
@@ -124,15 +124,15 @@ std::optional<NodeIndex> tightest(const ReplicaHearing& court, std::string_view 
 
 /// Replicas that are committed and not bound yet take their room before any ask.
 void place_expected(ReplicaHearing& court) {
-  std::vector<const FleetShare*> shares;
+  std::vector<const HeardFleetShare*> shares;
   for (const auto& [name, share] : court.fleet.shares()) {
     if (share.commit > std::ssize(share.running)) shares.push_back(&share);
   }
-  std::ranges::sort(shares, [&](const FleetShare* a, const FleetShare* b) {
+  std::ranges::sort(shares, [&](const HeardFleetShare* a, const HeardFleetShare* b) {
     if (a->plane != b->plane) return a->plane < b->plane;
     return decided_before(court.fleet, *a->schedule, *b->schedule);
   });
-  for (const FleetShare* const share : shares) {
+  for (const HeardFleetShare* const share : shares) {
     const ReplicaRow row = court.fleet.row(*share->schedule);
     for (std::int64_t open = share->commit - std::ssize(share->running); open > 0; --open) {
       const std::optional<NodeIndex> node = tightest(court, share->plane, row);
@@ -214,7 +214,7 @@ void place_claims(ReplicaHearing& court, const HeardReplicaAsk& ask) {
   for (const HeardReplicaClaim& claim : ask.claims) {
     for (const HeardReplicaVictim& victim : claim.victims) {
       court.after.remove(claim.node, court.freed(victim.pod));
-      const FleetShare* const share = court.fleet.share_of(victim.pod);
+      const HeardFleetShare* const share = court.fleet.share_of(victim.pod);
       if (victim.entry->action == ReplicaAction::scale_down) ++court.steps[share];
       if (!court.fleet.leaving(victim.pod)) ++court.losing[share];
     }
@@ -233,7 +233,7 @@ const ReplicaStatus& ReplicaHearing::next_status(const ReplicaSchedule& schedule
   return schedule.status;
 }
 
-std::vector<AskName> ReplicaHearing::takers_of(const FleetShare& share) const {
+std::vector<AskName> ReplicaHearing::takers_of(const HeardFleetShare& share) const {
   std::vector<AskName> takers;
   for (const HeardReplicaAsk& ask : asks) {
     const bool takes = std::ranges::any_of(ask.claims, [&](const HeardReplicaClaim& claim) {
@@ -247,7 +247,7 @@ std::vector<AskName> ReplicaHearing::takers_of(const FleetShare& share) const {
 }
 
 bool ReplicaHearing::missed(const HeardReplicaAsk& ask, PodIndex pod) const {
-  const FleetShare* const share = fleet.share_of(pod);
+  const HeardFleetShare* const share = fleet.share_of(pod);
   if (ask.missed->empty() || share == nullptr) return false;
   const std::string_view node = node_name(cluster().pods().node[pod]);
   return std::ranges::any_of(*ask.missed, [&](const MissedVictim& missed) {

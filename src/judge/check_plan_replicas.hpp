@@ -49,9 +49,9 @@ struct ReplicaHearing {
   std::vector<HeardReplicaAsk> asks;
   std::set<PodIndex> claimed;  ///< Victims of claims.
   std::set<PodIndex> gone;     ///< For asks of other sections; no longer in `after`.
-  std::map<const FleetShare*, std::int64_t> steps;   ///< Scale-downs of this plan.
-  std::map<const FleetShare*, std::int64_t> losing;  ///< Running pods that are victims.
-  std::set<const FleetShare*> scaled_up;
+  std::map<const HeardFleetShare*, std::int64_t> steps;   ///< Scale-downs of this plan.
+  std::map<const HeardFleetShare*, std::int64_t> losing;  ///< Running pods that are victims.
+  std::set<const HeardFleetShare*> scaled_up;
   /// Where schedules that the plan does not speak of have claims, and whose leaving these count on.
   /// Nobody is reproached for leaving these nodes alone.
   std::map<NodeIndex, std::set<PodIndex>> held;
@@ -64,7 +64,7 @@ struct ReplicaHearing {
     report(law, &a < &b ? b : a, std::move(text));
   }
   /// Whose claims have victims in the share.
-  std::vector<AskName> takers_of(const FleetShare& share) const;
+  std::vector<AskName> takers_of(const HeardFleetShare& share) const;
   const Cluster& cluster() const { return hearing.cluster; }
   RequestRow requests(PodIndex pod) const {
     return cluster().requests(cluster().pods().requests[pod]);

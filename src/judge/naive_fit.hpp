@@ -31,6 +31,8 @@ class NaiveFit {
   MaybeRefusal refusal(NodeIndex node) const;
   /// The same without the reason, cheapest filter first.
   bool fits(NodeIndex node) const;
+  /// What the node says however empty it is, its size apart.
+  MaybeRefusal static_refusal(NodeIndex node) const;
   /// A refusal that stays whoever leaves the node.
   MaybeRefusal lasting_refusal(NodeIndex node) const;
 
@@ -57,7 +59,6 @@ class NaiveFit {
   bool holds(const NodeTerm& term, NodeIndex node) const;
   bool affinity_matches(NodeIndex node) const;
   bool taints_tolerated(NodeIndex node) const;
-  MaybeRefusal static_refusal(NodeIndex node) const;
   MaybeRefusal port_refusal(NodeIndex node) const;
   MaybeRefusal resource_refusal(NodeIndex node) const;
   std::int64_t allocatable(NodeIndex node, ResourceIndex resource) const;
