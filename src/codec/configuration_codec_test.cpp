@@ -29,8 +29,9 @@ std::string texts(const Problems& problems) {
 }
 
 TEST(Presets, AreCompleteAndValid) {
-  EXPECT_EQ(preset_names(), (std::vector<std::string_view>{"makeway", "backend-ai", "kep-5710",
-                                                           "kube-1.37", "mcm-v1", "yunikorn"}));
+  EXPECT_EQ(preset_names(),
+            (std::vector<std::string_view>{"makeway", "backend-ai", "kep-5710", "kube-1.37",
+                                           "kube-arbitrator", "mcm-v1", "yunikorn"}));
   for (const EmbeddedPreset& preset : embedded_presets()) {
     SCOPED_TRACE(preset.name);
     const ConfigurationReading reading = read_configuration_text(preset.text, MissingKnobs::refuse);
@@ -40,7 +41,8 @@ TEST(Presets, AreCompleteAndValid) {
     EXPECT_FALSE(preset_summary(preset.name).empty());
     const Result<Configuration> loaded = load_preset(preset.name);
     ASSERT_TRUE(loaded.has_value());
-    EXPECT_EQ(texts(validate_for_run(*loaded)), "");
+    // SPEC 1: `makeway run` refuses a preset that waives law 1, be it for claims only.
+    EXPECT_EQ(has_errors(validate_for_run(*loaded)), preset.name == "kube-arbitrator");
   }
 }
 
@@ -90,7 +92,7 @@ TEST(Presets, AnUnknownNameListsTheKnownOnes) {
   ASSERT_FALSE(unknown.has_value());
   EXPECT_EQ(unknown.error().message,
             "there is no preset 'kube-1.36'; choose one of makeway, backend-ai, kep-5710, "
-            "kube-1.37, mcm-v1, yunikorn");
+            "kube-1.37, kube-arbitrator, mcm-v1, yunikorn");
   EXPECT_EQ(preset_summary("kube-1.36"), "");
 }
 
@@ -196,7 +198,7 @@ Configuration random_configuration(Prng& random) {
     knob.put(configuration, value);
   }
   configuration.protection.namespaces.clear();
-  configuration.engine.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4};
+  configuration.engine.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4, WaivedLaw::law_1};
   configuration.workload.preemption_priority_from = priority_min;
   std::erase(configuration.workload.score_keys, ScoreKey::raw_priority_sum);
   configuration.workload.score_keys.push_back(ScoreKey::raw_priority_sum);

@@ -44,6 +44,13 @@ constexpr std::array queue_spec = {
              [](const FieldValue& value, Queue& queue) {
                decode_quotas(value.reader, value.value, value.at, queue.limit);
              }},
+    QueueRow{{.key = "namespaces",
+              .type = FieldType::names,
+              .text = "Pods of these namespaces belong to it unless a label says otherwise."},
+             [](const FieldValue& value, Queue& queue) {
+               decode_texts(value.reader, value.value, value.at, queue.namespaces);
+               std::ranges::sort(queue.namespaces);
+             }},
 };
 
 constexpr std::array queue_status = {
@@ -59,16 +66,17 @@ constexpr std::array queue_status = {
              [](const FieldValue& value, Queue& queue) {
                decode_amounts(value.reader, value.value, value.at, queue.preempting);
              }},
-    QueueRow{{.key = "deserved",
-              .type = FieldType::quantities,
-              .text = "Its share in the last cycle.",
-              .only_written = true},
-             nullptr},
+    QueueRow{
+        {.key = "deserved", .type = FieldType::quantities, .text = "Its share in the last cycle."},
+        [](const FieldValue& value, Queue& queue) {
+          decode_quotas(value.reader, value.value, value.at, queue.deserved);
+        }},
     QueueRow{{.key = "used",
               .type = FieldType::quantities,
-              .text = "What its bound pods requested in the last cycle.",
-              .only_written = true},
-             nullptr},
+              .text = "What its bound pods requested in the last cycle."},
+             [](const FieldValue& value, Queue& queue) {
+               decode_quotas(value.reader, value.value, value.at, queue.used);
+             }},
 };
 
 constexpr FieldTable<Queue> queue_fields = {.spec = queue_spec, .status = queue_status};

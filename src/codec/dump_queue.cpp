@@ -23,12 +23,21 @@ void write_object(DocumentWriter& writer, const Queue& queue) {
   if (!queue.reclaimable) writer.boolean_field("reclaimable", false);
   amounts_if(writer, "guarantee", queue.guarantee);
   amounts_if(writer, "limit", queue.limit);
+  if (!queue.namespaces.empty()) {
+    writer.key("namespaces");
+    writer.begin_array();
+    for (const std::string& name : queue.namespaces) writer.string(name);
+    writer.end_array();
+  }
   writer.end_object();
-  if (!queue.allocated.empty() || !queue.preempting.empty()) {
+  if (!queue.allocated.empty() || !queue.preempting.empty() || !queue.deserved.empty() ||
+      !queue.used.empty()) {
     writer.key("status");
     writer.begin_object();
     amounts_if(writer, "allocated", queue.allocated);
     amounts_if(writer, "preempting", queue.preempting);
+    amounts_if(writer, "deserved", queue.deserved);
+    amounts_if(writer, "used", queue.used);
     writer.end_object();
   }
   writer.end_object();

@@ -22,6 +22,10 @@ void write_queue(DocumentWriter& writer, const PlanQueue& queue) {
   writer.string_field("parent", queue.parent);
   writer.integer_field("weight", queue.weight);
   writer.boolean_field("leaf", queue.leaf);
+  if (queue.adopts > 0) {
+    writer.integer_field("adopts", queue.adopts);
+    writer.integer_field("adoptedLeave", queue.adopted_leave);
+  }
   writer.key("shares");
   writer.begin_array();
   for (const PlanQueueShare& share : queue.shares) write_share(writer, share);
@@ -40,6 +44,29 @@ void write_move(DocumentWriter& writer, const PlanQueueMove& move) {
   writer.end_object();
 }
 
+void write_queue_quotas(DocumentWriter& writer, std::string_view key, const Quotas& quotas) {
+  writer.key(key);
+  writer.begin_object();
+  for (const Amount& item : quotas) {
+    writer.string_field(item.resource, exact_amount(item.resource, item.amount));
+  }
+  writer.end_object();
+}
+
+void write_queue_status(DocumentWriter& writer, const PlanQueueStatus& status) {
+  writer.begin_object();
+  writer.string_field("name", status.name);
+  writer.string_field("uid", status.uid);
+  writer.key("status");
+  writer.begin_object();
+  write_queue_quotas(writer, "deserved", status.deserved);
+  write_queue_quotas(writer, "allocated", status.allocated);
+  write_queue_quotas(writer, "used", status.used);
+  write_queue_quotas(writer, "preempting", status.preempting);
+  writer.end_object();
+  writer.end_object();
+}
+
 }  // namespace
 
 void write_queues(DocumentWriter& writer, const Plan& plan) {
@@ -51,6 +78,10 @@ void write_queues(DocumentWriter& writer, const Plan& plan) {
   writer.key("queueMoves");
   writer.begin_array();
   for (const PlanQueueMove& move : plan.queue_moves) write_move(writer, move);
+  writer.end_array();
+  writer.key("queueStatus");
+  writer.begin_array();
+  for (const PlanQueueStatus& status : plan.queue_status) write_queue_status(writer, status);
   writer.end_array();
 }
 

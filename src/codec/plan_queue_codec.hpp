@@ -1,7 +1,7 @@
-// The queue stage in plan documents: `queues` and `queueMoves`.
+// The queue stage in plan documents: `queues`, `queueMoves` and `queueStatus`.
 //
 // Amounts are integers in the resource's unit, as everywhere in a plan: thousandths for cpu, whole
-// units for the rest.
+// units for the rest. Statuses are as Kubernetes writes them: they go into the Queue objects.
 #pragma once
 
 #include "codec/writer.hpp"
@@ -9,7 +9,7 @@
 
 namespace makeway {
 
-/// Both fields, or nothing in a plan without queues.
+/// The fields, or nothing in a plan without queues.
 void write_queues(DocumentWriter& writer, const Plan& plan);
 
 }  // namespace makeway

@@ -31,9 +31,10 @@ class AskLimits : public VictimScope {
   /// Pods that are leaving and hold what these are short of now.
   virtual std::vector<PodIndex> awaited(std::span<const PodIndex> coming) const = 0;
 
-  /// "queue team-a may use cpu 4 and uses 4"
+  /// "queue team-a is full: it may use cpu 4, holds 4, and 2 more is asked for"
   virtual std::string full_text(std::span<const PodIndex> coming) const = 0;
-  virtual std::string name() const = 0;
+  /// "queue team-a"
+  virtual std::string title() const = 0;
 };
 
 }  // namespace makeway

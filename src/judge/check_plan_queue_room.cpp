@@ -22,7 +22,7 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
       row.allocated.push_back(left_out ? share.before : share.allocated);
       row.coming.push_back(left_out ? 0 : share.preempting);
       row.used_now.push_back(share.used);
-      row.used_after.push_back(share.used - share.leaving);
+      row.used_after.push_back(share.healthy() + share.stuck);
       if (told == hearing.plan.queues.end()) continue;
       // Whether what the plan says is right is judged elsewhere.
       const std::string_view name = hearing.cluster.resources().name(queues_.resources[column]);
@@ -31,34 +31,80 @@ HeardQueueRoom::HeardQueueRoom(const Hearing& hearing)
       row.allocated.back() = said->allocated;
       row.coming.back() = said->preempting;
     }
+    for (std::size_t column = 0; column < queue.shares.size(); ++column) {
+      row.lasting.push_back(std::min(row.allocated[column], queue.shares[column].deserved));
+    }
   }
+  if (queues_.on()) add_outside();
+}
+
+/// What queues are promised and what their pods hold is not theirs who are outside.
+void HeardQueueRoom::add_outside() {
+  Row row;
+  const std::vector<std::int64_t> used = sum(queues_.outside);
+  Pods staying = queues_.outside;
+  std::erase_if(staying, [this](PodIndex pod) { return credited(pod); });
+  for (std::size_t column = 0; column < queues_.resources.size(); ++column) {
+    std::int64_t held = 0;
+    std::int64_t promised = 0;
+    for (std::size_t at = 0; at < rows_.size(); ++at) {
+      if (!queues_.queues[at].leaf) continue;
+      const Row& each = rows_[at];
+      held = saturated_add(held, std::max(each.allocated[column], each.used_now[column]));
+      promised = saturated_add(promised, each.allocated[column] + each.coming[column]);
+    }
+    const std::int64_t total = queues_.totals[column];
+    const std::int64_t now = std::max<std::int64_t>(0, total - std::max(held, promised));
+    const std::int64_t then = std::max<std::int64_t>(0, total - promised);
+    row.allocated.push_back(saturated_add(queues_.outside_held[column], now));
+    row.lasting.push_back(row.allocated.back());
+    row.coming.push_back(then - now);
+  }
+  row.used_now = used;
+  row.used_after = sum(staying);
+  rows_.push_back(std::move(row));
+}
+
+std::size_t HeardQueueRoom::row_of(PodIndex pod) const {
+  return std::min(queues_.queue_of(pod), queues_.queues.size());
 }
 
 std::size_t HeardQueueRoom::queue_of(const HeardAsk& ask) const {
-  return ask.pods.empty() ? NaiveQueues::none : queues_.queue_of(ask.pods.front());
+  std::size_t queue = NaiveQueues::none;  // Of a group, some members may be infrastructure.
+  for (const PodIndex pod : ask.pods) queue = std::min(queue, row_of(pod));
+  return queue;
 }
 
 bool HeardQueueRoom::concerns(const HeardAsk& ask) const {
   const bool section_2 = ask.entry->kind == AskKind::pod || ask.entry->kind == AskKind::pod_group;
-  return queues_.on() && section_2 && ask.pinned_to.empty() && queue_of(ask) != NaiveQueues::none;
+  return queues_.on() && section_2 && ask.pinned_to.empty() && !ask.pods.empty();
 }
 
 bool HeardQueueRoom::may_take(const HeardAsk& ask, PodIndex victim) const {
   if (!concerns(ask)) return true;
-  return hearing_.configuration.queue.preempt_within_queue &&
-         queues_.queue_of(victim) == queue_of(ask);
+  const std::size_t queue = queue_of(ask);
+  if (row_of(victim) != queue) return false;
+  return queue == queues_.queues.size() || hearing_.configuration.queue.preempt_within_queue;
 }
 
 bool HeardQueueRoom::same_queue(const HeardAsk& ask, PodIndex pod) const {
-  return concerns(ask) && queues_.queue_of(pod) == queue_of(ask);
+  return concerns(ask) && row_of(pod) == queue_of(ask);
 }
 
 const HeardQueueRoom::Pods& HeardQueueRoom::bound_pods(const HeardAsk& ask) const {
-  return queues_.queues[queue_of(ask)].bound;
+  const std::size_t queue = queue_of(ask);
+  return queue == queues_.queues.size() ? queues_.outside : queues_.queues[queue].bound;
 }
 
 std::string HeardQueueRoom::name(const HeardAsk& ask) const {
-  return concerns(ask) ? queues_.queues[queue_of(ask)].name : std::string{};
+  if (!concerns(ask)) return {};
+  const std::size_t queue = queue_of(ask);
+  return queue == queues_.queues.size() ? "(none)" : queues_.queues[queue].name;
+}
+
+std::vector<std::int64_t> HeardQueueRoom::asked(Pods pods) const {
+  std::erase_if(pods, [this](PodIndex pod) { return queues_.apart(pod); });
+  return sum(pods);
 }
 
 std::vector<std::int64_t> HeardQueueRoom::sum(const Pods& pods) const {
@@ -75,7 +121,7 @@ std::vector<std::int64_t> HeardQueueRoom::sum(const Pods& pods) const {
 bool HeardQueueRoom::fits_now(const HeardAsk& ask, const Pods& pods) const {
   if (!concerns(ask)) return true;
   const Row& row = rows_[queue_of(ask)];
-  const std::vector<std::int64_t> wanted = sum(pods);
+  const std::vector<std::int64_t> wanted = asked(pods);
   for (std::size_t column = 0; column < wanted.size(); ++column) {
     const std::int64_t used = saturated_add(row.used_now[column], wanted[column]);
     if (wanted[column] > 0 && used > row.allocated[column]) return false;
@@ -94,18 +140,15 @@ bool HeardQueueRoom::fits_after(const HeardAsk& ask, const Pods& pods, const Pod
   const std::size_t queue = queue_of(ask);
   const Row& row = rows_[queue];
   Pods leave = away;
-  std::erase_if(leave,
-                [&](PodIndex pod) { return credited(pod) || queues_.queue_of(pod) != queue; });
-  const std::vector<std::int64_t> wanted = sum(pods);
+  std::erase_if(leave, [&](PodIndex pod) { return credited(pod) || row_of(pod) != queue; });
+  const std::vector<std::int64_t> wanted = asked(pods);
   const std::vector<std::int64_t> freed = sum(leave);
   const std::vector<std::int64_t> held = sum(others);
   for (std::size_t column = 0; column < wanted.size(); ++column) {
     const std::int64_t used =
         saturated_add(row.used_after[column] - freed[column] + held[column], wanted[column]);
     // Beyond its share the queue keeps only what its pods hold, and who is away holds nothing.
-    const std::int64_t kept =
-        std::min(row.allocated[column], queues_.queues[queue].shares[column].deserved);
-    const std::int64_t most = saturated_add(kept, row.coming[column]);
+    const std::int64_t most = saturated_add(row.lasting[column], row.coming[column]);
     if (wanted[column] > 0 && used > most) return false;
   }
   return true;
@@ -118,8 +161,8 @@ bool HeardQueueRoom::waits_for_queues(const HeardAsk& ask) const {
 }
 
 void HeardQueueRoom::leave(PodIndex pod) {
-  const std::size_t queue = queues_.on() ? queues_.queue_of(pod) : NaiveQueues::none;
-  if (queue == NaiveQueues::none || credited(pod)) return;
+  if (!queues_.on() || credited(pod)) return;
+  const std::size_t queue = row_of(pod);
   gone_.insert(pod);
   const std::vector<std::int64_t> row = queues_.requests(pod);
   for (std::size_t column = 0; column < row.size(); ++column) {
@@ -128,8 +171,8 @@ void HeardQueueRoom::leave(PodIndex pod) {
 }
 
 void HeardQueueRoom::bind(PodIndex pod) {
-  const std::size_t queue = queues_.on() ? queues_.queue_of(pod) : NaiveQueues::none;
-  if (queue == NaiveQueues::none) return;
+  if (!queues_.on()) return;
+  const std::size_t queue = row_of(pod);
   const std::vector<std::int64_t> row = queues_.requests(pod);
   for (std::size_t column = 0; column < row.size(); ++column) {
     rows_[queue].used_now[column] = saturated_add(rows_[queue].used_now[column], row[column]);
@@ -138,8 +181,8 @@ void HeardQueueRoom::bind(PodIndex pod) {
 }
 
 void HeardQueueRoom::nominate(PodIndex pod) {
-  const std::size_t queue = queues_.on() ? queues_.queue_of(pod) : NaiveQueues::none;
-  if (queue == NaiveQueues::none) return;
+  if (!queues_.on()) return;
+  const std::size_t queue = row_of(pod);
   const std::vector<std::int64_t> row = queues_.requests(pod);
   for (std::size_t column = 0; column < row.size(); ++column) {
     rows_[queue].used_after[column] = saturated_add(rows_[queue].used_after[column], row[column]);

@@ -6,7 +6,9 @@
 //   after: the same without pods that are leaving and victims, with whom asks before it nominate,
 //          within what is allocated and deserved, and what is still to come (preempting).
 // Where the queue stage is left out (law 14), what was allocated before counts, and nothing is to
-// come. Only resources that it asks for count. Pinned pods use, and are not held to it (section 5).
+// come. Only resources that it asks for count. Outside every queue the same holds for what is
+// there, less what queues are promised: now beside what their pods still hold, too. No queue holds
+// infrastructure to anything, nor whom section 5 decides about.
 #pragma once
 
 #include <cstddef>
@@ -51,18 +53,23 @@ class HeardQueueRoom {
  private:
   struct Row {
     std::vector<std::int64_t> allocated;
+    std::vector<std::int64_t> lasting;  ///< Of that, what is not given back by those who leave.
     std::vector<std::int64_t> coming;
     std::vector<std::int64_t> used_now;
     std::vector<std::int64_t> used_after;
   };
 
+  void add_outside();
   std::vector<std::int64_t> sum(const Pods& pods) const;
+  /// Of those whom queues hold to something.
+  std::vector<std::int64_t> asked(Pods pods) const;
+  std::size_t row_of(PodIndex pod) const;
   std::size_t queue_of(const HeardAsk& ask) const;
   bool credited(PodIndex pod) const;
 
   const Hearing& hearing_;
   const NaiveQueues& queues_;
-  std::vector<Row> rows_;  ///< By queue.
+  std::vector<Row> rows_;  ///< By queue; the last one is that of pods outside.
   std::set<PodIndex> gone_;
 };
 

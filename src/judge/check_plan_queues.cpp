@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -37,6 +38,7 @@ class TableJudge {
     }
     for (std::size_t column = 0; column < queues_.resources.size(); ++column) judge_sums(column);
     judge_moves();
+    judge_statuses();
   }
 
  private:
@@ -60,6 +62,8 @@ class TableJudge {
   std::vector<std::size_t> around_of(std::size_t leaf) const;
   void judge_moves();
   void judge_balance();
+  void judge_statuses();
+  void judge_adopted(const NaiveQueue& queue, const PlanQueue& told);
 
   Hearing& hearing_;
   const NaiveQueues& queues_;
@@ -78,6 +82,7 @@ void TableJudge::judge_queue(const NaiveQueue& queue, const PlanQueue& told) {
       std::tie(queue.parent, queue.weight, queue.leaf)) {
     report(9, queue, "its parent or weight is another one");
   }
+  judge_adopted(queue, told);
   const bool same = told.shares.size() == queue.shares.size();
   for (std::size_t column = 0; column < queue.shares.size(); ++column) {
     if (!same || told.shares[column].resource != resource(column)) {
@@ -118,8 +123,9 @@ void TableJudge::judge_sums(std::size_t column) {
     const NaiveShare& share = queue.shares[column];
     for (const std::size_t around : around_of(at)) {
       sums[around].handed_out += told.allocated + told.preempting;
-      sums[around].kept += std::max(std::min(share.before, std::max(share.used, share.deserved)),
-                                    share.stays() + share.governed);
+      sums[around].kept +=
+          share.in_fact(std::min(share.before, std::max(share.used, share.deserved)),
+                        share.movable - share.governed);
       sums[around].held += std::max(told.allocated, told.used);
     }
   }
@@ -140,7 +146,7 @@ void TableJudge::judge_sums(std::size_t column) {
     for (const std::size_t around : around_of(at)) {
       unused = std::min(unused, limit_of(around) - sums[around].held);
     }
-    if (unused <= 0) continue;
+    if (unused <= 0 || waives(hearing_.configuration, WaivedLaw::law_1_claims)) continue;
     report(1, queues_.queues[at],
            fmt::format("it waits for {} {}, and {} of it is unused", coming, resource(column),
                        unused));
@@ -204,6 +210,53 @@ void TableJudge::judge_balance() {
       report(9, queues_.queues[at],
              fmt::format("the moves of {} are not what changes its share", told.resource));
     }
+  }
+}
+
+/// Told once: when the default queue is there and nothing is known about it yet.
+void TableJudge::judge_adopted(const NaiveQueue& queue, const PlanQueue& told) {
+  const Queue& object = hearing_.cluster.own<Queue>().find({"", queue.name})->second;
+  const bool is_new = queue.name == hearing_.configuration.queue.default_queue &&
+                      object.allocated.empty() && object.preempting.empty();
+  if (told.adopts != (is_new ? queues_.adopted : 0)) {
+    report(9, queue, "another number of pods becomes its own");
+  }
+}
+
+/// Whoever reads the objects in the next cycle finds there what the table says now.
+void TableJudge::judge_statuses() {
+  auto next = hearing_.plan.queue_status.begin();
+  for (const PlanQueue& told : hearing_.plan.queues) {
+    const Queue& object = hearing_.cluster.own<Queue>().find({"", told.name})->second;
+    std::map<std::string_view, std::array<std::int64_t, 4>> now;
+    std::map<std::string_view, std::array<std::int64_t, 4>> before;
+    bool known = true;  // An amount that is not written counts as unknown; of promises as none.
+    for (const PlanQueueShare& share : told.shares) {
+      now[share.resource] = {share.deserved, share.allocated, share.used, share.preempting};
+      before[share.resource] = {};
+    }
+    const std::array<const Quotas*, 4> written = {&object.deserved, &object.allocated, &object.used,
+                                                  &object.preempting};
+    for (std::size_t which = 0; which < written.size(); ++which) {
+      for (const Amount& each : *written[which]) before[each.resource][which] = each.amount;
+      known = known && (which == 3 || written[which]->size() == told.shares.size());
+    }
+    const bool listed = next != hearing_.plan.queue_status.end() && next->name == told.name;
+    if (listed == (known && now == before)) {
+      hearing_.breaches.add(9, "Queue " + told.name, "its status changes, and is not told, or is");
+    }
+    if (!listed) continue;
+    std::map<std::string_view, std::array<std::int64_t, 4>> said;
+    const std::array<const Quotas*, 4> lists = {&next->deserved, &next->allocated, &next->used,
+                                                &next->preempting};
+    for (std::size_t which = 0; which < lists.size(); ++which) {
+      for (const Amount& each : *lists[which]) said[each.resource][which] = each.amount;
+    }
+    if (said != now) hearing_.breaches.add(9, "Queue " + told.name, "its next status is another");
+    ++next;
+  }
+  if (next != hearing_.plan.queue_status.end()) {
+    hearing_.breaches.add(9, "Queue " + next->name, "a status of no queue, or out of order");
   }
 }
 
@@ -314,8 +367,8 @@ void QueueAskJudge::judge_ask(std::size_t queue) {
   for (std::size_t column = 0; column < columns(); ++column) {
     const NaiveShare& each = share(queue, column);
     const std::int64_t claim = each.deserved - each.kept;
-    must = must || each.over_before() > 0 || claim > queues_.tolerance(queue, column);
-    may = may || must || claim > 0 || each.used > each.before;
+    must = must || each.over_before() > 0 || claim > 0;
+    may = may || must || each.used > each.before;
   }
   // Who only makes up for nodes that went away has nobody else to tell it under.
   for (std::size_t column = 0; column < columns() && !may; ++column) {
@@ -357,11 +410,13 @@ void QueueAskJudge::judge_outcome(std::size_t queue, const PlanAsk& entry) {
     const std::int64_t unmet = each.deserved - each.allocated - each.preempting;
     const bool claims = !queues_.exact || each.deserved > share(queue, column).kept;
     coming = coming || each.preempting > 0;
-    const std::int64_t for_recent = share(queue, column).for_recent();
-    open = open || (claims && unmet - for_recent > queues_.tolerance(queue, column));
-    recent = recent || (for_recent > 0 && unmet > queues_.tolerance(queue, column));
+    const NaiveShare& own = share(queue, column);
+    const std::int64_t for_recent = own.for_recent();
+    const std::int64_t unserved = own.unserved(each.allocated + each.preempting);
+    open = open || (claims && std::min(unmet - for_recent, unserved) > 0);
+    recent = recent || (for_recent > 0 && unserved > 0);
     rounding = rounding || (claims && unmet > 0);
-    const bool over = each.used - each.leaving - freed[column] > each.allocated;
+    const bool over = own.healthy() + own.stuck - freed[column] > each.allocated;
     stuck = stuck || (over && share(queue, column).over_before() > 0);
     gave_in_vain = gave_in_vain || over;
     goes = goes || each.used > each.allocated_before;
@@ -410,7 +465,8 @@ void QueueAskJudge::judge_losses(std::size_t queue) {
   Row needed(columns());
   for (std::size_t column = 0; column < columns(); ++column) {
     const PlanQueueShare& each = told(queue, column);
-    const std::int64_t need = each.used - each.leaving - each.allocated;
+    const std::int64_t need =
+        each.used - each.leaving + share(queue, column).stuck - each.allocated;
     needed[column] = std::clamp<std::int64_t>(need, 0, share(queue, column).movable);
   }
   std::vector<PodIndex> away;
@@ -430,7 +486,7 @@ void QueueAskJudge::judge_losses(std::size_t queue) {
   for (auto& [index, pods] : whole) units.push_back(std::move(pods));
   const Row freed = sum(away);
   judge_enough(queue, needed, freed);
-  if (waives(hearing_.configuration, WaivedLaw::law_4)) return;
+  if (waives(hearing_.configuration, WaivedLaw::law_4_claims)) return;
   for (const std::vector<PodIndex>& unit : units) {
     const Row row = sum(unit);
     bool matters = false;

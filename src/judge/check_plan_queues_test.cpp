@@ -130,8 +130,8 @@ TEST(NaiveDivision, ByHand) {
   EXPECT_EQ(divide(5, {{.cap = 0}, {.cap = 0}}), (Amounts{0, 0}));
   EXPECT_EQ(divide(INT64_MAX, {{.weight = 1'000'000}, {.weight = 1'000'000, .cap = no_cap}}),
             (Amounts{INT64_MAX / 2 + 1, INT64_MAX / 2}));
-  EXPECT_TRUE(naive_division(10, {{}, {}, {}})[1].rounded);
-  EXPECT_FALSE(naive_division(9, {{}, {}, {}})[1].rounded);
+  EXPECT_EQ(naive_division(10, {{}, {}, {}})[0].down, 3);
+  EXPECT_EQ(naive_division(9, {{}, {}, {}})[0].down, 3);
 }
 
 TEST(CheckPlanQueues, TheSeedsTables) {
@@ -483,14 +483,61 @@ TEST(CheckPlanQueues, NominationsHoldRoomInTheirQueue) {  // laws 3 and 7
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
-TEST(CheckPlanQueues, PinnedPodsUseAndAreNotHeld) {  // law 3
+TEST(CheckPlanQueues, PinnedPodsAreInNoQueue) {  // law 3
   Pod agent = in_queue(pod("agent", "", 9, 450), "q1");
   agent.notes.required_node = "n1";
   QueueScene scene = small_queue(agent, in_queue(pod("ask", "", 5, 50), "q1"));
+  scene.share(0).demand = 650;
   scene.ask("agent", Outcome::fits, "n1");
-  EXPECT_EQ(scene.laws(), Laws{});
   scene.ask("ask", Outcome::fits, "n2");
+  EXPECT_EQ(scene.laws(), Laws{});
+}
+
+TEST(CheckPlanQueues, TheNextStatusIsTold) {  // law 9
+  QueueScene scene = third_queue();
+  fill_losses(scene.cluster, scene.configuration, scene.plan);
+  const auto laws = [&] {
+    std::vector<int> broken;
+    for (const LawBreach& breach : scene.breaches_as_is()) broken.push_back(breach.law);
+    return broken;
+  };
+  EXPECT_EQ(laws(), (Laws{9, 9, 9}));  // None of them.
+  fill_queue_status(scene.cluster, scene.plan);
+  EXPECT_EQ(laws(), Laws{});
+  scene.plan.queue_status.back().preempting.back().amount = 0;
+  EXPECT_EQ(laws(), Laws{9});
+}
+
+/// A node of 4000 of which a pod outside holds 1000; q1 may use 2000 of the rest, and uses it.
+template <class... Objects>
+QueueScene with_outside(const Objects&... objects) {
+  QueueScene scene(node("n1", 4000), queue("q1", 1, 2000), pod("outside", "n1", 1, 1000),
+                   in_queue(pod("low", "n1", 1, 2000), "q1"), objects...);
+  scene.configuration.queue.division = Division::max_min;
+  scene.table("q1", 1, cpu(2000, 2000, 2000, 2000));
+  return scene;
+}
+
+TEST(CheckPlanQueues, PodsOutsideUseWhatNoQueueIsPromised) {  // law 3
+  QueueScene scene = with_outside(pod("ask", "", 5, 1000));
+  scene.ask("ask", Outcome::fits, "n1");
+  EXPECT_EQ(scene.laws(), Laws{});
+  // By weight the queue deserves all of the 3000 that are left.
+  scene.configuration.queue.division = Division::by_weight;
+  scene.share(0) = cpu(3000, 2000, 3000, 2000);
+  scene.moves("", "q1", 1000, true);
+  scene.plan.asks.insert(scene.plan.asks.begin(),
+                         PlanAsk{.kind = AskKind::queue, .name = "q1", .outcome = Outcome::fits});
   EXPECT_EQ(scene.laws(), Laws{3});
+}
+
+TEST(CheckPlanQueues, PodsOutsideTakeOnlyPodsOutside) {  // law 2
+  QueueScene scene = with_outside(pod("ask", "", 5, 2000));
+  scene.ask("ask", Outcome::preempts, "n1", {"outside"});
+  EXPECT_EQ(scene.laws(), Laws{});
+  QueueScene wrong = with_outside(pod("ask", "", 5, 2000));
+  wrong.ask("ask", Outcome::preempts, "n1", {"low"});
+  EXPECT_EQ(wrong.laws(), (Laws{2, 3}));
 }
 
 TEST(CheckPlanQueues, PromisesWithoutPodsAreCut) {  // laws 3 and 9

@@ -87,8 +87,8 @@ void find_held(ReplicaHearing& court) {
       if (!node) continue;
       std::set<PodIndex>& leave = court.held[*node];
       for (const ClaimedVictim& victim : claim.victims) {
-        const auto pod = find_pod_in_plane(court.cluster(), claim.plane, victim.namespace_name,
-                                           victim.name);
+        const auto pod =
+            find_pod_in_plane(court.cluster(), claim.plane, victim.namespace_name, victim.name);
         if (pod && court.cluster().pods().node[*pod] == *node) leave.insert(*pod);
       }
     }

@@ -34,6 +34,8 @@ class NaiveFit {
   MaybeRefusal refusal(NodeIndex node) const;
   /// The same without the reason, cheapest filter first.
   bool fits(NodeIndex node) const;
+  /// What the node says however empty it is, its size apart.
+  MaybeRefusal static_refusal(NodeIndex node) const;
   /// A refusal that stays whoever leaves the node.
   MaybeRefusal lasting_refusal(NodeIndex node) const;
 

@@ -48,7 +48,7 @@ void hand_out(Wide amount, const std::vector<std::pair<std::size_t, Wide>>& weig
   Wide left = amount;
   for (const auto& [at, weight] : weights) {
     portions[at].amount = static_cast<std::int64_t>(amount * weight / whole);
-    portions[at].rounded = amount * weight % whole != 0;
+    portions[at].down = portions[at].amount;
     left -= portions[at].amount;
     fractions.emplace_back(-(amount * weight % whole), at);
   }
@@ -91,9 +91,9 @@ std::vector<NaivePortion> naive_division(std::int64_t total,
     const bool capped =
         each.cap != NaiveClaimant::no_cap && (beyond || level_of(each.cap, each) < *reached);
     if (capped) {
-      portions[at].amount = each.cap;
+      portions[at] = {.amount = each.cap, .down = each.cap};
     } else if (!beyond && !(level_of(each.floor, each) < *reached)) {
-      portions[at].amount = each.floor;
+      portions[at] = {.amount = each.floor, .down = each.floor};
     } else {
       open.emplace_back(at, each.weight);
       continue;
@@ -114,6 +114,7 @@ class Tree {
       : queues_(queues),
         cluster_(cluster),
         by_demand_(configuration.queue.division == Division::max_min),
+        all_by_eviction_(configuration.queue.evict_up_to == EvictUpTo::deserved),
         column_(column),
         claimants_(queues.queues.size()) {}
 
@@ -123,7 +124,7 @@ class Tree {
       if (queues_.queues[at].parent.empty()) roots.push_back(at);
     }
     for (const std::size_t root : roots) find_bounds(root);
-    divide(queues_.totals[column_], roots, 0);
+    divide(queues_.totals[column_], queues_.totals[column_], roots);
   }
 
  private:
@@ -164,29 +165,30 @@ class Tree {
                       .cap = static_cast<std::int64_t>(std::min<Wide>(cap, NaiveClaimant::no_cap))};
   }
 
-  /// The exact total lies within less than `off` units.
-  void divide(std::int64_t total, const std::vector<std::size_t>& among, std::int64_t off) {
+  /// `sure` is what is left of the total when nothing is rounded up, level by level.
+  void divide(std::int64_t total, std::int64_t sure, const std::vector<std::size_t>& among) {
     std::vector<NaiveClaimant> claimants;
     claimants.reserve(among.size());
     for (const std::size_t at : among) claimants.push_back(claimants_[at]);
     const std::vector<NaivePortion> portions = naive_division(total, claimants);
-    const auto less = naive_division(std::max<std::int64_t>(0, total - off), claimants);
-    const auto more = naive_division(total + off, claimants);
+    const std::vector<NaivePortion> at_least = naive_division(sure, claimants);
     for (std::size_t i = 0; i < among.size(); ++i) {
       NaiveShare& share = queues_.queues[among[i]].shares[column_];
       share.deserved = portions[i].amount;
-      share.rounded = portions[i].rounded;
-      for (const NaivePortion& other : {less[i], more[i]}) {
-        share.rounded = share.rounded || other.rounded || other.amount != share.deserved;
-      }
+      share.sure = at_least[i].down;
       const NaiveQueue& queue = queues_.queues[among[i]];
-      if (!queue.leaf) divide(portions[i].amount, queue.children, share.rounded ? off + 1 : 0);
+      if (!queue.leaf) {
+        divide(share.deserved, share.sure, queue.children);
+      } else if (all_by_eviction_) {
+        share.sure = share.deserved;
+      }
     }
   }
 
   NaiveQueues& queues_;
   const Cluster& cluster_;
   bool by_demand_;
+  bool all_by_eviction_;
   std::size_t column_;
   std::vector<NaiveClaimant> claimants_;
 };
@@ -287,7 +289,7 @@ class Stage {
   void allocate_what_stays() {
     for (const std::size_t at : leaves_) {
       NaiveShare& each = share(at);
-      const std::int64_t more = std::max<std::int64_t>(0, each.stays() - each.allocated);
+      const std::int64_t more = each.in_fact(each.allocated, each.movable) - each.allocated;
       each.allocated += more;
       move("", name(at), more, true);
     }
@@ -354,8 +356,9 @@ class Stage {
   void find_givers() {  // 4 and 5
     for (const std::size_t at : leaves_) {
       const NaiveShare& each = share(at);
-      const std::int64_t most = std::min(each.used, each.allocated) - each.deserved;
-      if (most <= queues_.tolerance(at, column_) || !queues_.queues[at].reclaimable) continue;
+      // Nobody gives what is stuck, nor others of its queue in its place.
+      const std::int64_t most = std::min(each.used, each.allocated) - each.deserved - each.stuck;
+      if (most <= 0 || !queues_.queues[at].reclaimable) continue;
       // Down to what stays when everybody has left who is leaving or may be made to.
       const std::int64_t can = std::min(most, each.allocated - each.stays());
       if (can <= 0) continue;
@@ -378,7 +381,7 @@ class Stage {
   /// What its own pods hold above its allocation, and will go on holding, is its own first.
   void take_what_it_uses(std::size_t receiver) {
     const NaiveShare& own = share(receiver);
-    take_room(receiver, std::max<std::int64_t>(0, own.used - own.leaving - own.allocated));
+    take_room(receiver, std::max<std::int64_t>(0, own.healthy() + own.stuck - own.allocated));
   }
 
   /// Of room that is there or comes.
@@ -393,8 +396,11 @@ class Stage {
   /// it wants, as far as limits allow that the giver is not below. All or, if it would get nothing,
   /// nothing of that.
   void take_from_givers(std::size_t receiver) {
-    const std::int64_t claimed = claim(receiver) - share(receiver).for_recent();
-    if (claimed <= queues_.tolerance(receiver, column_)) return;
+    // What rounding adds to its share comes from room alone.
+    const NaiveShare& own = share(receiver);
+    const std::int64_t claimed = std::min(claim(receiver) - own.for_recent(),
+                                          own.unserved(own.allocated + taken_[receiver].sum));
+    if (claimed <= 0) return;
     if (giveable_ <= -limits_.back().open) return;  // Nobody would get anything.
     while (next_giver_ < givers_.size() && givers_[next_giver_].most == 0) ++next_giver_;
     std::vector<std::pair<std::size_t, std::int64_t>> lost;
@@ -476,6 +482,17 @@ class Stage {
     move(from, name(receiver), amount, at_once);
   }
 
+  /// What is left of the excess leaves for nobody.
+  void drop_excess() {
+    for (Giver& giver : givers_) {
+      share(giver.queue).allocated -= giver.most;
+      move(name(giver.queue), "", giver.most, false);
+      add(giver.queue, -giver.most);
+      giver.most = 0;
+    }
+    for (const std::size_t at : receivers_) take_room(at, claim(at));
+  }
+
   void serve() {
     for (const std::size_t at : receivers_) take_what_it_uses(at);
     for (const std::size_t at : receivers_) {
@@ -486,6 +503,7 @@ class Stage {
       take_from_givers(at);
     }
     for (const std::size_t at : receivers_) take_room(at, claim(at));
+    if (settings_.excess_leaves == ExcessLeaves::always) drop_excess();
     settle();
   }
 
@@ -521,6 +539,7 @@ void sum_up(NaiveQueues& queues, std::size_t at) {
       sum.allocated += part.allocated;
       sum.used += part.used;
       sum.leaving += part.leaving;
+      sum.stuck += part.stuck;
       sum.pending += part.pending;
       sum.preempting += part.preempting;
     }
@@ -545,7 +564,7 @@ void run_stage_naively(NaiveQueues& queues, const Configuration& configuration,
   for (NaiveQueue& queue : queues.queues) {
     if (queue.leaf) continue;
     for (NaiveShare& share : queue.shares) {
-      share = {.deserved = share.deserved, .limit = share.limit, .rounded = share.rounded};
+      share = {.deserved = share.deserved, .limit = share.limit, .sure = share.sure};
     }
   }
   for (std::size_t at = 0; at < queues.queues.size(); ++at) {

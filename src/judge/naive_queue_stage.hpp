@@ -5,7 +5,7 @@
 
 namespace makeway {
 
-/// Fills in `deserved` and `rounded`.
+/// Fills in `deserved` and `sure`.
 void divide_naively(NaiveQueues& queues, const Cluster& cluster,
                     const Configuration& configuration);
 

@@ -1,12 +1,15 @@
 #include "judge/naive_queues.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/checked_math.hpp"
 #include "judge/check_plan_hearing.hpp"
+#include "judge/naive_fit.hpp"
 #include "judge/naive_queue_stage.hpp"
+#include "model/names.hpp"
 
 namespace makeway {
 namespace {
@@ -24,56 +27,29 @@ NaiveQueues::NaiveQueues(const Cluster& cluster, const Configuration& configurat
   if (!configuration.queue.enabled || cluster.own<Queue>().empty()) return;
   find_resources();
   find_queues();
+  find_homes();
+  find_totals();
   count_pods(now);
   find_candidates(now);
   divide_naively(*this, cluster, configuration);
-  recall_default();
   run_stage_naively(*this, configuration, cluster);
 }
 
-/// What existing nodes have, cordoned ones too, and sessions do not hold; `pods` is nothing that
-/// teams share.
+/// What nodes have, cordoned ones too; `pods` is nothing that teams share.
 void NaiveQueues::find_resources() {
-  std::map<std::string_view, std::pair<ResourceIndex, std::int64_t>> found;
+  std::map<std::string_view, ResourceIndex> found;
   for (const NodeIndex node : cluster_.home_nodes()) {
+    if (!divided(node)) continue;
     for (const ResourceAmount& each : cluster_.requests(cluster_.nodes().allocatable[node])) {
       if (each.resource == resource_pods || each.amount <= 0) continue;
-      auto& [resource, total] = found[cluster_.resources().name(each.resource)];
-      resource = each.resource;
-      total = saturated_add(total, each.amount);
+      found[cluster_.resources().name(each.resource)] = each.resource;
     }
   }
-  // What sessions hold is no queue's.
-  for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!cluster_.pods().flags[pod].kernel || !cluster_.pods().node[pod].exists()) continue;
-    for (const ResourceAmount& each : cluster_.requests(cluster_.pods().requests[pod])) {
-      const auto at = found.find(cluster_.resources().name(each.resource));
-      if (at != found.end()) at->second.second = saturated_sub(at->second.second, each.amount);
-    }
-  }
-  for (const auto& [name, entry] : found) {
-    if (entry.second <= 0) continue;
-    resources.push_back(entry.first);
-    totals.push_back(entry.second);
-  }
-}
-
-std::string_view NaiveQueues::queue_name(PodIndex pod) const {
-  const StringId stated = cluster_.units()[cluster_.pods().unit[pod]].queue;
-  return stated == StringId{0} ? configuration_.queue.default_queue : cluster_.text(stated);
+  for (const auto& [name, resource] : found) resources.push_back(resource);
 }
 
 void NaiveQueues::find_queues() {
   std::set<std::string> parents;
-  bool implied = !cluster_.own<Queue>().contains({"", configuration_.queue.default_queue});
-  bool used = false;
-  for (std::uint32_t slot = 0; implied && !used && slot < cluster_.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    const PodFlags flags = cluster_.pods().flags[pod];
-    used = flags.exists && !flags.kernel && queue_name(pod) == configuration_.queue.default_queue;
-  }
-  implied = implied && used;
   for (const auto& [key, object] : cluster_.own<Queue>()) {
     queues.push_back({.name = object.name,
                       .parent = object.parent,
@@ -82,18 +58,10 @@ void NaiveQueues::find_queues() {
                       .reclaimable = object.reclaimable});
     parents.insert(object.parent);
   }
-  if (implied) {
-    queues.push_back({.name = configuration_.queue.default_queue,
-                      .weight = configuration_.queue.default_weight});
-  }
   std::ranges::sort(queues, {}, &NaiveQueue::name);
-  by_name_.assign(cluster_.strings().size(), none);
-  for (std::size_t at = 0; at < queues.size(); ++at) {
-    queues[at].leaf = !parents.contains(queues[at].name);
-    queues[at].shares.resize(resources.size());
-    const auto id = cluster_.strings().find(queues[at].name);
-    if (id) by_name_[id->value] = at;
-    if (queues[at].name == configuration_.queue.default_queue) by_name_.front() = at;
+  for (NaiveQueue& queue : queues) {
+    queue.leaf = !parents.contains(queue.name);
+    queue.shares.resize(resources.size());
   }
   for (std::size_t at = 0; at < queues.size(); ++at) {
     const std::size_t parent = find(queues[at].parent);
@@ -107,14 +75,114 @@ std::size_t NaiveQueues::find(std::string_view name) const {
   return static_cast<std::size_t>(at - queues.begin());
 }
 
+// ---- Who belongs where --------------------------------------------------------------------------
+
+bool NaiveQueues::apart(PodIndex pod) const {
+  const PodColumns& pods = cluster_.pods();
+  if (pods.flags[pod].kernel || pods.flags[pod].mirror) return true;
+  const std::string_view named = cluster_.text(pods.priority_class[pod]);
+  const bool critical = named == names::node_critical || named == names::cluster_critical;
+  if (critical && configuration_.protection.protect_system_critical) return true;
+  const bool alone = cluster_.units()[pods.unit[pod]].kind == UnitKind::pod;
+  return alone && configuration_.required_node.enabled && !pinned_to(cluster_, pod).empty();
+}
+
+/// Pods belong to queues without children.
+std::size_t NaiveQueues::leaf(std::string_view name) const {
+  const std::size_t at = name.empty() ? none : find(name);
+  return at != none && queues[at].leaf ? at : none;
+}
+
+/// By label: of its group, else of some pod of it, else of itself.
+std::size_t NaiveQueues::stated_queue(PodIndex pod) const {
+  const PodColumns& pods = cluster_.pods();
+  const Unit& unit = cluster_.units()[pods.unit[pod]];
+  if (unit.kind != UnitKind::group) return leaf(cluster_.text(pods.queue[pod]));
+  const Group& group = cluster_.groups()[unit.group];
+  const std::size_t own = group.object ? leaf(group.object->queue) : none;
+  if (own != none) return own;
+  std::size_t first = none;  // Queues stand by name, and `none` is larger than all.
+  for (const PodIndex member : group.members) {
+    first = std::min(first, leaf(cluster_.text(pods.queue[member])));
+  }
+  return first;
+}
+
+void NaiveQueues::find_homes() {
+  const PodColumns& pods = cluster_.pods();
+  std::map<std::string_view, std::size_t> listed;  // By namespace.
+  for (const auto& [key, object] : cluster_.own<Queue>()) {
+    const std::size_t at = leaf(object.name);
+    for (const std::string& space : object.namespaces) {
+      if (at != none) listed.try_emplace(space, at);
+    }
+  }
+  const std::size_t last = leaf(configuration_.queue.default_queue);
+  std::map<UnitIndex, std::pair<std::size_t, bool>> homes;  // And whether it is only adopted there.
+  home_.assign(pods.slots(), none);
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods.flags[pod].exists || apart(pod) || pods.plane[pod] != StringId{0}) continue;
+    const auto [at, is_new] = homes.try_emplace(pods.unit[pod], none, false);
+    auto& [home, adopts] = at->second;
+    if (is_new) {
+      home = stated_queue(pod);
+      const auto space = listed.find(cluster_.text(pods.namespace_name[pod]));
+      if (home == none && space != listed.end()) home = space->second;
+      adopts = home == none && last != none;
+      if (adopts) home = last;
+    }
+    home_[slot] = home;
+    if (adopts) ++adopted;
+  }
+}
+
 std::size_t NaiveQueues::queue_of(PodIndex pod) const {
-  const StringId stated = cluster_.units()[cluster_.pods().unit[pod]].queue;
-  return stated.value < by_name_.size() ? by_name_[stated.value] : none;
+  return pod.value < home_.size() ? home_[pod.value] : none;
+}
+
+/// What divided nodes have, less what pods of no queue hold there, each node for itself: those who
+/// are there, or, if that is more, those who stay and those who are nominated.
+void NaiveQueues::find_totals() {
+  const PodColumns& pods = cluster_.pods();
+  std::map<NodeIndex, std::vector<PodIndex>> here;
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    const PodIndex pod{slot};
+    if (!pods.flags[pod].exists || home_[slot] != none) continue;
+    const bool bound = pods.node[pod].exists();
+    const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
+    if (!node.exists() || !divided(node)) continue;
+    if (bound) outside.push_back(pod);
+    here[node].push_back(pod);
+  }
+  totals.assign(resources.size(), 0);
+  outside_held.assign(resources.size(), 0);
+  for (const NodeIndex node : cluster_.home_nodes()) {
+    if (!divided(node)) continue;
+    std::vector<std::int64_t> now(resources.size());
+    std::vector<std::int64_t> then(resources.size());
+    for (const PodIndex pod : here[node]) {
+      const std::vector<std::int64_t> row = requests(pod);
+      const bool goes = pods.deletion[pod] != no_time;
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        if (pods.node[pod].exists()) now[column] = saturated_add(now[column], row[column]);
+        if (!goes) then[column] = saturated_add(then[column], row[column]);
+      }
+    }
+    for (std::size_t column = 0; column < resources.size(); ++column) {
+      const std::int64_t held = std::max(now[column], then[column]);
+      outside_held[column] = saturated_add(outside_held[column], held);
+      for (const ResourceAmount& has : cluster_.requests(cluster_.nodes().allocatable[node])) {
+        if (has.resource != resources[column] || has.amount <= held) continue;
+        totals[column] = saturated_add(totals[column], has.amount - held);
+      }
+    }
+  }
 }
 
 bool NaiveQueues::is_lost(PodIndex pod) const {
   const NodeIndex node = cluster_.pods().node[pod];
-  return node.exists() && !cluster_.nodes().flags[node].exists;
+  return node.exists() && !divided(node);
 }
 
 std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
@@ -127,34 +195,42 @@ std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
   return row;
 }
 
-/// Whether each of its requests is within what some node has, and nothing else is unknown.
-bool NaiveQueues::fits_some_node(PodIndex pod) const {
-  if (!cluster_.shape(cluster_.pods().shape[pod]).unsupported.empty()) return false;
-  const auto some_node_has = [this](const ResourceAmount& wanted) {
-    if (wanted.amount <= 0) return true;
-    return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
-      const RequestRow has = cluster_.requests(cluster_.nodes().allocatable[node]);
-      return std::ranges::any_of(has, [&](const ResourceAmount& each) {
-        return each.resource == wanted.resource && each.amount >= wanted.amount;
-      });
-    });
-  };
-  return std::ranges::all_of(cluster_.requests(cluster_.pods().requests[pod]), some_node_has);
+// ---- Numbers ------------------------------------------------------------------------------------
+
+/// Whether some divided node would take it, were it empty.
+bool NaiveQueues::fits_some_node(NaiveWorld& world, PodIndex pod) const {
+  const NaiveFit fit(world, pod);
+  const RequestRow wanted = cluster_.requests(cluster_.pods().requests[pod]);
+  return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
+    const RequestRow has = cluster_.requests(cluster_.nodes().allocatable[node]);
+    const auto enough = [&](const ResourceAmount& need) {
+      const auto at = std::ranges::find(has, need.resource, &ResourceAmount::resource);
+      return need.amount <= (at == has.end() ? 0 : at->amount);
+    };
+    return divided(node) && std::ranges::all_of(wanted, enough) && !fit.static_refusal(node);
+  });
 }
 
 /// Also what the objects say about the past.
 void NaiveQueues::count_pods(Time now) {
   const EvictionRules rules(cluster_, configuration_, now);
   const PodColumns& pods = cluster_.pods();
+  NaiveWorld world(cluster_);
+  std::map<std::tuple<ShapeId, RequestId, std::string_view>, bool> known;
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
-    const std::size_t queue = queue_of(pod);
-    if (queue == none) continue;  // An error of the input; not ours to tell.
+    const std::size_t queue = pods.flags[pod].exists ? queue_of(pod) : none;
+    if (queue == none) continue;
     const bool bound = pods.node[pod].exists();
     const bool leaving = rules.leaving(pod);
     if (bound) queues[queue].bound.push_back(pod);
-    const bool wanted = !bound && !leaving && fits_some_node(pod);
+    bool wanted = !bound && !leaving;
+    if (wanted) {
+      const std::string_view pin = cluster_.notes(pods.notes[pod]).required_node;
+      const auto [at, is_new] = known.try_emplace({pods.shape[pod], pods.requests[pod], pin});
+      if (is_new) at->second = fits_some_node(world, pod);
+      wanted = at->second;
+    }
     const Time created = pods.created[pod];
     const Duration delay = configuration_.engine.preemption_delay;
     const bool recent = wanted && delay.ms > 0 && created != no_time && now < created + delay;
@@ -163,7 +239,8 @@ void NaiveQueues::count_pods(Time now) {
       NaiveShare& share = queues[queue].shares[column];
       if (recent) share.recent = saturated_add(share.recent, row[column]);
       if (bound) share.used = saturated_add(share.used, row[column]);
-      if (bound && leaving && !rules.overdue(pod)) share.leaving += row[column];
+      if (bound && leaving) share.leaving += row[column];
+      if (bound && leaving && rules.overdue(pod)) share.stuck += row[column];
       if (wanted) share.pending = saturated_add(share.pending, row[column]);
     }
   }
@@ -177,33 +254,6 @@ void NaiveQueues::count_pods(Time now) {
       share.before = amount_in(object->second.allocated, name, share.used);
       share.recorded = amount_in(object->second.preempting, name, 0);
     }
-  }
-}
-
-/// Nobody wrote down what a queue without an object gave: of what leaves it, down to its share,
-/// what others were promised and nothing else is there for.
-void NaiveQueues::recall_default() {
-  const auto home = std::ranges::find_if(queues, [this](const NaiveQueue& queue) {
-    return !cluster_.own<Queue>().contains({"", queue.name});
-  });
-  if (home == queues.end()) return;
-  for (std::size_t column = 0; column < resources.size(); ++column) {
-    std::int64_t left = totals[column];
-    std::int64_t promises = 0;
-    bool at_stake = false;  // Somebody counts on more than he uses.
-    for (const NaiveQueue& queue : queues) {
-      if (!queue.leaf) continue;
-      const NaiveShare& share = queue.shares[column];
-      const std::int64_t kept = std::min(share.before, std::max(share.used, share.deserved));
-      const std::int64_t promised = std::min(share.recorded, share.deserved - kept);
-      promises = saturated_add(promises, std::max<std::int64_t>(0, promised));
-      left = saturated_sub(left, kept);
-      at_stake = at_stake || kept > share.used || promised > 0;
-    }
-    NaiveShare& own = home->shares[column];
-    const std::int64_t beyond = std::max<std::int64_t>(0, own.used - own.deserved);
-    const std::int64_t uncovered = at_stake ? saturated_sub(promises, left) : 0;
-    own.before -= std::clamp<std::int64_t>(uncovered, 0, std::min(own.leaving, beyond));
   }
 }
 
@@ -225,9 +275,8 @@ void NaiveQueues::find_candidates(Time now) {
       if (!rules.leaving(member)) together.push_back(member);
     }
     for (const PodIndex each : together) seen[each] = true;
-    const bool stays = std::ranges::any_of(together, [&](PodIndex each) {
-      return !rules.protection(each).empty() || !pinned_to(cluster_, each).empty();
-    });
+    const bool stays = std::ranges::any_of(
+        together, [&](PodIndex each) { return !rules.protection(each).empty() || apart(each); });
     if (stays) continue;
     const bool governed = strict && std::ranges::any_of(together, [&](PodIndex each) {
                             return std::ranges::any_of(budgets, [&](const auto* budget) {
@@ -245,14 +294,6 @@ void NaiveQueues::find_candidates(Time now) {
     }
     candidates.push_back({.queue = queue, .pods = std::move(together)});
   }
-}
-
-std::int64_t NaiveQueues::tolerance(std::size_t queue, std::size_t column) const {
-  const ResourceIndex resource = resources[column];
-  const bool fine =
-      resource == resource_cpu || resource == resource_memory || resource == resource_storage;
-  const bool counts = fine || queues[queue].shares[column].rounded;
-  return counts ? configuration_.queue.rounding_tolerance : 0;
 }
 
 }  // namespace makeway

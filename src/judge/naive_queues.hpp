@@ -5,7 +5,8 @@
 //  1. Division: levels are tried, not filled: among all levels at which some share meets a bound,
 //     the first one at which the shares reach the total; exact, in 128 bits.
 //  2. The preemption stage is the text of the decision page, line by line, one resource at a time.
-//  3. Who can leave a queue is asked of EvictionRules. Under strict budgets the text leaves open
+//  3. Where a pod belongs is read off the objects by name, pod by pod.
+//  4. Who can leave a queue is asked of EvictionRules. Under strict budgets the text leaves open
 //     how budgets meet (`exact` is false then): numbers that depend on it are only bounded.
 //
 // O(queues x resources x log queues + pods) time.
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/cluster.hpp"
@@ -23,6 +25,8 @@
 #include "model/plan_queue.hpp"
 
 namespace makeway {
+
+class NaiveWorld;
 
 /// Who takes part in a division: min(max(weight x level, floor), cap).
 struct NaiveClaimant {
@@ -35,7 +39,7 @@ struct NaiveClaimant {
 
 struct NaivePortion {
   std::int64_t amount = 0;
-  bool rounded = false;  ///< What it would get is no whole number.
+  std::int64_t down = 0;  ///< What it would get if nothing was rounded up.
 };
 
 /// The claimants come by name, and so do their portions.
@@ -51,25 +55,36 @@ struct NaiveShare {
   std::int64_t allocated = 0;
   std::int64_t used = 0;
   std::int64_t leaving = 0;
+  std::int64_t stuck = 0;  ///< Of that, what only its own queue counts as gone.
   std::int64_t pending = 0;
   std::int64_t recent = 0;    ///< Of that, of pods that may not make others leave yet.
   std::int64_t recorded = 0;  ///< Preempting as the cycle found it.
   std::int64_t preempting = 0;
   std::int64_t movable = 0;   ///< Held by pods that may be made to leave.
   std::int64_t governed = 0;  ///< Of these, what strict budgets may keep.
-  bool rounded = false;
+  std::int64_t sure = 0;      ///< Of what it deserves, that for which others may have to leave.
 
   std::int64_t demand() const { return used + pending; }
-  /// What is still used when everybody has left who is leaving or may be made to.
-  std::int64_t stays() const { return used - leaving - movable; }
+  /// Used by pods that are not leaving.
+  std::int64_t healthy() const { return used - leaving; }
+  /// What is still used when everybody has left who goes or may be made to.
+  std::int64_t stays() const { return healthy() - movable + stuck; }
+  /// At least so much is allocated, where `least` was: who cannot be made to leave has his room,
+  /// and whoever is stuck takes nobody else's.
+  std::int64_t in_fact(std::int64_t least, std::int64_t held) const {
+    const std::int64_t own = std::max(least, healthy() - held);
+    return std::max(own, std::min(healthy(), own) + stuck);
+  }
+  /// What others may have to leave for, and nobody has given yet.
+  std::int64_t unserved(std::int64_t has) const { return sure - has; }
   /// Deserved for nobody but recent pods: what older ones and running ones leave of the share.
   std::int64_t for_recent() const {
     const std::int64_t older = used + pending - recent;
     return deserved <= older ? 0 : std::min(recent, deserved - older);
   }
   /// What must leave; not positive: nothing.
-  std::int64_t need() const { return used - leaving - allocated; }
-  std::int64_t over_before() const { return used - leaving - before; }
+  std::int64_t need() const { return healthy() + stuck - allocated; }
+  std::int64_t over_before() const { return healthy() - before; }
 };
 
 struct NaiveQueue {
@@ -98,33 +113,43 @@ struct NaiveQueues {
   /// False: there are no queues, or they are not read.
   bool on() const { return !queues.empty(); }
   std::size_t find(std::string_view name) const;
+  /// None: it is outside every queue.
   std::size_t queue_of(PodIndex pod) const;
-  /// Bound to a node that is not there.
+  /// Infrastructure: no queue limits it.
+  bool apart(PodIndex pod) const;
+  /// Whether what the node has is divided.
+  bool divided(NodeIndex node) const {
+    return cluster_.nodes().flags[node].exists && cluster_.nodes().plane[node] == StringId{0};
+  }
+  /// Bound to a node that is not divided.
   bool is_lost(PodIndex pod) const;
   /// What the pod asks for of each divided resource; nothing if it is lost.
   std::vector<std::int64_t> requests(PodIndex pod) const;
-  /// How much of a difference counts as rounding.
-  std::int64_t tolerance(std::size_t queue, std::size_t column) const;
 
   std::vector<ResourceIndex> resources;  ///< Divided; by name.
   std::vector<std::int64_t> totals;
   std::vector<NaiveQueue> queues;          ///< By name.
   std::vector<PlanQueueMove> moves;        ///< In no order that means anything.
   std::vector<NaiveCandidate> candidates;  ///< In no order that means anything.
+  std::vector<PodIndex> outside;           ///< Bound pods of no queue; the same.
+  std::vector<std::int64_t> outside_held;  ///< By resource: by them, or nominated to such pods.
+  std::int64_t adopted = 0;                ///< Pods that nothing but the default queue takes.
   bool exact = true;
 
  private:
   void find_resources();
   void find_queues();
-  bool fits_some_node(PodIndex pod) const;
+  std::size_t leaf(std::string_view name) const;
+  std::size_t stated_queue(PodIndex pod) const;
+  void find_homes();
+  void find_totals();
+  bool fits_some_node(NaiveWorld& world, PodIndex pod) const;
   void count_pods(Time now);
   void find_candidates(Time now);
-  void recall_default();
-  std::string_view queue_name(PodIndex pod) const;
 
   const Cluster& cluster_;
   const Configuration& configuration_;
-  std::vector<std::size_t> by_name_;  ///< By the id of the name; that of no name: the default.
+  std::vector<std::size_t> home_;  ///< By slot of the pod.
 };
 
 }  // namespace makeway

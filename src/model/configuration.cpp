@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "model/knobs.hpp"
 #include "model/names.hpp"
@@ -43,6 +45,12 @@ class Findings {
   Problems problems_;
 };
 
+/// Waivers that are part of another one.
+constexpr std::array<std::pair<WaivedLaw, WaivedLaw>, 3> partial_waivers = {
+    {{WaivedLaw::law_4, WaivedLaw::law_4_gangs},
+     {WaivedLaw::law_1, WaivedLaw::law_1_claims},
+     {WaivedLaw::law_4, WaivedLaw::law_4_claims}}};
+
 /// Settings that give up a law need its waiver, so that the plan can say so.
 void check_waivers(const Configuration& configuration, Findings& findings) {
   const auto need = [&](bool breaks, WaivedLaw law, std::string_view path) {
@@ -61,9 +69,15 @@ void check_waivers(const Configuration& configuration, Findings& findings) {
        "required_node.leavingRoom");
   need(configuration.session.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
        "session.leavingRoom");
+  const bool unclaimed = configuration.queue.excess_leaves == ExcessLeaves::always;
+  need(unclaimed, WaivedLaw::law_1_claims, "queue.excessLeaves");
+  need(unclaimed, WaivedLaw::law_4_claims, "queue.excessLeaves");
   const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
-  if (lists(waived, WaivedLaw::law_4) && lists(waived, WaivedLaw::law_4_gangs)) {
-    findings.refuse("engine.lawsWaived", "4 already contains 4-gangs", "name one of them");
+  for (const auto& [law, part] : partial_waivers) {
+    if (!lists(waived, law) || !lists(waived, part)) continue;
+    findings.refuse("engine.lawsWaived",
+                    fmt::format("{} already contains {}", choice_name(law), choice_name(part)),
+                    "name one of them");
   }
 }
 
@@ -120,7 +134,9 @@ void check_session(const SessionSettings& session, Findings& findings) {
 
 bool waives(const Configuration& configuration, WaivedLaw law) {
   const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
-  return lists(waived, law) || (law == WaivedLaw::law_4_gangs && lists(waived, WaivedLaw::law_4));
+  return lists(waived, law) || std::ranges::any_of(partial_waivers, [&](const auto& partial) {
+           return partial.second == law && lists(waived, partial.first);
+         });
 }
 
 Problems validate(const Configuration& configuration) {
@@ -139,9 +155,9 @@ Problems validate(const Configuration& configuration) {
 Problems validate_for_run(const Configuration& configuration) {
   Problems problems = validate(configuration);
   Findings findings(configuration);
-  for (const WaivedLaw law :
-       {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3, WaivedLaw::law_5, WaivedLaw::law_8}) {
-    if (!waives(configuration, law)) continue;
+  for (const WaivedLaw law : {WaivedLaw::law_1, WaivedLaw::law_1_claims, WaivedLaw::law_2,
+                              WaivedLaw::law_3, WaivedLaw::law_5, WaivedLaw::law_8}) {
+    if (!lists(configuration.engine.laws_waived, law)) continue;
     findings.refuse("engine.lawsWaived",
                     fmt::format("a live run must keep law {}", choice_name(law)),
                     "use 'makeway plan' or 'makeway simulate', or drop the waiver");

@@ -64,11 +64,13 @@ enum class WaivedLaw : std::uint8_t {
   law_8,
   law_9,
   law_10,
-  law_4_gangs,  ///< Law 4 is waived only for asks that are pod groups.
+  law_4_gangs,   ///< Law 4 is waived only for asks that are pod groups.
+  law_1_claims,  ///< Law 1 is waived only for what queues claim.
+  law_4_claims,  ///< Law 4 is waived only for what queues claim.
 };
 template <>
-inline constexpr std::array<std::string_view, 11> choice_names<WaivedLaw> = {
-    "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "4-gangs"};
+inline constexpr std::array<std::string_view, 13> choice_names<WaivedLaw> = {
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "4-gangs", "1-claims", "4-claims"};
 
 /// What happens with victims that turn out not to be needed.
 enum class PutBack : std::uint8_t { none, once, until_stable };
@@ -187,6 +189,21 @@ inline constexpr std::array<std::string_view, 3> choice_names<QueueVictimKey> = 
 enum class ReceiverKey : std::uint8_t { priority, ratio };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<ReceiverKey> = {"priority", "ratio"};
+
+/// How much of its claim a queue gets by eviction; the rest comes from free room.
+enum class EvictUpTo : std::uint8_t {
+  exact_share,  ///< Its share before rounding, rounded down at every level.
+  deserved,
+};
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<EvictUpTo> = {"exact-share",
+                                                                            "deserved"};
+
+/// When what a queue uses beyond what it deserves leaves.
+enum class ExcessLeaves : std::uint8_t { when_claimed, always };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<ExcessLeaves> = {"when-claimed",
+                                                                               "always"};
 
 // ---- Replica ------------------------------------------------------------------------------------
 
@@ -350,13 +367,13 @@ struct WorkloadSettings {
 struct QueueSettings {
   bool enabled = true;
   Division division = Division::max_min;
-  std::int64_t rounding_tolerance = 1;
+  EvictUpTo evict_up_to = EvictUpTo::exact_share;
+  ExcessLeaves excess_leaves = ExcessLeaves::when_claimed;
   std::vector<ReceiverKey> receiver_keys = {ReceiverKey::priority, ReceiverKey::ratio};
   std::vector<QueueVictimKey> victim_keys = {QueueVictimKey::priority, QueueVictimKey::phase,
                                              QueueVictimKey::runtime};
   bool preempt_within_queue = true;
   std::string default_queue = "default";
-  std::int64_t default_weight = 1;
   std::int64_t victim_steps_max = 100'000;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;

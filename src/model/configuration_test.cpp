@@ -114,10 +114,10 @@ TEST(Knobs, CoverEveryNameOfTheSpecification) {
       {"engine.cascadeDepth", "1"},
       {"workload.search", "fast"},
       {"queue.division", "max-min"},
-      {"queue.roundingTolerance", "1"},
+      {"queue.evictUpTo", "exact-share"},
+      {"queue.excessLeaves", "when-claimed"},
       {"queue.victimKeys", "priority,phase,runtime"},
       {"queue.defaultQueue", "default"},
-      {"queue.defaultWeight", "1"},
       {"queue.victimStepsMax", "100000"},
       {"replica.classOrder", "force-deleting,terminating,surplus,committed"},
       {"replica.tieKeys", "priority,plane-score,newest,higher-name"},
@@ -270,7 +270,8 @@ TEST(Validate, KeepsALiveRunLawful) {
     SCOPED_TRACE(law);
     Configuration configuration;
     ASSERT_FALSE(set_knob(configuration, "engine.lawsWaived", law).has_value());
-    const bool refused = law == "1" || law == "2" || law == "3" || law == "5" || law == "8";
+    const bool refused =
+        law == "1" || law == "1-claims" || law == "2" || law == "3" || law == "5" || law == "8";
     EXPECT_EQ(has_errors(validate_for_run(configuration)), refused);
     EXPECT_FALSE(has_errors(validate(configuration)));
   }

@@ -49,7 +49,8 @@ constexpr std::array engine_rows = {
     choices<engine, &Engine::laws_waived>(
         {"engine.lawsWaived", "1",
          "Laws that plans may break in order to reproduce a peer; 4-gangs waives law 4 for pod "
-         "groups only. Every plan lists them, and a live run refuses 1, 2, 3, 5 and 8."},
+         "groups only, 1-claims and 4-claims for what queues claim. Every plan lists them, and a "
+         "live run refuses 1, 1-claims, 2, 3, 5 and 8."},
         true),
     plain<engine, &Engine::preemption_delay>(
         {"engine.preemptionDelay", "1",

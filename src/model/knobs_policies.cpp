@@ -20,11 +20,15 @@ constexpr std::array queue_rows = {
         {"queue.division", "3",
          "How the cluster is divided: by weight, capped by each queue's demand and refilled "
          "(max-min), or total x weight / sum of weights (by-weight)."}),
-    integer<queue, &Queue::rounding_tolerance>(
-        {"queue.roundingTolerance", "3",
-         "Differences of at most this many smallest units of a resource, per queue, evict "
-         "nobody."},
-        {.minimum = 0, .maximum = 1'000'000'000}),
+    choice<queue, &Queue::evict_up_to>(
+        {"queue.evictUpTo", "3",
+         "How much of its claim a queue gets by eviction: its exact share, rounded down at every "
+         "level (exact-share; the unit above it comes from free room only), or all that it "
+         "deserves."}),
+    choice<queue, &Queue::excess_leaves>(
+        {"queue.excessLeaves", "3",
+         "When pods leave a queue that uses more than it deserves: as far as another queue claims "
+         "it (when-claimed), or always."}),
     choices<queue, &Queue::receiver_keys>(
         {"queue.receiverKeys", "3",
          "In which order receivers are served: by the queue's priority, by the largest "
@@ -38,10 +42,9 @@ constexpr std::array queue_rows = {
          "Inside one queue a job of higher priority may preempt a lower one, by the rules of the "
          "workload policy."}),
     plain<queue, &Queue::default_queue>(
-        {"queue.defaultQueue", "3", "The queue of pods that name none."}),
-    integer<queue, &Queue::default_weight>(
-        {"queue.defaultWeight", "3", "The weight of the default queue when no object states it."},
-        {.minimum = 1, .maximum = 1'000'000}),
+        {"queue.defaultQueue", "3",
+         "The Queue object, if there is one, of pods that name none and whose namespace none "
+         "lists. Without it they are outside every queue."}),
     integer<queue, &Queue::victim_steps_max>(
         {"queue.victimStepsMax", "3",
          "Steps in the search for the best set among pods of equal importance in one queue; then "

@@ -353,8 +353,9 @@ struct Plan {
   std::string configuration_hash;
   Time now;
   std::vector<WaivedLaw> laws_waived;
-  std::vector<PlanQueue> queues;           ///< By name; none: there are no queues.
-  std::vector<PlanQueueMove> queue_moves;  ///< In the order in which they were decided.
+  std::vector<PlanQueue> queues;              ///< By name; none: there are no queues.
+  std::vector<PlanQueueMove> queue_moves;     ///< In the order in which they were decided.
+  std::vector<PlanQueueStatus> queue_status;  ///< By name; those that change.
   std::vector<PlanResourceGroup> resource_groups;
   std::vector<PlanReplicaStatus> replica_status;  ///< By namespace and name; those that change.
   std::vector<PlanAsk> asks;

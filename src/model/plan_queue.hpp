@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "model/amounts.hpp"
+
 namespace makeway {
 
 /// One resource of a queue. Of a queue with children: the sums over them, and its own share.
@@ -27,8 +29,24 @@ struct PlanQueue {
   std::int64_t weight = 1;
   bool leaf = true;
   std::vector<PlanQueueShare> shares;  ///< By resource.
+  /// Of a default queue without a status: pods that are its own because nothing else says where
+  /// they belong, and how many of these this plan makes leave.
+  std::int64_t adopts = 0;
+  std::int64_t adopted_leave = 0;
 
   friend bool operator==(const PlanQueue&, const PlanQueue&) = default;
+};
+
+/// The next status of a Queue object: what the next cycle reads, and what people look at.
+struct PlanQueueStatus {
+  std::string name;
+  std::string uid;
+  Quotas deserved;
+  Quotas allocated;
+  Quotas used;
+  Quotas preempting;
+
+  friend bool operator==(const PlanQueueStatus&, const PlanQueueStatus&) = default;
 };
 
 /// An amount of a resource that changes hands.

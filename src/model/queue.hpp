@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/amounts.hpp"
 #include "model/kinds.hpp"
@@ -20,9 +21,12 @@ struct Queue {
   bool reclaimable = true;  ///< False: it gives only what it does not use.
   Amounts guarantee;        ///< A floor of what it deserves.
   Quotas limit;             ///< A cap of what it deserves; a resource that is missing has none.
-  // As the last cycle left it; the rest of the status is only written.
+  std::vector<std::string> namespaces;  ///< Whose pods belong here unless a label says otherwise.
+  // As the last cycle left it. The next one computes the last two anew.
   Quotas allocated;    ///< What may run in it; a resource that is missing counts as used.
   Amounts preempting;  ///< Promised: becomes allocated when the pods that hold it are gone.
+  Quotas deserved;
+  Quotas used;
 
   friend bool operator==(const Queue&, const Queue&) = default;
 };

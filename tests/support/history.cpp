@@ -89,17 +89,13 @@ bool same_decisions(const Plan& a, const Plan& b) {
 
 std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan) {
   std::vector<Queue> written;
-  for (const PlanQueue& told : plan.queues) {
-    const auto found = cluster.own<Queue>().find({"", told.name});
-    if (found == cluster.own<Queue>().end()) continue;
-    Queue queue = found->second;
-    queue.allocated.clear();
-    queue.preempting.clear();
-    for (const PlanQueueShare& share : told.shares) {
-      queue.allocated.push_back({.resource = share.resource, .amount = share.allocated});
-      if (share.preempting == 0) continue;
-      queue.preempting.push_back({.resource = share.resource, .amount = share.preempting});
-    }
+  for (const PlanQueueStatus& told : plan.queue_status) {
+    Queue queue = cluster.own<Queue>().find({"", told.name})->second;
+    queue.deserved = told.deserved;
+    queue.allocated = told.allocated;
+    queue.used = told.used;
+    queue.preempting = told.preempting;
+    std::erase_if(queue.preempting, [](const Amount& item) { return item.amount == 0; });
     written.push_back(std::move(queue));
   }
   return written;

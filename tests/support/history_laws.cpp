@@ -56,9 +56,11 @@ bool looks_at_others(const Cluster& cluster, const std::vector<PodPlacement>& pl
   });
 }
 
-StringId queue_of(const Cluster& cluster, const PodPlacement& placement) {
+/// None: it is outside every queue.
+QueueRow queue_of(const Cluster& cluster, const Configuration& configuration,
+                  const PodPlacement& placement) {
   const PodIndex pod = *cluster.find_pod(placement.namespace_name, placement.name);
-  return cluster.units()[cluster.pods().unit[pod]].queue;
+  return QueueMembership(cluster, configuration).of(pod);
 }
 
 std::string places_text(const std::vector<PodPlacement>& placements) {
@@ -250,8 +252,9 @@ void HistoryLaws::void_taken(const Cluster& cluster, const PlanAsk& ask) {
   }
   const bool looks = looks_at_others(cluster, ask.placements);
   const bool queues = configuration_.queue.enabled && !cluster.own<Queue>().empty();
-  const StringId queue =
-      ask.placements.empty() ? StringId{0} : queue_of(cluster, ask.placements.front());
+  const QueueRow queue = ask.placements.empty()
+                             ? QueueRow{}
+                             : queue_of(cluster, configuration_, ask.placements.front());
   std::erase_if(promises_, [&](const auto& entry) {
     const Promise& promise = entry.second;
     if (promise.priority >= ask.priority || taken.empty()) return false;
@@ -275,7 +278,7 @@ void HistoryLaws::remember(const Cluster& cluster, const Plan& plan) {
       promise = {.priority = ask.priority,
                  .placements = ask.placements,
                  .looks_at_others = looks_at_others(cluster, ask.placements),
-                 .queue = queue_of(cluster, ask.placements.front()),
+                 .queue = queue_of(cluster, configuration_, ask.placements.front()),
                  .cycle = cycle_};
       for (const PlanVictim& victim : ask.victims) {
         // kube-scheduler looks for leaving pods on the nominated nodes only.

@@ -30,6 +30,7 @@
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"
+#include "model/queue_membership.hpp"
 
 namespace makeway {
 
@@ -67,7 +68,7 @@ class HistoryLaws {
     std::vector<PodPlacement> placements;
     std::set<PodKey> victims;      ///< In the cycle in which it was made.
     bool looks_at_others = false;  ///< By affinity, anti-affinity or spread.
-    StringId queue{0};             ///< As its unit names it.
+    QueueRow queue;                ///< None: it is outside every queue.
     int cycle = 0;
   };
 

@@ -94,6 +94,28 @@ inline void fill_losses(const Cluster& cluster, const Configuration& configurati
   }
 }
 
+/// The next status of every queue that the table changes.
+inline void fill_queue_status(const Cluster& cluster, Plan& plan) {
+  plan.queue_status.clear();
+  for (const PlanQueue& queue : plan.queues) {
+    const auto found = cluster.own<Queue>().find({"", queue.name});
+    if (found == cluster.own<Queue>().end()) continue;
+    PlanQueueStatus status{.name = queue.name, .uid = found->second.uid};
+    for (const PlanQueueShare& share : queue.shares) {
+      status.deserved.push_back({.resource = share.resource, .amount = share.deserved});
+      status.allocated.push_back({.resource = share.resource, .amount = share.allocated});
+      status.used.push_back({.resource = share.resource, .amount = share.used});
+      status.preempting.push_back({.resource = share.resource, .amount = share.preempting});
+    }
+    const bool written = found->second.deserved == status.deserved &&
+                         found->second.allocated == status.allocated &&
+                         found->second.used == status.used;
+    if (!written || !found->second.preempting.empty()) {
+      plan.queue_status.push_back(std::move(status));
+    }
+  }
+}
+
 struct Scene {
   Cluster cluster;
   Configuration configuration;
@@ -161,6 +183,7 @@ struct Scene {
   std::vector<LawBreach> breaches() const {
     Plan honest = plan;
     fill_losses(cluster, configuration, honest);
+    fill_queue_status(cluster, honest);
     return check_plan(cluster, configuration, honest);
   }
 

@@ -35,7 +35,8 @@ class Maker {
   void place_units();
   void write_statuses();
   std::string leaf() {
-    return on(options_.default_queue, 25) ? std::string{} : random_.pick(leaves_);
+    if (!on(options_.strays, 25)) return random_.pick(leaves_);
+    return random_.chance(80) ? std::string{} : std::string("nowhere");
   }
 
   Prng& random_;
@@ -93,6 +94,11 @@ void Maker::make_tree() {
     leaves_.push_back(fmt::format("team-{}", number));
     queues_.push_back(make_queue(leaves_.back(), parent));
   }
+  if (options_.default_queue) {
+    leaves_.emplace_back("default");
+    queues_.push_back(make_queue("default", ""));
+  }
+  if (options_.namespaces) queues_.back().namespaces = {"default"};
 }
 
 /// A group says it itself, or its members do.
@@ -167,8 +173,9 @@ RandomQueues random_queue_options(Prng& random) {
   RandomQueues options;
   options.leaves = 2 + random.below(4);
   for (bool* const feature :
-       {&options.parents, &options.default_queue, &options.priorities, &options.guarantees,
-        &options.limits, &options.keepers, &options.statuses, &options.consistent}) {
+       {&options.parents, &options.strays, &options.default_queue, &options.namespaces,
+        &options.priorities, &options.guarantees, &options.limits, &options.keepers,
+        &options.statuses, &options.consistent}) {
     *feature = random.chance(50);
   }
   return options;

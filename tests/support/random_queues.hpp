@@ -1,7 +1,7 @@
 // Random queues over a random cluster: trees, weights, guarantees, limits, and statuses of the past
 // that are missing, right, stale or more than there is.
 //
-// Pods and groups of the cluster get a leaf each, or none (the default queue). The cluster itself
+// Pods and groups of the cluster get a leaf each, or none. The cluster itself
 // comes from random_planning: groups of both modes, budgets, protected and leaving pods, several
 // resources.
 //
@@ -24,7 +24,9 @@ namespace makeway {
 struct RandomQueues {
   std::size_t leaves = 3;
   bool parents = false;
-  bool default_queue = false;  ///< Some pods name no queue.
+  bool strays = false;         ///< Some pods name no queue, or none that is there.
+  bool default_queue = false;  ///< There is a queue of that name for them.
+  bool namespaces = false;     ///< Queues list some.
   bool priorities = false;
   bool guarantees = false;
   bool limits = false;

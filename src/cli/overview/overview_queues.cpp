@@ -9,11 +9,13 @@
 #include "cli/overview/overview_sections.hpp"
 #include "cli/overview/queue_tree.hpp"
 #include "cli/text.hpp"
+#include "model/queue_membership.hpp"
 
 namespace makeway::cli {
 namespace {
 
-constexpr std::string_view default_queue = "default";
+/// Stands for a queue: whose pods are in none.
+constexpr std::string_view outside = "(none)";
 
 struct PodsOfQueue {
   std::uint64_t bound = 0;  ///< Leaving ones included, as in `used`.
@@ -23,12 +25,13 @@ struct PodsOfQueue {
 using PodsByQueue = std::map<std::string_view, PodsOfQueue>;
 
 PodsByQueue pods_by_queue(const Cluster& cluster) {
-  std::map<StringId, PodsOfQueue> by_id;
+  const QueueMembership membership(cluster, Configuration{});
+  std::map<QueueRow, PodsOfQueue> by_row;
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
-    PodsOfQueue& count = by_id[cluster.units()[pods.unit[pod]].queue];
+    PodsOfQueue& count = by_row[membership.of(pod)];
     if (pods.node[pod].exists()) {
       ++count.bound;
     } else if (pods.deletion[pod] == no_time) {
@@ -36,12 +39,9 @@ PodsByQueue pods_by_queue(const Cluster& cluster) {
     }
   }
   PodsByQueue by_name;
-  for (const auto& [id, count] : by_id) {
-    const std::string_view name = cluster.text(id);
-    PodsOfQueue& sum = by_name[name.empty() ? default_queue : name];
-    sum.bound += count.bound;
-    sum.pending += count.pending;
-  }
+  QueueRow row{0};
+  for (const auto& [key, queue] : cluster.own<Queue>()) by_name[queue.name] = by_row[{row.value++}];
+  if (by_row.contains(QueueRow{})) by_name[outside] = by_row[QueueRow{}];
   return by_name;
 }
 
@@ -126,14 +126,8 @@ std::string queues_section(const View& view) {
   const Cluster& cluster = view.cluster;
   if (cluster.own<Queue>().empty()) return {};
   PodsByQueue pods = pods_by_queue(cluster);
-  const Queue absent{.name = std::string(default_queue)};
   std::vector<const Queue*> queues;
-  bool has_default = false;
-  for (const auto& [key, queue] : cluster.own<Queue>()) {
-    queues.push_back(&queue);
-    has_default |= queue.name == default_queue;
-  }
-  if (!has_default && pods.contains(default_queue)) queues.push_back(&absent);
+  for (const auto& [key, queue] : cluster.own<Queue>()) queues.push_back(&queue);
   std::vector<QueueName> names;
   names.reserve(queues.size());
   for (const Queue* const queue : queues) names.push_back({queue->name, queue->parent});
@@ -145,6 +139,13 @@ std::string queues_section(const View& view) {
   for (const QueueLine& row : std::span(rows).first(shown)) {
     const Queue& queue = *queues[row.place];
     table.row(queue_cells(queue, row.depth, pods[queue.name], columns));
+  }
+  const auto others = pods.find(outside);
+  if (others != pods.end()) {
+    std::vector<Cell> cells =
+        queue_cells({.name = std::string(outside)}, 0, others->second, columns);
+    cells[1].text = "-";
+    table.row(std::move(cells));
   }
   return title(view, "Queues", {}) + table.text(view.options.palette) +
          cut_line(shown, rows.size());

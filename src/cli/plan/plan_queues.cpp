@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "cli/amount.hpp"
-#include "cli/plan/plan_text.hpp"
 #include "cli/overview/queue_tree.hpp"
+#include "cli/plan/plan_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 
@@ -99,11 +99,12 @@ class QueuesText {
         resources_(resources_shown(plan)),
         busy_(busy_queues(plan, resources_)) {}
 
-  std::string text() const { return table_text() + hidden_text() + moves_text(); }
+  std::string text() const { return table_text() + adopted_text() + hidden_text() + moves_text(); }
 
  private:
   std::string table_text() const;
   void add_rows(Table& table, const PlanQueue& queue, std::size_t depth) const;
+  std::string adopted_text() const;
   std::string hidden_text() const;
   std::string moves_text() const;
 
@@ -170,6 +171,22 @@ std::string QueuesText::table_text() const {
   };
   more(busy_.size() - shown, "something changes (-o json lists them)");
   more(plan_.queues.size() - busy_.size(), "nothing changes");
+  return text;
+}
+
+/// A default queue that is new takes in whoever was outside.
+std::string QueuesText::adopted_text() const {
+  std::string text;
+  for (const PlanQueue& queue : plan_.queues) {
+    if (queue.adopts == 0) continue;
+    text +=
+        wrapped(printable(fmt::format(
+                    "Queue {} is new: {} that {} no queue {} its own, and {} of them "
+                    "would leave.",
+                    queue.name, counted(queue.adopts, "pod"), queue.adopts == 1 ? "names" : "name",
+                    queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave)),
+                2);
+  }
   return text;
 }
 

@@ -241,6 +241,8 @@ std::string_view law_text(WaivedLaw law) {
     case WaivedLaw::law_9: return "every victim has a cause";
     case WaivedLaw::law_10: return "bounds are named";
     case WaivedLaw::law_4_gangs: return "no victim too many, for gangs";
+    case WaivedLaw::law_1_claims: return "nobody leaves for what fits, for queues";
+    case WaivedLaw::law_4_claims: return "no victim too many, for queues";
   }
   return {};
 }

@@ -72,80 +72,121 @@ void check_limit(Findings& findings, const Queue& queue) {
 
 // ---- Who names them ---------------------------------------------------------------------------
 
-/// Whether pods may belong to the queue of a name.
-class QueueNames {
- public:
-  QueueNames(const Cluster& cluster, const QueueTree& tree) : cluster_(cluster), tree_(tree) {}
+/// Why pods cannot belong to the queue of a name.
+enum class Misnamed : std::uint8_t { no, absent, has_children };
 
-  /// What is wrong with it; empty: nothing.
-  const std::string& fault(StringId name) {
-    const auto [at, is_new] = faults_.try_emplace(name);
-    if (is_new) at->second = fault_of(cluster_.text(name));
-    return at->second;
-  }
-
- private:
-  std::string fault_of(std::string_view name) const {
-    if (name.empty()) return {};
-    const std::size_t place = tree_.place_of(name);
-    if (place == no_place) {
-      return name == default_queue_name ? "" : "no Queue of this name is in the input";
-    }
-    // That the default queue has children is the fault of those who call it their parent.
-    if (!tree_.has_children(place) || name == default_queue_name) return {};
-    return "this queue has children, and pods belong to leaves";
-  }
-
-  const Cluster& cluster_;
-  const QueueTree& tree_;
-  std::map<StringId, std::string> faults_;
-};
-
-Problem misnamed(const Cluster& cluster, StringId queue, const std::string& fault) {
-  return {.value = shorten(cluster.text(queue)),
-          .message = fault,
-          .remedy = "name a queue without children that is in the input"};
+Misnamed misnamed(const QueueTree& tree, std::string_view name) {
+  if (name.empty()) return Misnamed::no;
+  const std::size_t place = tree.place_of(name);
+  if (place == no_place) return Misnamed::absent;
+  // That the default queue has children is the fault of those who call it their parent.
+  return tree.has_children(place) && name != default_queue_name ? Misnamed::has_children
+                                                                : Misnamed::no;
 }
 
 std::string group_text(const Cluster& cluster, const Group& group) {
   return object_text("PodGroup", cluster.text(group.namespace_name), cluster.text(group.name));
 }
 
-/// Groups that say it themselves. What their pods say counts only where the group says nothing.
-void check_groups_named(Findings& findings, QueueNames& queues) {
-  const Cluster& cluster = findings.cluster();
+/// Who names a queue, as far as that counts: of a group the group if it says it, else its pods.
+struct Namer {
+  std::string object;
+  std::string field;
+  StringId queue;
+};
+
+std::vector<Namer> list_namers(const Cluster& cluster, const QueueTree& tree) {
+  std::vector<Namer> namers;
   for (const GroupIndex index : cluster.groups_by_name()) {
     const Group& group = cluster.groups()[index];
-    if (!group.object || group.object->queue.empty()) continue;
-    const StringId queue = cluster.units()[group.unit].queue;
-    const std::string& fault = queues.fault(queue);
-    if (fault.empty()) continue;
-    Problem problem = misnamed(cluster, queue, fault);
-    problem.object = group_text(cluster, group);
-    problem.field = "queue";
-    findings.error(std::move(problem));
+    if (!group.object || misnamed(tree, group.object->queue) == Misnamed::no) continue;
+    namers.push_back({.object = group_text(cluster, group),
+                      .field = "queue",
+                      .queue = cluster.units()[group.unit].queue});
   }
-}
-
-void check_pods_named(Findings& findings, QueueNames& queues) {
-  const Cluster& cluster = findings.cluster();
   const PodColumns& pods = cluster.pods();
+  std::map<StringId, Misnamed> known;
   std::vector<PodIndex> wrong;
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || queues.fault(pods.queue[pod]).empty()) continue;
+    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
+    const auto [at, is_new] = known.try_emplace(pods.queue[pod], Misnamed::no);
+    if (is_new) at->second = misnamed(tree, cluster.text(pods.queue[pod]));
+    if (at->second == Misnamed::no) continue;
     const Unit& unit = cluster.units()[pods.unit[pod]];
     const Group* const group =
         unit.kind == UnitKind::group ? &cluster.groups()[unit.group] : nullptr;
-    if (group != nullptr && group->object && !group->object->queue.empty()) continue;
-    wrong.push_back(pod);
+    const bool overruled = group != nullptr && group->object && !group->object->queue.empty() &&
+                           misnamed(tree, group->object->queue) == Misnamed::no;
+    if (!overruled) wrong.push_back(pod);
   }
   std::ranges::sort(wrong, {}, [&](PodIndex pod) { return cluster.pod_key(pod); });
   for (const PodIndex pod : wrong) {
-    Problem problem = misnamed(cluster, pods.queue[pod], queues.fault(pods.queue[pod]));
-    problem.object = "Pod " + cluster.pod_key(pod);
-    problem.field = queue_field(cluster, pod);
-    findings.error(std::move(problem));
+    namers.push_back({.object = "Pod " + cluster.pod_key(pod),
+                      .field = queue_field(cluster, pod),
+                      .queue = pods.queue[pod]});
+  }
+  return namers;
+}
+
+/// A queue with children is an error for everybody who names it. One that is not there is told
+/// once: the label counts as absent.
+void check_named(Findings& findings, const QueueTree& tree) {
+  const Cluster& cluster = findings.cluster();
+  std::map<StringId, std::vector<const Namer*>> absent;
+  const std::vector<Namer> namers = list_namers(cluster, tree);
+  for (const Namer& namer : namers) {
+    if (misnamed(tree, cluster.text(namer.queue)) == Misnamed::absent) {
+      absent[namer.queue].push_back(&namer);
+      continue;
+    }
+    findings.error({.object = namer.object,
+                    .field = namer.field,
+                    .value = shorten(cluster.text(namer.queue)),
+                    .message = "this queue has children, and pods belong to leaves",
+                    .remedy = "name a queue without children that is in the input"});
+  }
+  std::vector<Problem> problems;
+  for (const auto& [queue, who] : absent) {
+    const std::string others =
+        who.size() == 1 ? std::string() : fmt::format("; {} more name it", who.size() - 1);
+    problems.push_back(
+        {.object = who.front()->object,
+         .field = who.front()->field,
+         .value = shorten(cluster.text(queue)),
+         .message = fmt::format(
+             "no Queue of this name is in the input, so the label does not count{}", others),
+         .remedy = "add the Queue or correct the name"});
+  }
+  std::ranges::sort(problems, {}, &Problem::value);
+  for (Problem& problem : problems) findings.warning(std::move(problem));
+}
+
+// ---- Namespaces -------------------------------------------------------------------------------
+
+/// Listed on leaves, and once.
+void check_namespaces(Findings& findings, const QueueTree& tree) {
+  std::map<std::string_view, const Queue*> listed;
+  for (std::size_t place = 0; place < tree.size(); ++place) {
+    const Queue& queue = tree.queue(place);
+    const auto refuse = [&](std::string_view space, std::string message, std::string remedy) {
+      findings.error({.object = queue_text(queue.name),
+                      .field = "spec.namespaces",
+                      .value = shorten(space),
+                      .message = std::move(message),
+                      .remedy = std::move(remedy)});
+    };
+    if (!queue.namespaces.empty() && tree.has_children(place)) {
+      refuse(queue.namespaces.front(), "this queue has children, and pods belong to leaves",
+             "list the namespaces in queues without children");
+    }
+    for (const std::string& space : queue.namespaces) {
+      const auto [at, is_new] = listed.try_emplace(space, &queue);
+      if (is_new) continue;
+      refuse(space,
+             fmt::format("the namespace is listed twice, first in queue {}", at->second->name),
+             "leave it in one queue");
+    }
   }
 }
 
@@ -160,9 +201,8 @@ void check_queues(Findings& findings) {
     check_parent(findings, tree, place, circular[place]);
     check_limit(findings, tree.queue(place));
   }
-  QueueNames queues(cluster, tree);
-  check_groups_named(findings, queues);
-  check_pods_named(findings, queues);
+  check_namespaces(findings, tree);
+  check_named(findings, tree);
 }
 
 void check_default_queue(Findings& findings, const QueueSettings& settings) {
@@ -171,23 +211,12 @@ void check_default_queue(Findings& findings, const QueueSettings& settings) {
   if (cluster.own<Queue>().empty()) return;
   const QueueTree tree(cluster);
   const std::size_t place = tree.place_of(settings.default_queue);
-  if (place != no_place && tree.has_children(place)) {
-    findings.error({.object = "Configuration",
-                    .field = "queue.defaultQueue",
-                    .value = shorten(settings.default_queue),
-                    .message = "this queue has children, and pods belong to leaves",
-                    .remedy = "name a queue without children"});
-  }
-  if (tree.place_of(default_queue_name) != no_place) return;
-  const std::optional<StringId> name = cluster.strings().find(default_queue_name);
-  const PodColumns& pods = cluster.pods();
-  for (const PodIndex pod : cluster.pods_by_name()) {
-    if (!name || cluster.units()[pods.unit[pod]].queue != *name) continue;
-    Problem problem = misnamed(cluster, *name, "no Queue of this name is in the input");
-    problem.object = "Pod " + cluster.pod_key(pod);
-    problem.field = queue_field(cluster, pod);
-    findings.error(std::move(problem));
-  }
+  if (place == no_place || !tree.has_children(place)) return;
+  findings.error({.object = "Configuration",
+                  .field = "queue.defaultQueue",
+                  .value = shorten(settings.default_queue),
+                  .message = "this queue has children, and pods belong to leaves",
+                  .remedy = "name a queue without children"});
 }
 
 }  // namespace makeway

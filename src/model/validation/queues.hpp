@@ -9,8 +9,9 @@
 
 namespace makeway {
 
-/// Parents that are not there or go in a circle, limits below guarantees, and pods or groups that
-/// name a queue that cannot hold them. O(pods + queues log queues); nothing without queues.
+/// Parents that are not there or go in a circle, limits below guarantees, namespaces that are
+/// listed twice or not on leaves, and pods or groups that name a queue with children. Who names a
+/// queue that is not there is warned of. O(pods + queues log queues); nothing without queues.
 void check_queues(Findings& findings);
 
 /// A default queue other than `default`: what `check_queues` could not know.

@@ -7,12 +7,12 @@
 
 #include "base/checked_math.hpp"
 #include "model/queue_findings.hpp"
+#include "model/queue_membership.hpp"
 #include "model/queue_tree.hpp"
 #include "model/validation/queues.hpp"
 
 namespace makeway {
 namespace {
-
 
 using Totals = std::map<std::string, std::int64_t, std::less<>>;
 
@@ -32,7 +32,8 @@ std::vector<Totals> promised_below(const QueueTree& tree) {
   std::vector<Totals> promised(tree.size() + 1);
   for (const std::size_t place : tree.children_first()) {
     const Queue& queue = tree.queue(place);
-    const std::size_t up = tree.parent(place) == QueueTree::no_place ? tree.size() : tree.parent(place);
+    const std::size_t up =
+        tree.parent(place) == QueueTree::no_place ? tree.size() : tree.parent(place);
     Totals floors = promised[place];
     for (const Amount& floor : queue.guarantee) {
       floors[floor.resource] = std::max(floors[floor.resource], floor.amount);
@@ -116,19 +117,14 @@ struct QueuePods {
 
 std::vector<QueuePods> pods_of(const Cluster& cluster, const QueueTree& tree) {
   std::vector<QueuePods> result(tree.size());
-  std::map<StringId, std::size_t> places;
+  const QueueMembership membership(cluster, Configuration{});
   const PodColumns& pods = cluster.pods();
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
-    const StringId name = cluster.units()[pods.unit[pod]].queue;
-    const auto [at, is_new] = places.try_emplace(name, QueueTree::no_place);
-    if (is_new) {
-      const std::string_view text = cluster.text(name);
-      at->second = tree.place_of(text.empty() ? default_queue_name : text);
-    }
-    if (at->second == QueueTree::no_place) continue;
-    QueuePods& own = result[at->second];
+    if (!pods.flags[pod].exists) continue;
+    const QueueRow row = membership.of(pod);
+    if (!row.exists()) continue;
+    QueuePods& own = result[row.value];
     ++own.count;
     for (const ResourceAmount& item : cluster.requests(pods.requests[pod])) {
       ++own.asking[item.resource];

@@ -86,21 +86,45 @@ TEST(QueueErrors, PodsAndGroupsNameALeaf) {
   noted.notes.queue = "reserch";
   Pod kueue = pod("kueue", "");
   kueue.labels = {{.key = std::string(names::kueue_queue), .value = "reserch"}};
-  EXPECT_EQ(errors({queue("team"), queue("research", "team"), group, noted, kueue,
-                    pod("fine", "research"), pod("free", ""), pod("usual", "default"),
-                    pod("member", "reserch", "train"), pod("above", "team")}),
-            "PodGroup shop/train: queue \"team\": this queue has children, and pods belong to "
-            "leaves" +
-                remedy +
-                "Pod shop/above: metadata.labels[makeway.dev/queue] \"team\": this queue has "
-                "children, and pods belong to leaves" +
-                remedy +
-                "Pod shop/kueue: metadata.labels[kueue.x-k8s.io/queue-name] \"reserch\": no Queue "
-                "of this name is in the input" +
-                remedy +
-                "Pod shop/noted: metadata.annotations[makeway.dev/queue] \"reserch\": no Queue of "
-                "this name is in the input" +
-                remedy);
+  EXPECT_EQ(
+      errors({queue("team"), queue("research", "team"), group, noted, kueue,
+              pod("fine", "research"), pod("free", ""), pod("usual", "default"),
+              pod("member", "reserch", "train"), pod("above", "team")}),
+      "PodGroup shop/train: queue \"team\": this queue has children, and pods belong to "
+      "leaves" +
+          remedy +
+          "Pod shop/above: metadata.labels[makeway.dev/queue] \"team\": this queue has "
+          "children, and pods belong to leaves" +
+          remedy +
+          "Pod shop/usual: metadata.labels[makeway.dev/queue] \"default\": no Queue of this "
+          "name is in the input, so the label does not count; add the Queue or correct the "
+          "name\n"
+          "Pod shop/kueue: metadata.labels[kueue.x-k8s.io/queue-name] \"reserch\": no Queue "
+          "of this name is in the input, so the label does not count; 2 more name it; add the "
+          "Queue or correct the name\n");
+}
+
+TEST(QueueErrors, ALabelThatNamesNoQueueIsOnlyAWarning) {
+  for (const Problem& problem :
+       find_errors(cluster_of({queue("team"), pod("web", "reserch"), pod("fine", "team")}))) {
+    EXPECT_EQ(problem.severity, Severity::warning) << problem.message;
+  }
+}
+
+TEST(QueueErrors, NamespacesAreListedOnceAndOnLeaves) {
+  Queue team = queue("team");
+  team.namespaces = {"shop"};
+  Queue research = queue("research", "team");
+  research.namespaces = {"labs", "shop"};
+  Queue vision = queue("vision");
+  vision.namespaces = {"labs"};
+  EXPECT_EQ(errors({team, research, vision}),
+            "Queue team: spec.namespaces \"shop\": this queue has children, and pods belong to "
+            "leaves; list the namespaces in queues without children\n"
+            "Queue team: spec.namespaces \"shop\": the namespace is listed twice, first in queue "
+            "research; leave it in one queue\n"
+            "Queue vision: spec.namespaces \"labs\": the namespace is listed twice, first in queue "
+            "research; leave it in one queue\n");
 }
 
 TEST(QueueErrors, WithoutQueuesANameMeansNothing) {
@@ -114,9 +138,7 @@ TEST(QueueErrors, AnotherDefaultQueueIsALeafToo) {
       {queue("team"), queue("research", "team"), pod("web", ""), pod("usual", "default")});
   EXPECT_EQ(texts(find_cap_errors(cluster, configuration)),
             "Configuration: queue.defaultQueue \"team\": this queue has children, and pods belong "
-            "to leaves; name a queue without children\n"
-            "Pod shop/usual: metadata.labels[makeway.dev/queue] \"default\": no Queue of this name "
-            "is in the input; name a queue without children that is in the input\n");
+            "to leaves; name a queue without children\n");
   EXPECT_EQ(texts(find_cap_errors(cluster, {})), "");
   configuration.queue.enabled = false;
   EXPECT_EQ(texts(find_cap_errors(cluster, configuration)), "");

@@ -53,7 +53,7 @@ void round_up(std::span<const Wide> fractions, std::int64_t left, std::span<Shar
   std::vector<std::uint32_t> order;
   order.reserve(shares.size());
   for (std::uint32_t at = 0; at < shares.size(); ++at) {
-    if (shares[at].rounded) order.push_back(at);
+    if (fractions[at] != 0) order.push_back(at);
   }
   std::ranges::stable_sort(
       order, [&](std::uint32_t a, std::uint32_t b) { return fractions[a] > fractions[b]; });
@@ -70,13 +70,13 @@ void share_at(const Rest& rest, std::int64_t given, std::span<const Claimant> cl
     const Claimant& claimant = claimants[at];
     const Wide exact = rest.amount * claimant.weight;  // In parts of rest.weights.
     if (exact <= rest.weights * claimant.floor) {
-      shares[at] = {.amount = claimant.floor};
+      shares[at] = {.amount = claimant.floor, .certain = claimant.floor};
     } else if (exact >= rest.weights * claimant.cap) {
-      shares[at] = {.amount = claimant.cap};
+      shares[at] = {.amount = claimant.cap, .certain = claimant.cap};
     } else {
       fractions[at] = exact % rest.weights;
-      shares[at] = {.amount = static_cast<std::int64_t>(exact / rest.weights),
-                    .rounded = fractions[at] != 0};
+      const auto down = static_cast<std::int64_t>(exact / rest.weights);
+      shares[at] = {.amount = down, .certain = down};
     }
     left -= shares[at].amount;
   }
@@ -106,7 +106,9 @@ void divide(std::int64_t total, std::span<const Claimant> claimants, std::span<S
   }
   if (floors > total) return share_floors(total, claimants, shares);
   if (caps <= total) {
-    for (std::size_t at = 0; at < claimants.size(); ++at) shares[at] = {claimants[at].cap, false};
+    for (std::size_t at = 0; at < claimants.size(); ++at) {
+      shares[at] = {.amount = claimants[at].cap, .certain = claimants[at].cap};
+    }
     return;
   }
   share_at(find_level(total, claimants), total, claimants, shares);

@@ -3,7 +3,8 @@
 // There is one level L at which the shares min(max(weight x L, floor), cap) add up to the total, or
 // to the sum of the caps if that is less. Shares at neither bound are rounded down, and what is
 // left goes to the largest fractions, then to the first in the list: callers list siblings by name.
-// Floors that do not fit share the total in proportion to themselves.
+// Floors that do not fit share the total in proportion to themselves. The exact share, rounded
+// down, is told too: it is what others may be made to leave for.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct Claimant {
 
 struct Share {
   std::int64_t amount = 0;
-  bool rounded = false;  ///< The exact share lies between two units.
+  std::int64_t certain = 0;  ///< The exact share, rounded down.
 
   friend bool operator==(const Share&, const Share&) = default;
 };

@@ -51,6 +51,14 @@ TEST(Division, RemaindersGoToTheLargestFractionThenToTheFirst) {
   EXPECT_EQ(shares_of(8, by_weight({1, 1, 1})), (Amounts64{3, 3, 2}));
 }
 
+TEST(Division, TheExactShareRoundedDownIsToldToo) {
+  std::vector<Share> shares(3);
+  divide(8, by_weight({1, 1, 1}), shares);
+  EXPECT_EQ(shares, (std::vector<Share>{{3, 2}, {3, 2}, {2, 2}}));
+  divide(6, by_weight({1, 1, 1}), shares);
+  EXPECT_EQ(shares, (std::vector<Share>{{2, 2}, {2, 2}, {2, 2}}));
+}
+
 TEST(Division, DemandCapsAndTheRestIsRefilled) {
   EXPECT_EQ(shares_of(9000, with_caps({2, 4, 3}, {3000, 5000, 2000})),
             (Amounts64{2333, 4667, 2000}));

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/checked_math.hpp"
-#include "model/required_node.hpp"
 
 namespace makeway {
 
@@ -12,15 +11,15 @@ QueueCandidates::QueueCandidates(World& world, const QueueTable& table,
     : world_(world), table_(table) {
   collect(marked, priority_below);
   sort_by_queue();
-  freeable_.assign(table.size() * table.resources(), 0);
-  for (std::uint32_t row = 0; row < table.size(); ++row) {
+  freeable_.assign(table.rows() * table.resources(), 0);
+  for (std::uint32_t row = 0; row < table.rows(); ++row) {
     world.budgets().any() ? charge_budgets(QueueRow{row}) : sum_up(QueueRow{row});
   }
 }
 
 /// Queue by queue, which is cheaper than all at once.
 void QueueCandidates::sort_by_queue() {
-  ranges_.resize(table_.size());
+  ranges_.resize(table_.rows());
   for (const QueueCandidate& candidate : candidates_) ++ranges_[candidate.queue.value].all;
   std::size_t begin = 0;
   for (Range& range : ranges_) {
@@ -71,11 +70,11 @@ void QueueCandidates::charge_budgets(QueueRow row) {
   sum_up(row);
 }
 
-/// Pinned pods are not held to what their queue may use: made to leave, they would just come back.
+/// Infrastructure would just come back, and who is leaving need not be told again.
 bool QueueCandidates::may_leave(PodIndex pod) const {
-  const bool pinned =
-      world_.configuration().required_node.enabled && is_pinned(world_.cluster(), pod);
-  return !pinned && world_.rules().may_leave(world_.after(), pod);
+  return world_.cluster().pods().deletion[pod] == no_time &&
+         !table_.membership().is_infrastructure(pod) &&
+         world_.rules().may_leave(world_.after(), pod);
 }
 
 void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t priority_below) {
@@ -88,7 +87,7 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
     if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
     if (table_.is_nowhere(pod)) continue;
     const UnitIndex index = pods.unit[pod];
-    const QueueRow row = table_.row_of(index);
+    const QueueRow row = table_.row_of(pod);
     if (marked[row.value] == 0 || world_.rules().priority_of(pod) >= priority_below) continue;
     const Unit& unit = cluster.units()[index];
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
@@ -103,8 +102,8 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
       const bool there = world_.after().node_of(member).exists() && !world_.rules().leaving(member);
       if (there) members.push_back(member);
     }
-    const bool all = std::ranges::all_of(
-        members, [&](PodIndex member) { return world_.rules().may_leave(world_.after(), member); });
+    const bool all =
+        std::ranges::all_of(members, [&](PodIndex member) { return may_leave(member); });
     if (!all || members.empty()) continue;
     std::ranges::sort(members, {}, [&](PodIndex member) { return pods.name[member.value]; });
     add(row, index, members);

@@ -54,10 +54,11 @@ void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
   std::vector<std::int64_t> spare(table_.resources());
   for (std::size_t column = 0; column < over.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    const std::int64_t may_use = std::max(numbers.allocated_before, numbers.allocated);
+    const std::int64_t may_use =
+        std::max(numbers.allocated_before, numbers.allocated - numbers.stuck);
     over[column] = std::max<std::int64_t>(0, numbers.staying() - may_use);
     spare[column] = -std::max<std::int64_t>(
-        0, std::min(numbers.staying() - numbers.allocated, candidates_.freeable(row, column)));
+        0, std::min(numbers.holding() - numbers.allocated, candidates_.freeable(row, column)));
   }
   const std::span<const QueueCandidate> all = candidates_.of(row);
   for (const std::uint32_t at : losers.chosen) candidates_.add_amounts(all[at], spare);
@@ -125,6 +126,7 @@ QueueRow QueuePlan::receiver_of(const QueueCandidate& candidate, std::vector<std
 
 void QueuePlan::write() {
   write_queues();
+  write_statuses();
   draft_.plan.queue_moves.reserve(moves_.size());
   for (const QueueMove& move : moves_) {
     draft_.plan.queue_moves.push_back({.resource = resource(move.column),
@@ -156,6 +158,7 @@ void QueuePlan::write_queues() {
       queue.shares.push_back(
           {.resource = resource(column), .deserved = table_.at(QueueRow{at}, column).deserved});
     }
+    count_adopted(QueueRow{at}, queue);
     queues.push_back(std::move(queue));
   }
   for (const QueueRow leaf : table_.leaves()) {
@@ -171,6 +174,43 @@ void QueuePlan::write_queues() {
         share.preempting += numbers.preempting;
       }
     }
+  }
+}
+
+/// A default queue that is new takes in whoever was outside: that is told.
+void QueuePlan::count_adopted(QueueRow row, PlanQueue& queue) const {
+  const Queue& object = *table_.entry(row).object;
+  if (object.name != world_.configuration().queue.default_queue) return;
+  if (!object.allocated.empty() || !object.preempting.empty()) return;
+  const PodColumns& pods = world_.cluster().pods();
+  const auto adopted = [&](PodIndex pod) {
+    return pods.flags[pod].exists && table_.row_of(pod) == row &&
+           table_.membership().is_adopted(pods.unit[pod]);
+  };
+  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
+    if (adopted(PodIndex{slot})) ++queue.adopts;
+  }
+  for (const Loss& loss : losses_) {
+    queue.adopted_leave += std::ranges::count_if(candidates_.pods_of(*loss.candidate), adopted);
+  }
+}
+
+/// Of the queues whose status is another one now.
+void QueuePlan::write_statuses() {
+  for (const PlanQueue& queue : draft_.plan.queues) {
+    const Queue& object = world_.cluster().own<Queue>().find({"", queue.name})->second;
+    PlanQueueStatus status{.name = queue.name, .uid = object.uid};
+    Amounts promised;  // As the object has it: without zeros.
+    for (const PlanQueueShare& share : queue.shares) {
+      status.deserved.push_back({.resource = share.resource, .amount = share.deserved});
+      status.allocated.push_back({.resource = share.resource, .amount = share.allocated});
+      status.used.push_back({.resource = share.resource, .amount = share.used});
+      status.preempting.push_back({.resource = share.resource, .amount = share.preempting});
+      if (share.preempting > 0) promised.push_back(status.preempting.back());
+    }
+    const bool same = status.deserved == object.deserved && status.allocated == object.allocated &&
+                      status.used == object.used && promised == object.preempting;
+    if (!same) draft_.plan.queue_status.push_back(std::move(status));
   }
 }
 
@@ -229,9 +269,17 @@ std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const
   return text;
 }
 
-bool QueuePlan::tolerated(QueueRow row, std::size_t column, std::int64_t difference) const {
-  return difference <= world_.configuration().queue.rounding_tolerance &&
-         (table_.at(row, column).rounded || !table_.in_devices(column));
+/// What it deserves beyond its exact share, and nobody is made to leave for. Of finer units that is
+/// nothing to talk about.
+std::vector<std::int64_t> QueuePlan::rounding(QueueRow row) const {
+  std::vector<std::int64_t> amounts(table_.resources());
+  for (std::size_t column = 0; column < amounts.size(); ++column) {
+    const QueueNumbers& numbers = table_.at(row, column);
+    const std::int64_t lacks = numbers.deserved - numbers.allocated - numbers.preempting;
+    if (!table_.in_devices(column)) continue;
+    amounts[column] = std::min(lacks, numbers.deserved - numbers.certain);
+  }
+  return amounts;
 }
 
 /// What it deserves and nobody gives.
@@ -240,8 +288,7 @@ std::vector<std::int64_t> QueuePlan::unmet(QueueRow row) const {
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t lacks = numbers.deserved - numbers.allocated - numbers.preempting;
-    const std::int64_t open = lacks - numbers.deserved_young();
-    if (open > 0 && !tolerated(row, column, open)) amounts[column] = open;
+    amounts[column] = std::min(lacks - numbers.deserved_young(), numbers.claim());
   }
   return amounts;
 }
@@ -251,9 +298,7 @@ std::vector<std::int64_t> QueuePlan::delayed(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    const std::int64_t lacks = numbers.deserved - numbers.allocated - numbers.preempting;
-    const std::int64_t later = std::min(lacks, numbers.deserved_young());
-    if (later > 0 && !tolerated(row, column, lacks)) amounts[column] = later;
+    amounts[column] = std::min(numbers.claim(), numbers.deserved_young());
   }
   return amounts;
 }
@@ -279,16 +324,16 @@ std::string QueuePlan::find_keepers(std::size_t column) const {
     std::size_t queues = 0;
   };
   std::array<Kind, 4> kinds{{{.text = "is not reclaimable"},
-                             {.text = "has only by rounding more than it deserves"},
+                             {.text = "has pods that are leaving and do not go"},
                              {.text = "has pods that may not leave"},
                              {.text = "could give only what is allocated beyond a limit"}}};
   for (const QueueRow row : table_.leaves()) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t more = std::min(numbers.used, numbers.allocated) - numbers.deserved;
     if (more <= 0) continue;
-    const bool stays = candidates_.freeable(row, column) <= numbers.staying() - numbers.allocated;
+    const bool stays = candidates_.freeable(row, column) <= numbers.holding() - numbers.allocated;
     Kind& kind = kinds[!table_.entry(row).reclaimable ? 0
-                       : tolerated(row, column, more) ? 1
+                       : more <= numbers.stuck        ? 1
                        : stays                        ? 2
                                                       : 3];
     if (kind.queues++ == 0) kind.first = table_.entry(row).name;
@@ -309,7 +354,7 @@ std::string QueuePlan::stuck_text(QueueRow row) const {
   std::vector<std::int64_t> amounts(table_.resources());
   for (std::size_t column = 0; column < amounts.size(); ++column) {
     const QueueNumbers& numbers = table_.at(row, column);
-    amounts[column] = numbers.staying() - numbers.allocated - candidates_.freeable(row, column);
+    amounts[column] = numbers.holding() - numbers.allocated - candidates_.freeable(row, column);
   }
   return amounts_text(amounts);
 }
@@ -346,9 +391,16 @@ std::string QueuePlan::reason_of(QueueRow row) {
   if (const std::string text = amounts_text(open); !text.empty()) {
     parts.push_back(fmt::format("nobody gives {}: {}", text, keepers_text(open)));
   }
+  if (const std::string text = amounts_text(rounding(row)); !text.empty()) {
+    parts.push_back(fmt::format(
+        "nobody leaves for {}: its exact share is less, the rest comes from free room", text));
+  }
   const bool overuse =
       std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
-  if (overuse) parts.emplace_back("it uses more than it may, so pods of its own leave");
+  if (overuse) {
+    parts.push_back(fmt::format("it uses more than it {}, so pods of its own leave",
+                                is_over(row) ? "may" : "deserves"));
+  }
   if (const std::string conceded = conceded_text(row); !conceded.empty()) {
     parts.push_back(
         fmt::format("it keeps {} more than it might use: pods that stay hold it", conceded));
@@ -357,7 +409,8 @@ std::string QueuePlan::reason_of(QueueRow row) {
     parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
   }
   if (parts.empty()) {
-    parts.emplace_back(claims(row) ? "what it lacks is rounding" : "it may use what it uses");
+    parts.emplace_back(claims(row) ? "what it lacks is less than a unit"
+                                   : "it may use what it uses");
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -377,9 +430,7 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
          .unit = unit_text(cluster, loss.candidate->unit),
          .priority = loss.candidate->priority,
          .violates_budget = loss.candidate->violates_budget,
-         .reason =
-             own ? fmt::format("queue {} uses more than it may", name(loss.from))
-                 : fmt::format("queue {} gives back to {}", name(loss.from), name(loss.for_queue)),
+         .reason = loss_reason(loss),
          .cause_for = ask_text(ask),
          .cause_rule = std::string(own ? overuse_rule : claim_rule),
          .cause_alternative =
@@ -388,6 +439,18 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
                  : unit_text(cluster, loss.spared->unit),
          .cause_key = loss.key});
   }
+}
+
+/// Why somebody leaves the queue, and why this one.
+std::string QueuePlan::loss_reason(const Loss& loss) const {
+  const bool own = loss.from == loss.for_queue;
+  const std::string why =
+      own ? fmt::format("queue {} uses more than it {}", name(loss.from),
+                        is_over(loss.from) ? "may" : "deserves")
+          : fmt::format("queue {} gives back to {}", name(loss.from), name(loss.for_queue));
+  if (loss.spared == nullptr) return why + "; nobody else there may leave";
+  return fmt::format("{}; chosen over {} ({})", why, unit_text(world_.cluster(), loss.spared->unit),
+                     loss.key);
 }
 
 /// On which key the one who leaves loses against the one who stays. `spare` is what all who leave

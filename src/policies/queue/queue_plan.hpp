@@ -54,6 +54,8 @@ class QueuePlan {
   const QueueCandidate* spared_for(const QueueCandidate& gone, const Neighbours& neighbours) const;
   QueueRow receiver_of(const QueueCandidate& candidate, std::vector<std::int64_t>& over);
   void write_queues();
+  void count_adopted(QueueRow row, PlanQueue& queue) const;
+  void write_statuses();
   void write_ask(QueueRow row);
   std::string find_keepers(std::size_t column) const;
   bool claims(QueueRow row) const;
@@ -63,11 +65,12 @@ class QueuePlan {
   std::string amounts_text(std::span<const std::int64_t> amounts) const;
   std::vector<std::int64_t> unmet(QueueRow row) const;
   std::vector<std::int64_t> delayed(QueueRow row) const;
-  bool tolerated(QueueRow row, std::size_t column, std::int64_t difference) const;
+  std::vector<std::int64_t> rounding(QueueRow row) const;
   std::string keepers_text(std::span<const std::int64_t> amounts);
   std::string stuck_text(QueueRow row) const;
   std::string conceded_text(QueueRow row) const;
   void add_victims(const Loss& loss, PlanAsk& ask) const;
+  std::string loss_reason(const Loss& loss) const;
   std::string lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
                       std::span<const std::int64_t> spare) const;
   std::string lost_among_equals(const QueueCandidate& gone, const QueueCandidate& kept,

@@ -13,11 +13,11 @@ namespace {
 
 /// Leaves that may have to give, or use more than they may.
 std::vector<std::uint8_t> possible_losers(const QueueTable& table) {
-  std::vector<std::uint8_t> marked(table.size());
+  std::vector<std::uint8_t> marked(table.rows());
   for (const QueueRow row : table.leaves()) {
     for (std::size_t column = 0; column < table.resources(); ++column) {
       const QueueNumbers& numbers = table.at(row, column);
-      if (numbers.staying() > std::min(numbers.allocated, numbers.deserved)) marked[row.value] = 1;
+      if (numbers.holding() > std::min(numbers.allocated, numbers.deserved)) marked[row.value] = 1;
     }
   }
   return marked;
@@ -30,7 +30,7 @@ std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates
   bool any = false;
   for (std::size_t column = 0; column < table.resources(); ++column) {
     const QueueNumbers& numbers = table.at(row, column);
-    const std::int64_t over = numbers.staying() - numbers.allocated;
+    const std::int64_t over = numbers.holding() - numbers.allocated;
     need[column] = std::max<std::int64_t>(0, std::min(over, candidates.freeable(row, column)));
     any = any || need[column] > 0;
   }
@@ -58,8 +58,9 @@ class QueuePolicy : public Policy {
 
 void QueuePolicy::decide(const AskTurn& /*turn*/) {
   World& world = context_.draft.world;
-  QueueTable table(world.cluster(), world.configuration(), world.rules());
+  QueueTable table(world.survey(), world.configuration(), world.rules());
   if (leaves_out_queues(context_.request.left_out)) {
+    table.open_to_outside();
     return world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
   }
   context_.deciding.start_queues();
@@ -77,6 +78,7 @@ void QueuePolicy::decide(const AskTurn& /*turn*/) {
     plan.lose(row, choose_losers(world, table, candidates, row, need));
   }
   plan.write();
+  table.open_to_outside();
   world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));
 }
 

@@ -13,8 +13,9 @@
 namespace makeway {
 
 QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
-    : cluster_(cluster), table_(table), used_(table.size() * table.resources()) {
-  for (const QueueRow row : table.leaves()) {
+    : cluster_(cluster), table_(table), used_(table.rows() * table.resources()) {
+  for (std::uint32_t at = 0; at < table.rows(); ++at) {
+    const QueueRow row{at};
     for (std::size_t column = 0; column < table.resources(); ++column) {
       used_[row.value * table.resources() + column] = table.at(row, column).used;
     }
@@ -22,10 +23,8 @@ QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
 }
 
 void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
-  if (!cluster_.nodes().flags[node].exists) return;
-  const QueueRow row = table_.row_of(pod);
-  if (!row.exists()) return;  // A kernel: what sessions hold is not the queues' to divide.
-  const std::size_t begin = row.value * table_.resources();
+  if (!table_.membership().counts(node)) return;
+  const std::size_t begin = table_.row_of(pod).value * table_.resources();
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     const std::size_t column = table_.column(item.resource);
     if (column != QueueTable::no_column) used_[begin + column] += delta * item.amount;
@@ -54,19 +53,30 @@ QueueRoom::~QueueRoom() {
   world_.after().detach(after_);
 }
 
+/// Of a unit that asks; some of a group may be infrastructure.
+std::span<const PodIndex> QueueRoom::pods_of(UnitIndex ask) const {
+  if (!ask.exists()) return {};
+  const Unit& unit = world_.cluster().units()[ask];
+  if (unit.kind == UnitKind::group) return world_.cluster().groups()[unit.group].members;
+  return {&unit.pod, 1};
+}
+
 void QueueRoom::turn_to(UnitIndex ask) {
   ask_ = ask;
-  row_ = ask.exists() ? table_.row_of(ask) : QueueRow{};
+  row_ = table_.outside();
+  for (const PodIndex pod : pods_of(ask)) row_ = std::min(row_, table_.row_of(pod));
   world_.rules().limit_to(ask.exists() ? this : nullptr);
 }
 
 bool QueueRoom::contains(PodIndex pod) const {
-  return world_.configuration().queue.preempt_within_queue && table_.row_of(pod) == row_;
+  if (table_.row_of(pod) != row_) return false;
+  return row_ == table_.outside() || world_.configuration().queue.preempt_within_queue;
 }
 
 std::vector<std::int64_t> QueueRoom::requests(std::span<const PodIndex> coming) const {
   std::vector<std::int64_t> sums(table_.resources());
   for (const PodIndex pod : coming) {
+    if (table_.membership().is_infrastructure(pod)) continue;
     for (const ResourceAmount& item :
          world_.cluster().requests(world_.cluster().pods().requests[pod])) {
       const std::size_t column = table_.column(item.resource);
@@ -93,7 +103,7 @@ std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   std::int64_t held = 0;
   for (const PodIndex pod : nominated_) {
     const UnitIndex unit = cluster.pods().unit[pod];
-    if (world_.is_decided(pod) || unit == ask_ || table_.row_of(unit) != row_) continue;
+    if (world_.is_decided(pod) || unit == ask_ || table_.row_of(pod) != row_) continue;
     if (world_.after().node_of(pod).exists() ||
         cluster.units()[unit].scheduling_priority < cluster.units()[ask_].scheduling_priority) {
       continue;
@@ -123,7 +133,7 @@ bool QueueRoom::has_room_later(std::span<const PodIndex> coming) const {
 
 std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
                                               std::int32_t priority) const {
-  std::vector<std::uint8_t> marked(table_.size());
+  std::vector<std::uint8_t> marked(table_.rows());
   marked[row_.value] = 1;
   const QueueCandidates candidates(world_, table_, marked, priority);
   const std::vector<std::int64_t> missing = shortage(coming);
@@ -206,18 +216,38 @@ std::vector<PodIndex> QueueRoom::enough_of(std::span<const PodIndex> pods,
   return needed;
 }
 
+std::string QueueRoom::title() const {
+  return row_ == table_.outside() ? std::string("the room outside queues")
+                                  : fmt::format("queue {}", table_.entry(row_).name);
+}
+
 std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
+  const std::vector<std::int64_t> wanted = requests(coming);
   const std::vector<std::int64_t> missing = shortage(coming);
   std::vector<std::string> texts;
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (missing[column] <= 0) continue;
-    const QueueNumbers& numbers = table_.at(row_, column);
     const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
-    texts.push_back(fmt::format("{} {} (it asks for {} more than is left of {})", resource,
-                                exact_amount(resource, numbers.lasting()),
-                                exact_amount(resource, missing[column]), resource));
+    const auto text = [&](std::int64_t amount) { return exact_amount(resource, amount); };
+    const std::int64_t may_use = table_.at(row_, column).lasting();
+    const std::int64_t used =
+        saturated_sub(saturated_add(may_use, missing[column]), wanted[column]);
+    if (row_ == table_.outside()) {
+      const std::int64_t left = std::max<std::int64_t>(0, saturated_sub(may_use, used));
+      texts.push_back(
+          fmt::format("{} {} for the {} asked for", resource, text(left), text(wanted[column])));
+    } else {
+      texts.push_back(fmt::format("{} {}, holds {}, and {} more is asked for", resource,
+                                  text(may_use), text(used), text(wanted[column])));
+    }
   }
-  return fmt::format("queue {} may use {}", name(), fmt::join(texts, ", "));
+  if (row_ != table_.outside()) {
+    return fmt::format("{} is full: it may use {}", title(), fmt::join(texts, "; "));
+  }
+  const bool by_weight = world_.configuration().queue.division == Division::by_weight;
+  return fmt::format("it is in no queue, and too little is left that no queue is promised: {}{}",
+                     fmt::join(texts, ", "),
+                     by_weight ? " (by weight, queues are promised everything)" : "");
 }
 
 }  // namespace makeway

@@ -2,7 +2,9 @@
 //
 // Counts what runs in each queue in the two worlds of the cycle, as pods come and go there. An ask
 // fits at once while used + request <= allocated, and once others have left while that holds with
-// what its queue is promised. While it is an ask's turn, victims come from its queue only.
+// what its queue is promised. While it is an ask's turn, victims come from its queue only. Asks
+// outside every queue use room that no queue is promised, and take victims among pods outside. No
+// queue limits infrastructure.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +45,10 @@ class QueueRoom : public AskLimits {
   /// Pods of the queue that are leaving and hold what these are short of now.
   std::vector<PodIndex> awaited(std::span<const PodIndex> coming) const override;
 
-  /// "queue team-a may use cpu 4 and uses 4"
+  /// "queue team-a is full: it may use cpu 4, holds 4, and 2 more is asked for"
   std::string full_text(std::span<const PodIndex> coming) const override;
-  std::string name() const override { return std::string(table_.entry(row_).name); }
+  /// "queue team-a"
+  std::string title() const override;
 
  private:
   /// What runs in each queue in one world.
@@ -63,6 +66,7 @@ class QueueRoom : public AskLimits {
     std::vector<std::int64_t> used_;
   };
 
+  std::span<const PodIndex> pods_of(UnitIndex ask) const;
   std::vector<std::int64_t> requests(std::span<const PodIndex> coming) const;
   /// By column, what is missing in `after`; at most 0 where there is enough.
   std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;

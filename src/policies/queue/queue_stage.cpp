@@ -36,7 +36,6 @@ class RoomMover {
   void list_givers();
   bool larger_claim(QueueRow a, QueueRow b) const;
   bool gives_first(QueueRow a, QueueRow b) const;
-  bool tolerated(QueueRow row, std::int64_t difference) const;
   std::int64_t giveable(QueueRow row) const;
 
   struct Part {
@@ -64,6 +63,7 @@ class RoomMover {
   void take(std::vector<Take>& takes, const Take& item);
   void give_up(const std::vector<Take>& takes);
   void keep(QueueRow receiver, const std::vector<Take>& takes);
+  void lower_excess();
   void settle();
   void give_now(QueueRow receiver, std::int64_t amount);
   void give(QueueRow receiver, QueueRow from, std::int64_t amount, bool at_once);
@@ -97,11 +97,10 @@ void RoomMover::run() {
   cut_promises();
   count_room();
   list_receivers();
-  if (!receivers_.empty()) {
-    list_givers();
-    serve();
-    settle();
-  }
+  list_givers();
+  serve();
+  if (settings_.excess_leaves == ExcessLeaves::always) lower_excess();
+  settle();
   for (const Part& part : given_back_) {
     if (part.amount > 0) {
       moves_.push_back({.column = column_, .from = part.row, .to = {}, .amount = part.amount});
@@ -123,7 +122,11 @@ void RoomMover::give_back_unused() {
 void RoomMover::allocate_what_stays() {
   for (const QueueRow row : table_.leaves()) {
     QueueNumbers& numbers = of(row);
-    const std::int64_t stays = saturated_sub(numbers.staying(), candidates_.freeable(row, column_));
+    const std::int64_t fixed = saturated_sub(numbers.staying(), candidates_.freeable(row, column_));
+    const std::int64_t own = std::max(numbers.allocated, fixed);
+    // Beside what is stuck its other pods keep what they have.
+    const std::int64_t stays =
+        std::max(own, saturated_add(std::min(numbers.staying(), own), numbers.stuck));
     if (stays <= numbers.allocated) continue;
     numbers.conceded = stays - numbers.allocated;
     numbers.allocated = stays;
@@ -184,19 +187,15 @@ bool RoomMover::larger_claim(QueueRow a, QueueRow b) const {
   return false;
 }
 
-/// What rounding may have made.
-bool RoomMover::tolerated(QueueRow row, std::int64_t difference) const {
-  return difference <= settings_.rounding_tolerance &&
-         (of(row).rounded || !table_.in_devices(column_));
-}
-
-/// The used part that its queue does not deserve, as far as pods that may leave hold it.
+/// The used part that its queue does not deserve, as far as pods that may leave hold it. What is
+/// stuck cannot be given, and nobody else of its queue gives in its place.
 std::int64_t RoomMover::giveable(QueueRow row) const {
   const QueueNumbers& numbers = of(row);
-  const std::int64_t part = std::min(numbers.used, numbers.allocated) - numbers.deserved;
-  if (part <= 0 || !table_.entry(row).reclaimable || tolerated(row, part)) return 0;
+  const std::int64_t part =
+      std::min(numbers.used, numbers.allocated) - numbers.stuck - numbers.deserved;
+  if (part <= 0 || !table_.entry(row).reclaimable) return 0;
   const std::int64_t freeable =
-      saturated_sub(candidates_.freeable(row, column_), numbers.staying() - numbers.allocated);
+      saturated_sub(candidates_.freeable(row, column_), numbers.holding() - numbers.allocated);
   return std::max<std::int64_t>(0, std::min(part, freeable));
 }
 
@@ -224,14 +223,33 @@ bool RoomMover::gives_first(QueueRow a, QueueRow b) const {
 
 /// What their own staying pods hold, then what they were promised, then each to the full.
 void RoomMover::serve() {
-  for (const QueueRow row : receivers_) take_room(row, of(row).staying() - of(row).allocated);
+  for (const QueueRow row : receivers_) take_room(row, of(row).holding() - of(row).allocated);
   for (const QueueRow row : receivers_) take_room(row, of(row).promised_before);
   for (const QueueRow row : receivers_) {
     take_room(row, wanted(row));
-    const std::int64_t urgent = wanted(row) - of(row).deserved_young();
-    if (urgent > 0 && !tolerated(row, urgent)) take_from_givers(row, urgent);
+    // Rounding evicts nobody: the unit above its exact share comes from free room.
+    const std::int64_t certain = of(row).certain - of(row).allocated - taken_[row.value].sum;
+    const std::int64_t urgent = std::min(certain, wanted(row) - of(row).deserved_young());
+    if (urgent > 0) take_from_givers(row, urgent);
   }
   // Below limits, who gave may have left room to others.
+  for (const QueueRow row : receivers_) take_room(row, wanted(row));
+}
+
+/// Nobody claims it, and it leaves all the same; who lacks something by rounding gets it then.
+void RoomMover::lower_excess() {
+  for (Part& giver : givers_) {
+    if (giver.amount <= 0) continue;
+    of(giver.row).allocated -= giver.amount;
+    caps_.add(giver.row, -giver.amount);
+    moves_.push_back({.column = column_,
+                      .from = giver.row,
+                      .to = {},
+                      .amount = giver.amount,
+                      .at_once = false,
+                      .served = giver.row});
+    giver.amount = 0;
+  }
   for (const QueueRow row : receivers_) take_room(row, wanted(row));
 }
 

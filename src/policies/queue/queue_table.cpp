@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
@@ -14,16 +16,14 @@ std::int64_t stated(const Amounts& amounts, std::string_view resource, std::int6
   return at == amounts.end() ? missing : at->amount;
 }
 
-QueueTable::QueueTable(const Cluster& cluster, const Configuration& configuration,
-                       const VictimRules& rules)
-    : cluster_(cluster) {
-  list_queues(configuration);
+QueueTable::QueueTable(Survey& survey, const Configuration& configuration, const VictimRules& rules)
+    : cluster_(survey.cluster()), membership_(cluster_, configuration) {
+  list_queues();
   list_resources();
-  numbers_.resize(entries_.size() * resources_.size());
-  count_pods(rules);
-  divide_all(configuration.queue.division);
+  numbers_.resize(rows() * resources_.size());
+  count_pods(survey, rules);
+  divide_all(configuration.queue);
   read_status();
-  recall_gifts();
 }
 
 bool QueueTable::in_devices(std::size_t column) const {
@@ -33,15 +33,13 @@ bool QueueTable::in_devices(std::size_t column) const {
 
 std::int64_t QueueTable::limit(QueueRow row, std::size_t column) const {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-  const Queue* const queue = entries_[row.value].object;
-  if (queue == nullptr) return unlimited;
-  return stated(queue->limit, cluster_.resources().name(resources_[column]), unlimited);
+  return stated(entries_[row.value].object->limit, cluster_.resources().name(resources_[column]),
+                unlimited);
 }
 
-/// Rows by name; the default queue has one if an object or a pod asks for it.
-void QueueTable::list_queues(const Configuration& configuration) {
-  const std::string& fallback = configuration.queue.default_queue;
-  entries_.reserve(cluster_.own<Queue>().size() + 1);
+/// Rows by name, and who is whose child.
+void QueueTable::list_queues() {
+  entries_.reserve(cluster_.own<Queue>().size());
   for (const auto& [key, queue] : cluster_.own<Queue>()) {
     entries_.push_back({.name = queue.name,
                         .object = &queue,
@@ -49,13 +47,15 @@ void QueueTable::list_queues(const Configuration& configuration) {
                         .priority = queue.priority,
                         .reclaimable = queue.reclaimable});
   }
-  link_queues(fallback);
-  if (find_row(fallback).exists()) return;
-  for (std::uint32_t slot = 0; slot < cluster_.pods().slots(); ++slot) {
-    if (!is_pod(PodIndex{slot}) || row_of(PodIndex{slot}).exists()) continue;
-    entries_.insert(std::ranges::lower_bound(entries_, fallback, {}, &QueueEntry::name),
-                    {.name = fallback, .weight = configuration.queue.default_weight});
-    return link_queues(fallback);
+  QueueRow parent;  // Often the same as the one before.
+  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
+    const std::string_view name = entries_[at].object->parent;
+    if (!parent.exists() || entries_[parent.value].name != name) parent = find_row(name);
+    entries_[at].parent = parent;
+    (parent.exists() ? entries_[parent.value].children : roots_).push_back(QueueRow{at});
+  }
+  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
+    if (entries_[at].leaf()) leaves_.push_back(QueueRow{at});
   }
 }
 
@@ -65,94 +65,105 @@ QueueRow QueueTable::find_row(std::string_view name) const {
   return QueueRow{static_cast<std::uint32_t>(at - entries_.begin())};
 }
 
-/// Who is whose child, and where pods belong.
-void QueueTable::link_queues(std::string_view fallback) {
-  for (QueueEntry& entry : entries_) entry.children.clear();
-  roots_.clear();
-  leaves_.clear();
-  QueueRow parent;  // Often the same as the one before.
-  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
-    QueueEntry& entry = entries_[at];
-    const std::string_view name =
-        entry.object == nullptr ? std::string_view{} : entry.object->parent;
-    if (!parent.exists() || entries_[parent.value].name != name) parent = find_row(name);
-    entry.parent = parent;
-    (parent.exists() ? entries_[parent.value].children : roots_).push_back(QueueRow{at});
-  }
-  row_of_queue_.assign(cluster_.strings().size(), find_row(fallback));
-  for (std::uint32_t at = 0; at < entries_.size(); ++at) {
-    if (!entries_[at].leaf()) continue;
-    leaves_.push_back(QueueRow{at});
-    const auto id = cluster_.strings().find(entries_[at].name);
-    if (id) row_of_queue_[id->value] = QueueRow{at};
-  }
-}
-
-void QueueTable::subtract_kernels(std::vector<std::int64_t>& sums) const {
-  for (const auto& [key, kernels] : cluster_.kernel_rows()) {
-    for (const KernelRows& kernel : kernels) {
-      for (const PodIndex row : {kernel.row, kernel.memory}) {
-        if (!row.exists() || !cluster_.pods().node[row].exists()) continue;
-        for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[row])) {
-          sums[item.resource.value] = saturated_sub(sums[item.resource.value], item.amount);
-        }
-      }
-    }
-  }
-}
-
 void QueueTable::list_resources() {
   const ResourceTable& table = cluster_.resources();
-  std::vector<std::int64_t> sums(table.size());
+  std::vector<std::uint8_t> there(table.size());
   for (const NodeIndex node : cluster_.home_nodes()) {
+    if (!membership_.counts(node)) continue;
     for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
-      sums[item.resource.value] = saturated_add(sums[item.resource.value], item.amount);
+      if (item.amount > 0 && item.resource != resource_pods) there[item.resource.value] = 1;
     }
   }
-  subtract_kernels(sums);
-  for (std::uint32_t at = 0; at < sums.size(); ++at) {
-    if (sums[at] > 0 && ResourceIndex{at} != resource_pods) resources_.push_back(ResourceIndex{at});
+  for (std::uint32_t at = 0; at < there.size(); ++at) {
+    if (there[at] != 0) resources_.push_back(ResourceIndex{at});
   }
   std::ranges::sort(resources_, {}, [&](ResourceIndex resource) { return table.name(resource); });
-  column_of_.assign(sums.size(), no_column);
+  column_of_.assign(there.size(), no_column);
   for (std::size_t column = 0; column < resources_.size(); ++column) {
     column_of_[resources_[column].value] = column;
-    totals_.push_back(sums[resources_[column].value]);
   }
 }
 
-/// By resource, what the node has that has most of it.
-std::vector<std::int64_t> QueueTable::largest_nodes() const {
-  std::vector<std::int64_t> largest(cluster_.resources().size());
+/// Nobody is to leave for a pod that no node would take if it were empty.
+bool QueueTable::some_node_takes(Survey& survey, PodIndex pod) const {
+  const PodColumns& pods = cluster_.pods();
+  const RequestRow requests = cluster_.requests(pods.requests[pod]);
+  const std::string& only = cluster_.notes(pods.notes[pod]).required_node;
+  ShapeVerdicts& verdicts = survey.verdicts_of(pod);
+  return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
+    if (!membership_.counts(node)) return false;
+    if (!only.empty() && cluster_.text(cluster_.nodes().name[node]) != only) return false;
+    const std::span<const std::int64_t> has = survey.allocatable(node);
+    return std::ranges::all_of(requests,
+                               [&](const ResourceAmount& item) {
+                                 return item.amount <= has[item.resource.value];
+                               }) &&
+           !survey.placing(verdicts, node).refused;
+  });
+}
+
+/// Who is bound holds its place, who is nominated will.
+void QueueTable::hold_outside(PodIndex pod, OutsideHeld& held) const {
+  const PodColumns& pods = cluster_.pods();
+  const bool bound = pods.node[pod].exists();
+  const bool leaving = pods.deletion[pod] != no_time;
+  const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
+  if (!node.exists() || !membership_.counts(node) || (!bound && leaving)) return;
+  if (held.now.empty()) {
+    held.now.resize(cluster_.nodes().slots() * resources_.size());
+    held.after.resize(held.now.size());
+  }
+  for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
+    const std::size_t column = column_of_[item.resource.value];
+    if (column == no_column) continue;
+    const std::size_t at = node.value * resources_.size() + column;
+    if (bound) held.now[at] = saturated_add(held.now[at], item.amount);
+    if (!leaving) held.after[at] = saturated_add(held.after[at], item.amount);
+  }
+}
+
+void QueueTable::count_totals(const OutsideHeld& held) {
+  totals_.assign(resources_.size(), 0);
+  held_outside_.assign(resources_.size(), 0);
   for (const NodeIndex node : cluster_.home_nodes()) {
+    if (!membership_.counts(node)) continue;
     for (const ResourceAmount& item : cluster_.requests(cluster_.nodes().allocatable[node])) {
-      std::int64_t& most = largest[item.resource.value];
-      most = std::max(most, item.amount);
+      const std::size_t column = column_of_[item.resource.value];
+      if (column == no_column) continue;
+      const std::size_t at = node.value * resources_.size() + column;
+      const std::int64_t outside = held.now.empty() ? 0 : std::max(held.now[at], held.after[at]);
+      const std::int64_t left = std::max<std::int64_t>(0, saturated_sub(item.amount, outside));
+      totals_[column] = saturated_add(totals_[column], left);
     }
   }
-  return largest;
+  for (std::size_t at = 0; at < held.now.size(); ++at) {
+    std::int64_t& sum = held_outside_[at % resources_.size()];
+    sum = saturated_add(sum, std::max(held.now[at], held.after[at]));
+  }
 }
 
-/// Nobody is to leave for a pod that no node could hold.
-bool QueueTable::can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const {
+void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
   const PodColumns& pods = cluster_.pods();
-  return cluster_.shape(pods.shape[pod]).unsupported.empty() &&
-         std::ranges::all_of(cluster_.requests(pods.requests[pod]),
-                             [&](const ResourceAmount& item) {
-                               return item.amount <= largest[item.resource.value];
-                             });
-}
-
-void QueueTable::count_pods(const VictimRules& rules) {
-  const PodColumns& pods = cluster_.pods();
-  const std::vector<std::int64_t> largest = largest_nodes();
+  row_of_pod_ = IndexedVector<PodIndex, QueueRow>(pods.slots(), outside());
+  using Kind = std::tuple<ShapeId, RequestId, NotesId>;
+  std::map<Kind, bool> taken;  // Whether some node takes pods of that kind.
+  OutsideHeld held;
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
+    if (!pods.flags[pod].exists) continue;
+    const QueueRow member_of = membership_.of(pod);
+    const QueueRow row = member_of.exists() ? member_of : outside();
+    row_of_pod_[pod] = row;
+    if (row == outside()) hold_outside(pod, held);
     const bool bound = pods.node[pod].exists();
-    if (!is_pod(pod) || (!bound && pods.deletion[pod] != no_time)) continue;
-    if (bound ? is_nowhere(pod) : !can_ever_run(pod, largest)) continue;
-    const QueueRow row = row_of(pod);
-    const bool leaves = bound && rules.credited(pod);
+    const bool leaving = pods.deletion[pod] != no_time;
+    if (bound ? is_nowhere(pod) : leaving || row == outside()) continue;
+    if (!bound) {
+      const Kind kind{pods.shape[pod], pods.requests[pod], pods.notes[pod]};
+      const auto [at, is_new] = taken.try_emplace(kind, false);
+      if (is_new) at->second = some_node_takes(survey, pod);
+      if (!at->second) continue;
+    }
     const bool young = !bound && rules.delayed_until(pods.created[pod]).has_value();
     for (const ResourceAmount& item : cluster_.requests(pods.requests[pod])) {
       const std::size_t column = column_of_[item.resource.value];
@@ -160,61 +171,58 @@ void QueueTable::count_pods(const VictimRules& rules) {
       QueueNumbers& numbers = at(row, column);
       std::int64_t& sum = bound ? numbers.used : numbers.pending;
       sum = saturated_add(sum, item.amount);
-      if (leaves) numbers.leaving = saturated_add(numbers.leaving, item.amount);
+      if (leaving) numbers.leaving = saturated_add(numbers.leaving, item.amount);
+      if (leaving && !rules.credited(pod)) {
+        numbers.stuck = saturated_add(numbers.stuck, item.amount);
+      }
       if (young) numbers.young = saturated_add(numbers.young, item.amount);
     }
   }
+  count_totals(held);
 }
 
 void QueueTable::read_status() {
   for (const QueueRow row : leaves_) {
-    const Queue* const queue = entries_[row.value].object;
+    const Queue& queue = *entries_[row.value].object;
     for (std::size_t column = 0; column < resources_.size(); ++column) {
       QueueNumbers& numbers = at(row, column);
       const std::string_view name = cluster_.resources().name(resources_[column]);
-      numbers.allocated_before =
-          queue == nullptr ? numbers.used : stated(queue->allocated, name, numbers.used);
-      numbers.promised_before = queue == nullptr ? 0 : stated(queue->preempting, name, 0);
+      numbers.allocated_before = stated(queue.allocated, name, numbers.used);
+      numbers.promised_before = stated(queue.preempting, name, 0);
       numbers.allocated = numbers.allocated_before;
     }
   }
 }
 
-/// The default queue without an object has no status. What is leaving it beyond its share counts as
-/// given, as far as that is missing for what others were promised or do not use yet.
-void QueueTable::recall_gifts() {
-  const auto home = std::ranges::find(entries_, nullptr, &QueueEntry::object);
-  if (home == entries_.end()) return;
-  const QueueRow row{static_cast<std::uint32_t>(home - entries_.begin())};
+void QueueTable::open_to_outside() {
   for (std::size_t column = 0; column < resources_.size(); ++column) {
-    Wide above = -Wide{totals_[column]};
+    Wide held = 0;
     Wide promised = 0;
-    bool any_unused = false;
     for (const QueueRow leaf : leaves_) {
       const QueueNumbers& numbers = at(leaf, column);
-      const std::int64_t kept =
-          std::min(numbers.allocated, std::max(numbers.used, numbers.deserved));
-      const std::int64_t lacks = std::max<std::int64_t>(0, numbers.deserved - kept);
-      above += kept;
-      promised += std::min(numbers.promised_before, lacks);
-      any_unused = any_unused || kept > numbers.used;
+      held += std::max(numbers.allocated, numbers.used);
+      promised += Wide{numbers.allocated} + numbers.preempting;
     }
-    QueueNumbers& own = at(row, column);
-    const std::int64_t most = std::min(own.leaving, own.used - own.deserved);
-    const Wide given = std::min<Wide>(most, above + promised);
-    if (given <= 0 || (promised == 0 && !any_unused)) continue;
-    own.allocated -= static_cast<std::int64_t>(given);
-    own.allocated_before = own.allocated;
+    const auto left = [&](Wide amount) {
+      return static_cast<std::int64_t>(std::max<Wide>(0, totals_[column] - amount));
+    };
+    QueueNumbers& numbers = at(outside(), column);
+    const std::int64_t now = left(std::max(held, promised));
+    numbers.allocated = numbers.deserved = saturated_add(held_outside_[column], now);
+    numbers.preempting = left(promised) - now;
   }
 }
 
 // ---- Division ---------------------------------------------------------------------------------
 
-void QueueTable::divide_all(Division division) {
+void QueueTable::divide_all(const QueueSettings& settings) {
   std::vector<Bounds> bounds(entries_.size());
   for (std::size_t column = 0; column < resources_.size(); ++column) {
-    for (const QueueRow root : roots_) find_bounds(root, column, division, bounds);
-    divide_among(roots_, column, {.amount = totals_[column]}, bounds);
+    for (const QueueRow root : roots_) find_bounds(root, column, settings.division, bounds);
+    const std::int64_t total = totals_[column];
+    divide_among(roots_, column, {.amount = total, .certain = total}, bounds);
+    if (settings.evict_up_to == EvictUpTo::exact_share) continue;
+    for (const QueueRow leaf : leaves_) at(leaf, column).certain = at(leaf, column).deserved;
   }
 }
 
@@ -224,9 +232,8 @@ QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Div
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   const QueueEntry& entry = entries_[row.value];
   const std::string_view name = cluster_.resources().name(resources_[column]);
-  const Queue* const queue = entry.object;
   const std::int64_t most = limit(row, column);
-  std::int64_t floor = queue == nullptr ? 0 : stated(queue->guarantee, name, 0);
+  std::int64_t floor = stated(entry.object->guarantee, name, 0);
   std::int64_t cap = unlimited;
   if (!entry.leaf()) {
     Bounds sum;
@@ -246,47 +253,31 @@ QueueTable::Bounds QueueTable::find_bounds(QueueRow row, std::size_t column, Div
   return bounds[row.value] = {.floor = floor, .cap = cap};
 }
 
-void QueueTable::divide_among(std::span<const QueueRow> siblings, std::size_t column,
-                              DividedTotal total, const std::vector<Bounds>& bounds) {
+/// Children divide their parent's share; what is certain of theirs is a part of what is certain of
+/// it.
+void QueueTable::divide_among(std::span<const QueueRow> siblings, std::size_t column, Share total,
+                              const std::vector<Bounds>& bounds) {
   std::vector<Claimant> claimants;
   claimants.reserve(siblings.size());
   for (const QueueRow row : siblings) {
     const Bounds& own = bounds[row.value];
     // Nobody gets more than there is, and sums of unlimited caps stay small.
-    const std::int64_t most = saturated_add(total.amount, total.rounding);
     claimants.push_back({.weight = entries_[row.value].weight,
                          .floor = own.floor,
-                         .cap = std::max(own.floor, std::min(own.cap, most))});
+                         .cap = std::max(own.floor, std::min(own.cap, total.amount))});
   }
   std::vector<Share> shares(siblings.size());
   divide(total.amount, claimants, shares);
-  if (total.rounding > 0) mark_rounded(total, claimants, shares);
+  std::vector<Share> certain = shares;
+  if (total.certain != total.amount) divide(total.certain, claimants, certain);
   for (std::size_t at_sibling = 0; at_sibling < siblings.size(); ++at_sibling) {
     const QueueRow row = siblings[at_sibling];
     QueueNumbers& numbers = at(row, column);
     numbers.deserved = shares[at_sibling].amount;
-    numbers.rounded = shares[at_sibling].rounded;
+    numbers.certain = certain[at_sibling].certain;
     if (entries_[row.value].leaf()) continue;
-    // Of finer units the tolerance holds anyway.
-    const bool matters = numbers.rounded && in_devices(column);
     divide_among(entries_[row.value].children, column,
-                 {.amount = numbers.deserved, .rounding = matters ? total.rounding + 1 : 0},
-                 bounds);
-  }
-}
-
-/// A share of a rounded total is rounded, unless it would be the same of all that the exact total
-/// may be.
-void QueueTable::mark_rounded(DividedTotal total, std::span<const Claimant> claimants,
-                              std::span<Share> shares) {
-  std::vector<Share> other(shares.size());
-  const std::int64_t least = std::max<std::int64_t>(0, total.amount - total.rounding);
-  for (const std::int64_t amount : {least, saturated_add(total.amount, total.rounding)}) {
-    divide(amount, claimants, other);
-    for (std::size_t at_share = 0; at_share < shares.size(); ++at_share) {
-      Share& share = shares[at_share];
-      share.rounded = share.rounded || other[at_share] != share;
-    }
+                 {.amount = numbers.deserved, .certain = numbers.certain}, bounds);
   }
 }
 

@@ -1,8 +1,8 @@
 // QueueTable: the queues of a cluster and their numbers, resource by resource.
 //
-// Rows are by name. Pods belong to leaves; a pod that names no queue, or none that is a leaf, to
-// the default queue, which has a row once somebody belongs to it. Divided are the resources that
-// nodes have and sessions do not hold, except the number of pods; they are columns here, by name,
+// Rows are by name. Pods belong to leaves (model/queue_membership.hpp); pods outside every queue
+// have a row of their own behind the others. Divided are the resources that nodes have, except the
+// number of pods, less what pods outside hold or are nominated to; they are columns here, by name,
 // with numbers of their own.
 #pragma once
 
@@ -16,17 +16,15 @@
 #include "engine/victims.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "model/queue_membership.hpp"
 #include "policies/queue/division.hpp"
 
 namespace makeway {
 
-struct QueueTag;
-using QueueRow = Index<QueueTag>;
-
 struct QueueEntry {
   std::string_view name;
-  const Queue* object = nullptr;  ///< Null: the default queue without an object.
-  QueueRow parent;                ///< None: it divides the cluster.
+  const Queue* object = nullptr;
+  QueueRow parent;  ///< None: it divides the cluster.
   std::vector<QueueRow> children;
   std::int64_t weight = 1;
   std::int32_t priority = 0;
@@ -38,19 +36,24 @@ struct QueueEntry {
 /// One resource of one queue. Of queues with children only the division is filled in.
 struct QueueNumbers {
   std::int64_t used = 0;
-  std::int64_t leaving = 0;  ///< Of `used`, on its way out and credited.
+  std::int64_t leaving = 0;  ///< Of `used`, on its way out: for its queue it has left.
+  std::int64_t stuck = 0;    ///< Of `leaving`, what nobody else counts on any more (law 6).
   std::int64_t pending = 0;
   std::int64_t young = 0;  ///< Of `pending`, what nobody is made to leave for yet.
   std::int64_t allocated_before = 0;
   std::int64_t promised_before = 0;  ///< `preempting` of the last cycle.
   std::int64_t deserved = 0;
-  bool rounded = false;   ///< What it deserves exactly lies between two units.
+  std::int64_t certain = 0;  ///< Of `deserved`, what others may be made to leave for.
   std::int64_t kept = 0;  ///< Allocated, without what it gave back or nobody can promise any more.
   std::int64_t conceded = 0;  ///< Used beyond that by pods that cannot leave; allocated at once.
   std::int64_t allocated = 0;
   std::int64_t preempting = 0;
 
   std::int64_t staying() const { return used - leaving; }
+  /// What its pods hold until further notice.
+  std::int64_t holding() const { return staying() + stuck; }
+  /// What it lacks and others may be made to leave for.
+  std::int64_t claim() const { return certain - allocated - preempting; }
   /// Of what it deserves, the part that it deserves only for young pods.
   std::int64_t deserved_young() const {
     return std::clamp<std::int64_t>(deserved - used - (pending - young), 0, young);
@@ -61,9 +64,13 @@ struct QueueNumbers {
 
 class QueueTable {
  public:
-  QueueTable(const Cluster& cluster, const Configuration& configuration, const VictimRules& rules);
+  QueueTable(Survey& survey, const Configuration& configuration, const VictimRules& rules);
 
   std::size_t size() const { return entries_.size(); }
+  /// The row of pods outside every queue.
+  QueueRow outside() const { return QueueRow::from(entries_.size()); }
+  /// With that one.
+  std::size_t rows() const { return entries_.size() + 1; }
   const QueueEntry& entry(QueueRow row) const { return entries_[row.value]; }
   std::span<const QueueRow> leaves() const { return leaves_; }
 
@@ -85,57 +92,56 @@ class QueueTable {
     return numbers_[row.value * resources_.size() + column];
   }
 
+  const QueueMembership& membership() const { return membership_; }
   QueueRow row_of(UnitIndex unit) const {
-    return row_of_queue_[cluster_.units()[unit].queue.value];
+    const QueueRow row = membership_.of(unit);
+    return row.exists() ? row : outside();
   }
-  QueueRow row_of(PodIndex pod) const { return row_of(cluster_.pods().unit[pod]); }
-  /// Bound to a node that is not there: it uses nothing of what is divided, and frees nothing.
+  QueueRow row_of(PodIndex pod) const { return row_of_pod_[pod]; }
+  /// Bound to a node that does not count: it uses nothing of what is divided, and frees nothing.
   bool is_nowhere(PodIndex pod) const {
     const NodeIndex node = cluster_.pods().node[pod];
-    return node.exists() && !cluster_.nodes().flags[node].exists;
+    return node.exists() && !membership_.counts(node);
   }
 
+  /// After the stage: pods outside may use what they hold, and what no queue is promised.
+  void open_to_outside();
+
  private:
-  bool is_pod(PodIndex pod) const {
-    const PodFlags flags = cluster_.pods().flags[pod];
-    return flags.exists && !flags.kernel;
-  }
-  void list_queues(const Configuration& configuration);
-  void link_queues(std::string_view fallback);
+  void list_queues();
   QueueRow find_row(std::string_view name) const;
   void list_resources();
-  /// What sessions hold is not the queues' to divide.
-  void subtract_kernels(std::vector<std::int64_t>& sums) const;
-  std::vector<std::int64_t> largest_nodes() const;
-  bool can_ever_run(PodIndex pod, std::span<const std::int64_t> largest) const;
-  void count_pods(const VictimRules& rules);
+  bool some_node_takes(Survey& survey, PodIndex pod) const;
+  void count_pods(Survey& survey, const VictimRules& rules);
+  /// What pods outside hold on a node, now and once who is leaving has left.
+  struct OutsideHeld {
+    std::vector<std::int64_t> now;
+    std::vector<std::int64_t> after;
+  };
+  void hold_outside(PodIndex pod, OutsideHeld& held) const;
+  void count_totals(const OutsideHeld& held);
   void read_status();
-  void recall_gifts();
-  void divide_all(Division division);
+  void divide_all(const QueueSettings& settings);
   struct Bounds {
     std::int64_t floor = 0;
     std::int64_t cap = 0;
   };
   Bounds find_bounds(QueueRow row, std::size_t column, Division division,
                      std::vector<Bounds>& bounds) const;
-  struct DividedTotal {
-    std::int64_t amount = 0;
-    std::int64_t rounding = 0;  ///< The exact one differs by less than this; 0: it is exact.
-  };
-  void divide_among(std::span<const QueueRow> siblings, std::size_t column, DividedTotal total,
+  void divide_among(std::span<const QueueRow> siblings, std::size_t column, Share total,
                     const std::vector<Bounds>& bounds);
-  static void mark_rounded(DividedTotal total, std::span<const Claimant> claimants,
-                           std::span<Share> shares);
 
   const Cluster& cluster_;
+  QueueMembership membership_;
   std::vector<QueueEntry> entries_;
   std::vector<QueueRow> leaves_;
   std::vector<QueueRow> roots_;
   std::vector<ResourceIndex> resources_;
   std::vector<std::size_t> column_of_;
   std::vector<std::int64_t> totals_;
+  std::vector<std::int64_t> held_outside_;  ///< By column, whatever the nodes have.
   std::vector<QueueNumbers> numbers_;
-  std::vector<QueueRow> row_of_queue_;  ///< By the id of the queue's name.
+  IndexedVector<PodIndex, QueueRow> row_of_pod_;
 };
 
 /// What an object says about a resource, or `missing`.

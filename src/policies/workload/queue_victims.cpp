@@ -86,13 +86,13 @@ std::string queue_full_reason(const World& world, std::span<const PodIndex> comi
   const std::string_view why = never_preempts ? "its preemptionPolicy is Never"
                                : verdict == QueueVerdict::spoils
                                    ? "its place needs those who could leave there"
-                                   : "too little of lower priority runs there";
+                                   : "too little of lower priority runs in it";
   return fmt::format("{}, and {}", world.limits()->full_text(coming), why);
 }
 
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {
-  return ask.waits_for.empty() ? fmt::format("waits until queue {} has what it is promised", queue)
-                               : fmt::format("waits until queue {} uses less than it may", queue);
+  return ask.waits_for.empty() ? fmt::format("waits until {} has what it is promised", queue)
+                               : fmt::format("waits until {} uses less than it may", queue);
 }
 
 }  // namespace makeway

@@ -35,7 +35,7 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
 /// Why its queue has no room for it.
 std::string queue_full_reason(const World& world, std::span<const PodIndex> coming,
                               QueueVerdict verdict, bool never_preempts);
-/// There is room on nodes, and its queue waits for some.
+/// There is room on nodes, and its queue ("queue team-a") waits for some.
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue);
 
 }  // namespace makeway

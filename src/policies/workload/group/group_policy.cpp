@@ -222,7 +222,7 @@ bool GroupDecision::fits_later() {
 }
 
 std::string GroupDecision::waits_reason() const {
-  return waits_for_queue_ ? queue_waits_reason(ask_, world_.limits()->name())
+  return waits_for_queue_ ? queue_waits_reason(ask_, world_.limits()->title())
                           : group_waits_reason(ask_);
 }
 
@@ -408,7 +408,14 @@ void GroupDecision::preempt() {
   std::optional<GroupCandidate> chosen;
   if (room_without_queue_.empty()) {
     chosen = search();
-    if (!chosen) return;
+    if (!chosen) {
+      const auto first = std::span(task_.members)
+                             .first(std::min<std::size_t>(static_cast<std::size_t>(task_.needed),
+                                                          task_.members.size()));
+      const bool full = world_.limits() != nullptr && !world_.limits()->has_room_later(first);
+      if (full) ask_.reason = queue_full_reason(world_, first, QueueVerdict::too_little, false);
+      return;
+    }
   } else {
     room_without_queue_.resize(task_.given.empty() ? task_.needed : room_without_queue_.size());
     chosen =

@@ -139,7 +139,7 @@ bool PodPolicy::finds_room_now(NodeIndex node) {
   } else {
     ask_.outcome = Outcome::waits;
     wait_for(world_, world_.limits()->awaited(self()), ask_);
-    ask_.reason = queue_waits_reason(ask_, world_.limits()->name());
+    ask_.reason = queue_waits_reason(ask_, world_.limits()->title());
   }
   return true;
 }
@@ -188,9 +188,9 @@ void PodPolicy::preempt_for_queue(PodFit& after) {
   victims_ = best_.front().victims.pods;
   ask_.score = best_.front().score;
   explain_candidates(world_, best_, ask_);
-  ask_.reason = fmt::format("{} of lower priority must leave queue {}",
+  ask_.reason = fmt::format("{} of lower priority must leave {}",
                             counted(static_cast<std::int64_t>(ask_.victims.size()), "pod"),
-                            world_.limits()->name());
+                            world_.limits()->title());
 }
 
 void PodPolicy::preempt(PodFit& after) {
@@ -319,7 +319,11 @@ void PodPolicy::nothing_works(bool unproven) {
                                                                   : Unplaced::proven;
   const bool proven = why == Unplaced::proven || why == Unplaced::never;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-  ask_.reason = nothing_reason(ask_, why);
+  const bool full =
+      !unsupported && world_.limits() != nullptr && !world_.limits()->has_room_later(self());
+  ask_.reason =
+      full ? queue_full_reason(world_, self(), QueueVerdict::too_little, unit().never_preempts)
+           : nothing_reason(ask_, why);
   const bool others_have_all = world_.survey().nodes().empty() && cluster.node_count() > 0;
   if (others_have_all && ask_.explanation.refusals.empty()) {
     ask_.reason = "there is no node of regime pods";
