@@ -67,7 +67,6 @@ class NaiveFit {
   bool affinity_matches(NodeIndex node) const;
   bool taints_tolerated(NodeIndex node) const;
   bool of_its_regime(NodeIndex node) const;
-  MaybeRefusal static_refusal(NodeIndex node) const;
   MaybeRefusal port_refusal(NodeIndex node) const;
   MaybeRefusal resource_refusal(NodeIndex node) const;
   std::int64_t allocatable(NodeIndex node, ResourceIndex resource) const;
