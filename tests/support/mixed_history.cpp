@@ -237,7 +237,7 @@ std::vector<Pod> MixedHistory::replicas(const ReplicaSchedule& schedule,
 
 /// As many as are committed: somebody leaves, or somebody comes.
 void MixedHistory::control_replicas() {
-  const std::map<OwnKey, ReplicaSchedule> schedules = cluster_.own<ReplicaSchedule>();
+  const auto schedules = cluster_.own<ReplicaSchedule>();  // A copy: what follows changes them.
   for (const auto& [key, schedule] : schedules) {
     for (const ReplicaPlane& plane : schedule.planes) {
       std::vector<Pod> running = replicas(schedule, plane.name);
