@@ -170,18 +170,18 @@ void HeardQueueRoom::leave(PodIndex pod) {
   }
 }
 
-void HeardQueueRoom::bind(PodIndex pod) {
-  if (!queues_.on()) return;
+void HeardQueueRoom::bind(PodIndex pod, NodeIndex node) {
+  if (!queues_.on() || !queues_.divided(node)) return;
   const std::size_t queue = row_of(pod);
   const std::vector<std::int64_t> row = queues_.requests(pod);
   for (std::size_t column = 0; column < row.size(); ++column) {
     rows_[queue].used_now[column] = saturated_add(rows_[queue].used_now[column], row[column]);
   }
-  nominate(pod);
+  nominate(pod, node);
 }
 
-void HeardQueueRoom::nominate(PodIndex pod) {
-  if (!queues_.on()) return;
+void HeardQueueRoom::nominate(PodIndex pod, NodeIndex node) {
+  if (!queues_.on() || !queues_.divided(node)) return;
   const std::size_t queue = row_of(pod);
   const std::vector<std::int64_t> row = queues_.requests(pod);
   for (std::size_t column = 0; column < row.size(); ++column) {

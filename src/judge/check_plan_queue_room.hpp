@@ -47,8 +47,9 @@ class HeardQueueRoom {
   bool waits_for_queues(const HeardAsk& ask) const;
 
   void leave(PodIndex pod);
-  void bind(PodIndex pod);
-  void nominate(PodIndex pod);
+  /// Nothing is used on nodes that are not divided.
+  void bind(PodIndex pod, NodeIndex node);
+  void nominate(PodIndex pod, NodeIndex node);
 
  private:
   struct Row {

@@ -313,7 +313,7 @@ void PlanWalk::judge_promises() {
 void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   for (const Place& place : found) {
     own_after().place(place.pod, place.node);
-    queue_room_.nominate(place.pod);
+    queue_room_.nominate(place.pod, place.node);
   }
   for (const Place& place : found) {
     someone_nominated_ = true;
@@ -338,7 +338,7 @@ void PlanWalk::reserve(const HeardAsk& ask) {
   // Before its victims are chosen it holds nothing against other regimes.
   if (regimes().of_node(*node) != Regime::pods) return;
   own_after().place(pod, *node);
-  queue_room_.nominate(pod);
+  queue_room_.nominate(pod, *node);
   hopeful_.push_back(pod);
   someone_nominated_ = true;
 }
@@ -355,7 +355,7 @@ void PlanWalk::settle(const HeardAsk& ask) {
     for (const Place& place : found) {
       now_.place(place.pod, place.node);
       if (after_) after_->place(place.pod, place.node);
-      queue_room_.bind(place.pod);
+      queue_room_.bind(place.pod, place.node);
     }
   } else {
     nominate(ask, found);

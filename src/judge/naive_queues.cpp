@@ -23,7 +23,7 @@ std::int64_t amount_in(const std::vector<Amount>& amounts, std::string_view reso
 }  // namespace
 
 NaiveQueues::NaiveQueues(const Cluster& cluster, const Configuration& configuration, Time now)
-    : cluster_(cluster), configuration_(configuration) {
+    : cluster_(cluster), configuration_(configuration), regimes_(cluster, configuration) {
   if (!configuration.queue.enabled || cluster.own<Queue>().empty()) return;
   find_resources();
   find_queues();
@@ -123,6 +123,7 @@ void NaiveQueues::find_homes() {
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
     if (!pods.flags[pod].exists || apart(pod) || pods.plane[pod] != StringId{0}) continue;
+    if (regimes_.of_pod(pod) != Regime::pods) continue;
     const auto [at, is_new] = homes.try_emplace(pods.unit[pod], none, false);
     auto& [home, adopts] = at->second;
     if (is_new) {

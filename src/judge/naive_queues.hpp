@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "judge/naive_regimes.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/plan_queue.hpp"
@@ -119,7 +120,8 @@ struct NaiveQueues {
   bool apart(PodIndex pod) const;
   /// Whether what the node has is divided.
   bool divided(NodeIndex node) const {
-    return cluster_.nodes().flags[node].exists && cluster_.nodes().plane[node] == StringId{0};
+    return cluster_.nodes().flags[node].exists && cluster_.nodes().plane[node] == StringId{0} &&
+           regimes_.of_node(node) == Regime::pods;
   }
   /// Bound to a node that is not divided.
   bool is_lost(PodIndex pod) const;
@@ -149,6 +151,7 @@ struct NaiveQueues {
 
   const Cluster& cluster_;
   const Configuration& configuration_;
+  NaiveRegimes regimes_;
   std::vector<std::size_t> home_;  ///< By slot of the pod.
 };
 

@@ -10,7 +10,9 @@
 namespace makeway {
 
 QueueMembership::QueueMembership(const Cluster& cluster, const Configuration& configuration)
-    : cluster_(cluster), pinned_apart_(configuration.required_node.enabled) {
+    : cluster_(cluster),
+      regimes_(cluster, configuration),
+      pinned_apart_(configuration.required_node.enabled) {
   const StringPool& strings = cluster.strings();
   if (configuration.protection.protect_system_critical) {
     for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
@@ -48,7 +50,7 @@ bool QueueMembership::is_infrastructure(PodIndex pod) const {
 
 QueueRow QueueMembership::of(PodIndex pod) const {
   const bool away = cluster_.pods().plane[pod] != StringId{0};
-  if (away || cluster_.pods().flags[pod].kernel || is_infrastructure(pod)) return {};
+  if (away || regimes_.of(pod) != Regime::pods || is_infrastructure(pod)) return {};
   return of(cluster_.pods().unit[pod]);
 }
 

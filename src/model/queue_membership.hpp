@@ -2,7 +2,7 @@
 //
 // The first that holds
 //  1. Infrastructure is in no queue: mirror and static pods, protected system pods, pinned pods
-//     that are no members of a group. Nor are kernels of sessions, and pods of other planes.
+//     that are no members of a group. Nor are units of other regimes and planes.
 //  2. The queue that the group's label names, else its pods' (the first by name).
 //  3. The queue that lists its namespace; the first by name if several do.
 //  4. The default queue, if there is such an object.
@@ -19,6 +19,7 @@
 #include "base/index.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "model/regime.hpp"
 
 namespace makeway {
 
@@ -40,7 +41,8 @@ class QueueMembership {
   bool is_adopted(UnitIndex unit) const;
   /// Whether what the node offers is divided among queues.
   bool counts(NodeIndex node) const {
-    return cluster_.nodes().flags[node].exists && cluster_.nodes().plane[node] == StringId{0};
+    return cluster_.nodes().flags[node].exists && cluster_.nodes().plane[node] == StringId{0} &&
+           regimes_.of(node) == Regime::pods;
   }
 
  private:
@@ -51,6 +53,7 @@ class QueueMembership {
   QueueRow listing(const Unit& unit) const;
 
   const Cluster& cluster_;
+  Regimes regimes_;
   bool pinned_apart_ = false;  ///< Pinned pods are asks of a policy of their own.
   std::vector<StringId> critical_classes_;
   std::vector<QueueRow> by_name_;       ///< Leaves, by the id of their name.
