@@ -22,7 +22,7 @@ class EmptiedNodesTest : public testing::Test {
     cluster_.apply(node("n2", 10));
     for (const PodGroup& item : groups) cluster_.apply(item);
     for (const Pod& item : pods) cluster_.apply(item);
-    survey_.emplace(cluster_);
+    survey_.emplace(cluster_, configuration_);
     scratch_.emplace(cluster_);
     rules_.emplace(*survey_, configuration_, scene::now);
     budgets_.emplace(*survey_);

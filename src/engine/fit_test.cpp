@@ -18,6 +18,7 @@ using scene::pod;
 
 struct FitScene {
   Cluster cluster;
+  Configuration configuration;
 
   template <class... Objects>
   explicit FitScene(const Objects&... objects) {
@@ -53,7 +54,7 @@ TEST_P(PodFits, OrTheFirstReasonIsTold) {
   const FitCase& item = GetParam();
   FitScene scene(item.node, item.ask);
   for (const Pod& other : item.others) scene.cluster.apply(other);
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
   const DecidedPods decided(scene.cluster.pods().slots());
   PodFit fit(survey, scratch, scene.at("ask"), decided);
@@ -122,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, PodFits, testing::ValuesIn(fit_cases()),
 
 TEST(PodFit, LooksAtTheWorldItWasMadeFor) {
   FitScene scene(node("n1", 4), pod("other", "n1", 1, 3), asks(3));
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
   const DecidedPods decided(scene.cluster.pods().slots());
   PodFit fit(survey, scratch, scene.at("ask"), decided);
@@ -137,7 +138,7 @@ TEST(PodFit, LooksAtTheWorldItWasMadeFor) {
 
 TEST(PodFit, CanRespectEveryNomination) {
   FitScene scene(node("n1", 4), nominated(pod("other", "", 1, 3), "n1"), asks(2));
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   Scratch scratch(scene.cluster);
   DecidedPods decided(scene.cluster.pods().slots());
   PodFit fit(survey, scratch, scene.at("ask"), decided);

@@ -44,7 +44,7 @@ class Stays : public testing::TestWithParam<StaysCase> {};
 TEST_P(Stays, Because) {
   RulesScene scene(GetParam().victim);
   if (GetParam().configure != nullptr) GetParam().configure(scene.configuration);
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   const VictimRules rules(survey, scene.configuration, scene::now);
   const Scratch scratch(scene.cluster);
   EXPECT_EQ(rules.stays_because(scratch, scene.at("p"), 5), GetParam().because);
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, Stays, testing::ValuesIn(stays_cases()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 Names units_on_n1(RulesScene& scene, std::int32_t priority) {
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   VictimRules rules(survey, scene.configuration, scene::now);
   const Scratch scratch(scene.cluster);
   VictimList list;
@@ -141,7 +141,7 @@ class OnlyOne : public VictimScope {
 
 TEST(VictimRules, AScopeKeepsVictimsToAPart) {
   const RulesScene scene(pod("a", "n1", 1, 1), pod("b", "n1", 1, 1));
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   VictimRules rules(survey, scene.configuration, scene::now);
   const Scratch scratch(scene.cluster);
   const OnlyOne only(scene.at("b"));
@@ -174,7 +174,7 @@ TEST(VictimRules, LostWork) {
       object.notes.preemption_cost_seconds = item.cost;
       object.notes.last_checkpoint = item.checkpoint;
     }));
-    Survey survey(scene.cluster);
+    Survey survey(scene.cluster, scene.configuration);
     const VictimRules rules(survey, scene.configuration, scene::now);
     EXPECT_EQ(rules.lost_work_seconds(scene.at("p")), item.seconds);
   }
@@ -185,7 +185,7 @@ TEST(VictimRules, CreditEndsWithTheTimeout) {
   const RulesScene scene(leaving(pod("goes", "n1", 1, 1), Time{scene::now.ms - 59'999}),
                          leaving(pod("stuck", "n1", 1, 1), Time{scene::now.ms - 60'000}),
                          pod("stays", "n1", 1, 1));
-  Survey survey(scene.cluster);
+  Survey survey(scene.cluster, scene.configuration);
   const VictimRules rules(survey, scene.configuration, scene::now);
   EXPECT_TRUE(rules.credited(scene.at("goes")));
   EXPECT_FALSE(rules.credited(scene.at("stuck")));
