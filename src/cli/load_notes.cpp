@@ -40,9 +40,8 @@ std::string skipped_note(const LoadStatistics& statistics) {
 std::string missing_nodes_note(const Cluster& cluster) {
   const PodColumns& pods = cluster.pods();
   std::uint64_t count = 0;
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
+    if (!pods.node[pod].exists()) continue;
     if (!cluster.nodes().flags[pods.node[pod]].exists) ++count;
   }
   if (count == 0) return {};

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/plan/ask_name.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
+#include "cli/plan/ask_name.hpp"
 #include "codec/dump.hpp"
 #include "model/session_lifecycle.hpp"
 
@@ -34,7 +34,7 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
   if (found == sessions.end()) {
     return refuse(name,
                   fmt::format("there is no such session among the input; {}",
-                              near_misses(name, loaded->cluster)),
+                              near_misses(name, loaded->cluster, newest_time(loaded->cluster))),
                   terminal);
   }
   const Result<Session> session = resume_session(found->second);

@@ -107,7 +107,7 @@ TEST_F(EmptiedNodesTest, StrictBudgetsKeepWhomTheyMust) {
   configuration_.budgets.mode = BudgetMode::strict;
   cluster_.apply(DisruptionBudget{.namespace_name = "default",
                                   .name = "all",
-                                  .selector = LabelSelector{},
+                                  .selector = LabelSelector{{{.key = "app", .values = {"a", "b"}}}},
                                   .disruptions_allowed = 1});
   make({pod("a", "n1", 1, 1), pod("b", "n1", 2, 2)});
   EXPECT_TRUE(emptied_->budgets_kept_some());

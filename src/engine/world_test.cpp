@@ -214,10 +214,11 @@ TEST(WorldLedger, VictimsBelongToTheAskTheyLeaveFor) {
 
 TEST(WorldTransaction, UndoesEverything) {
   WorldScene scene = two_full_nodes();
-  scene.cluster.apply(DisruptionBudget{.namespace_name = "default",
-                                       .name = "budget",
-                                       .selector = LabelSelector{},
-                                       .disruptions_allowed = 1});
+  scene.cluster.apply(
+      DisruptionBudget{.namespace_name = "default",
+                       .name = "budget",
+                       .selector = LabelSelector{{{.key = "app", .values = {"low"}}}},
+                       .disruptions_allowed = 1});
   World world(scene.cluster, scene.configuration, scene::now);
   {
     const World::Transaction transaction(world);

@@ -130,10 +130,7 @@ Node Cluster::node(NodeIndex index) const {
 std::vector<PodIndex> Cluster::pods_by_name() const {
   std::vector<PodIndex> all;
   all.reserve(pod_count());
-  for (std::uint32_t slot = 0; slot < pods_.slots(); ++slot) {
-    const PodFlags flags = pods_.flags[PodIndex{slot}];
-    if (flags.exists && !flags.kernel) all.push_back(PodIndex{slot});
-  }
+  for (const PodIndex pod : each_pod()) all.push_back(pod);
   std::ranges::sort(all, [this](PodIndex a, PodIndex b) {
     if (pods_.plane[a] != pods_.plane[b]) return text(pods_.plane[a]) < text(pods_.plane[b]);
     const StringId a_space = pods_.namespace_name[a];

@@ -122,6 +122,7 @@ class Cluster {
 
   // ---- Columns ------------------------------------------------------------------------------
   const PodColumns& pods() const { return pods_; }
+  PodRange each_pod() const { return PodRange(pods_); }  ///< No kernels.
   const NodeColumns& nodes() const { return nodes_; }
   const IndexedVector<UnitIndex, Unit>& units() const { return units_; }
   const IndexedVector<GroupIndex, Group>& groups() const { return groups_; }
@@ -151,7 +152,8 @@ class Cluster {
 
   // Lists of pods that `apply` keeps, so that a cycle does not walk over all; in no order that
   // means anything.
-  /// Not bound and not being deleted; no kernels.
+  /// Not bound and not being deleted; no kernels, and none of other planes: somebody else places
+  /// those.
   const std::set<PodIndex>& pending_pods() const { return pending_pods_; }
   /// Bound and being deleted; kernels of sessions that end, too.
   const std::set<PodIndex>& leaving_pods() const { return leaving_pods_; }

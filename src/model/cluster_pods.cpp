@@ -180,8 +180,8 @@ void Cluster::nominate(PodIndex pod, NodeIndex node) {
 }
 
 void Cluster::list_pending(PodIndex pod) {
-  const bool pending =
-      !pods_.flags[pod].kernel && !pods_.node[pod].exists() && pods_.deletion[pod] == no_time;
+  const bool pending = !pods_.flags[pod].kernel && !pods_.node[pod].exists() &&
+                       pods_.deletion[pod] == no_time && pods_.plane[pod] == StringId{0};
   if (pending) {
     pending_pods_.insert(pod);
   } else if (!pending_pods_.empty()) {

@@ -64,6 +64,38 @@ struct PodColumns {
   std::size_t bytes() const;
 };
 
+/// The pods that are there, without kernels; in the order of their slots, which means nothing.
+class PodRange {
+ public:
+  explicit PodRange(const PodColumns& pods) : pods_(pods) {}
+
+  class Iterator {
+   public:
+    Iterator(const PodColumns& pods, std::uint32_t slot) : pods_(&pods), slot_(slot) { skip(); }
+    PodIndex operator*() const { return PodIndex{slot_}; }
+    Iterator& operator++() {
+      ++slot_;
+      skip();
+      return *this;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.slot_ == b.slot_; }
+
+   private:
+    void skip() {
+      while (slot_ < pods_->slots() && !is_pod(pods_->flags[PodIndex{slot_}])) ++slot_;
+    }
+    static bool is_pod(PodFlags flags) { return flags.exists && !flags.kernel; }
+
+    const PodColumns* pods_;
+    std::uint32_t slot_;
+  };
+  Iterator begin() const { return {pods_, 0}; }
+  Iterator end() const { return {pods_, static_cast<std::uint32_t>(pods_.slots())}; }
+
+ private:
+  const PodColumns& pods_;
+};
+
 struct NodeFlags {
   bool exists : 1 =
       false;              ///< False: only named by pods, the Node object is not (or no more) here.

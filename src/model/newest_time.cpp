@@ -23,9 +23,7 @@ Time newest_of(const ReplicaSchedule& schedule) {
 Time newest_time(const Cluster& cluster) {
   Time newest{0};
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
     const PodNotes& notes = cluster.notes(pods.notes[pod]);
     for (const std::optional<Time>& noted : {notes.last_checkpoint, notes.reserved_since}) {

@@ -29,11 +29,8 @@ void sort_by_turn(std::vector<PendingUnit>& units) {
   });
 }
 
-/// A pod that wants to be placed: unbound and not being deleted. In other planes somebody else
-/// places pods (SPEC section 4).
-bool pending(const Cluster& cluster, PodIndex pod) {
-  return cluster.pending_pods().contains(pod) && cluster.pods().plane[pod] == StringId{0};
-}
+/// A pod that wants to be placed by us.
+bool pending(const Cluster& cluster, PodIndex pod) { return cluster.pending_pods().contains(pod); }
 
 /// The same for pods that are asks: Kubernetes places those of ReplicaSchedules.
 bool may_ask(const Cluster& cluster, const Regimes& regimes, PodIndex pod) {

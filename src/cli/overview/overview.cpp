@@ -119,9 +119,7 @@ struct PodCounts {
 PodCounts count_pods(const Cluster& cluster) {
   PodCounts counts;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     if (pods.deletion[pod] != no_time) {
       ++counts.leaving;
     } else if (pods.node[pod].exists()) {

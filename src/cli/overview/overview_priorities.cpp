@@ -23,9 +23,7 @@ std::map<std::int32_t, PriorityRow, std::greater<>> rows_by_priority(const View&
   std::map<std::int32_t, PriorityRow, std::greater<>> rows;
   const Cluster& cluster = view.cluster;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     const Unit& unit = cluster.units()[pods.unit[pod]];
     if (!pods.node[pod].exists()) {
       ++rows[unit.scheduling_priority].pending;

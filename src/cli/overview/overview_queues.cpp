@@ -28,9 +28,7 @@ PodsByQueue pods_by_queue(const Cluster& cluster) {
   const QueueMembership membership(cluster, Configuration{});
   std::map<QueueRow, PodsOfQueue> by_row;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     PodsOfQueue& count = by_row[membership.of(pod)];
     if (pods.node[pod].exists()) {
       ++count.bound;

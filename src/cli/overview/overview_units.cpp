@@ -104,10 +104,8 @@ std::map<const DisruptionBudget*, std::uint64_t> governed_pods(const Cluster& cl
 std::vector<PodIndex> pending_by_priority(const Cluster& cluster) {
   std::vector<PodIndex> pending;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    const PodFlags flags = pods.flags[pod];
-    if (flags.exists && !flags.kernel && !pods.node[pod].exists()) pending.push_back(pod);
+  for (const PodIndex pod : cluster.each_pod()) {
+    if (!pods.node[pod].exists()) pending.push_back(pod);
   }
   const auto key = [&](PodIndex pod) {
     return std::tuple(-std::int64_t{cluster.units()[pods.unit[pod]].scheduling_priority},

@@ -11,6 +11,7 @@
 #include "base/problem.hpp"
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
+#include "model/session_lifecycle.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -35,24 +36,15 @@ struct Candidate {
   bool pending = true;
 };
 
-bool pending(const Cluster& cluster, PodIndex pod) {
-  const PodColumns& pods = cluster.pods();
-  const PodFlags flags = pods.flags[pod];
-  return flags.exists && !flags.kernel && !pods.node[pod].exists() &&
-         pods.deletion[pod] == no_time && pods.plane[pod] == StringId{0};
-}
-
 /// Every unit that somebody could have meant, in the order of its name: pending pods, all groups
 /// and all sessions.
-std::vector<Candidate> candidates(const Cluster& cluster) {
+std::vector<Candidate> candidates(const Cluster& cluster, Time now) {
   std::vector<Candidate> all;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pending(cluster, pod)) continue;
+  for (const PodIndex pod : cluster.pending_pods()) {
     all.push_back({.kind = AskKind::pod,
                    .namespace_name = cluster.text(pods.namespace_name[pod]),
-                   .name = pods.name[slot]});
+                   .name = pods.name[pod.value]});
   }
   for (const GroupIndex group : cluster.groups_by_name()) {
     if (cluster.groups()[group].plane != StringId{0}) continue;
@@ -60,8 +52,9 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
         {.kind = AskKind::pod_group,
          .namespace_name = cluster.text(cluster.groups()[group].namespace_name),
          .name = cluster.text(cluster.groups()[group].name),
-         .pending = std::ranges::any_of(cluster.groups()[group].members,
-                                        [&](PodIndex pod) { return pending(cluster, pod); })});
+         .pending = std::ranges::any_of(cluster.groups()[group].members, [&](PodIndex pod) {
+           return cluster.pending_pods().contains(pod);
+         })});
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     all.push_back({.kind = AskKind::replica_schedule,
@@ -73,7 +66,7 @@ std::vector<Candidate> candidates(const Cluster& cluster) {
     all.push_back({.kind = AskKind::session,
                    .namespace_name = session.namespace_name,
                    .name = session.name,
-                   .pending = session.status.phase == SessionPhase::pending});
+                   .pending = standing_of(session, now) == SessionStanding::pending});
   }
   std::ranges::sort(all, {}, [](const Candidate& unit) {
     return std::tuple(unit.kind, unit.namespace_name, unit.name);
@@ -163,9 +156,9 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
   return ask;
 }
 
-std::string near_misses(const AskName& ask, const Cluster& cluster) {
+std::string near_misses(const AskName& ask, const Cluster& cluster, Time now) {
   constexpr std::size_t shown_max = 3;
-  const std::vector<Candidate> all = candidates(cluster);
+  const std::vector<Candidate> all = candidates(cluster, now);
   std::vector<std::string_view> here;
   std::vector<std::string_view> anywhere;
   for (const Candidate& unit : all) {

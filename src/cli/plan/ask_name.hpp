@@ -35,6 +35,6 @@ bool is_there(const AskName& ask, const Cluster& cluster);
 
 /// "did you mean Pod shop/web-1?": the same name elsewhere, or the most similar one, first in its
 /// own namespace; else up to three that are pending, nearest first; never nothing.
-std::string near_misses(const AskName& ask, const Cluster& cluster);
+std::string near_misses(const AskName& ask, const Cluster& cluster, Time now);
 
 }  // namespace makeway::cli

@@ -72,7 +72,7 @@ TEST(Ask, WithoutAKindIsAPodBeforeAGroup) {
 TEST(Ask, ThatIsNotThereHasNearMisses) {
   const Cluster cluster = sample();
   const auto near = [&](std::string space, std::string name) {
-    return near_misses({AskKind::pod, std::move(space), std::move(name)}, cluster);
+    return near_misses({AskKind::pod, std::move(space), std::move(name)}, cluster, Time{});
   };
   EXPECT_EQ(near("default", "web-1"), "did you mean Pod shop/web-1 or Pod test/web-1?");
   EXPECT_EQ(near("shop", "chekout"), "did you mean Pod shop/checkout?");
@@ -82,7 +82,7 @@ TEST(Ask, ThatIsNotThereHasNearMisses) {
             "pending are Pod shop/checkout, Pod shop/web-1 and Pod test/web-1");
   EXPECT_EQ(near("test", "cxxxxxxxxxxx"),
             "pending are Pod test/web-1, Pod shop/checkout and Pod shop/web-1");
-  EXPECT_EQ(near_misses({AskKind::pod, "a", "b"}, Cluster{}), "nothing is pending");
+  EXPECT_EQ(near_misses({AskKind::pod, "a", "b"}, Cluster{}, Time{}), "nothing is pending");
 }
 
 }  // namespace

@@ -21,12 +21,12 @@ std::int64_t steady_microseconds() {
 }
 
 /// Says what else could have been meant where the unit is not there at all.
-void add_near_misses(Problems& problems, const std::vector<AskName>& asks, const Cluster& cluster) {
+void add_near_misses(Problems& problems, const PlanRequest& request, const Cluster& cluster) {
   for (Problem& problem : problems) {
-    const auto ask =
-        std::ranges::find(asks, problem.object, [](const AskName& name) { return ask_text(name); });
-    if (ask == asks.end() || is_there(*ask, cluster)) continue;
-    problem.remedy = near_misses(*ask, cluster);
+    const auto ask = std::ranges::find(request.asks, problem.object,
+                                       [](const AskName& name) { return ask_text(name); });
+    if (ask == request.asks.end() || is_there(*ask, cluster)) continue;
+    problem.remedy = near_misses(*ask, cluster, request.now);
   }
 }
 
@@ -82,7 +82,7 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
   for (Problem& problem : attempt.problems) {
     if (problem.field == "ask") problem.field = item.ask_field;
   }
-  add_near_misses(attempt.problems, request.asks, item.cluster);
+  add_near_misses(attempt.problems, request, item.cluster);
   if (made.shows_bug()) {
     attempt.bug = report_bug({.cluster = item.cluster,
                               .configuration = item.configuration,

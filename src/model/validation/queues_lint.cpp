@@ -119,9 +119,7 @@ std::vector<QueuePods> pods_of(const Cluster& cluster, const QueueTree& tree) {
   std::vector<QueuePods> result(tree.size());
   const QueueMembership membership(cluster, Configuration{});
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     const QueueRow row = membership.of(pod);
     if (!row.exists()) continue;
     QueuePods& own = result[row.value];
