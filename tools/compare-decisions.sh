@@ -124,7 +124,9 @@ for file in tests/scenarios/*.txt; do scenario "$file"; done
 
 for file in tests/vectors/*/*.jsonl.gz ../shared/vectors/*/*.jsonl.gz; do
   [[ -f "$file" ]] || continue
-  for preset in "${presets[@]}"; do compare "$file, $preset" --batch "$file" --preset "$preset"; done
+  for preset in "${presets[@]}"; do
+    compare "$file, $preset" --batch "$file" --preset "$preset"
+  done
 done
 
 cd "$root"

@@ -97,7 +97,7 @@ TEST(CheckPlanRegimes, AMemberOfAGroupIsNeverPinned) {
   PlanAsk& entry = scene.ask("agent", Outcome::fits, "n1");
   entry.kind = AskKind::pod_group;
   entry.name = "g";
-  EXPECT_EQ(first_text(scene), "default/agent does not fit on node n1: regime sessions");
+  EXPECT_EQ(first_text(scene), "its members are not all in one domain that it allows");
 }
 
 TEST(CheckPlanRegimes, ANominationToAnotherRegimeIsVoid) {

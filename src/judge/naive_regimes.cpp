@@ -47,9 +47,10 @@ NaiveRegimes::NaiveRegimes(const Cluster& cluster, const Configuration& configur
   for (const NodeIndex node : cluster.nodes_by_name()) {
     const Labels labels = cluster.label_objects(cluster.nodes().labels[node]);
     const std::string_view name = cluster.text(cluster.nodes().name[node]);
-    const bool in_plane = find_label(labels, names::plane).has_value();
+    const bool elsewhere = cluster.nodes().plane[node] != StringId{0};
+    const bool in_plane = elsewhere || find_label(labels, names::plane).has_value();
     if (configuration.replica.enabled && in_plane) nodes_[node] = Regime::replicas;
-    if (!configuration.session.enabled) continue;
+    if (!configuration.session.enabled || elsewhere) continue;  // Groups list nodes of home.
     for (const auto& [key, group] : cluster.own<ResourceGroup>()) {
       if (lists(group, name, labels)) nodes_[node] = Regime::sessions;
     }

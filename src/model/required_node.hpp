@@ -3,8 +3,8 @@
 // A pod is pinned by the annotation `makeway.dev/required-node`, or as the DaemonSet controller
 // does it: every term of its required node affinity has the field metadata.name In [one name], the
 // same one. Terms that select nothing do not count. Where both say something, the annotation names
-// the node, and the affinity still has to match. A member of a group is never pinned: its group asks
-// for it.
+// the node, and the affinity still has to match. A member of a group is never pinned: its group
+// asks for it.
 #pragma once
 
 #include <string_view>

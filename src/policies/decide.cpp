@@ -14,7 +14,8 @@ namespace {
 
 using Policies = std::vector<std::unique_ptr<Policy>>;
 
-/// Who crosses regimes first; by priority, creation and name; who has no pod comes last, as its policy has listed it.
+/// Who crosses regimes first; by priority, creation and name; who has no pod comes last, as its
+/// policy has listed it.
 void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
   const auto name = [&](const AskTurn& turn) {
     return std::pair(cluster.text(cluster.pods().namespace_name[turn.pod]),

@@ -145,10 +145,12 @@ std::optional<std::size_t> Oracle::class_of(const Pod& pod) const {
 }
 
 bool Oracle::may_leave(const Pod& pod) const {
-  const bool pinned = !pod.notes.required_node.empty() ||
-                      std::ranges::any_of(pod.shape.node_terms, [](const NodeSelectorTerm& term) {
-                        return !term.fields.empty();
-                      });
+  // SPEC 1: a member of a group is never pinned.
+  const bool tied = !pod.notes.required_node.empty() ||
+                    std::ranges::any_of(pod.shape.node_terms, [](const NodeSelectorTerm& term) {
+                      return !term.fields.empty();
+                    });
+  const bool pinned = tied && group_of(pod) == nullptr;
   const std::int32_t priority = priority_of(pod);
   const bool low =
       priority < *ask_.priority || (settings_.allow_equal_priority && priority == *ask_.priority);

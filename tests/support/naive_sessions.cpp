@@ -177,7 +177,8 @@ std::size_t Naive::best_set() const {
 NaiveSessionAnswer Naive::answer() {
   find_candidates();
   NaiveSessionAnswer result;
-  result.too_many = candidates_.size() > session_candidates_max || ask_.kernels.size() > kernels_max;
+  result.too_many =
+      candidates_.size() > session_candidates_max || ask_.kernels.size() > kernels_max;
   if (result.too_many) return result;
   const std::size_t all = (std::size_t{1} << candidates_.size()) - 1;
   if (fits(0)) {

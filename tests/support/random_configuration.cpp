@@ -14,7 +14,10 @@ namespace {
 void waive(Configuration& configuration, WaivedLaw law) {
   if (waives(configuration, law)) return;
   std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
-  if (law == WaivedLaw::law_4) std::erase(waived, WaivedLaw::law_4_gangs);
+  if (law == WaivedLaw::law_4) {  // It contains these.
+    std::erase(waived, WaivedLaw::law_4_gangs);
+    std::erase(waived, WaivedLaw::law_4_claims);
+  }
   waived.push_back(law);
   std::ranges::sort(waived);
 }

@@ -74,12 +74,12 @@ TEST(Division, FloorsHoldAndOthersShareTheRest) {
   EXPECT_EQ(shares_of(9, claimants), (Amounts64{5, 4, 0}));
 }
 
-TEST(Division, SaysWhereItRounded) {
+TEST(Division, SaysTheExactShareRoundedDown) {
   std::vector<Share> shares(3);
   divide(9, with_caps({1, 1, 1}, {1, no_cap, no_cap}), shares);
-  EXPECT_EQ(shares, (std::vector<Share>{{1, false}, {4, false}, {4, false}}));
+  EXPECT_EQ(shares, (std::vector<Share>{{1, 1}, {4, 4}, {4, 4}}));
   divide(10, by_weight({1, 1, 1}), shares);
-  EXPECT_EQ(shares, (std::vector<Share>{{4, true}, {3, true}, {3, true}}));
+  EXPECT_EQ(shares, (std::vector<Share>{{4, 3}, {3, 3}, {3, 3}}));
 }
 
 TEST(Division, NothingAndNobody) {

@@ -500,11 +500,11 @@ void SessionPolicy::finish(PlanAsk& ask, Losses& /*losses*/) {
 
 std::unique_ptr<Policy> make_session_policy(const PolicyContext& context) {
   const World& world = context.draft.world;
-  const std::vector<AskName>& asks = context.request.asks;
-  const bool asked = asks.empty()
-                         ? !world.cluster().own<Session>().empty()
-                         : std::ranges::find(asks, AskKind::session, &AskName::kind) != asks.end();
-  if (!world.configuration().session.enabled || !asked) return nullptr;
+  // Also where nobody of them is asked for: a grace that has ended ends.
+  const bool any = !world.cluster().own<Session>().empty();
+  const bool asked = std::ranges::find(context.request.asks, AskKind::session, &AskName::kind) !=
+                     context.request.asks.end();
+  if (!world.configuration().session.enabled || !(any || asked)) return nullptr;
   return std::make_unique<SessionPolicy>(context);
 }
 

@@ -111,7 +111,7 @@ class SessionPolicy : public Policy {
   bool asks_alone_ = false;                            ///< Who is being decided.
 };
 
-/// Null: no session asks, or `session.enabled` is off.
+/// Null: there are no sessions, or `session.enabled` is off.
 std::unique_ptr<Policy> make_session_policy(const PolicyContext& context);
 
 }  // namespace makeway
