@@ -20,7 +20,6 @@ constexpr std::int64_t ms_per_hour = 60 * ms_per_minute;
 constexpr std::int64_t ms_per_day = 24 * ms_per_hour;
 constexpr std::int64_t duration_ms_max = ms_per_day * 366 * 10;
 
-
 /// Reads text from left to right; every reader returns nothing once something did not match.
 class Cursor {
  public:

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "codec/decoders.hpp"
 #include "base/ascii.hpp"
+#include "codec/decoders.hpp"
 #include "model/names.hpp"
 
 namespace makeway {

@@ -17,7 +17,6 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-
 bool take(std::string_view& rest, std::string_view any_of) {
   if (rest.empty() || !any_of.contains(rest.front())) return false;
   rest.remove_prefix(1);

@@ -23,7 +23,6 @@ enum class Refusal : std::uint8_t { malformed, too_large };
 template <class T>
 using Parsed = std::expected<T, Refusal>;
 
-
 /// A quantity cut into its parts; nothing is computed yet.
 struct Parts {
   bool negative = false;

@@ -10,7 +10,6 @@
 namespace makeway {
 namespace {
 
-
 struct Word {
   std::string_view text;
   ScalarKind kind;

@@ -173,7 +173,7 @@ class VictimRules {
   std::vector<StringId> protected_namespaces_;
   std::vector<StringId> critical_classes_;
   std::map<const ReplicaSchedule*, std::string> scaled_;  ///< Why their pods stay; only looked up.
-  std::vector<UnitIndex> seen_groups_;  ///< Sorted, while units are collected.
+  std::vector<UnitIndex> seen_groups_;                    ///< Sorted, while units are collected.
 };
 
 }  // namespace makeway

@@ -53,15 +53,14 @@ TEST(CheckPlanRegimes, ReplicasAreNoAsks) {
   Pod replica = pod("a", "", 10, 100);
   replica.labels = {{std::string(names::deployment), "web"}};
   Scene scene = three_regimes(
-      replica,
-      ReplicaSchedule{.namespace_name = "default", .name = "web", .deployment = "web"});
+      replica, ReplicaSchedule{.namespace_name = "default", .name = "web", .deployment = "web"});
   scene.ask("a", Outcome::fits, "n3");
   EXPECT_EQ(first_text(scene), "there is no such pending unit");
 }
 
 TEST(CheckPlanRegimes, VictimsAreOnNodesOfTheRegime) {
-  Scene scene = three_regimes(pod("a", "", 10, 600), pod("here", "n3", 0, 600),
-                              pod("there", "n1", 0, 600));
+  Scene scene =
+      three_regimes(pod("a", "", 10, 600), pod("here", "n3", 0, 600), pod("there", "n1", 0, 600));
   scene.ask("a", Outcome::preempts, "n3", {"here"});
   EXPECT_EQ(first_text(scene), "");
   scene.plan.asks.front().victims.push_back(scene.victim("there", "a"));

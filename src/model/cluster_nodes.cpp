@@ -159,13 +159,13 @@ void Cluster::claim(NodeIndex node) {
            });
   };
   const bool home = nodes_.plane[node] == StringId{0};
-  const bool listed = listed_nodes_.contains(text(nodes_.name[node])) ||
-                      (selecting_groups_ > 0 &&
-                       std::ranges::any_of(own<ResourceGroup>(), [&](const auto& entry) {
-                         return selects(entry.second);
-                       }));
-  const bool labelled = std::ranges::any_of(
-      labels, [this](const LabelPair& pair) { return pair.key == plane_key_; });
+  const bool listed =
+      listed_nodes_.contains(text(nodes_.name[node])) ||
+      (selecting_groups_ > 0 && std::ranges::any_of(own<ResourceGroup>(), [&](const auto& entry) {
+         return selects(entry.second);
+       }));
+  const bool labelled =
+      std::ranges::any_of(labels, [this](const LabelPair& pair) { return pair.key == plane_key_; });
   set_claims(node, {.sessions = home && listed, .replicas = !home || labelled});
 }
 

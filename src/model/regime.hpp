@@ -4,7 +4,8 @@
 // plane label or came as a node of another plane, else `pods`. A claim counts only while its policy
 // is enabled. Kernels are of `sessions`, pods of a ReplicaSchedule of `replicas`, all others of
 // `pods`. Whoever asks goes to nodes of its regime and takes units of its regime there; whatever
-// else is there is usage. Only a pinned pod (required_node.hpp) crosses; members of groups never do.
+// else is there is usage. Only a pinned pod (required_node.hpp) crosses; members of groups never
+// do.
 //
 // The claims are a column of the store (NodeColumns::claims); this reads them under one
 // configuration. Making it costs O(ReplicaSchedules), an answer a few loads; for pods of clusters

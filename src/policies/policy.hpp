@@ -31,8 +31,8 @@ struct AskTurn {
   std::int32_t priority = 0;
   Time created;
   bool crosses = false;  ///< Pinned to a node of another regime: such asks precede the list.
-  PodIndex pod;       ///< The pod that asks, or the first of the group by name.
-  UnitIndex limited;  ///< The unit whose limits hold the ask (AskLimits); none: nothing does.
+  PodIndex pod;          ///< The pod that asks, or the first of the group by name.
+  UnitIndex limited;     ///< The unit whose limits hold the ask (AskLimits); none: nothing does.
   std::uint32_t number = 0;  ///< For the policy to know it by.
 };
 

@@ -133,8 +133,8 @@ std::optional<std::vector<std::string>> best_queue_victims(
       const std::int64_t must = std::min(std::max<std::int64_t>(needed[at], 0), most[at]);
       enough = enough && freed[at] >= must;
       __extension__ const __int128 beyond = freed[at] - must;
-      quality.beyond += static_cast<std::int64_t>(
-          beyond * 1'000'000 / std::max<std::int64_t>(queues.totals[at], 1));
+      quality.beyond += static_cast<std::int64_t>(beyond * 1'000'000 /
+                                                  std::max<std::int64_t>(queues.totals[at], 1));
     }
     if (!enough) continue;
     std::ranges::sort(quality.names);

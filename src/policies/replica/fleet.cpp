@@ -374,8 +374,7 @@ bool Fleet::add_replica(PlaceIndex place, PodIndex pod, bool plain, FleetReplica
     const Unit& unit = cluster().units()[pods.unit[pod]];
     // Kubernetes picks the pod, so nobody can promise that a whole group goes. Who is leaving goes
     // anyway: its group does not keep it.
-    const bool whole =
-        !leaving && unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
+    const bool whole = !leaving && unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
     replica.is_protected =
         !share.exists() || whole || !world_.rules().protection_from_scale_down(pod).empty();
   }

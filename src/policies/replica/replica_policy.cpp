@@ -541,8 +541,8 @@ std::optional<Problem> ReplicaPolicy::who_asks(std::vector<AskTurn>& turns) {
 }
 
 void ReplicaPolicy::decide(const AskTurn& /*turn*/) {
-  const bool all_out = std::ranges::all_of(
-      world_.cluster().own<ReplicaSchedule>(), [this](const auto& entry) {
+  const bool all_out =
+      std::ranges::all_of(world_.cluster().own<ReplicaSchedule>(), [this](const auto& entry) {
         return is_left_out(context_.request, ask_name_of(entry.second));
       });
   if (all_out) return;  // Nothing of the stage is to be trusted; every status stays as it is.
