@@ -42,6 +42,7 @@ bool is_compiled(std::string_view path) {
                                   std::string_view("tests/scenarios"),
                                   std::string_view("tests/peers"),
                                   std::string_view("tests/peer_cases"),
+                                  std::string_view("tests/mixed_soak"),
                                   std::string_view("tests/tidy"),
                                   std::string_view("tests/compile_fail"),
                                   std::string_view("tests/replay"),
