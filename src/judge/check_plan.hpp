@@ -35,7 +35,7 @@ struct LawBreach {
   std::string text;  ///< What is wrong, with the objects.
   /// Law 14: without these asks of the plan it would not be broken; of two who are in each other's
   /// way, the later one. A queue stands for the queue stage. None: nobody can be named.
-  std::vector<AskName> asks = {};
+  std::vector<AskName> asks;
 
   friend bool operator==(const LawBreach&, const LawBreach&) = default;
 };

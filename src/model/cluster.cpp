@@ -20,7 +20,7 @@ bool Cluster::apply(const Change& change) {
 bool Cluster::apply(const Removal& removal) {
   bool removed = false;
   each_kind([&](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     if (removal.kind == row_of<Object>.kind) removed = remove(kind, removal);
   });
   return removed;
@@ -185,7 +185,7 @@ Cluster Cluster::compacted() const {
   Cluster fresh;
   fresh.begin_bulk();
   each_kind([&](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     each<Object>([&fresh](const Object& object) { fresh.apply(object); });
   });
   fresh.finish_bulk();

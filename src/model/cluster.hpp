@@ -71,7 +71,7 @@ template <class List>
 struct MapsOf;
 template <class... Objects>
 struct MapsOf<KindList<Objects...>> {
-  using type = decltype(std::tuple_cat(
+  using Type = decltype(std::tuple_cat(
       std::declval<std::conditional_t<MappedObject<Objects>, std::tuple<ObjectMap<Objects>>,
                                       std::tuple<>>>()...));
 };
@@ -378,8 +378,8 @@ class Cluster {
   HashTable workloads_by_key_;
 
   // Few objects, looked up by key: ordered maps, so that listing them is deterministic.
-  MapsOf<ObjectKinds>::type home_;
-  MapsOf<ObjectKinds>::type elsewhere_;  ///< Of all other planes.
+  MapsOf<ObjectKinds>::Type home_;
+  MapsOf<ObjectKinds>::Type elsewhere_;  ///< Of all other planes.
   ObjectMap<std::vector<KernelRows>> kernel_rows_;
   std::size_t kernel_count_ = 0;  ///< Rows of kernels; they are in pod_count_.
 };

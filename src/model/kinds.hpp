@@ -92,7 +92,7 @@ using ObjectKinds = KindList<Namespace, PriorityClass, Node, DisruptionBudget, W
 
 template <class Object>
 struct KindTag {
-  using type = Object;
+  using Type = Object;
 };
 
 template <class Object, class... Objects>
@@ -176,7 +176,7 @@ inline bool operator==(const ObjectKey& a, const ObjectKey& b) {
 
 /// For maps by ObjectKey in which views are looked up.
 struct ObjectKeyLess {
-  using is_transparent = void;
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name.
   template <class A, class B>
   bool operator()(const A& a, const B& b) const {
     return view_of_key(a) < view_of_key(b);

@@ -39,7 +39,7 @@ std::vector<std::string> texts(const Cluster& cluster) {
 
 TEST(Kinds, EveryKindIsStoredListedAndRemovedAlike) {
   each_kind([](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     SCOPED_TRACE(row_of<Object>.name);
     Object object = named<Object>("a", "");
     normalize(object);
@@ -59,7 +59,7 @@ TEST(Kinds, EveryKindIsStoredListedAndRemovedAlike) {
 
 TEST(Kinds, ThePlaneIsPartOfEveryKey) {
   each_kind([](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     SCOPED_TRACE(row_of<Object>.name);
     Cluster cluster;
     for (const char* const plane : {"west", "", "east"}) {

@@ -23,8 +23,6 @@ inline constexpr std::string_view key_plane = "makeway.dev/key-plane";
 inline constexpr std::string_view deployment = "makeway.dev/deployment";
 /// A taint with this key keeps pods off the nodes of a resource group, and its kernels not.
 inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
-/// Written into dumps for readers: who schedules the node. Never read back.
-inline constexpr std::string_view regime = "makeway.dev/regime";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
 

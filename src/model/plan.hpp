@@ -318,7 +318,7 @@ struct PlanAction {
   std::string ask;            ///< evict: for whom, "Pod default/urgent".
   std::optional<Time> since;  ///< reserve: when the reservation began.
   std::optional<PlanScale> scale = std::nullopt;  ///< scale-up, scale-down.
-  std::string plane = {};                         ///< Whose API server is asked; empty: home's.
+  std::string plane;                              ///< Whose API server is asked; empty: home's.
   /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
   std::optional<Time> until = std::nullopt;
 

@@ -49,12 +49,12 @@ struct PlanRequest {
   bool explain = true;
   /// Law 14: they are not decided, and keep the room that they lawfully hold. A Queue stands for
   /// the whole queue stage. The plan lists them.
-  std::vector<PlanLeftOut> left_out = {};
+  std::vector<PlanLeftOut> left_out;
   /// Law 14: an ask inside whose decision a CHECK fails is left out; else the process stops.
   bool contain = false;
   /// schedulerName -> rules. None: the one configuration serves everybody, as from files. Queues,
   /// regimes and protection are those of the first, which is the configuration of the call.
-  std::span<const Profile> profiles = {};
+  std::span<const Profile> profiles;
 };
 
 struct Decision {
@@ -64,7 +64,7 @@ struct Decision {
   /// nothing. Until then all that changes are the time itself, waiting times and lost work.
   std::optional<Time> recheck_at = std::nullopt;
   /// The text of a CHECK that failed outside of any ask; only where that is contained.
-  std::string failure = {};
+  std::string failure;
 };
 
 /// The newest time of the cluster that tells of something that has happened: `now` when nobody says

@@ -128,7 +128,7 @@ ClusterView view_of(const Cluster& cluster) {
   view.workloads = copied(cluster.workloads());
   view.namespaces = copied(cluster.namespaces());
   each_kind([&](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     if constexpr (OwnObject<Object>) {
       cluster.each<Object>([&](const Object& object) { view.own.emplace_back(object); });
     }

@@ -126,7 +126,7 @@ void ReferenceStore::remember_keys(const Pod& pod) {
 void ReferenceStore::remove(const Removal& removal) {
   const ObjectKey key{removal.namespace_name, removal.name, removal.plane};
   each_kind([&](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     if (removal.kind == row_of<Object>.kind) all<Object>().erase(key);
   });
 }
@@ -134,7 +134,7 @@ void ReferenceStore::remove(const Removal& removal) {
 std::vector<Change> ReferenceStore::objects() const {
   std::vector<Change> changes;
   each_kind([&](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     for (const auto& [key, value] : all<Object>()) changes.emplace_back(value);
   });
   return changes;
@@ -415,7 +415,7 @@ ClusterView ReferenceStore::view() const {
   view.workloads = values_of(all<Workload>());
   view.namespaces = values_of(all<Namespace>());
   each_kind([&](const auto& kind) {
-    using Object = std::decay_t<decltype(kind)>::type;
+    using Object = std::decay_t<decltype(kind)>::Type;
     if constexpr (OwnObject<Object>) {
       for (const auto& [key, object] : all<Object>()) view.own.emplace_back(object);
     }

@@ -53,6 +53,7 @@ void write_request(DocumentWriter& writer, const PlanRequest& request) {
     writer.string_field("askKind", choice_name(ask.kind));
   } else if (!request.asks.empty()) {
     std::vector<std::string> names;
+    names.reserve(request.asks.size());
     for (const AskName& ask : request.asks) {
       names.push_back(fmt::format("{}/{}/{}", choice_name(ask.kind), ask.namespace_name, ask.name));
     }

@@ -179,13 +179,13 @@ std::string QueuesText::adopted_text() const {
   std::string text;
   for (const PlanQueue& queue : plan_.queues) {
     if (queue.adopts == 0) continue;
-    text +=
-        wrapped(printable(fmt::format(
-                    "Queue {} is new: {} that {} no queue {} its own, and {} of them "
-                    "would leave.",
-                    queue.name, counted(queue.adopts, "pod"), queue.adopts == 1 ? "names" : "name",
-                    queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave)),
-                2);
+    text += wrapped(
+        printable(fmt::format("Queue {} is new: {} that {} no queue {} its own, and {} of them "
+                              "would leave.",
+                              queue.name, counted(static_cast<std::uint64_t>(queue.adopts), "pod"),
+                              queue.adopts == 1 ? "names" : "name",
+                              queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave)),
+        2);
   }
   return text;
 }
