@@ -254,10 +254,10 @@ void read_surplus(JsonReader& reader, JsonCursor& item, const FieldPath& path,
 using ScheduleRow = FieldRow<ReplicaSchedule>;
 
 /// Reads every item of a list with `read`.
-template <void (*read)(JsonReader&, JsonCursor&, const FieldPath&, ReplicaSchedule&)>
+template <void (*Read)(JsonReader&, JsonCursor&, const FieldPath&, ReplicaSchedule&)>
 void read_list(const FieldValue& value, ReplicaSchedule& schedule) {
   value.reader.each_item(value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
-    read(value.reader, item, to, schedule);
+    Read(value.reader, item, to, schedule);
   });
 }
 

@@ -239,9 +239,9 @@ constexpr std::array session_spec = {
                list_kernel},
 };
 
-template <std::optional<Time> SessionStatus::* member>
+template <std::optional<Time> SessionStatus::* Member>
 void read_status_time(const FieldValue& value, SessionDraft& draft) {
-  value.read(draft.session.status.*member);
+  value.read(draft.session.status.*Member);
 }
 
 constexpr std::array session_status = {

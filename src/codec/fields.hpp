@@ -41,8 +41,8 @@ struct Field {
   std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
   std::int64_t highest = std::numeric_limits<std::int64_t>::max();
   std::string_view noun = "an integer";  ///< What stands in the message about a wrong one.
-  std::span<const std::string_view> choices = {};
-  std::string_view fallback = {};  ///< What counts where nothing is said, as JSON; empty: nothing.
+  std::span<const std::string_view> choices;
+  std::string_view fallback;  ///< What counts where nothing is said, as JSON; empty: nothing.
   bool required = false;
   bool only_written = false;  ///< For people; the next cycle computes it again.
 };

@@ -24,41 +24,41 @@ void write_object(DocumentWriter& writer, const Namespace& object);
 void decode_object(ObjectCursor cursor, PriorityClass& object);
 void write_object(DocumentWriter& writer, const PriorityClass& object);
 
-void decode_object(ObjectCursor cursor, Node& object);
-void write_object(DocumentWriter& writer, const Node& object);
+void decode_object(ObjectCursor cursor, Node& node);
+void write_object(DocumentWriter& writer, const Node& node);
 
-void decode_object(ObjectCursor cursor, DisruptionBudget& object);
-void write_object(DocumentWriter& writer, const DisruptionBudget& object);
+void decode_object(ObjectCursor cursor, DisruptionBudget& budget);
+void write_object(DocumentWriter& writer, const DisruptionBudget& budget);
 
-void decode_object(ObjectCursor cursor, Workload& object);
-void write_object(DocumentWriter& writer, const Workload& object);
+void decode_object(ObjectCursor cursor, Workload& workload);
+void write_object(DocumentWriter& writer, const Workload& workload);
 
-void decode_object(ObjectCursor cursor, PodGroup& object);
-void write_object(DocumentWriter& writer, const PodGroup& object);
+void decode_object(ObjectCursor cursor, PodGroup& group);
+void write_object(DocumentWriter& writer, const PodGroup& group);
 
 /// Overwrites `pod`, whatever it held.
 PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod);
-void write_object(DocumentWriter& writer, const Pod& object);
+void write_object(DocumentWriter& writer, const Pod& pod);
 
 // Makeway's own: decode_queue.cpp, dump_queue.cpp, ...
-void decode_object(ObjectCursor cursor, Queue& object);
-void write_object(DocumentWriter& writer, const Queue& object);
+void decode_object(ObjectCursor cursor, Queue& queue);
+void write_object(DocumentWriter& writer, const Queue& queue);
 void list_fields(KindTag<Queue> kind, const FieldVisit& visit);
 
-void decode_object(ObjectCursor cursor, ReplicaSchedule& object);
-void write_object(DocumentWriter& writer, const ReplicaSchedule& object);
+void decode_object(ObjectCursor cursor, ReplicaSchedule& schedule);
+void write_object(DocumentWriter& writer, const ReplicaSchedule& schedule);
 void list_fields(KindTag<ReplicaSchedule> kind, const FieldVisit& visit);
 
-void decode_object(ObjectCursor cursor, ResourceGroup& object);
-void write_object(DocumentWriter& writer, const ResourceGroup& object);
+void decode_object(ObjectCursor cursor, ResourceGroup& group);
+void write_object(DocumentWriter& writer, const ResourceGroup& group);
 void list_fields(KindTag<ResourceGroup> kind, const FieldVisit& visit);
 
-void decode_object(ObjectCursor cursor, Partition& object);
-void write_object(DocumentWriter& writer, const Partition& object);
+void decode_object(ObjectCursor cursor, Partition& partition);
+void write_object(DocumentWriter& writer, const Partition& partition);
 void list_fields(KindTag<Partition> kind, const FieldVisit& visit);
 
-void decode_object(ObjectCursor cursor, Session& object);
-void write_object(DocumentWriter& writer, const Session& object);
+void decode_object(ObjectCursor cursor, Session& session);
+void write_object(DocumentWriter& writer, const Session& session);
 void list_fields(KindTag<Session> kind, const FieldVisit& visit);
 
 struct TextKind {

@@ -42,9 +42,12 @@ std::string breach_text(const LawBreach& breach) {
 
 class LawfulPlanMaker {
  public:
-  LawfulPlanMaker(const Cluster& cluster, const Configuration& configuration,
-                  const PlanRequest& request, const PlanTools& tools)
-      : cluster_(cluster), configuration_(configuration), tools_(tools), request_(request) {
+  LawfulPlanMaker(const Cluster& cluster, const Configuration& configuration, PlanRequest request,
+                  const PlanTools& tools)
+      : cluster_(cluster),
+        configuration_(configuration),
+        tools_(tools),
+        request_(std::move(request)) {
     request_.contain = tools.contain;
   }
 

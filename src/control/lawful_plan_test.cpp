@@ -22,34 +22,34 @@ AskName pod_called(std::string name) {
 class LawfulPlanTest : public testing::Test {
  protected:
   LawfulPlanTest() {
-    tools_.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
-      requests_.push_back(request);
+    tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+      requests.push_back(request);
       Plan plan{.preset = request.preset, .now = request.now, .left_out = request.left_out};
-      for (const std::string& name : pods_) {
+      for (const std::string& name : pods) {
         const bool out = std::ranges::any_of(
             request.left_out, [&](const PlanLeftOut& left) { return left.name == name; });
-        if (!out || stubborn_) plan.asks.push_back({.namespace_name = "default", .name = name});
+        if (!out || stubborn) plan.asks.push_back({.namespace_name = "default", .name = name});
       }
       return Decision{.plan = std::move(plan), .problems = {}, .recheck_at = Time{77}};
     };
-    tools_.check = [this](const Cluster&, const Configuration&, const Plan& plan) {
+    tools.check = [this](const Cluster&, const Configuration&, const Plan& plan) {
       std::vector<LawBreach> breaches;
       for (const PlanAsk& ask : plan.asks) {
-        if (!bad_.contains(ask.name)) continue;
+        if (!bad.contains(ask.name)) continue;
         breaches.push_back(
             {.law = 3, .ask = ask_text(ask), .text = "it is bad", .asks = {pod_called(ask.name)}});
       }
-      if (unnamed_) breaches.push_back({.law = 9, .ask = {}, .text = "somebody is bad"});
+      if (unnamed) breaches.push_back({.law = 9, .ask = {}, .text = "somebody is bad"});
       return breaches;
     };
-    tools_.identify = [](const Plan& plan) { return fmt::format("{} asks", plan.asks.size()); };
-    tools_.microseconds = [this] { return clock_ += 1; };
-    tools_.contain = true;
+    tools.identify = [](const Plan& plan) { return fmt::format("{} asks", plan.asks.size()); };
+    tools.microseconds = [this] { return clock += 1; };
+    tools.contain = true;
   }
 
   LawfulPlan make() {
-    requests_.clear();
-    return make_lawful_plan(Cluster(), configuration_, {.now = Time{5}, .preset = "p"}, tools_);
+    requests.clear();
+    return make_lawful_plan(Cluster(), configuration, {.now = Time{5}, .preset = "p"}, tools);
   }
   static std::vector<std::string> asks(const LawfulPlan& made) {
     std::vector<std::string> names;
@@ -58,36 +58,36 @@ class LawfulPlanTest : public testing::Test {
   }
   using Names = std::vector<std::string>;
 
-  PlanTools tools_;
-  Configuration configuration_;
-  Names pods_ = {"a", "b", "c", "d", "e", "f"};
-  std::set<std::string> bad_;
-  bool stubborn_ = false;  ///< It decides about those who are left out, too.
-  bool unnamed_ = false;
-  std::vector<PlanRequest> requests_;
-  std::int64_t clock_ = 0;
+  PlanTools tools;
+  Configuration configuration;
+  Names pods = {"a", "b", "c", "d", "e", "f"};
+  std::set<std::string> bad;
+  bool stubborn = false;  ///< It decides about those who are left out, too.
+  bool unnamed = false;
+  std::vector<PlanRequest> requests;
+  std::int64_t clock = 0;
 };
 
 TEST_F(LawfulPlanTest, AGoodPlanIsHandedOn) {
   const LawfulPlan made = make();
-  EXPECT_EQ(asks(made), pods_);
+  EXPECT_EQ(asks(made), pods);
   EXPECT_EQ(made.plan->id, "6 asks");
   EXPECT_EQ(made.recheck_at, Time{77});
   EXPECT_FALSE(made.shows_bug());
   EXPECT_EQ(made.decide_us, 1);
   EXPECT_EQ(made.check_us, 1);
-  EXPECT_TRUE(requests_.front().contain);
+  EXPECT_TRUE(requests.front().contain);
 }
 
 TEST_F(LawfulPlanTest, AllWhoAreNamedAreLeftOutAtOnce) {
-  bad_ = {"a", "e"};
+  bad = {"a", "e"};
   const LawfulPlan made = make();
   EXPECT_EQ(asks(made), (Names{"b", "c", "d", "f"}));
   EXPECT_EQ(made.plan->left_out,
             (std::vector<PlanLeftOut>{{AskKind::pod, "default", "a", 3, "it is bad"},
                                       {AskKind::pod, "default", "e", 3, "it is bad"}}));
   EXPECT_EQ(made.plan->id, "4 asks");
-  EXPECT_EQ(requests_.size(), 2U);
+  EXPECT_EQ(requests.size(), 2U);
   ASSERT_EQ(made.refused.size(), 1U);
   EXPECT_EQ(made.refused.front().id, "6 asks");
   EXPECT_EQ(made.refused.front().breaches.size(), 2U);
@@ -97,7 +97,7 @@ TEST_F(LawfulPlanTest, AllWhoAreNamedAreLeftOutAtOnce) {
 TEST_F(LawfulPlanTest, RoundsAreBounded) {
   // Each round blames one more.
   std::size_t judged = 0;
-  tools_.check = [&](const Cluster&, const Configuration&, const Plan& plan) {
+  tools.check = [&](const Cluster&, const Configuration&, const Plan& plan) {
     ++judged;
     return std::vector<LawBreach>{{.law = 1,
                                    .ask = ask_text(plan.asks.front()),
@@ -112,32 +112,32 @@ TEST_F(LawfulPlanTest, RoundsAreBounded) {
   EXPECT_EQ(made.plan->preset, "p");
   EXPECT_EQ(made.plan->now, Time{5});
   EXPECT_EQ(made.plan->id, "0 asks");
-  configuration_.engine.containment_rounds_max = 0;
+  configuration.engine.containment_rounds_max = 0;
   judged = 0;
   EXPECT_FALSE(make().plan->withheld.empty());
   EXPECT_EQ(judged, 1U);
 }
 
 TEST_F(LawfulPlanTest, NobodyNamedGivesAnEmptyPlan) {
-  unnamed_ = true;
+  unnamed = true;
   const LawfulPlan made = make();
   EXPECT_EQ(made.plan->withheld, "law 9: somebody is bad");
   EXPECT_TRUE(made.plan->asks.empty());
   EXPECT_TRUE(made.plan->left_out.empty());
-  EXPECT_EQ(requests_.size(), 1U);
+  EXPECT_EQ(requests.size(), 1U);
   EXPECT_TRUE(made.shows_bug());
 }
 
 TEST_F(LawfulPlanTest, WhoDoesNotLeaveOutGetsAnEmptyPlan) {
-  bad_ = {"b"};
-  stubborn_ = true;
+  bad = {"b"};
+  stubborn = true;
   const LawfulPlan made = make();
   EXPECT_EQ(made.plan->withheld, "law 3: Pod default/b: it is bad");
-  EXPECT_EQ(requests_.size(), 2U);  // The second time nobody new is named.
+  EXPECT_EQ(requests.size(), 2U);  // The second time nobody new is named.
 }
 
 TEST_F(LawfulPlanTest, ABreachOfAQueueLeavesOutTheStage) {
-  tools_.check = [](const Cluster&, const Configuration&, const Plan& plan) {
+  tools.check = [](const Cluster&, const Configuration&, const Plan& plan) {
     std::vector<LawBreach> breaches;
     if (leaves_out_queues(plan.left_out)) return breaches;
     for (const std::string name : {"x", "y"}) {
@@ -149,22 +149,22 @@ TEST_F(LawfulPlanTest, ABreachOfAQueueLeavesOutTheStage) {
     return breaches;
   };
   const LawfulPlan made = make();
-  EXPECT_EQ(asks(made), pods_);
+  EXPECT_EQ(asks(made), pods);
   EXPECT_EQ(made.plan->left_out,
             (std::vector<PlanLeftOut>{{AskKind::queue, "", "", 8, "too much"}}));
 }
 
 TEST_F(LawfulPlanTest, WhoIsLeftOutInsideOfDecideStaysOut) {
-  const auto honest = tools_.decide;
-  tools_.decide = [&](const Cluster& cluster, const Configuration& configuration,
-                      const PlanRequest& request) {
+  const auto honest = tools.decide;
+  tools.decide = [&](const Cluster& cluster, const Configuration& configuration,
+                     const PlanRequest& request) {
     PlanRequest again = request;
     if (again.left_out.empty()) {
       again.left_out.push_back({AskKind::pod, "default", "c", 0, "CHECK(x) failed"});
     }
     return honest(cluster, configuration, again);
   };
-  bad_ = {"a"};
+  bad = {"a"};
   const LawfulPlan made = make();
   EXPECT_EQ(asks(made), (Names{"b", "d", "e", "f"}));
   ASSERT_EQ(made.plan->left_out.size(), 2U);
@@ -173,19 +173,19 @@ TEST_F(LawfulPlanTest, WhoIsLeftOutInsideOfDecideStaysOut) {
 }
 
 TEST_F(LawfulPlanTest, WhatFailsOutsideOfAnyAskGivesAnEmptyPlan) {
-  tools_.decide = [](const Cluster&, const Configuration&, const PlanRequest&) {
+  tools.decide = [](const Cluster&, const Configuration&, const PlanRequest&) {
     CHECK(1 + 1 == 3, "arithmetic");
     return Decision{};
   };
   EXPECT_TRUE(make().plan->withheld.ends_with("CHECK(1 + 1 == 3) failed: arithmetic"));
-  tools_.decide = [](const Cluster&, const Configuration&, const PlanRequest&) -> Decision {
+  tools.decide = [](const Cluster&, const Configuration&, const PlanRequest&) -> Decision {
     throw std::out_of_range("map::at");
   };
   EXPECT_EQ(make().plan->withheld, "map::at");
 }
 
 TEST_F(LawfulPlanTest, AJudgeWhoFailsLetsNothingPass) {
-  tools_.check = [](const Cluster&, const Configuration&, const Plan&) {
+  tools.check = [](const Cluster&, const Configuration&, const Plan&) {
     CHECK(false, "the judge");
     return std::vector<LawBreach>{};
   };
@@ -195,17 +195,17 @@ TEST_F(LawfulPlanTest, AJudgeWhoFailsLetsNothingPass) {
 }
 
 TEST_F(LawfulPlanTest, WithoutContainmentTheFirstBreachIsTheEnd) {
-  tools_.contain = false;
-  bad_ = {"a"};
+  tools.contain = false;
+  bad = {"a"};
   const LawfulPlan made = make();
   EXPECT_FALSE(made.plan.has_value());
   EXPECT_EQ(made.refused.size(), 1U);
   EXPECT_TRUE(made.shows_bug());
-  EXPECT_FALSE(requests_.front().contain);
+  EXPECT_FALSE(requests.front().contain);
 }
 
 TEST_F(LawfulPlanTest, ProblemsOfTheRequestAreNoBug) {
-  tools_.decide = [](const Cluster&, const Configuration&, const PlanRequest&) {
+  tools.decide = [](const Cluster&, const Configuration&, const PlanRequest&) {
     return Decision{.plan = {}, .problems = {{.message = "no such ask"}}};
   };
   const LawfulPlan made = make();

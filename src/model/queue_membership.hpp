@@ -34,11 +34,11 @@ class QueueMembership {
   /// None: it is outside every queue.
   QueueRow of(PodIndex pod) const;
   /// The queue that an ask of this unit counts in, were none of its pods infrastructure.
-  QueueRow of(UnitIndex unit) const;
+  QueueRow of(UnitIndex index) const;
   /// No queue limits it.
   bool is_infrastructure(PodIndex pod) const;
   /// Whether the unit is in the default queue only because nothing else says where it belongs.
-  bool is_adopted(UnitIndex unit) const;
+  bool is_adopted(UnitIndex index) const;
   /// Whether what the node offers is divided among queues.
   bool counts(NodeIndex node) const {
     return cluster_.nodes().flags[node].exists && cluster_.nodes().plane[node] == StringId{0} &&

@@ -57,6 +57,7 @@ PlanTools containing_tools() {
 /// The names of the asks of a plan, and of those that it leaves out.
 std::vector<std::string> everybody(const Plan& plan) {
   std::vector<std::string> names;
+  names.reserve(plan.asks.size() + plan.left_out.size());
   for (const PlanAsk& ask : plan.asks) names.push_back(ask_text(ask));
   for (const PlanLeftOut& left : plan.left_out) {
     names.push_back(ask_text(AskName{left.kind, left.namespace_name, left.name}));

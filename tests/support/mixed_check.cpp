@@ -76,7 +76,9 @@ class WorldJudge {
         random_(seed) {}
 
   MixedVerdict judge(AskedAlone whom) {
-    if (!find_errors(cluster_).empty() || !find_cap_errors(cluster_, configuration_).empty()) {
+    const bool refused =
+        has_errors(find_errors(cluster_)) || has_errors(find_cap_errors(cluster_, configuration_));
+    if (refused) {
       return {.refused = true, .complaints = {}};
     }
     const std::optional<Plan> plan = decided(cluster_, {}, true);

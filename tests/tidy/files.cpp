@@ -37,17 +37,13 @@ bool is_compiled(std::string_view path) {
     const bool too_deep = path.ends_with("_fuzz.cpp") && slashes(path) > 2;
     return is_layer && !too_deep && !path.ends_with("_benchmark.cpp");
   }
-  constexpr std::array folders = {std::string_view("tests/support"),
-                                  std::string_view("tests/properties"),
-                                  std::string_view("tests/scenarios"),
-                                  std::string_view("tests/peers"),
-                                  std::string_view("tests/peer_cases"),
-                                  std::string_view("tests/mixed_soak"),
-                                  std::string_view("tests/tidy"),
-                                  std::string_view("tests/compile_fail"),
-                                  std::string_view("tests/replay"),
-                                  std::string_view("bench"),
-                                  std::string_view("bench/support")};
+  constexpr std::array folders = {
+      std::string_view("tests/support"),    std::string_view("tests/properties"),
+      std::string_view("tests/scenarios"),  std::string_view("tests/peers"),
+      std::string_view("tests/peer_cases"), std::string_view("tests/mixed_soak"),
+      std::string_view("tests/tidy"),       std::string_view("tests/compile_fail"),
+      std::string_view("tests/replay"),     std::string_view("bench"),
+      std::string_view("bench/support")};
   return std::ranges::find(folders, folder_of(path)) != folders.end();
 }
 

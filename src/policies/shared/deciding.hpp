@@ -46,7 +46,7 @@ class Deciding {
 };
 
 /// The pod, or the group.
-AskName ask_name_of(const Cluster& cluster, UnitIndex unit);
+AskName ask_name_of(const Cluster& cluster, UnitIndex index);
 
 AskName ask_name_of(const ReplicaSchedule& schedule);
 

@@ -229,7 +229,7 @@ std::string GroupDecision::waits_reason() const {
 /// Drops members beyond those that are needed until its queue has room for the rest. False: it has
 /// no room for those.
 bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) const {
-  if (!world_.limits()) return true;
+  if (world_.limits() == nullptr) return true;
   while (true) {
     const std::vector<PodIndex> coming = pods_of(places);
     if (when == Queued::now ? world_.limits()->has_room_now(coming)
@@ -245,7 +245,7 @@ bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) c
 bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
   if (!find_leavers(places)) return false;
   const std::vector<PodIndex> coming = pods_of(places);
-  if (!world_.limits() || world_.limits()->has_room_now(coming)) return true;
+  if (world_.limits() == nullptr || world_.limits()->has_room_now(coming)) return true;
   waits_for_queue_ = true;
   wait_for(world_, world_.limits()->awaited(coming), ask_);
   return false;
@@ -253,7 +253,7 @@ bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
 
 /// A place for each, and enough of its queue gone.
 QueueVerdict GroupDecision::suits_queue(GroupCandidate& candidate) {
-  if (!world_.limits()) return QueueVerdict::has_room;
+  if (world_.limits() == nullptr) return QueueVerdict::has_room;
   const auto fits = [&] {
     return after_->fit_in_turn(candidate.places, MemberFits::Nominations::count) &&
            world_.keeps_promises(candidate.places, {});
@@ -492,7 +492,7 @@ void GroupDecision::fill_room_left_by(GroupCandidate& chosen) {
   const std::size_t certain = chosen.places.size();
   fill_free_room(world_, manner_of(world_), *chosen.domain, *after_, task_.members, chosen.places);
   scratch.rollback(before);
-  if (!world_.limits()) return;
+  if (world_.limits() == nullptr) return;
   scratch.remove(chosen.victims.pods);
   while (chosen.places.size() > certain &&
          !world_.limits()->has_room_later(pods_of(chosen.places))) {

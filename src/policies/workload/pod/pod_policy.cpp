@@ -113,7 +113,7 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
   ask_.explanation.nodes_fitting = choice.fitting_now;
   ask_.explanation.alternatives = choice.others;
   if (!choice.now && !choice.later) return false;
-  if (world_.limits() && !world_.limits()->has_room_later(self())) {
+  if (world_.limits() != nullptr && !world_.limits()->has_room_later(self())) {
     room_without_queue_ = choice.now ? *choice.now : *choice.later;
     return false;
   }
@@ -133,7 +133,7 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
 
 bool PodPolicy::finds_room_now(NodeIndex node) {
   place(node);
-  if (!world_.limits() || world_.limits()->has_room_now(self())) {
+  if (world_.limits() == nullptr || world_.limits()->has_room_now(self())) {
     ask_.outcome = Outcome::fits;
     ask_.reason = fits_reason(ask_);
   } else {
@@ -210,7 +210,7 @@ void PodPolicy::preempt(PodFit& after) {
   if (cascades.bound_reached()) {
     ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
   }
-  if (world_.limits()) {
+  if (world_.limits() != nullptr) {
     const QueueVerdict verdict = suits_queue(after, best_.front());
     if (verdict != QueueVerdict::has_room) return queue_is_full(verdict);
   }
