@@ -15,10 +15,10 @@ using scene::pod;
 
 class ScratchTest : public testing::Test {
  protected:
-  ScratchTest() : scene_(node("n1", 8), node("n2", 8), pod("a", "n1", 1, 3), pod("b", "n1", 2, 2)) {
-    scene_.cluster.apply(pod("new", "", 3, 4));
+  ScratchTest() : scene(node("n1", 8), node("n2", 8), pod("a", "n1", 1, 3), pod("b", "n1", 2, 2)) {
+    scene.cluster.apply(pod("new", "", 3, 4));
   }
-  const Cluster& cluster() const { return scene_.cluster; }
+  const Cluster& cluster() const { return scene.cluster; }
   PodIndex at(const std::string& name) const { return *cluster().find_pod("default", name); }
   NodeIndex on(const std::string& name) const { return *cluster().find_node(name); }
   std::int64_t cpu(const Scratch& scratch, const std::string& name) const {
@@ -31,7 +31,7 @@ class ScratchTest : public testing::Test {
     return result;
   }
 
-  scene::Scene scene_;
+  scene::Scene scene;
 };
 
 TEST_F(ScratchTest, WhatWasNotMovedIsAsInTheCluster) {
@@ -111,8 +111,8 @@ TEST_F(ScratchTest, WatchersHearOfMovesAndOfUndoneOnes) {
 
 TEST_F(ScratchTest, SumsThatHitTheCeilingAreCountedAgain) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  scene_.cluster.apply(pod("huge", "n2", 1, most));
-  scene_.cluster.apply(pod("some", "n2", 1, 7));
+  scene.cluster.apply(pod("huge", "n2", 1, most));
+  scene.cluster.apply(pod("some", "n2", 1, 7));
   Scratch scratch(cluster());
   EXPECT_EQ(cpu(scratch, "n2"), most);
   scratch.remove(at("huge"));

@@ -39,6 +39,7 @@ class Overlay {
   /// Everything but the nodes, which go to where the part found its place.
   std::vector<Change> lay(std::vector<Change> part) {
     std::vector<std::string> there;
+    there.reserve(nodes_.size());
     for (const auto& [name, node] : nodes_) there.push_back(name);
     random_.shuffle(there);
     std::vector<Change> rest;

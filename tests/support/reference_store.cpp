@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t amount_max = std::numeric_limits<std::int64_t>::max();
 
-std::string in_plane(std::string text, const std::string& plane) {
+std::string in_plane(const std::string& text, const std::string& plane) {
   return plane.empty() ? text : text + " of plane " + plane;
 }
 
