@@ -41,7 +41,7 @@ TEST(Kinds, EveryKindIsStoredListedAndRemovedAlike) {
   each_kind([](const auto& kind) {
     using Object = std::decay_t<decltype(kind)>::Type;
     SCOPED_TRACE(row_of<Object>.name);
-    Object object = named<Object>("a", "");
+    auto object = named<Object>("a", "");
     normalize(object);
     Cluster cluster;
     EXPECT_TRUE(cluster.apply(Change(object)));
