@@ -60,7 +60,7 @@ std::optional<Cluster> sound_cluster(const RandomWorldCase& item) {
 
 constexpr std::uint64_t cases_in_one_history = 10;
 
-/// Preset yunikorn is left out: seed 23 has a plan that calls a pod infeasible (law 10) and is wrong.
+/// Preset yunikorn is left out: in seed 23 a pod is called infeasible that is not (law 10).
 TEST(MixedHistories, EveryCycleKeepsTheLawsButUnderYunikorn) {
   constexpr int cycles = 8;
   Skips refused;
