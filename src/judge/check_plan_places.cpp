@@ -120,6 +120,7 @@ class PodJudge {
   void judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now);
   void judge_irreducible(NaiveFit& fit, NodeIndex node);
   bool has_arrived(PodIndex pod) const;
+  bool shares_a_name(const std::vector<PodIndex>& together, NodeIndex node) const;
   void judge_infeasible(NaiveFit& fit);
   bool held_by_preempted(NaiveFit& fit) const;
   bool pinned() const { return !ask_.pinned_to.empty(); }
@@ -290,6 +291,26 @@ bool PodJudge::has_arrived(PodIndex pod) const {
   });
 }
 
+/// Section 5, `candidatesHold: resource-name`: whether those on the node hold something that the ask
+/// names; `pods` is named by nobody. Other settings leave out only pods whose room does not matter.
+bool PodJudge::shares_a_name(const std::vector<PodIndex>& together, NodeIndex node) const {
+  const bool by_name =
+      walk_.configuration().required_node.candidates_hold == CandidatesHold::resource_name;
+  if (!pinned() || !by_name) return true;
+  const Cluster& cluster = walk_.cluster();
+  const PodColumns& pods = cluster.pods();
+  std::set<ResourceIndex> named;
+  for (const ResourceAmount& item : cluster.requests(pods.requests[ask_.pods.front()])) {
+    if (item.resource != resource_pods) named.insert(item.resource);
+  }
+  return std::ranges::any_of(together, [&](PodIndex pod) {
+    return walk_.after().where(pod) == node &&
+           std::ranges::any_of(
+               cluster.requests(pods.requests[pod]),
+               [&](const ResourceAmount& item) { return named.contains(item.resource); });
+  });
+}
+
 /// Law 10: no node would hold it even if everybody left whom it may make leave there. What leaves
 /// as one leaves whole; pods that stand elsewhere are nobody's to take for a pod that goes here.
 void PodJudge::judge_infeasible(NaiveFit& fit) {
@@ -317,7 +338,9 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
     } else {
       for (const PodIndex pod : cluster.order().pods(node)) {
         if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
-        for (const PodIndex member : rules.leaves_with(pod)) {
+        const std::vector<PodIndex> together = rules.leaves_with(pod);
+        if (!shares_a_name(together, node)) continue;
+        for (const PodIndex member : together) {
           if (after.where(member).exists()) away.insert(member);
         }
       }
