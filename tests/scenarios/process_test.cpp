@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "scenarios/sandbox.hpp"
 #include "support/shell.hpp"
+#include "support/vector_file.hpp"
 
 namespace makeway {
 namespace {
@@ -43,6 +46,21 @@ TEST_F(Process, PlansABatchOfStandardInput) {
       "\\$makeway snapshot -f - -o json | tr -d '\\n' | gzip | \\$makeway plan --batch -");
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.out.starts_with("{\"id\":1,\"apiVersion\":")) << result.out;
+}
+
+/// Section 1: worlds in which queues, pinned pods, gangs, sessions and replicas meet. Each of them
+/// once ended in a crash, a failed check or an unlawful plan; the file is named after its preset.
+TEST_F(Process, PlansWorldsInWhichAllPoliciesMeet) {
+  constexpr std::array presets = {"makeway", "kube-1.37", "mcm-v1", "yunikorn"};
+  for (const std::string preset : presets) {
+    const RunResult result =
+        shell(fmt::format("\\$makeway plan --batch '{}/tests/vectors/together/{}.jsonl.gz' --preset "
+                          "{} 2>&1",
+                          source_folder(), preset, preset));
+    EXPECT_EQ(result.status, 0) << result.out;
+    EXPECT_TRUE(result.out.starts_with("{\"id\":")) << result.out;
+    EXPECT_FALSE(result.out.contains("\"leftOut\"")) << result.out;
+  }
 }
 
 TEST_F(Process, LinesStayWholeWhereBothStreamsMeet) {
