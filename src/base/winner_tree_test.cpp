@@ -12,19 +12,19 @@ namespace {
 
 TEST(WinnerTree, KnowsTheFirstOfAnyNumberThroughChanges) {
   Prng random(7);
-  for (std::size_t places = 1; places < 40; ++places) {
-    std::vector<std::uint64_t> keys(places);
+  for (std::size_t players = 1; players < 40; ++players) {
+    std::vector<std::uint64_t> keys(players);
     for (std::uint64_t& key : keys) key = random.below(5);
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(keys[a], a) < std::tie(keys[b], b);
     };
-    WinnerTree tree(places, before);
+    WinnerTree tree(players, before);
     for (int change = 0; change < 50; ++change) {
       const auto naive = std::ranges::min_element(keys) - keys.begin();
-      ASSERT_EQ(tree.first(), naive) << places << " places, change " << change;
-      const auto place = static_cast<std::uint32_t>(random.below(places));
-      keys[place] = random.below(5);
-      tree.changed(place);
+      ASSERT_EQ(tree.first(), naive) << players << " players, change " << change;
+      const auto player = static_cast<std::uint32_t>(random.below(players));
+      keys[player] = random.below(5);
+      tree.changed(player);
     }
   }
 }

@@ -51,14 +51,14 @@ void check_files(const std::vector<std::string>& paths, const ChosenConfiguratio
   }
   if (document != nullptr) {
     Problems errors = find_cap_errors(result.loaded->cluster, document->configuration);
-    result.loaded->origins.place(errors, result.loaded->cluster);
+    result.loaded->origins.locate(errors, result.loaded->cluster);
     findings.add(std::move(errors));
     Problems regimes = find_regime_problems(result.loaded->cluster, document->configuration);
-    result.loaded->origins.place(regimes, result.loaded->cluster);
+    result.loaded->origins.locate(regimes, result.loaded->cluster);
     findings.add(std::move(regimes));
   }
   Problems warnings = lint(result.loaded->cluster);
-  result.loaded->origins.place(warnings, result.loaded->cluster);
+  result.loaded->origins.locate(warnings, result.loaded->cluster);
   findings.add(std::move(warnings));
   findings.objects = findings.objects.value_or(0) + result.loaded->statistics.objects;
   for (const auto& [kind, count] : result.loaded->statistics.skipped) findings.skipped += count;

@@ -94,8 +94,8 @@ void find_fields(std::string& line, RawFields& fields, JsonReader& reader) {
         if (const auto error = raw_text(value, *target)) reader.broken(error, path);
       });
   if (reader.is_broken()) return;
-  const char* place = nullptr;
-  if (document.current_location().get(place) != simdjson::OUT_OF_BOUNDS) {
+  const char* position = nullptr;
+  if (document.current_location().get(position) != simdjson::OUT_OF_BOUNDS) {
     reader.refuse(root, {}, "something follows the end of the JSON value");
   }
 }

@@ -93,7 +93,7 @@ struct ObjectDecoder::State {
            const TypeMeta& type) const;
   std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
                                   const FieldPath& path, TypeMeta inherited) const;
-  void place_problems(std::size_t first, std::string_view object);
+  void locate_problems(std::size_t first, std::string_view object);
   void report_problems();
 };
 
@@ -101,7 +101,7 @@ ObjectDecoder::ObjectDecoder() : state_(std::make_unique<State>()) {}
 ObjectDecoder::~ObjectDecoder() = default;
 
 /// Names the object in the problems found since `first`.
-void ObjectDecoder::State::place_problems(std::size_t first, std::string_view object) {
+void ObjectDecoder::State::locate_problems(std::size_t first, std::string_view object) {
   for (std::size_t index = first; index < found.size(); ++index) {
     if (found[index].object.empty()) found[index].object = object;
   }
@@ -201,7 +201,7 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   const ObjectCursor cursor{.reader = reader, .object = object, .path = path};
   const bool present = kind.decode(cursor, draft, plane, decoded) == PodState::present;
   if (found.size() != first) {
-    place_problems(first, object_text(decoded));
+    locate_problems(first, object_text(decoded));
     report_problems();
   } else if (present) {
     ++report->objects;

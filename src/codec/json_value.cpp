@@ -51,7 +51,7 @@ std::optional<std::string_view> duplicate_key(const JsonValue::Object& object) {
   return *twice;
 }
 
-/// Builds the tree; the first failure stops it and is remembered with its place.
+/// Builds the tree; the first failure stops it and is remembered with its position.
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, std::size_t depth_max)
@@ -70,12 +70,12 @@ class TreeBuilder {
     if (const auto error = parser_.iterate(view).get(document)) return refuse(error, nullptr);
     JsonValue value;
     const bool done = root(document, value);
-    const char* place = nullptr;
-    const auto place_error = document.current_location().get(place);
-    if (!done) return refuse_here(place_error == simdjson::SUCCESS ? place : nullptr);
-    if (place_error != simdjson::OUT_OF_BOUNDS) {
+    const char* position = nullptr;
+    const auto position_error = document.current_location().get(position);
+    if (!done) return refuse_here(position_error == simdjson::SUCCESS ? position : nullptr);
+    if (position_error != simdjson::OUT_OF_BOUNDS) {
       message_ = "something follows the end of the JSON value";
-      return refuse_here(place);
+      return refuse_here(position);
     }
     return value;
   }
@@ -193,16 +193,16 @@ class TreeBuilder {
     return fmt::format("not valid JSON: {}", simdjson::error_message(error));
   }
 
-  std::unexpected<Problem> refuse(simdjson::error_code error, const char* place) {
+  std::unexpected<Problem> refuse(simdjson::error_code error, const char* position) {
     message_ = describe(error);
-    return refuse_here(place);
+    return refuse_here(position);
   }
 
-  std::unexpected<Problem> refuse_here(const char* place) {
+  std::unexpected<Problem> refuse_here(const char* position) {
     Problem problem;
-    if (place != nullptr && place >= padded_.data() && place <= padded_.data() + length_) {
+    if (position != nullptr && position >= padded_.data() && position <= padded_.data() + length_) {
       problem.origin.line = 1 + static_cast<std::uint64_t>(std::count(
-                                    static_cast<const char*>(padded_.data()), place, '\n'));
+                                    static_cast<const char*>(padded_.data()), position, '\n'));
     }
     for (const std::string& part : path_) problem.field += part;
     problem.value = value_;

@@ -65,9 +65,9 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   Problems problems = yaml_documents(padded_text, name, {}, [&](YamlDocument& document) {
     const std::size_t size = document.json.size();
     document.json.append(text_padding, '\0');
-    const Origin place{
+    const Origin here{
         .source = std::string(name), .document = document.number, .line = document.line};
-    decoder_.decode(std::string_view(document.json).substr(0, size), place, *this, report_, plane_);
+    decoder_.decode(std::string_view(document.json).substr(0, size), here, *this, report_, plane_);
   });
   report_.add(std::move(problems));
 }
@@ -156,7 +156,7 @@ LoadResult Loader::finish() {
     cluster_.finish_bulk();
     fill_budget_status(cluster_);
     Problems errors = find_errors(cluster_);
-    origins_.place(errors, cluster_);
+    origins_.locate(errors, cluster_);
     report_.add(std::move(errors));
   }
   result.problems = std::move(report_.problems);
@@ -206,7 +206,7 @@ Origin ObjectOrigins::find(std::string_view object, const Cluster& cluster) cons
   return documents_[document_of_pod_[pod->value]];
 }
 
-void ObjectOrigins::place(Problems& problems, const Cluster& cluster) const {
+void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
   for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
 }
 

@@ -36,7 +36,7 @@ class ObjectOrigins {
   /// By its name in messages ("Pod shop/web-1"); empty when unknown.
   Origin find(std::string_view object, const Cluster& cluster) const;
   /// Fills in the origin of problems that name an object.
-  void place(Problems& problems, const Cluster& cluster) const;
+  void locate(Problems& problems, const Cluster& cluster) const;
 
  private:
   // A pod's slot in a fresh store is its number, so its document is found by slot; the other kinds

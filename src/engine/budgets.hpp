@@ -23,7 +23,7 @@ class Budgets {
 
   bool any() const { return !budgets_.empty(); }
 
-  /// Places of the budgets that govern the pod. Cached by namespace and label set.
+  /// Positions of the budgets that govern the pod. Cached by namespace and label set.
   std::span<const std::uint32_t> governing(PodIndex pod);
 
   /// A trial: charges on top of what is committed. Starting one ends the one before.

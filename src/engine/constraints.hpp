@@ -101,7 +101,7 @@ class PodConstraints final : public ScratchWatcher {
   std::vector<Term> anti_affinity_;
   std::vector<Spread> spread_;
   std::vector<Repelling> repelling_;
-  std::map<ShapeId, std::vector<std::size_t>> repelling_by_shape_;  ///< Places in `repelling_`.
+  std::map<ShapeId, std::vector<std::size_t>> repelling_by_shape_;  ///< Positions in `repelling_`.
 };
 
 }  // namespace makeway

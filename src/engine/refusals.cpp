@@ -5,7 +5,7 @@
 
 namespace makeway {
 
-void RefusalTally::add(const Refused& refused, NodeIndex node, std::uint32_t place) {
+void RefusalTally::add(const Refused& refused, NodeIndex node, std::uint32_t position) {
   const auto same = [&](const Group& group) {
     return group.reason == refused.reason && group.detail == refused.detail;
   };
@@ -16,21 +16,22 @@ void RefusalTally::add(const Refused& refused, NodeIndex node, std::uint32_t pla
                        .amount_min = refused.amount,
                        .nodes = 1,
                        .example = node,
-                       .example_place = place});
+                       .example_position = position});
     return;
   }
   ++found->nodes;
-  if (std::tie(refused.amount, place) >= std::tie(found->amount_min, found->example_place)) return;
+  if (std::tie(refused.amount, position) >= std::tie(found->amount_min, found->example_position))
+    return;
   found->amount_min = refused.amount;
   found->example = node;
-  found->example_place = place;
+  found->example_position = position;
 }
 
 void RefusalTally::add_other_regimes(PodFit& fit) {
-  std::uint32_t place = 0;
+  std::uint32_t position = 0;
   for (const NodeIndex node : fit.survey().nodes_of_others()) {
-    if (fit.only_regime_refuses(node)) add(*fit.refused_by_node(node), node, place);
-    ++place;
+    if (fit.only_regime_refuses(node)) add(*fit.refused_by_node(node), node, position);
+    ++position;
   }
 }
 

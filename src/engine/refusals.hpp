@@ -11,8 +11,8 @@ namespace makeway {
 
 class RefusalTally {
  public:
-  /// In any order: of the nodes that come closest, the one with the lowest place is the example.
-  void add(const Refused& refused, NodeIndex node, std::uint32_t place);
+  /// In any order: of the nodes that come closest, the one with the lowest position is the example.
+  void add(const Refused& refused, NodeIndex node, std::uint32_t position);
   /// Nodes that are large enough and in every way right, but of another regime.
   void add_other_regimes(PodFit& fit);
   void clear() { groups_.clear(); }
@@ -28,7 +28,7 @@ class RefusalTally {
     std::int64_t amount_min = 0;
     std::int64_t nodes = 0;
     NodeIndex example;
-    std::uint32_t example_place = 0;
+    std::uint32_t example_position = 0;
   };
 
   std::vector<Group> groups_;  ///< Few: reasons, not nodes.

@@ -57,7 +57,7 @@ class ScoreFloor {
 
  private:
   bool useful_ = false;
-  std::size_t highest_at_ = 0;  ///< Place of the key `highest-priority`.
+  std::size_t highest_at_ = 0;  ///< Position of the key `highest-priority`.
 };
 
 /// "victims: 3 against 2": the first key on which `loser` differs from `winner`; empty when none.

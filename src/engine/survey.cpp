@@ -124,13 +124,13 @@ const Labels& Survey::labels(LabelSetId id) {
   return *entry;
 }
 
-std::uint32_t Survey::place_of(NodeIndex node) {
-  if (places_.empty()) {
-    places_ = IndexedVector<NodeIndex, std::uint32_t>(cluster_.nodes().slots(), no_place);
-    std::uint32_t place = 0;
-    for (const NodeIndex each : nodes()) places_[each] = place++;
+std::uint32_t Survey::position_of(NodeIndex node) {
+  if (positions_.empty()) {
+    positions_ = IndexedVector<NodeIndex, std::uint32_t>(cluster_.nodes().slots(), no_position);
+    std::uint32_t position = 0;
+    for (const NodeIndex each : nodes()) positions_[each] = position++;
   }
-  return places_[node];
+  return positions_[node];
 }
 
 ShapeVerdicts& Survey::verdicts_of(PodIndex pod) {

@@ -105,9 +105,9 @@ class Survey {
   }
   /// The others.
   std::span<const NodeIndex> nodes_of_others() const { return others_nodes_; }
-  /// Where the node stands in `nodes`; `no_place`: it is not there.
-  static constexpr std::uint32_t no_place = 0xFFFFFFFFU;
-  std::uint32_t place_of(NodeIndex node);
+  /// Where the node stands in `nodes`; `no_position`: it is not there.
+  static constexpr std::uint32_t no_position = 0xFFFFFFFFU;
+  std::uint32_t position_of(NodeIndex node);
 
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
@@ -128,7 +128,7 @@ class Survey {
   std::map<std::string, Topology, std::less<>> topologies_;
   SparseColumn<RequestId, const std::int64_t*> allocatable_;  ///< Made on demand.
   std::deque<std::vector<std::int64_t>> allocatable_rows_;
-  IndexedVector<NodeIndex, std::uint32_t> places_;  ///< Made on demand.
+  IndexedVector<NodeIndex, std::uint32_t> positions_;  ///< Made on demand.
   std::map<std::uint32_t, ShapeVerdicts> placing_;
   std::vector<std::unique_ptr<Labels>> labels_;
   std::map<std::string_view, const Namespace*> namespaces_;

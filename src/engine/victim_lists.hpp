@@ -21,12 +21,12 @@ std::int64_t mark_violations(Budgets& budgets, VictimList& list, ChargeOrder ord
 /// was taken out.
 bool keep_within_budgets(Budgets& budgets, VictimList& list);
 
-/// `evicted`: by place in the list's units, 1 for victims. The others are added to `spared`.
+/// `evicted`: by position in the list's units, 1 for victims. The others are added to `spared`.
 VictimList split_victims(const VictimList& list, std::span<const std::uint8_t> evicted,
                          std::vector<VictimUnit>& spared);
 
 /// Tries to put units back, most important first, those that violate a budget before all others;
-/// once or until nothing changes. `put_back(place)` says whether the unit came back.
+/// once or until nothing changes. `put_back(position)` says whether the unit came back.
 template <class PutBackUnit>
 void put_back_in_rounds(const VictimList& list, std::vector<std::uint8_t>& evicted, PutBack mode,
                         bool only_violating, const PutBackUnit& put_back) {

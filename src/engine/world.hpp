@@ -220,7 +220,7 @@ class World {
   bool differs_ = false;
   std::vector<PodIndex> gone_;
   std::size_t gone_before_ = 0;  ///< Of these, before this cycle made anybody leave.
-  SparseColumn<PodIndex, std::uint32_t> gone_rank_;  ///< Place in `gone_`, from 1.
+  SparseColumn<PodIndex, std::uint32_t> gone_rank_;  ///< Position in `gone_`, from 1.
   SparseColumn<PodIndex, std::uint8_t> taken_;
   std::vector<PodIndex> taken_log_;
   std::vector<NodeIndex> changed_nodes_;

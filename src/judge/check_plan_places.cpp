@@ -291,8 +291,9 @@ bool PodJudge::has_arrived(PodIndex pod) const {
   });
 }
 
-/// Section 5, `candidatesHold: resource-name`: whether those on the node hold something that the ask
-/// names; `pods` is named by nobody. Other settings leave out only pods whose room does not matter.
+/// Section 5, `candidatesHold: resource-name`: whether those on the node hold something that the
+/// ask names; `pods` is named by nobody. Other settings leave out only pods whose room does not
+/// matter.
 bool PodJudge::shares_a_name(const std::vector<PodIndex>& together, NodeIndex node) const {
   const bool by_name =
       walk_.configuration().required_node.candidates_hold == CandidatesHold::resource_name;

@@ -136,10 +136,10 @@ template <>
 inline constexpr std::array<std::string_view, 4> choice_names<PrioritySearch> = {
     "none", "bisect", "scan", "adaptive"};
 
-enum class ReprieveScope : std::uint8_t { every_node, ask_nodes };
+enum class PutBackScope : std::uint8_t { every_node, ask_nodes };
 template <>
-inline constexpr std::array<std::string_view, 2> choice_names<ReprieveScope> = {"every-node",
-                                                                                "ask-nodes"};
+inline constexpr std::array<std::string_view, 2> choice_names<PutBackScope> = {"every-node",
+                                                                               "ask-nodes"};
 
 enum class PlacementGuide : std::uint8_t { victims, node_score };
 template <>
@@ -346,7 +346,7 @@ struct WorkloadSettings {
                                                 ImportanceKey::size, ImportanceKey::age};
   VictimChoiceRule victim_choice = VictimChoiceRule::best;
   PutBack put_back = PutBack::until_stable;
-  ReprieveScope reprieve_scope = ReprieveScope::every_node;
+  PutBackScope put_back_scope = PutBackScope::every_node;
   LeavingRoom leaving_room = LeavingRoom::credited;
   NominationHeldBy nomination_held_by = NominationHeldBy::placement;
   std::vector<ScoreKey> score_keys = {ScoreKey::members_not_placed,

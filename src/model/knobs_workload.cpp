@@ -92,8 +92,8 @@ constexpr std::array workload_rows = {
         {"workload.putBack", "2",
          "Victims that still fit are put back, most important first: not at all (none), in one "
          "pass (once), or until nothing changes (until-stable)."}),
-    choice<workload, &Workload::reprieve_scope>(
-        {"workload.reprieveScope", "2",
+    choice<workload, &Workload::put_back_scope>(
+        {"workload.putBackScope", "2",
          "A put-back must leave the plan feasible in every constraint on every node it touches "
          "(every-node), or only for the ask on the ask's own nodes (ask-nodes)."}),
     choice<workload, &Workload::leaving_room>(

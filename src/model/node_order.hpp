@@ -81,7 +81,7 @@ class NodeOrder {
   }
   /// The lowest preemption priority of a guarded pod on the node, or `nobody_guarded`.
   std::int32_t lowest_guarded(NodeIndex node) const { return blocks_[node].lowest_guarded; }
-  /// By place in `pods(node)`: 1 for guarded pods.
+  /// By position in `pods(node)`: 1 for guarded pods.
   std::span<const std::uint8_t> guarded(NodeIndex node) const {
     const Block& block = blocks_[node];
     return {guarded_.data() + block.begin, block.count};

@@ -109,7 +109,7 @@ std::vector<Cell> queue_cells(const Queue& queue, std::size_t depth, const PodsO
 void add_up(const std::vector<const Queue*>& queues, const std::vector<QueueLine>& rows,
             PodsByQueue& pods) {
   for (const QueueLine& row : std::views::reverse(rows)) {  // Children before their parents.
-    const Queue& queue = *queues[row.place];
+    const Queue& queue = *queues[row.position];
     if (row.depth == 0) continue;
     const PodsOfQueue own = pods[queue.name];
     PodsOfQueue& above = pods[queue.parent];
@@ -135,7 +135,7 @@ std::string queues_section(const View& view) {
   Table table = table_of(columns);
   const std::size_t shown = rows_shown(view, rows.size());
   for (const QueueLine& row : std::span(rows).first(shown)) {
-    const Queue& queue = *queues[row.place];
+    const Queue& queue = *queues[row.position];
     table.row(queue_cells(queue, row.depth, pods[queue.name], columns));
   }
   const auto others = pods.find(outside);

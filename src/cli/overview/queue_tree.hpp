@@ -14,7 +14,7 @@ struct QueueName {
 };
 
 struct QueueLine {
-  std::size_t place = 0;  ///< In the list that was given.
+  std::size_t position = 0;  ///< In the list that was given.
   std::size_t depth = 0;
 };
 

@@ -112,7 +112,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   }
   Problems regimes = find_regime_problems(loaded->cluster, chosen.document->configuration);
   for (Problem& problem : regimes) problem.severity = Severity::warning;  // The first claim wins.
-  loaded->origins.place(regimes, loaded->cluster);
+  loaded->origins.locate(regimes, loaded->cluster);
   terminal.error.write(problem_lines(regimes, palette_for_error(terminal)));
   name_configuration(*chosen.document, !choice.overrides.empty());
   PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
@@ -123,7 +123,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
                                    .explain = wish.detail == PlanDetail::with_explanation},
                                   tools, timing);
   terminal.error.write(attempt.bug);
-  loaded->origins.place(attempt.problems, loaded->cluster);
+  loaded->origins.locate(attempt.problems, loaded->cluster);
   terminal.error.write(problem_lines(attempt.problems, palette_for_error(terminal)));
   if (arguments.has("timing")) terminal.error.write(timing_line(timing));
   const bool bug = !attempt.bug.empty();

@@ -158,7 +158,7 @@ std::string QueuesText::table_text() const {
   const bool all = plan_.queues.size() <= queues_max;
   std::size_t shown = 0;
   for (const QueueLine& row : queue_lines(names)) {
-    const PlanQueue& queue = plan_.queues[row.place];
+    const PlanQueue& queue = plan_.queues[row.position];
     if (!all && (shown == queues_max || !busy_.contains(queue.name))) continue;
     // In a list with gaps, a name set in would seem to hang below the wrong one.
     add_rows(table, queue, all ? row.depth : 0);

@@ -33,19 +33,19 @@ std::string queue_field(const Cluster& cluster, PodIndex pod) {
 
 namespace {
 
-constexpr std::size_t no_place = QueueTree::no_place;
+constexpr std::size_t no_position = QueueTree::no_position;
 
 // ---- Queues -----------------------------------------------------------------------------------
 
-void check_parent(Findings& findings, const QueueTree& tree, std::size_t place, bool circular) {
-  const Queue& queue = tree.queue(place);
+void check_parent(Findings& findings, const QueueTree& tree, std::size_t position, bool circular) {
+  const Queue& queue = tree.queue(position);
   if (queue.parent.empty()) return;
   Problem problem{
       .object = queue_text(queue.name), .field = "spec.parent", .value = shorten(queue.parent)};
   if (queue.parent == default_queue_name) {
     problem.message = "pods that name no queue belong to this one, so it has no children";
     problem.remedy = "give the children a parent of their own";
-  } else if (tree.parent(place) == no_place) {
+  } else if (tree.parent(position) == no_position) {
     problem.message = "no Queue of this name is in the input";
     problem.remedy = "add it (kubectl get queues.makeway.dev -o yaml) or correct the name";
   } else if (circular) {
@@ -77,11 +77,11 @@ enum class Misnamed : std::uint8_t { no, absent, has_children };
 
 Misnamed misnamed(const QueueTree& tree, std::string_view name) {
   if (name.empty()) return Misnamed::no;
-  const std::size_t place = tree.place_of(name);
-  if (place == no_place) return Misnamed::absent;
+  const std::size_t position = tree.position_of(name);
+  if (position == no_position) return Misnamed::absent;
   // That the default queue has children is the fault of those who call it their parent.
-  return tree.has_children(place) && name != default_queue_name ? Misnamed::has_children
-                                                                : Misnamed::no;
+  return tree.has_children(position) && name != default_queue_name ? Misnamed::has_children
+                                                                   : Misnamed::no;
 }
 
 std::string group_text(const Cluster& cluster, const Group& group) {
@@ -167,8 +167,8 @@ void check_named(Findings& findings, const QueueTree& tree) {
 /// Listed on leaves, and once.
 void check_namespaces(Findings& findings, const QueueTree& tree) {
   std::map<std::string_view, const Queue*> listed;
-  for (std::size_t place = 0; place < tree.size(); ++place) {
-    const Queue& queue = tree.queue(place);
+  for (std::size_t position = 0; position < tree.size(); ++position) {
+    const Queue& queue = tree.queue(position);
     const auto refuse = [&](std::string_view space, std::string message, std::string remedy) {
       findings.error({.object = queue_text(queue.name),
                       .field = "spec.namespaces",
@@ -176,7 +176,7 @@ void check_namespaces(Findings& findings, const QueueTree& tree) {
                       .message = std::move(message),
                       .remedy = std::move(remedy)});
     };
-    if (!queue.namespaces.empty() && tree.has_children(place)) {
+    if (!queue.namespaces.empty() && tree.has_children(position)) {
       refuse(queue.namespaces.front(), "this queue has children, and pods belong to leaves",
              "list the namespaces in queues without children");
     }
@@ -197,9 +197,9 @@ void check_queues(Findings& findings) {
   if (cluster.own<Queue>().empty()) return;
   const QueueTree tree(cluster);
   const std::vector<bool> circular = tree.circular();
-  for (std::size_t place = 0; place < tree.size(); ++place) {
-    check_parent(findings, tree, place, circular[place]);
-    check_limit(findings, tree.queue(place));
+  for (std::size_t position = 0; position < tree.size(); ++position) {
+    check_parent(findings, tree, position, circular[position]);
+    check_limit(findings, tree.queue(position));
   }
   check_namespaces(findings, tree);
   check_named(findings, tree);
@@ -210,8 +210,8 @@ void check_default_queue(Findings& findings, const QueueSettings& settings) {
   if (!settings.enabled || settings.default_queue == default_queue_name) return;
   if (cluster.own<Queue>().empty()) return;
   const QueueTree tree(cluster);
-  const std::size_t place = tree.place_of(settings.default_queue);
-  if (place == no_place || !tree.has_children(place)) return;
+  const std::size_t position = tree.position_of(settings.default_queue);
+  if (position == no_position || !tree.has_children(position)) return;
   findings.error({.object = "Configuration",
                   .field = "queue.defaultQueue",
                   .value = shorten(settings.default_queue),

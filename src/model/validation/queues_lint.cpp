@@ -30,11 +30,11 @@ Totals cluster_totals(const Cluster& cluster) {
 /// What the children of each queue are promised together; the last entry is the cluster's.
 std::vector<Totals> promised_below(const QueueTree& tree) {
   std::vector<Totals> promised(tree.size() + 1);
-  for (const std::size_t place : tree.children_first()) {
-    const Queue& queue = tree.queue(place);
+  for (const std::size_t position : tree.children_first()) {
+    const Queue& queue = tree.queue(position);
     const std::size_t up =
-        tree.parent(place) == QueueTree::no_place ? tree.size() : tree.parent(place);
-    Totals floors = promised[place];
+        tree.parent(position) == QueueTree::no_position ? tree.size() : tree.parent(position);
+    Totals floors = promised[position];
     for (const Amount& floor : queue.guarantee) {
       floors[floor.resource] = std::max(floors[floor.resource], floor.amount);
     }
@@ -62,9 +62,9 @@ void lint_guarantees(Findings& findings, const QueueTree& tree) {
                                              human_amount(resource, total)),
                       .remedy = "lower the guarantees"});
   }
-  for (std::size_t place = 0; place < tree.size(); ++place) {
-    const Queue& queue = tree.queue(place);
-    for (const auto& [resource, sum] : promised[place]) {
+  for (std::size_t position = 0; position < tree.size(); ++position) {
+    const Queue& queue = tree.queue(position);
+    for (const auto& [resource, sum] : promised[position]) {
       const std::optional<std::int64_t> cap = quota_in(queue.limit, resource);
       if (!cap || sum <= *cap) continue;
       findings.warning({.object = queue_text(queue.name),
@@ -95,16 +95,16 @@ void lint_resources(Findings& findings, const QueueTree& tree) {
                         .remedy = counted ? "bound cpu, memory or a device" : "correct the name"});
     }
   };
-  for (std::size_t place = 0; place < tree.size(); ++place) {
-    lint(tree.queue(place), "guarantee", tree.queue(place).guarantee);
-    lint(tree.queue(place), "limit", tree.queue(place).limit);
+  for (std::size_t position = 0; position < tree.size(); ++position) {
+    lint(tree.queue(position), "guarantee", tree.queue(position).guarantee);
+    lint(tree.queue(position), "limit", tree.queue(position).limit);
   }
 }
 
-/// The queue, itself or above the one at `place`, that lets nothing of the resource run.
-const Queue* forbidding(const QueueTree& tree, std::size_t place, std::string_view resource) {
-  for (; place != QueueTree::no_place; place = tree.parent(place)) {
-    if (quota_in(tree.queue(place).limit, resource) == 0) return &tree.queue(place);
+/// The queue, itself or above the one at `position`, that lets nothing of the resource run.
+const Queue* forbidding(const QueueTree& tree, std::size_t position, std::string_view resource) {
+  for (; position != QueueTree::no_position; position = tree.parent(position)) {
+    if (quota_in(tree.queue(position).limit, resource) == 0) return &tree.queue(position);
   }
   return nullptr;
 }
@@ -134,14 +134,14 @@ std::vector<QueuePods> pods_of(const Cluster& cluster, const QueueTree& tree) {
 void lint_members(Findings& findings, const QueueTree& tree) {
   const Cluster& cluster = findings.cluster();
   const std::vector<QueuePods> pods = pods_of(cluster, tree);
-  for (std::size_t place = 0; place < tree.size(); ++place) {
-    const Queue& queue = tree.queue(place);
+  for (std::size_t position = 0; position < tree.size(); ++position) {
+    const Queue& queue = tree.queue(position);
     std::map<std::string_view, std::size_t> asking;
-    for (const auto& [resource, count] : pods[place].asking) {
+    for (const auto& [resource, count] : pods[position].asking) {
       asking[cluster.resources().name(resource)] = count;
     }
     for (const auto& [resource, count] : asking) {
-      const Queue* const strict = forbidding(tree, place, resource);
+      const Queue* const strict = forbidding(tree, position, resource);
       if (strict == nullptr || resource == pods_name) continue;
       findings.warning({.object = queue_text(strict->name),
                         .field = fmt::format("spec.limit[{}]", resource),
@@ -150,7 +150,8 @@ void lint_members(Findings& findings, const QueueTree& tree) {
                                                count == 1 ? "a pod" : fmt::format("{} pods", count),
                                                queue.name, count == 1 ? "asks" : "ask")});
     }
-    if (tree.has_children(place) || queue.guarantee.empty() || pods[place].count > 0) continue;
+    if (tree.has_children(position) || queue.guarantee.empty() || pods[position].count > 0)
+      continue;
     findings.warning(
         {.object = queue_text(queue.name),
          .field = "spec.guarantee",

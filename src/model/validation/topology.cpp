@@ -13,7 +13,7 @@
 namespace makeway {
 namespace {
 
-/// The values of one label, by place in nodes_by_name.
+/// The values of one label, by position in nodes_by_name.
 using Values = std::vector<std::optional<StringId>>;
 
 /// "rack=r1 lies in block=a and block=b", in words.
@@ -56,13 +56,13 @@ class NodeLabels {
     const Values& own = values(narrow);
     const Values& around = values(wide);
     std::map<StringId, StringId> lies_in;
-    for (std::size_t place = 0; place < own.size(); ++place) {
-      if (!own[place] || !around[place]) continue;
-      const StringId first = lies_in.try_emplace(*own[place], *around[place]).first->second;
-      if (first == *around[place]) continue;
-      return Torn{.value = std::string(cluster_.text(*own[place])),
+    for (std::size_t position = 0; position < own.size(); ++position) {
+      if (!own[position] || !around[position]) continue;
+      const StringId first = lies_in.try_emplace(*own[position], *around[position]).first->second;
+      if (first == *around[position]) continue;
+      return Torn{.value = std::string(cluster_.text(*own[position])),
                   .first = std::string(cluster_.text(first)),
-                  .second = std::string(cluster_.text(*around[place]))};
+                  .second = std::string(cluster_.text(*around[position]))};
     }
     return std::nullopt;
   }

@@ -206,14 +206,14 @@ std::vector<std::uint32_t> VictimSetSearch::greedy_in(std::size_t at, const Amou
     subtract(shortage, chosen.back());
   }
   // What was taken early may have become needless.
-  for (std::size_t place = 0; place < chosen.size();) {
+  for (std::size_t early = 0; early < chosen.size();) {
     Amounts64 without = shortage;
-    subtract(without, chosen[place], -1);
+    subtract(without, chosen[early], -1);
     if (covered(without)) {
       shortage = std::move(without);
-      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(place));
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(early));
     } else {
-      ++place;
+      ++early;
     }
   }
   return chosen;

@@ -556,7 +556,8 @@ void ReplicaPolicy::decide(const AskTurn& /*turn*/) {
   phases.find_losses();
   phases.normal_phase();
   phases.preemption_phase();
-  report_replicas(context_.draft, phases.run(), !context_.request.asks.empty(), context_.deciding);
+  add_replica_entries(context_.draft, phases.run(), !context_.request.asks.empty(),
+                      context_.deciding);
 }
 
 }  // namespace

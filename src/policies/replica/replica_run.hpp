@@ -58,6 +58,6 @@ struct ReplicaRun {
 };
 
 /// `named`: only some ask, and nothing is known about the others.
-void report_replicas(Draft& draft, const ReplicaRun& run, bool named, Deciding& deciding);
+void add_replica_entries(Draft& draft, const ReplicaRun& run, bool named, Deciding& deciding);
 
 }  // namespace makeway

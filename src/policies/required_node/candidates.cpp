@@ -15,10 +15,10 @@ bool Shortfall::any() const {
 Shortfall shortfall_of(RequestRow requests, std::span<const std::int64_t> allocatable,
                        std::span<const std::int64_t> used) {
   Shortfall shortfall;
-  shortfall.place_of.assign(allocatable.size(), -1);
+  shortfall.entry_of.assign(allocatable.size(), -1);
   for (const ResourceAmount& item : requests) {
     const std::size_t column = item.resource.value;
-    shortfall.place_of[column] = static_cast<std::int32_t>(shortfall.resources.size());
+    shortfall.entry_of[column] = static_cast<std::int32_t>(shortfall.resources.size());
     shortfall.resources.push_back(item.resource);
     shortfall.asked.push_back(item.amount);
     shortfall.spare.push_back(
@@ -130,9 +130,9 @@ void CandidateSearch::add(PodIndex pod, std::int32_t priority, std::uint8_t vict
   if (sums.with == nullptr) {
     add_frees(pod, row);
   } else {
-    for (std::size_t place = 0; place < row.size(); ++place) {
-      const std::size_t column = shortfall_->resources[place].value;
-      row[place] = sums.with[column] - sums.before[column];
+    for (std::size_t entry = 0; entry < row.size(); ++entry) {
+      const std::size_t column = shortfall_->resources[entry].value;
+      row[entry] = sums.with[column] - sums.before[column];
     }
   }
   const bool holds = helps(row);
@@ -185,9 +185,9 @@ void CandidateSearch::add_group(UnitIndex index) {
 
 void CandidateSearch::add_frees(PodIndex pod, std::span<std::int64_t> row) const {
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
-    const std::int32_t place = shortfall_->place_of[item.resource.value];
-    if (place < 0) continue;
-    std::int64_t& sum = row[static_cast<std::size_t>(place)];
+    const std::int32_t entry = shortfall_->entry_of[item.resource.value];
+    if (entry < 0) continue;
+    std::int64_t& sum = row[static_cast<std::size_t>(entry)];
     sum = saturated_add(sum, item.amount);
   }
 }

@@ -29,8 +29,8 @@ struct Shortfall {
   std::vector<std::int64_t> asked;
   /// Room less what is asked: negative is what is missing.
   std::vector<std::int64_t> spare;
-  /// By resource column: its place in the lists above, or -1.
-  std::vector<std::int32_t> place_of;
+  /// By resource column: its entry in the lists above, or -1.
+  std::vector<std::int32_t> entry_of;
 
   bool any() const;
   std::int64_t missing(std::size_t at) const { return spare[at] < 0 ? -spare[at] : 0; }
@@ -59,7 +59,7 @@ class CandidateList {
   std::span<const PodIndex> pods_of(const PinnedCandidate& unit) const {
     return std::span(pods).subspan(unit.begin, unit.size);
   }
-  /// What the unit frees on the node, by place in the shortfall's lists.
+  /// What the unit frees on the node, by entry of the shortfall's lists.
   std::span<const std::int64_t> frees(std::size_t unit) const {
     return std::span(frees_).subspan(unit * width_, width_);
   }

@@ -186,9 +186,9 @@ void explain_spared(const Cluster& cluster, const CandidateList& candidates,
   }
 }
 
-void tell_candidates(const World& world, const VictimLadder& ladder,
-                     const CandidateList& candidates, std::span<const std::uint32_t> chosen,
-                     PlanReservation& told) {
+void explain_candidates(const World& world, const VictimLadder& ladder,
+                        const CandidateList& candidates, std::span<const std::uint32_t> chosen,
+                        PlanReservation& told) {
   const Cluster& cluster = world.cluster();
   std::vector<std::uint32_t> order;
   order.reserve(candidates.units.size());

@@ -17,9 +17,9 @@ void explain_spared(const Cluster& cluster, const CandidateList& candidates,
                     const LadderAnswer& answer, PlanExplanation& explanation);
 
 /// Everybody who may leave, by class and in the order of the class; `chosen` are victims.
-void tell_candidates(const World& world, const VictimLadder& ladder,
-                     const CandidateList& candidates, std::span<const std::uint32_t> chosen,
-                     PlanReservation& told);
+void explain_candidates(const World& world, const VictimLadder& ladder,
+                        const CandidateList& candidates, std::span<const std::uint32_t> chosen,
+                        PlanReservation& told);
 
 /// Names who holds what is short on the node and cannot be made to leave.
 void explain_pinned_holders(World& world, const VictimClasses& classes, NodeIndex node,

@@ -176,8 +176,8 @@ void PinnedAsk::preempt(const VictimClasses& classes, CandidateList& candidates)
   const bool waits = answer && waits_out_delay();
   if (told != nullptr) {
     const bool leave = answer && !waits;
-    tell_candidates(world_, ladder, candidates,
-                    leave ? std::span(answer->units) : std::span<const std::uint32_t>{}, *told);
+    explain_candidates(world_, ladder, candidates,
+                       leave ? std::span(answer->units) : std::span<const std::uint32_t>{}, *told);
   }
   if (!answer) return nothing_works(ladder, classes);
   if (waits) return;

@@ -17,9 +17,9 @@ VictimClasses::VictimClasses(const Cluster& cluster, const Configuration& config
   if (lists(Kind::owner)) find_owners();
   pairs_listed_ = lists(Kind::label) || lists(Kind::annotation);
   for (std::size_t at = 0; at < lines_.size(); ++at) {
-    const auto place = static_cast<std::uint8_t>(at);
-    if (lines_[at].kind == Kind::regular) regular_class_ = owner_class_ = place;
-    if (lines_[at].kind == Kind::owner) owner_class_ = place;
+    const auto position = static_cast<std::uint8_t>(at);
+    if (lines_[at].kind == Kind::regular) regular_class_ = owner_class_ = position;
+    if (lines_[at].kind == Kind::owner) owner_class_ = position;
   }
 }
 

@@ -26,7 +26,7 @@ class VictimClasses {
   VictimClasses(const Cluster& cluster, const Configuration& configuration,
                 const VictimRules& rules);
 
-  /// A place in `required_node.victimClasses`, or none.
+  /// A position in `required_node.victimClasses`, or none.
   std::uint8_t of(PodIndex pod) const;
   /// The same for a pod that is known not to have opted out, nor its group.
   std::uint8_t of_opted_in(PodIndex pod) const {

@@ -93,8 +93,8 @@ bool VictimLadder::all_gone_is_enough() {
   std::vector<std::int64_t> sum(shortfall.resources.size());
   for (std::uint32_t at = 0; at < candidates.units.size(); ++at) candidates.add_frees(at, sum);
   bool enough = only_room_;
-  for (std::size_t place = 0; only_room_ && place < sum.size(); ++place) {
-    enough = enough && saturated_add(sum[place], shortfall.spare[place]) >= 0;
+  for (std::size_t entry = 0; only_room_ && entry < sum.size(); ++entry) {
+    enough = enough && saturated_add(sum[entry], shortfall.spare[entry]) >= 0;
   }
   if (enough) return true;
   const Scratch::Checkpoint before = world_.after().checkpoint();
@@ -146,10 +146,10 @@ VictimLadder::Units VictimLadder::units_of(const Step& step) const {
 bool VictimLadder::covered(std::span<const std::int64_t> sum) const {
   const Shortfall& shortfall = task_.shortfall;
   const bool own = settings_.coverage == Coverage::own_sum;
-  for (std::size_t place = 0; place < sum.size(); ++place) {
-    const bool pods = own && shortfall.resources[place] == resource_pods;
-    const std::int64_t needed = own ? shortfall.asked[place] : shortfall.missing(place);
-    if (!pods && sum[place] < needed) return false;
+  for (std::size_t entry = 0; entry < sum.size(); ++entry) {
+    const bool pods = own && shortfall.resources[entry] == resource_pods;
+    const std::int64_t needed = own ? shortfall.asked[entry] : shortfall.missing(entry);
+    if (!pods && sum[entry] < needed) return false;
   }
   return true;
 }
@@ -285,18 +285,18 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
     if (unit(a).priority != unit(b).priority) return unit(a).priority < unit(b).priority;
     return worths[a] != worths[b] ? worths[a] > worths[b] : before(a, b);
   });
-  // The least worthy first, of those the last in `order`: worth, place from the end.
+  // The least worthy first, of those the last in `order`: worth, turn from the end.
   std::set<std::pair<std::int64_t, std::size_t>> window;
   std::vector<std::int64_t> sum(task_.shortfall.resources.size());
   std::int64_t pods = 0;
   world_.budgets().start_trial();
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    const std::uint32_t at = order[place];
+  for (std::size_t turn = 0; turn < order.size(); ++turn) {
+    const std::uint32_t at = order[turn];
     if (step.within_budgets && !fits_budgets(at)) {
       failure_ = forbidden_by_budgets;
       continue;
     }
-    window.emplace(worths[at], order.size() - 1 - place);
+    window.emplace(worths[at], order.size() - 1 - turn);
     pods += unit(at).size;
     task_.candidates.add_frees(at, sum);
     while (pods > settings_.max_victims) {

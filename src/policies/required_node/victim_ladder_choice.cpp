@@ -35,11 +35,11 @@ std::int64_t VictimLadder::deviation_ppm(std::uint32_t at) const {
   constexpr std::int64_t million = 1'000'000;
   const std::span<const std::int64_t> frees = task_.candidates.frees(at);
   std::int64_t largest = 0;
-  for (std::size_t place = 0; place < frees.size(); ++place) {
-    const std::int64_t asked = task_.shortfall.asked[place];
+  for (std::size_t entry = 0; entry < frees.size(); ++entry) {
+    const std::int64_t asked = task_.shortfall.asked[entry];
     if (asked <= 0) continue;
     const std::int64_t difference =
-        frees[place] > asked ? frees[place] - asked : asked - frees[place];
+        frees[entry] > asked ? frees[entry] - asked : asked - frees[entry];
     largest = std::max(largest, scaled(difference, asked, million, true));
   }
   return largest;
@@ -48,10 +48,10 @@ std::int64_t VictimLadder::deviation_ppm(std::uint32_t at) const {
 std::int64_t VictimLadder::worth(std::uint32_t at) const {
   const std::span<const std::int64_t> frees = task_.candidates.frees(at);
   std::int64_t sum = 0;
-  for (std::size_t place = 0; place < frees.size(); ++place) {
-    const std::int64_t missing = task_.shortfall.missing(place);
+  for (std::size_t entry = 0; entry < frees.size(); ++entry) {
+    const std::int64_t missing = task_.shortfall.missing(entry);
     if (missing == 0) continue;
-    sum += scaled(std::min(frees[place], missing), missing, 1'000, false);
+    sum += scaled(std::min(frees[entry], missing), missing, 1'000, false);
   }
   return sum;
 }
@@ -178,10 +178,10 @@ void VictimLadder::put_back_by_room(Units& chosen) {
   for (const std::uint32_t at : chosen) task_.candidates.add_frees(at, spare);
   std::erase_if(chosen, [&](std::uint32_t at) {
     const std::span<const std::int64_t> frees = task_.candidates.frees(at);
-    for (std::size_t place = 0; place < spare.size(); ++place) {
-      if (spare[place] < frees[place]) return false;
+    for (std::size_t entry = 0; entry < spare.size(); ++entry) {
+      if (spare[entry] < frees[entry]) return false;
     }
-    for (std::size_t place = 0; place < spare.size(); ++place) spare[place] -= frees[place];
+    for (std::size_t entry = 0; entry < spare.size(); ++entry) spare[entry] -= frees[entry];
     return true;
   });
 }

@@ -70,7 +70,7 @@ std::string session_text(const SessionEntry& entry) {
   return object_text("Session", entry.object->namespace_name, entry.object->name);
 }
 
-void tell_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask) {
+void explain_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask) {
   std::set<std::string_view> nodes;
   for (const PodPlacement& placement : ask.placements) nodes.insert(placement.node);
   const std::string where = nodes.size() == 1 ? fmt::format("node {}", *nodes.begin())
@@ -125,8 +125,8 @@ bool finds_room_now(World& world, NodeIndex node, const std::vector<std::int64_t
 
 }  // namespace
 
-void tell_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
-                  const std::vector<SessionPlace>& places, PlanAsk& ask) {
+void explain_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
+                     const std::vector<SessionPlace>& places, PlanAsk& ask) {
   const auto wanted = wanted_by_node(table, entry, places);
   const Scratch::Checkpoint before = world.after().checkpoint();
   std::vector<NodeIndex> nodes;
@@ -154,8 +154,8 @@ void tell_waiting(World& world, const SessionTable& table, const SessionEntry& e
 
 // ---- No place -----------------------------------------------------------------------------------
 
-void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
-                  PlanAsk& ask) {
+void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
+                     PlanAsk& ask) {
   const std::string& group = table.group_of(entry).object->name;
   const std::string_view lower = !entry.partition.exists() ? "of lower priority" : "of lower tiers";
   if (table.open_nodes(entry).empty()) {
@@ -174,12 +174,13 @@ void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::siz
   }
 }
 
-void tell_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
-                   const RoomRows& room, PlanAsk& ask) {
+void explain_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
+                      const RoomRows& room, PlanAsk& ask) {
   ask.explanation.refusals = refusals_of(world, table, entry, room);
 }
 
-void tell_not_its_turn(World& world, const SessionTable& table, SessionIndex first, PlanAsk& ask) {
+void explain_not_its_turn(World& world, const SessionTable& table, SessionIndex first,
+                          PlanAsk& ask) {
   const bool head_only = world.configuration().session.preemptors == Preemptors::head_only;
   ask.reason = fmt::format("has no room, and only {}, {}, may preempt in resource group {}",
                            session_text(table.sessions()[first]),
@@ -191,11 +192,11 @@ void tell_not_its_turn(World& world, const SessionTable& table, SessionIndex fir
 
 namespace {
 
-class VictimTeller {
+class VictimExplainer {
  public:
-  VictimTeller(World& world, const SessionTable& table, const SessionCandidates& order,
-               const SessionVictims& victims, const SessionEntry& entry,
-               std::span<const SessionIndex> candidates, PlanAsk& ask)
+  VictimExplainer(World& world, const SessionTable& table, const SessionCandidates& order,
+                  const SessionVictims& victims, const SessionEntry& entry,
+                  std::span<const SessionIndex> candidates, PlanAsk& ask)
       : world_(world),
         table_(table),
         order_(order),
@@ -207,10 +208,10 @@ class VictimTeller {
     for (const SessionIndex victim : victims.victims()) leaves_[victim] = 1;
   }
 
-  void tell() {
+  void explain() {
     const std::vector<SessionIndex>& all = victims_.victims();
     for (const SessionIndex victim : std::views::reverse(all)) add(victim);
-    tell_spared();
+    explain_spared();
     ask_.explanation.potential_victims = static_cast<std::int64_t>(candidates_.size());
     ask_.reason = fmt::format("{} {} of resource group {} {}: {}", counted_sessions(all.size()),
                               divided() ? "of lower tiers" : "of lower priority",
@@ -221,8 +222,8 @@ class VictimTeller {
  private:
   bool divided() const { return entry_.partition.exists(); }
   void add(SessionIndex index);
-  void tell_cause(SessionIndex index, PlanVictim& victim) const;
-  void tell_spared();
+  void explain_cause(SessionIndex index, PlanVictim& victim) const;
+  void explain_spared();
 
   World& world_;
   const SessionTable& table_;
@@ -234,7 +235,7 @@ class VictimTeller {
   IndexedVector<SessionIndex, std::uint8_t> leaves_;
 };
 
-void VictimTeller::add(SessionIndex index) {
+void VictimExplainer::add(SessionIndex index) {
   const SessionEntry& entry = table_.sessions()[index];
   const Session& session = *entry.object;
   const std::vector<std::string> nodes = nodes_of(table_, entry);
@@ -250,7 +251,7 @@ void VictimTeller::add(SessionIndex index) {
                       ? fmt::format("lower tier ({} < {})", entry.tier, entry_.tier)
                       : fmt::format("lower priority ({} < {})", entry.priority, entry_.priority);
   victim.cost = cost_of(table_, entry);
-  tell_cause(index, victim);
+  explain_cause(index, victim);
   ask_.cost = sum(ask_.cost, victim.cost);
   ask_.victims.push_back(std::move(victim));
 
@@ -274,7 +275,7 @@ void VictimTeller::add(SessionIndex index) {
 }
 
 /// The next in the order who stays; else one before it who was put back; else there was no choice.
-void VictimTeller::tell_cause(SessionIndex index, PlanVictim& victim) const {
+void VictimExplainer::explain_cause(SessionIndex index, PlanVictim& victim) const {
   const SessionGroup& group = table_.group_of(entry_);
   victim.cause_for = session_text(entry_);
   victim.cause_rule = fmt::format("session: sessions of lower {} in resource group {}, {}",
@@ -298,7 +299,7 @@ void VictimTeller::tell_cause(SessionIndex index, PlanVictim& victim) const {
   victim.cause_key = "no choice";
 }
 
-void VictimTeller::tell_spared() {
+void VictimExplainer::explain_spared() {
   const std::size_t taken = std::min(victims_.taken(), candidates_.size());
   for (std::size_t rank = taken; rank-- > 0;) {
     const SessionEntry& entry = table_.sessions()[candidates_[rank]];
@@ -313,10 +314,10 @@ void VictimTeller::tell_spared() {
 
 }  // namespace
 
-void tell_victims(World& world, const SessionTable& table, const SessionCandidates& order,
-                  const SessionVictims& victims, const SessionEntry& entry,
-                  std::span<const SessionIndex> candidates, PlanAsk& ask) {
-  VictimTeller(world, table, order, victims, entry, candidates, ask).tell();
+void explain_victims(World& world, const SessionTable& table, const SessionCandidates& order,
+                     const SessionVictims& victims, const SessionEntry& entry,
+                     std::span<const SessionIndex> candidates, PlanAsk& ask) {
+  VictimExplainer(world, table, order, victims, entry, candidates, ask).explain();
 }
 
 }  // namespace makeway

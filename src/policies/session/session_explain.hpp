@@ -10,20 +10,21 @@
 
 namespace makeway {
 
-void tell_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask);
+void explain_fit(const SessionTable& table, const SessionEntry& entry, PlanAsk& ask);
 /// Whom it waits for at these places: an irreducible set of those who are leaving.
-void tell_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
-                  const std::vector<SessionPlace>& places, PlanAsk& ask);
-void tell_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
-                  PlanAsk& ask);
+void explain_waiting(World& world, const SessionTable& table, const SessionEntry& entry,
+                     const std::vector<SessionPlace>& places, PlanAsk& ask);
+void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
+                     PlanAsk& ask);
 /// Which nodes refuse it; `room` is what there is when all left who may be made to.
-void tell_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
-                   const RoomRows& room, PlanAsk& ask);
+void explain_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
+                      const RoomRows& room, PlanAsk& ask);
 /// Another session of its group is the one that may preempt.
-void tell_not_its_turn(World& world, const SessionTable& table, SessionIndex first, PlanAsk& ask);
-void tell_victims(World& world, const SessionTable& table, const SessionCandidates& order,
-                  const SessionVictims& victims, const SessionEntry& entry,
-                  std::span<const SessionIndex> candidates, PlanAsk& ask);
+void explain_not_its_turn(World& world, const SessionTable& table, SessionIndex first,
+                          PlanAsk& ask);
+void explain_victims(World& world, const SessionTable& table, const SessionCandidates& order,
+                     const SessionVictims& victims, const SessionEntry& entry,
+                     std::span<const SessionIndex> candidates, PlanAsk& ask);
 
 /// "Session default/train"
 std::string session_text(const SessionEntry& entry);

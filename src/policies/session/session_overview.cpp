@@ -42,9 +42,9 @@ PlanSessionEntry described(const SessionTable& table, const SessionEntry& entry)
 }
 
 /// The first ones of each list; `most` of them are told, all are counted.
-class GroupTeller {
+class GroupExplainer {
  public:
-  GroupTeller(const SessionTable& table, SessionCandidates& candidates, std::size_t most)
+  GroupExplainer(const SessionTable& table, SessionCandidates& candidates, std::size_t most)
       : table_(table), candidates_(candidates), most_(most) {}
 
   PlanSessionEntry* add(const SessionEntry& entry, PlanSessionList& list) const {
@@ -79,8 +79,8 @@ class GroupTeller {
 }  // namespace
 
 void SessionPolicy::describe_groups() {
-  GroupTeller teller(table_, candidates_,
-                     draft_.explain ? plan_sessions_all : plan_sessions_told_max);
+  GroupExplainer explainer(table_, candidates_,
+                           draft_.explain ? plan_sessions_all : plan_sessions_told_max);
   for (std::uint32_t slot = 0; slot < groups_.size(); ++slot) {
     const SessionGroupIndex at{slot};
     const SessionGroup& group = table_.groups()[at];
@@ -92,14 +92,14 @@ void SessionPolicy::describe_groups() {
     told.divided = group.divided;
     for (const SessionIndex index : groups_[at].order) {
       const SessionEntry& entry = table_.sessions()[index];
-      if (entry.standing == SessionStanding::pending) teller.add(entry, told.pending);
+      if (entry.standing == SessionStanding::pending) explainer.add(entry, told.pending);
     }
-    teller.add_running(at, told.running);
+    explainer.add_running(at, told.running);
     std::vector<SessionIndex> off_queue;
     for (const SessionIndex index : group.sessions) {
       const SessionEntry& entry = table_.sessions()[index];
-      if (entry.standing == SessionStanding::leaving) teller.add(entry, told.leaving);
-      if (entry.standing == SessionStanding::suspended) teller.add(entry, told.suspended);
+      if (entry.standing == SessionStanding::leaving) explainer.add(entry, told.leaving);
+      if (entry.standing == SessionStanding::suspended) explainer.add(entry, told.suspended);
       if (entry.standing == SessionStanding::off_queue) off_queue.push_back(index);
     }
     // Who comes back by itself is first, then by name.
@@ -108,7 +108,7 @@ void SessionPolicy::describe_groups() {
       return back.value_or(Time{std::numeric_limits<std::int64_t>::max()});
     });
     for (const SessionIndex index : off_queue) {
-      teller.add(table_.sessions()[index], told.off_queue);
+      explainer.add(table_.sessions()[index], told.off_queue);
     }
   }
 }

@@ -318,7 +318,7 @@ bool SessionPolicy::may_preempt(const SessionEntry& entry, PlanAsk& ask) {
   const SessionIndex first = head_only ? group.head : group.preemptor;
   if (!first.exists() || first == self) return true;
   ask.outcome = kind_of(entry).no_help ? Outcome::infeasible : Outcome::not_found;
-  tell_not_its_turn(world_, table_, first, ask);
+  explain_not_its_turn(world_, table_, first, ask);
   return false;
 }
 
@@ -345,10 +345,10 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
     const bool proven = ask.bounds_reached.empty();
     kind.no_help = kind.no_help || proven;
     ask.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-    tell_no_help(table_, entry, candidates.size(), ask);
+    explain_no_help(table_, entry, candidates.size(), ask);
     if (draft_.explain) {
       const RoomRows& room = victims_.without_all(entry, candidates, room_.after());
-      tell_refusals(world_, table_, entry, room, ask);
+      explain_refusals(world_, table_, entry, room, ask);
     }
     return;
   }
@@ -356,7 +356,7 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
   ask.session->may_preempt = true;
   if (waits_out_delay(world_, entry.object->created.value_or(no_time), ask)) return;
   ask.outcome = Outcome::preempts;
-  tell_victims(world_, table_, candidates_, victims_, entry, candidates, ask);
+  explain_victims(world_, table_, candidates_, victims_, entry, candidates, ask);
   const std::vector<SessionPlace> places = victims_.places();
   settle(entry, places, ask, rows_of_victims(victims_.victims()));
 }
@@ -383,7 +383,7 @@ void SessionPolicy::settle(const SessionEntry& entry, const std::vector<SessionP
                            PlanAsk& ask, std::span<const PodIndex> victims) {
   const std::span<const SessionKernel> kernels = table_.kernels(entry);
   const bool runs_on = entry.standing == SessionStanding::suspended;
-  if (ask.outcome == Outcome::waits) tell_waiting(world_, table_, entry, places, ask);
+  if (ask.outcome == Outcome::waits) explain_waiting(world_, table_, entry, places, ask);
   for (std::size_t at = 0; at < kernels.size(); ++at) {
     const NodeIndex node = table_.nodes()[places[at]];
     ask.placements.push_back({.namespace_name = entry.object->namespace_name,
@@ -399,7 +399,7 @@ void SessionPolicy::settle(const SessionEntry& entry, const std::vector<SessionP
       }
     }
   }
-  if (ask.outcome == Outcome::fits) tell_fit(table_, entry, ask);
+  if (ask.outcome == Outcome::fits) explain_fit(table_, entry, ask);
 }
 
 void SessionPolicy::conclude(SessionIndex session, PlanAsk ask) {

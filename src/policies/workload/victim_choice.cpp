@@ -41,8 +41,8 @@ void VictimChoice::read_units() {
   budgets_left_.clear();
   budgets_of_.clear();
   short_.clear();
-  for (std::uint32_t place = 0; place < task_->list.units.size(); ++place) {
-    Entry entry{.place = place, .unit = &task_->list.units[place]};
+  for (std::uint32_t position = 0; position < task_->list.units.size(); ++position) {
+    Entry entry{.position = position, .unit = &task_->list.units[position]};
     const auto pods = task_->list.pods_of(*entry.unit);
     entry.recreated = cascades_count_ && std::ranges::any_of(pods, [&](PodIndex pod) {
                         return recreated_by_controller(cluster, pod);
@@ -143,14 +143,14 @@ void VictimChoice::descend(std::size_t depth, const Cost& cost) {
 
 void VictimChoice::evict_next(std::size_t depth, const Cost& cost) {
   const Entry& entry = entries_[depth];
-  evicted_[entry.place] = 1;
+  evicted_[entry.position] = 1;
   evicted_stack_.push_back(depth);
   for (std::size_t at = 0; at < short_.size(); ++at) open_[at] -= frees(depth, at);
   descend(depth + 1, with(cost, entry));
   uncharge(entry);
   for (std::size_t at = 0; at < short_.size(); ++at) open_[at] += frees(depth, at);
   evicted_stack_.pop_back();
-  evicted_[entry.place] = 0;
+  evicted_[entry.position] = 0;
 }
 
 void VictimChoice::put_back(const VictimUnit& unit) {
@@ -198,7 +198,7 @@ void VictimChoice::finish() {
   const Scratch::Checkpoint before = fit_.scratch().checkpoint();
   if (resources_only_) {  // Only the sums know who was spared.
     for (const Entry& entry : entries_) {
-      if (evicted_[entry.place] == 0) put_back(*entry.unit);
+      if (evicted_[entry.position] == 0) put_back(*entry.unit);
     }
   }
   ScoreTerms score = task_->score(evicted_, answer_.evicted ? &answer_.score : nullptr);

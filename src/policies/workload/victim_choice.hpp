@@ -33,7 +33,7 @@ class VictimChoice {
  public:
   VictimChoice(World& world, const VictimRules& rules, PodFit& fit);
 
-  /// By place in the list's units: 1 for victims.
+  /// By position in the list's units: 1 for victims.
   using Evicted = std::vector<std::uint8_t>;
   /// Scores a set of victims. They have left the world, everybody else is back in it. Keys that are
   /// dear to compute may be 0 when the set does not beat `to_beat` even so; it may be null.
@@ -62,7 +62,7 @@ class VictimChoice {
 
  private:
   struct Entry {
-    std::uint32_t place = 0;
+    std::uint32_t position = 0;
     const VictimUnit* unit = nullptr;
     bool recreated = false;
     std::int32_t group = -1;          ///< Small number for its group; -1: a lone pod.
@@ -125,7 +125,7 @@ class VictimChoice {
   std::vector<std::int32_t> group_counts_;
   std::vector<std::uint32_t> budgets_;  ///< Those that govern somebody here.
   std::vector<std::int64_t> budgets_left_;
-  std::vector<std::uint32_t> budgets_of_;  ///< Places in `budgets_`.
+  std::vector<std::uint32_t> budgets_of_;  ///< Positions in `budgets_`.
   std::vector<ResourceIndex> short_;
   std::vector<std::int64_t> slack_;  ///< By short resource: room beyond the ask.
   std::vector<std::int64_t> frees_;

@@ -117,7 +117,7 @@ void VictimGuide::read(Node& node) {
   }
   emptied_.list_units(node.node, node.list);
   const PodColumns& pods = world_.cluster().pods();
-  const auto place = static_cast<std::uint32_t>(&node - nodes_.data());
+  const auto position = static_cast<std::uint32_t>(&node - nodes_.data());
   node.leavers.reserve(node.list.units.size());
   node.freed.assign(node.list.units.size() * columns_, 0);
   for (std::size_t at = 0; at < node.list.units.size(); ++at) {
@@ -131,7 +131,7 @@ void VictimGuide::read(Node& node) {
       }
     }
     if (!unit.whole) continue;
-    with_[unit.unit].push_back(place);
+    with_[unit.unit].push_back(position);
     if (std::ranges::binary_search(gone_, unit.unit)) free_leaver(node, node.leavers.back());
   }
 }
@@ -308,12 +308,12 @@ std::int64_t VictimGuide::take(Node& node) {
 /// A whole group leaves, wherever its pods are.
 void VictimGuide::let_go(UnitIndex unit) {
   gone_.insert(std::ranges::upper_bound(gone_, unit), unit);
-  for (const std::uint32_t place : with_[unit]) {
-    Node& node = nodes_[place];
+  for (const std::uint32_t position : with_[unit]) {
+    Node& node = nodes_[position];
     for (Leaver& leaver : node.leavers) {
       if (!leaver.gone && node.list.units[leaver.unit].unit == unit) free_leaver(node, leaver);
     }
-    if (std::ranges::find(changed_, place) == changed_.end()) changed_.push_back(place);
+    if (std::ranges::find(changed_, position) == changed_.end()) changed_.push_back(position);
   }
 }
 

@@ -44,7 +44,7 @@ class VictimGuide {
   using Cost = std::array<std::int64_t, cost_keys>;
 
   struct Leaver {
-    std::uint32_t unit = 0;  ///< Its place in the node's list.
+    std::uint32_t unit = 0;  ///< Its position in the node's list.
     Cost cost{};
     std::int64_t worth = 0;  ///< What it frees here of what is short, in thousandths of a member.
     bool gone = false;
@@ -60,7 +60,7 @@ class VictimGuide {
     // The next step of its ladder.
     std::int64_t gain = 0;  ///< Members; 0: there is none.
     Cost price{};
-    std::vector<std::uint32_t> leaving;  ///< Places in `leavers`.
+    std::vector<std::uint32_t> leaving;  ///< Positions in `leavers`.
   };
 
   void place_class(std::span<const PodIndex> members, std::size_t wanted);
@@ -84,11 +84,11 @@ class VictimGuide {
   MemberFits& fits_;
   EmptiedNodes& emptied_;
   bool spare_;
-  std::size_t violations_at_;  ///< Place of that key in a cost; `cost_keys`: it does not count.
+  std::size_t violations_at_;  ///< Position of that key in a cost; `cost_keys`: it does not count.
   PodFit* fit_ = nullptr;      ///< Of the class at hand.
   std::size_t columns_;
   std::vector<Node> nodes_;
-  std::vector<std::uint32_t> candidates_;                 ///< Places of nodes with room.
+  std::vector<std::uint32_t> candidates_;                 ///< Positions of nodes with room.
   std::map<UnitIndex, std::vector<std::uint32_t>> with_;  ///< Nodes with pods of a whole group.
   std::vector<UnitIndex> gone_;                           ///< Whole groups, sorted.
   std::vector<std::uint32_t> changed_;

@@ -90,7 +90,7 @@ class VictimSearch {
   std::int64_t steps_ = 0;
   bool budgets_kept_some_ = false;
   VictimList list_;
-  VictimChoice::Evicted evicted_;  ///< By place in `list_.units`.
+  VictimChoice::Evicted evicted_;  ///< By position in `list_.units`.
 };
 
 }  // namespace makeway

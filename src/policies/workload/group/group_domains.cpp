@@ -223,9 +223,9 @@ std::vector<GroupDomain> domains_of(World& world, UnitIndex unit) {
 }
 
 bool contains(World& world, const GroupDomain& domain, NodeIndex node) {
-  if (world.survey().place_of(node) == Survey::no_place) return false;
+  if (world.survey().position_of(node) == Survey::no_position) return false;
   if (domain.nodes.size() == world.survey().nodes().size()) return true;
-  const auto place = [&](NodeIndex other) { return world.survey().place_of(other); };
+  const auto place = [&](NodeIndex other) { return world.survey().position_of(other); };
   return std::ranges::binary_search(domain.nodes, place(node), {}, place);
 }
 

@@ -38,7 +38,7 @@ Configuration as_kube_scheduler(const Configuration& configuration) {
   simple.workload.priority_search = PrioritySearch::none;
   simple.workload.leaving_room = LeavingRoom::victims;
   simple.workload.put_back = PutBack::once;
-  simple.workload.reprieve_scope = ReprieveScope::ask_nodes;
+  simple.workload.put_back_scope = PutBackScope::ask_nodes;
   return simple;
 }
 

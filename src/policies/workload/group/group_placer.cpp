@@ -23,7 +23,7 @@ std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
   std::vector<PodIndex> open(wish.members.begin(), wish.members.end());
   // Who looks at others may find a place once these have one.
   const bool again = after_.constrained() &&
-                     manner_.configuration.workload.reprieve_scope == ReprieveScope::every_node;
+                     manner_.configuration.workload.put_back_scope == PutBackScope::every_node;
   for (bool placed = true; placed;) {
     const std::size_t before = places.size();
     open = place_round(wish, open, places);
@@ -143,7 +143,7 @@ void fill_free_room(World& world, const GroupManner& manner, const GroupDomain& 
   const Scratch::Checkpoint after = scratch.checkpoint();
   for (const PodOnNode& place : places) scratch.remove(place.pod);
   const bool fit = fits.fit_in_turn(places, MemberFits::Nominations::count,
-                                    manner.configuration.workload.reprieve_scope);
+                                    manner.configuration.workload.put_back_scope);
   scratch.rollback(fit ? after : before);
   if (!fit) places.resize(places.size() - more.size());
 }

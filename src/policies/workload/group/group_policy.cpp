@@ -13,7 +13,7 @@
 #include "policies/workload/group/group_plans.hpp"
 #include "policies/workload/group/group_waits.hpp"
 #include "policies/workload/group/member_order.hpp"
-#include "policies/workload/queue_victims.hpp"
+#include "policies/workload/queue_room_victims.hpp"
 
 namespace makeway {
 namespace {
@@ -191,7 +191,7 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
   for (const PodIndex member : task_.members) {
     const NodeIndex node = world_.cluster().pods().nominated[member];
     // To a node of another regime it is void.
-    if (node.exists() && world_.survey().place_of(node) != Survey::no_place) {
+    if (node.exists() && world_.survey().position_of(node) != Survey::no_position) {
       places.push_back({.pod = member, .node = node});
     }
   }

@@ -320,7 +320,7 @@ void GroupSearch::add_refusals(RefusalTally& tally) {
   PodFit& fit = fits_.of(*without_place_);
   for (const NodeIndex node : domain_.nodes) {
     const std::optional<Refused> refused = fit.check(node);
-    if (refused) tally.add(*refused, node, world_.survey().place_of(node));
+    if (refused) tally.add(*refused, node, world_.survey().position_of(node));
   }
   go_back();
 }
@@ -434,7 +434,7 @@ bool GroupSearch::leaves_members_their_places(const VictimUnit& unit) {
     const Scratch::Checkpoint before = scratch.checkpoint();
     for (const PodOnNode& place : places_) scratch.remove(place.pod);
     const bool fit = fits_.fit_in_turn(places_, MemberFits::Nominations::count,
-                                       manner_.configuration.workload.reprieve_scope);
+                                       manner_.configuration.workload.put_back_scope);
     scratch.rollback(before);
     return fit;
   }

@@ -43,8 +43,8 @@ bool MemberFits::comes(const PodOnNode& place, Nominations nominations) {
 }
 
 bool MemberFits::fit_in_turn(std::span<const PodOnNode> places, Nominations nominations,
-                             ReprieveScope scope) {
-  const bool any_order = scope == ReprieveScope::every_node && constrained();
+                             PutBackScope scope) {
+  const bool any_order = scope == PutBackScope::every_node && constrained();
   const Scratch::Checkpoint before = scratch_.checkpoint();
   std::vector<PodOnNode> open;
   for (const PodOnNode& place : places) {

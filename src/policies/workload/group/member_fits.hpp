@@ -37,13 +37,13 @@ class MemberFits {
   bool portless() const { return portless_; }
 
   /// Whether they fit one after the other, with or without a look at nominations of others. With
-  /// `workload.reprieveScope` every-node the order may change: who is refused is tried again once
+  /// `workload.putBackScope` every-node the order may change: who is refused is tried again once
   /// others have come. The world is left as it was found.
   enum class Nominations : std::uint8_t { count, ignore };
   bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations) {
-    return fit_in_turn(places, nominations, world_.configuration().workload.reprieve_scope);
+    return fit_in_turn(places, nominations, world_.configuration().workload.put_back_scope);
   }
-  bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations, ReprieveScope scope);
+  bool fit_in_turn(std::span<const PodOnNode> places, Nominations nominations, PutBackScope scope);
   /// Whether these, which are all members on one node, still fit there beside each other and
   /// everybody else. All members are in the world.
   bool still_fit(std::span<const PodOnNode> on_node);

@@ -139,9 +139,9 @@ NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
   RoomLook look(world, after, now, world.cluster().pods().nominated[after.ask()], score);
-  for (std::size_t place = 0; place < domain.size(); ++place) {
-    const NodeIndex node = domain[place];
-    if (place + NodeScan::ahead < domain.size()) look.soon(domain[place + NodeScan::ahead]);
+  for (std::size_t position = 0; position < domain.size(); ++position) {
+    const NodeIndex node = domain[position];
+    if (position + NodeScan::ahead < domain.size()) look.soon(domain[position + NodeScan::ahead]);
     const std::optional<Ranked> found = look.on(node);
     if (!found) continue;
     if (found->now) ++choice.fitting_now;
@@ -171,10 +171,10 @@ RoomRanking::RoomRanking(World& world, PodFit& after, std::span<const NodeIndex>
       tree_(nodes_.size(), Before{&entries_}) {}
 
 std::uint32_t RoomRanking::position_of(NodeIndex node) {
-  const std::uint32_t place = world_.survey().place_of(node);
-  if (nodes_.size() == world_.survey().nodes().size()) return place;
+  const std::uint32_t position = world_.survey().position_of(node);
+  if (nodes_.size() == world_.survey().nodes().size()) return position;
   const auto at = std::ranges::lower_bound(
-      nodes_, place, {}, [this](NodeIndex other) { return world_.survey().place_of(other); });
+      nodes_, position, {}, [this](NodeIndex other) { return world_.survey().position_of(other); });
   return static_cast<std::uint32_t>(at - nodes_.begin());
 }
 

@@ -78,7 +78,7 @@ class RoomRanking {
   EmptiedNodes* emptied_;
   bool looked_ = false;
   std::vector<NodeIndex> changed_;
-  std::vector<Entry> entries_;  ///< By place in `nodes_`.
+  std::vector<Entry> entries_;  ///< By position in `nodes_`.
   std::int64_t fitting_now_ = 0;
   WinnerTree<Before> tree_;
 };

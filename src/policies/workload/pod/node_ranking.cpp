@@ -24,16 +24,16 @@ NodeRanking::NodeRanking(World& world, PodFit& fit, bool many)
 /// By the least score, then by name. Where only bounds are known, one number decides.
 bool NodeRanking::before(const Runner& a, const Runner& b) const {
   if ((a.state == State::out) != (b.state == State::out)) return b.state == State::out;
-  if (a.state == State::out) return a.place < b.place;
+  if (a.state == State::out) return a.position < b.position;
   if (a.state == State::bounded && b.state == State::bounded) {
-    return a.bound != b.bound ? a.bound < b.bound : a.place < b.place;
+    return a.bound != b.bound ? a.bound < b.bound : a.position < b.position;
   }
   for (std::size_t key = 0; key < keys_; ++key) {
     const std::int64_t left = value(a, key);
     const std::int64_t right = value(b, key);
     if (left != right) return left < right;
   }
-  return a.place < b.place;
+  return a.position < b.position;
 }
 
 std::vector<Candidate> NodeRanking::best(VictimSearch& search, std::size_t count) {
@@ -50,7 +50,7 @@ std::vector<Candidate> NodeRanking::best(VictimSearch& search, std::size_t count
 /// In the order of their bounds, until no bound is as good as what is kept.
 void NodeRanking::run_once(VictimSearch& search) {
   std::ranges::sort(runners_, [](const Runner& a, const Runner& b) {
-    return a.bound != b.bound ? a.bound < b.bound : a.place < b.place;
+    return a.bound != b.bound ? a.bound < b.bound : a.position < b.position;
   });
   for (Runner& runner : runners_) {
     if (search.out_of_steps() || runner.bound > highest_allowed()) return;
@@ -71,7 +71,7 @@ void NodeRanking::run_again(VictimSearch& search) {
       look_closer(runner, search);
       tree_->changed(at);
     } else {
-      if (std::ranges::find(kept_, runner.place, &Kept::place) == kept_.end()) {
+      if (std::ranges::find(kept_, runner.position, &Kept::position) == kept_.end()) {
         keep(runner, std::nullopt);
       }
       ++found;
@@ -83,41 +83,41 @@ void NodeRanking::run_again(VictimSearch& search) {
 std::vector<Candidate> NodeRanking::winners(VictimSearch& search) {
   std::vector<Candidate> result;
   for (Kept& kept : kept_) {
-    if (!kept.candidate) kept.candidate = search.on_node(nodes_[kept.place]);
+    if (!kept.candidate) kept.candidate = search.on_node(nodes_[kept.position]);
     CHECK(kept.candidate.has_value(), "a node lost its victims");
     result.push_back(*std::move(kept.candidate));
   }
   return result;
 }
 
-NodeRanking::Runner NodeRanking::bounded(std::uint32_t place, std::int64_t limit) {
-  const NodeIndex node = nodes_[place];
+NodeRanking::Runner NodeRanking::bounded(std::uint32_t position, std::int64_t limit) {
+  const NodeIndex node = nodes_[position];
   const std::int64_t bound = scan_.lowest_priority(node, limit);
-  if (bound == NodeScan::hopeless || fit_.refused_by_node(node)) return {.place = place};
-  return {.place = place, .state = State::bounded, .bound = bound};
+  if (bound == NodeScan::hopeless || fit_.refused_by_node(node)) return {.position = position};
+  return {.position = position, .state = State::bounded, .bound = bound};
 }
 
 void NodeRanking::line_up(VictimSearch& search) {
-  std::uint32_t place = many_ ? 0 : line_up_first_few(search);
+  std::uint32_t position = many_ ? 0 : line_up_first_few(search);
   const std::int64_t limit = highest_allowed();
   if (many_) runners_.reserve(nodes_.size());
-  for (; place < nodes_.size(); ++place) {
-    if (place + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[place + NodeScan::ahead]);
-    const Runner runner = bounded(place, limit);
+  for (; position < nodes_.size(); ++position) {
+    if (position + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[position + NodeScan::ahead]);
+    const Runner runner = bounded(position, limit);
     if (many_ || runner.state != State::out) runners_.push_back(runner);
   }
   if (many_) tree_.emplace(runners_.size(), Before{this});
   lined_up_ = true;
 }
 
-/// Searches the best of a few, and returns the place from which on nobody was looked at. While
+/// Searches the best of a few, and returns the position from which on nobody was looked at. While
 /// there is nobody, every node may turn out to need its reason.
 std::uint32_t NodeRanking::line_up_first_few(VictimSearch& search) {
-  std::uint32_t place = 0;
-  for (; place < nodes_.size() && runners_.size() < few; ++place) {
-    if (place + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[place + NodeScan::ahead]);
-    if (runners_.empty() && tally_if_told(place)) continue;
-    const Runner runner = bounded(place, ScoreFloor::no_limit);
+  std::uint32_t position = 0;
+  for (; position < nodes_.size() && runners_.size() < few; ++position) {
+    if (position + NodeScan::ahead < nodes_.size()) scan_.soon(nodes_[position + NodeScan::ahead]);
+    if (runners_.empty() && tally_if_told(position)) continue;
+    const Runner runner = bounded(position, ScoreFloor::no_limit);
     if (runner.state != State::out) runners_.push_back(runner);
   }
   std::ranges::sort(runners_, [&](const Runner& a, const Runner& b) { return before(a, b); });
@@ -125,7 +125,7 @@ std::uint32_t NodeRanking::line_up_first_few(VictimSearch& search) {
     if (kept_.size() >= count_ || search.out_of_steps()) break;
     if (!known_from_equal(runner)) evaluate(runner, search);
   }
-  return place;
+  return position;
 }
 
 /// Its pods first, then a search.
@@ -134,7 +134,7 @@ void NodeRanking::look_closer(Runner& runner, VictimSearch& search) {
   if (runner.state != State::bounded || !pods_floor_.useful() || runner.bound == NodeScan::room) {
     return evaluate(runner, search);
   }
-  pods_floor_.start(nodes_[runner.place], runner.bound);
+  pods_floor_.start(nodes_[runner.position], runner.bound);
   runner.state = State::floored;
   runner.row = static_cast<std::uint32_t>(rows_.size() / keys_);
   for (std::size_t key = 0; key < keys_; ++key) rows_.push_back(pods_floor_.value(key));
@@ -144,17 +144,17 @@ void NodeRanking::look_closer(Runner& runner, VictimSearch& search) {
 bool NodeRanking::pods_rule_out(const Runner& runner) {
   if (kept_.size() < count_ || !pods_floor_.useful() || runner.bound == NodeScan::room)
     return false;
-  pods_floor_.start(nodes_[runner.place], runner.bound);
+  pods_floor_.start(nodes_[runner.position], runner.bound);
   for (std::size_t key = 0; key < keys_; ++key) {
     const std::int64_t least = pods_floor_.value(key);
     if (least != limit_[key].value) return least > limit_[key].value;
   }
-  return runner.place > kept_.back().place;
+  return runner.position > kept_.back().position;
 }
 
 /// Whether an equal node was searched already.
 bool NodeRanking::known_from_equal(Runner& runner) {
-  kind_ = equal_.kind_of(fit_, nodes_[runner.place]);
+  kind_ = equal_.kind_of(fit_, nodes_[runner.position]);
   if (!kind_) return false;
   if (*kind_ >= row_of_kind_.size()) row_of_kind_.resize(*kind_ + 1);
   if (row_of_kind_[*kind_] == 0) return false;
@@ -166,15 +166,15 @@ bool NodeRanking::known_from_equal(Runner& runner) {
 
 /// Searches the node; `known_from_equal` came before.
 void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
-  const NodeIndex node = nodes_[runner.place];
+  const NodeIndex node = nodes_[runner.position];
   const auto at = static_cast<std::uint32_t>(&runner - runners_.data());
   const bool limited = kept_.size() >= count_;
   std::optional<Candidate> candidate = search.on_node(node, limited ? &limit_ : nullptr);
   const bool lasts = !search.out_of_steps() && (kind_ || equal_.local(fit_, node));
   if (!candidate) {
     if (!limited) {
-      refusals_.add(search.refused(), node, runner.place);
-      tallied_.push_back(runner.place);
+      refusals_.add(search.refused(), node, runner.position);
+      tallied_.push_back(runner.position);
     }
     if (limited || !lasts) aside_.push_back({.at = at, .runner = runner});
     runner.state = State::out;
@@ -189,11 +189,11 @@ void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
 
 void NodeRanking::keep(const Runner& runner, std::optional<Candidate> candidate) {
   const auto worse = std::ranges::find_if(kept_, [&](const Kept& other) {
-    return before(runner, {.place = other.place, .state = State::scored, .row = other.row});
+    return before(runner, {.position = other.position, .state = State::scored, .row = other.row});
   });
   if (worse == kept_.end() && kept_.size() >= count_) return;
   kept_.insert(worse,
-               {.place = runner.place, .row = runner.row, .candidate = std::move(candidate)});
+               {.position = runner.position, .row = runner.row, .candidate = std::move(candidate)});
   if (kept_.size() > count_) kept_.pop_back();
   if (kept_.size() < count_) return;
   limit_.clear();
@@ -223,33 +223,33 @@ void NodeRanking::restore() {
 }
 
 /// True: the node or its sums rule it out, and the reason is in the tally.
-bool NodeRanking::tally_if_told(std::uint32_t place) {
-  const NodeIndex node = nodes_[place];
+bool NodeRanking::tally_if_told(std::uint32_t position) {
+  const NodeIndex node = nodes_[position];
   std::optional<Refused> refused = fit_.refused_by_node(node);
   if (!refused && scan_.tells_all(node)) refused = scan_.refusal(node);
   if (!refused) return false;
-  refusals_.add(*refused, node, place);
-  tallied_.push_back(place);
+  refusals_.add(*refused, node, position);
+  tallied_.push_back(position);
   return true;
 }
 
 RefusalTally NodeRanking::refusals(VictimSearch& search) {
   std::vector<std::uint8_t> known(nodes_.size());
-  for (const std::uint32_t place : tallied_) known[place] = 1;
-  for (std::uint32_t place = 0; place < nodes_.size() && !search.out_of_steps(); ++place) {
-    if (known[place] != 0 || tally_if_told(place)) continue;
-    CHECK(!search.on_node(nodes_[place]), "a node has an answer after all");
-    refusals_.add(search.refused(), nodes_[place], place);
+  for (const std::uint32_t position : tallied_) known[position] = 1;
+  for (std::uint32_t position = 0; position < nodes_.size() && !search.out_of_steps(); ++position) {
+    if (known[position] != 0 || tally_if_told(position)) continue;
+    CHECK(!search.on_node(nodes_[position]), "a node has an answer after all");
+    refusals_.add(search.refused(), nodes_[position], position);
   }
   return std::move(refusals_);
 }
 
 void NodeRanking::changed(NodeIndex node) {
   if (!lined_up_) return;
-  const std::uint32_t place = world_.survey().place_of(node);
-  if (place == Survey::no_place) return;
-  runners_[place] = bounded(place, ScoreFloor::no_limit);
-  tree_->changed(place);
+  const std::uint32_t position = world_.survey().position_of(node);
+  if (position == Survey::no_position) return;
+  runners_[position] = bounded(position, ScoreFloor::no_limit);
+  tree_->changed(position);
 }
 
 std::uint32_t NodeRanking::add_row(const ScoreTerms& score) {

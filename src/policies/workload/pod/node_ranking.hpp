@@ -47,9 +47,9 @@ class NodeRanking {
     floored,  ///< Its score is at least `row`.
     scored,   ///< `row` is its score.
   };
-  /// A node that may be an answer. With many asks all nodes are here, by place.
+  /// A node that may be an answer. With many asks all nodes are here, by position.
   struct Runner {
-    std::uint32_t place = 0;  ///< In `nodes_`, which is by name.
+    std::uint32_t position = 0;  ///< In `nodes_`, which is by name.
     State state = State::out;
     std::uint32_t row = 0;
     std::int64_t bound = 0;
@@ -62,7 +62,7 @@ class NodeRanking {
   };
   /// Of the best so far; without a candidate when an equal node was searched in its place.
   struct Kept {
-    std::uint32_t place = 0;
+    std::uint32_t position = 0;
     std::uint32_t row = 0;
     std::optional<Candidate> candidate;
   };
@@ -76,7 +76,7 @@ class NodeRanking {
     return runner.state == State::bounded ? floor_.value(key, runner.bound)
                                           : rows_[runner.row * keys_ + key];
   }
-  Runner bounded(std::uint32_t place, std::int64_t limit);
+  Runner bounded(std::uint32_t position, std::int64_t limit);
   void line_up(VictimSearch& search);
   std::uint32_t line_up_first_few(VictimSearch& search);
   void run_once(VictimSearch& search);
@@ -90,7 +90,7 @@ class NodeRanking {
   std::int64_t highest_allowed() const {
     return kept_.size() < count_ ? ScoreFloor::no_limit : floor_.highest_allowed(limit_);
   }
-  bool tally_if_told(std::uint32_t place);
+  bool tally_if_told(std::uint32_t position);
   void put_aside(std::uint32_t at);
   void restore();
   std::uint32_t add_row(const ScoreTerms& score);
@@ -117,7 +117,7 @@ class NodeRanking {
   ScoreTerms limit_;                     ///< The score of the last one in `kept_`, once it is full.
   std::vector<Aside> aside_;             ///< Out for this ask only.
   std::vector<std::uint32_t> fleeting_;  ///< Runners whose score holds for this ask only.
-  std::vector<std::uint32_t> tallied_;   ///< Places whose refusal is in the tally.
+  std::vector<std::uint32_t> tallied_;   ///< Positions whose refusal is in the tally.
   RefusalTally refusals_;
 };
 

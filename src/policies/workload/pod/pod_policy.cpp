@@ -11,7 +11,7 @@
 #include "policies/workload/pod/node_choice.hpp"
 #include "policies/workload/pod/node_ranking.hpp"
 #include "policies/workload/pod/pod_explain.hpp"
-#include "policies/workload/queue_victims.hpp"
+#include "policies/workload/queue_room_victims.hpp"
 #include "policies/workload/victim_search.hpp"
 
 namespace makeway {

@@ -1,4 +1,4 @@
-#include "policies/workload/queue_victims.hpp"
+#include "policies/workload/queue_room_victims.hpp"
 
 #include <fmt/format.h>
 

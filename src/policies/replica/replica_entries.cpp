@@ -24,9 +24,9 @@ struct LostReplica {
 };
 using LostReplicas = std::vector<LostReplica>;
 
-class ReplicaReport {
+class ReplicaEntries {
  public:
-  ReplicaReport(World& world, const ReplicaRun& run)
+  ReplicaEntries(World& world, const ReplicaRun& run)
       : world_(world), run_(run), fleet_(run.fleet), proof_(run.fleet) {}
 
   PlanAsk ask_entry(const ReplicaAsk& ask);
@@ -55,12 +55,12 @@ class ReplicaReport {
   ReplicaProof proof_;
 };
 
-std::string ReplicaReport::schedule_text(DeploymentIndex index) const {
+std::string ReplicaEntries::schedule_text(DeploymentIndex index) const {
   const ReplicaSchedule& object = *fleet_.deployments()[index].object;
   return object_text(row_of<ReplicaSchedule>.name, object.namespace_name, object.name);
 }
 
-std::vector<PlanScaleUp> ReplicaReport::scale_ups(const ReplicaAsk& ask) const {
+std::vector<PlanScaleUp> ReplicaEntries::scale_ups(const ReplicaAsk& ask) const {
   std::map<PlaneIndex, std::map<PlaceIndex, std::int64_t>> planes;
   std::map<PlaneIndex, ShareIndex> shares;
   for (const ReplicaScaleUp& item : ask.scale_ups) {
@@ -85,8 +85,8 @@ std::vector<PlanScaleUp> ReplicaReport::scale_ups(const ReplicaAsk& ask) const {
   return entries;
 }
 
-std::string ReplicaReport::reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
-                                     const PlanReplicaVictim& victim) const {
+std::string ReplicaEntries::reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
+                                      const PlanReplicaVictim& victim) const {
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting: return "is being force-deleted";
     case ReplicaClass::terminating:
@@ -105,9 +105,9 @@ std::string ReplicaReport::reason_of(const ReplicaAsk& ask, const FleetReplica& 
   return {};
 }
 
-PlanReplicaVictim ReplicaReport::victim_entry(const ReplicaAsk& ask,
-                                              const ReplicaClaimChoice& claim,
-                                              const ReplicaVictimChoice& choice) const {
+PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
+                                               const ReplicaClaimChoice& claim,
+                                               const ReplicaVictimChoice& choice) const {
   const FleetReplica& replica = fleet_.replica(choice.replica);
   const Cluster& cluster = world_.cluster();
   PlanReplicaVictim entry{
@@ -146,8 +146,8 @@ PlanReplicaVictim ReplicaReport::victim_entry(const ReplicaAsk& ask,
   return entry;
 }
 
-PlanReplicaClaim ReplicaReport::claim_entry(const ReplicaAsk& ask,
-                                            const ReplicaClaimChoice& claim) const {
+PlanReplicaClaim ReplicaEntries::claim_entry(const ReplicaAsk& ask,
+                                             const ReplicaClaimChoice& claim) const {
   const FleetPlace& place = fleet_.places()[claim.place];
   PlanReplicaClaim entry{.plane = std::string(fleet_.planes()[place.plane].name),
                          .node = node_name(world_.cluster(), place.node),
@@ -164,7 +164,7 @@ PlanReplicaClaim ReplicaReport::claim_entry(const ReplicaAsk& ask,
   return entry;
 }
 
-PlanCost ReplicaReport::cost_of(const ReplicaAsk& ask) const {
+PlanCost ReplicaEntries::cost_of(const ReplicaAsk& ask) const {
   PlanCost cost;
   for (const ReplicaClaimChoice& claim : ask.claims) {
     for (const ReplicaVictimChoice& choice : claim.victims) {
@@ -184,7 +184,7 @@ PlanCost ReplicaReport::cost_of(const ReplicaAsk& ask) const {
   return cost;
 }
 
-std::string ReplicaReport::missed_text(const ReplicaAsk& ask) const {
+std::string ReplicaEntries::missed_text(const ReplicaAsk& ask) const {
   const MissedPlace& first = ask.missed.front();
   const FleetShare& share = fleet_.shares()[first.share];
   const ReplicaSchedule& loser = *fleet_.deployments()[share.deployment].object;
@@ -197,7 +197,7 @@ std::string ReplicaReport::missed_text(const ReplicaAsk& ask) const {
   return text;
 }
 
-void ReplicaReport::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
+void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   const ReplicaProof::Verdict verdict = proof_.judge(ask.deployment, ask.need.priority);
   entry.outcome = verdict.possible ? Outcome::not_found : Outcome::infeasible;
   if (verdict.places == 0) {
@@ -221,7 +221,7 @@ void ReplicaReport::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.explanation.refusals.push_back(std::move(refusal));
 }
 
-void ReplicaReport::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
+void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   const PlanReplicas& replicas = *entry.replicas;
   const std::int64_t down = scaled_down(replicas);
   if (ask.left == 0 && replicas.claims.empty()) {
@@ -252,7 +252,7 @@ void ReplicaReport::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   if (ask.left > 0) entry.reason += fmt::format("; for {} more nothing was found", ask.left);
 }
 
-PlanAsk ReplicaReport::ask_entry(const ReplicaAsk& ask) {
+PlanAsk ReplicaEntries::ask_entry(const ReplicaAsk& ask) {
   const ReplicaSchedule& object = *fleet_.deployments()[ask.deployment].object;
   PlanAsk entry;
   entry.kind = AskKind::replica_schedule;
@@ -283,7 +283,7 @@ PlanAsk ReplicaReport::ask_entry(const ReplicaAsk& ask) {
 
 /// Replicas that claims which are not kept took by lowering a commit: whoever takes over what is
 /// leaving there takes over that, too.
-LostReplicas ReplicaReport::losses_left(const ReplicaAsk& ask) const {
+LostReplicas ReplicaEntries::losses_left(const ReplicaAsk& ask) const {
   LostReplicas left;
   for (const PreviousClaim& claim : run_.previous.of(ask.deployment)) {
     const bool kept = std::ranges::any_of(
@@ -318,13 +318,13 @@ std::optional<std::int64_t> take_over(LostReplicas& losses, std::string_view pla
 }
 
 /// Who neither asked nor took in this cycle stays out with the claim that takes the pod over.
-bool ReplicaReport::is_out(const ClaimedVictim& record) const {
+bool ReplicaEntries::is_out(const ClaimedVictim& record) const {
   const auto loser = fleet_.find_deployment(record.namespace_name, record.deployment);
   return loser && run_.losses[*loser].by.exists();
 }
 
-ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
-                                       LostReplicas& losses) const {
+ReplicaClaim ReplicaEntries::next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
+                                        LostReplicas& losses) const {
   const PlanReplicaClaim told = claim_entry(ask, claim);
   ReplicaClaim next{.since = told.since, .plane = told.plane, .node = told.node};
   for (std::size_t at = 0; at < told.victims.size(); ++at) {
@@ -359,8 +359,8 @@ ReplicaClaim ReplicaReport::next_claim(const ReplicaAsk& ask, const ReplicaClaim
   return next;
 }
 
-ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk* ask,
-                                         bool claims_stay) const {
+ReplicaStatus ReplicaEntries::next_status(DeploymentIndex index, const ReplicaAsk* ask,
+                                          bool claims_stay) const {
   const FleetDeployment& row = fleet_.deployments()[index];
   ReplicaSchedule next{.name = "status"};
   if (claims_stay) {
@@ -392,8 +392,8 @@ ReplicaStatus ReplicaReport::next_status(DeploymentIndex index, const ReplicaAsk
 
 }  // namespace
 
-void report_replicas(Draft& draft, const ReplicaRun& run, bool named, Deciding& deciding) {
-  ReplicaReport report(draft.world, run);
+void add_replica_entries(Draft& draft, const ReplicaRun& run, bool named, Deciding& deciding) {
+  ReplicaEntries report(draft.world, run);
   IndexedVector<DeploymentIndex, const ReplicaAsk*> asks(run.fleet.deployments().size());
   IndexedVector<DeploymentIndex, std::uint8_t> silent(run.fleet.deployments().size());
   for (const ReplicaAsk& ask : run.asks) {
