@@ -152,7 +152,6 @@ class VictimRules {
   friend class World;  // It alone says who is settled.
 
   void settle(PodIndex pod) { settled_->writable(pod) = 1; }
-  void unsettle(PodIndex pod) { settled_->writable(pod) = 0; }
   void read_names();
   std::string_view own_protection(PodIndex pod) const;
   std::string_view scaled_only(PodIndex pod) const;

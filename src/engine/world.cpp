@@ -116,7 +116,6 @@ void World::settle(PodIndex pod) {
 void World::decided(PodIndex pod) {
   CHECK(!is_decided(pod), "a pod is decided once");
   decided_.writable(pod) = 1;
-  decided_log_.push_back(pod);
   const NodeIndex nominated = cluster_.pods().nominated[pod];
   if (nominated.exists() && cluster_.nodes().flags[nominated].exists) {
     changed_nodes_.push_back(nominated);
@@ -189,9 +188,7 @@ void World::reserve(PodIndex pod, NodeIndex node) {
 // ---- Who waits for whom -------------------------------------------------------------------------
 
 void World::take(PodIndex leaving) {
-  if (is_taken(leaving)) return;
-  taken_.writable(leaving) = 1;
-  taken_log_.push_back(leaving);
+  if (!is_taken(leaving)) taken_.writable(leaving) = 1;
 }
 
 void World::await(std::span<const PodIndex> leaving) {
@@ -378,61 +375,6 @@ void World::NominationsIgnored::ignore(PodIndex pod) {
 
 World::NominationsIgnored::~NominationsIgnored() {
   for (const PodIndex pod : pods_) world_.decided_.writable(pod) = 0;
-}
-
-// ---- Transactions -------------------------------------------------------------------------------
-
-World::Transaction::Transaction(World& world) : world_(world), before_(world.checkpoint()) {
-  world.begin_operation();
-}
-
-World::Transaction::~Transaction() {
-  if (open_) world_.rollback(before_);
-}
-
-World::Checkpoint World::checkpoint() const {
-  return {.now = now_.checkpoint(),
-          .after = after_.checkpoint(),
-          .budgets = budgets_.checkpoint(),
-          .gone = gone_.size(),
-          .changed_nodes = changed_nodes_.size(),
-          .promises = promises_.size(),
-          .hopeful = hopeful_.size(),
-          .decided = decided_log_.size(),
-          .settled = settled_log_.size(),
-          .taken = taken_log_.size(),
-          .differs = differs_};
-}
-
-void World::rollback(const Checkpoint& checkpoint) {
-  now_.rollback(checkpoint.now);
-  after_.rollback(checkpoint.after);
-  end_operation();
-  budgets_.rollback(checkpoint.budgets);
-  while (gone_.size() > checkpoint.gone) {
-    gone_rank_.writable(gone_.back()) = 0;
-    gone_.pop_back();
-  }
-  while (taken_log_.size() > checkpoint.taken) {
-    taken_.writable(taken_log_.back()) = 0;
-    taken_log_.pop_back();
-  }
-  promises_.resize(checkpoint.promises);
-  hopeful_.resize(checkpoint.hopeful);
-  differs_ = checkpoint.differs;
-  while (decided_log_.size() > checkpoint.decided) {
-    decided_.writable(decided_log_.back()) = 0;
-    decided_log_.pop_back();
-  }
-  while (settled_log_.size() > checkpoint.settled) {
-    rules_.unsettle(settled_log_.back());
-    settled_log_.pop_back();
-  }
-  // Whoever has seen that the nodes changed has to look again.
-  const std::size_t end = changed_nodes_.size();
-  for (std::size_t at = checkpoint.changed_nodes; at < end; ++at) {
-    changed_nodes_.push_back(changed_nodes_[at]);
-  }
 }
 
 }  // namespace makeway

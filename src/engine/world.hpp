@@ -12,11 +12,8 @@
 //  - a victim leaves once, and is somewhere; a pod is decided once
 //  - nobody's what-if is left over when an operation comes.
 //
-// Deciding one ask is a transaction (law 14):
-//
-//   World::Transaction transaction(world);
-//   policy.decide(ask);      // may fail half-way
-//   transaction.commit();    // otherwise everything is as it was when the transaction began
+// It cannot be wound back: after a failed check the cycle starts afresh without the ask (law 14,
+// decision 0011).
 #pragma once
 
 #include <functional>
@@ -85,8 +82,7 @@ class World {
   bool differs() const { return differs_; }
   /// In `now`, but not in `after`: by node and importance, then as it happened.
   std::span<const PodIndex> gone() const { return gone_; }
-  /// Nodes that something came to, left, or is no longer kept for, as it happened. What is undone
-  /// happens once more: the list only grows.
+  /// Nodes that something came to, left, or is no longer kept for, as it happened.
   std::span<const NodeIndex> changed_nodes() const { return changed_nodes_; }
   const DecidedPods& decided_pods() const { return decided_; }
   bool is_decided(PodIndex pod) const { return decided_[pod] != 0; }
@@ -157,39 +153,6 @@ class World {
     std::vector<PodIndex> pods_;
   };
 
-  // ---- Transactions ---------------------------------------------------------------------------
-  /// Where everything stood; see Transaction.
-  struct Checkpoint {
-    Scratch::Checkpoint now;
-    Scratch::Checkpoint after;
-    Budgets::Checkpoint budgets;
-    std::size_t gone = 0;
-    std::size_t changed_nodes = 0;
-    std::size_t promises = 0;
-    std::size_t hopeful = 0;
-    std::size_t decided = 0;
-    std::size_t settled = 0;
-    std::size_t taken = 0;
-    bool differs = false;
-  };
-
-  /// What happens while it is open is undone when it ends without `commit`, whatever state a
-  /// failure left the what-ifs in. Whoever follows `changed_nodes` sees the nodes once more.
-  class Transaction {
-   public:
-    explicit Transaction(World& world);
-    ~Transaction();
-    Transaction(const Transaction&) = delete;
-    Transaction& operator=(const Transaction&) = delete;
-
-    void commit() { open_ = false; }
-
-   private:
-    World& world_;
-    Checkpoint before_;
-    bool open_ = true;
-  };
-
  private:
   class PromiseKeeper;
 
@@ -205,8 +168,6 @@ class World {
   std::vector<PodIndex> reduce_leavers(std::span<const PodIndex> leaving,
                                        const std::function<bool()>& fits);
   void suppose_earlier_asks_came(std::span<const NodeIndex> nodes);
-  Checkpoint checkpoint() const;
-  void rollback(const Checkpoint& checkpoint);
 
   const Cluster& cluster_;
   const Configuration& configuration_;
@@ -222,10 +183,8 @@ class World {
   std::size_t gone_before_ = 0;  ///< Of these, before this cycle made anybody leave.
   SparseColumn<PodIndex, std::uint32_t> gone_rank_;  ///< Position in `gone_`, from 1.
   SparseColumn<PodIndex, std::uint8_t> taken_;
-  std::vector<PodIndex> taken_log_;
   std::vector<NodeIndex> changed_nodes_;
   DecidedPods decided_;
-  std::vector<PodIndex> decided_log_;
   std::vector<PodIndex> settled_log_;
   /// Nominated asks whose place depends on others being there: affinity or spread.
   std::vector<PodOnNode> promises_;

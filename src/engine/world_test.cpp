@@ -210,59 +210,6 @@ TEST(WorldLedger, VictimsBelongToTheAskTheyLeaveFor) {
   EXPECT_EQ(waiting.wait("b"), Names{"v0"});
 }
 
-// ---- Transactions (law 14) ----------------------------------------------------------------------
-
-TEST(WorldTransaction, UndoesEverything) {
-  WorldScene scene = two_full_nodes();
-  scene.cluster.apply(
-      DisruptionBudget{.namespace_name = "default",
-                       .name = "budget",
-                       .selector = LabelSelector{{{.key = "app", .values = {"low"}}}},
-                       .disruptions_allowed = 1});
-  World world(scene.cluster, scene.configuration, scene::now);
-  {
-    const World::Transaction transaction(world);
-    world.decided(scene.at("ask"));
-    world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
-    world.bind(scene.at("next"), scene.on("n2"));
-    world.now().remove(scene.at("high"));  // A failure leaves what-ifs behind.
-    EXPECT_EQ(world.budgets().allowed(0), 0);
-  }
-  EXPECT_FALSE(world.differs());
-  EXPECT_TRUE(world.gone().empty());
-  EXPECT_EQ(world.budgets().allowed(0), 1);
-  EXPECT_FALSE(world.is_decided(scene.at("ask")));
-  EXPECT_FALSE(world.is_taken(scene.at("low")));
-  for (const std::string name : {"ask", "next", "low", "high"}) {
-    EXPECT_FALSE(world.rules().settled(scene.at(name))) << name;
-    EXPECT_EQ(scene.node_of(world.now(), name), scene.cluster.pod(scene.at(name)).node) << name;
-    EXPECT_EQ(scene.node_of(world.after(), name), scene.cluster.pod(scene.at(name)).node) << name;
-  }
-}
-
-TEST(WorldTransaction, FollowersSeeTheNodesOnceMore) {
-  const WorldScene scene = two_full_nodes();
-  World world(scene.cluster, scene.configuration, scene::now);
-  {
-    const World::Transaction transaction(world);
-    world.bind(scene.at("ask"), scene.on("n2"));
-  }
-  ASSERT_EQ(world.changed_nodes().size(), 2U);
-  EXPECT_EQ(world.changed_nodes()[1], scene.on("n2"));
-}
-
-TEST(WorldTransaction, CommittedItStays) {
-  const WorldScene scene = two_full_nodes();
-  World world(scene.cluster, scene.configuration, scene::now);
-  {
-    World::Transaction transaction(world);
-    world.nominate(scene.at("ask"), scene.on("n1"), std::vector{scene.at("low")});
-    transaction.commit();
-  }
-  EXPECT_EQ(scene.node_of(world.after(), "ask"), "n1");
-  EXPECT_EQ(scene.names(world.gone()), Names{"low"});
-}
-
 TEST(World, SupposesThatNothingHappened) {
   const WorldScene scene(node("n1", 4), leaving(pod("goes", "n1", 1, 1)), pod("low", "n1", 1, 2),
                          pod("ask", "", 5, 3));

@@ -118,7 +118,7 @@ std::string_view group_stays(const World& world, const VictimClasses& classes, P
       continue;
     }
     ++pods;
-    const bool stays = world.rules().settled(member) || is_pinned(cluster, member) ||
+    const bool stays = world.rules().settled(member) ||
                        !world.rules().protection_but_opt_out(member).empty() ||
                        classes.of(member) == VictimClasses::none;
     if (stays) return "its group cannot leave whole";

@@ -97,7 +97,7 @@ class VictimLadder {
   bool keeps_room_positive() const;
   void put_back(Units& chosen);
   void put_back_by_room(Units& chosen);
-  bool add_fallen(VictimList& victims);
+  void add_fallen(VictimList& victims);
   VictimList list_of(std::span<const std::uint32_t> chosen) const;
   bool covered(std::span<const std::int64_t> sum) const;
   bool fits_budgets(std::uint32_t at);

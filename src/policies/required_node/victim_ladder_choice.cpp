@@ -6,7 +6,6 @@
 
 #include "base/checked_math.hpp"
 #include "base/wide.hpp"
-#include "model/required_node.hpp"
 #include "policies/required_node/victim_ladder.hpp"
 
 namespace makeway {
@@ -212,17 +211,13 @@ VictimList VictimLadder::list_of(std::span<const std::uint32_t> chosen) const {
   return list;
 }
 
-/// `workload.belowMinimum` evict: who leaves with them counts too. False: it may not be.
-bool VictimLadder::add_fallen(VictimList& victims) {
-  if (world_.configuration().workload.below_minimum != BelowMinimum::evict) return true;
-  const std::size_t own = victims.pods.size();
+/// `workload.belowMinimum` evict: who leaves with them counts too.
+void VictimLadder::add_fallen(VictimList& victims) {
+  if (world_.configuration().workload.below_minimum != BelowMinimum::evict) return;
   const Scratch::Checkpoint before = world_.after().checkpoint();
   world_.after().remove(victims.pods);
   world_.rules().add_fallen(world_.after(), world_.budgets(), victims);
   world_.after().rollback(before);
-  const auto fallen = std::span(victims.pods).subspan(own);
-  return std::ranges::none_of(fallen,
-                              [this](PodIndex pod) { return is_pinned(world_.cluster(), pod); });
 }
 
 std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen) {
@@ -236,10 +231,7 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
                       .strategy = step.strategy,
                       .classes = step.classes,
                       .next = {}};
-  if (!add_fallen(answer.victims)) {
-    failure_ = "a pod of their groups can run on one node only";
-    return std::nullopt;
-  }
+  add_fallen(answer.victims);
   if (std::ssize(answer.victims.pods) > settings_.max_victims) {
     failure_ = fmt::format("with the rest of their groups more than {} pods would have to leave",
                            settings_.max_victims);
