@@ -16,11 +16,6 @@ namespace {
 
 std::string text_of(const Pod& pod) { return fmt::format("{}/{}", pod.namespace_name, pod.name); }
 
-bool label_is(const Pod& pod, std::string_view key, std::string_view value) {
-  return std::ranges::any_of(
-      pod.labels, [&](const Label& label) { return label.key == key && label.value == value; });
-}
-
 }  // namespace
 
 FleetWorld::FleetWorld(Cluster cluster, Configuration configuration, Time now,
@@ -194,8 +189,7 @@ std::vector<Pod> FleetWorld::pods_of(const ReplicaSchedule& schedule,
                                      const std::string& plane) const {
   std::vector<Pod> pods = all_pods();
   std::erase_if(pods, [&](const Pod& pod) {
-    return pod.deletion || pod.namespace_name != schedule.namespace_name ||
-           !label_is(pod, names::deployment, schedule.deployment) || plane_of(pod) != plane;
+    return !is_replica_of(pod, schedule) || plane_of(pod) != plane;
   });
   return pods;
 }
@@ -261,9 +255,7 @@ void FleetWorld::remove_one(std::vector<Pod> pods) {
     cluster_.apply(Removal{ObjectKind::pod, chosen.namespace_name, chosen.name});
     return;
   }
-  chosen.deletion_grace_seconds =
-      static_cast<std::int32_t>(random_.between(0, options_.grace_max_s));
-  chosen.deletion = now_ + Duration{std::int64_t{1000} * chosen.deletion_grace_seconds};
+  start_leaving(chosen, now_, random_, options_.grace_max_s);
   tell(fmt::format("{} terminates on {}", text_of(chosen), chosen.node));
   cluster_.apply(chosen);
 }

@@ -153,8 +153,7 @@ void MixedHistory::scale(const PlanAction& action) {
 }
 
 void MixedHistory::leave(Pod pod) {
-  pod.deletion_grace_seconds = static_cast<std::int32_t>(random_.between(0, options_.grace_max_s));
-  pod.deletion = now_ + Duration{std::int64_t{1'000} * pod.deletion_grace_seconds};
+  start_leaving(pod, now_, random_, options_.grace_max_s);
   cluster_.apply(pod);
 }
 
@@ -227,11 +226,8 @@ std::string MixedHistory::plane_of(const Pod& pod) const {
 std::vector<Pod> MixedHistory::replicas(const ReplicaSchedule& schedule,
                                         const std::string& plane) const {
   std::vector<Pod> own = pods();
-  const Label label{std::string(names::deployment), schedule.deployment};
-  std::erase_if(own, [&](const Pod& pod) {
-    return pod.deletion || pod.namespace_name != schedule.namespace_name ||
-           std::ranges::find(pod.labels, label) == pod.labels.end() || plane_of(pod) != plane;
-  });
+  std::erase_if(
+      own, [&](const Pod& pod) { return !is_replica_of(pod, schedule) || plane_of(pod) != plane; });
   return own;
 }
 

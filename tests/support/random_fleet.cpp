@@ -292,6 +292,17 @@ Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::str
   return pod;
 }
 
+bool is_replica_of(const Pod& pod, const ReplicaSchedule& schedule) {
+  const Label label{std::string(names::deployment), schedule.deployment};
+  return !pod.deletion && pod.namespace_name == schedule.namespace_name &&
+         std::ranges::find(pod.labels, label) != pod.labels.end();
+}
+
+void start_leaving(Pod& pod, Time now, Prng& random, std::int64_t grace_max_s) {
+  pod.deletion_grace_seconds = static_cast<std::int32_t>(random.between(0, grace_max_s));
+  pod.deletion = now + Duration{std::int64_t{1'000} * pod.deletion_grace_seconds};
+}
+
 std::int64_t amount_of(const Amounts& amounts, std::string_view resource) {
   const auto found = std::ranges::find(amounts, resource, &Amount::resource);
   return found == amounts.end() ? 0 : found->amount;

@@ -34,6 +34,11 @@ std::vector<Change> random_fleet(Prng& random, const RandomFleet& options);
 Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::string node,
               Time created);
 
+/// Whether it is a pod of the deployment that is not leaving, wherever it is.
+bool is_replica_of(const Pod& pod, const ReplicaSchedule& schedule);
+/// It is leaving from now on, with a random grace.
+void start_leaving(Pod& pod, Time now, Prng& random, std::int64_t grace_max_s);
+
 /// 0 where the resource is not named.
 std::int64_t amount_of(const Amounts& amounts, std::string_view resource);
 
