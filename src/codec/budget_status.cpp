@@ -56,9 +56,7 @@ void fill_budget_status(Cluster& cluster) {
   }
   if (open.empty()) return;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<PodIndex>> pods;
-  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!cluster.pods().flags[pod].exists) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     pods[{cluster.text(cluster.pods().plane[pod]),
           cluster.text(cluster.pods().namespace_name[pod])}]
         .push_back(pod);

@@ -126,7 +126,6 @@ const std::vector<std::size_t>& PodConstraints::repelling_of(ShapeId shape) {
 }
 
 void PodConstraints::count_everything() {
-  const PodColumns& pods = survey_.cluster().pods();
   if (affinity_.empty() && anti_affinity_.empty() && spread_.empty()) {
     for (const PodIndex pod : survey_.cluster().repelling_pods()) {
       const NodeIndex node = scratch_.node_of(pod);
@@ -134,9 +133,7 @@ void PodConstraints::count_everything() {
     }
     return;
   }
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+  for (const PodIndex pod : survey_.cluster().each_row()) {
     const NodeIndex node = scratch_.node_of(pod);
     if (node.exists()) count(pod, node, 1);
   }

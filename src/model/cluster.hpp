@@ -122,7 +122,9 @@ class Cluster {
 
   // ---- Columns ------------------------------------------------------------------------------
   const PodColumns& pods() const { return pods_; }
-  PodRange each_pod() const { return PodRange(pods_); }  ///< No kernels.
+  PodRange each_pod() const { return {pods_, PodRange::Kernels::skipped}; }
+  /// For who counts what is held: kernels of sessions, too.
+  PodRange each_row() const { return {pods_, PodRange::Kernels::included}; }
   const NodeColumns& nodes() const { return nodes_; }
   const IndexedVector<UnitIndex, Unit>& units() const { return units_; }
   const IndexedVector<GroupIndex, Group>& groups() const { return groups_; }

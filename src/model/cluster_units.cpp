@@ -442,10 +442,8 @@ void Cluster::refresh_all_priorities() {
       units_[UnitIndex{slot}] = computed(units_[UnitIndex{slot}]);
     }
   }
-  for (std::uint32_t slot = 0; slot < pods_.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods_.flags[pod].exists || pods_.flags[pod].priority_given) continue;
-    pods_.priority[pod] = own_priority(pod).scheduling;
+  for (const PodIndex pod : each_row()) {
+    if (!pods_.flags[pod].priority_given) pods_.priority[pod] = own_priority(pod).scheduling;
   }
   rebuild_order();
 }

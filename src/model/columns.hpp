@@ -64,14 +64,19 @@ struct PodColumns {
   std::size_t bytes() const;
 };
 
-/// The pods that are there, without kernels; in the order of their slots, which means nothing.
+/// The pods that are there, with or without kernels; in the order of their slots, which means
+/// nothing.
 class PodRange {
  public:
-  explicit PodRange(const PodColumns& pods) : pods_(pods) {}
+  enum class Kernels : std::uint8_t { skipped, included };
+  PodRange(const PodColumns& pods, Kernels kernels) : pods_(pods), kernels_(kernels) {}
 
   class Iterator {
    public:
-    Iterator(const PodColumns& pods, std::uint32_t slot) : pods_(&pods), slot_(slot) { skip(); }
+    Iterator(const PodColumns& pods, Kernels kernels, std::uint32_t slot)
+        : pods_(&pods), kernels_(kernels), slot_(slot) {
+      skip();
+    }
     PodIndex operator*() const { return PodIndex{slot_}; }
     Iterator& operator++() {
       ++slot_;
@@ -82,18 +87,22 @@ class PodRange {
 
    private:
     void skip() {
-      while (slot_ < pods_->slots() && !is_pod(pods_->flags[PodIndex{slot_}])) ++slot_;
+      while (slot_ < pods_->slots() && !listed(pods_->flags[PodIndex{slot_}])) ++slot_;
     }
-    static bool is_pod(PodFlags flags) { return flags.exists && !flags.kernel; }
+    bool listed(PodFlags flags) const {
+      return flags.exists && (!flags.kernel || kernels_ == Kernels::included);
+    }
 
     const PodColumns* pods_;
+    Kernels kernels_;
     std::uint32_t slot_;
   };
-  Iterator begin() const { return {pods_, 0}; }
-  Iterator end() const { return {pods_, static_cast<std::uint32_t>(pods_.slots())}; }
+  Iterator begin() const { return {pods_, kernels_, 0}; }
+  Iterator end() const { return {pods_, kernels_, static_cast<std::uint32_t>(pods_.slots())}; }
 
  private:
   const PodColumns& pods_;
+  Kernels kernels_;
 };
 
 struct NodeFlags {

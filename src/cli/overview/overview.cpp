@@ -31,9 +31,7 @@ void add(AmountRow& sum, ResourceIndex resource, std::int64_t amount) {
 AmountRow asked_for(const Cluster& cluster) {
   AmountRow sum(cluster.resources().size());
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+  for (const PodIndex pod : cluster.each_row()) {
     for (const ResourceAmount& item : cluster.requests(pods.requests[pod])) {
       add(sum, item.resource, item.amount);
     }

@@ -25,9 +25,8 @@ std::map<DeploymentName, ReplicaCounts> count_replicas(const Cluster& cluster) {
   const auto key = cluster.strings().find(names::deployment);
   if (!key) return counts;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || !pods.node[pod].exists()) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
+    if (!pods.node[pod].exists()) continue;
     const auto labels = cluster.labels(pods.labels[pod]);
     const auto label = std::ranges::find(labels, *key, &LabelPair::key);
     if (label == labels.end()) continue;

@@ -78,10 +78,8 @@ std::string wants_text(const DisruptionBudget& budget) {
 std::map<const DisruptionBudget*, std::uint64_t> governed_pods(const Cluster& cluster) {
   std::map<std::pair<StringId, LabelSetId>, std::uint64_t> counts;
   const PodColumns& pods = cluster.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || !pods.node[pod].exists()) continue;
-    ++counts[{pods.namespace_name[pod], pods.labels[pod]}];
+  for (const PodIndex pod : cluster.each_pod()) {
+    if (pods.node[pod].exists()) ++counts[{pods.namespace_name[pod], pods.labels[pod]}];
   }
   std::multimap<std::string_view, const DisruptionBudget*> by_namespace;
   for (const DisruptionBudget* budget : cluster.budgets()) {

@@ -205,9 +205,8 @@ void check_suspects(Findings& findings, const std::function<bool(PodIndex)>& sus
                     const std::function<void(Findings&, PodIndex)>& check) {
   const Cluster& cluster = findings.cluster();
   Findings unsorted(cluster);
-  for (std::uint32_t slot = 0; slot < cluster.pods().slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (cluster.pods().flags[pod].exists && suspicious(pod)) check(unsorted, pod);
+  for (const PodIndex pod : cluster.each_row()) {
+    if (suspicious(pod)) check(unsorted, pod);
   }
   Problems problems = unsorted.take();
   std::ranges::stable_sort(problems, {}, &Problem::object);

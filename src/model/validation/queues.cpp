@@ -107,9 +107,7 @@ std::vector<Namer> list_namers(const Cluster& cluster, const QueueTree& tree) {
   const PodColumns& pods = cluster.pods();
   std::map<StringId, Misnamed> known;
   std::vector<PodIndex> wrong;
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
     const auto [at, is_new] = known.try_emplace(pods.queue[pod], Misnamed::no);
     if (is_new) at->second = misnamed(tree, cluster.text(pods.queue[pod]));
     if (at->second == Misnamed::no) continue;

@@ -82,10 +82,8 @@ void QueueCandidates::collect(std::span<const std::uint8_t> marked, std::int64_t
   const PodColumns& pods = cluster.pods();
   std::vector<std::uint8_t> seen(cluster.units().size());
   std::vector<PodIndex> members;
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists || pods.flags[pod].kernel || !pods.node[pod].exists()) continue;
-    if (table_.is_nowhere(pod)) continue;
+  for (const PodIndex pod : cluster.each_pod()) {
+    if (!pods.node[pod].exists() || table_.is_nowhere(pod)) continue;
     const UnitIndex index = pods.unit[pod];
     const QueueRow row = table_.row_of(pod);
     if (marked[row.value] == 0 || world_.rules().priority_of(pod) >= priority_below) continue;

@@ -184,11 +184,10 @@ void QueuePlan::count_adopted(QueueRow row, PlanQueue& queue) const {
   if (!object.allocated.empty() || !object.preempting.empty()) return;
   const PodColumns& pods = world_.cluster().pods();
   const auto adopted = [&](PodIndex pod) {
-    return pods.flags[pod].exists && table_.row_of(pod) == row &&
-           table_.membership().is_adopted(pods.unit[pod]);
+    return table_.row_of(pod) == row && table_.membership().is_adopted(pods.unit[pod]);
   };
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    if (adopted(PodIndex{slot})) ++queue.adopts;
+  for (const PodIndex pod : world_.cluster().each_pod()) {
+    if (adopted(pod)) ++queue.adopts;
   }
   for (const Loss& loss : losses_) {
     queue.adopted_leave += std::ranges::count_if(candidates_.pods_of(*loss.candidate), adopted);

@@ -148,9 +148,7 @@ void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
   using Kind = std::tuple<ShapeId, RequestId, NotesId>;
   std::map<Kind, bool> taken;  // Whether some node takes pods of that kind.
   OutsideHeld held;
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (!pods.flags[pod].exists) continue;
+  for (const PodIndex pod : cluster_.each_row()) {
     const QueueRow member_of = membership_.of(pod);
     const QueueRow row = member_of.exists() ? member_of : outside();
     row_of_pod_[pod] = row;

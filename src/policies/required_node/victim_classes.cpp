@@ -44,9 +44,8 @@ VictimClasses::Line VictimClasses::read(std::string_view text) const {
 /// Owner references name objects of the pod's own namespace.
 void VictimClasses::find_owners() {
   const PodColumns& pods = cluster_.pods();
-  for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-    const PodIndex pod{slot};
-    if (pods.owners[pod] == OwnersId{0} || !pods.flags[pod].exists) continue;
+  for (const PodIndex pod : cluster_.each_pod()) {
+    if (pods.owners[pod] == OwnersId{0}) continue;
     for (const OwnerReference& owner : cluster_.owners(pods.owners[pod])) {
       if (owner.kind != "Pod") continue;
       const auto named = cluster_.find_pod(cluster_.text(pods.namespace_name[pod]), owner.name,

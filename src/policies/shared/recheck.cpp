@@ -43,16 +43,13 @@ class Recheck {
   }
 
   void read_leaving() {
-    for (std::uint32_t slot = 0; slot < cluster_.nodes().slots(); ++slot) {
-      const NodeIndex node{slot};
-      if (!cluster_.nodes().flags[node].exists || cluster_.nodes().leaving[node] == 0) continue;
-      for (const PodIndex pod : cluster_.order().pods(node)) read_leaver(pod);
+    for (const PodIndex pod : cluster_.leaving_pods()) {
+      if (cluster_.nodes().flags[cluster_.pods().node[pod]].exists) read_leaver(pod);
     }
   }
 
   void read_leaver(PodIndex pod) {
     const Time deletion = cluster_.pods().deletion[pod];
-    if (deletion == no_time) return;
     note(deletion + configuration_.engine.leave_timeout);
     const ReplicaSettings& replica = configuration_.replica;
     if (!replica.enabled) return;
@@ -64,9 +61,7 @@ class Recheck {
 
   void read_pods() {
     const PodColumns& pods = cluster_.pods();
-    for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
-      const PodIndex pod{slot};
-      if (!pods.flags[pod].exists) continue;
+    for (const PodIndex pod : cluster_.each_row()) {
       const bool bound = pods.node[pod].exists();
       note(bound ? pods.started[pod] : pods.created[pod],
            bound ? configuration_.protection.minimum_runtime

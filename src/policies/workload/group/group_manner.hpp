@@ -3,6 +3,11 @@
 // Usually those of the cycle. With `workload.startFromSimplePlans` the plans that simpler
 // schedulers would make are looked for as well, each under its own settings; they are judged and
 // improved under those of the cycle afterwards, so the answer is never worse than theirs.
+//
+// What `as_kube_scheduler` and `as_kep` set stands in the presets kube-1.37 and kep-5710, too. A
+// preset is a document, which policies cannot read (codec may not be included), and they need only
+// the few settings that decide where a group goes, on top of the cycle's. simple_manner_test holds
+// each of them against the preset.
 #pragma once
 
 #include <vector>
