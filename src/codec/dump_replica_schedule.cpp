@@ -87,6 +87,7 @@ void write_replica_status(DocumentWriter& writer, const ReplicaStatus& status) {
     for (const SurplusPod& pod : status.surplus) {
       writer.begin_object();
       writer.string_field("name", pod.name);
+      text_if(writer, "plane", pod.plane);
       writer.string_field("since", to_text(pod.since));
       writer.end_object();
     }

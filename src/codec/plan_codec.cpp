@@ -111,6 +111,7 @@ void write_spared(DocumentWriter& writer, const PlanSpared& spared) {
   writer.begin_object();
   writer.string_field("namespace", spared.namespace_name);
   writer.string_field("name", spared.name);
+  text_if(writer, "plane", spared.plane);
   writer.integer_field("priority", spared.priority);
   writer.end_object();
 }
@@ -119,6 +120,7 @@ void write_holder(DocumentWriter& writer, const PlanHolder& holder) {
   writer.begin_object();
   writer.string_field("namespace", holder.namespace_name);
   writer.string_field("name", holder.name);
+  text_if(writer, "plane", holder.plane);
   writer.integer_field("priority", holder.priority);
   writer.string_field("why", holder.why);
   writer.end_object();
@@ -170,6 +172,7 @@ void write_candidate(DocumentWriter& writer, const PlanPinnedCandidate& candidat
   writer.begin_object();
   writer.string_field("namespace", candidate.namespace_name);
   writer.string_field("name", candidate.name);
+  text_if(writer, "plane", candidate.plane);
   writer.integer_field("priority", candidate.priority);
   writer.string_field("class", candidate.victim_class);
   writer.integer_field("pods", candidate.pods);

@@ -47,7 +47,10 @@ Plan small_plan() {
                                                 .victims = 2,
                                                 .victim_units = 1,
                                                 .lost_on = "victims: 2 against 1"}},
-                              .spared = {{"default", "lucky", 20}},
+                              .spared = {{.namespace_name = "default",
+                                          .name = "lucky",
+                                          .plane = "east",
+                                          .priority = 20}},
                               .spared_count = 1,
                               .refusals = {{.reason = RefusalReason::taint,
                                             .detail = "a=b:NoSchedule",
@@ -104,7 +107,7 @@ TEST(PlanDocument, ExplainsWhenAsked) {
       R"("explanation":{"nodesConsidered":2,"nodesFitting":0,"nodesWithPreemption":2,)"
       R"("potentialVictims":3,"alternatives":[{"node":"n2","score":{"victims":2},"victims":2,)"
       R"("victimUnits":1,"lostOn":"victims: 2 against 1"}],"spared":[{"namespace":"default",)"
-      R"("name":"lucky","priority":20}],"sparedCount":1,"cascades":[],)"
+      R"("name":"lucky","plane":"east","priority":20}],"sparedCount":1,"cascades":[],)"
       R"("refusals":[{"reason":"taint",)"
       R"("detail":"a=b:NoSchedule","amountMin":0,"nodes":1,"example":"n3","holders":[]}]})"))
       << text;

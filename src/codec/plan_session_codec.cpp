@@ -12,6 +12,7 @@ void write_victim(DocumentWriter& writer, const PlanSessionVictim& victim) {
   writer.begin_object();
   writer.string_field("namespace", victim.namespace_name);
   writer.string_field("name", victim.name);
+  text_if(writer, "plane", victim.plane);
   if (victim.tier != 0) writer.integer_field("tier", victim.tier);
   writer.strings_field("nodes", victim.nodes);
   writer.string_field("fate", choice_name(victim.fate));
@@ -25,6 +26,7 @@ void write_entry(DocumentWriter& writer, const PlanSessionEntry& entry) {
   writer.begin_object();
   writer.string_field("namespace", entry.namespace_name);
   writer.string_field("name", entry.name);
+  text_if(writer, "plane", entry.plane);
   writer.string_field("type", choice_name(entry.type));
   writer.integer_field("priority", entry.priority);
   text_if(writer, "partition", entry.partition);

@@ -11,6 +11,7 @@
 #include "judge/check_plan_hearing.hpp"
 #include "judge/naive_queues.hpp"
 #include "judge/naive_regimes.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway {
 namespace {
@@ -56,8 +57,9 @@ void find_victims(Hearing& hearing, HeardAsk& heard) {
   const Cluster& cluster = hearing.cluster;
   std::set<PodIndex> known;
   for (const PlanVictim& entry : heard.entry->victims) {
-    HeardVictim victim{.entry = &entry,
-                       .text = fmt::format("victim {}/{}", entry.namespace_name, entry.name)};
+    HeardVictim victim{
+        .entry = &entry,
+        .text = "victim " + key_text({entry.namespace_name, entry.name, entry.plane})};
     const std::optional<PodIndex> pod =
         cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || !cluster.pods().node[*pod].exists()) {

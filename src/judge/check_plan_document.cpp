@@ -9,6 +9,7 @@
 #include "base/checked_math.hpp"
 #include "judge/check_plan_sessions.hpp"
 #include "model/gpus.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway {
 namespace {
@@ -23,10 +24,6 @@ struct ActionKey {
 
   friend auto operator<=>(const ActionKey&, const ActionKey&) = default;
 };
-
-std::string pod_text(std::string_view namespace_name, std::string_view name) {
-  return fmt::format("{}/{}", namespace_name, name);
-}
 
 class ActionJudge {
  public:
@@ -62,19 +59,19 @@ void ActionJudge::expect(const HeardAsk& ask) {
   const ActionType type =
       ask.entry->outcome == Outcome::fits ? ActionType::bind : ActionType::nominate;
   for (const PodPlacement& placement : ask.entry->placements) {
-    const std::string pod = pod_text(placement.namespace_name, placement.name);
+    const std::string pod = key_text({placement.namespace_name, placement.name, placement.plane});
     asks_of_placed_.try_emplace(pod, ask.text);
     ++open_[{.type = type, .pod = pod, .node = placement.node, .ask = ask.text}];
   }
   if (ask.entry->reservation && ask.entry->placements.empty()) {
     ++open_[{.type = ActionType::reserve,
-             .pod = pod_text(ask.entry->namespace_name, ask.entry->name),
+             .pod = key_text({ask.entry->namespace_name, ask.entry->name, ask.entry->plane}),
              .node = ask.entry->reservation->node,
              .ask = ask.text}];
   }
   for (const PlanVictim& victim : ask.entry->victims) {
     ++open_[{.type = ActionType::evict,
-             .pod = pod_text(victim.namespace_name, victim.name),
+             .pod = key_text({victim.namespace_name, victim.name, victim.plane}),
              .node = victim.node,
              .uid = victim.uid,
              .ask = ask.text}];
@@ -84,7 +81,7 @@ void ActionJudge::expect(const HeardAsk& ask) {
 /// An eviction says for whom it is; a bind or nomination belongs to who places that pod.
 ActionKey ActionJudge::key_of(const PlanAction& action) const {
   ActionKey key{.type = action.type,
-                .pod = pod_text(action.namespace_name, action.name),
+                .pod = key_text({action.namespace_name, action.name, action.plane}),
                 .node = action.node};
   if (action.type == ActionType::evict) {
     key.uid = action.uid;

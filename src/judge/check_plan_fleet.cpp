@@ -114,9 +114,9 @@ void FleetReading::find_recorded() {
         const auto pod =
             find_pod_in_plane(cluster_, claim.plane, victim.namespace_name, victim.name);
         if (!pod || cluster_.pods().uid[pod->value] != victim.uid) continue;
-        const ClaimedVictim*& known = forced_[{victim.namespace_name, victim.name}];
         // Where records disagree, the earlier counts: nobody is force-deleted twice.
-        if (known == nullptr || *victim.force_deleted < *known->force_deleted) known = &victim;
+        const auto known = forced_.try_emplace(*pod, *victim.force_deleted).first;
+        known->second = std::min(known->second, *victim.force_deleted);
       }
     }
   }
@@ -124,10 +124,8 @@ void FleetReading::find_recorded() {
 
 /// When a plan had it force-deleted.
 std::optional<Time> FleetReading::recorded(PodIndex pod) const {
-  const std::string_view space = cluster_.text(cluster_.pods().namespace_name[pod]);
-  const auto found = forced_.find({space, cluster_.pods().name[pod.value]});
-  if (found == forced_.end()) return std::nullopt;
-  return found->second->force_deleted;
+  const auto found = forced_.find(pod);
+  return found == forced_.end() ? std::nullopt : std::optional(found->second);
 }
 
 // ---- Planes and shares --------------------------------------------------------------------------
@@ -218,7 +216,10 @@ bool FleetReading::credit_ended(PodIndex pod) const {
 bool FleetReading::surplus_timed_out(PodIndex pod) const {
   if (!surplus_.contains(pod)) return false;
   const std::vector<SurplusPod>& known = schedules_[pod]->status.surplus;
-  const auto found = std::ranges::find(known, cluster_.pods().name[pod.value], &SurplusPod::name);
+  const auto found = std::ranges::find_if(known, [&](const SurplusPod& each) {
+    return each.name == cluster_.pods().name[pod.value] &&
+           each.plane == cluster_.text(cluster_.pods().plane[pod]);
+  });
   return found != known.end() && found->since + settings_.surplus_timeout <= now_;
 }
 

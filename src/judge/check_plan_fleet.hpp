@@ -95,7 +95,7 @@ class FleetReading {
   std::map<std::pair<const ReplicaSchedule*, std::string_view>, HeardShare> shares_;
   std::set<PodIndex> surplus_;
   std::set<PodIndex> evicted_;
-  std::map<std::pair<std::string_view, std::string_view>, const ClaimedVictim*> forced_;
+  std::map<PodIndex, Time> forced_;  ///< When plans had them force-deleted.
 };
 
 /// What nodes hold, in what-if form: amounts come and go.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "judge/check_plan_replicas.hpp"
+#include "model/object_text.hpp"
 #include "model/planes.hpp"
 
 namespace makeway {
@@ -173,9 +174,10 @@ class ReplicaDocumentJudge {
   void judge_actions() {
     std::map<ShareName, std::vector<Step>> down;
     std::map<ShareName, Step> up;
-    std::map<std::pair<std::string, std::string>, int> forced;
+    std::map<ObjectKeyView, int> forced;
     for (const PlanAction& action : court_.hearing.plan.actions) {
-      if (action.type == ActionType::force_delete) ++forced[{action.namespace_name, action.name}];
+      if (action.type == ActionType::force_delete)
+        ++forced[{action.namespace_name, action.name, action.plane}];
       if (!action.scale) continue;
       const ShareName name{action.namespace_name, action.name, action.scale->plane};
       const Step step{.before = action.scale->committed_before,
@@ -204,19 +206,21 @@ class ReplicaDocumentJudge {
     for (const auto& [name, step] : up) complain(name, "is scaled up without an ask");
   }
 
-  void judge_forced(std::map<std::pair<std::string, std::string>, int> forced) {
+  void judge_forced(std::map<ObjectKeyView, int> forced) {
     for (const HeardReplicaAsk& ask : court_.asks) {
       for (const HeardReplicaClaim& claim : ask.claims) {
         for (const HeardReplicaVictim& victim : claim.victims) {
           if (victim.entry->action != ReplicaAction::force_delete) continue;
-          if (--forced[{victim.entry->namespace_name, victim.entry->name}] == 0) continue;
+          if (--forced[{victim.entry->namespace_name, victim.entry->name, victim.entry->plane}] ==
+              0)
+            continue;
           report(ask, victim.text + " is not force-deleted once");
         }
       }
     }
     for (const auto& [pod, count] : forced) {
       if (count <= 0) continue;
-      court_.hearing.breaches.add(9, fmt::format("Pod {}/{}", pod.first, pod.second),
+      court_.hearing.breaches.add(9, object_text("Pod", pod),
                                   "it is force-deleted without a claim");
     }
   }

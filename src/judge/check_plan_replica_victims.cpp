@@ -138,7 +138,8 @@ class ReplicaVictimJudge {
                const HeardReplicaVictim& victim) const {
     if (victim.entry->action == ReplicaAction::scale_down) return true;
     for (const ReplicaClaim& kept : court_.next_status(*ask.schedule).claims) {
-      if (kept.node != claim.entry->node || kept.since != claim.entry->since) continue;
+      if (kept.node != claim.entry->node || kept.plane != claim.entry->plane) continue;
+      if (kept.since != claim.entry->since) continue;
       for (const ClaimedVictim& each : kept.victims) {
         const bool same =
             each.namespace_name == victim.entry->namespace_name && each.name == victim.entry->name;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "judge/naive_regimes.hpp"
+#include "model/object_text.hpp"
 #include "model/planes.hpp"
 
 namespace makeway {
@@ -20,7 +21,8 @@ void hear_victims(ReplicaHearing& court, const HeardReplicaAsk& ask, HeardReplic
   const Cluster& cluster = court.cluster();
   for (const PlanReplicaVictim& entry : claim.entry->victims) {
     HeardReplicaVictim victim{
-        .entry = &entry, .text = fmt::format("victim {}/{}", entry.namespace_name, entry.name)};
+        .entry = &entry,
+        .text = "victim " + key_text({entry.namespace_name, entry.name, entry.plane})};
     const std::optional<PodIndex> pod =
         cluster.find_pod(entry.namespace_name, entry.name, entry.plane);
     if (!pod || cluster.pods().node[*pod] != claim.node) {

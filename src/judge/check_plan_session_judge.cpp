@@ -106,10 +106,11 @@ bool SessionJudge::is_victim(const Turn& turn, const Session& session) const {
 
 void SessionJudge::find_victims(Turn& turn) {
   const std::vector<PlanSessionVictim>& said = turn.entry.session->victims;
-  const bool same = std::ranges::equal(
-      said, turn.entry.victims, [](const PlanSessionVictim& one, const PlanVictim& other) {
-        return one.namespace_name == other.namespace_name && one.name == other.name;
-      });
+  const bool same = std::ranges::equal(said, turn.entry.victims,
+                                       [](const PlanSessionVictim& one, const PlanVictim& other) {
+                                         return one.namespace_name == other.namespace_name &&
+                                                one.name == other.name && one.plane == other.plane;
+                                       });
   if (!same) report(9, turn, "its victims are not the sessions that it says leave");
   for (const PlanVictim& each : turn.entry.victims) {
     const std::string text = fmt::format("victim {}/{}", each.namespace_name, each.name);

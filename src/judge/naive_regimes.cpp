@@ -94,7 +94,8 @@ std::vector<std::int64_t> held_by_claims(const NaiveWorld& world, const NaiveReg
           if (each.resource == cluster.resources().name(resource)) amount = each.amount;
         }
         for (const ClaimedVictim& victim : claim.victims) {
-          const auto pod = cluster.find_pod(victim.namespace_name, victim.name);
+          const auto pod = cluster.find_pod(victim.namespace_name, victim.name,
+                                            cluster.text(cluster.nodes().plane[node]));
           if (!pod || cluster.pods().uid[pod->value] != victim.uid) continue;
           if (world.where(*pod) != node) continue;
           for (const ResourceAmount& own : cluster.requests(cluster.pods().requests[*pod])) {

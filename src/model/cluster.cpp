@@ -39,14 +39,7 @@ void Cluster::finish_bulk() {
 
 std::string Cluster::pod_key(PodIndex pod) const {
   if (pods_.flags[pod].kernel) return std::string(pods_.name[pod.value]);
-  std::string key(text(pods_.namespace_name[pod]));
-  key += '/';
-  key += pods_.name[pod.value];
-  if (pods_.plane[pod] != StringId{0}) {
-    key += of_plane;
-    key += text(pods_.plane[pod]);
-  }
-  return key;
+  return key_text({text(pods_.namespace_name[pod]), pods_.name[pod.value], text(pods_.plane[pod])});
 }
 
 // ---- Back to objects --------------------------------------------------------------------------

@@ -35,6 +35,16 @@ std::string object_text(std::string_view kind, std::string_view namespace_name,
   return text;
 }
 
+std::string key_text(const ObjectKeyView& key) {
+  std::string text(key.namespace_name);
+  text += '/';
+  text += key.name;
+  if (key.plane.empty()) return text;
+  text += of_plane;
+  text += key.plane;
+  return text;
+}
+
 std::string object_text(std::string_view kind, const ObjectKeyView& key) {
   std::string text = object_text(kind, key.namespace_name, key.name);
   if (key.plane.empty()) return text;

@@ -14,6 +14,8 @@ std::string object_text(std::string_view kind, std::string_view namespace_name,
                         std::string_view name);
 std::string object_text(std::string_view kind, const ObjectKeyView& key);
 std::string object_text(const Change& change);
+/// "shop/web-1", "shop/web-1 of plane east"
+std::string key_text(const ObjectKeyView& key);
 template <ClusterObject Object>
 std::string object_text(const Object& object) {
   return object_text(row_of<Object>.name, key_of(object));

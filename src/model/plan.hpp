@@ -160,6 +160,7 @@ inline constexpr std::array<std::string_view, 13> choice_names<RefusalReason> = 
 struct PlanHolder {
   std::string namespace_name;
   std::string name;
+  std::string plane;          ///< Empty: home.
   std::int32_t priority = 0;  ///< The unit's preemption priority.
   std::string why;            ///< "not of lower priority", "opted out", "nominated", ...
 
@@ -194,6 +195,7 @@ struct PlanAlternative {
 struct PlanSpared {
   std::string namespace_name;
   std::string name;
+  std::string plane;  ///< Empty: home.
   std::int32_t priority = 0;
 
   friend bool operator==(const PlanSpared&, const PlanSpared&) = default;
@@ -237,7 +239,8 @@ struct PlanLadderStep {
 /// Somebody whom a pinned pod may make leave.
 struct PlanPinnedCandidate {
   std::string namespace_name;
-  std::string name;  ///< Of a group that leaves whole: its first pod.
+  std::string name;   ///< Of a group that leaves whole: its first pod.
+  std::string plane;  ///< Empty: home.
   std::int32_t priority = 0;
   std::string victim_class;
   std::int64_t pods = 1;

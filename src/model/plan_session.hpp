@@ -19,6 +19,7 @@ namespace makeway {
 struct PlanSessionVictim {
   std::string namespace_name;
   std::string name;
+  std::string plane;  ///< Empty: home.
   std::int32_t tier = 0;
   std::vector<std::string> nodes;  ///< Sorted; where its kernels run.
   SessionFate fate = SessionFate::ends;
@@ -46,6 +47,7 @@ struct PlanSession {
 struct PlanSessionEntry {
   std::string namespace_name;
   std::string name;
+  std::string plane;  ///< Empty: home.
   SessionType type = SessionType::batch;
   std::int32_t priority = 0;
   std::string partition;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/names.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway {
 namespace {
@@ -79,6 +80,14 @@ TEST(Planes, PodsGroupsAndClassesNameWhatIsInTheirPlane) {
   }
   EXPECT_EQ(cluster.find_priority_class("high", "west"), nullptr);
   EXPECT_NE(cluster.find_priority_class(names::node_critical, "west"), nullptr) << "built in";
+}
+
+TEST(Planes, AreToldWithTheKey) {
+  EXPECT_EQ(key_text({"shop", "a", ""}), "shop/a");
+  EXPECT_EQ(key_text({"shop", "a", "east"}), "shop/a of plane east");
+  Cluster cluster;
+  cluster.apply(Pod{.namespace_name = "shop", .name = "a", .plane = "east"});
+  EXPECT_EQ(cluster.pod_key(*cluster.find_pod("shop", "a", "east")), "shop/a of plane east");
 }
 
 TEST(Planes, NodesOfHomeComeFirst) {

@@ -27,7 +27,7 @@ struct ReplicaPlane {
   friend auto operator<=>(const ReplicaPlane&, const ReplicaPlane&) = default;
 };
 
-/// A pod whose room a claim counts on.
+/// A pod whose room a claim counts on. Its plane is the claim's.
 struct ClaimedVictim {
   std::string namespace_name;
   std::string name;
@@ -54,6 +54,7 @@ struct ReplicaClaim {
 /// A pod of the deployment that is more than the commit of its plane.
 struct SurplusPod {
   std::string name;
+  std::string plane;  ///< Of its key; empty: home, also where a label says the plane.
   Time since;
 
   friend auto operator<=>(const SurplusPod&, const SurplusPod&) = default;

@@ -53,7 +53,8 @@ ReplicaSchedule random_schedule(Prng& random, const std::string& namespace_name,
                                       .namespace_name = "other",
                                       .deployment = "app",
                                       .committed = 2});
-    schedule.status.surplus.push_back({.name = "pod-1", .since = random_time(random)});
+    schedule.status.surplus.push_back(
+        {.name = "pod-1", .plane = "east", .since = random_time(random)});
   }
   normalize(schedule);
   return schedule;

@@ -212,7 +212,8 @@ std::string spared_text(const PlanAsk& ask) {
   std::vector<std::string> names;
   names.reserve(explanation.spared.size());
   for (const PlanSpared& pod : explanation.spared) {
-    names.push_back(fmt::format("{}/{} ({})", pod.namespace_name, pod.name, pod.priority));
+    names.push_back(
+        fmt::format("{} ({})", key_text({pod.namespace_name, pod.name, pod.plane}), pod.priority));
   }
   std::string line = fmt::format("Spared, with their priority: {}", fmt::join(names, ", "));
   const auto listed = static_cast<std::int64_t>(names.size());
@@ -258,8 +259,9 @@ std::string refusals_text(const PlanAsk& ask) {
                                     : std::string{};
     text += fmt::format("    {}: {}{}\n", who, refusal_text(refusal), example);
     for (const PlanHolder& holder : refusal.holders) {
-      text += printable(fmt::format("      held by {}/{} ({}): {}", holder.namespace_name,
-                                    holder.name, holder.priority, holder.why));
+      text += printable(fmt::format("      held by {} ({}): {}",
+                                    key_text({holder.namespace_name, holder.name, holder.plane}),
+                                    holder.priority, holder.why));
       text += '\n';
     }
   }

@@ -7,6 +7,7 @@
 #include "cli/plan/plan_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "model/object_text.hpp"
 #include "policies/required_node/required_node_explain.hpp"
 
 namespace makeway::cli {
@@ -39,7 +40,7 @@ std::string candidates_table(const PlanReservation& reservation, const Palette& 
                {.heading = "DEVIATION", .align = Align::right}});
   for (const PlanPinnedCandidate& candidate : reservation.candidates) {
     table.row({{.text = candidate.victim ? "-" : "", .tone = Tone::bad},
-               {.text = fmt::format("{}/{}", candidate.namespace_name, candidate.name)},
+               {.text = key_text({candidate.namespace_name, candidate.name, candidate.plane})},
                {.text = candidate.victim_class},
                {.text = fmt::format("{}", candidate.priority)},
                {.text = fmt::format("{}", candidate.pods)},

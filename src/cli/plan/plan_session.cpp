@@ -8,6 +8,7 @@
 #include "cli/plan/plan_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "model/object_text.hpp"
 #include "model/session_names.hpp"
 
 namespace makeway::cli {
@@ -36,23 +37,26 @@ std::string leaves_text(const PlanSessionVictim& victim, Time now) {
   return fmt::format("at {}; {}", to_text(victim.ends_at), then);
 }
 
-using Key = std::pair<std::string_view, std::string_view>;
+std::string ask_key(const PlanAsk& ask) {
+  return key_text({ask.namespace_name, ask.name, ask.plane});
+}
 
 /// What the plan says about single sessions, by name.
 struct Verdicts {
-  std::map<Key, const PlanAsk*> asks;
+  std::map<ObjectKeyView, const PlanAsk*> asks;
   struct Victim {
     const PlanSessionVictim* victim = nullptr;
     const PlanAsk* ask = nullptr;
   };
-  std::map<Key, Victim> victims;
+  std::map<ObjectKeyView, Victim> victims;
 
   explicit Verdicts(const Plan& plan) {
     for (const PlanAsk& ask : plan.asks) {
       if (!ask.session) continue;
-      asks[{ask.namespace_name, ask.name}] = &ask;
+      asks[{ask.namespace_name, ask.name, ask.plane}] = &ask;
       for (const PlanSessionVictim& victim : ask.session->victims) {
-        victims[{victim.namespace_name, victim.name}] = {.victim = &victim, .ask = &ask};
+        victims[{victim.namespace_name, victim.name, victim.plane}] = {.victim = &victim,
+                                                                       .ask = &ask};
       }
     }
   }
@@ -163,7 +167,7 @@ class GroupTable {
     const std::string past = state.mark == "-" ? std::string{} : past_text(entry);
     if (!past.empty()) note += fmt::format("{}{}", note.empty() ? "" : "; ", past);
     std::vector<Cell> cells = {{.text = std::move(state.mark), .tone = state.tone},
-                               {.text = fmt::format("{}/{}", entry.namespace_name, entry.name)},
+                               {.text = key_text({entry.namespace_name, entry.name, entry.plane})},
                                {.text = std::string(choice_name(entry.type))},
                                {.text = fmt::format("{}", entry.priority)}};
     if (group_.divided) {
@@ -180,7 +184,7 @@ class GroupTable {
   }
 
   State pending(const PlanSessionEntry& entry) const {
-    const auto ask = verdicts_.asks.find({entry.namespace_name, entry.name});
+    const auto ask = verdicts_.asks.find({entry.namespace_name, entry.name, entry.plane});
     if (ask == verdicts_.asks.end()) return {.state = "pending"};
     return {.mark = ask->second->outcome == Outcome::fits ? "+" : "",
             .tone = ask_tone(ask->second->outcome),
@@ -189,7 +193,7 @@ class GroupTable {
   }
 
   State suspended(const PlanSessionEntry& entry) const {
-    const auto ask = verdicts_.asks.find({entry.namespace_name, entry.name});
+    const auto ask = verdicts_.asks.find({entry.namespace_name, entry.name, entry.plane});
     const bool found = ask != verdicts_.asks.end();
     return {.mark = found && ask->second->outcome == Outcome::fits ? "+" : "",
             .tone = Tone::dim,
@@ -198,13 +202,12 @@ class GroupTable {
   }
 
   State running(const PlanSessionEntry& entry) const {
-    const auto victim = verdicts_.victims.find({entry.namespace_name, entry.name});
+    const auto victim = verdicts_.victims.find({entry.namespace_name, entry.name, entry.plane});
     if (victim != verdicts_.victims.end()) {
       return {.mark = "-",
               .tone = Tone::bad,
               .state = "running",
-              .note = fmt::format("leaves for {}/{}, {}", victim->second.ask->namespace_name,
-                                  victim->second.ask->name,
+              .note = fmt::format("leaves for {}, {}", ask_key(*victim->second.ask),
                                   leaves_text(*victim->second.victim, plan_.now))};
     }
     return {.mark = "",
@@ -233,7 +236,7 @@ std::string session_victims_table(const PlanAsk& ask, const Palette& palette) {
     const PlanVictim& victim = ask.victims[at];
     const PlanSessionVictim& fate = ask.session->victims[at];
     table.row({{.text = "-", .tone = Tone::bad},
-               {.text = fmt::format("{}/{}", victim.namespace_name, victim.name)},
+               {.text = key_text({victim.namespace_name, victim.name, victim.plane})},
                {.text = fmt::format("{}", victim.priority)},
                {.text = victim.node},
                {.text = victim.reason},

@@ -85,7 +85,7 @@ std::string heading(const PlanAsk& ask, const Palette& palette) {
 
 bool leaves_with_others(const PlanVictim& victim) {
   return !victim.unit.empty() &&
-         victim.unit != fmt::format("Pod {}/{}", victim.namespace_name, victim.name);
+         victim.unit != object_text("Pod", {victim.namespace_name, victim.name, victim.plane});
 }
 
 std::string victims_table(const PlanAsk& ask, const Palette& palette) {
@@ -101,8 +101,9 @@ std::string victims_table(const PlanAsk& ask, const Palette& palette) {
   if (budgets) columns.push_back({.heading = "BUDGET"});
   Table table(std::move(columns));
   for (const PlanVictim& victim : ask.victims) {
-    std::vector<Cell> cells = {{.text = "-", .tone = Tone::bad},
-                               {.text = fmt::format("{}/{}", victim.namespace_name, victim.name)}};
+    std::vector<Cell> cells = {
+        {.text = "-", .tone = Tone::bad},
+        {.text = key_text({victim.namespace_name, victim.name, victim.plane})}};
     if (units) cells.push_back({.text = leaves_with_others(victim) ? victim.unit : "-"});
     cells.push_back({.text = fmt::format("{}", victim.priority)});
     cells.push_back({.text = victim.node});
@@ -124,7 +125,7 @@ std::string placements_table(const PlanAsk& ask, const Palette& palette) {
   Table table({{.heading = ""}, {.heading = kernels ? "KERNEL" : "MEMBER"}, {.heading = "NODE"}});
   for (const PodPlacement& placement : ask.placements) {
     table.row({{.text = "+", .tone = Tone::good},
-               {.text = fmt::format("{}/{}", placement.namespace_name, placement.name)},
+               {.text = key_text({placement.namespace_name, placement.name, placement.plane})},
                {.text = placement.node}});
   }
   return table.text(palette);
@@ -136,7 +137,8 @@ std::string waiting_text(const PlanAsk& ask) {
     std::vector<std::string> names;
     for (const PodPlacement& pod : ask.waits_for) {
       if (names.size() == listed_max) break;
-      names.push_back(fmt::format("{}/{} ({})", pod.namespace_name, pod.name, pod.node));
+      names.push_back(
+          fmt::format("{} ({})", key_text({pod.namespace_name, pod.name, pod.plane}), pod.node));
     }
     std::string line = fmt::format("leaving: {}", fmt::join(names, ", "));
     if (ask.waits_for.size() > listed_max) {

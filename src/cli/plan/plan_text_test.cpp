@@ -167,7 +167,7 @@ TEST(PlanText, ExplainsTheChoice) {
                         .victims = 2,
                         .victim_units = 2,
                         .lost_on = "lost-work: 3600 against 90"}},
-      .spared = {{"shop", "lucky", 20}},
+      .spared = {{.namespace_name = "shop", .name = "lucky", .priority = 20}},
       .spared_count = 2,
       .refusals = {{.reason = RefusalReason::unschedulable, .nodes = 3'198, .example = "n3"}}};
   EXPECT_TRUE(text_of({explained}, true)
@@ -206,6 +206,22 @@ TEST(PlanText, ExplainsWhyThereIsNoPlace) {
             "    node n9: taint dedicated=infra:NoSchedule is not tolerated\n"
             "\n"
             "Plan: 1 ask: 1 is infeasible.\n");
+}
+
+TEST(PlanText, NamesThePlaneOfWhoIsNotAtHome) {
+  PlanAsk nowhere = ask("urgent", Outcome::infeasible);
+  PlanRefusal refusal{.reason = RefusalReason::resource, .detail = "cpu", .nodes = 2};
+  for (const char* const plane : {"", "east"}) {
+    nowhere.explanation.spared.push_back(
+        {.namespace_name = "shop", .name = "web", .plane = plane, .priority = 20});
+    refusal.holders.push_back(
+        {.namespace_name = "shop", .name = "web", .plane = plane, .priority = 20, .why = "high"});
+  }
+  nowhere.explanation.refusals = {refusal};
+  const std::string text = text_of({nowhere}, true);
+  EXPECT_TRUE(text.contains("shop/web (20), shop/web of plane east (20)")) << text;
+  EXPECT_TRUE(text.contains("held by shop/web (20): high\n")) << text;
+  EXPECT_TRUE(text.contains("held by shop/web of plane east (20): high\n")) << text;
 }
 
 TEST(PlanText, HasAWordForEveryRefusal) {

@@ -129,6 +129,8 @@ class Fleet {
   /// Planes where it has pods, but that its spec does not list.
   std::vector<ShareIndex> unlisted_shares(DeploymentIndex deployment) const;
 
+  /// Since when its schedule knows it as surplus; none: not yet.
+  std::optional<Time> surplus_since(const ReplicaSchedule& schedule, PodIndex pod) const;
   /// Whether a pod of it is leaving or surplus in the plane.
   bool anybody_leaves(DeploymentIndex deployment, PlaneIndex plane) const;
 

@@ -94,13 +94,20 @@ void Fleet::mark_surplus(ShareIndex index) {
     FleetReplica& replica = replicas_[pod];
     replica.victim_class = ReplicaClass::surplus;
     replica.rank = class_rank_[static_cast<std::size_t>(ReplicaClass::surplus)];
-    const std::string_view name = cluster().pods().name[replica.pod.value];
-    const auto known = std::ranges::find(schedule.status.surplus, name, &SurplusPod::name);
-    const bool is_new = known == schedule.status.surplus.end();
-    replica.expired = !is_new && !(now() - known->since < settings().surplus_timeout);
+    const std::optional<Time> since = surplus_since(schedule, replica.pod);
+    replica.expired = since && !(now() - *since < settings().surplus_timeout);
     if (!replica.expired) ++share.surplus_moving;
   }
   if (share.committed == 0 && settings().protect_last_replica) replicas_[pods.back()].last = true;
+}
+
+std::optional<Time> Fleet::surplus_since(const ReplicaSchedule& schedule, PodIndex pod) const {
+  const std::string_view name = cluster().pods().name[pod.value];
+  const std::string_view plane = cluster().text(cluster().pods().plane[pod]);
+  const std::vector<SurplusPod>& known = schedule.status.surplus;
+  const auto found = std::ranges::find_if(
+      known, [&](const SurplusPod& each) { return each.name == name && each.plane == plane; });
+  return found == known.end() ? std::nullopt : std::optional(found->since);
 }
 
 bool Fleet::before_in_place(const FleetReplica& a, const FleetReplica& b) const {

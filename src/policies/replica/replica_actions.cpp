@@ -1,5 +1,7 @@
 #include "policies/replica/replica_actions.hpp"
 
+#include "policies/shared/pod_actions.hpp"
+
 namespace makeway {
 namespace {
 
@@ -54,15 +56,7 @@ void add_replica_actions(const PlanAsk& ask, Plan& plan) {
   for (const PlanReplicaClaim& claim : replicas.claims) {
     for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, text, plan);
   }
-  if (ask.outcome == Outcome::waits) {
-    plan.actions.push_back({.type = ActionType::wait,
-                            .namespace_name = ask.namespace_name,
-                            .name = ask.name,
-                            .uid = {},
-                            .node = {},
-                            .ask = {},
-                            .since = {}});
-  }
+  add_wait(ask, plan);
   if (ask.outcome == Outcome::fits) return;
   plan.status.push_back({.object = text,
                          .condition = "ReplicasMet",

@@ -376,12 +376,13 @@ ReplicaStatus ReplicaEntries::next_status(DeploymentIndex index, const ReplicaAs
   }
   const auto add_surplus = [&](ShareIndex share) {
     const auto count = static_cast<std::size_t>(fleet_.shares()[share].surplus);
-    for (const ReplicaIndex pod : fleet_.in_share(share).first(count)) {
-      const std::string_view name = world_.cluster().pods().name[fleet_.replica(pod).pod.value];
-      const auto known = std::ranges::find(row.object->status.surplus, name, &SurplusPod::name);
-      const bool is_new = known == row.object->status.surplus.end();
+    const PodColumns& pods = world_.cluster().pods();
+    for (const ReplicaIndex replica : fleet_.in_share(share).first(count)) {
+      const PodIndex pod = fleet_.replica(replica).pod;
       next.status.surplus.push_back(
-          {.name = std::string(name), .since = is_new ? fleet_.now() : known->since});
+          {.name = std::string(pods.name[pod.value]),
+           .plane = std::string(world_.cluster().text(pods.plane[pod])),
+           .since = fleet_.surplus_since(*row.object, pod).value_or(fleet_.now())});
     }
   };
   for (std::uint32_t share = row.begin; share < row.end; ++share) add_surplus(ShareIndex{share});

@@ -23,7 +23,8 @@ class ClaimNeed {
   }
 
   void less(const ClaimedVictim& victim, const Scratch& world, NodeIndex node) {
-    const auto pod = cluster_.find_pod(victim.namespace_name, victim.name);
+    const auto pod = cluster_.find_pod(victim.namespace_name, victim.name,
+                                       cluster_.text(cluster_.nodes().plane[node]));
     if (!pod || cluster_.pods().uid[pod->value] != victim.uid) return;
     if (world.node_of(*pod) != node) return;
     for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[*pod])) {

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "model/required_node.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
 namespace {
@@ -15,10 +15,6 @@ namespace {
 constexpr std::string_view rule = "required node: pods of equal or lower priority leave the node";
 constexpr std::string_view lower_rule = "required node: pods of lower priority leave the node";
 constexpr std::size_t candidates_max = 20;
-constexpr std::size_t spared_max = 10;
-constexpr std::size_t holders_max = 5;
-
-std::string name_of(const Cluster& cluster, PodIndex pod) { return cluster.pod_key(pod); }
 
 std::string_view class_name(const World& world, std::uint8_t victim_class) {
   return world.configuration().required_node.victim_classes[victim_class];
@@ -87,24 +83,11 @@ std::string spared_because(const World& world, const VictimLadder& ladder,
                                : "the ask fits beside the other";
 }
 
-PlanVictim victim_of(const World& world, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
-  const Cluster& cluster = world.cluster();
-  const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
-  const bool equal = unit.priority == ask.priority;
-  PlanVictim victim;
-  victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
-  victim.plane = std::string(cluster.text(cluster.pods().plane[pod]));
-  victim.name = std::string(cluster.pods().name[pod.value]);
-  victim.uid = std::string(cluster.pods().uid[pod.value]);
-  victim.node = node_name(cluster, cluster.pods().node[pod]);
-  victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
-  victim.priority = unit.priority;
-  victim.reason = equal ? fmt::format("equal priority ({}), and the ask can run on this node only",
-                                      unit.priority)
-                        : fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
-  if (unit.whole) victim.reason += ", its group leaves whole";
-  if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
-  return victim;
+std::string why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
+  return unit.priority == ask.priority
+             ? fmt::format("equal priority ({}), and the ask can run on this node only",
+                           unit.priority)
+             : fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
 }
 
 /// Why a group that leaves whole is no candidate.
@@ -140,10 +123,10 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
   std::string key = "only candidate";
   if (answer.next) {
     alternative =
-        fmt::format("Pod {}", name_of(world.cluster(), candidates.units[*answer.next].first));
+        fmt::format("Pod {}", world.cluster().pod_key(candidates.units[*answer.next].first));
     key = decided_by(world, ladder, candidates, answer);
   } else if (const auto spared = first_spared(ladder, candidates, answer)) {
-    alternative = fmt::format("Pod {}", name_of(world.cluster(), candidates.units[*spared].first));
+    alternative = fmt::format("Pod {}", world.cluster().pod_key(candidates.units[*spared].first));
     key = spared_because(world, ladder, candidates, answer, *spared);
   }
   const bool equal = world.configuration().required_node.allow_equal_priority;
@@ -152,7 +135,7 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
   world.budgets().start_trial();
   for (const VictimUnit& unit : answer.victims.units) {
     for (const PodIndex pod : answer.victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(world, unit, pod, ask);
+      PlanVictim victim = victim_entry(world.cluster(), unit, pod, why_it_leaves(unit, ask));
       victim.violates_budget = world.budgets().charge(pod);
       victim.cause_for = asks;
       victim.cause_rule = std::string(equal ? rule : lower_rule);
@@ -163,10 +146,9 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
   }
   const auto classes =
       std::span(world.configuration().required_node.victim_classes).first(answer.classes);
-  ask.reason =
-      fmt::format("{} pod{} must leave {}, the only node it can run on ({}, {})",
-                  ask.victims.size(), ask.victims.size() == 1 ? "" : "s", ask.reservation->node,
-                  fmt::join(classes, " + "), choice_name(answer.strategy));
+  ask.reason = fmt::format("{} must leave {}, the only node it can run on ({}, {})",
+                           counted(std::ssize(ask.victims), "pod"), ask.reservation->node,
+                           fmt::join(classes, " + "), choice_name(answer.strategy));
 }
 
 void explain_spared(const Cluster& cluster, const CandidateList& candidates,
@@ -178,11 +160,7 @@ void explain_spared(const Cluster& cluster, const CandidateList& candidates,
     explanation.potential_victims += unit.size;
     if (evicted[at] != 0) continue;
     explanation.spared_count += unit.size;
-    if (explanation.spared.size() >= spared_max) continue;
-    explanation.spared.push_back(
-        {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
-         .name = std::string(cluster.pods().name[unit.first.value]),
-         .priority = unit.priority});
+    add_spared(cluster, unit.first, unit.priority, explanation);
   }
 }
 
@@ -202,6 +180,7 @@ void explain_candidates(const World& world, const VictimLadder& ladder,
     told.candidates.push_back(
         {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[unit.first])),
          .name = std::string(cluster.pods().name[unit.first.value]),
+         .plane = std::string(cluster.text(cluster.pods().plane[unit.first])),
          .priority = unit.priority,
          .victim_class = std::string(class_name(world, unit.victim_class)),
          .pods = unit.size,
@@ -233,24 +212,9 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
   };
   for (PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource) continue;
-    world.after().for_each_pod(node, [&](PodIndex pod) {
-      const auto row = cluster.requests(cluster.pods().requests[pod]);
-      const bool holds = std::ranges::any_of(row, [&](const ResourceAmount& item) {
-        return cluster.resources().name(item.resource) == refusal.detail;
-      });
-      const std::string_view why = why_stays(pod);
-      if (!holds || why.empty()) return;
-      refusal.holders.push_back(
-          {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
-           .name = std::string(cluster.pods().name[pod.value]),
-           .priority = world.rules().priority_of(pod),
-           .why = std::string(why)});
-    });
-    std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
-      return std::tie(b.priority, a.namespace_name, a.name) <
-             std::tie(a.priority, b.namespace_name, b.name);
-    });
-    if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
+    world.after().for_each_pod(
+        node, [&](PodIndex pod) { add_holder(world, pod, why_stays(pod), refusal); });
+    sort_holders(refusal);
   }
 }
 

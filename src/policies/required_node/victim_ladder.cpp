@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/checked_math.hpp"
+#include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
 namespace {
@@ -68,16 +69,15 @@ std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
     }
   }
   if (answer) {
-    const std::size_t count = answer->victims.pods.size();
-    tell(step, fmt::format("{} victim{}{}", count, count == 1 ? "" : "s",
+    note(step, fmt::format("{}{}", counted(std::ssize(answer->victims.pods), "victim"),
                            step.widely ? ", on the second way up" : ""));
   } else {
-    tell(step, failure_);
+    note(step, failure_);
   }
   return answer;
 }
 
-void VictimLadder::tell(const Step& step, std::string result) {
+void VictimLadder::note(const Step& step, std::string result) {
   if (told_ == nullptr) return;
   PlanLadderStep entry{.strategy = step.strategy,
                        .within_budgets = step.within_budgets,

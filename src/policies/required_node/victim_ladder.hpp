@@ -104,7 +104,7 @@ class VictimLadder {
   void remove(std::span<const std::uint32_t> chosen);
   const PinnedCandidate& unit(std::uint32_t at) const { return task_.candidates.units[at]; }
   std::pair<std::int64_t, std::vector<std::int64_t>> size_of(std::uint32_t at) const;
-  void tell(const Step& step, std::string result);
+  void note(const Step& step, std::string result);
 
   World& world_;
   const RequiredNodeSettings& settings_;

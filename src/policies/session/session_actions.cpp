@@ -7,6 +7,7 @@
 #include "model/object_text.hpp"
 #include "model/session_lifecycle.hpp"
 #include "model/session_names.hpp"
+#include "policies/shared/pod_actions.hpp"
 
 namespace makeway {
 namespace {
@@ -88,12 +89,7 @@ void add_session_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan)
     if (ask.outcome == Outcome::waits && ask.placements.empty())
       add(ActionType::wait, ask.name, {});
   }
-  if (fits) return;
-  plan.status.push_back({.object = ask_text(ask),
-                         .condition = "Scheduled",
-                         .value = false,
-                         .reason = "Unschedulable",
-                         .message = ask.reason});
+  add_unscheduled(ask, "Scheduled", plan);
 }
 
 void add_ended_grace(const Session& session, Plan& plan) {

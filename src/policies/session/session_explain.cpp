@@ -258,6 +258,7 @@ void VictimExplainer::add(SessionIndex index) {
   const Partition* const partition = table_.partition_of(entry);
   PlanSessionVictim fate{.namespace_name = session.namespace_name,
                          .name = session.name,
+                         .plane = session.plane,
                          .tier = entry.tier,
                          .nodes = nodes,
                          .fate = victims_.fate(index),

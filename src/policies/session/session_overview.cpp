@@ -13,6 +13,7 @@ PlanSessionEntry described(const SessionTable& table, const SessionEntry& entry)
   const Session& session = *entry.object;
   PlanSessionEntry told{.namespace_name = session.namespace_name,
                         .name = session.name,
+                        .plane = session.plane,
                         .type = session.type,
                         .priority = entry.priority,
                         .partition = session.partition,

@@ -3,35 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/pod_entries.hpp"
 
 namespace makeway {
 namespace {
 
 constexpr std::string_view rule = "workload: units of lower priority leave one node";
 constexpr std::string_view no_alternative = "no other node can hold it";
-constexpr std::size_t spared_max = 10;
-constexpr std::size_t holders_max = 5;
-
-PlanVictim victim_of(World& world, const VictimUnit& unit, PodIndex pod, const PlanAsk& ask) {
-  const Cluster& cluster = world.cluster();
-  const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
-  PlanVictim victim;
-  victim.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
-  victim.plane = std::string(cluster.text(cluster.pods().plane[pod]));
-  victim.name = std::string(cluster.pods().name[pod.value]);
-  victim.uid = std::string(cluster.pods().uid[pod.value]);
-  victim.node = node_name(cluster, cluster.pods().node[pod]);
-  victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
-  victim.priority = unit.priority;
-  victim.reason = fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
-  if (unit.whole) victim.reason += ", its group leaves whole";
-  if (cluster.pods().deletion[pod] != no_time) victim.reason += ", already leaving";
-  victim.cause_for = ask_text(ask);
-  return victim;
-}
 
 }  // namespace
 
@@ -40,11 +20,14 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
   world.budgets().start_trial();
   for (const VictimUnit& unit : victims.units) {
     for (const PodIndex pod : victims.pods_of(unit)) {
-      PlanVictim victim = victim_of(world, unit, pod, ask);
+      PlanVictim victim =
+          victim_entry(world.cluster(), unit, pod,
+                       fmt::format("lower priority ({} < {})", unit.priority, ask.priority));
       const bool violates = world.budgets().charge(pod);
       victim.violates_budget = cause.budgets_by_victims
                                    ? violates
                                    : unit.violations > 0 && !world.budgets().governing(pod).empty();
+      victim.cause_for = ask_text(ask);
       victim.cause_rule = std::string(cause.rule);
       victim.cause_alternative = cause.alternative;
       victim.cause_key = cause.key;
@@ -70,15 +53,10 @@ PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
 
 void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation) {
-  const PodColumns& pods = world.cluster().pods();
   std::int64_t count = 0;
   for (const VictimUnit& unit : spared) {
     count += unit.size;
-    if (explanation.spared.size() >= spared_max) continue;
-    explanation.spared.push_back(
-        {.namespace_name = std::string(world.cluster().text(pods.namespace_name[unit.first])),
-         .name = std::string(pods.name[unit.first.value]),
-         .priority = unit.priority});
+    add_spared(world.cluster(), unit.first, unit.priority, explanation);
   }
   explanation.spared_count = count;
   explanation.potential_victims = count + static_cast<std::int64_t>(victims);
@@ -119,33 +97,19 @@ void explain_holders(World& world, PlanAsk& ask) {
   for (PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource) continue;
     const NodeIndex node = *cluster.find_node(refusal.example);
-    const auto add = [&](PodIndex pod, std::string_view why) {
-      const auto row = cluster.requests(cluster.pods().requests[pod]);
-      const bool holds = std::ranges::any_of(row, [&](const ResourceAmount& item) {
-        return cluster.resources().name(item.resource) == refusal.detail;
-      });
-      if (!holds || why.empty()) return;
-      refusal.holders.push_back(
-          {.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
-           .name = std::string(cluster.pods().name[pod.value]),
-           .priority = world.rules().priority_of(pod),
-           .why = std::string(why)});
-    };
     world.after().for_each_pod(node, [&](PodIndex pod) {
       const bool hopes = std::ranges::find(world.hopeful(), pod) != world.hopeful().end();
-      add(pod, hopes ? "the node is reserved for it"
-                     : world.rules().stays_because(world.after(), pod, ask.priority));
+      add_holder(world, pod,
+                 hopes ? "the node is reserved for it"
+                       : world.rules().stays_because(world.after(), pod, ask.priority),
+                 refusal);
     });
     for (const PodIndex pod : cluster.nodes().nominated[node]) {
       const bool counts = !world.is_decided(pod) && pod_text(cluster, pod) != ask_text(ask) &&
                           world.rules().priority_of(pod) >= ask.priority;
-      if (counts) add(pod, "nominated");
+      if (counts) add_holder(world, pod, "nominated", refusal);
     }
-    std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
-      return std::tie(b.priority, a.namespace_name, a.name) <
-             std::tie(a.priority, b.namespace_name, b.name);
-    });
-    if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
+    sort_holders(refusal);
   }
 }
 

@@ -1,0 +1,69 @@
+#include "policies/shared/pod_entries.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "policies/shared/cluster_text.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::size_t spared_max = 10;
+constexpr std::size_t holders_max = 5;
+
+}  // namespace
+
+PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex pod,
+                        std::string reason) {
+  const PodColumns& pods = cluster.pods();
+  const bool alone = cluster.units()[unit.unit].kind == UnitKind::pod;
+  PlanVictim victim;
+  victim.namespace_name = std::string(cluster.text(pods.namespace_name[pod]));
+  victim.plane = std::string(cluster.text(pods.plane[pod]));
+  victim.name = std::string(pods.name[pod.value]);
+  victim.uid = std::string(pods.uid[pod.value]);
+  victim.node = node_name(cluster, pods.node[pod]);
+  victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
+  victim.priority = unit.priority;
+  victim.reason = std::move(reason);
+  if (unit.whole) victim.reason += ", its group leaves whole";
+  if (pods.deletion[pod] != no_time) victim.reason += ", already leaving";
+  return victim;
+}
+
+void add_spared(const Cluster& cluster, PodIndex pod, std::int32_t priority,
+                PlanExplanation& explanation) {
+  if (explanation.spared.size() >= spared_max) return;
+  const PodColumns& pods = cluster.pods();
+  explanation.spared.push_back(
+      {.namespace_name = std::string(cluster.text(pods.namespace_name[pod])),
+       .name = std::string(pods.name[pod.value]),
+       .plane = std::string(cluster.text(pods.plane[pod])),
+       .priority = priority});
+}
+
+void add_holder(const World& world, PodIndex pod, std::string_view why, PlanRefusal& refusal) {
+  const Cluster& cluster = world.cluster();
+  const PodColumns& pods = cluster.pods();
+  const bool holds =
+      std::ranges::any_of(cluster.requests(pods.requests[pod]), [&](const ResourceAmount& item) {
+        return cluster.resources().name(item.resource) == refusal.detail;
+      });
+  if (!holds || why.empty()) return;
+  refusal.holders.push_back({.namespace_name = std::string(cluster.text(pods.namespace_name[pod])),
+                             .name = std::string(pods.name[pod.value]),
+                             .plane = std::string(cluster.text(pods.plane[pod])),
+                             .priority = world.rules().priority_of(pod),
+                             .why = std::string(why)});
+}
+
+void sort_holders(PlanRefusal& refusal) {
+  std::ranges::sort(refusal.holders, [](const PlanHolder& a, const PlanHolder& b) {
+    return std::tie(b.priority, a.namespace_name, a.name, a.plane) <
+           std::tie(a.priority, b.namespace_name, b.name, b.plane);
+  });
+  if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
+}
+
+}  // namespace makeway
