@@ -29,9 +29,9 @@ std::string texts(const Problems& problems) {
 }
 
 TEST(Presets, AreCompleteAndValid) {
-  EXPECT_EQ(preset_names(),
-            (std::vector<std::string_view>{"makeway", "backend-ai", "kep-5710", "kube-1.37",
-                                           "kube-arbitrator", "mcm-v1", "yunikorn"}));
+  EXPECT_EQ(preset_names(), (std::vector<std::string_view>{"makeway", "backend-ai", "kep-5710",
+                                                           "kube-1.37", "kube-arbitrator", "mcm-v1",
+                                                           "yunikorn", "yunikorn-design"}));
   for (const EmbeddedPreset& preset : embedded_presets()) {
     SCOPED_TRACE(preset.name);
     const ConfigurationReading reading = read_configuration_text(preset.text, MissingKnobs::refuse);
@@ -41,8 +41,9 @@ TEST(Presets, AreCompleteAndValid) {
     EXPECT_FALSE(preset_summary(preset.name).empty());
     const Result<Configuration> loaded = load_preset(preset.name);
     ASSERT_TRUE(loaded.has_value());
-    // SPEC 1: `makeway run` refuses a preset that waives law 1, be it for claims only.
-    EXPECT_EQ(has_errors(validate_for_run(*loaded)), preset.name == "kube-arbitrator");
+    // SPEC 1: `makeway run` refuses a preset that waives law 1, be it for claims only, or law 2.
+    const bool refused = preset.name == "kube-arbitrator" || preset.name == "yunikorn-design";
+    EXPECT_EQ(has_errors(validate_for_run(*loaded)), refused);
   }
 }
 
@@ -92,7 +93,7 @@ TEST(Presets, AnUnknownNameListsTheKnownOnes) {
   ASSERT_FALSE(unknown.has_value());
   EXPECT_EQ(unknown.error().message,
             "there is no preset 'kube-1.36'; choose one of makeway, backend-ai, kep-5710, "
-            "kube-1.37, kube-arbitrator, mcm-v1, yunikorn");
+            "kube-1.37, kube-arbitrator, mcm-v1, yunikorn, yunikorn-design");
   EXPECT_EQ(preset_summary("kube-1.36"), "");
 }
 

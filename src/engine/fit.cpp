@@ -73,6 +73,7 @@ bool PodFit::holds_room(PodIndex pod) const {
   if (!survey_.regimes().may_go(pod, pods.nominated[pod])) return false;
   const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
   if (gives_way && cluster.notes(pods.notes[pod]).reserved_since) return false;
+  if (!gives_way && survey_.keeps_room(pod)) return true;
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
 }
 

@@ -7,8 +7,9 @@
 //
 // Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
 // the ask's priority hold their room. The ask must fit with them there, and also without them, so
-// that it does not lean on somebody who has not arrived. Reservations of pinned pods (SPEC section
-// 5) are nominations without a promise: they hold nothing against an ask that is nominated there.
+// that it does not lean on somebody who has not arrived. A pinned pod that is nominated to its node
+// (SPEC section 5) holds its room whatever the ask's priority, but not against other pinned pods or
+// asks that are nominated there. With a reservation alone nobody is promised anything there.
 // A nomination to a node of another regime is void.
 #pragma once
 

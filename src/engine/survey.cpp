@@ -68,6 +68,7 @@ bool tolerates(const PodShape& shape, const Taint& taint) {
 Survey::Survey(const Cluster& cluster, const Configuration& configuration)
     : cluster_(cluster),
       regimes_(cluster, configuration),
+      keeps_room_(cluster.pods().slots()),
       allocatable_(cluster.request_rows()),
       resource_notes_(cluster.resources().size()) {
   for (const Namespace* object : cluster.namespaces()) {

@@ -109,6 +109,11 @@ class Survey {
   static constexpr std::uint32_t no_position = 0xFFFFFFFFU;
   std::uint32_t position_of(NodeIndex node);
 
+  /// Section 5: the pod is pinned and nominated to its node, so its room there is its own, whatever
+  /// the priority of who asks.
+  void keep_room_of(PodIndex pod) { keeps_room_.writable(pod) = 1; }
+  bool keeps_room(PodIndex pod) const { return keeps_room_[pod] != 0; }
+
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
   StringId resource_note(ResourceIndex resource) const { return resource_notes_[resource]; }
@@ -121,6 +126,7 @@ class Survey {
 
   const Cluster& cluster_;
   Regimes regimes_;
+  SparseColumn<PodIndex, std::uint8_t> keeps_room_;
   std::vector<NodeIndex> own_nodes_;  ///< Where they are not simply all.
   std::vector<NodeIndex> others_nodes_;
   std::optional<Refused> no_refusal_;

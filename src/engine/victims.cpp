@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "model/names.hpp"
+#include "model/required_node.hpp"
 
 namespace makeway {
 
@@ -90,7 +92,11 @@ bool VictimRules::opted_out(PodIndex pod) const {
 }
 
 std::string_view VictimRules::protection(PodIndex pod) const {
+  constexpr std::array ways = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
   if (configuration_.protection.protect_opted_out && opted_out(pod)) return "opted out";
+  if (configuration_.protection.pinned && is_pinned_by(survey_.cluster(), pod, ways)) {
+    return "can run on one node only";
+  }
   return protection_but_opt_out(pod);
 }
 

@@ -3,9 +3,9 @@
 // A potential victim is a unit: a pod, or a whole group whose disruption mode is `all`, with all of
 // its pods wherever they run. It must be strictly less important than the ask by priority and not
 // protected (SPEC section 1): mirror and static pods, opted out, protected namespaces, younger than
-// the minimum runtime, system-critical, marked members (of groups that leave one by one). One
-// protected pod protects a whole `all` group. Replicas of a ReplicaSchedule stay, too: Kubernetes
-// would recreate them, so they leave by scale-down only (SPEC section 4).
+// the minimum runtime, system-critical, pinned, marked members (of groups that leave one by one).
+// One protected pod protects a whole `all` group. Replicas of a ReplicaSchedule stay, too:
+// Kubernetes would recreate them, so they leave by scale-down only (SPEC section 4).
 //
 // Importance, the configured keys in order (`workload.importanceKeys`): priority, group over pod,
 // size, age, lost work; then namespace/name. Members of a group that leave one by one rank as

@@ -156,6 +156,7 @@ class World {
  private:
   class PromiseKeeper;
 
+  bool can_use(PodIndex pod, NodeIndex node);
   void find_leaving();
   void find_nominated();
   bool heeds_nominated_before() const { return heeds_before_ && !nominated_before_.empty(); }

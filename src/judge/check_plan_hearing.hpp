@@ -72,6 +72,8 @@ struct Hearing {
 
 /// The only node that the pod can run on; empty: there is none such, or its group asks for it.
 std::string pinned_to(const Cluster& cluster, PodIndex pod);
+/// Whether it is pinned in one of these ways.
+bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<PinnedBy>& ways);
 /// When the pinned pod's reservation began: now, unless it says so.
 Time reserved_since(const Cluster& cluster, PodIndex pod, Time now);
 

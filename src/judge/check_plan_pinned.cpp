@@ -43,12 +43,7 @@ bool names_as_owner(const Cluster& cluster, PodIndex owner) {
   return false;
 }
 
-}  // namespace
-
-std::string pinned_to(const Cluster& cluster, PodIndex pod) {
-  if (cluster.units()[cluster.pods().unit[pod]].kind == UnitKind::group) return {};
-  const std::string& noted = cluster.notes(cluster.pods().notes[pod]).required_node;
-  if (!noted.empty()) return noted;
+std::string node_of_affinity(const Cluster& cluster, PodIndex pod) {
   std::set<std::string> names;
   for (const NodeSelectorTerm& term : cluster.shape(cluster.pods().shape[pod]).node_terms) {
     if (term.labels.empty() && term.fields.empty()) continue;
@@ -61,8 +56,30 @@ std::string pinned_to(const Cluster& cluster, PodIndex pod) {
   return names.size() == 1 ? *names.begin() : std::string{};
 }
 
+}  // namespace
+
+std::string pinned_to(const Cluster& cluster, PodIndex pod) {
+  if (cluster.units()[cluster.pods().unit[pod]].kind == UnitKind::group) return {};
+  const std::string& noted = cluster.notes(cluster.pods().notes[pod]).required_node;
+  return noted.empty() ? node_of_affinity(cluster, pod) : noted;
+}
+
+bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<PinnedBy>& ways) {
+  const PodColumns& pods = cluster.pods();
+  if (cluster.units()[pods.unit[pod]].kind == UnitKind::group) return false;
+  const auto counts = [&](PinnedBy way) { return std::ranges::find(ways, way) != ways.end(); };
+  const bool noted = !cluster.notes(pods.notes[pod]).required_node.empty();
+  if (noted && counts(PinnedBy::annotation)) return true;
+  if (counts(PinnedBy::affinity) && !node_of_affinity(cluster, pod).empty()) return true;
+  return counts(PinnedBy::owner) &&
+         std::ranges::any_of(cluster.owners(pods.owners[pod]),
+                             [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
+}
+
 std::string_view EvictionRules::protection_from_pinned(PodIndex pod) const {
-  if (!pinned_to(cluster_, pod).empty()) return "it can run on one node only";
+  if (counts_as_pinned(cluster_, pod, configuration_.required_node.pinned_by)) {
+    return "it can run on one node only";
+  }
   const std::string_view reason = protection(pod, OptOut::is_a_class);
   if (!reason.empty()) return reason;
   const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
@@ -91,7 +108,8 @@ bool EvictionRules::may_leave_for_pinned(PodIndex pod, std::int32_t ask_priority
   const RequiredNodeSettings& settings = configuration_.required_node;
   const bool again = settings.leaving_room == LeavingRoom::victims;
   const std::int32_t own = priority(pod);
-  if (own > ask_priority || (own == ask_priority && !settings.allow_equal_priority)) return false;
+  if (own > ask_priority && !settings.allow_higher_priority) return false;
+  if (own == ask_priority && !settings.allow_equal_priority) return false;
   if (leaving(pod) && !again) return false;
   const std::vector<PodIndex> together = leaves_with(pod);
   return std::ssize(together) <= settings.max_victims &&

@@ -25,6 +25,12 @@ std::int32_t EvictionRules::priority(PodIndex pod) const {
 
 std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
   const std::string_view reason = protection_from_scale_down(pod, opt_out);
+  const bool other_rules = opt_out == OptOut::is_a_class;  // Section 5 has its own filter.
+  if (reason.empty() && configuration_.protection.pinned && !other_rules &&
+      counts_as_pinned(cluster_, pod,
+                       {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner})) {
+    return "it can run on one node only, and protection.pinned is on";
+  }
   if (!reason.empty() || !of_schedule(cluster_, configuration_, pod)) return reason;
   return "it belongs to a ReplicaSchedule, which is only scaled down";
 }

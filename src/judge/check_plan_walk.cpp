@@ -30,6 +30,11 @@ PlanWalk::PlanWalk(Hearing& hearing)
       rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
       queue_room_(hearing),
       now_(hearing.cluster, hearing.regimes) {
+  for (const NodeIndex node : now_.nodes()) {
+    for (const PodIndex pod : cluster_.nodes().nominated[node]) {
+      if (keeps_its_node(pod, node)) keeping_.insert(pod);
+    }
+  }
   find_credited();
 }
 
@@ -123,17 +128,32 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
   for (const PodIndex pod : cluster_.nodes().nominated[node]) {
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
-    if (unit.scheduling_priority < ask.priority || decided_.contains(pod)) continue;
-    if (!regimes().may_go(pod, node)) continue;  // Void.
+    if (decided_.contains(pod) || !regimes().may_go(pod, node)) continue;  // Void.
     // Pinned pods take turns: their reservations do not hold against each other, nor against whom
     // the node was promised.
+    const bool gives_way = !ask.pinned_to.empty() || cluster_.pods().nominated[member] == node;
     const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
-    if (reserved && (!ask.pinned_to.empty() || cluster_.pods().nominated[member] == node)) continue;
+    if (reserved && gives_way) continue;
+    const bool lower = unit.scheduling_priority < ask.priority;
+    if (lower && (gives_way || !keeping_.contains(pod))) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
     const bool own = ask.entry->kind == AskKind::pod ? pod == ask.pods.front() : index == ask.unit;
     if (!own) held.push_back(pod);
   }
   return held;
+}
+
+/// SPEC 5: whether it is pinned to this node, nominated there, and able to run there.
+bool PlanWalk::keeps_its_node(PodIndex pod, NodeIndex node) {
+  if (!configuration_.required_node.enabled) return false;
+  if (pinned_to(cluster_, pod) != cluster_.text(cluster_.nodes().name[node])) return false;
+  const RequestRow whole = cluster_.requests(cluster_.nodes().allocatable[node]);
+  const bool too_large = std::ranges::any_of(
+      cluster_.requests(cluster_.pods().requests[pod]), [&](const ResourceAmount& wanted) {
+        const auto offered = std::ranges::find(whole, wanted.resource, &ResourceAmount::resource);
+        return offered == whole.end() || offered->amount < wanted.amount;
+      });
+  return !too_large && !NaiveFit(now_, pod).static_refusal(node);
 }
 
 bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {

@@ -123,6 +123,7 @@ class PlanWalk {
   MaybeRefusal refusal_after(const Place& place);
   bool leans_on_hopeful(const Place& place, bool others_too);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
+  bool keeps_its_node(PodIndex pod, NodeIndex node);
   std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node) const;
   bool taken_whole(const Unit& unit, const HeardAsk& ask) const;
 
@@ -132,6 +133,7 @@ class PlanWalk {
   EvictionRules rules_;
   HeardQueueRoom queue_room_;
   NaiveWorld now_;
+  std::set<PodIndex> keeping_;       ///< Pinned pods whose room is nobody else's, from before.
   std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
   std::vector<Promise> promises_;
   std::vector<PodIndex> hopeful_;  ///< Nominated where they do not fit yet.

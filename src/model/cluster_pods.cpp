@@ -4,6 +4,7 @@
 
 #include "model/cluster.hpp"
 #include "model/names.hpp"
+#include "model/required_node.hpp"
 
 namespace makeway {
 namespace {
@@ -12,6 +13,10 @@ Time column_time(const std::optional<Time>& time) { return time.value_or(no_time
 
 std::uint64_t pod_hash(Space space, std::string_view name) {
   return hash_combine(space.number(), hash_of(name));
+}
+
+bool is_of_daemon_set(const Pod& pod) {
+  return std::ranges::find(pod.owners, "DaemonSet", &OwnerReference::kind) != pod.owners.end();
 }
 
 }  // namespace
@@ -117,6 +122,7 @@ void Cluster::write_pod(PodIndex index, const Pod& pod, bool kernel) {
                                 .opted_out = pod.opted_out,
                                 .is_protected = pod.is_protected,
                                 .is_owner = pod.is_owner,
+                                .of_daemon_set = is_of_daemon_set(pod),
                                 .disrupted_by_preemption = pod.disrupted_by_preemption,
                                 .kernel = kernel,
                                 .preemption_policy = pod.preemption_policy};
@@ -204,6 +210,7 @@ bool Cluster::guarded(PodIndex pod) const {
   if (flags.mirror || flags.opted_out || flags.is_protected || flags.kernel) return true;
   if (pods_.deletion[pod] != no_time || units_[pods_.unit[pod]].kind == UnitKind::group)
     return true;
+  if (flags.of_daemon_set || is_pinned(*this, pod)) return true;
   const std::string_view priority_class = text(pods_.priority_class[pod]);
   return priority_class == names::node_critical || priority_class == names::cluster_critical;
 }

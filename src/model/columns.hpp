@@ -30,6 +30,7 @@ struct PodFlags {
   bool opted_out : 1 = false;
   bool is_protected : 1 = false;
   bool is_owner : 1 = false;
+  bool of_daemon_set : 1 = false;  ///< One is among its owners.
   bool disrupted_by_preemption : 1 = false;
   bool kernel : 1 = false;  ///< No pod of Kubernetes, but a part of a session; see cluster.hpp.
   PreemptionPolicy preemption_policy : 2 = PreemptionPolicy::unset;

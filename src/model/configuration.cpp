@@ -62,6 +62,8 @@ void check_waivers(const Configuration& configuration, Findings& findings) {
   need(configuration.workload.put_back == PutBack::none, WaivedLaw::law_4, "workload.putBack");
   need(configuration.required_node.put_back == PutBack::none, WaivedLaw::law_4,
        "required_node.putBack");
+  need(configuration.required_node.allow_higher_priority, WaivedLaw::law_2,
+       "required_node.allowHigherPriority");
   need(configuration.session.put_back == PutBack::none, WaivedLaw::law_4, "session.putBack");
   need(configuration.workload.leaving_room != LeavingRoom::credited, WaivedLaw::law_6,
        "workload.leavingRoom");

@@ -257,6 +257,17 @@ template <>
 inline constexpr std::array<std::string_view, 3> choice_names<ClassKey> = {"priority", "youngest",
                                                                            "smallest"};
 
+/// By what a pod counts as pinned.
+enum class PinnedBy : std::uint8_t { affinity, annotation, owner };
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<PinnedBy> = {"affinity", "annotation",
+                                                                           "owner"};
+
+enum class MultipleOrder : std::uint8_t { priority_first, largest_first };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<MultipleOrder> = {"priority-first",
+                                                                                "largest-first"};
+
 enum class Coverage : std::uint8_t { shortfall, own_sum };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<Coverage> = {"shortfall", "own-sum"};
@@ -295,6 +306,7 @@ struct ProtectionSettings {
   bool protect_system_critical = true;
   bool protect_mirror_pods = true;
   bool protect_opted_out = true;
+  bool pinned = true;
   std::vector<std::string> namespaces;
   Duration minimum_runtime;
   bool preempt_other_schedulers = false;
@@ -407,13 +419,16 @@ struct RequiredNodeSettings {
   Duration preemption_start_delay;
   Duration preemption_start_delay_live{5'000};
   bool honour_preemption_policy = true;
+  std::vector<PinnedBy> pinned_by = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
   bool allow_equal_priority = true;
+  bool allow_higher_priority = false;
   CandidatesHold candidates_hold = CandidatesHold::scarce_amount;
   std::vector<std::string> victim_classes = {"regular", "owner", "opted-out"};
   ClassSteps class_steps = ClassSteps::cumulative;
   std::vector<ClassKey> class_keys = {ClassKey::priority, ClassKey::youngest, ClassKey::smallest};
   std::vector<VictimSelection> victim_selection = {VictimSelection::single,
                                                    VictimSelection::multiple};
+  MultipleOrder multiple_order = MultipleOrder::priority_first;
   std::int64_t deviation_percent = 10;
   std::int64_t max_victims = 5;
   Coverage coverage = Coverage::shortfall;

@@ -22,6 +22,12 @@ constexpr std::array protection_rows = {
         {"protection.protectOptedOut", "1",
          "Pods with allow-preemption \"false\" are never victims. For a pinned pod, "
          "required_node.victimClasses decides instead."}),
+    plain<protection, &Protection::pinned>(
+        {"protection.pinned", "1",
+         "Pods that can run on one node only (by node affinity, annotation or a DaemonSet that "
+         "owns "
+         "them) are no victims of other pods and groups. For a pinned pod, required_node.pinnedBy "
+         "decides instead."}),
     plain<protection, &Protection::namespaces>(
         {"protection.namespaces", "1", "Pods in these namespaces are never victims."}, true),
     plain<protection, &Protection::minimum_runtime>(

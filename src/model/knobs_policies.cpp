@@ -111,9 +111,18 @@ constexpr std::array required_node_rows = {
     plain<required_node, &RequiredNode::honour_preemption_policy>(
         {"required_node.honourPreemptionPolicy", "5",
          "A pinned pod with preemptionPolicy Never evicts nobody."}),
+    choices<required_node, &RequiredNode::pinned_by>(
+        {"required_node.pinnedBy", "5",
+         "Other pinned pods are never victims; a pod counts as one by its node affinity, by the "
+         "annotation makeway.dev/required-node, or by a DaemonSet among its owners."},
+        true),
     plain<required_node, &RequiredNode::allow_equal_priority>(
         {"required_node.allowEqualPriority", "5",
          "Pods of the pinned pod's own priority may be victims."}),
+    plain<required_node, &RequiredNode::allow_higher_priority>(
+        {"required_node.allowHigherPriority", "5",
+         "Pods of a higher priority than the pinned pod's may be victims: no pod is spared for its "
+         "priority. Breaks law 2, which has to be waived."}),
     choice<required_node, &RequiredNode::candidates_hold>(
         {"required_node.candidatesHold", "5",
          "A candidate must hold some of a resource that is short (scarce-amount), or name any "
@@ -135,6 +144,10 @@ constexpr std::array required_node_rows = {
         {"required_node.victimSelection", "5",
          "Strategies with fallback: one victim of the right size (single); lower priority, then "
          "largest, until covered (multiple); candidates in their order until covered (prefix)."}),
+    choice<required_node, &RequiredNode::multiple_order>(
+        {"required_node.multipleOrder", "5",
+         "For multiple: lower priority first and then the largest (priority-first), or the largest "
+         "whatever its priority (largest-first)."}),
     integer<required_node, &RequiredNode::deviation_percent>(
         {"required_node.deviationPercent", "5",
          "For single: how far the victim's size may deviate from the pinned pod's request, either "

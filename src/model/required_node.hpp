@@ -4,12 +4,14 @@
 // does it: every term of its required node affinity has the field metadata.name In [one name], the
 // same one. Terms that select nothing do not count. Where both say something, the annotation names
 // the node, and the affinity still has to match. A member of a group is never pinned: its group
-// asks for it.
+// asks for it. Whoever asks which pods stay where they are counts those of DaemonSets as well.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "model/cluster.hpp"
+#include "model/configuration.hpp"
 
 namespace makeway {
 
@@ -23,5 +25,8 @@ inline bool is_pinned(const Cluster& cluster, PodIndex pod) {
   return cluster.units()[pods.unit[pod]].kind == UnitKind::pod &&
          !required_node_of(cluster, pod).empty();
 }
+
+/// Whether it is pinned in one of these ways.
+bool is_pinned_by(const Cluster& cluster, PodIndex pod, std::span<const PinnedBy> ways);
 
 }  // namespace makeway

@@ -150,7 +150,9 @@ bool Oracle::may_leave(const Pod& pod) const {
                     std::ranges::any_of(pod.shape.node_terms, [](const NodeSelectorTerm& term) {
                       return !term.fields.empty();
                     });
-  const bool pinned = tied && group_of(pod) == nullptr;
+  const bool of_daemon_set = std::ranges::any_of(
+      pod.owners, [](const OwnerReference& owner) { return owner.kind == "DaemonSet"; });
+  const bool pinned = (tied || of_daemon_set) && group_of(pod) == nullptr;
   const std::int32_t priority = priority_of(pod);
   const bool low =
       priority < *ask_.priority || (settings_.allow_equal_priority && priority == *ask_.priority);

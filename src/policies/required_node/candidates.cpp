@@ -66,9 +66,7 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
   const std::span<const std::uint8_t> guarded = order.guarded(node);
   // The order of the node goes by preemption priority, highest first.
   const bool by_order = world_.configuration().workload.honour_preemption_priority;
-  const auto too_high = [this](std::int32_t priority) {
-    return settings_.allow_equal_priority ? priority > ask_priority_ : priority >= ask_priority_;
-  };
+  const auto too_high = [this](std::int32_t priority) { return !low_enough(priority); };
   const std::size_t begin =
       by_order ? static_cast<std::size_t>(std::ranges::partition_point(priorities, too_high) -
                                           priorities.begin())
@@ -89,15 +87,14 @@ void CandidateSearch::collect(NodeIndex node, std::int32_t ask_priority, const S
       continue;
     }
     if (!by_priority_alone && !world_.rules().protection_but_opt_out(pod).empty()) continue;
-    if (is_pinned(cluster_, pod)) continue;
     SumRows sums;
     if (exact) sums = {.before = view.used_by_first(at), .with = view.used_by_first(at + 1)};
     add(pod, priorities[at], classes_.of_opted_in(pod), sums);
   }
 }
 
-bool CandidateSearch::low_enough(PodIndex pod) const {
-  const std::int32_t priority = world_.rules().priority_of(pod);
+bool CandidateSearch::low_enough(std::int32_t priority) const {
+  if (settings_.allow_higher_priority) return true;
   return priority < ask_priority_ || (settings_.allow_equal_priority && priority == ask_priority_);
 }
 
@@ -105,12 +102,15 @@ bool CandidateSearch::low_enough(PodIndex pod) const {
 bool CandidateSearch::may_leave(PodIndex pod) const {
   const NodeIndex here = world_.after().node_of(pod);
   return here.exists() && here == cluster_.pods().node[pod] && !world_.rules().settled(pod) &&
-         world_.rules().protection_but_opt_out(pod).empty() && !is_pinned(cluster_, pod);
+         world_.rules().protection_but_opt_out(pod).empty() &&
+         !is_pinned_by(cluster_, pod, settings_.pinned_by);
 }
 
 void CandidateSearch::add_guarded(PodIndex pod) {
   const bool again = settings_.leaving_room == LeavingRoom::victims;
-  if (!low_enough(pod) || (cluster_.pods().deletion[pod] != no_time && !again)) return;
+  if (!low_enough(world_.rules().priority_of(pod)) ||
+      (cluster_.pods().deletion[pod] != no_time && !again))
+    return;
   const UnitIndex index = cluster_.pods().unit[pod];
   const Unit& unit = cluster_.units()[index];
   if (unit.kind == UnitKind::group && unit.mode == DisruptionMode::all) {

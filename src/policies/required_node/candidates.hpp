@@ -98,7 +98,7 @@ class CandidateSearch {
                CandidateList& list);
 
  private:
-  bool low_enough(PodIndex pod) const;
+  bool low_enough(std::int32_t priority) const;
   bool may_leave(PodIndex pod) const;
   void add_guarded(PodIndex pod);
   void add_group(UnitIndex index);

@@ -84,10 +84,14 @@ std::string spared_because(const World& world, const VictimLadder& ladder,
 }
 
 std::string why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
-  return unit.priority == ask.priority
-             ? fmt::format("equal priority ({}), and the ask can run on this node only",
-                           unit.priority)
-             : fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
+  if (unit.priority < ask.priority) {
+    return fmt::format("lower priority ({} < {})", unit.priority, ask.priority);
+  }
+  if (unit.priority == ask.priority) {
+    return fmt::format("equal priority ({}), and the ask can run on this node only", unit.priority);
+  }
+  return fmt::format("higher priority ({} > {}), which protects nobody here", unit.priority,
+                     ask.priority);
 }
 
 /// Why a group that leaves whole is no candidate.
@@ -192,15 +196,15 @@ void explain_candidates(const World& world, const VictimLadder& ladder,
 void explain_pinned_holders(World& world, const VictimClasses& classes, NodeIndex node,
                             PlanAsk& ask) {
   const Cluster& cluster = world.cluster();
-  const bool equal = world.configuration().required_node.allow_equal_priority;
+  const RequiredNodeSettings& settings = world.configuration().required_node;
   const auto why_stays = [&](PodIndex pod) -> std::string_view {
     const std::int32_t priority = world.rules().priority_of(pod);
     if (std::ranges::find(world.hopeful(), pod) != world.hopeful().end())
       return "the node is reserved for it";
     if (world.rules().settled(pod)) return "placed by this plan";
-    if (is_pinned(cluster, pod)) return "can run on one node only, too";
-    if (priority > ask.priority) return "of higher priority";
-    if (priority == ask.priority && !equal) return "not of lower priority";
+    if (is_pinned_by(cluster, pod, settings.pinned_by)) return "can run on one node only, too";
+    if (priority > ask.priority && !settings.allow_higher_priority) return "of higher priority";
+    if (priority == ask.priority && !settings.allow_equal_priority) return "not of lower priority";
     if (cluster.pods().deletion[pod] != no_time) {
       return world.rules().overdue(pod) ? "leaving, and its time is up"
                                         : "leaving, which does not count yet";

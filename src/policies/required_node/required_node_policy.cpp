@@ -53,6 +53,7 @@ class PinnedAsk {
   void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
   void refuse(const Refused& refused);
   bool waits_out_delay();
+  void end_reservation();
   void place() { ask_.placements = {placement_of(world_.cluster(), pod_, node_)}; }
 
   const Draft& draft_;
@@ -70,6 +71,15 @@ void PinnedAsk::refuse(const Refused& refused) {
   RefusalTally tally;
   tally.add(refused, node_, 0);
   ask_.explanation.refusals = tally.refusals(world_.survey());
+}
+
+/// What can never be used is kept for nobody.
+void PinnedAsk::end_reservation() {
+  const PodColumns& pods = world_.cluster().pods();
+  const bool had = world_.cluster().notes(pods.notes[pod_]).reserved_since.has_value() ||
+                   pods.nominated[pod_] == node_;
+  ask_.reservation.reset();
+  if (had) ask_.reason += "; its reservation of the node ends";
 }
 
 /// Whoever leaves.
@@ -91,6 +101,7 @@ bool PinnedAsk::refused_for_ever() {
           : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
                         larger ? "and is larger than that" : "which will not take it",
                         refusal_text(told));
+  end_reservation();
   return true;
 }
 
@@ -199,6 +210,7 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
       fmt::format("does not fit on node {}, and its preemptionPolicy is Never: {}",
                   ask_.reservation->node, refusal_text(ask_.explanation.refusals.front()));
   if (draft_.explain) explain_pinned_holders(world_, classes, node_, ask_);
+  if (ask_.outcome == Outcome::infeasible) end_reservation();
 }
 
 void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
@@ -218,6 +230,7 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
               : fmt::format("no victims were found on node {} by required_node.victimSelection: {}",
                             ask_.reservation->node, refusal_text(told));
   if (draft_.explain && lasting) explain_pinned_holders(world_, classes, node_, ask_);
+  if (ask_.outcome == Outcome::infeasible) end_reservation();
 }
 
 /// Makes pods that are leaving be there, or not, as `required_node.leavingRoom` says.
@@ -336,7 +349,8 @@ void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
   losses.add(ask, cluster.pods().created[pod]);
   add_evictions(ask, plan);
   add_placements(cluster, ask, plan);
-  if (ask.reservation && ask.placements.empty()) {
+  // Its age counts from cycle to cycle, also while it waits for its place.
+  if (ask.reservation && ask.outcome != Outcome::preempts) {
     plan.actions.push_back({.type = ActionType::reserve,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,

@@ -212,8 +212,10 @@ std::optional<LadderAnswer> VictimLadder::try_multiple(const Step& step) {
     if (worths[at] < 0) worths[at] = worth(at);
     return worths[at];
   };
+  const bool by_priority = settings_.multiple_order == MultipleOrder::priority_first;
   return take_in_order(step, [&](std::uint32_t a, std::uint32_t b) {
-    if (unit(a).priority != unit(b).priority) return unit(a).priority < unit(b).priority;
+    if (by_priority && unit(a).priority != unit(b).priority)
+      return unit(a).priority < unit(b).priority;
     const std::int64_t left = worth_of(a);
     const std::int64_t right = worth_of(b);
     return left != right ? left > right : before(a, b);
@@ -281,8 +283,10 @@ std::optional<LadderAnswer> VictimLadder::try_widely(const Step& step) {
   Units order = units_of(step);
   std::vector<std::int64_t> worths(task_.candidates.units.size());
   for (const std::uint32_t at : order) worths[at] = worth(at);
+  const bool by_priority = settings_.multiple_order == MultipleOrder::priority_first;
   std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    if (unit(a).priority != unit(b).priority) return unit(a).priority < unit(b).priority;
+    if (by_priority && unit(a).priority != unit(b).priority)
+      return unit(a).priority < unit(b).priority;
     return worths[a] != worths[b] ? worths[a] > worths[b] : before(a, b);
   });
   // The least worthy first, of those the last in `order`: worth, turn from the end.
