@@ -199,7 +199,8 @@ Configuration random_configuration(Prng& random) {
     knob.put(configuration, value);
   }
   configuration.protection.namespaces.clear();
-  configuration.engine.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4, WaivedLaw::law_1};
+  configuration.engine.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4, WaivedLaw::law_2,
+                                      WaivedLaw::law_1};
   configuration.workload.preemption_priority_from = priority_min;
   std::erase(configuration.workload.score_keys, ScoreKey::raw_priority_sum);
   configuration.workload.score_keys.push_back(ScoreKey::raw_priority_sum);

@@ -150,10 +150,37 @@ TEST(CheckPlanPinned, AReservationSaysTheTruth) {  // law 9
 }
 
 TEST(CheckPlanPinned, ReservedRoomIsNobodyElses) {  // laws 3, 8
-  Scene scene = full_node(pod("boss", "n1", 200, 800), pinned(pod("other", "", 50, 150), "n1"));
-  reserves(scene, "agent", Outcome::infeasible, now);
+  Scene scene = full_node(pod("web", "n1", 0, 800), pinned(pod("other", "", 50, 150), "n1"));
+  scene.configuration.required_node.preemption_start_delay = Duration{30'000};
+  PlanAsk& agent = reserves(scene, "agent", Outcome::waits, now);
+  agent.waits_until = now + Duration{30'000};
+  agent.reservation->preempts_from = agent.waits_until;
   scene.ask("other", Outcome::fits, "n1");
   EXPECT_EQ(scene.laws(), Laws{3});
+}
+
+TEST(CheckPlanPinned, WhoCanNeverFitKeepsNothing) {
+  Scene scene = full_node(pod("boss", "n1", 200, 800), pinned(pod("other", "", 50, 150), "n1"));
+  scene.ask("agent", Outcome::infeasible);
+  scene.ask("other", Outcome::fits, "n1");
+  EXPECT_EQ(scene.laws(), Laws{});
+}
+
+TEST(CheckPlanPinned, FreedRoomIsItsOwnWhateverThePriority) {  // law 7
+  const Pod agent = nominated(pinned(pod("agent", "", 100, 400), "n1"), "n1");
+  Scene scene(node("n1", 1000), agent, pod("boss", "", 200, 800));
+  scene.ask("boss", Outcome::fits, "n1");
+  EXPECT_EQ(scene.laws(), Laws{7});
+}
+
+TEST(CheckPlanPinned, PodsOfDaemonSetsStay) {  // law 2
+  Pod log = pod("log", "n1", 0, 900);
+  log.owners = {{.kind = "DaemonSet", .name = "log", .uid = "", .controller = true}};
+  Scene scene = full_node(log);
+  scene.ask("agent", Outcome::preempts, "n1", {"log"});
+  EXPECT_EQ(scene.laws(), Laws{2});
+  scene.configuration.required_node.pinned_by = {PinnedBy::affinity};
+  EXPECT_EQ(scene.laws(), Laws{});
 }
 
 TEST(CheckPlanPinned, PinnedPodsTakeTurns) {  // law 7

@@ -53,10 +53,10 @@ TEST_F(Process, PlansABatchOfStandardInput) {
 TEST_F(Process, PlansWorldsInWhichAllPoliciesMeet) {
   constexpr std::array presets = {"makeway", "kube-1.37", "mcm-v1", "yunikorn"};
   for (const std::string preset : presets) {
+    const std::string file =
+        fmt::format("{}/tests/vectors/together/{}.jsonl.gz", source_folder(), preset);
     const RunResult result =
-        shell(fmt::format("\\$makeway plan --batch '{}/tests/vectors/together/{}.jsonl.gz' --preset "
-                          "{} 2>&1",
-                          source_folder(), preset, preset));
+        shell(fmt::format("\\$makeway plan --batch '{}' --preset {} 2>&1", file, preset));
     EXPECT_EQ(result.status, 0) << result.out;
     EXPECT_TRUE(result.out.starts_with("{\"id\":")) << result.out;
     EXPECT_FALSE(result.out.contains("\"leftOut\"")) << result.out;

@@ -264,6 +264,7 @@ class RequiredNodePolicy : public Policy {
  private:
   const VictimClasses& classes();
   bool crosses_to_others(PodIndex pod) const;
+  bool may_keep_room(NodeIndex node) const;
 
   PolicyContext context_;
   Draft& draft_;
@@ -284,6 +285,14 @@ bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
   const auto node = cluster.find_node(required_node_of(cluster, pod));
   return node && cluster.nodes().flags[*node].exists &&
          world_.survey().regimes().of(*node) != Regime::pods;
+}
+
+/// Whether a pod that waits out its delay keeps what is free there from asks that come later. Not
+/// on nodes of other regimes, and not from whom the node was promised.
+bool RequiredNodePolicy::may_keep_room(NodeIndex node) const {
+  return world_.survey().regimes().of(node) == Regime::pods &&
+         std::ranges::all_of(world_.cluster().nodes().nominated[node],
+                             [this](PodIndex pod) { return world_.is_decided(pod); });
 }
 
 /// Queues do not hold them: who can run nowhere else cannot wait for a share.
@@ -334,9 +343,7 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     world_.bind(pod, node);
   } else if (!ask.placements.empty()) {
     world_.nominate(pod, node, victims);
-  } else if (ask.reservation && world_.survey().regimes().of(node) == Regime::pods) {
-    // On other regimes' nodes it holds nothing before its victims are chosen: what is there is not
-    // its to keep from them.
+  } else if (ask.outcome == Outcome::waits && may_keep_room(node)) {
     world_.reserve(pod, node);
   }
   draft_.plan.asks.push_back(std::move(ask));

@@ -27,6 +27,7 @@ Configuration as_kube_scheduler(const Configuration& configuration) {
   simple.protection = {.protect_system_critical = false,
                        .protect_mirror_pods = false,
                        .protect_opted_out = false,
+                       .pinned = false,
                        .namespaces = {},
                        .minimum_runtime = {},
                        .preempt_other_schedulers = false};
