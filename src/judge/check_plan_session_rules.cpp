@@ -124,9 +124,14 @@ bool SessionRules::tried_before(const Session& one, const Session& other) const 
 
 // ---- Who may be made to leave -------------------------------------------------------------------
 
-/// Unknown counts as just started.
+/// Unknown: when it was created; that unknown, too: just now.
+Time SessionRules::since(const Session& session) const {
+  if (session.status.started) return *session.status.started;
+  return session.created && *session.created < now_ ? *session.created : now_;
+}
+
 std::string SessionRules::protection_by_age(const Session& victim) const {
-  const Duration age = now_ - victim.status.started.value_or(now_);
+  const Duration age = now_ - since(victim);
   const Partition* const own = partition(victim);
   if (own != nullptr && own->exempt_time.ms > 0 && age < own->exempt_time) {
     return fmt::format("its exempt time of {} is not over", to_text(own->exempt_time));
@@ -180,7 +185,7 @@ PreemptionOrder SessionRules::order(const Session& session) const {
 }
 
 std::int64_t SessionRules::order_value(const Session& session) const {
-  const std::int64_t started = session.status.started.value_or(now_).ms;
+  const std::int64_t started = since(session).ms;
   switch (order(session)) {
     case PreemptionOrder::oldest: return started;
     case PreemptionOrder::newest: return -started;
@@ -244,9 +249,9 @@ std::optional<Time> SessionRules::resume_after(const Session& victim) const {
 PlanCost SessionRules::cost(const Session& victim) const {
   PlanCost result;
   if (fate(victim) == SessionFate::suspends) return result;
-  Time since = victim.status.started.value_or(now_);
-  if (victim.status.last_checkpoint) since = std::max(since, *victim.status.last_checkpoint);
-  const std::int64_t seconds = since < now_ ? (now_ - since).ms / 1000 : 0;
+  Time from = since(victim);
+  if (victim.status.last_checkpoint) from = std::max(from, *victim.status.last_checkpoint);
+  const std::int64_t seconds = from < now_ ? (now_ - from).ms / 1000 : 0;
   for (const Kernel& kernel : victim.kernels) {
     result.pod_seconds = saturated_add(result.pod_seconds, seconds);
     for (const Amount& amount : kernel.requests) {

@@ -59,6 +59,7 @@ class SessionRules {
 
   const std::vector<NodeIndex>& nodes_of(const std::string& name_of_group,
                                          const Partition* part) const;
+  Time since(const Session& session) const;
   std::string protection_by_age(const Session& victim) const;
   ResumeRule resume_rule(const Session& victim) const;
   std::int64_t order_value(const Session& session) const;

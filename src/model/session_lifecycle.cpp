@@ -38,6 +38,10 @@ ResumeRule rule_of(const SessionSettings& settings, SessionType type) {
 
 }  // namespace
 
+Time runs_since(const Session& session, Time now) {
+  return session.status.started.value_or(std::min(session.created.value_or(now), now));
+}
+
 SessionFate fate_of(const SessionSettings& settings, const Session& session,
                     const Partition* partition) {
   const bool divided = partition != nullptr;

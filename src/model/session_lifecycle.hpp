@@ -33,6 +33,10 @@ enum class SessionStanding : std::uint8_t {
 
 SessionStanding standing_of(const Session& session, Time now);
 
+/// Since when it runs. Where nobody wrote that down: since it was created, which is the earliest
+/// that it can be; else since now.
+Time runs_since(const Session& session, Time now);
+
 /// What becomes of the session when it is preempted; `partition` is null where its group is not
 /// divided.
 SessionFate fate_of(const SessionSettings& settings, const Session& session,

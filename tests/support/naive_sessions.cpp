@@ -47,6 +47,9 @@ class Naive {
   Free free_without(std::size_t set) const;
   bool place(const Free& free, std::size_t kernel) const;
   bool fits(std::size_t set) const { return place(free_without(set), 0); }
+  Time started_or_created(const Session& session) const {
+    return session.status.started.value_or(std::min(now_, session.created.value_or(now_)));
+  }
   void find_candidates();
   std::size_t best_set() const;
 
@@ -63,7 +66,7 @@ bool Naive::may_leave(const Session& session) const {
   if (status.phase != SessionPhase::running || status.ends_at) return false;
   if (session.resource_group != ask_.resource_group) return false;
   if (settings.max_preemptions > 0 && status.preemptions >= settings.max_preemptions) return false;
-  const Duration age = now_ - status.started.value_or(now_);
+  const Duration age = now_ - started_or_created(session);
   const ProtectionSettings& protection = configuration_.protection;
   if (age < protection.minimum_runtime) return false;
   if (std::ranges::count(protection.namespaces, session.namespace_name) > 0) return false;
@@ -76,7 +79,7 @@ bool Naive::may_leave(const Session& session) const {
 }
 
 std::int64_t Naive::order_value(const Session& session) const {
-  const Time started = session.status.started.value_or(now_);
+  const Time started = started_or_created(session);
   switch (order()) {
     case PreemptionOrder::oldest: return started.ms;
     case PreemptionOrder::newest: return -started.ms;

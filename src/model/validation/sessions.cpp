@@ -306,8 +306,10 @@ void SessionCheck::lint_times(const Session& session) {
   if (session.status.phase != SessionPhase::running || session.status.started) return;
   findings_.warning({.object = text_of(session),
                      .field = "status.started",
-                     .message = "it runs, and counts as started just now: its exempt time and "
-                                "minimum runtime never end",
+                     .message = session.created
+                                    ? "it runs, and counts as started when it was created"
+                                    : "it runs, and counts as started just now: its exempt time "
+                                      "and minimum runtime never end",
                      .remedy = "write when it started"});
 }
 

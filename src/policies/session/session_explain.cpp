@@ -13,6 +13,7 @@
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "policies/shared/cluster_text.hpp"
+#include "policies/shared/pod_entries.hpp"
 #include "policies/shared/waiting.hpp"
 
 namespace makeway {
@@ -174,9 +175,49 @@ void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::
   }
 }
 
-void explain_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
-                      const RoomRows& room, PlanAsk& ask) {
+namespace {
+
+/// Why a session that holds something on a node keeps it; empty: it would leave.
+std::string why_it_keeps(const SessionTable& table, const SessionCandidates& order,
+                         const SessionEntry& ask, const SessionEntry& holder) {
+  if (holder.standing == SessionStanding::suspended) return "suspended, and keeps its memory";
+  const bool divided = ask.partition.exists();
+  const bool lower = divided ? holder.tier < ask.tier : holder.priority < ask.priority;
+  if (!lower) return divided ? "not of a lower tier" : "not of lower priority";
+  if (&table.group_of(holder) != &table.group_of(ask)) return "of another resource group";
+  return order.why_not(holder);
+}
+
+/// On the node that is the example of the refusal.
+void add_holders(const SessionTable& table, const SessionCandidates& order, const SessionEntry& ask,
+                 PlanRefusal& refusal) {
+  for (const SessionEntry& holder : table.sessions()) {
+    // Of what it asked for, a suspended session still has the memory.
+    const bool keeps_memory_only = holder.standing == SessionStanding::suspended;
+    if (keeps_memory_only && refusal.detail != "memory") continue;
+    const bool holds = std::ranges::any_of(holder.object->kernels, [&](const Kernel& kernel) {
+      return kernel.node == refusal.example &&
+             std::ranges::find(kernel.requests, refusal.detail, &Amount::resource) !=
+                 kernel.requests.end();
+    });
+    if (!holds) continue;
+    std::string why = why_it_keeps(table, order, ask, holder);
+    if (why.empty()) continue;
+    refusal.holders.push_back({.namespace_name = holder.object->namespace_name,
+                               .name = holder.object->name,
+                               .plane = holder.object->plane,
+                               .priority = holder.priority,
+                               .why = std::move(why)});
+  }
+  sort_holders(refusal);
+}
+
+}  // namespace
+
+void explain_refusals(World& world, const SessionTable& table, const SessionCandidates& order,
+                      const SessionEntry& entry, const RoomRows& room, PlanAsk& ask) {
   ask.explanation.refusals = refusals_of(world, table, entry, room);
+  for (PlanRefusal& refusal : ask.explanation.refusals) add_holders(table, order, entry, refusal);
 }
 
 void explain_not_its_turn(World& world, const SessionTable& table, SessionIndex first,
@@ -301,10 +342,9 @@ void VictimExplainer::explain_cause(SessionIndex index, PlanVictim& victim) cons
 }
 
 void VictimExplainer::explain_spared() {
-  const std::size_t taken = std::min(victims_.taken(), candidates_.size());
-  for (std::size_t rank = taken; rank-- > 0;) {
-    const SessionEntry& entry = table_.sessions()[candidates_[rank]];
-    if (leaves_[candidates_[rank]] != 0) continue;
+  for (const SessionIndex candidate : std::views::reverse(candidates_)) {
+    const SessionEntry& entry = table_.sessions()[candidate];
+    if (leaves_[candidate] != 0) continue;
     ++ask_.explanation.spared_count;
     if (ask_.explanation.spared.size() == spared_max) continue;
     ask_.explanation.spared.push_back({.namespace_name = entry.object->namespace_name,

@@ -16,9 +16,10 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
                      const std::vector<SessionPlace>& places, PlanAsk& ask);
 void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
                      PlanAsk& ask);
-/// Which nodes refuse it; `room` is what there is when all left who may be made to.
-void explain_refusals(World& world, const SessionTable& table, const SessionEntry& entry,
-                      const RoomRows& room, PlanAsk& ask);
+/// Which nodes refuse it, and who holds the room there; `room` is what there is when all left who
+/// may be made to.
+void explain_refusals(World& world, const SessionTable& table, const SessionCandidates& order,
+                      const SessionEntry& entry, const RoomRows& room, PlanAsk& ask);
 /// Another session of its group is the one that may preempt.
 void explain_not_its_turn(World& world, const SessionTable& table, SessionIndex first,
                           PlanAsk& ask);

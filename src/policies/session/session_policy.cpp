@@ -348,7 +348,7 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
     explain_no_help(table_, entry, candidates.size(), ask);
     if (draft_.explain) {
       const RoomRows& room = victims_.without_all(entry, candidates, room_.after());
-      explain_refusals(world_, table_, entry, room, ask);
+      explain_refusals(world_, table_, candidates_, entry, room, ask);
     }
     return;
   }

@@ -190,7 +190,7 @@ void SessionTable::read_sessions(const SessionSettings& settings) {
         .priority = session.priority.value_or(static_cast<std::int32_t>(settings.default_priority)),
         .standing = standing_of(session, now_),
         .created = session.created.value_or(Time{std::numeric_limits<std::int64_t>::max()}),
-        .started = session.status.started.value_or(now_)};
+        .started = runs_since(session, now_)};
     if (!session.partition.empty()) {
       entry.partition = partition->second;
       entry.tier = partitions_[entry.partition].object->tier;

@@ -43,8 +43,6 @@ class SessionVictims {
   const std::vector<SessionIndex>& victims() const { return victims_; }
   /// Where the kernels of the ask go.
   const std::vector<SessionPlace>& places() const { return places_; }
-  /// How many of the candidates left before it fitted.
-  std::size_t taken() const { return taken_; }
   /// Names of bounds that stopped the search.
   const std::vector<std::string>& bounds() const { return bounds_; }
   SessionFate fate(SessionIndex session) const;
