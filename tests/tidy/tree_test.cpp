@@ -9,6 +9,7 @@
 #include "tidy/files.hpp"
 #include "tidy/layering.hpp"
 #include "tidy/lengths.hpp"
+#include "tidy/seeds.hpp"
 #include "tidy/tokens.hpp"
 
 namespace makeway::tidy {
@@ -50,6 +51,7 @@ Findings check_tree(const Tree& tree) {
   append(findings, check_dead_sources(tree));
   append(findings, check_dead_data(tree));
   append(findings, check_readmes(tree));
+  append(findings, check_seeds(tree));
   return findings;
 }
 
