@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "judge/check_plan.hpp"
+#include "judge/naive_fit.hpp"
 
 namespace makeway {
 
@@ -72,6 +73,10 @@ struct Hearing {
 
 /// The only node that the pod can run on; empty: there is none such, or its group asks for it.
 std::string pinned_to(const Cluster& cluster, PodIndex pod);
+/// SPEC 5: whether a pod that is nominated to this node is pinned to it and able to run there: then
+/// the room is its own, whatever the priority of who asks.
+bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIndex pod,
+                    NodeIndex node);
 /// Whether it is pinned in one of these ways.
 bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<PinnedBy>& ways);
 /// When the pinned pod's reservation began: now, unless it says so.

@@ -64,6 +64,20 @@ std::string pinned_to(const Cluster& cluster, PodIndex pod) {
   return noted.empty() ? node_of_affinity(cluster, pod) : noted;
 }
 
+bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIndex pod,
+                    NodeIndex node) {
+  const Cluster& cluster = world.cluster();
+  if (!configuration.required_node.enabled) return false;
+  if (pinned_to(cluster, pod) != cluster.text(cluster.nodes().name[node])) return false;
+  const RequestRow whole = cluster.requests(cluster.nodes().allocatable[node]);
+  const bool too_large = std::ranges::any_of(
+      cluster.requests(cluster.pods().requests[pod]), [&](const ResourceAmount& wanted) {
+        const auto offered = std::ranges::find(whole, wanted.resource, &ResourceAmount::resource);
+        return offered == whole.end() || offered->amount < wanted.amount;
+      });
+  return !too_large && !NaiveFit(world, pod).static_refusal(node);
+}
+
 bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<PinnedBy>& ways) {
   const PodColumns& pods = cluster.pods();
   if (cluster.units()[pods.unit[pod]].kind == UnitKind::group) return false;

@@ -32,7 +32,7 @@ PlanWalk::PlanWalk(Hearing& hearing)
       now_(hearing.cluster, hearing.regimes) {
   for (const NodeIndex node : now_.nodes()) {
     for (const PodIndex pod : cluster_.nodes().nominated[node]) {
-      if (keeps_its_node(pod, node)) keeping_.insert(pod);
+      if (keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
     }
   }
   find_credited();
@@ -141,19 +141,6 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
     if (!own) held.push_back(pod);
   }
   return held;
-}
-
-/// SPEC 5: whether it is pinned to this node, nominated there, and able to run there.
-bool PlanWalk::keeps_its_node(PodIndex pod, NodeIndex node) {
-  if (!configuration_.required_node.enabled) return false;
-  if (pinned_to(cluster_, pod) != cluster_.text(cluster_.nodes().name[node])) return false;
-  const RequestRow whole = cluster_.requests(cluster_.nodes().allocatable[node]);
-  const bool too_large = std::ranges::any_of(
-      cluster_.requests(cluster_.pods().requests[pod]), [&](const ResourceAmount& wanted) {
-        const auto offered = std::ranges::find(whole, wanted.resource, &ResourceAmount::resource);
-        return offered == whole.end() || offered->amount < wanted.amount;
-      });
-  return !too_large && !NaiveFit(now_, pod).static_refusal(node);
 }
 
 bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {

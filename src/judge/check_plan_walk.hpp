@@ -123,7 +123,6 @@ class PlanWalk {
   MaybeRefusal refusal_after(const Place& place);
   bool leans_on_hopeful(const Place& place, bool others_too);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
-  bool keeps_its_node(PodIndex pod, NodeIndex node);
   std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node) const;
   bool taken_whole(const Unit& unit, const HeardAsk& ask) const;
 

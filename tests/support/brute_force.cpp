@@ -70,8 +70,9 @@ class BruteForce {
     std::vector<PodIndex> held;
     for (const PodIndex pod : cluster_.nodes().nominated[node]) {
       const Unit& other = cluster_.units()[cluster_.pods().unit[pod]];
-      const bool holds = pod != ask_ && other.scheduling_priority >= priority_;
-      if (holds && !world_.where(pod).exists()) held.push_back(pod);
+      const bool holds = other.scheduling_priority >= priority_ ||
+                         keeps_its_node(world_, configuration_, pod, node);
+      if (pod != ask_ && holds && !world_.where(pod).exists()) held.push_back(pod);
     }
     for (const PodIndex pod : held) fit_.place(pod, node);
     const bool fits = fit_.fits(node);

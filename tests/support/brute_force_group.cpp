@@ -111,7 +111,7 @@ void BruteForceGroup::find_members() {
 BruteGroupAnswer BruteForceGroup::answer() {
   if (!unit_.defined || open_.size() < answer_.needed) return answer_;
   labels_.emplace(cluster_);
-  members_.emplace(cluster_, open_);
+  members_.emplace(cluster_, configuration_, open_);
   answer_.torn = !find_domains();
   if (answer_.torn || some_pod_has_three_budgets()) {
     answer_.verdict = BruteVerdict::unknown;
@@ -177,7 +177,8 @@ bool BruteForceGroup::find_free_places() {
   return std::ranges::any_of(domains_, [this](const Nodes& nodes) {
     answer_.places = members_->best(nodes_of_use(nodes), answer_.needed, answer_.needed);
     if (answer_.places.empty()) return false;
-    const bool now = credited_.empty() || MemberPlaces(cluster_, open_).stand(answer_.places);
+    const bool now =
+        credited_.empty() || MemberPlaces(cluster_, configuration_, open_).stand(answer_.places);
     answer_.verdict = now ? BruteVerdict::fits : BruteVerdict::waits;
     return true;
   });

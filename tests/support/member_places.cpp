@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "judge/check_plan_hearing.hpp"
+
 namespace makeway {
 namespace {
 
@@ -13,7 +15,8 @@ bool looks_at_others(const PodShape& shape) {
 
 }  // namespace
 
-MemberPlaces::MemberPlaces(const Cluster& cluster, const std::vector<PodIndex>& members)
+MemberPlaces::MemberPlaces(const Cluster& cluster, const Configuration& configuration,
+                           const std::vector<PodIndex>& members)
     : cluster_(cluster), holders_(cluster.nodes().slots()) {
   const PodColumns& pods = cluster.pods();
   std::vector<PodIndex> by_name = members;
@@ -29,10 +32,12 @@ MemberPlaces::MemberPlaces(const Cluster& cluster, const std::vector<PodIndex>& 
   if (kinds_.empty()) return;
   elsewhere_matters_ = elsewhere_matters_ || !kinds_.front()->world.repelling().empty();
   const UnitIndex own = pods.unit[members.front()];
+  NaiveWorld world(cluster);
   for (const NodeIndex node : cluster.nodes_by_name()) {
     for (const PodIndex pod : cluster.nodes().nominated[node]) {
       const Unit& unit = cluster.units()[pods.unit[pod]];
-      const bool holds = unit.scheduling_priority >= cluster.units()[own].scheduling_priority;
+      const bool holds = unit.scheduling_priority >= cluster.units()[own].scheduling_priority ||
+                         keeps_its_node(world, configuration, pod, node);
       if (holds && pods.unit[pod] != own && !pods.node[pod].exists()) {
         holders_[node.value].push_back(pod);
       }

@@ -7,7 +7,8 @@
 // Places count when
 //   - in some order each member fits when its turn comes, those before it being there;
 //   - in the end each fits beside all the others, with and without the pods that hold room on its
-//     node by a nomination: pending ones of other units, of at least the ask's priority.
+//     node by a nomination: pending ones of other units, of at least the ask's priority, or pinned
+//     to it.
 // Exponential in the number of members.
 #pragma once
 
@@ -30,7 +31,8 @@ struct MemberPlace {
 class MemberPlaces {
  public:
   /// Pending pods of one unit. At first everybody is where the cluster says.
-  MemberPlaces(const Cluster& cluster, const std::vector<PodIndex>& members);
+  MemberPlaces(const Cluster& cluster, const Configuration& configuration,
+               const std::vector<PodIndex>& members);
 
   void remove(PodIndex pod);
   void put_back(PodIndex pod);

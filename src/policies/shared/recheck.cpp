@@ -77,13 +77,14 @@ class Recheck {
     for (const auto& [key, session] : cluster_.own<Session>()) {
       const SessionStatus& status = session.status;
       note(session.created, configuration_.engine.preemption_delay);
-      note(status.started, configuration_.protection.minimum_runtime);
+      const std::optional<Time>& since = status.started ? status.started : session.created;
+      note(since, configuration_.protection.minimum_runtime);
       note(status.ends_at, Duration{});
       note(status.ends_at, configuration_.engine.leave_timeout);
       note(status.resume_after, Duration{});
       const auto partition = cluster_.own<Partition>().find({std::string(), session.partition});
       if (partition == cluster_.own<Partition>().end()) continue;
-      note(status.started, partition->second.exempt_time);
+      note(since, partition->second.exempt_time);
     }
   }
 
