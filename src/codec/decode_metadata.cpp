@@ -16,8 +16,15 @@ constexpr std::size_t name_length_max = 253;
 
 /// Objects carry long annotations that we never look at; keep the few that we do.
 bool is_read_here(std::string_view key) {
-  return key.starts_with("makeway.dev/") || key == names::yunikorn_allow_preemption ||
-         key == names::volcano_queue || key == names::mirror_pod || key == names::config_source;
+  constexpr std::array others = {names::yunikorn_allow_preemption,
+                                 names::volcano_queue,
+                                 names::mirror_pod,
+                                 names::config_source,
+                                 names::bind_completed,
+                                 names::selected_node,
+                                 names::claim_class,
+                                 names::default_class};
+  return key.starts_with("makeway.dev/") || std::ranges::find(others, key) != others.end();
 }
 
 void decode_annotations(JsonReader& reader, JsonCursor& value, const FieldPath& path,

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "codec/kinds.hpp"
 #include "model/group_name.hpp"
@@ -8,38 +11,14 @@
 namespace makeway {
 namespace {
 
-void read_names(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                std::string_view prefix, std::vector<std::string>& needs) {
+void read_gates(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                std::vector<std::string>& needs) {
   reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
     std::string_view name;
     reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
       if (key == "name") reader.read(field, to, name);
     });
-    needs.push_back(std::string(prefix) + " " + std::string(name));
-  });
-}
-
-/// Volumes whose place matters. Everything else can be mounted anywhere.
-void decode_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                    std::vector<std::string>& needs) {
-  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-    std::string_view name;
-    std::string_view claim;
-    bool ephemeral = false;
-    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
-      if (key == "name") {
-        reader.read(field, to, name);
-      } else if (key == "ephemeral") {
-        ephemeral = true;
-      } else if (key == "persistentVolumeClaim") {
-        reader.each_field(field, to,
-                          [&](std::string_view inner, JsonCursor& text, const FieldPath& end) {
-                            if (inner == "claimName") reader.read(text, end, claim);
-                          });
-      }
-    });
-    if (!claim.empty()) needs.push_back("persistentVolumeClaim " + std::string(claim));
-    if (ephemeral) needs.push_back("ephemeralVolume " + std::string(name));
+    needs.push_back("schedulingGate " + std::string(name));
   });
 }
 
@@ -52,7 +31,7 @@ void decode_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, 
 }
 
 /// The 1.35 form: the pod names the workload, one of its groups and perhaps a replica.
-void decode_workload_reference(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+void decode_workload_group(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                                Pod& pod) {
   std::string_view workload;
   std::string_view group;
@@ -79,15 +58,20 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
   } else if (key == "topologySpreadConstraints") {
     decode_spread(reader, field, at, draft.shape.spread);
   } else if (key == "volumes") {
-    decode_volumes(reader, field, at, shape.unsupported);
+    decode_pod_volumes(reader, field, at, shape);
   } else if (key == "resourceClaims") {
-    read_names(reader, field, at, "resourceClaim", shape.unsupported);
+    decode_resource_claims(reader, field, at, shape);
   } else if (key == "schedulingGates") {
-    read_names(reader, field, at, "schedulingGate", shape.unsupported);
-  } else if (key == "schedulingGroup") {
-    decode_group(reader, field, at, pod);
-  } else if (key == "workloadRef") {
-    decode_workload_reference(reader, field, at, pod);
+    read_gates(reader, field, at, shape.unsupported);
+  } else if (key == "schedulingGroup" || key == "workloadRef") {
+    const std::string other = std::exchange(pod.group, {});
+    const auto decode = key == "workloadRef" ? decode_workload_group : decode_group;
+    decode(reader, field, at, pod);
+    if (!other.empty() && !pod.group.empty()) {
+      reader.refuse(at, pod.group, fmt::format("the pod is in group {} already", shorten(other)),
+                    "a pod is in one group: leave schedulingGroup or workloadRef out");
+    }
+    if (pod.group.empty()) pod.group = other;
   } else {
     return false;
   }
@@ -166,6 +150,8 @@ void decode_status(JsonReader& reader, JsonCursor& value, const FieldPath& path,
       decode_resources(reader, field, at, draft.resources.actual, limits);
     } else if (key == "allocatedResources") {
       decode_resource_list(reader, field, at, draft.resources.allocated);
+    } else if (key == "resourceClaimStatuses") {
+      decode_claim_statuses(reader, field, at, draft.claim_statuses);
     } else if (key == "containerStatuses" || key == "initContainerStatuses") {
       decode_container_statuses(reader, field, at, draft.statuses);
     }
@@ -202,13 +188,27 @@ bool has_marks(const Metadata& metadata) {
          });
 }
 
+std::string_view read_required_node(JsonReader& reader, const FieldPath& path,
+                                    const Metadata& metadata) {
+  const auto found = std::ranges::find(metadata.annotations, names::required_node, &TextPair::key);
+  if (found == metadata.annotations.end()) return {};
+  const FieldPath at = path.at("metadata");
+  const FieldPath annotations = at.at("annotations");
+  if (found->value.empty()) {
+    reader.refuse(annotations.at(names::required_node), {}, "expected the name of a node",
+                  "name one or leave the annotation out");
+  }
+  check_reference(reader, annotations.at(names::required_node), found->value);
+  return found->value;
+}
+
 void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
   if (!has_marks(metadata)) return;
   pod.opted_out = read_opted_out(reader, path, metadata);
   pod.is_protected = read_mark(reader, path, metadata, names::protected_member).value_or(false);
   pod.is_owner = read_mark(reader, path, metadata, names::owner).value_or(false);
   pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
-  pod.notes.required_node = metadata.annotation(names::required_node);
+  pod.notes.required_node = read_required_node(reader, path, metadata);
   pod.notes.reserved_since = read_time_note(reader, path, metadata, names::reserved_since);
   pod.notes.evicted_for = metadata.annotation(names::evicted_for);
   pod.notes.plan = metadata.annotation(names::plan);
@@ -236,6 +236,7 @@ void clear(PodShape& shape) {
   shape.affinity.clear();
   shape.anti_affinity.clear();
   shape.spread.clear();
+  shape.claims.clear();
   shape.unsupported.clear();
 }
 
@@ -277,6 +278,7 @@ void PodDraft::clear() {
   resources.resize_infeasible = false;
   statuses.clear();
   ports.clear();
+  claim_statuses.clear();
   phase = {};
   host_network = false;
 }
@@ -300,6 +302,7 @@ PodState decode_object(ObjectCursor cursor, PodDraft& draft, Pod& pod) {
   read_marks(reader, cursor.path, metadata, pod);
   join_statuses(draft);
   join_ports(draft, pod);
+  join_claims(draft.claim_statuses, pod.shape);
   pod_requests(draft.resources, pod.requests);
   finish_shape(draft.shape, metadata.labels, pod.shape);
   pod.namespace_name.swap(metadata.namespace_name);

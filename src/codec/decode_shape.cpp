@@ -9,7 +9,7 @@ namespace makeway {
 namespace {
 
 void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                      PodShape& shape) {
+                      std::vector<NodeSelectorTerm>& terms) {
   NodeSelectorTerm term;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "matchExpressions") {
@@ -22,25 +22,14 @@ void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& pa
       }
     }
   });
-  shape.node_terms.push_back(std::move(term));
+  terms.push_back(std::move(term));
 }
 
 void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                           PodShape& shape) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key != names::required_terms) return;
-    bool any = false;
-    reader.each_field(field, at,
-                      [&](std::string_view name, JsonCursor& terms, const FieldPath& to) {
-                        any = true;
-                        if (name != "nodeSelectorTerms") return;
-                        reader.each_item(terms, to, [&](JsonCursor& term, const FieldPath& item) {
-                          decode_node_term(reader, term, item, shape);
-                        });
-                      });
-    if (any && shape.node_terms.empty()) {
-      reader.refuse(at.at("nodeSelectorTerms"), {}, "expected at least one term");
-    }
+    decode_node_selector(reader, field, at, shape.node_terms);
   });
 }
 
@@ -175,6 +164,21 @@ PodAffinityTerm finished(const AffinityDraft& draft, const Labels& labels) {
 }
 
 }  // namespace
+
+void decode_node_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          std::vector<NodeSelectorTerm>& terms) {
+  bool any = false;
+  reader.each_field(value, path, [&](std::string_view name, JsonCursor& list, const FieldPath& to) {
+    any = true;
+    if (name != "nodeSelectorTerms") return;
+    reader.each_item(list, to, [&](JsonCursor& term, const FieldPath& item) {
+      decode_node_term(reader, term, item, terms);
+    });
+  });
+  if (any && terms.empty()) {
+    reader.refuse(path.at("nodeSelectorTerms"), {}, "expected at least one term");
+  }
+}
 
 std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,
                                        const FieldPath& path) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -144,6 +145,9 @@ struct ShapeDraft {
   std::vector<AffinityDraft> anti_affinity;
   std::vector<SpreadDraft> spread;
 };
+/// A NodeSelector: `nodeSelectorTerms`, at least one.
+void decode_node_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                          std::vector<NodeSelectorTerm>& terms);
 void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path, PodShape& shape,
                      ShapeDraft& draft);
 void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -163,12 +167,36 @@ struct PodDraft {
   PodResources resources;
   std::vector<ContainerResources> statuses;
   std::vector<ContainerPort> ports;
+  std::vector<TextPair> claim_statuses;  ///< The claims that were made for the pod, by local name.
   std::string_view phase;
   bool host_network = false;
 
   void clear();
 };
 enum class PodState : bool { present, finished };  ///< Finished pods hold nothing any more.
+
+// decode_unknown.cpp. What a kind does not have, where its schema is known: warnings, since an API
+// server of another version may have it.
+void warn_unknown_field(JsonReader& reader, const FieldPath& path, std::string_view key,
+                        std::span<const std::string_view> known);
+/// Names under makeway.dev/ among annotations and labels.
+struct KnownNames {
+  std::span<const std::string_view> annotations;
+  std::span<const std::string_view> labels;
+};
+void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
+                        const KnownNames& known);
+
+// decode_volumes.cpp
+/// Volumes whose place matters. Everything else can be mounted anywhere.
+void decode_pod_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                        PodShape& shape);
+void decode_resource_claims(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                            PodShape& shape);
+void decode_claim_statuses(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                           std::vector<TextPair>& statuses);
+/// Names the claims that were made from templates.
+void join_claims(const std::vector<TextPair>& statuses, PodShape& shape);
 
 // decode_topology.cpp
 void decode_scheduling_constraints(JsonReader& reader, JsonCursor& value, const FieldPath& path,

@@ -136,13 +136,14 @@ void write_container(DocumentWriter& writer, const Pod& pod) {
 }
 
 void write_pod_status(DocumentWriter& writer, const Pod& pod) {
-  const bool any =
-      pod.started || !pod.nominated_node.empty() || pod.ready || pod.disrupted_by_preemption;
+  const bool any = pod.started || !pod.nominated_node.empty() || pod.ready ||
+                   pod.disrupted_by_preemption || has_claim_statuses(pod.shape);
   if (!any) return;
   writer.key("status");
   writer.begin_object();
   time_if(writer, "startTime", pod.started);
   text_if(writer, "nominatedNodeName", pod.nominated_node);
+  write_claim_statuses(writer, pod.shape);
   if (pod.ready || pod.disrupted_by_preemption) {
     writer.key("conditions");
     writer.begin_array();

@@ -50,18 +50,7 @@ void write_node_terms(DocumentWriter& writer, const std::vector<NodeSelectorTerm
   if (terms.empty()) return;
   writer.key("nodeAffinity");
   writer.begin_object();
-  writer.key(names::required_terms);
-  writer.begin_object();
-  writer.key("nodeSelectorTerms");
-  writer.begin_array();
-  for (const NodeSelectorTerm& term : terms) {
-    writer.begin_object();
-    write_requirements(writer, "matchExpressions", term.labels);
-    write_requirements(writer, "matchFields", term.fields);
-    writer.end_object();
-  }
-  writer.end_array();
-  writer.end_object();
+  write_node_selector(writer, names::required_terms, terms);
   writer.end_object();
 }
 
@@ -117,42 +106,21 @@ void write_spread(DocumentWriter& writer, const std::vector<SpreadConstraint>& c
   writer.end_array();
 }
 
-/// A need is "kind name"; each kind has its own list in a pod's spec.
-void write_needs(DocumentWriter& writer, const PodShape& shape) {
-  struct NeedList {
-    std::string_view field;
-    std::string_view kind;
-  };
-  constexpr std::array lists = {
-      NeedList{"resourceClaims", "resourceClaim "}, NeedList{"schedulingGates", "schedulingGate "},
-      NeedList{"volumes", "persistentVolumeClaim "}, NeedList{"volumes", "ephemeralVolume "}};
-  std::string_view open;
-  for (const NeedList& list : lists) {
-    for (const std::string& need : shape.unsupported) {
-      if (!need.starts_with(list.kind)) continue;
-      if (open != list.field) {
-        if (!open.empty()) writer.end_array();
-        open = list.field;
-        writer.key(open);
-        writer.begin_array();
-      }
-      const std::string_view name = std::string_view(need).substr(list.kind.size());
-      writer.begin_object();
-      writer.string_field("name", name);
-      if (list.kind == "persistentVolumeClaim ") {
-        writer.key("persistentVolumeClaim");
-        writer.begin_object();
-        writer.string_field("claimName", name);
-        writer.end_object();
-      } else if (list.kind == "ephemeralVolume ") {
-        writer.key("ephemeral");
-        writer.begin_object();
-        writer.end_object();
-      }
-      writer.end_object();
+void write_gates(DocumentWriter& writer, const PodShape& shape) {
+  constexpr std::string_view kind = "schedulingGate ";
+  bool any = false;
+  for (const std::string& need : shape.unsupported) {
+    if (!need.starts_with(kind)) continue;
+    if (!any) {
+      writer.key("schedulingGates");
+      writer.begin_array();
     }
+    any = true;
+    writer.begin_object();
+    writer.string_field("name", std::string_view(need).substr(kind.size()));
+    writer.end_object();
   }
-  if (!open.empty()) writer.end_array();
+  if (any) writer.end_array();
 }
 
 }  // namespace
@@ -169,6 +137,23 @@ void write_selector(DocumentWriter& writer, std::string_view key,
   writer.key(key);
   writer.begin_object();
   write_requirements(writer, "matchExpressions", selector->requirements);
+  writer.end_object();
+}
+
+void write_node_selector(DocumentWriter& writer, std::string_view key,
+                         const std::vector<NodeSelectorTerm>& terms) {
+  if (terms.empty()) return;
+  writer.key(key);
+  writer.begin_object();
+  writer.key("nodeSelectorTerms");
+  writer.begin_array();
+  for (const NodeSelectorTerm& term : terms) {
+    writer.begin_object();
+    write_requirements(writer, "matchExpressions", term.labels);
+    write_requirements(writer, "matchFields", term.fields);
+    writer.end_object();
+  }
+  writer.end_array();
   writer.end_object();
 }
 
@@ -220,7 +205,8 @@ void write_shape(DocumentWriter& writer, const PodShape& shape) {
   }
   write_tolerations(writer, shape.tolerations);
   write_spread(writer, shape.spread);
-  write_needs(writer, shape);
+  write_claims(writer, shape);
+  write_gates(writer, shape);
 }
 
 }  // namespace makeway

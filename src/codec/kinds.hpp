@@ -27,6 +27,22 @@ void write_object(DocumentWriter& writer, const PriorityClass& object);
 void decode_object(ObjectCursor cursor, Node& node);
 void write_object(DocumentWriter& writer, const Node& node);
 
+// decode_volumes.cpp, dump_volumes.cpp.
+void decode_object(ObjectCursor cursor, StorageClass& object);
+void write_object(DocumentWriter& writer, const StorageClass& object);
+
+void decode_object(ObjectCursor cursor, PersistentVolume& volume);
+void write_object(DocumentWriter& writer, const PersistentVolume& volume);
+
+void decode_object(ObjectCursor cursor, PersistentVolumeClaim& claim);
+void write_object(DocumentWriter& writer, const PersistentVolumeClaim& claim);
+
+void decode_object(ObjectCursor cursor, CsiNode& object);
+void write_object(DocumentWriter& writer, const CsiNode& object);
+
+void decode_object(ObjectCursor cursor, ResourceClaim& claim);
+void write_object(DocumentWriter& writer, const ResourceClaim& claim);
+
 void decode_object(ObjectCursor cursor, DisruptionBudget& budget);
 void write_object(DocumentWriter& writer, const DisruptionBudget& budget);
 

@@ -166,13 +166,30 @@ TEST(Load, OnTheHostNetworkEveryPortIsAHostPort) {
 
 TEST(Load, WhatMakewayCannotCheckIsRememberedWhileThePodIsPending) {
   const std::string spec = R"(
-  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, {name: c, configMap: {}}]
-  resourceClaims: [{name: gpu}]
+  volumes: [{name: v, iscsi: {}}, {name: c, configMap: {}}]
   schedulingGates: [{name: quota}])";
   EXPECT_EQ(pod_of(pod_yaml(spec)).shape.unsupported,
-            (std::vector<std::string>{"persistentVolumeClaim data", "resourceClaim gpu",
-                                      "schedulingGate quota"}));
+            (std::vector<std::string>{"iscsi v", "schedulingGate quota"}));
   EXPECT_TRUE(pod_of(pod_yaml("  nodeName: n1" + spec)).shape.unsupported.empty());
+}
+
+TEST(Load, ClaimsOfAPod) {
+  const std::string spec = R"(
+  volumes:
+  - {name: v, persistentVolumeClaim: {claimName: data}}
+  - {name: scratch, ephemeral: {volumeClaimTemplate: {}}}
+  resourceClaims:
+  - {name: gpu, resourceClaimName: shared}
+  - {name: made, resourceClaimTemplateName: t}
+  - {name: waiting, resourceClaimTemplateName: t}
+  - {name: unneeded, resourceClaimTemplateName: t}
+status: {resourceClaimStatuses: [{name: made, resourceClaimName: made-x}, {name: unneeded}]})";
+  std::vector<std::string> names;
+  for (const ClaimUse& use : pod_of(pod_yaml(spec)).shape.claims) {
+    names.push_back(use.local + "=" + use.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"=data", "scratch=p-scratch", "=shared",
+                                             "waiting=", "made=made-x"}));
 }
 
 TEST(Load, GroupsOfEveryVersionOfTheApi) {

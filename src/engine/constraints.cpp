@@ -1,6 +1,8 @@
 #include "engine/constraints.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "model/selector.hpp"
 
@@ -43,6 +45,7 @@ PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
   add_terms(shape.affinity, affinity_);
   add_terms(shape.anti_affinity, anti_affinity_);
   add_spread(shape);
+  add_claims();
   ask_matches_itself_ = !affinity_.empty() && matches_all_affinity(ask);
   has_terms_ = !(affinity_.empty() && anti_affinity_.empty() && spread_.empty());
   count_everything();
@@ -50,6 +53,71 @@ PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
 }
 
 PodConstraints::~PodConstraints() { scratch_.detach(*this); }
+
+void PodConstraints::add_claims() {
+  const ShapeClaims& claims = survey_.claims_of(survey_.cluster().pods().shape[ask_]);
+  for (const StringId claim : claims.one_pod) one_pod_.push_back({.claim = claim});
+  std::ranges::copy_if(claims.volumes, std::back_inserter(volumes_),
+                       [&](const AttachedVolume& each) { return survey_.is_limited(each.driver); });
+}
+
+void PodConstraints::count_claims(ShapeId shape, int delta) {
+  for (const StringId claim : survey_.claims_of(shape).volume_claims) {
+    for (OnePodClaim& own : one_pod_) {
+      if (own.claim == claim) own.users += delta;
+    }
+  }
+}
+
+bool PodConstraints::shares_volume(PodIndex pod) {
+  const ShapeClaims& claims = survey_.claims_of(survey_.cluster().pods().shape[pod]);
+  return std::ranges::any_of(volumes_, [&](const AttachedVolume& each) {
+    return std::ranges::binary_search(claims.volumes, each);
+  });
+}
+
+std::optional<Refused> PodConstraints::check_claims(NodeIndex node) const {
+  for (const OnePodClaim& own : one_pod_) {
+    if (own.users <= 0) continue;
+    return Refused{.reason = RefusalReason::volume_in_use, .detail = own.claim, .resolvable = true};
+  }
+  return volumes_.empty() ? std::nullopt : check_volume_limits(node);
+}
+
+/// Only drivers count of which the ask would bring something new: a node that has more than it
+/// takes may keep what is there.
+std::optional<Refused> PodConstraints::check_volume_limits(NodeIndex node) const {
+  const bool limited = std::ranges::any_of(volumes_, [&](const AttachedVolume& each) {
+    return survey_.volume_limit(each.driver, node).has_value();
+  });
+  if (!limited) return std::nullopt;
+  std::set<AttachedVolume> there;
+  const Cluster& cluster = survey_.cluster();
+  scratch_.for_each_pod(node, [&](PodIndex pod) {
+    const ShapeId shape = cluster.pods().shape[pod];
+    if (shape == ShapeId{0}) return;
+    const ShapeClaims& claims = survey_.claims_of(shape);
+    there.insert(claims.volumes.begin(), claims.volumes.end());
+  });
+  for (auto first = volumes_.begin(); first != volumes_.end();) {
+    const StringId driver = first->driver;
+    const auto end = std::find_if(first, volumes_.end(), [driver](const AttachedVolume& each) {
+      return each.driver != driver;
+    });
+    const std::int64_t own = end - first;
+    const std::int64_t fresh = std::count_if(
+        first, end, [&](const AttachedVolume& each) { return !there.contains(each); });
+    const std::int64_t used = std::ranges::count(there, driver, &AttachedVolume::driver);
+    const std::optional<std::int32_t> limit = survey_.volume_limit(driver, node);
+    first = end;
+    if (!limit || fresh == 0 || used + fresh <= *limit) continue;
+    return Refused{.reason = RefusalReason::volume_limit,
+                   .detail = driver,
+                   .amount = used + fresh - *limit,
+                   .resolvable = own <= *limit};
+  }
+  return std::nullopt;
+}
 
 void PodConstraints::add_spread(const PodShape& shape) {
   const LabelSetId own_labels = survey_.cluster().pods().labels[ask_];
@@ -102,7 +170,7 @@ bool PodConstraints::matches_all_affinity(PodIndex pod) {
 }
 
 bool PodConstraints::wanted(PodIndex pod) {
-  return !affinity_.empty() && matches_all_affinity(pod);
+  return (!affinity_.empty() && matches_all_affinity(pod)) || shares_volume(pod);
 }
 
 /// Which of the counts in `repelling_` a pod of this shape adds to; made on demand.
@@ -126,7 +194,7 @@ const std::vector<std::size_t>& PodConstraints::repelling_of(ShapeId shape) {
 }
 
 void PodConstraints::count_everything() {
-  if (affinity_.empty() && anti_affinity_.empty() && spread_.empty()) {
+  if (!has_terms_ && one_pod_.empty()) {
     for (const PodIndex pod : survey_.cluster().repelling_pods()) {
       const NodeIndex node = scratch_.node_of(pod);
       if (node.exists()) count(pod, node, 1);
@@ -161,6 +229,7 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
     if (matches(term, pod)) add(*term.topology, term.counts);
   }
   if (pods.shape[pod] == ShapeId{0} || pods.plane[pod] != pods.plane[ask_]) return;
+  if (!one_pod_.empty()) count_claims(pods.shape[pod], delta);
   for (const std::size_t at : repelling_of(pods.shape[pod])) {
     add(*repelling_[at].topology, repelling_[at].counts);
   }
@@ -182,6 +251,7 @@ void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, 
 }
 
 std::optional<Refused> PodConstraints::check(NodeIndex node) const {
+  if (auto refusal = check_claims(node)) return refusal;
   for (const Spread& spread : spread_) {
     if (auto refusal = check_spread(spread, node)) return refusal;
   }

@@ -1,6 +1,9 @@
 // PodConstraints: what other pods mean for one ask, as counts by topology domain.
 //
-// Four rules, as kube-scheduler has them:
+// Six rules, as kube-scheduler has them:
+//  in use         a claim of a volume that one pod at a time may use; nobody has it, on any node
+//  volume limit   volumes of the ask that are not on the node yet, of a driver that the node takes
+//                 only so many of
 //  spread         for each constraint, pods that its selector matches, by domain, on nodes that
 //                 take part; the ask fits where count + itself - minimum <= skew_max
 //  affinity       pods that match all of the ask's terms; each term's domain must hold one, or none
@@ -34,9 +37,11 @@ class PodConstraints final : public ScratchWatcher {
 
   /// False: other pods mean nothing but the room they take.
   bool any() const {
-    return !(affinity_.empty() && anti_affinity_.empty() && spread_.empty() && repelling_.empty());
+    return !(affinity_.empty() && anti_affinity_.empty() && spread_.empty() && repelling_.empty() &&
+             one_pod_.empty() && volumes_.empty());
   }
-  /// Whether the presence of the pod can be what the ask's affinity needs.
+  /// Whether the presence of the pod can be what the ask needs: by affinity, or because a volume
+  /// that both use is not attached once more.
   bool wanted(PodIndex pod);
   /// Whether the ask may be the first of a series that wants to be together.
   bool matches_itself() const { return ask_matches_itself_; }
@@ -76,6 +81,11 @@ class PodConstraints final : public ScratchWatcher {
     std::map<std::int32_t, std::int32_t> domains_by_count;
   };
 
+  struct OnePodClaim {
+    StringId claim;
+    std::int32_t users = 0;
+  };
+
   struct Repelling {
     const Topology* topology;
     std::vector<std::int32_t> counts;
@@ -85,6 +95,11 @@ class PodConstraints final : public ScratchWatcher {
   bool matches_all_affinity(PodIndex pod);
   const std::vector<std::size_t>& repelling_of(ShapeId shape);
   void add_spread(const PodShape& shape);
+  void add_claims();
+  void count_claims(ShapeId shape, int delta);
+  bool shares_volume(PodIndex pod);
+  std::optional<Refused> check_claims(NodeIndex node) const;
+  std::optional<Refused> check_volume_limits(NodeIndex node) const;
   void count_everything();
   void count(PodIndex pod, NodeIndex node, int delta);
   void count_spread(Spread& spread, PodIndex pod, NodeIndex node, int delta);
@@ -100,6 +115,8 @@ class PodConstraints final : public ScratchWatcher {
   std::int64_t affinity_total_ = 0;
   std::vector<Term> anti_affinity_;
   std::vector<Spread> spread_;
+  std::vector<OnePodClaim> one_pod_;
+  std::vector<AttachedVolume> volumes_;  ///< Of drivers that some node limits; by driver.
   std::vector<Repelling> repelling_;
   std::map<ShapeId, std::vector<std::size_t>> repelling_by_shape_;  ///< Positions in `repelling_`.
 };

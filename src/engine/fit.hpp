@@ -1,9 +1,11 @@
 // PodFit: does a pod fit on a node of a what-if world, and if not, why and by how much.
 //
 // The rules in the order of kube-scheduler's filters; the first one that fails is told:
-//  1. what node and pod say about each other: cordon, taints, node selector and affinity (Survey);
-//     whether the node is of the ask's regime (model/regime.hpp), unless the ask is pinned
-//  2. host ports     3. resources     4. topology spread     5. inter-pod affinity, anti-affinity
+//  1. what node and pod say about each other: cordon, taints, node selector and affinity, claims
+//     (Survey); whether the node is of the ask's regime (model/regime.hpp), unless the ask is
+//     pinned
+//  2. host ports     3. resources     4. claims in use, volumes that the node takes     5. topology
+//     spread     6. inter-pod affinity, anti-affinity
 //
 // Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
 // the ask's priority hold their room. The ask must fit with them there, and also without them, so

@@ -10,21 +10,9 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view name_field = "metadata.name";
 constexpr std::string_view unschedulable_taint = "node.kubernetes.io/unschedulable";
 
 bool keeps_away(const Taint& taint) { return taint.effect != TaintEffect::prefer_no_schedule; }
-
-bool matches_term(const NodeSelectorTerm& term, const Labels& labels, std::string_view node_name) {
-  if (term.labels.empty() && term.fields.empty()) return false;
-  return std::ranges::all_of(term.labels,
-                             [&](const Requirement& requirement) {
-                               return matches(requirement, find_label(labels, requirement.key));
-                             }) &&
-         std::ranges::all_of(term.fields, [&](const Requirement& requirement) {
-           return requirement.key == name_field && matches(requirement, node_name);
-         });
-}
 
 bool matches_nodes(const PodShape& shape, const Labels& labels, std::string_view node_name) {
   const bool selected = std::ranges::all_of(shape.node_selector, [&](const Label& wanted) {
@@ -33,7 +21,7 @@ bool matches_nodes(const PodShape& shape, const Labels& labels, std::string_view
   if (!selected) return false;
   return shape.node_terms.empty() ||
          std::ranges::any_of(shape.node_terms, [&](const NodeSelectorTerm& term) {
-           return matches_term(term, labels, node_name);
+           return selects_node(term, labels, node_name);
          });
 }
 
@@ -139,37 +127,45 @@ ShapeVerdicts& Survey::verdicts_of(PodIndex pod) {
   const auto [at, is_new] = placing_.try_emplace(id.value);
   if (is_new) {
     at->second.shape = &cluster_.shape(id);
-    at->second.by_node = names_single_nodes(*at->second.shape);
+    at->second.claims = &claims_of(id);
+    at->second.by_node =
+        names_single_nodes(*at->second.shape) || !at->second.claims->places.empty();
   }
   return at->second;
 }
 
 const StaticVerdict& Survey::judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node) {
-  const bool apart = known.by_node && !known.first.known;
+  const std::size_t rows = cluster_.nodes().slots();
+  const bool room = !known.verdicts.empty() || verdict_rows_ + rows <= verdict_rows_max;
+  const bool apart = known.by_node && (!known.first.known || !room);
   if (apart) known.first_slot = slot;
+  if (!apart && known.by_node && known.verdicts.empty()) verdict_rows_ += rows;
   if (!apart && slot >= known.verdicts.size()) known.verdicts.resize(slot + 1);
   StaticVerdict& verdict = apart ? known.first : known.verdicts[slot];
-  const PodShape& shape = *known.shape;
   if (known.by_node) {
-    verdict = judge(shape, labels(cluster_.nodes().labels[node]),
+    verdict = judge(known, labels(cluster_.nodes().labels[node]),
                     cluster_.text(cluster_.nodes().name[node]), cluster_.nodes().taints[node],
                     cluster_.nodes().flags[node].unschedulable);
   } else {
     const NodeClass& shared = cluster_.node_class(cluster_.nodes().node_class[node]);
-    verdict = judge(shape, labels(shared.labels), {}, shared.taints, shared.unschedulable);
+    verdict = judge(known, labels(shared.labels), {}, shared.taints, shared.unschedulable);
   }
   return verdict;
 }
 
 /// In the order of kube-scheduler's filters: the first refusal is the one that is told.
-StaticVerdict Survey::judge(const PodShape& shape, const Labels& labels, std::string_view node_name,
-                            TaintSetId taints, bool unschedulable) {
+StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
+                            std::string_view node_name, TaintSetId taints, bool unschedulable) {
+  const PodShape& shape = *known.shape;
+  const ShapeClaims& claims = *known.claims;
   StaticVerdict verdict{.known = true};
   const auto refuse = [&](RefusalReason reason, std::string_view detail) {
     if (!verdict.refused) verdict.refused = Refused{.reason = reason, .detail = note(detail)};
   };
   if (!shape.unsupported.empty()) {
     refuse(RefusalReason::unsupported, shape.unsupported.front());
+  } else if (claims.refused) {
+    refuse(claims.refused->reason, text(claims.refused->note));
   }
   if (unschedulable && !tolerates(shape, {.key = std::string(unschedulable_taint)})) {
     refuse(RefusalReason::unschedulable, {});
@@ -182,7 +178,50 @@ StaticVerdict Survey::judge(const PodShape& shape, const Labels& labels, std::st
   }
   verdict.affinity_matches = matches_nodes(shape, labels, node_name);
   if (!verdict.affinity_matches) refuse(RefusalReason::node_affinity, {});
+  const auto away = std::ranges::find_if(claims.places, [&](const ClaimPlace& place) {
+    return !can_be_had(place, labels, node_name);
+  });
+  if (away != claims.places.end()) refuse(RefusalReason::claim_node, text(away->note));
   return verdict;
+}
+
+const ShapeClaims& Survey::claims_of(ShapeId shape) {
+  static const ShapeClaims none;
+  const PodShape& object = cluster_.shape(shape);
+  if (object.claims.empty()) return none;
+  const auto [at, is_new] = claims_.try_emplace(shape);
+  if (is_new) at->second = resolve_claims(cluster_, object, texts_);
+  return at->second;
+}
+
+bool Survey::unsupported(PodIndex pod) {
+  const ShapeId shape = cluster_.pods().shape[pod];
+  if (!cluster_.shape(shape).unsupported.empty()) return true;
+  const std::optional<ClaimRefusal>& refused = claims_of(shape).refused;
+  return refused && refused->reason == RefusalReason::unsupported;
+}
+
+void Survey::read_volume_limits() {
+  volume_limits_.emplace();
+  for (const auto& [key, object] : cluster_.own<CsiNode>()) {
+    const std::optional<NodeIndex> node = cluster_.find_node(object.name);
+    if (!node) continue;
+    for (const VolumeLimit& limit : object.limits) {
+      (*volume_limits_)[note(limit.driver)][*node] = limit.count;
+    }
+  }
+}
+
+bool Survey::is_limited(StringId driver) {
+  if (!volume_limits_) read_volume_limits();
+  return volume_limits_->contains(driver);
+}
+
+std::optional<std::int32_t> Survey::volume_limit(StringId driver, NodeIndex node) {
+  if (!is_limited(driver)) return std::nullopt;
+  const std::map<NodeIndex, std::int32_t>& limits = volume_limits_->at(driver);
+  const auto found = limits.find(node);
+  return found == limits.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool Survey::covers(const PodAffinityTerm& term, std::string_view namespace_name) const {

@@ -5,7 +5,9 @@
 //
 //   topology   the domain of every node under a topology key
 //   placing    what node and pod shape say about each other, whoever else is there: cordon, taints,
-//              node selector, node affinity. Once per shape and node class (DESIGN: ask classes).
+//              node selector, node affinity, claims. Once per shape and node class (DESIGN: ask
+//              classes).
+//   claims     what the claims of a shape mean (shape_claims.hpp), and how many volumes nodes take
 //   texts      details of refusals as small numbers, so that nodes can be grouped by reason
 #pragma once
 
@@ -22,6 +24,7 @@
 
 #include "base/intern.hpp"
 #include "base/sparse_column.hpp"
+#include "engine/shape_claims.hpp"
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
 #include "model/regime.hpp"
@@ -58,9 +61,11 @@ struct StaticVerdict {
 /// What one shape of pods and the nodes say about each other, as far as it was asked.
 struct ShapeVerdicts {
   const PodShape* shape = nullptr;
+  const ShapeClaims* claims = nullptr;
   bool by_node = false;  ///< It names single nodes, so classes do not tell enough.
   /// With `by_node`: the first node that was asked about stands apart. A pinned pod's shape is
-  /// asked about that one only, and there may be one such shape for every node.
+  /// asked about that one only, and there may be one such shape for every node. Once there are
+  /// very many verdicts, it is the last node that was asked about.
   std::size_t first_slot = 0;
   StaticVerdict first;
   std::vector<StaticVerdict> verdicts;
@@ -81,6 +86,7 @@ class Survey {
   }
   /// For many nodes: the reference stays valid, and spares the search for the shape.
   ShapeVerdicts& verdicts_of(PodIndex pod);
+  /// Valid until the next question.
   const StaticVerdict& placing(ShapeVerdicts& known, NodeIndex node) {
     const std::size_t slot = known.by_node ? node.value : cluster_.nodes().node_class[node].value;
     if (known.by_node && known.first.known && known.first_slot == slot) return known.first;
@@ -90,6 +96,13 @@ class Survey {
   const StaticVerdict& placing(PodIndex pod, NodeIndex node) {
     return placing(verdicts_of(pod), node);
   }
+  const ShapeClaims& claims_of(ShapeId shape);
+  /// Whether the pod needs something that is not checked, so that nothing is proven about it.
+  bool unsupported(PodIndex pod);
+  /// How many volumes of the driver the node takes; none: as many as there are.
+  std::optional<std::int32_t> volume_limit(StringId driver, NodeIndex node);
+  /// Whether some node takes only so many.
+  bool is_limited(StringId driver);
   /// The labels of the set as values; cached.
   const Labels& labels(LabelSetId id);
   /// Whether the term looks at pods of this namespace.
@@ -121,8 +134,9 @@ class Survey {
  private:
   const std::int64_t* fill_allocatable(RequestId id);
   const StaticVerdict& judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node);
-  StaticVerdict judge(const PodShape& shape, const Labels& labels, std::string_view node_name,
+  StaticVerdict judge(const ShapeVerdicts& known, const Labels& labels, std::string_view node_name,
                       TaintSetId taints, bool unschedulable);
+  void read_volume_limits();
 
   const Cluster& cluster_;
   Regimes regimes_;
@@ -136,6 +150,12 @@ class Survey {
   std::deque<std::vector<std::int64_t>> allocatable_rows_;
   IndexedVector<NodeIndex, std::uint32_t> positions_;  ///< Made on demand.
   std::map<std::uint32_t, ShapeVerdicts> placing_;
+  /// Of shapes with a verdict for every node: about 80 MB. Every pod of a StatefulSet is one.
+  static constexpr std::size_t verdict_rows_max = 2'000'000;
+  std::size_t verdict_rows_ = 0;
+  std::map<ShapeId, ShapeClaims> claims_;
+  /// By driver, then by node; made on demand.
+  std::optional<std::map<StringId, std::map<NodeIndex, std::int32_t>>> volume_limits_;
   std::vector<std::unique_ptr<Labels>> labels_;
   std::map<std::string_view, const Namespace*> namespaces_;
   StringPool texts_;

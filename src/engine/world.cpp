@@ -10,7 +10,18 @@ namespace makeway {
 namespace {
 
 bool looks_at_others(const PodShape& shape) {
-  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
+         !shape.claims.empty();
+}
+
+/// Whether somebody who leaves can cost it its place: whom it wants to be near, or who has a volume
+/// of its own attached to a node that has more than it takes.
+bool depends_on_others(Survey& survey, ShapeId id) {
+  const PodShape& shape = survey.cluster().shape(id);
+  if (!shape.affinity.empty() || !shape.spread.empty()) return true;
+  return std::ranges::any_of(survey.claims_of(id).volumes, [&](const AttachedVolume& volume) {
+    return survey.is_limited(volume.driver);
+  });
 }
 
 /// Sorts by the name of the node, then as `before` says.
@@ -164,19 +175,18 @@ void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> vic
   leave(victims);
   for (const PodIndex victim : victims) take(victim);
   changed_nodes_.push_back(node);
-  const PodShape& shape = cluster_.shape(cluster_.pods().shape[pod]);
-  const bool depends_on_others = !shape.affinity.empty() || !shape.spread.empty();
+  const bool depends = depends_on_others(survey_, cluster_.pods().shape[pod]);
   // Kernels have rules of their own about which nodes take them.
   const bool may_hope =
       victims.empty() && !cluster_.pods().flags[pod].kernel &&
       configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
-  if (depends_on_others || may_hope) {
+  if (depends || may_hope) {
     PodFit fit(survey_, after_, pod, decided_);
     const bool hopes = fit.check_unreserved(node) || leans_on_hopeful(fit, node, {}) ||
                        (may_hope && !keeps_promises(pod, node, {}));
     if (hopes) {
       hopeful_.push_back(pod);
-    } else if (depends_on_others) {
+    } else if (depends) {
       promises_.push_back({pod, node});
     }
   }

@@ -267,7 +267,8 @@ std::vector<Nodes> GroupJudge::sure_domains() {
 
 bool GroupJudge::looks_at_others(PodIndex pod) const {
   const PodShape& shape = cluster_.shape(cluster_.pods().shape[pod]);
-  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
+         !shape.claims.empty();  // Claims for one pod, volumes that a node takes.
 }
 
 /// As many as are needed or fewer, left standing in the world after, and `also_now` in both.

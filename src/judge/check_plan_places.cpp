@@ -19,7 +19,9 @@ bool lasts(const NaiveFit& fit, NodeIndex node, const NaiveRefusal& refusal) {
       const MaybeRefusal lasting = fit.lasting_refusal(node);
       return lasting && lasting->reason == RefusalReason::resource;
     }
+    case RefusalReason::volume_limit: return fit.lasting_refusal(node).has_value();
     case RefusalReason::host_port:
+    case RefusalReason::volume_in_use:
     case RefusalReason::spread:
     case RefusalReason::anti_affinity:
     case RefusalReason::repelled: return false;

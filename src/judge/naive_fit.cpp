@@ -42,6 +42,7 @@ NaiveFit::NaiveFit(NaiveWorld& world, PodIndex ask)
       regime_(world.regimes() == nullptr ? std::nullopt
                                          : std::optional(world.regimes()->of_pod(ask))),
       crosses_(regime_ && world.regimes()->crosses(ask)),
+      claims_(world, ask),
       topology_(world, ask,
                 {.affinity_matches = [this](NodeIndex node) { return affinity_matches(node); },
                  .taints_tolerated = [this](NodeIndex node) { return taints_tolerated(node); },
@@ -128,6 +129,7 @@ MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   if (!shape_.unsupported.empty()) {
     return NaiveRefusal{RefusalReason::unsupported, shape_.unsupported.front()};
   }
+  if (claims_.hopeless()) return NaiveRefusal{*claims_.hopeless(), {}};
   const NodeFlags flags = cluster_.nodes().flags[node];
   if (!flags.exists) return NaiveRefusal{RefusalReason::unschedulable, "no such node"};
   if (flags.unschedulable) {
@@ -140,6 +142,7 @@ MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   const std::string& pin = cluster_.notes(cluster_.pods().notes[ask_]).required_node;
   const bool elsewhere = !pin.empty() && pin != cluster_.text(cluster_.nodes().name[node]);
   if (elsewhere || !affinity_matches(node)) return NaiveRefusal{RefusalReason::node_affinity, {}};
+  if (!claims_.can_be_had(node)) return NaiveRefusal{RefusalReason::claim_node, {}};
   if (!crosses_ && !of_its_regime(node)) {
     return NaiveRefusal{RefusalReason::regime, choice_name(world_.regimes()->of_node(node))};
   }
@@ -153,6 +156,7 @@ MaybeRefusal NaiveFit::lasting_refusal(NodeIndex node) const {
     }
   }
   if (const MaybeRefusal refused = static_refusal(node)) return refused;
+  if (const MaybeRefusal refused = claims_.lasting_refusal(node)) return refused;
   return topology_.missing_label(node);
 }
 
@@ -195,6 +199,7 @@ MaybeRefusal NaiveFit::refusal(NodeIndex node) const {
   if (const MaybeRefusal refused = static_refusal(node)) return refused;
   if (const MaybeRefusal refused = port_refusal(node)) return refused;
   if (const MaybeRefusal refused = resource_refusal(node)) return refused;
+  if (const MaybeRefusal refused = claims_.refusal(node)) return refused;
   return topology_.refusal(node);
 }
 

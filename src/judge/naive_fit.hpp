@@ -1,9 +1,9 @@
 // NaiveFit: does this pod fit on that node, in a what-if world? The judge's own answer.
 //
 // The filters of kube-scheduler in their order: what is not supported, unschedulable, taints, node
-// selector and affinity, the regime of the node (SPEC section 1), host ports, resources, spread,
-// inter-pod affinity both ways. Straight from the objects, one node at a time, no classes of nodes,
-// no running sums, no undo log.
+// selector and affinity, claims (naive_claims.hpp), the regime of the node (SPEC section 1), host
+// ports, resources, volumes, spread, inter-pod affinity both ways. Straight from the objects, one
+// node at a time, no classes of nodes, no running sums, no undo log.
 //
 //   NaiveWorld world(cluster);
 //   NaiveFit fit(world, ask);
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "judge/naive_claims.hpp"
 #include "judge/naive_topology.hpp"
 #include "judge/naive_world.hpp"
 #include "model/regime.hpp"
@@ -81,6 +82,7 @@ class NaiveFit {
   std::optional<Regime> regime_;  ///< Its own; none: they do not matter.
   bool crosses_ = false;
   std::vector<std::int64_t> kept_free_;
+  NaiveClaims claims_;
   NaiveTopology topology_;  ///< Last: inclusion policies read the node terms.
 };
 

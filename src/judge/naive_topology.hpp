@@ -26,19 +26,11 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/naive_refusal.hpp"
 #include "judge/naive_world.hpp"
 #include "model/plan.hpp"
 
 namespace makeway {
-
-/// Why a node is refused; the detail is a resource, a taint's key or a topology key.
-struct NaiveRefusal {
-  RefusalReason reason = RefusalReason::resource;
-  std::string_view detail;
-
-  friend bool operator==(const NaiveRefusal&, const NaiveRefusal&) = default;
-};
-using MaybeRefusal = std::optional<NaiveRefusal>;
 
 class NaiveTopology {
  public:

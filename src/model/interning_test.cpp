@@ -85,6 +85,12 @@ TEST(ObjectHash, EveryPartCounts) {
       {.spread = {{.topology_key = "zone", .honor_node_affinity = false}}},
       {.spread = {{.topology_key = "zone", .honor_node_taints = true}}},
       {.spread = {{.topology_key = "zone", .selector = LabelSelector{}}}},
+      {.claims = {{.name = "zone"}}},
+      {.claims = {{.kind = ClaimKind::resource, .name = "zone"}}},
+      {.claims = {{.namespace_name = "zone"}}},
+      {.claims = {{.local = "zone"}}},
+      {.claims = {{.pod = "zone"}}},
+      {.claims = {{.pod_uid = "zone"}}},
       {.unsupported = {"zone"}},
   };
   for (const PodShape& shape : different) shapes.insert(hash_of(shape));

@@ -21,6 +21,11 @@ namespace makeway {
 struct Namespace;
 struct PriorityClass;
 struct Node;
+struct StorageClass;
+struct PersistentVolume;
+struct PersistentVolumeClaim;
+struct CsiNode;
+struct ResourceClaim;
 struct DisruptionBudget;
 struct Workload;
 struct PodGroup;
@@ -36,6 +41,11 @@ enum class ObjectKind : std::uint8_t {
   namespace_object,
   priority_class,
   node,
+  storage_class,
+  persistent_volume,
+  persistent_volume_claim,
+  csi_node,
+  resource_claim,
   disruption_budget,
   workload,
   pod_group,
@@ -67,6 +77,15 @@ inline constexpr std::array kind_rows = {
     KindRow{ObjectKind::priority_class, "PriorityClass", "scheduling.k8s.io/v1", Scope::everywhere,
             Kept::in_map},
     KindRow{ObjectKind::node, "Node", "v1", Scope::everywhere, Kept::in_columns},
+    KindRow{ObjectKind::storage_class, "StorageClass", "storage.k8s.io/v1", Scope::everywhere,
+            Kept::in_map},
+    KindRow{ObjectKind::persistent_volume, "PersistentVolume", "v1", Scope::everywhere,
+            Kept::in_map},
+    KindRow{ObjectKind::persistent_volume_claim, "PersistentVolumeClaim", "v1", Scope::in_namespace,
+            Kept::in_map},
+    KindRow{ObjectKind::csi_node, "CSINode", "storage.k8s.io/v1", Scope::everywhere, Kept::in_map},
+    KindRow{ObjectKind::resource_claim, "ResourceClaim", "resource.k8s.io/v1", Scope::in_namespace,
+            Kept::in_map},
     KindRow{ObjectKind::disruption_budget, "PodDisruptionBudget", "policy/v1", Scope::in_namespace,
             Kept::in_map},
     KindRow{ObjectKind::workload, "Workload", "scheduling.k8s.io/v1beta1", Scope::in_namespace,
@@ -85,8 +104,10 @@ inline constexpr std::array kind_rows = {
 
 template <class... Objects>
 struct KindList {};
-using ObjectKinds = KindList<Namespace, PriorityClass, Node, DisruptionBudget, Workload, PodGroup,
-                             Queue, ReplicaSchedule, ResourceGroup, Partition, Session, Pod>;
+using ObjectKinds =
+    KindList<Namespace, PriorityClass, Node, StorageClass, PersistentVolume, PersistentVolumeClaim,
+             CsiNode, ResourceClaim, DisruptionBudget, Workload, PodGroup, Queue, ReplicaSchedule,
+             ResourceGroup, Partition, Session, Pod>;
 
 // ---- Looking up -----------------------------------------------------------------------------
 

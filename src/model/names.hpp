@@ -35,6 +35,17 @@ inline constexpr std::string_view kueue_queue = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view yunikorn_queue = "queue";
 inline constexpr std::string_view volcano_queue = "scheduling.volcano.sh/queue-name";
 
+// Volumes.
+inline constexpr std::string_view bind_completed = "pv.kubernetes.io/bind-completed";
+inline constexpr std::string_view selected_node = "volume.kubernetes.io/selected-node";
+inline constexpr std::string_view claim_class = "volume.beta.kubernetes.io/storage-class";
+inline constexpr std::string_view default_class = "storageclass.kubernetes.io/is-default-class";
+inline constexpr std::string_view no_provisioner = "kubernetes.io/no-provisioner";
+inline constexpr std::string_view zone = "topology.kubernetes.io/zone";
+inline constexpr std::string_view region = "topology.kubernetes.io/region";
+inline constexpr std::string_view beta_zone = "failure-domain.beta.kubernetes.io/zone";
+inline constexpr std::string_view beta_region = "failure-domain.beta.kubernetes.io/region";
+
 inline constexpr std::string_view hostname = "kubernetes.io/hostname";
 inline constexpr std::string_view mirror_pod = "kubernetes.io/config.mirror";
 inline constexpr std::string_view config_source = "kubernetes.io/config.source";

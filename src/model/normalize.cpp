@@ -30,6 +30,14 @@ void normalize_all(std::vector<Requirement>& requirements) {
   sort_unique(requirements);
 }
 
+void normalize_all(std::vector<NodeSelectorTerm>& terms) {
+  for (NodeSelectorTerm& term : terms) {
+    normalize_all(term.labels);
+    normalize_all(term.fields);
+  }
+  sort_unique(terms);
+}
+
 void normalize_all(std::vector<PodAffinityTerm>& terms) {
   for (PodAffinityTerm& term : terms) {
     if (term.selector) makeway::normalize(*term.selector);
@@ -37,6 +45,19 @@ void normalize_all(std::vector<PodAffinityTerm>& terms) {
     sort_unique(term.namespaces);
   }
   sort_unique(terms);
+}
+
+void identify(ClaimUse& use, const Pod& pod) {
+  const bool own = use.kind == ClaimKind::own_volume || use.kind == ClaimKind::own_resource;
+  use.namespace_name = pod.namespace_name;
+  use.pod = own ? pod.name : "";
+  use.pod_uid = own ? pod.uid : "";
+  if (!own) use.local.clear();
+  if (use.kind == ClaimKind::own_volume) use.name = pod.name + "-" + use.local;
+}
+
+bool is_of_volume(const ClaimUse& use) {
+  return use.kind == ClaimKind::volume || use.kind == ClaimKind::own_volume;
 }
 
 }  // namespace
@@ -84,11 +105,7 @@ void normalize(LabelSelector& selector) { normalize_all(selector.requirements); 
 
 void normalize(PodShape& shape) {
   normalize(shape.node_selector);
-  for (NodeSelectorTerm& term : shape.node_terms) {
-    normalize_all(term.labels);
-    normalize_all(term.fields);
-  }
-  sort_unique(shape.node_terms);
+  normalize_all(shape.node_terms);
   sort_unique(shape.tolerations);
   sort_unique(shape.ports);
   normalize_all(shape.affinity);
@@ -97,6 +114,7 @@ void normalize(PodShape& shape) {
     if (constraint.selector) normalize(*constraint.selector);
   }
   sort_unique(shape.spread);
+  sort_unique(shape.claims);
   sort_unique(shape.unsupported);
 }
 
@@ -113,18 +131,35 @@ void normalize(Pod& pod) {
       }
     }
   }
+  for (ClaimUse& use : pod.shape.claims) identify(use, pod);
   normalize(pod.shape);
   sort_unique(pod.owners);
   if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();
   // Who is bound has its place, and who is being deleted will never come (law 7).
   if (!pod.node.empty() || pod.deletion) pod.nominated_node.clear();
-  if (!pod.node.empty()) pod.shape.unsupported.clear();
+  if (pod.node.empty()) return;
+  pod.shape.unsupported.clear();
+  std::erase_if(pod.shape.claims, [](const ClaimUse& use) { return !is_of_volume(use); });
 }
 
 void normalize(Node& node) {
   normalize(node.labels);
   normalize(node.allocatable);
   sort_unique(node.taints);
+}
+
+void normalize(StorageClass& object) { normalize_all(object.topologies); }
+
+void normalize(PersistentVolume& volume) {
+  normalize(volume.zones);
+  normalize_all(volume.node_terms);
+}
+
+void normalize(CsiNode& object) { sort_unique(object.limits); }
+
+void normalize(ResourceClaim& claim) {
+  normalize_all(claim.node_terms);
+  sort_unique(claim.reserved_for);
 }
 
 void normalize(DisruptionBudget& budget) {

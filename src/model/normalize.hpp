@@ -16,6 +16,11 @@ void normalize(PodShape& shape);
 void normalize(Namespace& object);
 inline void normalize(PriorityClass& /*object*/) {}
 void normalize(Node& node);
+void normalize(StorageClass& object);
+void normalize(PersistentVolume& volume);
+inline void normalize(PersistentVolumeClaim& /*claim*/) {}
+void normalize(CsiNode& object);
+void normalize(ResourceClaim& claim);
 void normalize(DisruptionBudget& budget);
 void normalize(Workload& workload);
 inline void normalize(PodGroup& /*group*/) {}

@@ -74,7 +74,7 @@ TEST(Normalize, ShapesThatMeanTheSameBecomeEqual) {
 
 TEST(Normalize, ABoundPodHasNoNominationAndNoOpenNeeds) {
   Pod pod{.name = "p", .nominated_node = "n2"};
-  pod.shape.unsupported = {"persistentVolumeClaim data"};
+  pod.shape.unsupported = {"schedulingGate quota"};
   EXPECT_EQ(normalized(pod), pod) << "pending: both stay";
   pod.node = "n1";
   const Pod bound = normalized(pod);
@@ -84,9 +84,29 @@ TEST(Normalize, ABoundPodHasNoNominationAndNoOpenNeeds) {
 
 TEST(Normalize, WhoIsBeingDeletedHasNoNomination) {  // SPEC 1, law 7: it will never come
   Pod pod{.name = "p", .nominated_node = "n2", .deletion = Time{1000}};
-  pod.shape.unsupported = {"persistentVolumeClaim data"};
+  pod.shape.unsupported = {"schedulingGate quota"};
   EXPECT_EQ(normalized(pod).nominated_node, "");
   EXPECT_EQ(normalized(pod).shape.unsupported, pod.shape.unsupported) << "it is still pending";
+}
+
+TEST(Normalize, UsesOfClaimsSayWhosTheyAre) {
+  Pod pod{.namespace_name = "shop", .name = "p", .uid = "u"};
+  pod.shape.claims = {{.kind = ClaimKind::resource, .name = "gpu", .local = "gone"},
+                      {.kind = ClaimKind::own_volume, .local = "scratch"},
+                      {.kind = ClaimKind::volume, .name = "data"},
+                      {.kind = ClaimKind::volume, .name = "data"}};
+  const ClaimUse data{.kind = ClaimKind::volume, .namespace_name = "shop", .name = "data"};
+  const ClaimUse scratch{.kind = ClaimKind::own_volume,
+                         .namespace_name = "shop",
+                         .name = "p-scratch",
+                         .local = "scratch",
+                         .pod = "p",
+                         .pod_uid = "u"};
+  const ClaimUse gpu{.kind = ClaimKind::resource, .namespace_name = "shop", .name = "gpu"};
+  EXPECT_EQ(normalized(pod).shape.claims, (std::vector<ClaimUse>{data, scratch, gpu}));
+  pod.node = "n1";
+  EXPECT_EQ(normalized(pod).shape.claims, (std::vector<ClaimUse>{data, scratch}))
+      << "devices of a bound pod do not matter any more; its volumes count for its node";
 }
 
 TEST(Normalize, DefaultsOfAPodAreLeftOut) {

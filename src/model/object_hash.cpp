@@ -43,6 +43,9 @@ class Hasher {
             value.honor_node_taints, value.selector);
   }
   void add(const HostPort& value) { (*this)(value.port, value.protocol, value.ip); }
+  void add(const ClaimUse& use) {
+    (*this)(use.kind, use.namespace_name, use.name, use.local, use.pod, use.pod_uid);
+  }
   void add(const OwnerReference& owner) {
     (*this)(owner.kind, owner.name, owner.uid, owner.controller);
   }
@@ -64,7 +67,8 @@ class Hasher {
 
 std::uint64_t hash_of(const PodShape& shape) {
   return Hasher{}(shape.node_selector, shape.node_terms, shape.tolerations, shape.ports,
-                  shape.affinity, shape.anti_affinity, shape.spread, shape.unsupported)
+                  shape.affinity, shape.anti_affinity, shape.spread, shape.claims,
+                  shape.unsupported)
       .result();
 }
 

@@ -19,36 +19,11 @@
 #include "model/kinds.hpp"
 #include "model/queue.hpp"
 #include "model/replica_schedule.hpp"
+#include "model/selection.hpp"
 #include "model/session_objects.hpp"
+#include "model/volumes.hpp"
 
 namespace makeway {
-
-// ---- Selection ------------------------------------------------------------------------------
-
-enum class Operator : std::uint8_t { in, not_in, exists, does_not_exist, greater_than, less_than };
-
-struct Requirement {
-  std::string key;
-  Operator operation = Operator::in;
-  std::vector<std::string> values;  ///< Sorted and unique; one integer for greater and less.
-
-  friend auto operator<=>(const Requirement&, const Requirement&) = default;
-};
-
-/// All requirements must hold; none at all selects everything. `matchLabels` becomes `in`.
-struct LabelSelector {
-  std::vector<Requirement> requirements;  ///< Sorted.
-
-  friend auto operator<=>(const LabelSelector&, const LabelSelector&) = default;
-};
-
-/// All of it must hold; a term without any requirement selects no node.
-struct NodeSelectorTerm {
-  std::vector<Requirement> labels;  ///< matchExpressions
-  std::vector<Requirement> fields;  ///< matchFields; the only field is metadata.name
-
-  friend auto operator<=>(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
-};
 
 // ---- What a pod demands besides resources ---------------------------------------------------
 
@@ -102,6 +77,26 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
+enum class ClaimKind : std::uint8_t {
+  volume,        ///< A PersistentVolumeClaim by its name.
+  own_volume,    ///< The one that is made for the pod's volume `local` (generic ephemeral volume).
+  resource,      ///< A ResourceClaim by its name.
+  own_resource,  ///< The one that is made for the pod's `local` from a template.
+};
+
+/// A claim that a pod uses. What it says is in the object of that name (volumes.hpp). Besides kind,
+/// name and local, `normalize` fills in what tells pods apart, so that equal uses mean one claim.
+struct ClaimUse {
+  ClaimKind kind = ClaimKind::volume;
+  std::string namespace_name;  ///< The pod's.
+  std::string name;            ///< Empty: there is none yet (own_resource).
+  std::string local;           ///< What the pod calls it; only of its own.
+  std::string pod;             ///< Whose own it must be; only of its own.
+  std::string pod_uid;
+
+  friend auto operator<=>(const ClaimUse&, const ClaimUse&) = default;
+};
+
 /// Everything a pod asks of its place besides resources. Shared by many pods, so interned.
 struct PodShape {
   Labels node_selector;
@@ -111,7 +106,8 @@ struct PodShape {
   std::vector<PodAffinityTerm> affinity;
   std::vector<PodAffinityTerm> anti_affinity;
   std::vector<SpreadConstraint> spread;
-  /// What a pending pod needs that Makeway does not check: "persistentVolumeClaim data", ...
+  std::vector<ClaimUse> claims;  ///< Of a bound pod those of volumes only.
+  /// What a pending pod needs that Makeway does not check: "schedulingGate quota", ...
   std::vector<std::string> unsupported;
 
   friend auto operator<=>(const PodShape&, const PodShape&) = default;

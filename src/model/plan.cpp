@@ -46,6 +46,13 @@ std::string refusal_text(const PlanRefusal& refusal) {
       return fmt::format("needs what is not checked yet: {}", detail);
     case RefusalReason::unschedulable: return "cordoned";
     case RefusalReason::taint: return fmt::format("taint {} is not tolerated", detail);
+    case RefusalReason::claim: return detail;
+    case RefusalReason::claim_node: return fmt::format("{} cannot be had there", detail);
+    case RefusalReason::volume_in_use:
+      return fmt::format("persistentVolumeClaim {} is in use by another pod", detail);
+    case RefusalReason::volume_limit:
+      return fmt::format("{}{} more volumes of {} than the node takes", least, refusal.amount_min,
+                         detail);
     case RefusalReason::node_affinity:
       return fmt::format("node selector or required node affinity does not match{}{}",
                          detail.empty() ? "" : ": ", detail);

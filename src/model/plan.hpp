@@ -139,9 +139,13 @@ enum class RefusalReason : std::uint8_t {
   unsupported,    ///< The pod needs something that is not checked. Detail: what.
   unschedulable,  ///< The node is cordoned.
   taint,          ///< Detail: the taint that is not tolerated, "key=value:NoSchedule".
+  claim,          ///< A claim keeps the pod off every node. Detail: which, and why.
   node_affinity,  ///< Node selector or required node affinity.
+  claim_node,     ///< What the pod claims cannot be had on the node. Detail: the claim.
   host_port,      ///< Detail: the port, "8080/TCP".
   resource,       ///< Detail: the resource. Amount: how much is missing.
+  volume_in_use,  ///< One pod at a time may use the claim. Detail: the claim.
+  volume_limit,   ///< Detail: the driver. Amount: how many volumes are too many.
   spread_label,   ///< The node lacks a topology label. Detail: the label.
   spread,         ///< Detail: the topology key. Amount: by how much the skew is too large.
   affinity,       ///< No matching pod in the node's domain. Detail: the topology key.
@@ -151,10 +155,10 @@ enum class RefusalReason : std::uint8_t {
   regime,         ///< Large enough, but others schedule the node. Detail: its regime.
 };
 template <>
-inline constexpr std::array<std::string_view, 13> choice_names<RefusalReason> = {
-    "unsupported", "unschedulable", "taint",  "node-affinity", "host-port",
-    "resource",    "spread-label",  "spread", "affinity",      "anti-affinity",
-    "repelled",    "promised",      "regime"};
+inline constexpr std::array<std::string_view, 17> choice_names<RefusalReason> = {
+    "unsupported", "unschedulable", "taint",         "claim",        "node-affinity", "claim-node",
+    "host-port",   "resource",      "volume-in-use", "volume-limit", "spread-label",  "spread",
+    "affinity",    "anti-affinity", "repelled",      "promised",     "regime"};
 
 /// A pod that holds what the ask needs and cannot be made to leave for it.
 struct PlanHolder {

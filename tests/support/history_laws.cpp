@@ -52,7 +52,8 @@ std::set<PodKey> victims_of(const Plan& plan) {
 bool looks_at_others(const Cluster& cluster, const std::vector<PodPlacement>& placements) {
   return std::ranges::any_of(placements, [&](const PodPlacement& place) {
     const PodShape shape = pod_named(cluster, place).shape;
-    return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+    return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
+           !shape.claims.empty();
   });
 }
 

@@ -10,7 +10,8 @@ namespace makeway {
 namespace {
 
 bool looks_at_others(const PodShape& shape) {
-  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
+         !shape.claims.empty();
 }
 
 }  // namespace

@@ -165,8 +165,15 @@ PodShape RandomObjects::shape() {
   if (prng_.chance(5)) {
     shape.spread.push_back({.topology_key = topology_key(), .selector = selector()});
   }
-  if (prng_.chance(5)) shape.unsupported.emplace_back("persistentVolumeClaim data");
+  if (on(options_.features.volumes, 15)) shape.claims = random_volumes().uses();
+  if (prng_.chance(5)) shape.unsupported.emplace_back("schedulingGate quota");
   return shape;
+}
+
+RandomVolumes RandomObjects::random_volumes() { return {prng_, "zone", "value"}; }
+
+Change RandomObjects::volume_object(const std::string& namespace_name) {
+  return random_volumes().any(namespace_name, node_name());
 }
 
 PodNotes RandomObjects::notes() {
@@ -422,7 +429,12 @@ Removal RandomObjects::removal() {
             .namespace_name = namespace_name(),
             .name = budget_name()};
   }
-  if (drawn < 98) return {.kind = ObjectKind::queue, .name = queue_object_name()};
+  if (drawn < 97) return {.kind = ObjectKind::queue, .name = queue_object_name()};
+  if (drawn < 98) {
+    return {.kind = ObjectKind::persistent_volume_claim,
+            .namespace_name = namespace_name(),
+            .name = random_volumes().claim_name()};
+  }
   if (on(features.claims, 50)) {
     return {.kind = ObjectKind::resource_group, .name = resource_group_name()};
   }
@@ -472,7 +484,8 @@ RandomClusterOptions random_options(Prng& prng) {
                               &features.nominations,
                               &features.notes,
                               &features.budgets,
-                              &features.queue_objects}) {
+                              &features.queue_objects,
+                              &features.volumes}) {
     *feature = coin();
   }
   return options;
@@ -528,6 +541,7 @@ Change random_upsert(Prng& prng, RandomObjects& random, const RandomFeatures& fe
   if (drawn < 40 && features.queues && features.queue_objects) {
     return random.queue(random.queue_object_name());
   }
+  if (drawn < 45 && features.volumes && prng.chance(50)) return random.volume_object(space);
   if (drawn < 45 && features.claims) return random.resource_group(random.resource_group_name());
   return random.pod(space, random.pod_name());
 }

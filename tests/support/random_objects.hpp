@@ -18,6 +18,7 @@
 
 #include "base/prng.hpp"
 #include "model/objects.hpp"
+#include "support/random_volumes.hpp"
 
 namespace makeway {
 
@@ -44,6 +45,7 @@ struct RandomFeatures {
   bool nominations = true;
   bool notes = true;
   bool budgets = true;
+  bool volumes = true;  ///< And claims, and pods that use them.
   bool claims = false;  ///< ResourceGroups, and nodes with a plane.
 };
 
@@ -84,6 +86,8 @@ class RandomObjects {
   /// Names that begin with "queue" are leaves; their parents are "team-0" and, in it, "team-1".
   Queue queue(const std::string& name);
   ResourceGroup resource_group(const std::string& name);
+  /// A StorageClass, a volume, a claim or limits of a node.
+  Change volume_object(const std::string& namespace_name);
   Removal removal();
 
   std::string namespace_name();
@@ -111,6 +115,7 @@ class RandomObjects {
   std::int64_t amount();
   std::vector<Taint> taints();
   PodShape shape();
+  RandomVolumes random_volumes();
   // The first four operators are for labels of anything, Gt and Lt for those of nodes only.
   static constexpr std::uint64_t pod_operators = 4;
   static constexpr std::uint64_t node_operators = 6;

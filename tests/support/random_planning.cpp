@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -295,7 +296,16 @@ std::vector<Change> Planning::make() {
   for (const Node& node : nodes_) fill(node);
   make_groups();
   std::vector<Change> objects = classes();
-  for (Namespace& each : shapes_.namespaces()) objects.emplace_back(std::move(each));
+  std::vector<std::string> spaces;
+  for (Namespace& each : shapes_.namespaces()) {
+    spaces.push_back(each.name);
+    objects.emplace_back(std::move(each));
+  }
+  if (options_.volumes) {
+    std::vector<std::string> nodes;
+    for (const Node& node : nodes_) nodes.push_back(node.name);
+    std::ranges::move(shapes_.volumes().objects(spaces, nodes), std::back_inserter(objects));
+  }
   std::vector<Pod> asks;
   asks.reserve(options_.asks + 3);
   for (std::size_t i = 0; i < options_.asks; ++i) asks.push_back(make_ask(i));
@@ -360,6 +370,7 @@ RandomPlanning random_planning_options(Prng& random) {
         &options.own_marks}) {
     *feature = random.chance(50);
   }
+  options.volumes = random.chance(35);
   options.unsupported = random.chance(10);
   return options;
 }
@@ -377,6 +388,7 @@ RandomPlanning random_peer_options(Prng& random) {
   options.priorities += 1;
   options.own_marks = false;
   options.unsupported = false;
+  options.volumes = false;
   options.pending_members = false;
   options.peer_quirks = false;
   if (options.spread) options.leaving = false;

@@ -43,6 +43,7 @@ struct RandomPlanning {
   bool affinity = false;
   bool anti_affinity = false;
   bool spread = false;
+  bool volumes = false;  ///< Claims of volumes and devices, shared and limited.
   bool unsupported = false;
   // Who is who.
   bool groups = false;

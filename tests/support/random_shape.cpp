@@ -231,6 +231,7 @@ PodShape RandomShapes::of_bound(const Pod& pod) {
   PodShape shape;
   if (on(options_.ports, 25)) shape.ports.push_back(port());
   if (on(options_.anti_affinity, 12)) shape.anti_affinity.push_back(term(pod, random_.chance(30)));
+  if (on(options_.volumes, 40)) shape.claims = volumes().uses();
   // What cannot matter any more, and must not.
   if (on(options_.affinity, 5)) shape.affinity.push_back(term(pod, random_.chance(50)));
   if (on(options_.spread, 5)) shape.spread.push_back(constraint(pod));
@@ -254,7 +255,8 @@ PodShape RandomShapes::of_ask(const Pod& pod) {
         shape.spread.empty() || shape.spread.front().topology_key != another.topology_key;
     if (is_new) shape.spread.push_back(another);
   }
-  if (on(options_.unsupported, 50)) shape.unsupported.emplace_back("persistentVolumeClaim data");
+  if (on(options_.volumes, 50)) shape.claims = volumes().uses();
+  if (on(options_.unsupported, 50)) shape.unsupported.emplace_back("schedulingGate quota");
   return shape;
 }
 

@@ -9,6 +9,7 @@
 #include "base/prng.hpp"
 #include "model/objects.hpp"
 #include "support/random_planning.hpp"
+#include "support/random_volumes.hpp"
 
 namespace makeway {
 
@@ -24,6 +25,8 @@ class RandomShapes {
   std::string zone();
   std::vector<Taint> taints();
   LabelSelector selector();
+
+  RandomVolumes volumes() { return {random_, std::string(zone_key), "zone"}; }
 
   /// What matters of a pod that has its place: whom it repels and its ports, mostly.
   PodShape of_bound(const Pod& pod);

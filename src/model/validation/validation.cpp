@@ -15,6 +15,7 @@
 #include "model/validation/replicas.hpp"
 #include "model/validation/sessions.hpp"
 #include "model/validation/topology.hpp"
+#include "model/validation/volumes.hpp"
 
 namespace makeway {
 namespace {
@@ -222,6 +223,11 @@ constexpr std::array kind_rules = {
     KindRules{ObjectKind::namespace_object, nothing, nothing},
     KindRules{ObjectKind::priority_class, check_classes, lint_classes},
     KindRules{ObjectKind::node, nothing, lint_nodes},
+    KindRules{ObjectKind::storage_class, nothing, nothing},
+    KindRules{ObjectKind::persistent_volume, nothing, nothing},
+    KindRules{ObjectKind::persistent_volume_claim, nothing, lint_pod_claims},
+    KindRules{ObjectKind::csi_node, nothing, nothing},
+    KindRules{ObjectKind::resource_claim, nothing, nothing},  // With those of volumes.
     KindRules{ObjectKind::pod_group, check_groups, lint_groups},
     KindRules{ObjectKind::pod_group, nothing, lint_topology},
     KindRules{ObjectKind::workload, nothing, lint_workloads},

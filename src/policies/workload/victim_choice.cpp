@@ -177,11 +177,13 @@ bool VictimChoice::spare(std::size_t depth) {
   return false;
 }
 
-/// Somebody may be wanted nearby. On other nodes somebody may even out the spread; on this node
-/// every pod that comes back only adds to the ask's own domain.
+/// Somebody may be wanted nearby, or have a volume of the ask attached. On other nodes somebody may
+/// even out the spread; on this node every pod that comes back only adds to the ask's own domain.
 bool VictimChoice::may_change_later(const Refused& refused, NodeIndex node,
                                     const VictimList& list) const {
-  if (refused.reason == RefusalReason::affinity) return true;
+  if (refused.reason == RefusalReason::affinity || refused.reason == RefusalReason::volume_limit) {
+    return true;
+  }
   const PodColumns& pods = world_.cluster().pods();
   return refused.reason == RefusalReason::spread &&
          std::ranges::any_of(list.pods, [&](PodIndex pod) { return pods.node[pod] != node; });

@@ -79,7 +79,7 @@ std::optional<Candidate> VictimSearch::choose_put_back(NodeIndex node,
   }
   // Removing everybody may have removed the very pod that the ask wants to be near.
   const bool misses_somebody =
-      still->reason == RefusalReason::affinity &&
+      (still->reason == RefusalReason::affinity || still->reason == RefusalReason::volume_limit) &&
       std::ranges::any_of(list_.pods, [&](PodIndex pod) { return fit_.constraints().wanted(pod); });
   unproven_ =
       unproven_ || misses_somebody || budgets_kept_some_ || still->reason == RefusalReason::spread;

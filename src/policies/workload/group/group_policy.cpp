@@ -451,9 +451,7 @@ std::optional<GroupCandidate> GroupDecision::search() {
   const std::optional<PodIndex> without_place = plans.without_place();
   if (without_place) refusals.add_other_regimes(after_->of(*without_place));
   ask_.explanation.refusals = refusals.refusals(world_.survey());
-  const bool unsupported =
-      without_place &&
-      !world_.cluster().shape(world_.cluster().pods().shape[*without_place]).unsupported.empty();
+  const bool unsupported = without_place && world_.survey().unsupported(*without_place);
   const bool proven = plans.proven() && ask_.bounds_reached.empty() && !unsupported;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   const Unplaced why = unsupported ? Unplaced::unsupported

@@ -70,6 +70,10 @@ std::string fits_reason(const PlanAsk& ask) {
 std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
   const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
   if (refusals.empty()) return "there is no node";
+  // A claim that keeps it off every node: there is nothing else to say.
+  if (refusals.front().reason == RefusalReason::claim) {
+    return fmt::format("cannot be placed on any node: {}", refusal_text(refusals.front()));
+  }
   std::string text;
   switch (why) {
     case Unplaced::never: text = "fits nowhere, and its preemptionPolicy is Never"; break;

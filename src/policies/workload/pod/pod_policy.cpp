@@ -312,7 +312,7 @@ void PodPolicy::queue_is_full(QueueVerdict verdict) {
 
 void PodPolicy::nothing_works(bool unproven) {
   const Cluster& cluster = world_.cluster();
-  const bool unsupported = !cluster.shape(cluster.pods().shape[pod_]).unsupported.empty();
+  const bool unsupported = world_.survey().unsupported(pod_);
   const Unplaced why = unsupported                                ? Unplaced::unsupported
                        : unproven || !ask_.bounds_reached.empty() ? Unplaced::unproven
                        : unit().never_preempts                    ? Unplaced::never
