@@ -10,6 +10,7 @@
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
+#include "model/validation/doubts.hpp"
 #include "model/validation/regimes.hpp"
 #include "model/validation/validation.hpp"
 
@@ -56,6 +57,9 @@ void check_files(const std::vector<std::string>& paths, const ChosenConfiguratio
     Problems regimes = find_regime_problems(result.loaded->cluster, document->configuration);
     result.loaded->origins.locate(regimes, result.loaded->cluster);
     findings.add(std::move(regimes));
+    Problems doubts = find_doubts(result.loaded->cluster, document->configuration);
+    result.loaded->origins.locate(doubts, result.loaded->cluster);
+    findings.add(std::move(doubts));
   }
   Problems warnings = lint(result.loaded->cluster);
   result.loaded->origins.locate(warnings, result.loaded->cluster);

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <ranges>
+#include <span>
 
 #include "base/check.hpp"
 #include "codec/kinds.hpp"
@@ -59,10 +60,12 @@ KindFound kind_of(const TypeMeta& type) {
 
 void DecodeReport::add(Problems more) {
   for (Problem& problem : more) {
-    if (problems.size() < problems_max) {
-      problems.push_back(std::move(problem));
+    const bool warning = problem.severity == Severity::warning;
+    Problems& kept = warning ? warnings : problems;
+    if (kept.size() < problems_max) {
+      kept.push_back(std::move(problem));
     } else {
-      ++problems_left_out;
+      ++(warning ? warnings_left_out : problems_left_out);
     }
   }
 }
@@ -200,10 +203,15 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   Change& decoded = kind.row.kind == ObjectKind::pod ? pod : other;
   const ObjectCursor cursor{.reader = reader, .object = object, .path = path};
   const bool present = kind.decode(cursor, draft, plane, decoded) == PodState::present;
-  if (found.size() != first) {
+  const std::span new_problems = std::span(found).subspan(first);
+  const bool refused =
+      std::ranges::find(new_problems, Severity::error, &Problem::severity) != new_problems.end();
+  if (!new_problems.empty()) {
     locate_problems(first, object_text(decoded));
     report_problems();
-  } else if (present) {
+  }
+  if (refused) return;
+  if (present) {
     ++report->objects;
     sink->object(decoded, *origin);
   } else {

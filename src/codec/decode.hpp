@@ -32,8 +32,10 @@ class ObjectSink {
 };
 
 struct DecodeReport {
-  Problems problems;                             ///< The first `problems_max` of them.
-  std::uint64_t problems_left_out = 0;           ///< How many more there were.
+  Problems problems;                    ///< Errors: the first `problems_max` of them.
+  std::uint64_t problems_left_out = 0;  ///< How many more there were.
+  Problems warnings;                    ///< The same; none of them hides an error.
+  std::uint64_t warnings_left_out = 0;
   std::map<std::string, std::uint64_t> skipped;  ///< "apps/v1 Deployment" -> how many.
   std::uint64_t finished_pods = 0;
   std::uint64_t objects = 0;

@@ -1,4 +1,6 @@
 // Decoders of everything but pods: nodes, classes, budgets, namespaces, groups, workloads.
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -8,6 +10,43 @@
 
 namespace makeway {
 namespace {
+
+// The fields of PodGroup and Workload that there are, in any version: what else stands there is a
+// slip of the pen.
+constexpr std::array<std::string_view, 2> gang_fields = {"minCount", "preemptionMode"};
+constexpr std::array<std::string_view, 10> group_fields = {
+    "schedulingPolicy",  "policy",
+    "disruptionMode",    "preemptionMode",
+    "priorityClassName", "preemptionPriorityClassName",
+    "priority",          "preemptionPolicy",
+    "resourceClaims",    "schedulingConstraints"};
+constexpr std::array<std::string_view, 3> pod_group_fields = {"workloadRef", "podGroupTemplateRef",
+                                                              "parentCompositePodGroupName"};
+constexpr std::array<std::string_view, 7> workload_fields = {
+    "podGroupTemplates",           "podGroups", "controllerRef",   "priorityClassName",
+    "preemptionPriorityClassName", "priority",  "preemptionPolicy"};
+constexpr std::array group_annotations = {names::preemption_priority_class,
+                                          names::preferred_topology,
+                                          names::last_checkpoint,
+                                          names::preemption_cost,
+                                          names::allow_preemption,
+                                          names::queue,
+                                          names::key_plane};
+constexpr std::array group_labels = {names::queue, names::allow_preemption};
+constexpr std::array workload_annotations = {names::preemption_priority_class,
+                                             names::last_checkpoint, names::preemption_cost,
+                                             names::key_plane};
+
+template <std::size_t A, std::size_t B>
+constexpr std::array<std::string_view, A + B> joined(const std::array<std::string_view, A>& a,
+                                                     const std::array<std::string_view, B>& b) {
+  std::array<std::string_view, A + B> both;
+  std::ranges::copy(a, both.begin());
+  std::ranges::copy(b, both.begin() + A);
+  return both;
+}
+constexpr auto pod_group_spec = joined(group_fields, pod_group_fields);
+constexpr auto template_spec = joined(group_fields, std::array<std::string_view, 1>{"name"});
 
 void decode_taint(JsonReader& reader, JsonCursor& value, const FieldPath& path, Node& node) {
   Taint taint;
@@ -110,7 +149,12 @@ void decode_scheduling_policy(JsonReader& reader, JsonCursor& value, const Field
   std::size_t choices = 0;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     ++choices;
-    if (key == "basic") return;
+    if (key == "basic") {
+      return reader.each_field(field, at, [&](std::string_view, JsonCursor&, const FieldPath& to) {
+        reader.warn(to, {}, "a basic group has no such field; it is ignored",
+                    "disruptionMode stands beside the policy");
+      });
+    }
     if (key != "gang") return reader.refuse(at, key, "expected basic or gang");
     policy.gang = true;
     bool has_minimum = false;
@@ -121,6 +165,8 @@ void decode_scheduling_policy(JsonReader& reader, JsonCursor& value, const Field
                           read_minimum(reader, inner, to, policy);
                         } else if (name == "preemptionMode") {
                           read_mode_text(reader, inner, to, policy);
+                        } else {
+                          warn_unknown_field(reader, to, name, gang_fields);
                         }
                       });
     if (!has_minimum) reader.refuse(at.at("minCount"), {}, "a gang needs its minimum");
@@ -174,7 +220,8 @@ void decode_templates(JsonReader& reader, JsonCursor& value, const FieldPath& pa
     GroupTemplate& entry = workload.templates.emplace_back();
     reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
       if (decode_group_field(reader, key, field, to, entry.policy, entry.priority)) return;
-      if (key == "name") reader.read(field, to, entry.name);
+      if (key == "name") return (void)reader.read(field, to, entry.name);
+      warn_unknown_field(reader, to, key, template_spec);
     });
     if (entry.name.empty()) reader.refuse(at.at("name"), {}, "every template needs a name");
     check_reference(reader, at.at("name"), entry.name);
@@ -271,12 +318,16 @@ void decode_object(ObjectCursor cursor, PodGroup& group) {
       decode_workload_reference(reader, field, at, group);
     } else if (key == "parentCompositePodGroupName") {
       reader.read(field, at, group.parent);
+    } else {
+      warn_unknown_field(reader, at, key, pod_group_spec);
     }
   };
   Metadata metadata = decode_fields<PodGroup>(
       cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
       });
+  warn_unknown_names(reader, cursor.path, metadata,
+                     {.annotations = group_annotations, .labels = group_labels});
   read_preemption_class(metadata, group.priority);
   group.queue = queue_of(metadata);
   group.preferred_topology = read_preferred_topology(reader, cursor.path, metadata);
@@ -292,14 +343,22 @@ void decode_object(ObjectCursor cursor, Workload& workload) {
   const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "podGroupTemplates" || key == "podGroups") {
       decode_templates(reader, field, at, workload);
-    } else {
-      decode_group_field(reader, key, field, at, unused, workload.priority);
+    } else if (key == "compositePodGroupTemplates") {
+      reader.warn(at, {}, "composite groups are not read");
+    } else if (std::ranges::find(workload_fields, key) == workload_fields.end() &&
+               std::ranges::find(group_fields, key) != group_fields.end()) {
+      reader.warn(at, {}, "a Workload has no such field; it is ignored",
+                  "write it into every template (spec.podGroupTemplates)");
+    } else if (!decode_group_field(reader, key, field, at, unused, workload.priority)) {
+      warn_unknown_field(reader, at, key, workload_fields);
     }
   };
   Metadata metadata = decode_fields<Workload>(
       cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
       });
+  warn_unknown_names(reader, cursor.path, metadata,
+                     {.annotations = workload_annotations, .labels = {}});
   read_preemption_class(metadata, workload.priority);
   take_identity(metadata, workload);
 }

@@ -5,6 +5,7 @@
 #include "codec/field_rows.hpp"
 #include "codec/kinds.hpp"
 #include "model/names.hpp"
+#include "model/resource.hpp"
 #include "model/session_names.hpp"
 
 namespace makeway {
@@ -148,6 +149,10 @@ void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, S
   read_fields<Kernel>(reader, value, path, kernel_rows, kernel);
   need(reader, path, !kernel.name.empty(), "name");
   for (Amount& amount : kernel.requests) {
+    if (amount.resource == pods_name) {
+      reader.refuse(path.at("resources").at(amount.resource), fmt::format("{}", amount.amount),
+                    "a kernel is no pod and takes none of them", "leave it out");
+    }
     if (amount.amount <= amount_highest) continue;
     reader.refuse(path.at("resources").at(amount.resource), fmt::format("{}", amount.amount),
                   "no kernel asks for that much", fmt::format("at most {}", amount_highest));

@@ -59,6 +59,12 @@ void JsonReader::refuse(const FieldPath& path, std::string_view value, std::stri
                         .remedy = std::move(remedy)});
 }
 
+void JsonReader::warn(const FieldPath& path, std::string_view value, std::string message,
+                      std::string remedy) {
+  refuse(path, value, std::move(message), std::move(remedy));
+  problems_->back().severity = Severity::warning;
+}
+
 void JsonReader::broken(simdjson::error_code error, const FieldPath& path) {
   if (is_broken_) return;
   is_broken_ = true;

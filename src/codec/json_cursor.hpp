@@ -155,6 +155,9 @@ class JsonReader {
 
   void refuse(const FieldPath& path, std::string_view value, std::string message,
               std::string remedy = {});
+  /// The object is taken all the same.
+  void warn(const FieldPath& path, std::string_view value, std::string message,
+            std::string remedy = {});
 
   /// The text is no JSON here; nothing more can be read from this document.
   void broken(simdjson::error_code error, const FieldPath& path);

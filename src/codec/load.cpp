@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "codec/budget_status.hpp"
 #include "codec/decode.hpp"
@@ -127,6 +129,22 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
   }
 }
 
+/// Pods may name them, and nothing would say that they mean nothing.
+void warn_of_other_queues(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings) {
+  constexpr std::array<std::string_view, 4> kinds = {"Queue", "ClusterQueue", "LocalQueue",
+                                                     "Cohort"};
+  for (const auto& [name, count] : skipped) {
+    const std::string_view kind = std::string_view(name).substr(name.rfind(' ') + 1);
+    if (std::ranges::find(kinds, kind) == kinds.end()) continue;
+    warnings.push_back({.severity = Severity::warning,
+                        .value = name,
+                        .message = fmt::format(
+                            "skipped ({}): shares of other schedulers' queues do not count", count),
+                        .remedy = fmt::format("write a Queue of {} with the share that is meant",
+                                              own_api_version)});
+  }
+}
+
 /// Kinds that were skipped although they look like one that is read: a slip of the pen, or an API
 /// of somebody else.
 void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings) {
@@ -161,12 +179,20 @@ LoadResult Loader::finish() {
   }
   result.problems = std::move(report_.problems);
   result.problems_left_out = report_.problems_left_out;
-  if (has_errors(result.problems)) return result;
+  if (has_errors(result.problems)) {
+    std::ranges::move(report_.warnings, std::back_inserter(result.problems));
+    return result;
+  }
   statistics_.objects = report_.objects;
   statistics_.finished_pods = report_.finished_pods;
   statistics_.skipped = std::move(report_.skipped);
-  for (Problem& problem : result.problems) warnings_.push_back(std::move(problem));
+  for (Problem& problem : report_.warnings) warnings_.push_back(std::move(problem));
+  if (report_.warnings_left_out > 0) {
+    warnings_.push_back({.severity = Severity::warning,
+                         .message = fmt::format("and {} more", report_.warnings_left_out)});
+  }
   warn_of_near_misses(statistics_.skipped, warnings_);
+  warn_of_other_queues(statistics_.skipped, warnings_);
   result.problems.clear();
   result.loaded = Loaded{.cluster = std::move(cluster_),
                          .origins = std::move(origins_),

@@ -14,6 +14,7 @@
 #include "codec/batch_line.hpp"
 #include "codec/plan_codec.hpp"
 #include "model/knobs.hpp"
+#include "model/validation/doubts.hpp"
 #include "model/validation/regimes.hpp"
 
 namespace makeway::cli {
@@ -110,10 +111,12 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  Problems regimes = find_regime_problems(loaded->cluster, chosen.document->configuration);
-  for (Problem& problem : regimes) problem.severity = Severity::warning;  // The first claim wins.
-  loaded->origins.locate(regimes, loaded->cluster);
-  terminal.error.write(problem_lines(regimes, palette_for_error(terminal)));
+  Problems doubts = find_regime_problems(loaded->cluster, chosen.document->configuration);
+  for (Problem& problem : doubts) problem.severity = Severity::warning;  // The first claim wins.
+  std::ranges::move(find_doubts(loaded->cluster, chosen.document->configuration),
+                    std::back_inserter(doubts));
+  loaded->origins.locate(doubts, loaded->cluster);
+  terminal.error.write(problem_lines(doubts, palette_for_error(terminal)));
   name_configuration(*chosen.document, !choice.overrides.empty());
   PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
                                    .configuration = *chosen.document,

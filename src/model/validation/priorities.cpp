@@ -348,33 +348,49 @@ void lint_members(Findings& findings, GroupIndex index) {
 
 }  // namespace
 
+Problems missing_groups(const Cluster& cluster) {
+  Problems problems;
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Unit& unit = cluster.units()[cluster.groups()[index].unit];
+    if (unit.defined) continue;
+    problems.push_back({.object = group_text(cluster, index),
+                        .message = fmt::format("pods name this group ({}), but it is not in the "
+                                               "input; it counts as basic, minimum 1",
+                                               unit.size),
+                        .remedy = "add the PodGroup or its Workload"});
+  }
+  return problems;
+}
+
+void doubt_claims(Findings& findings) {
+  const Cluster& cluster = findings.cluster();
+  const GroupClaims claims(cluster);
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    if (cluster.groups()[index].object) lint_claim(findings, claims.claims(index).front());
+  }
+  for (const Workload* workload : cluster.workloads()) {
+    lint_claim(findings, stated_by(*workload));
+    for (const GroupTemplate& entry : workload->templates) {
+      lint_claim(findings, stated_by(*workload, entry));
+    }
+  }
+}
+
 void lint_groups(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   const GroupClaims claims(cluster);
   for (const GroupIndex index : cluster.groups_by_name()) {
     const Group& group = cluster.groups()[index];
     const Unit& unit = cluster.units()[group.unit];
-    if (!unit.defined) {
-      findings.warning({.object = group_text(cluster, index),
-                        .message = fmt::format("pods name this group ({}), but it is not in the "
-                                               "input; it counts as basic, minimum 1",
-                                               unit.size),
-                        .remedy = "add the PodGroup or its Workload"});
-      continue;
-    }
-    if (group.object) {
-      lint_claim(findings, claims.claims(index).front());
-      lint_references(findings, claims, index);
-    }
+    if (!unit.defined) continue;  // A doubt.
+    if (group.object) lint_references(findings, claims, index);
     lint_members(findings, index);
   }
 }
 
 void lint_workloads(Findings& findings) {
   for (const Workload* workload : findings.cluster().workloads()) {
-    lint_claim(findings, stated_by(*workload));
     for (const GroupTemplate& entry : workload->templates) {
-      lint_claim(findings, stated_by(*workload, entry));
       const PriorityClaim& first = workload->templates.front().priority;
       if (entry.priority.priority_class == first.priority_class &&
           entry.priority.priority == first.priority) {

@@ -19,6 +19,11 @@ void check_pods(Findings& findings);
 /// Preemption priorities that the configuration forbids.
 void check_caps(Findings& findings, const WorkloadSettings& settings);
 
+/// Groups that pods name and nothing in the input describes.
+Problems missing_groups(const Cluster& cluster);
+/// Numbers of groups and Workloads that are not those of the class beside them.
+void doubt_claims(Findings& findings);
+
 void lint_groups(Findings& findings);
 void lint_workloads(Findings& findings);
 /// What a pod says about preemption that has no effect.

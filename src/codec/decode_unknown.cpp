@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codec/decoders.hpp"
+#include "model/knobs.hpp"
+#include "model/validation/doubts.hpp"
+
+namespace makeway {
+
+void warn_unknown_field(JsonReader& reader, const FieldPath& path, std::string_view key,
+                        std::span<const std::string_view> known) {
+  if (std::ranges::find(known, key) != known.end()) return;
+  const std::string_view nearest = nearest_of(known, key);
+  reader.warn(path, {}, "there is no such field here; it is ignored",
+              nearest.empty() ? std::string() : fmt::format("did you mean {}?", nearest));
+}
+
+void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadata& metadata,
+                        const KnownNames& known) {
+  const auto look = [&](std::string_view list, std::string_view key,
+                        std::span<const std::string_view> names) {
+    const bool ours = key.starts_with("makeway.dev/");
+    if (!ours || std::ranges::find(names, key) != names.end()) return;
+    const FieldPath at = path.at("metadata");
+    const FieldPath fields = at.at(list);
+    reader.warn(fields.at(key), {}, "this name means nothing here",
+                unknown_name_remedy(names, key));
+  };
+  for (const TextPair& item : metadata.annotations)
+    look("annotations", item.key, known.annotations);
+  for (const Label& item : metadata.labels) look("labels", item.key, known.labels);
+}
+
+}  // namespace makeway

@@ -1,0 +1,25 @@
+// What is legal, changes who leaves, and is probably not what its author meant.
+//
+// `makeway plan` says it as well as `makeway check`: a pod whose group is not there, a priority
+// that contradicts its class, a pin to a node that is not there, names under makeway.dev/ that
+// nobody reads. Warnings only. O(pods). Of each sort the first few are told and the rest counted.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/problem.hpp"
+#include "model/cluster.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+/// Classes of victims in the configuration may be made of names that nobody else reads.
+Problems find_doubts(const Cluster& cluster, const Configuration& configuration);
+
+/// What to do about a name under makeway.dev/ that means nothing: the most similar of the known
+/// ones, or to leave it out.
+std::string unknown_name_remedy(std::span<const std::string_view> known, std::string_view name);
+
+}  // namespace makeway
