@@ -35,9 +35,9 @@ struct Findings {
 };
 
 /// `configuration` is what the command line says; without a word of it, one among the files counts.
-void check_files(const std::vector<std::string>& paths, const ChosenConfiguration& configuration,
+void check_files(const std::vector<LoadSource>& sources, const ChosenConfiguration& configuration,
                  bool configuration_wanted, Terminal& terminal, Findings& findings) {
-  LoadResult result = load_with_progress(paths, terminal);
+  LoadResult result = load_with_progress(sources, terminal);
   findings.add(std::move(result.problems));
   findings.left_out = result.problems_left_out;
   if (!result.loaded) {
@@ -136,7 +136,9 @@ ExitStatus usage_error(std::string_view message, Terminal& terminal) {
 ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   const bool wants_configuration =
       arguments.has("config") || arguments.has("preset") || arguments.has("set");
-  if (!arguments.has("file") && !wants_configuration) {
+  const auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
+  if (!sources) return usage_error(sources.error().message, terminal);
+  if (sources->empty() && !wants_configuration) {
     return usage_error("nothing to check; name files with -f, or a configuration", terminal);
   }
   Findings findings;
@@ -146,8 +148,8 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   findings.add(std::move(chosen.problems));
   if (wants_configuration && chosen.document) findings.objects = 1;
-  if (arguments.has("file")) {
-    check_files(arguments.all("file"), chosen, wants_configuration, terminal, findings);
+  if (!sources->empty()) {
+    check_files(*sources, chosen, wants_configuration, terminal, findings);
   }
 
   const Palette palette = palette_for_out(terminal, arguments.text("color"));

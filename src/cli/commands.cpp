@@ -29,6 +29,17 @@ Flag file_flag(bool required) {
           .required = required};
 }
 
+Flag plane_flag() {
+  return {.name = "plane",
+          .value = "NAME=FILE|DIR|-",
+          .help =
+              "Read this file or folder as the plane NAME, one Kubernetes cluster of several. Its "
+              "objects belong to that plane and their names are its own, so that ordinary dumps of "
+              "several clusters can be read together. What schedules over planes "
+              "(ReplicaSchedule) comes with -f. May be repeated.",
+          .repeats = true};
+}
+
 Flag output_flag(std::vector<std::string_view> choices, std::string_view help) {
   const std::string_view standard = choices.front();
   return {.name = "output",
@@ -102,7 +113,8 @@ Command snapshot_entry() {
               "cluster; it can be loaded again.\n"
               "\n"
               "Input that is wrong is refused as a whole, with every problem listed.",
-          .flags = {file_flag(true),
+          .flags = {file_flag(false),
+                    plane_flag(),
                     output_flag({"text", "json", "yaml"}, "How to print the cluster."),
                     {.name = "all",
                      .help = "text: list every node, priority, group, budget and pending pod, "
@@ -111,6 +123,8 @@ Command snapshot_entry() {
           .examples = {{"makeway snapshot -f examples/tour", "an overview of the example cluster"},
                        {"kubectl get nodes,pods,pc,pdb -A -o json | makeway snapshot -f -",
                         "an overview of a live cluster"},
+                       {"makeway snapshot --plane east=east.json --plane west=west.json",
+                        "two clusters together"},
                        {"makeway snapshot -f dump.json.gz -o yaml", "the canonical dump"}},
           .run = run_snapshot};
 }
@@ -126,6 +140,7 @@ Command check_entry() {
               "Findings go to standard output. The exit status is 1 when there are errors; with "
               "--strict warnings count as well.",
           .flags = {file_flag(false),
+                    plane_flag(),
                     preset_flag(),
                     config_flag(),
                     set_flag(),
@@ -141,6 +156,7 @@ Command check_entry() {
 std::vector<Flag> plan_flags() {
   return {
       file_flag(false),
+      plane_flag(),
       {.name = "ask",
        .value = "[KIND/]NAMESPACE/NAME",
        .help =
@@ -203,6 +219,8 @@ Command plan_entry() {
                     "one pod, for machines"},
                    {"kubectl get nodes,pods,ns,pc,pdb,podgroups -A -o json | makeway plan -f -",
                     "a live cluster; leave out podgroups where kubectl does not know them"},
+                   {"makeway plan -f schedules.yaml --plane east=east.json --plane west=west.json",
+                    "replicas over two clusters, each from its own dump"},
                    {"makeway plan --batch cases.jsonl.gz --verify --preset kube-1.37",
                     "regression tests of one's own"}},
       .exit_status =

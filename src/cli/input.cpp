@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -57,6 +58,23 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+std::unexpected<Error> wrong_usage(std::string message) {
+  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+}
+
+/// As the label makeway.dev/plane would allow it.
+bool is_plane_name(std::string_view name) {
+  constexpr std::size_t label_max = 63;
+  const auto is_alphanumeric = [](char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9');
+  };
+  return name.size() <= label_max && is_alphanumeric(name.front()) &&
+         is_alphanumeric(name.back()) && std::ranges::all_of(name, [&](char byte) {
+           return is_alphanumeric(byte) || byte == '-' || byte == '_' || byte == '.';
+         });
+}
+
 ChosenConfiguration read_file(std::string_view path) {
   ChosenConfiguration chosen;
   const std::string name(path);
@@ -90,14 +108,41 @@ std::string apply_overrides(std::span<const std::string> overrides,
 
 }  // namespace
 
-LoadResult load_with_progress(std::span<const std::string> paths, Terminal& terminal) {
-  if (!terminal.error_is_terminal) return load(paths);
-  ProgressLine line(terminal);
-  return load(paths, [&line](const LoadStep& step) { line.step(step); });
+Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
+                                           std::span<const std::string> planes) {
+  std::vector<LoadSource> sources;
+  for (const std::string& path : paths) sources.push_back({.path = path, .plane = {}});
+  for (const std::string& written : planes) {
+    const std::size_t equals = written.find('=');
+    const std::string name = written.substr(0, equals);
+    const auto refuse = [&](std::string_view why) {
+      return wrong_usage(fmt::format("--plane '{}': {}", shorten(written), why));
+    };
+    if (equals == std::string::npos) return refuse("expected NAME=FILE");
+    if (name.empty()) return refuse("the name of the plane is missing; expected NAME=FILE");
+    if (!is_plane_name(name)) {
+      return refuse(
+          "a plane's name is a label value: at most 63 letters, digits, '-', '_' or '.', and "
+          "begins and ends with a letter or digit");
+    }
+    if (equals + 1 == written.size()) return refuse("the file is missing; expected NAME=FILE");
+    sources.push_back({.path = written.substr(equals + 1), .plane = name});
+  }
+  const auto standard_input = [](const LoadSource& source) { return source.path == "-"; };
+  if (std::ranges::count_if(sources, standard_input) > 1 && !planes.empty()) {
+    return wrong_usage("standard input can be one plane only");
+  }
+  return sources;
 }
 
-std::optional<Loaded> load_or_report(std::span<const std::string> paths, Terminal& terminal) {
-  LoadResult result = load_with_progress(paths, terminal);
+LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal) {
+  if (!terminal.error_is_terminal) return load(sources);
+  ProgressLine line(terminal);
+  return load(sources, [&line](const LoadStep& step) { line.step(step); });
+}
+
+std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal) {
+  LoadResult result = load_with_progress(sources, terminal);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {
     terminal.error.write(problem_lines(result.loaded->warnings, palette));

@@ -1,23 +1,30 @@
-// What commands read: clusters with -f, configurations with --preset, --config and --set.
+// What commands read: clusters with -f and --plane, configurations with --preset, --config and
+// --set.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/result.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/load.hpp"
 
 namespace makeway::cli {
 
+/// Files of -f are at home; `planes` are values of --plane, "NAME=FILE". An error is one of usage.
+Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
+                                           std::span<const std::string> planes);
+
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
-LoadResult load_with_progress(std::span<const std::string> paths, Terminal& terminal);
+LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal);
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
-std::optional<Loaded> load_or_report(std::span<const std::string> paths, Terminal& terminal);
+std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal);
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.

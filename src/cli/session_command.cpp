@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/plan/ask_name.hpp"
@@ -26,7 +27,9 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
                                      help_line(find_command("session resume"))));
     return ExitStatus::usage;
   }
-  std::optional<Loaded> loaded = load_or_report(arguments.all("file"), terminal);
+  const auto sources = sources_of(arguments.all("file"), {});
+  CHECK(sources.has_value(), "only planes can be written wrongly");
+  std::optional<Loaded> loaded = load_or_report(*sources, terminal);
   if (!loaded) return ExitStatus::failed;
   const AskName name = resolve_ask(*written, loaded->cluster);
   const auto& sessions = loaded->cluster.own<Session>();

@@ -79,7 +79,7 @@ constexpr std::array victim_rows = {
     VictimRow{
         {.key = "deployment",
          .type = FieldType::name,
-         .text = "Whose replica it is, in that namespace; none: nobody's."},
+         .text = "Whose replica it is, in that namespace; none: nobody's. Needed for committed."},
         [](const FieldValue& value, ClaimedVictim& victim) { value.read_name(victim.deployment); }},
     VictimRow{{.key = "committed",
                .type = FieldType::integer,
@@ -106,6 +106,10 @@ void read_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path, Re
   read_fields<ClaimedVictim>(reader, item, path, victim_rows, victim);
   want_name(reader, path, "namespace", victim.namespace_name);
   want_name(reader, path, "name", victim.name);
+  if (victim.committed && victim.deployment.empty()) {
+    reader.refuse(path.at("deployment"), {}, "it is missing, although a commit was lowered",
+                  "say whose commit it was, or leave committed out");
+  }
   const bool twice = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& other) {
     return !victim.name.empty() && other.name == victim.name &&
            other.namespace_name == victim.namespace_name;

@@ -25,10 +25,12 @@ constexpr std::size_t resource_names_max = 256;
 /// Collects objects into a cluster and remembers where each came from.
 class Loader final : public ObjectSink {
  public:
-  explicit Loader(std::string_view plane) : plane_(plane) { cluster_.begin_bulk(); }
+  Loader() { cluster_.begin_bulk(); }
 
   void text(std::string_view padded_text, std::string_view name);
   void refuse(Problem problem) { report_.add({std::move(problem)}); }
+  /// What is read from now on belongs to it.
+  void enter(std::string_view plane) { plane_ = plane; }
   LoadResult finish();
   LoadStatistics& statistics() { return statistics_; }
 
@@ -37,6 +39,7 @@ class Loader final : public ObjectSink {
 
  private:
   void repeated(const Change& object, const Origin& origin);
+  void warn_of_own_kind(const Change& object, const Origin& origin);
 
   std::string plane_;
   Cluster cluster_;
@@ -77,6 +80,7 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
 void Loader::object(const Change& object, const Origin& origin) {
   if (!cluster_.apply(object)) return repeated(object, origin);
   origins_.add(object, origin);
+  if (!plane_.empty()) warn_of_own_kind(object, origin);
   if (cluster_.resources().size() <= resource_names_max || too_many_resources_) return;
   too_many_resources_ = true;  // Every name is a column of the store; say it once.
   refuse({.origin = origin,
@@ -95,6 +99,17 @@ void Loader::repeated(const Change& object, const Origin& origin) {
               "it is there twice; the other one is in {}{}", first.source,
               first.document == 0 ? std::string() : fmt::format(", document {}", first.document)),
           .remedy = "remove one of them"});
+}
+
+/// Asks, queues and what else we schedule by are at home; in a plane nobody reads them.
+void Loader::warn_of_own_kind(const Change& object, const Origin& origin) {
+  const KindRow& row = kind_rows[object.index()];
+  if (!is_own(row)) return;
+  warnings_.push_back({.severity = Severity::warning,
+                       .origin = origin,
+                       .object = object_text(object),
+                       .message = fmt::format("a {} in a plane is not read", row.name),
+                       .remedy = "give it with -f"});
 }
 
 void Loader::own_document(std::string_view kind, std::string_view json, const Origin& origin) {
@@ -236,20 +251,27 @@ void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
   for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
 }
 
-LoadResult load(std::span<const std::string> paths, const LoadProgress& progress,
-                std::string_view plane) {
-  Loader loader(plane);
-  const Result<std::vector<SourceFile>> files = list_sources(paths);
-  if (!files) {
-    loader.refuse(failure({}, files.error().message));
-    return loader.finish();
+LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress) {
+  Loader loader;
+  // By plane, home first: a folder of one may lie below that of another.
+  std::map<std::string_view, std::vector<std::string>> paths;
+  for (const LoadSource& source : sources) paths[source.plane].push_back(source.path);
+  std::vector<std::pair<std::string_view, SourceFile>> files;
+  for (const auto& [plane, own_paths] : paths) {
+    Result<std::vector<SourceFile>> listed = list_sources(own_paths);
+    if (!listed) {
+      loader.refuse(failure({}, listed.error().message));
+      return loader.finish();
+    }
+    for (SourceFile& file : *listed) files.emplace_back(plane, std::move(file));
   }
-  for (const SourceFile& file : *files) {
+  for (const auto& [plane, file] : files) {
     if (progress)
       progress({.files_done = loader.statistics().files,
-                .files = files->size(),
+                .files = files.size(),
                 .bytes_done = loader.statistics().bytes,
                 .file = file.path});
+    loader.enter(plane);
     const Result<SourceText> source = read_source(file);
     if (source) {
       loader.text(source->text.view(), source->name);
@@ -261,7 +283,8 @@ LoadResult load(std::span<const std::string> paths, const LoadProgress& progress
 }
 
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane) {
-  Loader loader(plane);
+  Loader loader;
+  loader.enter(plane);
   const PaddedText padded(text);
   loader.text(padded.view(), name);
   return loader.finish();

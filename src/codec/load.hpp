@@ -69,10 +69,14 @@ struct LoadStep {
 };
 using LoadProgress = std::function<void(const LoadStep&)>;
 
-/// Paths of files and folders; "-" is standard input. `progress` hears of every file.
-/// Objects belong to `plane`; empty: home, or what an object of a dump says.
-LoadResult load(std::span<const std::string> paths, const LoadProgress& progress = {},
-                std::string_view plane = {});
+/// Files whose objects belong to one plane.
+struct LoadSource {
+  std::string path;   ///< A file or folder; "-" is standard input.
+  std::string plane;  ///< Empty: home, or what an object of a dump says.
+};
+
+/// `progress` hears of every file.
+LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {});

@@ -281,6 +281,9 @@ void write_decided(DocumentWriter& writer, const Plan& plan, PlanDetail detail) 
   list_field(writer, "asks", plan.asks,
              [detail](DocumentWriter& out, const PlanAsk& ask) { write_ask(out, ask, detail); });
   list_field(writer, "actions", plan.actions, write_action);
+  if (!plan.net_schedule.empty()) {
+    list_field(writer, "netSchedule", plan.net_schedule, write_net_schedule);
+  }
   if (!plan.replica_status.empty()) {
     list_field(writer, "replicaStatus", plan.replica_status,
                [](DocumentWriter& out, const PlanReplicaStatus& status) {

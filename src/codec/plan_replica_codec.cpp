@@ -97,6 +97,30 @@ void write_scale(DocumentWriter& writer, const PlanScale& scale) {
   writer.integer_field("committedAfter", scale.committed_after);
 }
 
+void write_net_schedule(DocumentWriter& writer, const PlanNetSchedule& schedule) {
+  writer.begin_object();
+  writer.string_field("namespace", schedule.namespace_name);
+  writer.string_field("name", schedule.name);
+  writer.string_field("deployment", schedule.deployment);
+  writer.integer_field("unmetBefore", schedule.unmet_before);
+  writer.integer_field("unmetAfter", schedule.unmet_after);
+  writer.key("planes");
+  writer.begin_array();
+  for (const PlanNetScale& scale : schedule.planes) {
+    writer.begin_object();
+    writer.string_field("plane", scale.plane);
+    writer.integer_field("committedBefore", scale.committed_before);
+    writer.integer_field("committedAfter", scale.committed_after);
+    writer.key("for");
+    writer.begin_array();
+    for (const std::string& ask : scale.asks) writer.string(ask);
+    writer.end_array();
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+}
+
 void write_replica_status(DocumentWriter& writer, const PlanReplicaStatus& status) {
   writer.begin_object();
   writer.string_field("namespace", status.namespace_name);

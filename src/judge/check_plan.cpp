@@ -76,7 +76,7 @@ void find_victims(Hearing& hearing, HeardAsk& heard) {
 /// Law 14: nothing of a plan that is withheld reaches the world.
 std::vector<LawBreach> check_withheld(const Plan& plan) {
   const bool empty = plan.asks.empty() && plan.actions.empty() && plan.status.empty() &&
-                     plan.queues.empty() && plan.queue_moves.empty() &&
+                     plan.net_schedule.empty() && plan.queues.empty() && plan.queue_moves.empty() &&
                      plan.replica_status.empty() && plan.cost == PlanCost{};
   if (empty) return {};
   return {{.law = 9, .ask = {}, .text = "the plan is withheld, and not empty"}};

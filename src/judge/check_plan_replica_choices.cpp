@@ -2,9 +2,10 @@
 // several GPUs), and whether a claim of the previous plan was given up without need (law 7).
 //
 // For one GPU every single pod that comes before is tried. For several, nodes are compared by their
-// worst class only, and only with pods of the classes before it that leave anyway: the other
-// `nodeKeys` depend on which victims each node would have had in its turn, which is the search
-// itself. replica_ranking_properties compares that with a look at every place.
+// worst class, with pods of the classes before it that leave anyway; and, where the plan leaves a
+// node quite alone, by the highest priority among those who would have lost something there. The
+// other `nodeKeys` depend on which victims each node would have had in its turn, which is the
+// search itself. replica_ranking_properties compares that with a look at every place.
 //
 // A pod that is nobody's victim at the end of the plan, and could still be one, could have been one
 // when the ask was decided.
@@ -41,12 +42,16 @@ class ReplicaChoiceJudge {
         const bool alone = rooms_.in_order(worst->node, ask.row.amounts);
         if (alone) judge_elsewhere(ask, last(ask, *worst));
         redo(ask, *worst);
+        judge_losers(ask, *worst);
       }
       judge_previous(ask);
     }
   }
 
  private:
+  /// Nodes that are tried for what one claim takes; the judge samples, the search looks at all.
+  static constexpr std::size_t losers_nodes_max = 50;
+
   struct Candidate {
     std::size_t rank = 0;
     std::int32_t priority = 0;
@@ -203,6 +208,127 @@ class ReplicaChoiceJudge {
       court_.report(6, ask,
                     fmt::format("victim {} comes after whom it needs on node {}",
                                 court_.cluster().pod_key(worst), court_.node_name(node)));
+      return;
+    }
+  }
+
+  // ---- Several GPUs: who loses something --------------------------------------------------------
+
+  /// Whether more candidates on a node never make it dearer, and losers decide next to the class.
+  bool by_losers() const {
+    const std::vector<ReplicaNodeKey>& keys = settings_.node_keys;
+    const bool usual = !settings_.tie_keys.empty() && !settings_.class_order.empty() &&
+                       settings_.tie_keys.front() == ReplicaTieKey::priority &&
+                       settings_.class_order.back() == ReplicaClass::committed;
+    return usual && keys.size() > 1 && keys[0] == ReplicaNodeKey::worst_class &&
+           keys[1] == ReplicaNodeKey::highest_priority;
+  }
+
+  /// It is scaled down, or force-deleted now; waiting for somebody takes nothing from him.
+  bool loses(const HeardReplicaAsk& ask, PodIndex pod) const {
+    if (fleet_.class_of(pod) == ReplicaClass::committed) return true;
+    return fleet_.class_of(pod) == ReplicaClass::terminating &&
+           fleet_.may_force_delete(pod, ask.priority) &&
+           fleet_.force_delete_from(pod) <= court_.hearing.plan.now;
+  }
+
+  /// Nothing: nobody among them loses anything.
+  std::optional<std::int32_t> highest_loser(const HeardReplicaAsk& ask,
+                                            const std::vector<PodIndex>& pods) const {
+    std::optional<std::int32_t> highest;
+    for (const PodIndex pod : pods) {
+      if (!loses(ask, pod)) continue;
+      highest = std::max(highest.value_or(fleet_.priority(pod)), fleet_.priority(pod));
+    }
+    return highest;
+  }
+
+  /// The plan does nothing to the node, nor to a deployment with pods there: what the ask would
+  /// find there at the end, it found in its turn.
+  bool is_left_alone(NodeIndex node) const {
+    const bool claimed = std::ranges::any_of(court_.asks, [&](const HeardReplicaAsk& ask) {
+      return std::ranges::any_of(
+          ask.claims, [&](const HeardReplicaClaim& claim) { return claim.node == node; });
+    });
+    if (claimed || court_.held.contains(node)) return false;
+    return std::ranges::all_of(court_.cluster().order().pods(node), [&](PodIndex pod) {
+      const HeardShare* const share = fleet_.share_of(pod);
+      if (court_.gone.contains(pod)) return false;
+      return share == nullptr || fleet_.leaving(pod) ||
+             (share->commit > 0 && !court_.steps.contains(share) &&
+              !court_.scaled_up.contains(share));
+    });
+  }
+
+  /// Whom the ask would have made leave there, put back as far as possible; nothing: it does not
+  /// fit.
+  std::optional<std::vector<PodIndex>> victims_on(const HeardReplicaAsk& ask, NodeIndex node) {
+    std::vector<PodIndex> order;
+    for (const PodIndex pod : court_.cluster().order().pods(node)) {
+      if (available(ask, pod)) order.push_back(pod);
+    }
+    std::ranges::sort(order, [&](PodIndex a, PodIndex b) { return before(ask, a, b); });
+    FleetRoom& room = court_.after;
+    std::map<const HeardShare*, std::int64_t> taken;
+    std::vector<PodIndex> victims;
+    for (const PodIndex pod : order) {
+      if (room.holds(node, ask.row)) break;
+      const HeardShare* const share = fleet_.share_of(pod);
+      const bool committed = fleet_.class_of(pod) == ReplicaClass::committed;
+      if (!helps(room, ask, pod) || (committed && taken[share] >= spare(*share))) continue;
+      if (committed) ++taken[share];
+      room.remove(node, court_.requests(pod));
+      victims.push_back(pod);
+    }
+    const bool fits = room.holds(node, ask.row);
+    for (std::size_t at = victims.size(); fits && at-- > 0;) {
+      room.add(node, court_.requests(victims[at]));
+      if (room.holds(node, ask.row)) {
+        victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(at));
+      } else {
+        room.remove(node, court_.requests(victims[at]));
+      }
+    }
+    for (const PodIndex pod : victims) room.add(node, court_.requests(pod));
+    if (!fits) return std::nullopt;
+    return victims;
+  }
+
+  /// It holds something that is short.
+  bool helps(const FleetRoom& room, const HeardReplicaAsk& ask, PodIndex pod) const {
+    const NodeIndex node = court_.cluster().pods().node[pod];
+    return std::ranges::any_of(ask.row.amounts, [&](const ResourceAmount& need) {
+      const RequestRow row = court_.requests(pod);
+      return room.left(node, need.resource) < need.amount &&
+             std::ranges::any_of(
+                 row,
+                 [&](const ResourceAmount& held) {
+                   return held.resource == need.resource && held.amount > 0;
+                 });
+    });
+  }
+
+  void judge_losers(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+    if (needed(ask) == 1 || !by_losers()) return;
+    std::vector<PodIndex> chosen;
+    for (const HeardReplicaVictim& victim : claim.victims) chosen.push_back(victim.pod);
+    const std::optional<std::int32_t> highest = highest_loser(ask, chosen);
+    if (!highest) return;
+    const std::size_t worst = rank(last(ask, claim));
+    std::set<NodeIndex> seen;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.rank > worst || seen.size() == losers_nodes_max) return;
+      const NodeIndex node = court_.cluster().pods().node[candidate.pod];
+      if (!is_usable(ask, node) || !is_left_alone(node) || !seen.insert(node).second) continue;
+      const std::optional<std::vector<PodIndex>> there = victims_on(ask, node);
+      if (!there || there->empty()) continue;
+      const bool same_class =
+          std::ranges::all_of(*there, [&](PodIndex pod) { return rank(pod) <= worst; });
+      const std::optional<std::int32_t> other = highest_loser(ask, *there);
+      if (!same_class || (other && *other >= *highest)) continue;
+      court_.report(9, ask,
+                    fmt::format("on node {} nobody of priority {} would lose anything",
+                                court_.node_name(node), *highest));
       return;
     }
   }

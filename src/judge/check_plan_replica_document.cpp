@@ -332,7 +332,9 @@ class ReplicaDocumentJudge {
                           std::ranges::find(used, ReplicaClass::committed) != used.end() &&
                           fleet_.priority(*pod) < ask.priority && !fleet_.is_protected(*pod) &&
                           !fleet_.leaves_whole_group(*pod);
-    const HeardShare* const share = ordinary ? fleet_.share_of(*pod) : nullptr;
+    // Labelled anew, it is of another deployment, whose commit was not lowered.
+    const bool own = ordinary && fleet_.schedule_of(*pod)->deployment == victim.deployment;
+    const HeardShare* const share = own ? fleet_.share_of(*pod) : nullptr;
     return share == nullptr || has_open_steps(*share) ? nullptr : share;
   }
 

@@ -288,6 +288,7 @@ void ClaimRooms::start(const HeardReplicaAsk& ask) {
 }
 
 void judge_replicas(Hearing& hearing) {
+  judge_net_schedule(hearing);
   const bool asked = std::ranges::any_of(
       hearing.plan.asks, [](const PlanAsk& ask) { return ask.replicas.has_value(); });
   if (!asked) return;

@@ -119,5 +119,6 @@ void judge_replica_victims(ReplicaHearing& court);   ///< Laws 2, 5, 6 and 8, an
 void judge_replica_rooms(ReplicaHearing& court);     ///< Laws 1, 3, 4 and 10.
 void judge_replica_choices(ReplicaHearing& court);   ///< Who was nearer to leaving; law 7.
 void judge_replica_document(ReplicaHearing& court);  ///< Law 9.
+void judge_net_schedule(Hearing& hearing);           ///< Law 9: it is the sum of the actions.
 
 }  // namespace makeway

@@ -2,6 +2,7 @@
 // is caught.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -144,8 +145,12 @@ struct FleetScene : Scene {
     ask.replicas->scale_ups.push_back(std::move(item));
   }
 
-  /// With the status that an honest planner leaves.
+  /// With the status and the net schedule that an honest planner leaves.
   Laws laws() {
+    tell_net_schedule(cluster, plan);
+    return laws_as_told();
+  }
+  Laws laws_as_told() {
     plan.replica_status.clear();
     for (const PlanAsk& ask : plan.asks) {
       if (!ask.replicas) continue;
@@ -630,6 +635,44 @@ TEST(CheckPlanReplicas, ActionsHaveTheirReason) {  // law 9
   EXPECT_EQ(scene.laws(), Laws{9});
   scene.plan.actions[0] = {
       .type = ActionType::force_delete, .namespace_name = "default", .name = "low-1"};
+  EXPECT_EQ(scene.laws(), Laws{9});
+}
+
+TEST(CheckPlanReplicas, TheNetScheduleIsTheSumOfTheSteps) {  // law 9
+  FleetScene scene = three_nodes();
+  scene.claims(scene.asks("high", Outcome::preempts), "n3", {{"low-3"}});
+  EXPECT_EQ(scene.laws(), Laws{});
+  const Plan honest = scene.plan;
+  const auto broken_by = [&](const std::function<void(Plan&)>& lie) {
+    scene.plan = honest;
+    lie(scene.plan);
+    return scene.laws_as_told();
+  };
+  EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule.clear(); }), Laws{9});
+  EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule[0].unmet_after = 0; }), Laws{9});
+  EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule[0].planes[0].committed_after = 0; }),
+            Laws{9});
+  EXPECT_EQ(broken_by([](Plan& plan) { plan.net_schedule[0].planes[0].asks = {"Pod a/b"}; }),
+            Laws{9});
+  EXPECT_EQ(broken_by([](Plan& plan) { plan.status.clear(); }), Laws{9}) << "it is not told";
+}
+
+TEST(CheckPlanReplicas, SeveralGpusGoWhereTheLeastImportantLose) {  // law 9
+  // Half of n1 is leaving anyway, of high priority; n2 is full of what is dearer than low-1.
+  FleetScene scene(gpu_node("n1", 2), gpu_node("n2", 2), gpu_node("n3", 1), gpu_node("n4", 2),
+                   schedule("high", 100, 0, 1, 2), schedule("low", 10, 2), schedule("mid", 20, 2),
+                   schedule("old", 90, 0), terminating(replica("old-1", "n1"), 20),
+                   replica("low-1", "n1"), replica("low-2", "n3"), replica("mid-1", "n2", 2),
+                   replica("mid-2", "n4", 2));
+  PlanAsk& ask = scene.asks("high", Outcome::preempts);
+  scene.claims(ask, "n1", {waits_for("old-1", ReplicaClass::terminating), {"low-1"}});
+  ask.replicas->claims[0].victims[0].force_delete_from = Time{now.ms + 20'000};
+  EXPECT_EQ(scene.laws(), Laws{});
+  ask.replicas->claims.clear();
+  ask.replicas->without = 1;
+  scene.plan.actions.clear();
+  scene.steps.clear();
+  scene.claims(ask, "n2", {{"mid-1"}});
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 

@@ -219,16 +219,20 @@ inline constexpr std::array<std::string_view, 4> choice_names<ReplicaTieKey> = {
 
 enum class ReplicaNodeKey : std::uint8_t {
   worst_class,
-  highest_priority,
+  highest_priority,  ///< Of those who lose something: scaled down or force-deleted.
   secondary_victims,
   excess,
   committed_victims,
+  any_priority,  ///< The highest of all victims, also of those who are only waited for.
   plane_score,
+  newest,  ///< Of the most intrusive victim, as the next.
+  higher_name,
 };
 template <>
-inline constexpr std::array<std::string_view, 6> choice_names<ReplicaNodeKey> = {
-    "worst-class", "highest-priority",  "secondary-victims",
-    "excess",      "committed-victims", "plane-score"};
+inline constexpr std::array<std::string_view, 9> choice_names<ReplicaNodeKey> = {
+    "worst-class",       "highest-priority", "secondary-victims", "excess",
+    "committed-victims", "any-priority",     "plane-score",       "newest",
+    "higher-name"};
 
 enum class SurplusKey : std::uint8_t { not_ready, siblings, newest, higher_name };
 template <>
@@ -401,7 +405,9 @@ struct ReplicaSettings {
   std::vector<ReplicaNodeKey> node_keys = {
       ReplicaNodeKey::worst_class,       ReplicaNodeKey::highest_priority,
       ReplicaNodeKey::secondary_victims, ReplicaNodeKey::excess,
-      ReplicaNodeKey::committed_victims, ReplicaNodeKey::plane_score};
+      ReplicaNodeKey::committed_victims, ReplicaNodeKey::any_priority,
+      ReplicaNodeKey::plane_score,       ReplicaNodeKey::newest,
+      ReplicaNodeKey::higher_name};
   std::vector<SurplusKey> surplus_keys = {SurplusKey::not_ready, SurplusKey::siblings,
                                           SurplusKey::newest, SurplusKey::higher_name};
   bool protect_last_replica = true;

@@ -122,7 +122,8 @@ TEST(Knobs, CoverEveryNameOfTheSpecification) {
       {"replica.classOrder", "force-deleting,terminating,surplus,committed"},
       {"replica.tieKeys", "priority,plane-score,newest,higher-name"},
       {"replica.nodeKeys",
-       "worst-class,highest-priority,secondary-victims,excess,committed-victims,plane-score"},
+       "worst-class,highest-priority,secondary-victims,excess,committed-victims,any-priority,"
+       "plane-score,newest,higher-name"},
       {"replica.forceDeleteAnyPriority", "false"},
       {"replica.forceDeleteAfter", "grace-period"},
       {"replica.surplusTimeout", "5m"},

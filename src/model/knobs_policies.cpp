@@ -69,8 +69,10 @@ constexpr std::array replica_rows = {
          "higher name."}),
     choices<replica, &Replica::node_keys>(
         {"replica.nodeKeys", "4",
-         "How nodes are compared when several victims are needed, smaller is better. Names come "
-         "last."}),
+         "How nodes are compared when several GPUs are needed, smaller is better. "
+         "highest-priority is that of the victims that lose something (scaled down or "
+         "force-deleted), any-priority that of all victims; newest and higher-name are those of "
+         "the most intrusive victim. The name of the node comes last."}),
     choices<replica, &Replica::surplus_keys>(
         {"replica.surplusKeys", "4",
          "Which pods of a deployment count as its surplus, the most likely first: not ready, more "

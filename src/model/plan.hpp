@@ -364,6 +364,7 @@ struct Plan {
   std::vector<PlanQueueMove> queue_moves;     ///< In the order in which they were decided.
   std::vector<PlanQueueStatus> queue_status;  ///< By name; those that change.
   std::vector<PlanResourceGroup> resource_groups;
+  std::vector<PlanNetSchedule> net_schedule;      ///< By namespace and name; those that change.
   std::vector<PlanReplicaStatus> replica_status;  ///< By namespace and name; those that change.
   std::vector<PlanAsk> asks;
   std::vector<PlanAction> actions;

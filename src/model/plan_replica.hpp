@@ -109,6 +109,29 @@ struct PlanScale {
   friend bool operator==(const PlanScale&, const PlanScale&) = default;
 };
 
+/// What one plan makes of a deployment's commit in one plane, all steps together.
+struct PlanNetScale {
+  std::string plane;
+  std::int64_t committed_before = 0;
+  std::int64_t committed_after = 0;
+  std::vector<std::string> asks;  ///< Who it is for, in the order of the plan.
+
+  friend bool operator==(const PlanNetScale&, const PlanNetScale&) = default;
+};
+
+/// The net schedule: what becomes of a ReplicaSchedule when the plan is carried out. Replicas that
+/// are scaled down are unmet from then on.
+struct PlanNetSchedule {
+  std::string namespace_name;
+  std::string name;
+  std::string deployment;
+  std::int64_t unmet_before = 0;
+  std::int64_t unmet_after = 0;
+  std::vector<PlanNetScale> planes;  ///< Those that change, by name.
+
+  friend bool operator==(const PlanNetSchedule&, const PlanNetSchedule&) = default;
+};
+
 /// The status that a ReplicaSchedule gets, where it changes.
 struct PlanReplicaStatus {
   std::string namespace_name;

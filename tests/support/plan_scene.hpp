@@ -116,6 +116,41 @@ inline void fill_queue_status(const Cluster& cluster, Plan& plan) {
   }
 }
 
+/// The net schedule that an honest planner tells for its actions, which scale in one plane each.
+inline void tell_net_schedule(const Cluster& cluster, Plan& plan) {
+  plan.net_schedule.clear();
+  std::erase_if(plan.status,
+                [](const PlanStatus& status) { return status.condition == "ReplicasMet"; });
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    std::optional<PlanNetScale> net;
+    for (const PlanAction& action : plan.actions) {
+      if (!action.scale || action.name != schedule.deployment) continue;
+      if (!net) {
+        net = PlanNetScale{.plane = action.scale->plane,
+                           .committed_before = action.scale->committed_before,
+                           .committed_after = action.scale->committed_after,
+                           .asks = {action.ask}};
+      }
+      const bool down = action.type == ActionType::scale_down;
+      net->committed_after = down ? std::min(net->committed_after, action.scale->committed_after)
+                                  : std::max(net->committed_after, action.scale->committed_after);
+    }
+    if (!net) continue;
+    const std::int64_t unmet = schedule.unmet + net->committed_before - net->committed_after;
+    plan.status.push_back(
+        {.object = "ReplicaSchedule default/" + schedule.name,
+         .condition = "ReplicasMet",
+         .reason = "Preempted",
+         .message = "unmet " + std::to_string(schedule.unmet) + " -> " + std::to_string(unmet)});
+    plan.net_schedule.push_back({.namespace_name = schedule.namespace_name,
+                                 .name = schedule.name,
+                                 .deployment = schedule.deployment,
+                                 .unmet_before = schedule.unmet,
+                                 .unmet_after = unmet,
+                                 .planes = {*std::move(net)}});
+  }
+}
+
 struct Scene {
   Cluster cluster;
   Configuration configuration;

@@ -17,7 +17,7 @@ ReplicaClaim random_claim(Prng& random) {
                          .name = fmt::format("pod-{}", 3 * random.below(4) + at)};
     if (random.chance(50)) victim.uid = fmt::format("uid-{}", random.below(12));
     if (random.chance(70)) victim.deployment = fmt::format("schedule-{}", random.below(3));
-    if (random.chance(50)) victim.committed = random.between(0, 9);
+    if (!victim.deployment.empty() && random.chance(50)) victim.committed = random.between(0, 9);
     if (random.chance(30)) victim.force_deleted = random_time(random);
     claim.victims.push_back(std::move(victim));
   }

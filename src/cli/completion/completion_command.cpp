@@ -138,6 +138,7 @@ _makeway() {
       local flag="${COMP_WORDS[equals-2]}"
       if [[ $flag == "=" ]] && ((equals > 2)); then flag="${COMP_WORDS[equals-3]}"; fi
       if [[ $flag == --set ]]; then _makeway_values "$before" "$word"; fi
+      if [[ $flag == --plane ]]; then _makeway_files "$word"; fi
       return
     fi
   elif [[ $word == --*=* ]]; then
@@ -146,6 +147,12 @@ _makeway() {
   if [[ $before == --set && $word == *=* ]]; then
     prefix="$prefix${word%%=*}="
     _makeway_values "${word%%=*}" "${word#*=}"
+    return
+  fi
+  if [[ $before == --plane ]]; then
+    if [[ $word != *=* ]]; then return; fi
+    prefix="$prefix${word%%=*}="
+    _makeway_files "${word#*=}"
     return
   fi
 )";
@@ -220,6 +227,8 @@ std::string zsh_values(const std::vector<std::string_view>& values) {
 }
 
 std::string zsh_action(const Flag& flag) {
+  // Files come after the name of the plane.
+  if (flag.name == "plane") return "{compset -P \"*=\" && _files}";
   if (flag.takes_file()) return "_files";
   return flag.name == "set" ? std::string("_makeway_set") : zsh_values(values_of(flag));
 }

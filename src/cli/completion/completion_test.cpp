@@ -96,6 +96,12 @@ TEST_F(Shells, BashOffersFiles) {
   EXPECT_EQ(offered({"plan", "-f", "clus"}), "cluster.yaml\n");
   EXPECT_EQ(offered({"plan", "--batch", "with"}), "with blank.yaml\n");
   EXPECT_EQ(offered({"config", "show", "--config", "clus"}), "cluster.yaml\n");
+  // The file of a plane stands behind its name, whether bash splits there or not.
+  EXPECT_EQ(offered({"plan", "--plane", "east", "=", "clus"}), "cluster.yaml\n");
+  EXPECT_EQ(offered({"check", "--plane", "=", "east", "=", "clus"}), "cluster.yaml\n");
+  EXPECT_EQ(offered({"plan", "--plane", "east=clus"}), "east=cluster.yaml\n");
+  EXPECT_EQ(offered({"plan", "--plane=east=clus"}), "--plane=east=cluster.yaml\n");
+  EXPECT_EQ(offered({"plan", "--plane", "eas"}), "\n");
 }
 
 TEST_F(Shells, BashHasEveryFlagOfEveryCommand) {

@@ -233,7 +233,7 @@ std::string overview_text(const Loaded& loaded, const OverviewOptions& options) 
   std::string text = header(loaded, options);
   for (const auto& section :
        {resources_section, nodes_section, priorities_section, groups_section, queues_section,
-        budgets_section, replicas_section, sessions_section, pending_section}) {
+        budgets_section, planes_section, replicas_section, sessions_section, pending_section}) {
     text += section(view);
   }
   return text;

@@ -84,7 +84,11 @@ std::string node_table(const View& view, std::span<const NodeUsage* const> nodes
   const Cluster& cluster = view.cluster;
   const bool any_leaving = std::ranges::any_of(
       nodes, [&](const NodeUsage* node) { return cluster.nodes().leaving[node->node] > 0; });
-  std::vector<Column> columns = {{.heading = "NODE"}, {.heading = "STATE"}};
+  const bool planes = std::ranges::any_of(
+      nodes, [&](const NodeUsage* node) { return !plane_text(cluster, node->node).empty(); });
+  std::vector<Column> columns = {{.heading = "NODE"}};
+  if (planes) columns.push_back({.heading = "PLANE"});
+  columns.push_back({.heading = "STATE"});
   if (view.regimes.mixed()) columns.push_back({.heading = "REGIME"});
   columns.push_back({.heading = "PODS", .align = Align::right});
   if (any_leaving) columns.push_back({.heading = "LEAVING", .align = Align::right});
@@ -108,8 +112,13 @@ std::string node_table(const View& view, std::span<const NodeUsage* const> nodes
   for (std::size_t row = 0; row < nodes.size(); ++row) {
     const NodeUsage& node = *nodes[row];
     std::vector<Cell> cells = {
-        {.text = std::string(cluster.text(cluster.nodes().name[node.node]))},
-        {.text = state_text(cluster, node.node), .tone = state_tone(cluster, node.node)}};
+        {.text = std::string(cluster.text(cluster.nodes().name[node.node]))}};
+    if (planes) {
+      const std::string plane = plane_text(cluster, node.node);
+      cells.push_back({.text = plane.empty() ? "-" : plane});
+    }
+    cells.push_back(
+        {.text = state_text(cluster, node.node), .tone = state_tone(cluster, node.node)});
     if (view.regimes.mixed()) cells.push_back({.text = regime_text(view, node.node)});
     cells.push_back({.text = texts[0][row]});
     if (any_leaving) {

@@ -1,27 +1,31 @@
-// Deployments that are scaled per plane.
+// Planes, and deployments that are scaled per plane.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "base/checked_math.hpp"
+#include "cli/amount.hpp"
 #include "cli/overview/overview_sections.hpp"
 #include "cli/text.hpp"
 #include "model/names.hpp"
+#include "model/planes.hpp"
 #include "model/replica_priority.hpp"
 
 namespace makeway::cli {
 namespace {
 
-using DeploymentName = std::pair<std::string_view, std::string_view>;
+/// Namespace, deployment, plane; outside of planes it is empty.
+using ShareName = std::tuple<std::string_view, std::string_view, std::string>;
 
 struct ReplicaCounts {
   std::uint64_t running = 0;
   std::uint64_t leaving = 0;
 };
 
-std::map<DeploymentName, ReplicaCounts> count_replicas(const Cluster& cluster) {
-  std::map<DeploymentName, ReplicaCounts> counts;
+std::map<ShareName, ReplicaCounts> count_replicas(const Cluster& cluster) {
+  std::map<ShareName, ReplicaCounts> counts;
   const auto key = cluster.strings().find(names::deployment);
   if (!key) return counts;
   const PodColumns& pods = cluster.pods();
@@ -31,25 +35,105 @@ std::map<DeploymentName, ReplicaCounts> count_replicas(const Cluster& cluster) {
     const auto label = std::ranges::find(labels, *key, &LabelPair::key);
     if (label == labels.end()) continue;
     ReplicaCounts& count =
-        counts[{cluster.text(pods.namespace_name[pod]), cluster.text(label->value)}];
+        counts[{cluster.text(pods.namespace_name[pod]), cluster.text(label->value),
+                plane_text(cluster, pods.node[pod])}];
     ++(pods.deletion[pod] == no_time ? count.running : count.leaving);
   }
   return counts;
 }
 
-std::string planes_text(const ReplicaSchedule& schedule) {
-  constexpr std::size_t planes_max = 5;
-  std::vector<std::string> planes;
-  for (const ReplicaPlane& plane : schedule.planes) {
-    if (planes.size() == planes_max) break;
-    planes.push_back(fmt::format("{} {}", plane.name, plane.committed));
+/// The planes that the schedule lists, and those where pods of it are all the same.
+std::map<std::string, const ReplicaPlane*> planes_of(
+    const ReplicaSchedule& schedule, const std::map<ShareName, ReplicaCounts>& counts) {
+  std::map<std::string, const ReplicaPlane*> planes;
+  for (const ReplicaPlane& plane : schedule.planes) planes[plane.name] = &plane;
+  const ShareName first{schedule.namespace_name, schedule.deployment, {}};
+  for (auto at = counts.lower_bound(first); at != counts.end(); ++at) {
+    const auto& [space, deployment, plane] = at->first;
+    if (space != schedule.namespace_name || deployment != schedule.deployment) break;
+    planes.try_emplace(plane, nullptr);
   }
-  std::string text = fmt::format("{}", fmt::join(planes, ", "));
-  if (schedule.planes.size() > planes_max) text += ", ...";
-  return text.empty() ? "-" : text;
+  if (planes.empty()) planes.try_emplace("", nullptr);
+  return planes;
+}
+
+void add_rows(const Cluster& cluster, const ReplicaSchedule& schedule,
+              const std::map<ShareName, ReplicaCounts>& counts, Table& table) {
+  bool first = true;
+  for (const auto& [name, plane] : planes_of(schedule, counts)) {
+    const auto found = counts.find({schedule.namespace_name, schedule.deployment, name});
+    const ReplicaCounts count = found == counts.end() ? ReplicaCounts{} : found->second;
+    const auto once = [&](std::string text) { return first ? std::move(text) : std::string(); };
+    table.row({{.text = once(fmt::format("{}/{}", schedule.namespace_name, schedule.name))},
+               {.text = once(fmt::format("{}", priority_of(cluster, schedule)))},
+               {.text = name.empty() ? "-" : name},
+               {.text = plane == nullptr ? "-" : fmt::format("{}", plane->committed)},
+               {.text = grouped(count.running)},
+               {.text = grouped(count.leaving)},
+               {.text = once(fmt::format("{}", schedule.unmet)),
+                .tone = schedule.unmet > 0 ? Tone::warning : Tone::plain},
+               {.text = once(fmt::format("{}", schedule.status.claims.size()))}});
+    first = false;
+  }
 }
 
 }  // namespace
+
+std::string plane_text(const Cluster& cluster, NodeIndex node) {
+  const auto plane = replica_plane(cluster, node, cluster.strings().find(names::plane));
+  return plane ? std::string(cluster.text(*plane)) : std::string();
+}
+
+std::string planes_section(const View& view) {
+  struct Sum {
+    std::uint64_t nodes = 0;
+    std::uint64_t pods = 0;
+    std::uint64_t leaving = 0;
+    AmountRow allocatable;
+    AmountRow used;
+  };
+  std::map<std::string, Sum> planes;
+  for (const NodeUsage& node : view.nodes) {
+    const std::string name = plane_text(view.cluster, node.node);
+    if (name.empty()) continue;
+    Sum& sum = planes[name];
+    ++sum.nodes;
+    sum.pods += view.cluster.nodes().pods[node.node];
+    sum.leaving += view.cluster.nodes().leaving[node.node];
+    sum.allocatable.resize(node.allocatable.size());
+    sum.used.resize(node.used.size());
+    for (std::size_t at = 0; at < node.used.size(); ++at) {
+      sum.allocatable[at] = saturated_add(sum.allocatable[at], node.allocatable[at]);
+      sum.used[at] = saturated_add(sum.used[at], node.used[at]);
+    }
+  }
+  if (planes.empty()) return {};
+  std::vector<Column> columns = {{.heading = "PLANE"},
+                                 {.heading = "NODES", .align = Align::right},
+                                 {.heading = "PODS", .align = Align::right},
+                                 {.heading = "LEAVING", .align = Align::right}};
+  for (const ShownResource& resource : view.columns) {
+    columns.push_back({.heading = resource.heading, .align = Align::right});
+  }
+  Table table(std::move(columns));
+  const std::size_t shown = rows_shown(view, planes.size());
+  std::size_t told = 0;
+  for (const auto& [name, sum] : planes) {
+    if (told++ == shown) break;
+    std::vector<Cell> cells = {{.text = name},
+                               {.text = grouped(sum.nodes)},
+                               {.text = grouped(sum.pods)},
+                               {.text = grouped(sum.leaving)}};
+    for (const ShownResource& resource : view.columns) {
+      const std::uint32_t slot = resource.index.value;
+      cells.push_back({.text = fmt::format("{}/{}", amount_text(resource.name, sum.used[slot]),
+                                           amount_text(resource.name, sum.allocatable[slot]))});
+    }
+    table.row(std::move(cells));
+  }
+  return title(view, "Planes", "") + table.text(view.options.palette) +
+         cut_line(shown, planes.size());
+}
 
 std::string replicas_section(const View& view) {
   const Cluster& cluster = view.cluster;
@@ -60,24 +144,17 @@ std::string replicas_section(const View& view) {
     return priority_of(cluster, *item);
   });
   const std::size_t shown = rows_shown(view, schedules.size());
-  auto counts = count_replicas(cluster);
+  const std::map<ShareName, ReplicaCounts> counts = count_replicas(cluster);
   Table table({{.heading = "REPLICA SCHEDULE"},
                {.heading = "PRIORITY", .align = Align::right},
-               {.heading = "COMMITTED"},
+               {.heading = "PLANE"},
+               {.heading = "COMMITTED", .align = Align::right},
                {.heading = "RUNNING", .align = Align::right},
                {.heading = "LEAVING", .align = Align::right},
                {.heading = "UNMET", .align = Align::right},
                {.heading = "CLAIMS", .align = Align::right}});
   for (const ReplicaSchedule* item : std::span(schedules).first(shown)) {
-    const ReplicaCounts& count = counts[{item->namespace_name, item->deployment}];
-    table.row({{.text = fmt::format("{}/{}", item->namespace_name, item->name)},
-               {.text = fmt::format("{}", priority_of(cluster, *item))},
-               {.text = planes_text(*item)},
-               {.text = grouped(count.running)},
-               {.text = grouped(count.leaving)},
-               {.text = fmt::format("{}", item->unmet),
-                .tone = item->unmet > 0 ? Tone::warning : Tone::plain},
-               {.text = fmt::format("{}", item->status.claims.size())}});
+    add_rows(cluster, *item, counts, table);
   }
   return title(view, "Replicas", " (most important first)") + table.text(view.options.palette) +
          cut_line(shown, schedules.size());

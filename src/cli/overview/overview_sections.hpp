@@ -69,5 +69,8 @@ std::string pending_section(const View& view);
 std::string queues_section(const View& view);    // overview_queues.cpp
 std::string sessions_section(const View& view);  // overview_sessions.cpp
 std::string replicas_section(const View& view);  // overview_replicas.cpp
+std::string planes_section(const View& view);
+/// Empty: it is in no plane.
+std::string plane_text(const Cluster& cluster, NodeIndex node);
 
 }  // namespace makeway::cli

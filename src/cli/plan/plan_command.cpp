@@ -27,6 +27,7 @@ ExitStatus usage_error(std::string_view message, Terminal& terminal) {
 
 /// What the flags say, checked.
 struct Wish {
+  std::vector<LoadSource> sources;
   std::vector<WrittenAsk> asks;
   std::optional<Time> now;
   ConfigurationChoice configuration;
@@ -36,8 +37,10 @@ struct Wish {
 /// Flags that do not go together; empty when all is well.
 std::string refuse_flags(const Arguments& arguments) {
   const bool batch = arguments.has("batch");
-  if (!batch && !arguments.has("file")) return "nothing to plan; name files with -f, or a --batch";
+  const bool files = arguments.has("file") || arguments.has("plane");
+  if (!batch && !files) return "nothing to plan; name files with -f, or a --batch";
   if (batch && arguments.has("file")) return "cases come from -f or from --batch, not from both";
+  if (batch && files) return "cases come from --plane or from --batch, not from both";
   if (arguments.has("verify") && !batch) return "--verify compares the cases of a --batch";
   if (batch && arguments.text("output") == "yaml") {
     return "--batch prints JSON lines, and --verify text or json; -o yaml is for single plans";
@@ -47,6 +50,9 @@ std::string refuse_flags(const Arguments& arguments) {
 
 /// Fills in the wish; returns what is wrong.
 std::string read_wish(const Arguments& arguments, Wish& wish) {
+  auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
+  if (!sources) return sources.error().message;
+  wish.sources = std::move(*sources);
   for (const std::string& written : arguments.all("ask")) {
     Result<WrittenAsk> ask = parse_ask(written);
     if (!ask) return fmt::format("--ask '{}': {}", shorten(written), ask.error().message);
@@ -99,7 +105,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
                       const PlanTools& tools) {
   PlanTiming timing;
   const std::int64_t start = tools.microseconds();
-  const std::optional<Loaded> loaded = load_or_report(arguments.all("file"), terminal);
+  const std::optional<Loaded> loaded = load_or_report(wish.sources, terminal);
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));

@@ -239,6 +239,8 @@ std::string cascades_text(const PlanExplanation& explanation) {
   return text;
 }
 
+}  // namespace
+
 std::string refusals_text(const PlanAsk& ask) {
   const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
   if (refusals.empty()) return {};
@@ -267,8 +269,6 @@ std::string refusals_text(const PlanAsk& ask) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string explanation_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t nodes_max = 5;
 constexpr std::size_t claims_max = 20;
+constexpr std::size_t net_rows_max = 50;
 
 std::string scale_up_text(const PlanScaleUp& item, const Palette& palette) {
   std::vector<std::string> nodes;
@@ -110,6 +111,40 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
   if (replicas.claims.size() > claims_max) {
     text += fmt::format("  and {} more\n", replicas.claims.size() - claims_max);
   }
+  if (options.explain) text += refusals_text(ask);
+  return text;
+}
+
+std::string net_schedule_text(const Plan& plan, const Palette& palette) {
+  if (plan.net_schedule.empty()) return {};
+  Table table({{.heading = "DEPLOYMENT"},
+               {.heading = "PLANE"},
+               {.heading = "REPLICAS", .align = Align::right},
+               {.heading = "UNMET", .align = Align::right},
+               {.heading = "FOR"}});
+  std::size_t told = 0;
+  std::size_t left = 0;
+  for (const PlanNetSchedule& net : plan.net_schedule) {
+    bool first = true;
+    for (const PlanNetScale& scale : net.planes) {
+      if (told == net_rows_max) {
+        ++left;
+        continue;
+      }
+      ++told;
+      const bool down = scale.committed_after < scale.committed_before;
+      table.row({{.text = fmt::format("{}/{}", net.namespace_name, net.deployment)},
+                 {.text = scale.plane},
+                 {.text = fmt::format("{} -> {}", scale.committed_before, scale.committed_after),
+                  .tone = down ? Tone::bad : Tone::good},
+                 {.text = first ? fmt::format("{} -> {}", net.unmet_before, net.unmet_after) : ""},
+                 {.text = fmt::format("{}", fmt::join(scale.asks, ", "))}});
+      first = false;
+    }
+  }
+  std::string text = "\n" + palette.paint("Net schedule", Tone::strong) + "\n";
+  text += table.text(palette);
+  if (left > 0) text += fmt::format("  and {} more\n", left);
   return text;
 }
 

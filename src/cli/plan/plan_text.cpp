@@ -382,7 +382,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   if (plan.asks.empty()) {
     text += (nobody ? "Nothing is pending.\n" : "") + groups + (groups.empty() ? "" : "\n");
   } else {
-    text += groups + "\n";
+    text += groups + net_schedule_text(plan, palette) + "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
     text += total_cost_text(plan);
     text += starving_text(plan);

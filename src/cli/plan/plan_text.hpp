@@ -37,6 +37,10 @@ std::string session_victims_table(const PlanAsk& ask, const Palette& palette);
 /// Each resource group with its sessions: who is pending, runs, goes and comes back.
 std::string resource_groups_text(const Plan& plan, const Palette& palette);
 
+/// What becomes of each deployment and plane, all asks together; empty: nothing is scaled.
+std::string net_schedule_text(const Plan& plan, const Palette& palette);
+/// Which nodes do not do for the ask, and why; plan_explanation.cpp.
+std::string refusals_text(const PlanAsk& ask);
 /// What --explain adds below an ask; plan_explanation.cpp.
 std::string explanation_text(const PlanAsk& ask, const Palette& palette);
 

@@ -165,7 +165,8 @@ void lint_replicas(Findings& findings) {
                         .field = "spec.planes",
                         .value = shorten(plane.name),
                         .message = "no node is in this plane",
-                        .remedy = fmt::format("label its nodes with {}", names::plane)});
+                        .remedy = fmt::format("label its nodes with {}, or read it with --plane",
+                                              names::plane)});
     }
   }
 }

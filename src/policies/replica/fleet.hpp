@@ -182,7 +182,8 @@ class Fleet {
   /// Whether a comes before b by `replica.tieKeys`, which are the same inside one place; names
   /// decide last.
   bool before_in_place(const FleetReplica& a, const FleetReplica& b) const;
-  /// Places where who may be used depends on the ask's priority in more than committed replicas.
+  /// Places where who may be used, or what is done to it, depends on the ask's priority in more
+  /// than committed replicas.
   std::span<const PlaceIndex> conditional_places() const { return conditional_places_; }
 
  private:

@@ -139,8 +139,9 @@ void Fleet::order_places() {
     });
     const bool conditional = std::ranges::any_of(here, [this](ReplicaIndex index) {
       const FleetReplica& replica = replicas_[index];
-      return replica.victim_class == ReplicaClass::terminating && replica.expired &&
-             !replica.is_protected;
+      // Only for some asks it may be used at all, or is force-deleted instead of waited for.
+      return replica.victim_class == ReplicaClass::terminating && !replica.is_protected &&
+             (replica.expired || now() >= replica.force_from);
     });
     if (conditional) conditional_places_.push_back(PlaceIndex{at});
   }

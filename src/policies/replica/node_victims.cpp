@@ -21,6 +21,27 @@ int decided(int order, std::string_view name, Number a, Number b, std::string* k
   return order;
 }
 
+/// What a node of several victims is compared by, where that is a number; smaller is better.
+std::int64_t number_of(ReplicaNodeKey key, const PlaceCost& cost, std::int64_t score) {
+  switch (key) {
+    case ReplicaNodeKey::worst_class: return cost.worst_class;
+    case ReplicaNodeKey::highest_priority: return cost.highest_priority;
+    case ReplicaNodeKey::secondary_victims: return cost.secondary;
+    case ReplicaNodeKey::excess: return cost.excess;
+    case ReplicaNodeKey::committed_victims: return cost.committed;
+    case ReplicaNodeKey::any_priority: return cost.any_priority;
+    case ReplicaNodeKey::plane_score: return score;
+    case ReplicaNodeKey::newest:
+    case ReplicaNodeKey::higher_name: break;
+  }
+  return 0;
+}
+
+/// "40", or "nobody" where no victim has a priority that counts.
+std::string priority_text(std::int64_t priority) {
+  return priority == PlaceCost::nobody ? "nobody" : fmt::format("{}", priority);
+}
+
 }  // namespace
 
 NodeVictims::NodeVictims(const Fleet& fleet)
@@ -134,7 +155,10 @@ bool NodeVictims::evaluate(PlaceIndex place, const ReplicaNeed& need, PlaceCost&
   for (const ReplicaIndex index : victims_) {
     const FleetReplica& victim = fleet_.replica(index);
     freed = saturated_add(freed, fleet_.freed(victim)[Fleet::counted]);
-    cost.highest_priority = std::max(cost.highest_priority, victim.priority);
+    cost.any_priority = std::max(cost.any_priority, victim.priority);
+    if (fleet_.action(victim, need.priority) != ReplicaAction::wait) {
+      cost.highest_priority = std::max(cost.highest_priority, victim.priority);
+    }
     if (victim.victim_class != ReplicaClass::committed) continue;
     ++cost.committed;
     cost.committed_priority = std::max(cost.committed_priority, victim.priority);
@@ -155,15 +179,20 @@ std::string_view NodeVictims::class_name(const PlaceCost& cost) const {
   return choice_name(fleet_.settings().class_order[static_cast<std::size_t>(cost.worst_class)]);
 }
 
+const FleetReplica& NodeVictims::worst_of(const PlaceCost& cost) const {
+  static const FleetReplica none;
+  return cost.worst.exists() ? fleet_.replica(cost.worst) : none;
+}
+
+std::string_view NodeVictims::name_of(const FleetReplica& replica) const {
+  return replica.pod.exists() ? fleet_.cluster().pods().name[replica.pod.value]
+                              : std::string_view{};
+}
+
 int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                                  std::int64_t b_score, std::string* key) const {
-  static const FleetReplica none;
-  const FleetReplica& worst_a = a.worst.exists() ? fleet_.replica(a.worst) : none;
-  const FleetReplica& worst_b = b.worst.exists() ? fleet_.replica(b.worst) : none;
-  const PodColumns& pods = fleet_.cluster().pods();
-  const auto name = [&](const FleetReplica& replica) {
-    return replica.pod.exists() ? pods.name[replica.pod.value] : std::string_view{};
-  };
+  const FleetReplica& worst_a = worst_of(a);
+  const FleetReplica& worst_b = worst_of(b);
   for (const ReplicaTieKey tie : fleet_.settings().tie_keys) {
     int order = 0;
     switch (tie) {
@@ -179,8 +208,8 @@ int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const
         if (order != 0 && key != nullptr) *key = "newest";
         break;
       case ReplicaTieKey::higher_name:
-        order = decided(sign(name(worst_b), name(worst_a)), "higher-name", name(worst_a),
-                        name(worst_b), key);
+        order = decided(sign(name_of(worst_b), name_of(worst_a)), "higher-name", name_of(worst_a),
+                        name_of(worst_b), key);
         break;
     }
     if (order != 0) return order;
@@ -191,23 +220,33 @@ int NodeVictims::compare_victims(const PlaceCost& a, std::int64_t a_score, const
 int NodeVictims::compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                                std::int64_t b_score, std::string* key) const {
   for (const ReplicaNodeKey node_key : fleet_.settings().node_keys) {
-    const auto pair = [&]() -> std::pair<std::int64_t, std::int64_t> {
-      switch (node_key) {
-        case ReplicaNodeKey::worst_class: return {a.worst_class, b.worst_class};
-        case ReplicaNodeKey::highest_priority: return {a.highest_priority, b.highest_priority};
-        case ReplicaNodeKey::secondary_victims: return {a.secondary, b.secondary};
-        case ReplicaNodeKey::excess: return {a.excess, b.excess};
-        case ReplicaNodeKey::committed_victims: return {a.committed, b.committed};
-        case ReplicaNodeKey::plane_score: return {a_score, b_score};
-      }
-      return {0, 0};
-    }();
-    const int order = sign(pair.first, pair.second);
+    const std::string_view name = choice_name(node_key);
+    if (node_key == ReplicaNodeKey::newest) {
+      const int order = sign(worst_of(b).created, worst_of(a).created);
+      if (order != 0 && key != nullptr) *key = name;
+      if (order != 0) return order;
+      continue;
+    }
+    if (node_key == ReplicaNodeKey::higher_name) {
+      const std::string_view name_a = name_of(worst_of(a));
+      const std::string_view name_b = name_of(worst_of(b));
+      const int order = decided(sign(name_b, name_a), name, name_a, name_b, key);
+      if (order != 0) return order;
+      continue;
+    }
+    const std::int64_t number_a = number_of(node_key, a, a_score);
+    const std::int64_t number_b = number_of(node_key, b, b_score);
+    const int order = sign(number_a, number_b);
     if (order == 0) continue;
     if (node_key == ReplicaNodeKey::worst_class) {
-      return decided(order, choice_name(node_key), class_name(a), class_name(b), key);
+      return decided(order, name, class_name(a), class_name(b), key);
     }
-    return decided(order, choice_name(node_key), pair.first, pair.second, key);
+    const bool is_priority =
+        node_key == ReplicaNodeKey::highest_priority || node_key == ReplicaNodeKey::any_priority;
+    if (is_priority) {
+      return decided(order, name, priority_text(number_a), priority_text(number_b), key);
+    }
+    return decided(order, name, number_a, number_b, key);
   }
   return 0;
 }

@@ -40,9 +40,10 @@ struct PlaceCost {
   static constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::min();
 
   PlaceIndex place;
-  std::uint32_t version = 0;      ///< Of the place; see ClaimRanking.
-  std::int32_t worst_class = -1;  ///< Rank of the class; -1: nobody has to leave.
-  std::int32_t highest_priority = nobody;
+  std::uint32_t version = 0;                 ///< Of the place; see ClaimRanking.
+  std::int32_t worst_class = -1;             ///< Rank of the class; -1: nobody has to leave.
+  std::int32_t highest_priority = nobody;    ///< Of those who lose something.
+  std::int32_t any_priority = nobody;        ///< Of all victims.
   std::int32_t committed_priority = nobody;  ///< The highest among the committed victims.
   std::int32_t secondary = 0;
   std::int32_t committed = 0;
@@ -76,6 +77,8 @@ class NodeVictims {
   int compare_nodes(const PlaceCost& a, std::int64_t a_score, const PlaceCost& b,
                     std::int64_t b_score, std::string* key) const;
   std::string_view class_name(const PlaceCost& cost) const;
+  const FleetReplica& worst_of(const PlaceCost& cost) const;
+  std::string_view name_of(const FleetReplica& replica) const;
   void find_secondary();
 
   const Fleet& fleet_;

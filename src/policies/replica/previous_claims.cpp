@@ -93,13 +93,16 @@ void PreviousClaims::count_step(const ReplicaClaim& record, const ClaimedVictim&
   if (share && *victim.committed < fleet_.shares()[*share].committed) ++steps_[*share];
 }
 
-/// To what the claim had the pod's deployment scaled down; nothing: it did not.
+/// To what the claim had the pod's deployment scaled down; nothing: it did not, or the pod is of
+/// another one by now.
 std::optional<std::int64_t> PreviousClaims::lowered_to(const ReplicaClaim& record,
-                                                       PodIndex pod) const {
+                                                       const FleetReplica& replica) const {
+  const DeploymentIndex owner = fleet_.shares()[replica.share].deployment;
+  const std::string_view deployment = fleet_.deployments()[owner].object->deployment;
   for (const ClaimedVictim& victim : record.victims) {
     const bool same = find_pod_in_plane(fleet_.cluster(), record.plane, victim.namespace_name,
-                                        victim.name) == pod;
-    if (same && victim.committed) return victim.committed;
+                                        victim.name) == replica.pod;
+    if (same && victim.committed && victim.deployment == deployment) return victim.committed;
   }
   return std::nullopt;
 }
@@ -111,7 +114,7 @@ std::vector<MissedVictim> PreviousClaims::missed(
   for (const ReplicaIndex victim : claim.victims) {
     const FleetReplica& replica = fleet_.replica(victim);
     if (replica.victim_class != ReplicaClass::committed) continue;
-    const std::optional<std::int64_t> lowered = lowered_to(*claim.record, replica.pod);
+    const std::optional<std::int64_t> lowered = lowered_to(*claim.record, replica);
     if (!lowered || !fleet_.usable(replica, need.priority)) continue;
     if (steps[replica.share]-- > 0) continue;
     const FleetShare& share = fleet_.shares()[replica.share];

@@ -62,7 +62,8 @@ class PreviousClaims {
   std::optional<PlaneIndex> plane_named(std::string_view name) const;
   PreviousClaim resolve(DeploymentIndex ask, const ReplicaClaim& record);
   void count_step(const ReplicaClaim& record, const ClaimedVictim& victim);
-  std::optional<std::int64_t> lowered_to(const ReplicaClaim& record, PodIndex pod) const;
+  std::optional<std::int64_t> lowered_to(const ReplicaClaim& record,
+                                         const FleetReplica& replica) const;
   std::int64_t committed_victims(const PreviousClaim& claim, ShareIndex share) const;
   bool still_leaves(const PreviousClaim& claim, ReplicaIndex victim, const ReplicaNeed& need) const;
 

@@ -1,5 +1,6 @@
 #include "policies/replica/replica_actions.hpp"
 
+#include "policies/replica/net_schedule.hpp"
 #include "policies/shared/pod_actions.hpp"
 
 namespace makeway {
@@ -57,12 +58,15 @@ void add_replica_actions(const PlanAsk& ask, Plan& plan) {
     for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, text, plan);
   }
   add_wait(ask, plan);
-  if (ask.outcome == Outcome::fits) return;
+  // Who finds room in one plane may lose a replica in another.
+  const std::string loss = unmet_text(plan, ask);
+  const bool fits = ask.outcome == Outcome::fits;
+  if (fits && loss.empty()) return;
   plan.status.push_back({.object = text,
                          .condition = "ReplicasMet",
                          .value = false,
-                         .reason = std::string(reason_word(ask.outcome)),
-                         .message = ask.reason});
+                         .reason = fits ? "Preempted" : std::string(reason_word(ask.outcome)),
+                         .message = ask.reason + loss});
 }
 
 }  // namespace makeway

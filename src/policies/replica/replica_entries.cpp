@@ -8,6 +8,7 @@
 #include "model/gpus.hpp"
 #include "model/object_text.hpp"
 #include "model/planes.hpp"
+#include "policies/replica/replica_obstacles.hpp"
 #include "policies/replica/replica_proof.hpp"
 #include "policies/replica/replica_run.hpp"
 #include "policies/shared/cluster_text.hpp"
@@ -27,7 +28,7 @@ using LostReplicas = std::vector<LostReplica>;
 class ReplicaEntries {
  public:
   ReplicaEntries(World& world, const ReplicaRun& run)
-      : world_(world), run_(run), fleet_(run.fleet), proof_(run.fleet) {}
+      : world_(world), run_(run), fleet_(run.fleet), proof_(run.fleet), obstacles_(world, run) {}
 
   PlanAsk ask_entry(const ReplicaAsk& ask);
   ReplicaStatus next_status(DeploymentIndex index, const ReplicaAsk* ask, bool claims_stay) const;
@@ -41,8 +42,9 @@ class ReplicaEntries {
   std::string reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
                         const PlanReplicaVictim& victim) const;
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
-  std::string missed_text(const ReplicaAsk& ask) const;
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
+  void tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const;
+  PlanRefusal refusal_of(const ReplicaObstacle& obstacle) const;
   PlanCost cost_of(const ReplicaAsk& ask) const;
   bool is_out(const ClaimedVictim& record) const;
   ReplicaClaim next_claim(const ReplicaAsk& ask, const ReplicaClaimChoice& claim,
@@ -53,6 +55,7 @@ class ReplicaEntries {
   const ReplicaRun& run_;
   const Fleet& fleet_;
   ReplicaProof proof_;
+  ReplicaObstacles obstacles_;
 };
 
 std::string ReplicaEntries::schedule_text(DeploymentIndex index) const {
@@ -184,17 +187,49 @@ PlanCost ReplicaEntries::cost_of(const ReplicaAsk& ask) const {
   return cost;
 }
 
-std::string ReplicaEntries::missed_text(const ReplicaAsk& ask) const {
-  const MissedPlace& first = ask.missed.front();
-  const FleetShare& share = fleet_.shares()[first.share];
-  const ReplicaSchedule& loser = *fleet_.deployments()[share.deployment].object;
-  std::string text = fmt::format(
-      ", or was tried: {}/{} was scaled down in plane {}, and Kubernetes removed another pod than "
-      "on node {}",
-      loser.namespace_name, loser.deployment, fleet_.planes()[share.plane].name,
-      node_name(world_.cluster(), fleet_.places()[first.place].node));
-  if (ask.missed.size() > 1) text += fmt::format(" (and {} more)", ask.missed.size() - 1);
-  return text;
+PlanRefusal ReplicaEntries::refusal_of(const ReplicaObstacle& obstacle) const {
+  PlanRefusal refusal{.reason = RefusalReason::resource,
+                      .detail = std::string(fleet_.column_name(obstacle.column)),
+                      .amount_min = obstacle.missing,
+                      .nodes = 1,
+                      .example = node_name(world_.cluster(), fleet_.places()[obstacle.place].node),
+                      .holders = obstacle.holders};
+  return refusal;
+}
+
+/// Each node with who is in the way; the first few in the sentence, the others counted.
+void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const {
+  constexpr std::size_t told_max = 3;
+  const std::vector<ReplicaObstacle> obstacles = obstacles_.of(ask);
+  std::vector<std::string> told;
+  for (const ReplicaObstacle& obstacle :
+       std::span(obstacles).first(std::min(told_max, obstacles.size()))) {
+    told.push_back(obstacles_.text(obstacle));
+  }
+  entry.reason = fmt::format("no placement found: {}", fmt::join(told, "; "));
+  if (obstacles.size() > told_max) {
+    const std::size_t more = obstacles.size() - told_max;
+    const bool all = obstacles.size() < ReplicaObstacles::places_max;
+    entry.reason += fmt::format("; and {}{} more {}", all ? "" : "at least ", more,
+                                more == 1 ? "node" : "nodes");
+  }
+  entry.explanation.nodes_considered = std::ssize(obstacles);
+  const auto single = static_cast<std::size_t>(world_.configuration().engine.alternatives_max);
+  std::map<std::size_t, PlanRefusal> rest;  // By column.
+  for (const ReplicaObstacle& obstacle : obstacles) {
+    PlanRefusal refusal = refusal_of(obstacle);
+    if (entry.explanation.refusals.size() < single) {
+      entry.explanation.refusals.push_back(std::move(refusal));
+      continue;
+    }
+    const auto [at, is_new] = rest.try_emplace(obstacle.column, refusal);
+    if (is_new) continue;
+    ++at->second.nodes;
+    if (refusal.amount_min >= at->second.amount_min) continue;
+    refusal.nodes = at->second.nodes;
+    at->second = std::move(refusal);
+  }
+  for (auto& [column, refusal] : rest) entry.explanation.refusals.push_back(std::move(refusal));
 }
 
 void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
@@ -204,19 +239,16 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
     entry.reason = "none of its planes has a node that takes pods";
     return;
   }
-  if (verdict.possible) {
-    entry.reason = "nothing was found: what would do is promised to others, or a last replica";
-    if (!ask.missed.empty()) entry.reason += missed_text(ask);
-    return;
-  }
+  if (verdict.possible) return tell_obstacles(ask, entry);
   PlanRefusal refusal{.reason = RefusalReason::resource,
                       .detail = std::string(fleet_.column_name(verdict.column)),
                       .amount_min = verdict.missing,
                       .nodes = verdict.places,
                       .example = node_name(world_.cluster(), fleet_.places()[verdict.place].node),
-                      .holders = {}};
+                      .holders = obstacles_.at(ask, verdict.place).holders};
+  entry.explanation.nodes_considered = verdict.places;
   entry.reason = fmt::format(
-      "no node of its planes has room for a replica, even if all left who may be made to: {}",
+      "no node of its planes has room for a replica, even with every evictable pod gone: {}",
       refusal_text(refusal));
   entry.explanation.refusals.push_back(std::move(refusal));
 }
@@ -249,7 +281,7 @@ void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.reason = count == 1 ? fmt::format("node {} in plane {}: {}", first.node, first.plane,
                                           claim_text(replicas, first))
                             : fmt::format("{} replicas wait for room, each on one node", count);
-  if (ask.left > 0) entry.reason += fmt::format("; for {} more nothing was found", ask.left);
+  if (ask.left > 0) entry.reason += fmt::format("; no placement found for {} more", ask.left);
 }
 
 PlanAsk ReplicaEntries::ask_entry(const ReplicaAsk& ask) {

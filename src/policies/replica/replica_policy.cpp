@@ -8,6 +8,7 @@
 
 #include "base/checked_math.hpp"
 #include "model/names.hpp"
+#include "policies/replica/net_schedule.hpp"
 #include "policies/replica/replica_actions.hpp"
 #include "policies/replica/replica_run.hpp"
 
@@ -23,6 +24,7 @@ class ReplicaPhases {
         run_{.fleet = fleet,
              .previous = previous,
              .asks = {},
+             .on_their_way = {},
              .losses = IndexedVector<DeploymentIndex, ReplicaLoss>(fleet.deployments().size())},
         full_(fleet.request_count() * fleet.planes().size()),
         crowds_(fleet.shares().size()) {}
@@ -199,6 +201,7 @@ void ReplicaPhases::hold_for_those_on_their_way() {
         const std::optional<PlaceIndex> place = best_fit(row.request, share.plane);
         if (!place) break;
         come(*place, fleet_.request(row.request));
+        run_.on_their_way.push_back({.share = ShareIndex{at}, .place = *place});
       }
     }
   }
@@ -519,6 +522,7 @@ class ReplicaPolicy : public Policy {
   /// The stage is one turn for all schedules: two phases go over them.
   std::optional<Problem> who_asks(std::vector<AskTurn>& turns) override;
   void decide(const AskTurn& turn) override;
+  void close() override { add_net_schedule(world_.cluster(), context_.draft.plan); }
   /// What it costs is in the entry already.
   void finish(PlanAsk& ask, Losses& /*losses*/) override {
     add_replica_actions(ask, context_.draft.plan);

@@ -27,6 +27,7 @@ struct ReplicaClaimChoice {
   std::string decided_by;
 };
 
+/// A replica that comes, and where that is expected.
 struct ReplicaScaleUp {
   ShareIndex share;
   PlaceIndex place;
@@ -53,7 +54,8 @@ struct ReplicaLoss {
 struct ReplicaRun {
   Fleet& fleet;
   const PreviousClaims& previous;
-  std::vector<ReplicaAsk> asks;  ///< In the order in which they are decided.
+  std::vector<ReplicaAsk> asks;              ///< In the order in which they are decided.
+  std::vector<ReplicaScaleUp> on_their_way;  ///< Committed before, and not bound yet.
   IndexedVector<DeploymentIndex, ReplicaLoss> losses;
 };
 

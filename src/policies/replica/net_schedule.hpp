@@ -1,0 +1,19 @@
+// The net schedule of a plan (SPEC section 4): one new count a deployment and plane, and who it is
+// for.
+#pragma once
+
+#include <string>
+
+#include "model/cluster.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+/// Adds up what the asks of the plan scale up and down, and tells those that lose replicas and do
+/// not ask themselves.
+void add_net_schedule(const Cluster& cluster, Plan& plan);
+
+/// "; unmet 0 -> 1" where the schedule loses replicas by the plan; empty: it does not.
+std::string unmet_text(const Plan& plan, const PlanAsk& ask);
+
+}  // namespace makeway
