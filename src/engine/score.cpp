@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace makeway {
@@ -16,7 +17,9 @@ class Scoring {
       : cluster_(survey.cluster()),
         rules_(rules),
         input_(input),
-        by_pod_(rules.configuration().workload.score_priority == ScorePriority::pod) {}
+        by_pod_(rules.configuration().workload.score_priority == ScorePriority::pod) {
+    find_stopped();
+  }
 
   std::int64_t value(ScoreKey key) const {
     switch (key) {
@@ -24,15 +27,21 @@ class Scoring {
       case ScoreKey::budget_violations: return input_.budget_violations;
       case ScoreKey::highest_priority: return highest_priority();
       case ScoreKey::secondary_victims: return 0;  // Whoever follows cascades puts it in.
+      case ScoreKey::stopped_pods: return stopped_.running + sum([](PodIndex) { return 1; });
       case ScoreKey::victims: return sum([](PodIndex) { return 1; });
       case ScoreKey::priority_sum: return sum([this](PodIndex pod) { return priority(pod); });
       case ScoreKey::raw_priority_sum:
         return sum([this](PodIndex pod) { return priority(pod) + raw_offset; });
       case ScoreKey::lost_work:
-        return sum([this](PodIndex pod) { return rules_.lost_work_seconds(pod); });
+        return stopped_.lost_work_seconds +
+               sum([this](PodIndex pod) { return rules_.lost_work_seconds(pod); });
       case ScoreKey::groups_below_minimum: return groups(true);
       case ScoreKey::disrupted_groups: return groups(false);
       case ScoreKey::oldest_victim: return oldest_victim();
+      case ScoreKey::grouped_victims:
+        return sum([this](PodIndex pod) { return in_group(pod) ? 1 : 0; });
+      case ScoreKey::largest_victim: return largest_victim();
+      case ScoreKey::victims_age: return sum([this](PodIndex pod) { return rules_.age_ms(pod); });
     }
     CHECK(false, "unknown score key");
   }
@@ -75,6 +84,40 @@ class Scoring {
     return (rules_.now() - earliest).ms;
   }
 
+  bool in_group(PodIndex pod) const {
+    return cluster_.units()[cluster_.pods().unit[pod]].kind == UnitKind::group;
+  }
+
+  std::int64_t largest_victim() const {
+    if (input_.victims.empty()) return 0;
+    return std::ranges::max(input_.victims, {}, &VictimUnit::size).size;
+  }
+
+  /// What stays of the gangs that the victims stop.
+  void find_stopped() {
+    std::vector<std::pair<UnitIndex, PodIndex>> losing;
+    for (const VictimUnit& unit : input_.victims) {
+      if (!unit.group || unit.whole || !cluster_.units()[unit.unit].gang) continue;
+      for (const PodIndex pod : input_.list.pods_of(unit)) losing.emplace_back(unit.unit, pod);
+    }
+    std::ranges::sort(losing);
+    for (auto at = losing.begin(); at != losing.end();) {
+      const UnitIndex gang = at->first;
+      const std::int64_t minimum = cluster_.units()[gang].minimum;
+      GangStanding left = gang_standing(cluster_, rules_, input_.scratch, gang);
+      std::int64_t lost = 0;
+      for (; at != losing.end() && at->first == gang; ++at, ++lost) {
+        // `belowMinimum: evict` takes the rest of a gang, which is still there.
+        if (!input_.scratch.node_of(at->second).exists()) continue;
+        --left.running;
+        left.lost_work_seconds -= rules_.lost_work_seconds(at->second);
+      }
+      if (left.running >= minimum || left.running + lost < minimum) continue;
+      stopped_.running += left.running;
+      stopped_.lost_work_seconds += left.lost_work_seconds;
+    }
+  }
+
   std::int64_t groups(bool below_minimum) const {
     std::vector<UnitIndex> seen;
     for (const VictimUnit& unit : input_.victims) {
@@ -98,9 +141,22 @@ class Scoring {
   const VictimRules& rules_;
   const ScoreInput& input_;
   bool by_pod_;
+  GangStanding stopped_;  ///< Of all stopped gangs together.
 };
 
 }  // namespace
+
+GangStanding gang_standing(const Cluster& cluster, const VictimRules& rules, const Scratch& scratch,
+                           UnitIndex gang) {
+  GangStanding standing;
+  for (const PodIndex pod : cluster.groups()[cluster.units()[gang].group].members) {
+    const bool bound = cluster.pods().node[pod].exists() && scratch.node_of(pod).exists();
+    if (!bound || rules.leaving(pod)) continue;
+    ++standing.running;
+    standing.lost_work_seconds += rules.lost_work_seconds(pod);
+  }
+  return standing;
+}
 
 ScoreTerms score_of(const Survey& survey, const VictimRules& rules, const ScoreInput& input) {
   const Scoring scoring(survey, rules, input);
@@ -122,7 +178,9 @@ int compare(const ScoreTerms& a, const ScoreTerms& b) {
 ScoreFloor::ScoreFloor(const WorkloadSettings& settings) {
   const auto never_negative = [](ScoreKey key) {
     return key == ScoreKey::members_not_placed || key == ScoreKey::budget_violations ||
-           key == ScoreKey::secondary_victims || key == ScoreKey::victims ||
+           key == ScoreKey::secondary_victims || key == ScoreKey::stopped_pods ||
+           key == ScoreKey::victims || key == ScoreKey::grouped_victims ||
+           key == ScoreKey::largest_victim || key == ScoreKey::victims_age ||
            key == ScoreKey::lost_work || key == ScoreKey::groups_below_minimum ||
            key == ScoreKey::disrupted_groups;
   };

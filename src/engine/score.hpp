@@ -6,13 +6,18 @@
 //  highest-priority      of the victims' units; with scorePriority `pod`, as kube-scheduler: the
 //                        own priority of the first pod of the most important victim
 //  secondary-victims     pods that the recreated victims would make leave in turn
+//  stopped-pods          victims, and the pods that stay in stopped gangs: those that have their
+//                        minimum and lack it once the victims are gone
 //  victims               pods
 //  priority-sum          over pods, of their units' priorities
 //  raw-priority-sum      over pods, priority + 2^31: kube-scheduler's criterion
-//  lost-work             seconds, over pods
+//  lost-work             seconds, over pods; of a stopped gang all that run
 //  groups-below-minimum  groups that keep fewer pods than their minimum
 //  disrupted-groups      groups that lose a pod
 //  oldest-victim         milliseconds that the oldest victim of the highest priority has run
+//  grouped-victims       victims that belong to groups
+//  largest-victim        pods of the largest unit that leaves
+//  victims-age           milliseconds that all of them have run
 #pragma once
 
 #include <cstdint>
@@ -32,6 +37,14 @@ struct ScoreInput {
   std::int64_t budget_violations = 0;
   std::int64_t members_not_placed = 0;
 };
+
+/// What runs of a gang in a world, and what is lost if it stops.
+struct GangStanding {
+  std::int64_t running = 0;  ///< Bound pods that are there and not leaving.
+  std::int64_t lost_work_seconds = 0;
+};
+GangStanding gang_standing(const Cluster& cluster, const VictimRules& rules, const Scratch& scratch,
+                           UnitIndex gang);
 
 ScoreTerms score_of(const Survey& survey, const VictimRules& rules, const ScoreInput& input);
 

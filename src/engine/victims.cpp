@@ -82,6 +82,10 @@ Time VictimRules::started(PodIndex pod) const {
   return started == no_time ? now_ : started;
 }
 
+std::int64_t VictimRules::age_ms(PodIndex pod) const {
+  return std::max(std::int64_t{0}, (now_ - started(pod)).ms);
+}
+
 bool VictimRules::opted_out(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   if (cluster.pods().flags[pod].opted_out) return true;
@@ -259,20 +263,23 @@ void VictimRules::add_group(const Scratch& scratch, UnitIndex index, VictimList&
 }
 
 /// A stated cost, else the time since the last checkpoint, else the run time; of each, what the pod
-/// says comes before what its group says.
+/// says comes before what its group says, and that before what its workload says.
 std::int64_t VictimRules::lost_work_seconds(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodNotes& notes = cluster.notes(cluster.pods().notes[pod]);
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  const PodGroup* group = nullptr;
-  if (unit.kind == UnitKind::group && cluster.groups()[unit.group].object) {
-    group = &*cluster.groups()[unit.group].object;
+  std::optional<std::int64_t> cost = notes.preemption_cost_seconds;
+  std::optional<Time> checkpoint = notes.last_checkpoint;
+  const auto or_else = [&](const auto& object) {
+    if (!cost) cost = object.preemption_cost_seconds;
+    if (!checkpoint) checkpoint = object.last_checkpoint;
+  };
+  if (unit.kind == UnitKind::group) {
+    const Group& group = cluster.groups()[unit.group];
+    if (group.object) or_else(*group.object);
+    if (const Workload* const workload = cluster.workload_of(group)) or_else(*workload);
   }
-  if (notes.preemption_cost_seconds) return *notes.preemption_cost_seconds;
-  if (group != nullptr && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
-  const std::optional<Time> checkpoint = notes.last_checkpoint ? notes.last_checkpoint
-                                         : group != nullptr    ? group->last_checkpoint
-                                                               : std::nullopt;
+  if (cost) return *cost;
   // Who started after the checkpoint has lost no more than its own run.
   Time since = cluster.pods().started[pod];
   if (checkpoint) since = since == no_time ? *checkpoint : std::max(since, *checkpoint);

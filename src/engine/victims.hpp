@@ -147,6 +147,8 @@ class VictimRules {
   bool more_important(const VictimUnit& a, const VictimUnit& b) const;
   std::int64_t lost_work_seconds(PodIndex pod) const;
   Time started(PodIndex pod) const;
+  /// How long it has run; never negative.
+  std::int64_t age_ms(PodIndex pod) const;
 
  private:
   friend class World;  // It alone says who is settled.

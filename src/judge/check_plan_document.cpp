@@ -9,6 +9,7 @@
 #include "base/checked_math.hpp"
 #include "judge/check_plan_sessions.hpp"
 #include "model/gpus.hpp"
+#include "model/group_name.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway {
@@ -147,7 +148,11 @@ class LossJudge {
   void judge(const HeardAsk& ask);
   void judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
                    const std::vector<PodIndex>& lost);
+  std::vector<PodIndex> stopped_with(const std::vector<PodIndex>& lost) const;
+  void judge_score(const HeardAsk& ask, const std::vector<PodIndex>& stopped,
+                   std::int64_t lost_seconds);
   PlanCost cost(PodIndex index) const;
+  const Workload* workload_named(const Pod& pod, const std::optional<PodGroup>& group) const;
   std::int64_t lost_seconds(const Pod& pod) const;
   bool runs(const Pod& pod, PodIndex index) const;
   void compare(const std::string& ask, std::string_view whose, const PlanCost& said,
@@ -181,7 +186,15 @@ void LossJudge::judge(const HeardAsk& ask) {
     const Pod pod = cluster_.pod(victim.pod);
     if (!pod.group.empty()) lost[{pod.namespace_name, pod.group}].push_back(victim.pod);
   }
+  std::vector<PodIndex> stopped;
+  for (const auto& [name_of_group, pods] : lost) {
+    for (const PodIndex pod : stopped_with(pods)) {
+      stopped.push_back(pod);
+      total = sum(total, cost(pod));
+    }
+  }
   compare(ask.text, "the ask", ask.entry->cost, total);
+  judge_score(ask, stopped, total.pod_seconds);
   const auto name = [](const PlanDisruptedGroup& group) {
     return GroupName(group.namespace_name, group.name);
   };
@@ -213,6 +226,7 @@ void LossJudge::judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry
   if (truth.remaining < truth.minimum) truth.fate = GroupFate::degraded;
   if (truth.remaining == 0) truth.fate = GroupFate::leaves;
   for (const PodIndex pod : lost) truth.cost = sum(truth.cost, cost(pod));
+  for (const PodIndex pod : stopped_with(lost)) truth.cost = sum(truth.cost, cost(pod));
   if (entry == truth) return;
   hearing_.breaches.add(
       9, ask.text,
@@ -220,6 +234,36 @@ void LossJudge::judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry
           "PodGroup {}/{} loses {} of {} pods, minimum {}, and {}; that is not what it says",
           entry.namespace_name, entry.name, truth.lost, truth.running, truth.minimum,
           choice_name(truth.fate)));
+}
+
+/// SPEC section 2: the pods that stay of a gang which had its minimum and lacks it without these.
+std::vector<PodIndex> LossJudge::stopped_with(const std::vector<PodIndex>& lost) const {
+  const Unit& unit = cluster_.units()[cluster_.pods().unit[lost.front()]];
+  if (unit.kind != UnitKind::group || !unit.gang) return {};
+  std::vector<PodIndex> stay;
+  std::int64_t running = 0;
+  for (const PodIndex member : cluster_.groups()[unit.group].members) {
+    if (!runs(cluster_.pod(member), member)) continue;
+    ++running;
+    if (std::ranges::find(lost, member) == lost.end()) stay.push_back(member);
+  }
+  const bool stops =
+      running >= unit.minimum && static_cast<std::int64_t>(stay.size()) < unit.minimum;
+  return stops ? stay : std::vector<PodIndex>{};
+}
+
+void LossJudge::judge_score(const HeardAsk& ask, const std::vector<PodIndex>& stopped,
+                            std::int64_t lost_seconds) {
+  const auto stopped_pods = static_cast<std::int64_t>(ask.victims.size() + stopped.size());
+  for (const ScoreTerm& term : ask.entry->score) {
+    std::int64_t truth = term.value;
+    if (term.key == ScoreKey::stopped_pods) truth = stopped_pods;
+    if (term.key == ScoreKey::lost_work) truth = lost_seconds;
+    if (term.value == truth) continue;
+    hearing_.breaches.add(9, ask.text,
+                          fmt::format("its score says {} {}, and it is {}", choice_name(term.key),
+                                      term.value, truth));
+  }
 }
 
 bool LossJudge::runs(const Pod& pod, PodIndex index) const {
@@ -239,6 +283,22 @@ PlanCost LossJudge::cost(PodIndex index) const {
   return result;
 }
 
+/// The workload of a pod's group.
+const Workload* LossJudge::workload_named(const Pod& pod,
+                                          const std::optional<PodGroup>& group) const {
+  if (pod.group.empty()) return nullptr;
+  const std::string_view name =
+      group ? std::string_view(group->workload) : workload_of_group_name(pod.group);
+  if (name.empty()) return nullptr;
+  for (const Workload* const workload : cluster_.workloads()) {
+    if (workload->name == name && workload->namespace_name == pod.namespace_name &&
+        workload->plane == pod.plane) {
+      return workload;
+    }
+  }
+  return nullptr;
+}
+
 /// SPEC section 2: a cost that is stated, else since the checkpoint or the start, the later one.
 std::int64_t LossJudge::lost_seconds(const Pod& pod) const {
   std::optional<PodGroup> group;
@@ -246,10 +306,15 @@ std::int64_t LossJudge::lost_seconds(const Pod& pod) const {
       found && !pod.group.empty()) {
     group = cluster_.groups()[*found].object;
   }
+  const Workload* const workload = workload_named(pod, group);
   if (pod.notes.preemption_cost_seconds) return *pod.notes.preemption_cost_seconds;
   if (group && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
+  if (workload != nullptr && workload->preemption_cost_seconds) {
+    return *workload->preemption_cost_seconds;
+  }
   std::optional<Time> since = pod.notes.last_checkpoint;
   if (!since && group) since = group->last_checkpoint;
+  if (!since && workload != nullptr) since = workload->last_checkpoint;
   if (pod.started && (!since || *since < *pod.started)) since = pod.started;
   const Time now = hearing_.plan.now;
   return since && *since < now ? (now - *since).ms / 1000 : 0;

@@ -122,7 +122,9 @@ TEST(CheckPlanGroups, Law3AGangGetsItsMinimum) {
   EXPECT_EQ(scene.laws_of("gang", Outcome::fits, {{"m1", "n1"}}), Laws{3});
   EXPECT_EQ(scene.breaches().front().text,
             "1 of its members have a place, 0 stay, and its minimum is 2");
-  scene.cluster.apply(group("gang", DisruptionMode::single));
+  PodGroup basic = group("gang", DisruptionMode::single);
+  basic.priority.priority = 100;
+  scene.cluster.apply(basic);
   EXPECT_EQ(scene.laws(), Laws{});  // Of a basic group one is enough.
 }
 

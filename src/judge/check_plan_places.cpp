@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "judge/check_plan_sessions.hpp"
@@ -110,6 +111,7 @@ void judge_crossing(PlanWalk& walk, const HeardAsk& ask, bool& listed) {
 class PodJudge {
  public:
   PodJudge(PlanWalk& walk, const HeardAsk& ask) : walk_(walk), ask_(ask) {
+    if (is_member(walk, ask)) member_nodes_ = judge_member(walk, ask);
     if (ask.pinned_to.empty()) return;
     const auto node = walk.cluster().find_node(ask.pinned_to, ask.entry->plane);
     if (node && walk.cluster().nodes().flags[*node].exists) pinned_nodes_.push_back(*node);
@@ -127,7 +129,10 @@ class PodJudge {
   bool held_by_preempted(NaiveFit& fit) const;
   bool pinned() const { return !ask_.pinned_to.empty(); }
   /// Where it may go as far as its section is concerned.
-  const std::vector<NodeIndex>& nodes() { return pinned() ? pinned_nodes_ : walk_.now().nodes(); }
+  const std::vector<NodeIndex>& nodes() {
+    if (member_nodes_) return *member_nodes_;
+    return pinned() ? pinned_nodes_ : walk_.now().nodes();
+  }
   bool may_leave(PodIndex pod) const {
     return pinned() ? walk_.rules().may_leave_for_pinned(pod, ask_.priority)
                     : walk_.may_leave(ask_, pod);
@@ -141,7 +146,8 @@ class PodJudge {
 
   PlanWalk& walk_;
   const HeardAsk& ask_;
-  std::vector<NodeIndex> pinned_nodes_;  ///< Its node, if that is there.
+  std::vector<NodeIndex> pinned_nodes_;                 ///< Its node, if that is there.
+  std::optional<std::vector<NodeIndex>> member_nodes_;  ///< Of a member that asks for itself.
 };
 
 /// A pinned ask has its own rule about the room of leaving pods: those that it counts as being away

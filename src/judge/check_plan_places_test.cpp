@@ -326,8 +326,8 @@ TEST(CheckPlan, Law9WhatIsLostIsRecounted) {
                            .remaining = 1,
                            .minimum = 2,
                            .fate = GroupFate::degraded,
-                           .cost = {.pod_seconds = 60}}};
-  ask.cost = {.pod_seconds = 1059, .gpu_seconds = 1998};
+                           .cost = {.pod_seconds = 120}}};  // The gang stops: `stays` as well.
+  ask.cost = {.pod_seconds = 1119, .gpu_seconds = 1998};
   scene.plan.cost = ask.cost;
   EXPECT_TRUE(scene.breaches_as_is().empty());
   const Plan right = scene.plan;

@@ -148,7 +148,9 @@ TEST(CheckPlan, AcceptsAWholeGroupWhereverItRuns) {
 }
 
 TEST(CheckPlan, GroupsAreJudgedByPlacesAndVictims) {
-  Scene scene(node("n1", 1000), pod("low", "n1", 10, 1000), group("gang", DisruptionMode::single),
+  PodGroup gang = group("gang", DisruptionMode::single);
+  gang.priority.priority = 100;
+  Scene scene(node("n1", 1000), pod("low", "n1", 10, 1000), gang,
               in_group(pod("m1", "", 100, 500), "gang"), in_group(pod("m2", "", 100, 500), "gang"));
   PlanAsk& ask = scene.ask("m1", Outcome::preempts, "n1", {"low"});
   ask.kind = AskKind::pod_group;

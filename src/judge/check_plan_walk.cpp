@@ -373,7 +373,13 @@ void PlanWalk::settle(const HeardAsk& ask) {
     nominate(ask, found);
   }
   if (ask.entry->reservation && found.empty()) reserve(ask);
-  decided_.insert(ask.pods.begin(), ask.pods.end());
+  // Members beyond the minimum ask for themselves.
+  const bool others_ask = ask.entry->kind == AskKind::pod_group && !found.empty() &&
+                          !ask.entry->placement_given &&
+                          configuration_.workload.evict_for == EvictFor::each;
+  for (const PodIndex pod : ask.pods) {
+    if (!others_ask || after().where(pod).exists()) decided_.insert(pod);
+  }
 }
 
 }  // namespace makeway

@@ -152,4 +152,9 @@ void judge_reservation(PlanWalk& walk, const HeardAsk& ask);
 /// Where the members of a group go: the same laws as for pods, for all of them together.
 void judge_group(PlanWalk& walk, const HeardAsk& ask);
 
+/// A member that asks for itself: whether it may (its group's minimum has a place, and is bound if
+/// the member is), and where it may go in its group's required domain.
+bool is_member(const PlanWalk& walk, const HeardAsk& ask);
+std::vector<NodeIndex> judge_member(PlanWalk& walk, const HeardAsk& ask);
+
 }  // namespace makeway

@@ -182,6 +182,11 @@ class Cluster {
   std::vector<const PriorityClass*> priority_classes() const;
   std::vector<const DisruptionBudget*> budgets() const;
   std::vector<const Workload*> workloads() const;
+  /// Null: the group follows none, or it is not here.
+  const Workload* workload_of(const Group& group) const {
+    if (!group.workload.exists() || !workloads_[group.workload].object) return nullptr;
+    return &*workloads_[group.workload].object;
+  }
   std::vector<const Namespace*> namespaces() const;
   /// The objects of home, of a kind that is kept in a map:
   /// `for (const auto& [key, queue] : own<Queue>())`.

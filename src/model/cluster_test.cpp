@@ -82,8 +82,10 @@ TEST(Cluster, ImportanceIsPriorityThenGroupThenSizeThenAgeThenName) {
     object.started = time;
     return object;
   };
-  cluster.apply(PodGroup{
-      .namespace_name = "default", .name = "whole", .policy = {.mode = DisruptionMode::all}});
+  cluster.apply(PodGroup{.namespace_name = "default",
+                         .name = "whole",
+                         .policy = {.mode = DisruptionMode::all},
+                         .priority = {.priority = 5}});
   cluster.apply(started(pod("z-unstarted", "n1", 5, 1), std::nullopt));
   cluster.apply(pod("b-same-age", "n1", 5, 1));
   cluster.apply(pod("a-same-age", "n1", 5, 1));
@@ -108,8 +110,10 @@ TEST(Cluster, NamespacesComeBeforeNamesInTies) {
 TEST(Cluster, AGroupThatGoesWholeMovesUpAsItGrows) {
   Cluster cluster;
   for (const char* const name : {"small", "big"}) {
-    cluster.apply(PodGroup{
-        .namespace_name = "default", .name = name, .policy = {.mode = DisruptionMode::all}});
+    cluster.apply(PodGroup{.namespace_name = "default",
+                           .name = name,
+                           .policy = {.mode = DisruptionMode::all},
+                           .priority = {.priority = 5}});
   }
   const auto member = [](std::string name, std::string group, std::string on) {
     Pod object = pod(std::move(name), std::move(on), 5, 1);
@@ -292,7 +296,7 @@ TEST(ClusterPriority, ThePreemptionPriorityMayHaveAClassOfItsOwn) {
   EXPECT_EQ(cluster.order().priorities(*cluster.find_node("n1"))[0], 500);
 }
 
-TEST(ClusterPriority, PodGroupOverTemplateOverWorkloadOverTheLowestPod) {
+TEST(ClusterPriority, PodGroupOverTemplateOverWorkloadOverTheDefault) {
   Cluster cluster;
   const auto priority = [&] { return unit_of(cluster, "a").scheduling_priority; };
   Pod a = pod("a", "", 30, 1);
@@ -308,7 +312,9 @@ TEST(ClusterPriority, PodGroupOverTemplateOverWorkloadOverTheLowestPod) {
                  .workload = "w",
                  .template_name = "t"};
   cluster.apply(group);
-  EXPECT_EQ(priority(), 20);
+  EXPECT_EQ(priority(), 0);
+  cluster.apply(PriorityClass{.name = "usual", .value = 50, .global_default = true});
+  EXPECT_EQ(priority(), 50) << "whatever its pods say";
   EXPECT_EQ(unit_of(cluster, "a").minimum, 2);
   EXPECT_EQ(unit_of(cluster, "a").size, 2);
   Workload workload{.namespace_name = "default", .name = "w", .priority = {.priority = 300}};
@@ -325,7 +331,7 @@ TEST(ClusterPriority, PodGroupOverTemplateOverWorkloadOverTheLowestPod) {
   cluster.apply(group);
   EXPECT_EQ(priority(), 300);
   cluster.apply(Removal{.kind = ObjectKind::workload, .namespace_name = "default", .name = "w"});
-  EXPECT_EQ(priority(), 20);
+  EXPECT_EQ(priority(), 50);
 }
 
 TEST(ClusterPriority, AGroupWithoutPodsAndClassTakesTheGlobalDefault) {
@@ -384,7 +390,7 @@ TEST(Cluster, GroupsOfThe135FormFollowTheirWorkload) {
   EXPECT_TRUE(unit_of(cluster, "a").gang);
   EXPECT_EQ(unit_of(cluster, "a").minimum, 4);
   EXPECT_EQ(unit_of(cluster, "a").mode, DisruptionMode::all);
-  EXPECT_EQ(unit_of(cluster, "a").scheduling_priority, 3);
+  EXPECT_EQ(unit_of(cluster, "a").scheduling_priority, 0) << "it names no class";
 }
 
 TEST(Cluster, QueuesComeFromTheGroupElseFromThePods) {

@@ -1,6 +1,7 @@
 // Units in the store: groups, workloads, and whose priority counts.
 //
-// The priority of a group is its PodGroup's, else its Workload's, else the lowest of its pods'
+// The priority of a group is its PodGroup's, else its Workload's, else that of the default class,
+// else 0, whatever its pods say; only where there is no such group yet, the lowest of its pods'
 // (anything above that could preempt part of it). A class that is not here counts as 0 until it
 // comes; `validate` reports it.
 #include <algorithm>
@@ -319,9 +320,7 @@ Unit Cluster::computed_group(const Unit& unit) const {
   std::vector<const PriorityClaim*> claims;  // Most specific first.
   if (group.object) claims.push_back(&group.object->priority);
   if (const GroupTemplate* const found = template_of(group)) claims.push_back(&found->priority);
-  if (group.workload.exists() && workloads_[group.workload].object) {
-    claims.push_back(&workloads_[group.workload].object->priority);
-  }
+  if (const Workload* const workload = workload_of(group)) claims.push_back(&workload->priority);
   const ResolvedPriority priority = group_priority(group, claims);
   fresh.scheduling_priority = priority.scheduling;
   fresh.preemption_priority = priority.preemption;
@@ -337,8 +336,9 @@ Unit Cluster::computed_group(const Unit& unit) const {
 }
 
 const GroupTemplate* Cluster::template_of(const Group& group) const {
-  if (!group.workload.exists() || !workloads_[group.workload].object) return nullptr;
-  const std::vector<GroupTemplate>& templates = workloads_[group.workload].object->templates;
+  const Workload* const workload = workload_of(group);
+  if (workload == nullptr) return nullptr;
+  const std::vector<GroupTemplate>& templates = workload->templates;
   const std::string_view name = group.object ? std::string_view(group.object->template_name)
                                              : template_of_group_name(text(group.name));
   const auto found = std::ranges::find(templates, name, &GroupTemplate::name);
@@ -362,9 +362,13 @@ Cluster::ResolvedPriority Cluster::group_priority(
   const PriorityClaim* const claim = first([](const PriorityClaim* candidate) {
     return candidate->priority || !candidate->priority_class.empty();
   });
-  if (claim != nullptr) {
-    const PriorityClass* const named = find_priority_class(claim->priority_class, plane);
-    result.scheduling = claim->priority ? *claim->priority : named != nullptr ? named->value : 0;
+  if (claim != nullptr || policy_of(group) != nullptr) {
+    const PriorityClass* const named = claim == nullptr
+                                           ? default_priority_class(plane)
+                                           : find_priority_class(claim->priority_class, plane);
+    result.scheduling = claim != nullptr && claim->priority ? *claim->priority
+                        : named != nullptr                  ? named->value
+                                                            : 0;
     result.preemption = result.scheduling;
     // Where the group has no policy of its own, its pods' count too, as in kube-scheduler 1.37
     // without the gate PodGroupPreemptionPolicy.

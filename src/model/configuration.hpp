@@ -90,9 +90,14 @@ inline constexpr std::array<std::string_view, 3> choice_names<LeavingRoom> = {
 
 // ---- Workload -----------------------------------------------------------------------------------
 
-enum class EvictFor : std::uint8_t { minimum, all };
+enum class EvictFor : std::uint8_t {
+  each,     ///< Beyond the minimum every member is an ask of its own.
+  minimum,  ///< Further members fill free room.
+  all,      ///< As many members as possible.
+};
 template <>
-inline constexpr std::array<std::string_view, 2> choice_names<EvictFor> = {"minimum", "all"};
+inline constexpr std::array<std::string_view, 3> choice_names<EvictFor> = {"each", "minimum",
+                                                                           "all"};
 
 enum class BelowMinimum : std::uint8_t { keep, evict };
 template <>
@@ -108,6 +113,7 @@ enum class ScoreKey : std::uint8_t {
   budget_violations,
   highest_priority,
   secondary_victims,
+  stopped_pods,
   victims,
   priority_sum,
   raw_priority_sum,
@@ -115,13 +121,17 @@ enum class ScoreKey : std::uint8_t {
   groups_below_minimum,
   disrupted_groups,
   oldest_victim,
+  grouped_victims,
+  largest_victim,
+  victims_age,
 };
 template <>
-inline constexpr std::array<std::string_view, 11> choice_names<ScoreKey> = {
-    "members-not-placed", "budget-violations", "highest-priority",
-    "secondary-victims",  "victims",           "priority-sum",
-    "raw-priority-sum",   "lost-work",         "groups-below-minimum",
-    "disrupted-groups",   "oldest-victim"};
+inline constexpr std::array<std::string_view, 15> choice_names<ScoreKey> = {
+    "members-not-placed",   "budget-violations", "highest-priority",
+    "secondary-victims",    "stopped-pods",      "victims",
+    "priority-sum",         "raw-priority-sum",  "lost-work",
+    "groups-below-minimum", "disrupted-groups",  "oldest-victim",
+    "grouped-victims",      "largest-victim",    "victims-age"};
 
 enum class ScorePriority : std::uint8_t { unit, pod };
 template <>
@@ -341,7 +351,7 @@ struct EngineSettings {
 };
 
 struct WorkloadSettings {
-  EvictFor evict_for = EvictFor::minimum;
+  EvictFor evict_for = EvictFor::each;
   BelowMinimum below_minimum = BelowMinimum::keep;
   bool above_minimum_first = true;
   bool protect_marked_members = true;
@@ -365,16 +375,12 @@ struct WorkloadSettings {
   PutBackScope put_back_scope = PutBackScope::every_node;
   LeavingRoom leaving_room = LeavingRoom::credited;
   NominationHeldBy nomination_held_by = NominationHeldBy::placement;
-  std::vector<ScoreKey> score_keys = {ScoreKey::members_not_placed,
-                                      ScoreKey::budget_violations,
-                                      ScoreKey::highest_priority,
-                                      ScoreKey::secondary_victims,
-                                      ScoreKey::victims,
-                                      ScoreKey::priority_sum,
-                                      ScoreKey::lost_work,
-                                      ScoreKey::groups_below_minimum,
-                                      ScoreKey::disrupted_groups,
-                                      ScoreKey::oldest_victim};
+  std::vector<ScoreKey> score_keys = {
+      ScoreKey::members_not_placed, ScoreKey::budget_violations, ScoreKey::highest_priority,
+      ScoreKey::secondary_victims,  ScoreKey::stopped_pods,      ScoreKey::victims,
+      ScoreKey::priority_sum,       ScoreKey::lost_work,         ScoreKey::groups_below_minimum,
+      ScoreKey::disrupted_groups,   ScoreKey::oldest_victim,     ScoreKey::grouped_victims,
+      ScoreKey::largest_victim,     ScoreKey::victims_age};
   ScorePriority score_priority = ScorePriority::unit;
 
   friend bool operator==(const WorkloadSettings&, const WorkloadSettings&) = default;

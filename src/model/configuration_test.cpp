@@ -105,12 +105,13 @@ TEST(Knobs, CoverEveryNameOfTheSpecification) {
       {"budgets.mode", "best-effort"},
       {"engine.preemptionDelay", "0s"},
       {"workload.belowMinimum", "keep"},
-      {"workload.evictFor", "minimum"},
+      {"workload.evictFor", "each"},
       {"workload.podsNotMatchingPriority", "report"},
       {"workload.importanceKeys", "priority,kind,size,age"},
       {"workload.scoreKeys",
-       "members-not-placed,budget-violations,highest-priority,secondary-victims,victims,"
-       "priority-sum,lost-work,groups-below-minimum,disrupted-groups,oldest-victim"},
+       "members-not-placed,budget-violations,highest-priority,secondary-victims,stopped-pods,"
+       "victims,priority-sum,lost-work,groups-below-minimum,disrupted-groups,oldest-victim,"
+       "grouped-victims,largest-victim,victims-age"},
       {"engine.cascadeDepth", "1"},
       {"workload.search", "fast"},
       {"queue.division", "max-min"},
@@ -172,8 +173,8 @@ struct Refused {
 
 TEST(Knobs, RefuseWhatTheyCannotMean) {
   constexpr Refused cases[] = {
-      {"workload.evictFor=most", "expected one of minimum, all"},
-      {"workload.evictFor=", "expected one of minimum, all"},
+      {"workload.evictFor=most", "expected one of each, minimum, all"},
+      {"workload.evictFor=", "expected one of each, minimum, all"},
       {"queue.enabled=yes", "expected true or false"},
       {"required_node.maxVictims=0", "expected an integer between 1 and 1000000"},
       {"required_node.maxVictims=5x", "expected an integer between 1 and 1000000"},

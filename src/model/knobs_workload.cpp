@@ -11,8 +11,9 @@ constexpr Limits priorities = {.minimum = priority_min, .maximum = priority_max}
 constexpr std::array workload_rows = {
     choice<workload, &Workload::evict_for>(
         {"workload.evictFor", "2",
-         "Victims are taken only for a gang's minimum, further members fill free room (minimum), "
-         "or for as many members as possible (all)."}),
+         "For whom victims are taken: a gang's minimum, and then every further member as an ask of "
+         "its own (each); the minimum only, further members fill free room (minimum); as many "
+         "members as possible (all)."}),
     choice<workload, &Workload::below_minimum>(
         {"workload.belowMinimum", "2",
          "A victim group that falls under its minimum runs on degraded (keep) or goes whole "
@@ -108,8 +109,11 @@ constexpr std::array workload_rows = {
     choices<workload, &Workload::score_keys>(
         {"workload.scoreKeys", "2",
          "The score of a plan, smaller is better, the first difference decides; names come last. "
-         "raw-priority-sum adds 2^31 to each priority, as kube-scheduler does; oldest-victim is "
-         "the age of the oldest victim of the highest priority."}),
+         "stopped-pods are the victims and the pods that stay in gangs which they take below their "
+         "minimum, whose lost work counts, too. raw-priority-sum adds 2^31 to each priority, as "
+         "kube-scheduler does; oldest-victim is the age of the oldest victim of the highest "
+         "priority. grouped-victims (pods of groups), largest-victim (pods of the largest unit) "
+         "and victims-age let ties fall on less important units."}),
     choice<workload, &Workload::score_priority>(
         {"workload.scorePriority", "2",
          "The priorities in the score are those of the victims' units (unit) or the pods' own "

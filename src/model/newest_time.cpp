@@ -1,4 +1,4 @@
-// The newest timestamp of a cluster.
+// The newest timestamp of a cluster that tells of something that has happened.
 #include <algorithm>
 
 #include "model/request.hpp"
@@ -24,7 +24,12 @@ Time newest_time(const Cluster& cluster) {
   Time newest{0};
   const PodColumns& pods = cluster.pods();
   for (const PodIndex pod : cluster.each_pod()) {
-    newest = std::max({newest, pods.created[pod], pods.started[pod], pods.deletion[pod]});
+    newest = std::max({newest, pods.created[pod], pods.started[pod]});
+    // A deletion timestamp lies ahead by the grace period: when the deletion was asked for counts.
+    if (pods.deletion[pod] != no_time) {
+      const std::int64_t grace_ms = std::int64_t{1'000} * pods.deletion_grace_seconds[pod];
+      newest = std::max(newest, Time{pods.deletion[pod].ms - grace_ms});
+    }
     const PodNotes& notes = cluster.notes(pods.notes[pod]);
     for (const std::optional<Time>& noted : {notes.last_checkpoint, notes.reserved_since}) {
       if (noted) newest = std::max(newest, *noted);
@@ -45,6 +50,11 @@ Time newest_time(const Cluster& cluster) {
     const std::optional<PodGroup>& object = cluster.groups()[group].object;
     if (object && object->created) newest = std::max(newest, *object->created);
     if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
+  }
+  for (const Workload* const workload : cluster.workloads()) {
+    for (const std::optional<Time>& noted : {workload->created, workload->last_checkpoint}) {
+      if (noted) newest = std::max(newest, *noted);
+    }
   }
   for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     newest = std::max(newest, newest_of(schedule));

@@ -237,6 +237,8 @@ struct PriorityClaim {
   std::string priority_class;
   std::optional<std::int32_t> priority;
   std::string preemption_priority_class;
+  /// An object says that class in the seed's field instead of an annotation; templates always do.
+  bool preemption_class_in_field = false;
   PreemptionPolicy preemption_policy = PreemptionPolicy::unset;
 
   friend bool operator==(const PriorityClaim&, const PriorityClaim&) = default;
@@ -278,6 +280,8 @@ struct Workload {
   std::optional<Time> created;
   PriorityClaim priority;
   std::vector<GroupTemplate> templates;  ///< Sorted by name.
+  std::optional<Time> last_checkpoint;   ///< For pods and groups of it that state none.
+  std::optional<std::int64_t> preemption_cost_seconds;
 
   friend bool operator==(const Workload&, const Workload&) = default;
 };

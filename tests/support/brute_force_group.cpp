@@ -22,7 +22,8 @@ using Nodes = std::vector<NodeIndex>;
 /// rises.
 void check_keys(const std::vector<ScoreKey>& keys) {
   static constexpr std::array first = {ScoreKey::members_not_placed, ScoreKey::budget_violations,
-                                       ScoreKey::highest_priority, ScoreKey::secondary_victims};
+                                       ScoreKey::highest_priority, ScoreKey::secondary_victims,
+                                       ScoreKey::stopped_pods};
   const auto at = std::ranges::find(keys, ScoreKey::victims);
   CHECK(at != keys.end(), "fewer victims must be better");
   CHECK(std::all_of(keys.begin(), at,

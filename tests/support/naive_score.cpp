@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "model/group_name.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
@@ -29,6 +30,22 @@ const PodGroup* NaiveScore::group_object(PodIndex pod) const {
   return object ? &*object : nullptr;
 }
 
+const Workload* NaiveScore::workload_object(PodIndex pod) const {
+  const Unit& unit = unit_of(pod);
+  if (unit.kind != UnitKind::group) return nullptr;
+  const Group& group = cluster_.groups()[unit.group];
+  const std::string name(group.object ? std::string_view(group.object->workload)
+                                      : workload_of_group_name(cluster_.text(group.name)));
+  for (const Workload* const workload : cluster_.workloads()) {
+    if (!name.empty() && workload->name == name &&
+        workload->namespace_name == cluster_.text(group.namespace_name) &&
+        workload->plane == cluster_.text(group.plane)) {
+      return workload;
+    }
+  }
+  return nullptr;
+}
+
 std::int64_t NaiveScore::unit_priority(PodIndex pod) const {
   const Unit& unit = unit_of(pod);
   return configuration_.workload.honour_preemption_priority ? unit.preemption_priority
@@ -48,15 +65,21 @@ std::int64_t NaiveScore::age_ms(PodIndex pod) const {
 }
 
 /// In seconds: a stated cost; else the time since the last checkpoint, if it is later than the
-/// start; else the run time. What the pod states comes before what its group states.
+/// start; else the run time. What the pod states comes before what its group states, then comes
+/// its workload.
 std::int64_t NaiveScore::lost_work(PodIndex pod) const {
   const PodNotes& notes = cluster_.notes(cluster_.pods().notes[pod]);
   const PodGroup* const group = group_object(pod);
   if (notes.preemption_cost_seconds) return *notes.preemption_cost_seconds;
   if (group != nullptr && group->preemption_cost_seconds) return *group->preemption_cost_seconds;
+  const Workload* const workload = workload_object(pod);
+  if (workload != nullptr && workload->preemption_cost_seconds) {
+    return *workload->preemption_cost_seconds;
+  }
   std::int64_t lost_ms = age_ms(pod);
   std::optional<Time> checkpoint = notes.last_checkpoint;
   if (!checkpoint && group != nullptr) checkpoint = group->last_checkpoint;
+  if (!checkpoint && workload != nullptr) checkpoint = workload->last_checkpoint;
   const bool start_known = cluster_.pods().started[pod] != no_time;
   if (checkpoint) {
     const std::int64_t since_ms = (now_ - *checkpoint).ms;
@@ -152,18 +175,27 @@ std::int64_t NaiveScore::value(ScoreKey key, const std::vector<Leaver>& leavers)
   std::int64_t pods = 0;
   std::int64_t priorities = 0;
   std::int64_t work = 0;
+  std::int64_t grouped = 0;
+  std::int64_t largest = 0;
+  std::int64_t ages = 0;
   for (const Leaver& leaver : leavers) {
+    largest = std::max(largest, static_cast<std::int64_t>(leaver.pods.size()));
     for (const PodIndex pod : leaver.pods) {
       pods += 1;
       priorities += scored_priority(pod);
       work += lost_work(pod);
+      grouped += leaver.group ? 1 : 0;
+      ages += std::max<std::int64_t>(age_ms(pod), 0);
     }
   }
+  const std::vector<PodIndex> beside = stopped_beside(leavers);
+  for (const PodIndex pod : beside) work += lost_work(pod);
   switch (key) {
     case ScoreKey::members_not_placed:
     case ScoreKey::secondary_victims: return 0;
     case ScoreKey::budget_violations: return budget_violations(leavers);
     case ScoreKey::highest_priority: return highest_priority(leavers);
+    case ScoreKey::stopped_pods: return pods + static_cast<std::int64_t>(beside.size());
     case ScoreKey::victims: return pods;
     case ScoreKey::priority_sum: return priorities;
     case ScoreKey::raw_priority_sum: return priorities + pods * raw_offset;
@@ -171,6 +203,9 @@ std::int64_t NaiveScore::value(ScoreKey key, const std::vector<Leaver>& leavers)
     case ScoreKey::groups_below_minimum: return groups(leavers, true);
     case ScoreKey::disrupted_groups: return groups(leavers, false);
     case ScoreKey::oldest_victim: return oldest_victim(leavers);
+    case ScoreKey::grouped_victims: return grouped;
+    case ScoreKey::largest_victim: return largest;
+    case ScoreKey::victims_age: return ages;
   }
   CHECK(false, "unknown score key");
 }
@@ -240,6 +275,33 @@ bool NaiveScore::below_minimum(UnitIndex index, const std::vector<Leaver>& leave
     if (cluster_.pods().node[member].exists() && !credited(member) && !leaves) ++kept;
   }
   return kept < unit.minimum;
+}
+
+/// Bound pods that do not leave, of gangs that had their minimum and lack it without the leavers.
+std::vector<PodIndex> NaiveScore::stopped_beside(const std::vector<Leaver>& leavers) const {
+  std::map<UnitIndex, std::set<PodIndex>> lost;
+  for (const Leaver& leaver : leavers) {
+    for (const PodIndex pod : leaver.pods) lost[cluster_.pods().unit[pod]].insert(pod);
+  }
+  std::vector<PodIndex> stopped;
+  for (const auto& [index, gone] : lost) {
+    const Unit& unit = cluster_.units()[index];
+    if (unit.kind != UnitKind::group || !unit.gang) continue;
+    std::vector<PodIndex> kept;
+    for (const PodIndex member : cluster_.groups()[unit.group].members) {
+      const bool leaves = configuration_.workload.leaving_room != LeavingRoom::victims &&
+                          cluster_.pods().deletion[member] != no_time;
+      if (cluster_.pods().node[member].exists() && !leaves && !gone.contains(member)) {
+        kept.push_back(member);
+      }
+    }
+    const std::size_t before = kept.size() + gone.size();
+    const auto minimum = static_cast<std::size_t>(unit.minimum);
+    if (before >= minimum && kept.size() < minimum) {
+      stopped.insert(stopped.end(), kept.begin(), kept.end());
+    }
+  }
+  return stopped;
 }
 
 int compared(const ScoreTerms& a, const ScoreTerms& b) {

@@ -46,9 +46,11 @@ class NaiveScore {
   std::int64_t oldest_victim(const std::vector<Leaver>& leavers) const;
   std::int64_t groups(const std::vector<Leaver>& leavers, bool only_below_minimum) const;
   bool below_minimum(UnitIndex index, const std::vector<Leaver>& leavers) const;
+  std::vector<PodIndex> stopped_beside(const std::vector<Leaver>& leavers) const;
 
   const Unit& unit_of(PodIndex pod) const;
   const PodGroup* group_object(PodIndex pod) const;
+  const Workload* workload_object(PodIndex pod) const;
   std::int64_t unit_priority(PodIndex pod) const;
   std::int64_t scored_priority(PodIndex pod) const;
   std::int64_t age_ms(PodIndex pod) const;

@@ -89,7 +89,19 @@ inline void fill_losses(const Cluster& cluster, const Configuration& configurati
     }
     gone.insert(gone.end(), taken.begin(), taken.end());
     ask.disrupted_groups.clear();
-    for (auto& [name, group] : groups) ask.disrupted_groups.push_back(std::move(group));
+    for (auto& [name, group] : groups) {
+      // A gang that falls below its minimum stops: what the rest of it did is lost, too.
+      const auto index = cluster.find_group(group.namespace_name, group.name);
+      const bool stops = group.fate == GroupFate::degraded && group.running >= group.minimum;
+      for (const PodIndex member : cluster.groups()[*index].members) {
+        if (!stops || !runs(member)) continue;
+        const Time started = cluster.pod(member).started.value_or(plan.now);
+        const PlanCost rest{.pod_seconds = (plan.now - started).ms / 1000};
+        group.cost = sum(group.cost, rest);
+        ask.cost = sum(ask.cost, rest);
+      }
+      ask.disrupted_groups.push_back(std::move(group));
+    }
     plan.cost = sum(plan.cost, ask.cost);
   }
 }

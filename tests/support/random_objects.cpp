@@ -376,6 +376,9 @@ Workload RandomObjects::workload(const std::string& namespace_name, const std::s
       workload.templates.push_back({.name = part, .policy = policy(), .priority = claim()});
     }
   }
+  if (prng_.chance(20)) workload.last_checkpoint = time();
+  if (prng_.chance(20))
+    workload.preemption_cost_seconds = static_cast<std::int64_t>(prng_.below(99));
   normalize(workload);
   return workload;
 }

@@ -294,6 +294,11 @@ UnitView ReferenceStore::group_unit(const ObjectKey& group,
     if (!object.queue.empty() && group.plane.empty()) unit.queue = object.queue;
     unit.object = object;
   }
+  if (policy) {  // The last word: the default class, else 0.
+    const PriorityClass* const usual = default_class(group.plane);
+    claims.push_back(usual == nullptr ? PriorityClaim{.priority = 0}
+                                      : PriorityClaim{.priority_class = usual->name});
+  }
   const Priority priority = claimed_priority(group.plane, members, claims);
   unit.scheduling_priority = priority.scheduling;
   unit.preemption_priority = priority.preemption;

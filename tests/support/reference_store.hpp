@@ -6,9 +6,9 @@
 //     not there is such an object.
 //  2. A group's policy is its PodGroup's, else that of the Workload's template that it follows.
 //  3. A group's priority is said by its PodGroup, else the template, else the Workload, else by the
-//     lowest of its pods. A class that is not here counts as 0; no class: the lowest global
-//     default, else 0. The preemption priority is the scheduling priority unless a class that is
-//     here is named for it.
+//     lowest global default, else it is 0; of a group without a policy, by the lowest of its pods.
+//     A class that is not here counts as 0. The preemption priority is the scheduling priority
+//     unless a class that is here is named for it.
 //  4. On a node: preemption priority, group over pod, size (of units that go whole), older start
 //     (none: last), plane, namespace, name.
 //  5. Names are meant in the plane of the object that says them; the key of an object is its plane,

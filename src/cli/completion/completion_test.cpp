@@ -73,7 +73,7 @@ TEST_F(Shells, BashOffersWhatTheTableHas) {
 TEST_F(Shells, BashOffersTheValuesOfAKnob) {
   if (!installed("bash")) GTEST_SKIP() << "bash is not installed";
   // As bash splits the words: at every =.
-  EXPECT_EQ(offered({"plan", "--set", "workload.evictFor", "="}), "minimum\nall\n");
+  EXPECT_EQ(offered({"plan", "--set", "workload.evictFor", "="}), "each\nminimum\nall\n");
   EXPECT_EQ(offered({"plan", "--set", "workload.evictFor", "=", "a"}), "all\n");
   EXPECT_EQ(offered({"plan", "--set", "=", "workload.evict"}), "workload.evictFor=\n");
   EXPECT_EQ(offered({"plan", "--set", "=", "workload.evictFor", "=", "m"}), "minimum\n");

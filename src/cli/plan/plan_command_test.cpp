@@ -138,7 +138,7 @@ TEST_F(PlanCommand, ConfigurationComesFromFlagsThenFiles) {
   EXPECT_EQ(configurations.back().budgets.mode, BudgetMode::strict);
   EXPECT_EQ(run({"-f", "node.json", "-f", "own.yaml", "--preset", "makeway"}), 0);
   EXPECT_EQ(requests.back().preset, "makeway");
-  EXPECT_EQ(configurations.back().workload.evict_for, EvictFor::minimum);
+  EXPECT_EQ(configurations.back().workload.evict_for, EvictFor::each);
   EXPECT_EQ(run({"-f", "node.json", "--config", "own.yaml"}), 0);
   EXPECT_EQ(requests.back().preset, "ours");
 }

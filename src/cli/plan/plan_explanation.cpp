@@ -33,9 +33,21 @@ std::optional<std::int64_t> value_of(const ScoreTerms& score, ScoreKey key) {
 
 /// Keys by which the chosen place and some other one differ, in the order in which they decide,
 /// and the number of victims.
+/// Keys that only settle ties are of interest where they did.
+bool settled_nothing(const PlanAsk& ask, ScoreKey key) {
+  if (key != ScoreKey::grouped_victims && key != ScoreKey::largest_victim &&
+      key != ScoreKey::victims_age) {
+    return false;
+  }
+  return std::ranges::none_of(ask.explanation.alternatives, [&](const PlanAlternative& other) {
+    return other.lost_on.starts_with(choice_name(key));
+  });
+}
+
 std::vector<ScoreKey> differing_keys(const PlanAsk& ask) {
   std::vector<ScoreKey> keys;
   for (const ScoreTerm& term : ask.score) {
+    if (settled_nothing(ask, term.key)) continue;
     const bool differs =
         std::ranges::any_of(ask.explanation.alternatives, [&](const PlanAlternative& other) {
           return value_of(other.score, term.key) != term.value;
@@ -52,6 +64,7 @@ std::string_view heading_of(ScoreKey key) {
     case ScoreKey::budget_violations: return "BUDGETS\nVIOLATED";
     case ScoreKey::highest_priority: return "HIGHEST\nPRIORITY";
     case ScoreKey::secondary_victims: return "SECONDARY\nVICTIMS";
+    case ScoreKey::stopped_pods: return "STOPPED\nPODS";
     case ScoreKey::victims: return "VICTIMS";
     case ScoreKey::priority_sum: return "PRIORITY\nSUM";
     case ScoreKey::raw_priority_sum: return "RAW\nPRIORITY SUM";
@@ -59,6 +72,9 @@ std::string_view heading_of(ScoreKey key) {
     case ScoreKey::groups_below_minimum: return "GROUPS\nBELOW MINIMUM";
     case ScoreKey::disrupted_groups: return "DISRUPTED\nGROUPS";
     case ScoreKey::oldest_victim: return "OLDEST\nVICTIM";
+    case ScoreKey::grouped_victims: return "VICTIMS\nIN GROUPS";
+    case ScoreKey::largest_victim: return "LARGEST\nVICTIM";
+    case ScoreKey::victims_age: return "VICTIMS'\nAGE";
   }
   return {};
 }
@@ -84,7 +100,8 @@ std::string score_text(const ScoreTerms& score, ScoreKey key, std::int64_t victi
   if (key == ScoreKey::lost_work && *value <= seconds_max) {
     return to_text(Duration{*value * ms_per_second});
   }
-  if (key == ScoreKey::oldest_victim) return to_text(Duration{*value});
+  if (key == ScoreKey::oldest_victim || key == ScoreKey::victims_age)
+    return to_text(Duration{*value});
   return signed_text(*value);
 }
 

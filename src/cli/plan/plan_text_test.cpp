@@ -133,7 +133,9 @@ TEST(PlanText, KeepsTheTableOfPlacesNarrow) {
   for (std::size_t at = 0; at < choice_names<ScoreKey>.size(); ++at) {
     wide.score.push_back({static_cast<ScoreKey>(at), 2'000'000});
   }
-  wide.score[6].value = (std::int64_t{2} << 31U) + 15;  // raw-priority-sum
+  const auto raw_sum = static_cast<std::size_t>(ScoreKey::raw_priority_sum);
+  wide.score[raw_sum].value = (std::int64_t{2} << 31U) + 15;
+  wide.score.erase(wide.score.begin());  // With all keys the table ends before the raw sum.
   ScoreTerms other = wide.score;
   for (ScoreTerm& term : other) term.value += 1;
   wide.explanation = {

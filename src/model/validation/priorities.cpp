@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "model/group_name.hpp"
@@ -21,10 +23,11 @@ struct Stated {
   std::string_view plane;  ///< Whose classes it names.
   bool is_template = false;
 
-  /// Objects say it in an annotation; a template has none, only the seed's field.
+  /// Objects say it in an annotation or in the seed's field; a template has only the field.
   std::string preemption_field() const {
-    return is_template ? fields + "preemptionPriorityClassName"
-                       : annotation_field(names::preemption_priority_class);
+    return is_template || claim->preemption_class_in_field
+               ? fields + "preemptionPriorityClassName"
+               : annotation_field(names::preemption_priority_class);
   }
 };
 
@@ -149,6 +152,55 @@ PreemptionPriority preemption_of(const Cluster& cluster, const GroupClaims& clai
   return result;
 }
 
+/// What a group of this template, or of the workload if it has none, will have.
+PreemptionPriority preemption_of(const Cluster& cluster, const Workload& workload,
+                                 const GroupTemplate* entry) {
+  PreemptionPriority result{.object = object_text(workload)};
+  const PriorityClass* const usual = cluster.default_priority_class(workload.plane);
+  if (usual != nullptr) result.scheduling = usual->value;
+  std::vector<Stated> claims = {stated_by(workload)};  // The most specific one speaks last.
+  if (entry != nullptr) claims.push_back(stated_by(workload, *entry));
+  const auto value_of = [&](std::string_view name) {
+    const PriorityClass* const named = cluster.find_priority_class(name, workload.plane);
+    return named == nullptr ? 0 : named->value;
+  };
+  for (const Stated& stated : claims) {
+    const PriorityClaim& claim = *stated.claim;
+    if (!claim.priority_class.empty()) result.scheduling = value_of(claim.priority_class);
+    if (claim.priority) result.scheduling = *claim.priority;
+  }
+  result.preemption = result.scheduling;
+  for (const Stated& stated : claims) {
+    const std::string& name = stated.claim->preemption_priority_class;
+    if (cluster.find_priority_class(name, workload.plane) == nullptr) continue;
+    result.field = stated.preemption_field();
+    result.value = name;
+    result.preemption = value_of(name);
+  }
+  return result;
+}
+
+/// Calls `check(priority)` for the templates of workloads that no group follows yet: their groups
+/// are checked themselves.
+void check_unused_templates(const Cluster& cluster, const GroupClaims& claims,
+                            const std::function<void(const PreemptionPriority&)>& check) {
+  std::set<std::pair<const Workload*, const GroupTemplate*>> followed;
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    if (const Workload* const workload = claims.workload(index)) {
+      followed.emplace(workload, claims.template_of(index));
+      followed.emplace(workload, nullptr);
+    }
+  }
+  for (const Workload* const workload : cluster.workloads()) {
+    if (workload->templates.empty() && !followed.contains({workload, nullptr})) {
+      check(preemption_of(cluster, *workload, nullptr));
+    }
+    for (const GroupTemplate& entry : workload->templates) {
+      if (!followed.contains({workload, &entry})) check(preemption_of(cluster, *workload, &entry));
+    }
+  }
+}
+
 PreemptionPriority preemption_of(const Cluster& cluster, PodIndex pod) {
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
   return {.object = "Pod " + cluster.pod_key(pod),
@@ -242,6 +294,9 @@ void check_groups(Findings& findings) {
     if (group.object) check_claim(findings, claims.claims(index).front());
     check_order(findings, preemption_of(cluster, claims, index));
   }
+  check_unused_templates(cluster, claims, [&](const PreemptionPriority& priority) {
+    check_order(findings, priority);
+  });
   for (const Workload* workload : cluster.workloads()) {
     check_claim(findings, stated_by(*workload));
     for (const GroupTemplate& entry : workload->templates) {
@@ -271,6 +326,9 @@ void check_caps(Findings& findings, const WorkloadSettings& settings) {
   for (const GroupIndex index : cluster.groups_by_name()) {
     check_cap(findings, settings, preemption_of(cluster, claims, index));
   }
+  check_unused_templates(cluster, claims, [&](const PreemptionPriority& priority) {
+    check_cap(findings, settings, priority);
+  });
   const auto suspicious = [&](PodIndex pod) {
     const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
     return unit.kind == UnitKind::pod && unit.preemption_priority > unit.scheduling_priority;
@@ -313,8 +371,8 @@ void lint_references(Findings& findings, const GroupClaims& claims, GroupIndex i
     findings.warning({.object = group_text(cluster, index),
                       .field = "spec.workloadRef.workloadName",
                       .value = shorten(object.workload),
-                      .message = "no Workload of this name is in the input; the priority of the "
-                                 "group is that of its pods",
+                      .message = "no Workload of this name is in the input; the group has the "
+                                 "default priority",
                       .remedy = "add it (kubectl get workloads -A -o yaml)"});
   } else if (!object.template_name.empty() && claims.template_of(index) == nullptr) {
     findings.warning({.object = group_text(cluster, index),

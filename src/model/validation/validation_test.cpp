@@ -256,7 +256,7 @@ constexpr std::string_view two_numbers =
     "of them out\n";
 constexpr std::string_view no_workload =
     "PodGroup default/g: spec.workloadRef.workloadName \"w\": no Workload of this name is in the "
-    "input; the priority of the group is that of its pods; add it (kubectl get workloads -A -o "
+    "input; the group has the default priority; add it (kubectl get workloads -A -o "
     "yaml)\n";
 constexpr std::string_view no_template =
     "PodGroup default/g: spec.workloadRef.templateName \"t\": its Workload has no template of this "

@@ -36,8 +36,23 @@ void Losses::add(PlanAsk& ask, Time pending_since) {
     group.fate = group.remaining == 0              ? GroupFate::leaves
                  : group.remaining < group.minimum ? GroupFate::degraded
                                                    : GroupFate::runs_on;
+    if (group.fate == GroupFate::degraded && group.running >= group.minimum) {
+      const PlanCost rest = cost_of_rest(group);
+      group.cost = sum(group.cost, rest);
+      ask.cost = sum(ask.cost, rest);
+    }
     ask.disrupted_groups.push_back(std::move(group));
   }
+}
+
+/// A gang that was taken below its minimum stops: what its other pods have done is lost, too.
+PlanCost Losses::cost_of_rest(const PlanDisruptedGroup& group) const {
+  PlanCost rest;
+  const auto index = cluster_.find_group(group.namespace_name, group.name, group.plane);
+  for (const PodIndex pod : cluster_.groups()[*index].members) {
+    if (runs(pod)) rest = sum(rest, cost_of(pod));
+  }
+  return rest;
 }
 
 PlanCost Losses::cost_of(PodIndex pod) const {

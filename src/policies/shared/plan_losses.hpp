@@ -19,6 +19,7 @@ class Losses {
   void add(PlanAsk& ask, Time pending_since);
 
  private:
+  PlanCost cost_of_rest(const PlanDisruptedGroup& group) const;
   PlanCost cost_of(PodIndex pod) const;
   PlanDisruptedGroup disrupted(const Group& group) const;
   bool runs(PodIndex pod) const;

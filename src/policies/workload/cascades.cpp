@@ -19,17 +19,18 @@ bool recreated_by_controller(const Cluster& cluster, PodIndex pod) {
                              &OwnerReference::controller);
 }
 
-std::int64_t Cascades::follow(Candidate& candidate) {
-  Scratch& scratch = fit_.scratch();
-  const Scratch::Checkpoint before = scratch.checkpoint();
-  for (const PodIndex victim : candidate.victims.pods) {
-    if (scratch.node_of(victim).exists()) scratch.remove(victim);
+std::int64_t Cascades::follow(std::span<const PodIndex> victims, std::span<const PodOnNode> coming,
+                              std::vector<PlanCascade>& chain, std::int64_t enough) {
+  const Scratch::Checkpoint before = scratch_.checkpoint();
+  for (const PodIndex victim : victims) {
+    if (scratch_.node_of(victim).exists()) scratch_.remove(victim);
   }
-  scratch.place(fit_.ask(), candidate.node);
-  candidate.cascades.clear();
-  const std::int64_t count = follow_pods(
-      candidate.victims.pods, world_.configuration().engine.cascade_depth, candidate.cascades);
-  scratch.rollback(before);
+  for (const PodOnNode& place : coming) scratch_.place(place.pod, place.node);
+  chain.clear();
+  enough_ = enough;
+  const std::int64_t count =
+      follow_pods(victims, world_.configuration().engine.cascade_depth, chain);
+  scratch_.rollback(before);
   return count;
 }
 
@@ -38,6 +39,7 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
   const Cluster& cluster = world_.cluster();
   std::int64_t count = 0;
   for (const PodIndex pod : recreated) {
+    if (count > enough_) return count;
     if (!recreated_by_controller(cluster, pod)) continue;
     if (steps_ >= world_.configuration().engine.cascade_steps_max) {
       bound_reached_ = true;
@@ -45,7 +47,7 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
     }
     std::optional<Candidate> taken;
     {
-      PodFit fit(world_.survey(), fit_.scratch(), pod, world_.decided_pods());
+      PodFit fit(world_.survey(), scratch_, pod, world_.decided_pods());
       steps_ += static_cast<std::int64_t>(world_.survey().nodes().size());
       const NodeChoice choice = choose_node(world_, fit, nullptr, world_.survey().nodes());
       if (choice.now) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,12 +23,17 @@ bool recreated_by_controller(const Cluster& cluster, PodIndex pod);
 
 class Cascades {
  public:
-  /// `fit` is the ask's, over the world `after`, which is left as it was.
-  Cascades(World& world, PodFit& fit) : world_(world), fit_(fit) {}
+  static constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-  /// The number of secondary victims; the chain is noted in the candidate. Its victims may have
-  /// left the world already.
-  std::int64_t follow(Candidate& candidate);
+  /// `scratch` is the world `after`, which is left as it was.
+  Cascades(World& world, Scratch& scratch) : world_(world), scratch_(scratch) {}
+
+  /// The number of secondary victims once these victims are gone and the pods have come; the chain
+  /// is noted. The victims may have left the world already. Recreated pods take their turns as the
+  /// victims are listed, and what one takes the next cannot have. More than `enough` are not
+  /// counted to the end.
+  std::int64_t follow(std::span<const PodIndex> victims, std::span<const PodOnNode> coming,
+                      std::vector<PlanCascade>& chain, std::int64_t enough = no_end);
   /// Some count is too small, because the bound ended it.
   bool bound_reached() const { return bound_reached_; }
 
@@ -38,7 +44,8 @@ class Cascades {
   std::optional<Candidate> preempt_for(PodFit& fit);
 
   World& world_;
-  PodFit& fit_;
+  Scratch& scratch_;
+  std::int64_t enough_ = no_end;
   std::int64_t steps_ = 0;  ///< Nodes tried so far; see `engine.cascadeStepsMax`.
   bool bound_reached_ = false;
 };

@@ -57,12 +57,32 @@ void VictimChoice::read_units() {
   }
   std::ranges::stable_sort(
       entries_, [](const Entry& a, const Entry& b) { return a.unit->priority > b.unit->priority; });
-  group_counts_.assign(groups_.size(), 0);
+  read_gangs();
   negative_sum_.assign(entries_.size() + 1, 0);
   for (std::size_t depth = entries_.size(); depth-- > 0;) {
     const VictimUnit& unit = *entries_[depth].unit;
     negative_sum_[depth] = negative_sum_[depth + 1] +
                            std::min<std::int64_t>(unit.priority, 0) * std::int64_t{unit.size};
+  }
+}
+
+/// Everybody here who may leave has left, and counts as running.
+void VictimChoice::read_gangs() {
+  const Cluster& cluster = world_.cluster();
+  gangs_.assign(groups_.size(), {});
+  for (std::size_t at = 0; at < groups_.size(); ++at) {
+    const Unit& unit = cluster.units()[groups_[at]];
+    if (!unit.gang || unit.mode == DisruptionMode::all) continue;
+    Gang& gang = gangs_[at];
+    const GangStanding others = gang_standing(cluster, rules_, fit_.scratch(), groups_[at]);
+    gang.running = others.running;
+    gang.lost_work = others.lost_work_seconds;
+    for (const Entry& entry : entries_) {
+      if (entry.group != static_cast<std::int32_t>(at)) continue;
+      ++gang.running;
+      gang.lost_work += entry.unit->lost_work_seconds;
+    }
+    gang.beyond_minimum = gang.running - unit.minimum;
   }
 }
 
@@ -242,9 +262,17 @@ VictimChoice::Cost VictimChoice::with(const Cost& cost, const Entry& entry) {
   Cost sum = cost;
   const VictimUnit& unit = *entry.unit;
   sum.pods += unit.size;
+  sum.stopped += unit.size;
   sum.priority_sum += std::int64_t{unit.priority} * unit.size;
   sum.lost_work += unit.lost_work_seconds;
-  if (entry.group >= 0 && group_counts_[static_cast<std::size_t>(entry.group)]++ == 0) ++sum.groups;
+  sum.largest = std::max(sum.largest, std::int64_t{unit.size});
+  for (const PodIndex pod : task_->list.pods_of(unit)) {
+    sum.age_ms += rules_.age_ms(pod);
+  }
+  if (entry.group >= 0) {
+    sum.grouped += unit.size;
+    leave_gang(gangs_[static_cast<std::size_t>(entry.group)], unit, sum);
+  }
   for (std::uint32_t at = entry.budgets_begin; at < entry.budgets_end; ++at) {
     // A pod under two budgets violates once; so the largest excess bounds their number.
     sum.violations = std::max(sum.violations, -(--budgets_left_[budgets_of_[at]]));
@@ -258,8 +286,22 @@ VictimChoice::Cost VictimChoice::with(const Cost& cost, const Entry& entry) {
   return sum;
 }
 
+/// The one that takes a gang below its minimum stops all of it; those after it add nothing.
+void VictimChoice::leave_gang(Gang& gang, const VictimUnit& unit, Cost& sum) {
+  if (gang.gone++ == 0) ++sum.groups;
+  gang.gone_work += unit.lost_work_seconds;
+  if (gang.beyond_minimum < 0 || gang.gone <= gang.beyond_minimum) return;
+  const bool stops = gang.gone == gang.beyond_minimum + 1;
+  sum.stopped += stops ? gang.running - gang.gone : -1;
+  sum.lost_work += stops ? gang.lost_work - gang.gone_work : -unit.lost_work_seconds;
+}
+
 void VictimChoice::uncharge(const Entry& entry) {
-  if (entry.group >= 0) --group_counts_[static_cast<std::size_t>(entry.group)];
+  if (entry.group >= 0) {
+    Gang& gang = gangs_[static_cast<std::size_t>(entry.group)];
+    --gang.gone;
+    gang.gone_work -= entry.unit->lost_work_seconds;
+  }
   for (std::uint32_t at = entry.budgets_begin; at < entry.budgets_end; ++at) {
     ++budgets_left_[budgets_of_[at]];
   }
@@ -284,6 +326,7 @@ std::int64_t VictimChoice::lower_bound(ScoreKey key, std::size_t depth, const Co
     case ScoreKey::budget_violations: return cost.violations;
     case ScoreKey::highest_priority:
       return by_unit_priority_ && cost.highest ? std::int64_t{*cost.highest} : anything;
+    case ScoreKey::stopped_pods: return std::max(cost.stopped, cost.pods + pods_needed(depth));
     case ScoreKey::victims: return cost.pods + pods_needed(depth);
     case ScoreKey::priority_sum:
       return by_unit_priority_ ? cost.priority_sum + negative_sum_[depth] : anything;
@@ -292,6 +335,9 @@ std::int64_t VictimChoice::lower_bound(ScoreKey key, std::size_t depth, const Co
     case ScoreKey::disrupted_groups: return cost.groups;
     case ScoreKey::oldest_victim:
       return by_unit_priority_ && cost.highest ? (rules_.now() - cost.oldest).ms : anything;
+    case ScoreKey::grouped_victims: return cost.grouped;
+    case ScoreKey::largest_victim: return cost.largest;
+    case ScoreKey::victims_age: return cost.age_ms;
   }
   CHECK(false, "unknown score key");
 }
@@ -342,7 +388,7 @@ bool VictimChoice::costs_no_more(const Entry& a, const Entry& b) const {
   }
   if (a.budgets_begin != a.budgets_end) return false;
   if (a.group >= 0 && (a.group != b.group || one.whole)) return false;
-  if (one.priority == other.priority ? one.started < other.started : !age_after_priority_) {
+  if (one.started < other.started || (one.priority != other.priority && !age_after_priority_)) {
     return false;
   }
   if (!a.recreated) return true;

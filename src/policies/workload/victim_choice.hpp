@@ -70,18 +70,32 @@ class VictimChoice {
     std::uint32_t budgets_end = 0;
   };
 
+  /// A group that loses pods here; what runs of it counts only for gangs that leave one by one.
+  struct Gang {
+    std::int64_t running = 0;
+    std::int64_t lost_work = 0;        ///< Of all that run.
+    std::int64_t beyond_minimum = -1;  ///< Negative: nothing stops it, or it has stopped already.
+    std::int64_t gone = 0;             ///< Evicted on the way to a branch.
+    std::int64_t gone_work = 0;
+  };
+
   /// What has been evicted on the way to a branch.
   struct Cost {
     std::int64_t pods = 0;
+    std::int64_t stopped = 0;
     std::int64_t priority_sum = 0;
     std::int64_t lost_work = 0;
     std::int64_t groups = 0;
+    std::int64_t grouped = 0;
+    std::int64_t largest = 0;
+    std::int64_t age_ms = 0;
     std::int64_t violations = 0;
     std::optional<std::int32_t> highest;
     Time oldest;
   };
 
   void read_units();
+  void read_gangs();
   void read_budgets(Entry& entry);
   void find_short_resources();
   std::int64_t frees(std::size_t entry, std::size_t resource) const {
@@ -96,6 +110,7 @@ class VictimChoice {
   bool feasible_set();
   bool reducible_set();
   Cost with(const Cost& cost, const Entry& entry);
+  static void leave_gang(Gang& gang, const VictimUnit& unit, Cost& sum);
   void uncharge(const Entry& entry);
   bool of_no_interest(std::size_t depth, const Cost& cost) const;
   std::int64_t lower_bound(ScoreKey key, std::size_t depth, const Cost& cost) const;
@@ -122,7 +137,7 @@ class VictimChoice {
   std::vector<std::size_t> evicted_stack_;  ///< Entries, in order.
   Evicted evicted_;
   std::vector<UnitIndex> groups_;
-  std::vector<std::int32_t> group_counts_;
+  std::vector<Gang> gangs_;             ///< By place in `groups_`.
   std::vector<std::uint32_t> budgets_;  ///< Those that govern somebody here.
   std::vector<std::int64_t> budgets_left_;
   std::vector<std::uint32_t> budgets_of_;  ///< Positions in `budgets_`.

@@ -136,6 +136,19 @@ void VictimGuide::read(Node& node) {
   }
 }
 
+/// What would stop with it were it the first of its gang to leave: a guess for those after it.
+GangStanding VictimGuide::stopped_beside(const VictimUnit& unit) {
+  const Unit& gang = world_.cluster().units()[unit.unit];
+  if (!unit.group || unit.whole || !gang.gang) return {};
+  const auto [at, is_new] = gangs_.try_emplace(unit.unit);
+  if (is_new) {
+    at->second = gang_standing(world_.cluster(), emptied_.rules(), fits_.scratch(), unit.unit);
+  }
+  if (at->second.running != gang.minimum) return {};
+  return {.running = at->second.running - 1,
+          .lost_work_seconds = at->second.lost_work_seconds - unit.lost_work_seconds};
+}
+
 /// In the order of the score's keys.
 VictimGuide::Cost VictimGuide::cost_of(const VictimUnit& unit) {
   Cost cost{};
@@ -146,12 +159,15 @@ VictimGuide::Cost VictimGuide::cost_of(const VictimUnit& unit) {
       case ScoreKey::budget_violations:
         violations_at_ = at++;
         break;  // Depends on who else leaves.
+      case ScoreKey::stopped_pods: cost[at++] = unit.size + stopped_beside(unit).running; break;
       case ScoreKey::victims: cost[at++] = unit.size; break;
       case ScoreKey::priority_sum:
       case ScoreKey::raw_priority_sum:
         cost[at++] = std::int64_t{unit.priority} * std::int64_t{unit.size};
         break;
-      case ScoreKey::lost_work: cost[at++] = unit.lost_work_seconds; break;
+      case ScoreKey::lost_work:
+        cost[at++] = unit.lost_work_seconds + stopped_beside(unit).lost_work_seconds;
+        break;
       default: break;
     }
   }

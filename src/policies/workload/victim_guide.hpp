@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/emptied_nodes.hpp"
+#include "engine/score.hpp"
 #include "policies/workload/group/group_domains.hpp"
 #include "policies/workload/group/member_fits.hpp"
 
@@ -40,7 +41,7 @@ class VictimGuide {
                                     std::size_t wanted);
 
  private:
-  static constexpr std::size_t cost_keys = 4;
+  static constexpr std::size_t cost_keys = 5;
   using Cost = std::array<std::int64_t, cost_keys>;
 
   struct Leaver {
@@ -67,6 +68,7 @@ class VictimGuide {
   bool worth_reading(const Node& node) const;
   void read(Node& node);
   Cost cost_of(const VictimUnit& unit);
+  GangStanding stopped_beside(const VictimUnit& unit);
   void let_leave(Node& node, std::uint32_t leaver, bool violating);
   void order_leavers(Node& node) const;
   std::int64_t room_for(std::span<const std::int64_t> room) const;
@@ -91,6 +93,7 @@ class VictimGuide {
   std::vector<std::uint32_t> candidates_;                 ///< Positions of nodes with room.
   std::map<UnitIndex, std::vector<std::uint32_t>> with_;  ///< Nodes with pods of a whole group.
   std::vector<UnitIndex> gone_;                           ///< Whole groups, sorted.
+  std::map<UnitIndex, GangStanding> gangs_;               ///< Before anybody leaves.
   std::vector<std::uint32_t> changed_;
   // While a ladder is climbed.
   std::vector<std::int64_t> room_;

@@ -60,6 +60,31 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
   return candidate;
 }
 
+std::optional<VictimSearch::Instead> VictimSearch::instead_of(const Candidate& chosen) {
+  Scratch& scratch = fit_.scratch();
+  list_.clear();
+  rules_.collect(scratch, chosen.node, priority_, list_);
+  std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
+    return rules_.more_important(b, a);
+  });
+  for (std::size_t at = 0; at < list_.units.size(); ++at) {
+    const VictimUnit& unit = list_.units[at];
+    const auto& leaving = chosen.victims.pods;
+    if (std::ranges::find(leaving, unit.first) != leaving.end()) continue;
+    const Scratch::Checkpoint before = scratch.checkpoint();
+    scratch.remove(list_.pods_of(unit));
+    std::optional<Instead> found;
+    if (!fit_.check(chosen.node)) {
+      evicted_.assign(list_.units.size(), 0);
+      evicted_[at] = 1;
+      found = Instead{.pod = unit.first, .score = candidate_of(chosen.node, evicted_).score};
+    }
+    scratch.rollback(before);
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
 /// Nobody who leaves can change what is not resolvable, with one exception: should everybody leave
 /// whom the ask must be near, it could start its own series.
 bool VictimSearch::worth_trying(const Refused& before) {
@@ -147,7 +172,10 @@ void VictimSearch::follow(Candidate& candidate) {
   if (cascades_ == nullptr) return;
   const auto term =
       std::ranges::find(candidate.score, ScoreKey::secondary_victims, &ScoreTerm::key);
-  if (term != candidate.score.end()) term->value = cascades_->follow(candidate);
+  if (term == candidate.score.end()) return;
+  const PodOnNode coming{.pod = fit_.ask(), .node = candidate.node};
+  term->value =
+      cascades_->follow(candidate.victims.pods, std::span(&coming, 1), candidate.cascades);
 }
 
 void VictimSearch::remove(const VictimUnit& unit) {

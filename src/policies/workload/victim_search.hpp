@@ -54,6 +54,14 @@ class VictimSearch {
   std::optional<Candidate> on_node(NodeIndex node, const ScoreTerms* not_worse_than = nullptr);
   const Refused& refused() const { return refused_; }
 
+  /// Another unit on the candidate's node that could have left alone, the least important one, and
+  /// what that would cost.
+  struct Instead {
+    PodIndex pod;
+    ScoreTerms score;
+  };
+  std::optional<Instead> instead_of(const Candidate& chosen);
+
   /// Whether some refusal proves nothing: a victim that was removed may be needed for affinity,
   /// strict budgets kept somebody who could have left instead, or the bound was reached.
   bool unproven() const { return unproven_; }

@@ -1,8 +1,14 @@
 #include "policies/workload/workload_policy.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
 #include "model/group_status.hpp"
 #include "policies/shared/pod_actions.hpp"
 #include "policies/workload/group/group_policy.hpp"
+#include "policies/workload/member_asks.hpp"
 #include "policies/workload/pod/pod_policy.hpp"
 
 namespace makeway {
@@ -30,6 +36,7 @@ class WorkloadPolicy : public Policy {
  public:
   explicit WorkloadPolicy(const PolicyContext& context)
       : context_(context),
+        members_(context),
         draft_(context.draft),
         world_(context.draft.world),
         cluster_(world_.cluster()) {}
@@ -39,13 +46,16 @@ class WorkloadPolicy : public Policy {
   void finish(PlanAsk& ask, Losses& losses) override;
 
  private:
+  void add_unscheduled_members(const PlanAsk& ask, const Group& group);
   bool is_pod(UnitIndex unit) const { return cluster_.units()[unit].kind == UnitKind::pod; }
 
   PolicyContext context_;
+  MemberAsks members_;
   Draft& draft_;
   World& world_;
   const Cluster& cluster_;
   std::optional<AskClasses> classes_;
+  std::set<GroupIndex> told_;  ///< Groups whose pods' priorities were looked at.
 };
 
 std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
@@ -60,6 +70,7 @@ std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
                      .created = unit.created,
                      .pod = unit.pod,
                      .limited = unit.unit});
+    if (!is_pod(unit.unit)) members_.add_turns(AskTurn(turns.back()), turns);
   }
   classes_.emplace(draft_, pods);
   return std::nullopt;
@@ -67,11 +78,15 @@ std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
 
 void WorkloadPolicy::decide(const AskTurn& turn) {
   const UnitIndex unit = turn.limited;
+  if (MemberAsks::is_member_turn(turn)) return members_.decide(turn);
+  if (!is_pod(unit) && !members_.group_asks(unit)) return;
   context_.deciding.start(unit);
   if (!is_pod(unit)) {
     return decide_group(draft_, unit, context_.asking.given_to(cluster_, unit));
   }
-  decide_pod(draft_, classes_->of(turn.pod), turn.pod, context_.asking.given_node(turn.pod));
+  decide_pod(draft_, {.pod = turn.pod,
+                      .kept = classes_->of(turn.pod),
+                      .only = context_.asking.given_node(turn.pod)});
   classes_->done(turn.pod);
 }
 
@@ -84,18 +99,41 @@ void WorkloadPolicy::finish(PlanAsk& ask, Losses& losses) {
     group = cluster_.find_group(ask.namespace_name, ask.name, ask.plane);
     since = pending_since(cluster_, cluster_.groups()[*group]);
   } else {
-    since = cluster_.pods().created[*cluster_.find_pod(ask.namespace_name, ask.name, ask.plane)];
+    const PodIndex pod = *cluster_.find_pod(ask.namespace_name, ask.name, ask.plane);
+    since = cluster_.pods().created[pod];
+    const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
+    if (unit.kind == UnitKind::group) group = unit.group;
   }
   losses.add(ask, since);
   add_evictions(ask, plan);
   add_placements(cluster_, ask, plan);
   add_wait(ask, plan);
-  if (is_group) {
+  if (group && told_.insert(*group).second) {  // Once, whoever of it asks.
     if (auto status = priority_condition(cluster_, *group)) {
       plan.status.push_back(*std::move(status));
     }
   }
   add_unscheduled(ask, is_group ? "PodGroupInitiallyScheduled" : "PodScheduled", plan);
+  if (is_group) add_unscheduled_members(ask, cluster_.groups()[*group]);
+}
+
+/// A pod of a group that cannot be placed says so itself: who looks at the pod need not know where
+/// to look further. Members that ask for themselves have a word of their own.
+void WorkloadPolicy::add_unscheduled_members(const PlanAsk& ask, const Group& group) {
+  const bool unplaced = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+  if (!unplaced) return;
+  std::vector<PodIndex> pending;
+  for (const PodIndex pod : group.members) {
+    if (cluster_.pending_pods().contains(pod)) pending.push_back(pod);
+  }
+  std::ranges::sort(pending, {}, [this](PodIndex pod) { return cluster_.pods().name[pod.value]; });
+  for (const PodIndex pod : pending) {
+    draft_.plan.status.push_back({.object = "Pod " + cluster_.pod_key(pod),
+                                  .condition = "PodScheduled",
+                                  .value = false,
+                                  .reason = "Unschedulable",
+                                  .message = fmt::format("{}: {}", ask_text(ask), ask.reason)});
+  }
 }
 
 }  // namespace

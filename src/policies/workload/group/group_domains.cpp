@@ -91,15 +91,12 @@ void Dividing::read_levels() {
   }
 }
 
-/// Where members run and stay.
+/// Where members run and stay, and where this cycle has placed some.
 std::vector<NodeIndex> Dividing::running_nodes() const {
   std::vector<NodeIndex> nodes;
   for (const PodIndex pod : group_.members) {
-    const NodeIndex node = cluster_.pods().node[pod];
-    if (node.exists() && cluster_.pods().deletion[pod] == no_time &&
-        world_.after().node_of(pod).exists()) {
-      nodes.push_back(node);
-    }
+    const NodeIndex node = world_.after().node_of(pod);
+    if (node.exists() && cluster_.pods().deletion[pod] == no_time) nodes.push_back(node);
   }
   return nodes;
 }

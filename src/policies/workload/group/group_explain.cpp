@@ -112,6 +112,7 @@ void explain_group_victims(World& world, const GroupCandidate& chosen, const Gro
   }
   ask.domain = chosen.domain->name;
   explain_victims(world, chosen.victims, cause, ask);
+  ask.explanation.cascades = chosen.cascades;
   explain_spared(world, chosen.spared, chosen.victims.pods.size(), ask.explanation);
   if (other == nullptr || chosen.victims.pods.empty()) return;
   PlanAlternative alternative =

@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "policies/workload/group/plan_moves.hpp"
+
 namespace makeway {
 namespace {
 
@@ -42,6 +44,7 @@ GroupPlans::GroupPlans(const Draft& draft, const GroupTask& task, MemberFits& fi
   for (const PodIndex pod : world.gone()) {
     if (world.cluster().pods().deletion[pod] != no_time) leaving_.push_back(pod);
   }
+  if (cascades_count(world.configuration())) cascades_.emplace(world_, fits.scratch());
   one_priority_each_ = std::ranges::all_of(world.cluster().units(), [](const Unit& unit) {
     return unit.preemption_priority == unit.scheduling_priority;
   });
@@ -123,13 +126,33 @@ bool GroupPlans::hopeless(const Place& place) const {
   return ScoreFloor(world_.configuration().workload).highest_allowed(to_beat->score) < place.floor;
 }
 
+/// Follows its secondary victims, which is dear, where they can matter: it would be the best plan
+/// without any. False: a bound left them unfollowed, and there is a plan already.
+bool GroupPlans::follow(GroupCandidate& found) {
+  const bool is_told = explain_ && (!runner_up_ || better(found, *runner_up_));
+  if (!cascades_ || (best_ && !better(found, *best_) && !is_told)) return true;
+  const auto term = std::ranges::find(found.score, ScoreKey::secondary_victims, &ScoreTerm::key);
+  if (term == found.score.end()) return true;
+  const std::int64_t enough =
+      best_ ? best_->score[static_cast<std::size_t>(term - found.score.begin())].value
+            : Cascades::no_end;
+  term->value = cascades_->follow(found.victims.pods, found.places, found.cascades, enough);
+  if (!cascades_->bound_reached()) return true;
+  note_bound("engine.cascadeStepsMax");
+  return !best_;
+}
+
 /// True: it is the best so far. The runner-up is of another domain where there are several.
 bool GroupPlans::consider(std::optional<GroupCandidate> found) {
   if (!found) return false;
   if (best_ && same_plan(*found, *best_)) {
-    if (better(*found, *best_)) best_ = std::move(found);  // In a domain that is preferred.
+    const bool preferred =
+        compare(found->score, best_->score) <= 0 && found->domain->rank < best_->domain->rank;
+    if (preferred) best_->domain = found->domain;
     return false;
   }
+  if (runner_up_ && same_plan(*found, *runner_up_)) return false;
+  if (!follow(*found)) return false;
   const bool comparable = best_ && (places_.size() == 1 || found->domain != best_->domain);
   if (best_ && !better(*found, *best_)) {
     if (comparable && (!runner_up_ || better(*found, *runner_up_))) runner_up_ = std::move(found);
@@ -291,6 +314,19 @@ void GroupPlans::plan_for_victims(Place& place) {
   placements_left_ = tries;
   if (search.guidable()) keep_each_victim(search);
   consider(search.polish(*best_));
+  move_members(search, place.domain->nodes.size());
+}
+
+void GroupPlans::move_members(GroupSearch& search, std::size_t nodes) {
+  PlanMoves moves(world_, task_, search, nodes);
+  const auto accept = [this](std::optional<GroupCandidate> found) {
+    return consider(std::move(found));
+  };
+  for (bool moved = true; moved && !best_->victims.units.empty();) {
+    const GroupCandidate plan = *best_;
+    moved = moves.improve(plan, guide(), accept);
+  }
+  if (moves.bound_reached()) note_bound(PlanMoves::bound);
 }
 
 /// As long as a plan is found in which nobody of the highest priority so far has to leave.

@@ -10,7 +10,8 @@
 //     (victim_guide.hpp), and member by member (member_by_member.hpp) where pods elsewhere matter
 //     or the ask is small; then with each victim of the best plan kept in turn, and with detours.
 //     `workload.placementsMax` bounds how many.
-//  3. the best plan so far, with the best victims on each of its nodes.
+//  3. the best plan so far, with the best victims on each of its nodes; then as long as one member
+//     elsewhere makes it better (plan_moves.hpp).
 //
 // Domains come in the order of what sums promise, and those that cannot beat the best plan so far
 // are left out. Of equal plans the one in the first domain wins.
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "policies/shared/draft.hpp"
+#include "policies/workload/cascades.hpp"
 #include "policies/workload/group/group_search.hpp"
 
 namespace makeway {
@@ -61,6 +63,7 @@ class GroupPlans {
   void list_spared();
   void note_bound(std::string_view name);
   bool consider(std::optional<GroupCandidate> found);
+  bool follow(GroupCandidate& found);
   bool small_members_may_do() const;
   void plan_simply(Place& place);
   std::optional<GroupCandidate> plan_of(const GroupManner& manner, Place& place,
@@ -69,6 +72,7 @@ class GroupPlans {
   void plan_for_victims(Place& place);
   void lower_highest_priority(GroupSearch& search);
   void keep_each_victim(GroupSearch& search);
+  void move_members(GroupSearch& search, std::size_t nodes);
   void take_detours(GroupSearch& search);
   GroupSearch::Guide guide() const;
   GroupManner as_kube_scheduler();
@@ -80,8 +84,9 @@ class GroupPlans {
   MemberFits& fits_;
   std::unique_ptr<SimpleManner> kube_;
   std::unique_ptr<SimpleManner> kep_;
-  std::vector<PodIndex> leaving_;  ///< Pods whose room is credited.
-  bool one_priority_each_ = true;  ///< No unit's preemption priority differs.
+  std::vector<PodIndex> leaving_;     ///< Pods whose room is credited.
+  bool one_priority_each_ = true;     ///< No unit's preemption priority differs.
+  std::optional<Cascades> cascades_;  ///< None: they do not count.
   std::optional<GroupCandidate> best_;
   std::optional<GroupCandidate> runner_up_;
   std::vector<Place> places_;

@@ -71,6 +71,7 @@ class GroupDecision {
   GroupTask task_;
   std::vector<GroupDomain> domains_;
   std::int64_t bound_ = 0;  ///< Members that run and stay.
+  std::size_t most_ = 0;    ///< Members that it places; the others ask for themselves.
   PlanAsk ask_;
   std::optional<MemberFits> after_;  ///< Over the world of that name; made once, it may be dear.
   std::optional<MemberFits> now_;    ///< Likewise; made on demand.
@@ -119,9 +120,11 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
   }
   const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
   task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
-  const bool for_all = world_.configuration().workload.evict_for == EvictFor::all;
-  task_.wanted = for_all ? task_.members.size() : task_.needed;
-  minimum_runs_ = !for_all && unit().gang && missing <= 0;
+  const EvictFor evict_for = world_.configuration().workload.evict_for;
+  task_.wanted = evict_for == EvictFor::all ? task_.members.size() : task_.needed;
+  const bool others_ask = evict_for == EvictFor::each && given.empty();
+  most_ = others_ask ? std::min(task_.needed, task_.members.size()) : task_.members.size();
+  minimum_runs_ = evict_for != EvictFor::all && unit().gang && missing <= 0;
   // In the order in which members are placed; who is not given a place gets none.
   for (const PodIndex member : task_.members) {
     const auto at = std::ranges::find(given, member, &PodOnNode::pod);
@@ -130,11 +133,19 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
 }
 
 void GroupDecision::run() {
-  // Members hold no room against each other.
-  for (const PodIndex member : task_.members) world_.decided(member);
-  after_.emplace(world_, world_.after(), task_.members);
-  if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
-  explain_held_back(draft_, task_, domains_, *after_, ask_);
+  {
+    // Members hold no room against each other, but those who ask for themselves do.
+    World::NominationsIgnored ignored(world_);
+    for (const PodIndex member : std::span(task_.members).first(most_)) ignored.ignore(member);
+    after_.emplace(world_, world_.after(), task_.members);
+    if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
+    explain_held_back(draft_, task_, domains_, *after_, ask_);
+  }
+  // Those who are left over ask for themselves, and until then hold what is nominated to them.
+  const bool others_ask = most_ < task_.members.size() && !ask_.placements.empty();
+  for (const PodIndex member : task_.members) {
+    if (!others_ask || world_.after().node_of(member).exists()) world_.decided(member);
+  }
   draft_.plan.asks.push_back(std::move(ask_));
 }
 
@@ -168,7 +179,7 @@ bool GroupDecision::fits_now() {
             after_->fit_in_turn(nominated, MemberFits::Nominations::count);
   // Where all are to go and can: the room may be nominated to somebody less important, too.
   std::vector<PodOnNode> places;
-  if (modest_ && nominated.size() == task_.members.size()) places = valid_nominations();
+  if (modest_ && nominated.size() == most_) places = valid_nominations();
   const bool there =
       !places.empty() &&
       (!world_.differs() || now().fit_in_turn(places, MemberFits::Nominations::ignore));
@@ -195,6 +206,7 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
       places.push_back({.pod = member, .node = node});
     }
   }
+  if (places.size() > most_) places.resize(most_);
   return places;
 }
 
@@ -360,7 +372,7 @@ std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
   GroupPlacer placer(world_, manner, domain, *after_, now, nullptr);
   std::vector<PodOnNode> places = placer.place({.members = members,
                                                 .needed = task_.needed,
-                                                .enough = members.size(),
+                                                .enough = most_,
                                                 .modest_after = modest_ ? 0 : task_.wanted});
   if (placer.bound_reached()) note_bound("engine.placementStepsMax");
   return places;
@@ -424,7 +436,7 @@ void GroupDecision::preempt() {
   const QueueVerdict verdict = suits_queue(*chosen);
   if (verdict != QueueVerdict::has_room) return queue_is_full(chosen->places, verdict);
   if (!chosen->victims.pods.empty() && waits_out_delay(world_, created(), ask_)) return;
-  if (task_.given.empty()) fill_room_left_by(*chosen);
+  if (task_.given.empty() && most_ == task_.members.size()) fill_room_left_by(*chosen);
   // A search may find room that the first look did not.
   const bool at_once = chosen->victims.pods.empty() && starts_at_once(chosen->places);
   ask_.score = chosen->victims.pods.empty() ? ScoreTerms{} : chosen->score;

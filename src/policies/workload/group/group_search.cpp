@@ -75,7 +75,7 @@ std::optional<GroupCandidate> GroupSearch::run(const Variant& variant) {
     if (task_.given.empty()) lower_priority(variant.priority_search);
   }
   put_back_where_possible(false, manner_.configuration.workload.put_back);
-  return finish();
+  return finish(manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty());
 }
 
 void GroupSearch::order(bool smallest_first) {
@@ -189,8 +189,39 @@ bool GroupSearch::polish_node(std::span<const PodOnNode> members, std::span<cons
   return after != before;
 }
 
+std::optional<GroupCandidate> GroupSearch::without(const GroupCandidate& found, PodIndex member) {
+  std::vector<PodOnNode> others = found.places;
+  std::erase_if(others, [&](const PodOnNode& place) { return place.pod == member; });
+  if (!others.empty()) return reduced(others, found.victims.pods, false);
+  GroupCandidate nobody{.domain = &domain_};
+  nobody.score = found.score;
+  for (ScoreTerm& term : nobody.score) {
+    const bool counts = term.key == ScoreKey::members_not_placed && term.value > 0;
+    term.value = counts ? term.value + 1 : 0;
+  }
+  return nobody;
+}
+
+std::vector<MemberByMember::Choice> GroupSearch::places_beside(const GroupCandidate& others,
+                                                               PodIndex member, const Guide& guide,
+                                                               bool any_priority) {
+  const bool limited = !any_priority && guide.highest < priority_;
+  const VictimSearch::Scope scope{.rules = limited ? counting().rules : manner_.rules,
+                                  .priority = limited ? guide.highest + 1 : priority_,
+                                  .choice = VictimChoiceRule::best};
+  return MemberByMember(world_, domain_, fits_, scope)
+      .beside(others.places, others.victims.pods, member);
+}
+
 std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> places,
                                                  std::span<const PodIndex> victims) {
+  return reduced(places, victims,
+                 manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty());
+}
+
+/// With `fill`, members without a place take what is free then.
+std::optional<GroupCandidate> GroupSearch::reduced(std::span<const PodOnNode> places,
+                                                   std::span<const PodIndex> victims, bool fill) {
   Scratch& scratch = fits_.scratch();
   start_ = scratch.checkpoint();
   std::vector<PodIndex> pods(victims.begin(), victims.end());
@@ -212,7 +243,7 @@ std::optional<GroupCandidate> GroupSearch::adopt(std::span<const PodOnNode> plac
   for (const PodOnNode& place : places_) scratch.place(place.pod, place.node);
   sort_places();
   put_back_where_possible(false, PutBack::until_stable);
-  return finish();
+  return finish(fill);
 }
 
 /// Whether those who left are more than strict budgets allow.
@@ -223,11 +254,9 @@ bool GroupSearch::breaks_strict_budget() const {
 }
 
 /// The world is left as it was found before the search.
-std::optional<GroupCandidate> GroupSearch::finish() {
+std::optional<GroupCandidate> GroupSearch::finish(bool fill) {
   std::optional<GroupCandidate> found;
-  if (manner_.configuration.workload.evict_for == EvictFor::all && task_.given.empty()) {
-    fill_free_room(world_, manner_, domain_, fits_, task_.members, places_);
-  }
+  if (fill) fill_free_room(world_, manner_, domain_, fits_, task_.members, places_);
   // What a bound left evicted may be more than is needed.
   if (!out_of_steps_ && fits_.respect_nominations(places_)) found = candidate();
   go_back();

@@ -42,7 +42,8 @@ struct GroupCandidate {
   VictimList victims;              ///< Most important first.
   std::vector<VictimUnit> spared;  ///< Others on these nodes, where that is to be explained.
   std::int64_t budget_violations = 0;
-  ScoreTerms score;
+  ScoreTerms score;                   ///< Without secondary victims until somebody follows them.
+  std::vector<PlanCascade> cascades;  ///< Whom they are made of.
 };
 
 /// Of a candidate that has victims.
@@ -105,6 +106,13 @@ class GroupSearch {
   std::optional<GroupCandidate> adopt(std::span<const PodOnNode> places,
                                       std::span<const PodIndex> victims);
 
+  /// The plan for the other members only; nothing when they lean on this one.
+  std::optional<GroupCandidate> without(const GroupCandidate& found, PodIndex member);
+  /// Where a member could go beside that plan, which has no place for it. `any_priority`: with the
+  /// lowest priorities on each node; otherwise with the fewest leaving, up to the guide's highest.
+  std::vector<MemberByMember::Choice> places_beside(const GroupCandidate& others, PodIndex member,
+                                                    const Guide& guide, bool any_priority);
+
   /// After `run` found nothing: the first member without a place, and why each node refuses it with
   /// everybody gone who may be made to leave.
   std::optional<PodIndex> without_place() const { return without_place_; }
@@ -137,7 +145,9 @@ class GroupSearch {
   bool leaves_members_their_places(const VictimUnit& unit);
   std::span<const PodOnNode> members_on(NodeIndex node) const;
   bool breaks_strict_budget() const;
-  std::optional<GroupCandidate> finish();
+  std::optional<GroupCandidate> reduced(std::span<const PodOnNode> places,
+                                        std::span<const PodIndex> victims, bool fill);
+  std::optional<GroupCandidate> finish(bool fill);
   GroupCandidate candidate();
   void note_bound(std::string_view name);
 

@@ -35,14 +35,22 @@ std::optional<GuidedPlaces> MemberByMember::place(std::span<const PodIndex> memb
   return found;
 }
 
+std::vector<MemberByMember::Choice> MemberByMember::beside(std::span<const PodOnNode> others,
+                                                           std::span<const PodIndex> victims,
+                                                           PodIndex member) {
+  const Scratch::Checkpoint before = fits_.scratch().checkpoint();
+  const Budgets::Supposition supposition(world_.budgets());
+  world_.budgets().commit(victims);
+  fits_.scratch().remove(victims);
+  for (const PodOnNode& place : others) fits_.scratch().place(place.pod, place.node);
+  std::vector<Choice> choices = choices_for(member, few);
+  fits_.scratch().rollback(before);
+  return choices;
+}
+
 bool MemberByMember::place_member(PodIndex member, std::size_t rank, GuidedPlaces& found) {
-  std::vector<Choice> choices = choices_for(member);
+  const std::vector<Choice> choices = choices_for(member, rank + 1);
   if (rank >= choices.size()) return false;
-  const auto better = [](const Choice& a, const Choice& b) {
-    if (a.score.empty() || b.score.empty()) return a.score.empty() && !b.score.empty();
-    return compare(a.score, b.score) < 0;
-  };
-  std::ranges::stable_sort(choices, better);
   const Choice& choice = choices[rank];
   world_.budgets().commit(choice.victims);
   fits_.scratch().remove(choice.victims);
@@ -52,23 +60,38 @@ bool MemberByMember::place_member(PodIndex member, std::size_t rank, GuidedPlace
   return true;
 }
 
-std::vector<MemberByMember::Choice> MemberByMember::choices_for(PodIndex member) {
+bool MemberByMember::better(const Choice& a, const Choice& b) {
+  if (a.score.empty() || b.score.empty()) return a.score.empty() && !b.score.empty();
+  return compare(a.score, b.score) < 0;
+}
+
+/// So many of them, best first; of equals the first by name.
+std::vector<MemberByMember::Choice> MemberByMember::choices_for(PodIndex member, std::size_t best) {
   PodFit& fit = fits_.of(member);
   VictimSearch& search = search_for(member);
   std::vector<Choice> choices;
+  const auto add = [&](Choice choice) {
+    if (choices.size() == best && !better(choice, choices.back())) return;
+    choices.insert(std::ranges::upper_bound(choices, choice, better), std::move(choice));
+    if (choices.size() > best) choices.pop_back();
+  };
   for (const NodeIndex node : domain_.nodes) {
     if (!fit.check(node)) {
       if (!world_.keeps_promises(member, node, {}) || world_.leans_on_hopeful(fit, node, {})) {
         continue;
       }
-      choices.push_back({.node = node, .victims = {}, .score = {}});
+      add({.node = node, .victims = {}, .score = {}});
       continue;
     }
-    std::optional<Candidate> candidate = search.on_node(node);
+    const bool full = choices.size() == best;
+    if (full && choices.back().score.empty()) continue;
+    std::optional<Candidate> candidate =
+        search.on_node(node, full ? &choices.back().score : nullptr);
     if (!candidate) continue;
-    choices.push_back({.node = node,
-                       .victims = std::move(candidate->victims.pods),
-                       .score = std::move(candidate->score)});
+    add({.node = node,
+         .victims = std::move(candidate->victims.pods),
+         .score = std::move(candidate->score),
+         .budget_violations = candidate->budget_violations});
   }
   return choices;
 }

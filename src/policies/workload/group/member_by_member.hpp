@@ -6,7 +6,10 @@
 // and host ports are honoured, and what one member has made others leave for serves the next.
 //
 // A detour gives one member its second (third, ...) best node instead, which leads to another
-// placement. Like VictimGuide this is a proposal; GroupSearch::adopt puts back who need not leave.
+// placement. `beside` asks where one member could go while all others have their places: the moves
+// by which a finished plan is improved (group_plans.hpp).
+//
+// Like VictimGuide this is a proposal; GroupSearch::adopt puts back who need not leave.
 #pragma once
 
 #include <cstdint>
@@ -39,15 +42,23 @@ class MemberByMember {
   std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
                                     std::size_t wanted, const Detour& detour);
 
- private:
   struct Choice {
     NodeIndex node;
     std::vector<PodIndex> victims;
     ScoreTerms score;  ///< Empty: there is room.
+    std::int64_t budget_violations = 0;
   };
+  /// Where the member could go with the others in these places and these victims gone: the best
+  /// few nodes, best first. The world is left as it was.
+  std::vector<Choice> beside(std::span<const PodOnNode> others, std::span<const PodIndex> victims,
+                             PodIndex member);
 
+ private:
   bool place_member(PodIndex member, std::size_t rank, GuidedPlaces& found);
-  std::vector<Choice> choices_for(PodIndex member);
+  static constexpr std::size_t few = 8;
+
+  static bool better(const Choice& a, const Choice& b);
+  std::vector<Choice> choices_for(PodIndex member, std::size_t best);
   VictimSearch& search_for(PodIndex member);
 
   World& world_;

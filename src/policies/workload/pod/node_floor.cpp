@@ -40,7 +40,11 @@ std::int64_t NodeFloor::value(std::size_t key) {
     case ScoreKey::budget_violations:
     case ScoreKey::secondary_victims:
     case ScoreKey::groups_below_minimum:
-    case ScoreKey::disrupted_groups: return 0;
+    case ScoreKey::disrupted_groups:
+    case ScoreKey::grouped_victims:
+    case ScoreKey::largest_victim:
+    case ScoreKey::victims_age: return 0;
+    case ScoreKey::stopped_pods:
     case ScoreKey::victims: return victims_ = count_victims();
     case ScoreKey::priority_sum: return least_priority_sum();
     case ScoreKey::lost_work: return least_lost_work();

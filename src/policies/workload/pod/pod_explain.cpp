@@ -117,6 +117,14 @@ void explain_holders(World& world, PlanAsk& ask) {
   }
 }
 
+void explain_instead(const World& world, PodIndex other, const ScoreTerms& chosen,
+                     const ScoreTerms& score, PlanAsk& ask) {
+  for (PlanVictim& victim : ask.victims) {
+    victim.cause_alternative = fmt::format("{} on the same node", pod_text(world.cluster(), other));
+    victim.cause_key = decided_on(chosen, score);
+  }
+}
+
 void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& ask) {
   const Candidate& chosen = best.front();
   VictimCause cause{

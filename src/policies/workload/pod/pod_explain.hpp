@@ -35,6 +35,10 @@ PlanAlternative alternative_of(std::string where, const ScoreTerms& score,
 void explain_spared(World& world, std::span<const VictimUnit> spared, std::size_t victims,
                     PlanExplanation& explanation);
 
+/// No other node would do: why its victims leave and not this one on the same node.
+void explain_instead(const World& world, PodIndex other, const ScoreTerms& chosen,
+                     const ScoreTerms& score, PlanAsk& ask);
+
 /// Victims with their causes, the spared, the alternatives and the reason. `best` comes best first
 /// and is not empty.
 void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& ask);

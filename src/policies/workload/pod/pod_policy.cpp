@@ -19,15 +19,19 @@ namespace {
 
 class PodPolicy {
  public:
-  PodPolicy(const Draft& draft, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only)
+  PodPolicy(const Draft& draft, const PodTask& task)
       : draft_(draft),
         world_(draft.world),
-        kept_(kept),
-        pod_(pod),
-        ask_(start_pod_ask(world_.cluster(), pod)),
-        only_(only) {
-    domain_ = only_ ? std::span<const NodeIndex>(&*only_, 1) : world_.survey().nodes();
-    ask_.placement_given = only.has_value();
+        kept_(task.kept),
+        pod_(task.pod),
+        ask_(start_pod_ask(world_.cluster(), task.pod)),
+        only_(task.only),
+        in_domain_(task.domain != nullptr),
+        minimum_waits_(task.minimum_waits) {
+    domain_ = only_        ? std::span<const NodeIndex>(&*only_, 1)
+              : in_domain_ ? std::span<const NodeIndex>(*task.domain)
+                           : world_.survey().nodes();
+    ask_.placement_given = only_.has_value();
     ask_.explanation.nodes_considered = static_cast<std::int64_t>(domain_.size());
     cascades_count_ = cascades_count(world_.configuration());
   }
@@ -72,7 +76,9 @@ class PodPolicy {
   PodIndex pod_;
   PlanAsk ask_;
   std::optional<NodeIndex> only_;
-  std::span<const NodeIndex> domain_;  ///< `only_`, or every node.
+  std::span<const NodeIndex> domain_;  ///< `only_`, its group's domain, or every node.
+  bool in_domain_;
+  bool minimum_waits_;
   RefusalTally refusals_;
   bool cascades_count_ = false;
   bool promised_ = false;        ///< It would fit, but for a promise to somebody else.
@@ -133,7 +139,10 @@ bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
 
 bool PodPolicy::finds_room_now(NodeIndex node) {
   place(node);
-  if (world_.limits() == nullptr || world_.limits()->has_room_now(self())) {
+  if (minimum_waits_) {
+    ask_.outcome = Outcome::waits;
+    ask_.reason = "has room now, and waits until the minimum of its group is bound";
+  } else if (world_.limits() == nullptr || world_.limits()->has_room_now(self())) {
     ask_.outcome = Outcome::fits;
     ask_.reason = fits_reason(ask_);
   } else {
@@ -196,11 +205,11 @@ void PodPolicy::preempt_for_queue(PodFit& after) {
 void PodPolicy::preempt(PodFit& after) {
   if (room_without_queue_.exists()) return preempt_for_queue(after);
   const VictimChoiceRule rule = world_.configuration().workload.victim_choice;
-  Cascades cascades(world_, after);
+  Cascades cascades(world_, after.scratch());
   // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
   const bool follow_each = cascades_count_ && rule == VictimChoiceRule::best;
   VictimSearch victims(world_, after, rule, follow_each ? &cascades : nullptr);
-  const bool every_node = draft_.explain || unit().never_preempts || only_ ||
+  const bool every_node = draft_.explain || unit().never_preempts || only_ || in_domain_ ||
                           rule == VictimChoiceRule::put_back || domain_.empty();
   every_node ? search_all(after, victims) : search_best(after, victims);
   if (victims.out_of_steps()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
@@ -220,6 +229,11 @@ void PodPolicy::preempt(PodFit& after) {
   victims_ = chosen.victims.pods;
   ask_.score = chosen.score;
   explain_candidates(world_, best_, ask_);
+  if (best_.size() == 1 && !only_ && rule == VictimChoiceRule::best) {
+    if (const auto instead = victims.instead_of(chosen)) {
+      explain_instead(world_, instead->pod, chosen.score, instead->score, ask_);
+    }
+  }
 }
 
 void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
@@ -238,7 +252,7 @@ void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
       refusals_.add(search.refused(), node, place);
     }
   }
-  if (!only_ && best_.empty()) refusals_.add_other_regimes(fit);
+  if (!only_ && !in_domain_ && best_.empty()) refusals_.add_other_regimes(fit);
   ask_.explanation.refusals = refusals_.refusals(world_.survey());
 }
 
@@ -294,7 +308,9 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
     Candidate& candidate = best_[at];
     const auto term =
         std::ranges::find(candidate.score, ScoreKey::secondary_victims, &ScoreTerm::key);
-    term->value = cascades.follow(candidate);
+    const PodOnNode coming{.pod = pod_, .node = candidate.node};
+    term->value =
+        cascades.follow(candidate.victims.pods, std::span(&coming, 1), candidate.cascades);
     decided = decided || term->value == 0;
     followed.push_back(std::move(candidate));
   }
@@ -333,9 +349,11 @@ void PodPolicy::nothing_works(bool unproven) {
 
 }  // namespace
 
-void decide_pod(Draft& draft, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only) {
+void decide_pod(Draft& draft, const PodTask& task) {
   World& world = draft.world;
-  PodPolicy policy(draft, kept, pod, only);
+  const PodIndex pod = task.pod;
+  AskClass* const kept = task.kept;
+  PodPolicy policy(draft, task);
   PlanAsk ask = policy.run();
   if (ask.outcome == Outcome::fits) {
     world.bind(pod, policy.node());

@@ -12,14 +12,24 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "policies/shared/draft.hpp"
 #include "policies/workload/pod/ask_classes.hpp"
 
 namespace makeway {
 
-/// Decides about the pod, adds the answer to the plan and to the worlds of the cycle. `kept` is
-/// what its class has kept, or null; `only`: the node that is given, if it is.
-void decide_pod(Draft& draft, AskClass* kept, PodIndex pod, std::optional<NodeIndex> only);
+struct PodTask {
+  PodIndex pod;
+  AskClass* kept = nullptr;  ///< What its class has kept; null: it is the only one of its kind.
+  std::optional<NodeIndex> only;  ///< The node that is given, if it is.
+  /// Where a member of a group may go, by name; null: everywhere.
+  const std::vector<NodeIndex>* domain = nullptr;
+  /// The minimum of its group is not bound yet, so it may not be bound either.
+  bool minimum_waits = false;
+};
+
+/// Decides about the pod, adds the answer to the plan and to the worlds of the cycle.
+void decide_pod(Draft& draft, const PodTask& task);
 
 }  // namespace makeway

@@ -1,0 +1,104 @@
+#include "policies/workload/member_asks.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/group_status.hpp"
+#include "policies/shared/cluster_text.hpp"
+#include "policies/workload/group/group_domains.hpp"
+#include "policies/workload/group/group_explain.hpp"
+#include "policies/workload/pod/pod_explain.hpp"
+#include "policies/workload/pod/pod_policy.hpp"
+
+namespace makeway {
+namespace {
+
+AskName member_name(const Cluster& cluster, PodIndex pod) {
+  return {.kind = AskKind::pod,
+          .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
+          .name = std::string(cluster.pods().name[pod.value])};
+}
+
+}  // namespace
+
+MemberAsks::MemberAsks(const PolicyContext& context)
+    : context_(context), world_(context.draft.world), cluster_(world_.cluster()) {}
+
+bool MemberAsks::apart(UnitIndex group) const {
+  const Unit& unit = cluster_.units()[group];
+  const WorkloadSettings& settings = world_.configuration().workload;
+  if (settings.evict_for != EvictFor::each || unit.kind != UnitKind::group || !unit.defined) {
+    return false;
+  }
+  const bool refused = settings.pods_not_matching_priority == PodsNotMatchingPriority::refuse &&
+                       priority_mismatch(cluster_, unit.group).pods > 0;
+  return !refused && context_.asking.given_to(cluster_, group).empty();
+}
+
+bool MemberAsks::group_asks(UnitIndex group) const {
+  const Unit& unit = cluster_.units()[group];
+  return !apart(group) || (unit.gang && standing(group).later < unit.minimum);
+}
+
+void MemberAsks::add_turns(const AskTurn& first, std::vector<AskTurn>& turns) const {
+  const Unit& unit = cluster_.units()[first.limited];
+  if (!apart(first.limited)) return;
+  for (const PodIndex pod : cluster_.groups()[unit.group].members) {
+    const bool asks = cluster_.pending_pods().contains(pod) &&
+                      world_.survey().regimes().of(pod) == Regime::pods &&
+                      !is_left_out(context_.request, member_name(cluster_, pod));
+    if (!asks) continue;
+    AskTurn turn = first;
+    turn.pod = pod;
+    turn.number = member_turn;
+    const Time own = cluster_.pods().created[pod];
+    // A missing creation time counts as the latest.
+    turn.created = own == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : own;
+    if (unit.gang) turn.created = std::max(turn.created, first.created);
+    turns.push_back(turn);
+  }
+}
+
+MemberAsks::Standing MemberAsks::standing(UnitIndex group) const {
+  Standing standing;
+  for (const PodIndex pod : cluster_.groups()[cluster_.units()[group].group].members) {
+    if (cluster_.pods().deletion[pod] != no_time || !world_.after().node_of(pod).exists()) continue;
+    ++standing.later;
+    if (world_.now().node_of(pod).exists()) ++standing.now;
+  }
+  return standing;
+}
+
+/// Every node that the group may use now that some of it have a place, by name.
+std::vector<NodeIndex> MemberAsks::domain_of(UnitIndex group) const {
+  std::vector<NodeIndex> nodes;
+  for (const GroupDomain& domain : domains_of(world_, group)) {
+    if (domain.widest) nodes.insert(nodes.end(), domain.nodes.begin(), domain.nodes.end());
+  }
+  std::ranges::sort(nodes, {}, [this](NodeIndex node) { return world_.survey().position_of(node); });
+  return nodes;
+}
+
+void MemberAsks::decide(const AskTurn& turn) {
+  const Unit& unit = cluster_.units()[turn.limited];
+  const Standing standing = this->standing(turn.limited);
+  const std::int64_t minimum = unit.gang ? unit.minimum : 0;
+  if (world_.is_decided(turn.pod) || standing.later < minimum) return;  // Its group has spoken.
+  context_.deciding.start(member_name(cluster_, turn.pod));
+  const std::vector<NodeIndex> domain = domain_of(turn.limited);
+  if (domain.empty() && !world_.survey().nodes().empty()) {
+    PlanAsk ask = start_pod_ask(cluster_, turn.pod);
+    ask.outcome = Outcome::not_found;
+    ask.reason =
+        no_domain_reason(cluster_.policy_of(cluster_.groups()[unit.group])->topology_keys, false);
+    world_.decided(turn.pod);
+    context_.draft.plan.asks.push_back(std::move(ask));
+    return;
+  }
+  const bool everywhere = domain.size() == world_.survey().nodes().size();
+  decide_pod(context_.draft, {.pod = turn.pod,
+                              .domain = everywhere ? nullptr : &domain,
+                              .minimum_waits = standing.now < minimum});
+}
+
+}  // namespace makeway
