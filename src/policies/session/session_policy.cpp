@@ -225,7 +225,7 @@ std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const Sessio
 void SessionPolicy::keep_for_absent(const SessionEntry& entry) {
   for (const KeptRoom& room : kept_for_others(entry)) {
     if (has_turn_[room.session] != 0) continue;
-    room_.keep(room.place, table_.demand(room.demand));
+    room_.keep_for_good(room.place, table_.demand(room.demand));
     kept_for_absent_[room.session] = 1;
   }
 }
