@@ -53,7 +53,7 @@ class PinnedAsk {
   void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
   void refuse(const Refused& refused);
   bool waits_out_delay();
-  void end_reservation();
+  void explain_lost_reservation();
   void place() { ask_.placements = {placement_of(world_.cluster(), pod_, node_)}; }
 
   const Draft& draft_;
@@ -73,12 +73,11 @@ void PinnedAsk::refuse(const Refused& refused) {
   ask_.explanation.refusals = tally.refusals(world_.survey());
 }
 
-/// What can never be used is kept for nobody.
-void PinnedAsk::end_reservation() {
+/// What can never be used is kept for nobody; who had it is told.
+void PinnedAsk::explain_lost_reservation() {
   const PodColumns& pods = world_.cluster().pods();
   const bool had = world_.cluster().notes(pods.notes[pod_]).reserved_since.has_value() ||
                    pods.nominated[pod_] == node_;
-  ask_.reservation.reset();
   if (had) ask_.reason += "; its reservation of the node ends";
 }
 
@@ -101,7 +100,7 @@ bool PinnedAsk::refused_for_ever() {
           : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
                         larger ? "and is larger than that" : "which will not take it",
                         refusal_text(told));
-  end_reservation();
+  explain_lost_reservation();
   return true;
 }
 
