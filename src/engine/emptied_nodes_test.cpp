@@ -27,7 +27,7 @@ class EmptiedNodesTest : public testing::Test {
     rules.emplace(*survey, configuration, scene::now);
     budgets.emplace(*survey);
     emptied.emplace(*survey, *scratch, *rules, *budgets,
-                     EmptiedNodes::Scope{.nodes = survey->nodes(), .ask_priority = ask_priority});
+                    EmptiedNodes::Scope{.nodes = survey->nodes(), .ask_priority = ask_priority});
     emptied->start(ask_priority - 1);
   }
   std::int64_t cpu(const std::string& name) const {
@@ -106,9 +106,9 @@ TEST_F(EmptiedNodesTest, WhoIsExpectedCounts) {
 TEST_F(EmptiedNodesTest, StrictBudgetsKeepWhomTheyMust) {
   configuration.budgets.mode = BudgetMode::strict;
   cluster.apply(DisruptionBudget{.namespace_name = "default",
-                                  .name = "all",
-                                  .selector = LabelSelector{{{.key = "app", .values = {"a", "b"}}}},
-                                  .disruptions_allowed = 1});
+                                 .name = "all",
+                                 .selector = LabelSelector{{{.key = "app", .values = {"a", "b"}}}},
+                                 .disruptions_allowed = 1});
   make({pod("a", "n1", 1, 1), pod("b", "n1", 2, 2)});
   EXPECT_TRUE(emptied->budgets_kept_some());
   EXPECT_EQ(cpu("n1"), 2);  // The less important one leaves.

@@ -10,8 +10,8 @@
 // Nominated pods (rule of kube-scheduler): pending pods with a nomination to the node and at least
 // the ask's priority hold their room. The ask must fit with them there, and also without them, so
 // that it does not lean on somebody who has not arrived. A pinned pod that is nominated to its node
-// (SPEC section 5) holds its room whatever the ask's priority, but not against other pinned pods or
-// asks that are nominated there. With a reservation alone nobody is promised anything there.
+// (SPEC section 5) holds its room whatever the ask's priority. Reservations are nominations without
+// a promise: they hold nothing against another pinned pod or an ask that is nominated there.
 // A nomination to a node of another regime is void.
 #pragma once
 

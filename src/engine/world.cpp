@@ -69,8 +69,9 @@ void World::find_nominated() {
   });
 }
 
-/// Whether the pinned pod would fit on the node, were it empty.
+/// Whether the pinned pod would fit on the node, were it empty, and is more than reserved there.
 bool World::can_use(PodIndex pod, NodeIndex node) {
+  if (cluster_.notes(cluster_.pods().notes[pod]).reserved_since) return false;
   const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
   if (required_node_of(cluster_, pod) != name || survey_.placing(pod, node).refused) return false;
   const std::span<const std::int64_t> allocatable = survey_.allocatable(node);

@@ -64,7 +64,7 @@ void ActionJudge::expect(const HeardAsk& ask) {
     asks_of_placed_.try_emplace(pod, ask.text);
     ++open_[{.type = type, .pod = pod, .node = placement.node, .ask = ask.text}];
   }
-  if (ask.entry->reservation && ask.entry->outcome != Outcome::preempts) {
+  if (ask.entry->reservation && ask.entry->placements.empty()) {
     ++open_[{.type = ActionType::reserve,
              .pod = key_text({ask.entry->namespace_name, ask.entry->name, ask.entry->plane}),
              .node = ask.entry->reservation->node,

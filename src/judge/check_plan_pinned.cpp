@@ -68,6 +68,7 @@ bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIn
                     NodeIndex node) {
   const Cluster& cluster = world.cluster();
   if (!configuration.required_node.enabled) return false;
+  if (cluster.notes(cluster.pods().notes[pod]).reserved_since) return false;  // Not yet its own.
   if (pinned_to(cluster, pod) != cluster.text(cluster.nodes().name[node])) return false;
   const RequestRow whole = cluster.requests(cluster.nodes().allocatable[node]);
   const bool too_large = std::ranges::any_of(

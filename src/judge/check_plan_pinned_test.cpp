@@ -150,20 +150,10 @@ TEST(CheckPlanPinned, AReservationSaysTheTruth) {  // law 9
 }
 
 TEST(CheckPlanPinned, ReservedRoomIsNobodyElses) {  // laws 3, 8
-  Scene scene = full_node(pod("web", "n1", 0, 800), pinned(pod("other", "", 50, 150), "n1"));
-  scene.configuration.required_node.preemption_start_delay = Duration{30'000};
-  PlanAsk& agent = reserves(scene, "agent", Outcome::waits, now);
-  agent.waits_until = now + Duration{30'000};
-  agent.reservation->preempts_from = agent.waits_until;
+  Scene scene = full_node(pod("boss", "n1", 200, 800), pinned(pod("other", "", 50, 150), "n1"));
+  reserves(scene, "agent", Outcome::infeasible, now);
   scene.ask("other", Outcome::fits, "n1");
   EXPECT_EQ(scene.laws(), Laws{3});
-}
-
-TEST(CheckPlanPinned, WhoCanNeverFitKeepsNothing) {
-  Scene scene = full_node(pod("boss", "n1", 200, 800), pinned(pod("other", "", 50, 150), "n1"));
-  scene.ask("agent", Outcome::infeasible);
-  scene.ask("other", Outcome::fits, "n1");
-  EXPECT_EQ(scene.laws(), Laws{});
 }
 
 TEST(CheckPlanPinned, FreedRoomIsItsOwnWhateverThePriority) {  // law 7

@@ -341,6 +341,7 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
     if (fit.lasting_refusal(node)) continue;
     if (!pinned() && walk_.full_for_ever(ask_, fit.ask(), node)) continue;
     std::set<PodIndex> away;
+    std::set<PodIndex> candidates;  // Of these, by `candidatesHold`.
     // Of a queue only few pods are on a node: they are known already.
     if (queues) {
       away = groups_on[node];
@@ -348,23 +349,26 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
       for (const PodIndex pod : cluster.order().pods(node)) {
         if (!evicts || after.where(pod) != node || !may_leave(pod) || has_arrived(pod)) continue;
         const std::vector<PodIndex> together = rules.leaves_with(pod);
-        if (!shares_a_name(together, node)) continue;
+        const bool named = shares_a_name(together, node);
         for (const PodIndex member : together) {
-          if (after.where(member).exists()) away.insert(member);
+          if (!after.where(member).exists()) continue;
+          away.insert(member);
+          if (named) candidates.insert(member);
         }
       }
     }
-    const auto fits_without = [&] {
-      for (const PodIndex pod : away) fit.remove(pod);
+    const auto fits_without = [&](const std::set<PodIndex>& gone) {
+      for (const PodIndex pod : gone) fit.remove(pod);
       const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
-      for (const PodIndex pod : away) fit.put_back(pod);
+      for (const PodIndex pod : gone) fit.put_back(pod);
       return fits;
     };
-    if (!fits_without()) continue;
+    // Somebody may be needed there (affinity): fewer gone is not always less room.
+    if (!fits_without(away) || (!queues && !fits_without(candidates))) continue;
     // The room that its queue lacks may come from any node, if it still fits then.
     if (!queue_fits({away.begin(), away.end()})) {
       away.insert(anywhere.begin(), anywhere.end());
-      if (!queue_fits({away.begin(), away.end()}) || !fits_without()) continue;
+      if (!queue_fits({away.begin(), away.end()}) || !fits_without(away)) continue;
     }
     return walk_.report(
         10, ask_,

@@ -337,18 +337,13 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   }
 }
 
-/// Its room is kept for it while it waits out its delay, whether there is enough of it or not.
+/// Its room is kept for it, whether there is enough of it or not.
 void PlanWalk::reserve(const HeardAsk& ask) {
-  if (ask.entry->outcome != Outcome::waits) return;
   const auto node = cluster_.find_node(ask.pinned_to, ask.entry->plane);
   const PodIndex pod = ask.pods.front();
   if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
-  // Before its victims are chosen it holds nothing against other regimes, nor against whom the node
-  // was promised.
+  // Before its victims are chosen it holds nothing against other regimes.
   if (regimes().of_node(*node) != Regime::pods) return;
-  for (const PodIndex other : cluster_.nodes().nominated[*node]) {
-    if (other != pod && !decided_.contains(other)) return;
-  }
   own_after().place(pod, *node);
   queue_room_.nominate(pod, *node);
   hopeful_.push_back(pod);

@@ -262,7 +262,7 @@ TEST(RequiredNodeHistory, AReservationComesToItsEnd) {
     return std::string(plan.asks.empty() ? "nobody asks" : choice_name(plan.asks.front().outcome));
   };
   EXPECT_EQ(outcome(), "waits");  // Age 0: reserves.
-  EXPECT_EQ(history.pod({"default", "agent"}).nominated_node, "");  // Nobody was chosen yet.
+  EXPECT_EQ(history.pod({"default", "agent"}).nominated_node, node_name);
   EXPECT_EQ(history.pod({"default", "agent"}).notes.reserved_since, now);
   EXPECT_EQ(outcome(), "waits");     // Age 10 s.
   EXPECT_EQ(outcome(), "waits");     // Age 20 s.

@@ -146,8 +146,8 @@ void History::carry_out(const Plan& plan) {
     CHECK(pod(key_of(action)).uid == action.uid, "an action is about the pod that was seen");
     switch (action.type) {
       case ActionType::bind: bind(action); break;
-      case ActionType::nominate: nominate(action); break;
-      case ActionType::reserve: reserve(action); break;
+      case ActionType::nominate:
+      case ActionType::reserve: nominate(action); break;
       case ActionType::evict: evict(action, plan); break;
       case ActionType::wait: break;
       case ActionType::scale_up:
@@ -180,14 +180,8 @@ void History::bind(const PlanAction& action) {
 void History::nominate(const PlanAction& action) {
   Pod nominated = pod(key_of(action));
   nominated.nominated_node = action.node;
+  if (action.since) nominated.notes.reserved_since = action.since;
   cluster_.apply(nominated);
-}
-
-/// Only its age: no room is promised before its victims are chosen.
-void History::reserve(const PlanAction& action) {
-  Pod reserved = pod(key_of(action));
-  reserved.notes.reserved_since = action.since;
-  cluster_.apply(reserved);
 }
 
 void History::evict(const PlanAction& action, const Plan& plan) {

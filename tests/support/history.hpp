@@ -89,7 +89,6 @@ class History {
   void write_queues(const Plan& plan);
   void bind(const PlanAction& action);
   void nominate(const PlanAction& action);
-  void reserve(const PlanAction& action);
   void evict(const PlanAction& action, const Plan& plan);
   void spend_budgets(const Pod& victim);
   void drop_nominations(const Plan& plan);

@@ -115,8 +115,11 @@ void MixedHistory::act(const PlanAction& action) {
       pod->started = now_;
       pod->ready = true;
       break;
-    case ActionType::nominate: pod->nominated_node = action.node; break;
-    case ActionType::reserve: pod->notes.reserved_since = action.since; break;
+    case ActionType::nominate:
+    case ActionType::reserve:
+      pod->nominated_node = action.node;
+      if (action.since) pod->notes.reserved_since = action.since;
+      break;
     case ActionType::evict:
       pod->disrupted_by_preemption = true;
       pod->notes.evicted_for = action.ask;

@@ -24,8 +24,7 @@ void waive(Configuration& configuration, WaivedLaw law) {
 
 void change_protection(Prng& random, Configuration& configuration) {
   ProtectionSettings& protection = configuration.protection;
-  switch (random.below(6)) {
-    case 4: protection.pinned = random.chance(50); break;
+  switch (random.below(5)) {
     case 0: protection.protect_system_critical = random.chance(50); break;
     case 1: protection.protect_mirror_pods = random.chance(50); break;
     case 2: protection.protect_opted_out = random.chance(50); break;
@@ -96,13 +95,7 @@ void change_required_node(Prng& random, Configuration& configuration) {
       {VictimSelection::multiple, VictimSelection::single},
       {VictimSelection::prefix},
       {VictimSelection::single, VictimSelection::prefix}};
-  switch (random.below(12)) {
-    case 9: required_node.multiple_order = static_cast<MultipleOrder>(random.below(2)); break;
-    case 10:
-      required_node.allow_higher_priority = true;
-      waive(configuration, WaivedLaw::law_2);
-      break;
-    case 11: required_node.pinned_by = {static_cast<PinnedBy>(random.below(3))}; break;
+  switch (random.below(9)) {
     case 0: required_node.victim_classes = random.pick(classes); break;
     case 1: required_node.victim_selection = random.pick(selections); break;
     case 2: required_node.deviation_percent = random.between(0, 200); break;

@@ -191,7 +191,8 @@ void SessionHistory::carry_out_victims(const PlanAsk& ask, std::map<Key, Session
 
 void SessionHistory::judge_victim(const PlanAsk& ask, const Session& victim) {
   const Partition* const own = partition_of(cluster_, victim);
-  const Duration age = now_ - victim.status.started.value_or(now_);
+  const Time created = std::min(now_, victim.created.value_or(now_));
+  const Duration age = now_ - victim.status.started.value_or(created);
   if (own != nullptr && age < own->exempt_time) {
     complain(fmt::format("{} leaves for {} in its exempt time", text_of(victim), ask_text(ask)));
   }

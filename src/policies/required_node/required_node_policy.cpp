@@ -53,7 +53,7 @@ class PinnedAsk {
   void nothing_works(const VictimLadder& ladder, const VictimClasses& classes);
   void refuse(const Refused& refused);
   bool waits_out_delay();
-  void end_reservation();
+  void explain_lost_reservation();
   void place() { ask_.placements = {placement_of(world_.cluster(), pod_, node_)}; }
 
   const Draft& draft_;
@@ -73,12 +73,11 @@ void PinnedAsk::refuse(const Refused& refused) {
   ask_.explanation.refusals = tally.refusals(world_.survey());
 }
 
-/// What can never be used is kept for nobody.
-void PinnedAsk::end_reservation() {
+/// What can never be used is kept for nobody; who had it is told.
+void PinnedAsk::explain_lost_reservation() {
   const PodColumns& pods = world_.cluster().pods();
   const bool had = world_.cluster().notes(pods.notes[pod_]).reserved_since.has_value() ||
                    pods.nominated[pod_] == node_;
-  ask_.reservation.reset();
   if (had) ask_.reason += "; its reservation of the node ends";
 }
 
@@ -101,7 +100,7 @@ bool PinnedAsk::refused_for_ever() {
           : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
                         larger ? "and is larger than that" : "which will not take it",
                         refusal_text(told));
-  end_reservation();
+  explain_lost_reservation();
   return true;
 }
 
@@ -210,7 +209,6 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
       fmt::format("does not fit on node {}, and its preemptionPolicy is Never: {}",
                   ask_.reservation->node, refusal_text(ask_.explanation.refusals.front()));
   if (draft_.explain) explain_pinned_holders(world_, classes, node_, ask_);
-  if (ask_.outcome == Outcome::infeasible) end_reservation();
 }
 
 void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
@@ -230,7 +228,6 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
               : fmt::format("no victims were found on node {} by required_node.victimSelection: {}",
                             ask_.reservation->node, refusal_text(told));
   if (draft_.explain && lasting) explain_pinned_holders(world_, classes, node_, ask_);
-  if (ask_.outcome == Outcome::infeasible) end_reservation();
 }
 
 /// Makes pods that are leaving be there, or not, as `required_node.leavingRoom` says.
@@ -264,7 +261,6 @@ class RequiredNodePolicy : public Policy {
  private:
   const VictimClasses& classes();
   bool crosses_to_others(PodIndex pod) const;
-  bool may_keep_room(NodeIndex node) const;
 
   PolicyContext context_;
   Draft& draft_;
@@ -285,14 +281,6 @@ bool RequiredNodePolicy::crosses_to_others(PodIndex pod) const {
   const auto node = cluster.find_node(required_node_of(cluster, pod));
   return node && cluster.nodes().flags[*node].exists &&
          world_.survey().regimes().of(*node) != Regime::pods;
-}
-
-/// Whether a pod that waits out its delay keeps what is free there from asks that come later. Not
-/// on nodes of other regimes, and not from whom the node was promised.
-bool RequiredNodePolicy::may_keep_room(NodeIndex node) const {
-  return world_.survey().regimes().of(node) == Regime::pods &&
-         std::ranges::all_of(world_.cluster().nodes().nominated[node],
-                             [this](PodIndex pod) { return world_.is_decided(pod); });
 }
 
 /// Queues do not hold them: who can run nowhere else cannot wait for a share.
@@ -343,7 +331,9 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     world_.bind(pod, node);
   } else if (!ask.placements.empty()) {
     world_.nominate(pod, node, victims);
-  } else if (ask.outcome == Outcome::waits && may_keep_room(node)) {
+  } else if (ask.reservation && world_.survey().regimes().of(node) == Regime::pods) {
+    // On other regimes' nodes it holds nothing before its victims are chosen: what is there is not
+    // its to keep from them.
     world_.reserve(pod, node);
   }
   draft_.plan.asks.push_back(std::move(ask));
@@ -356,8 +346,7 @@ void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
   losses.add(ask, cluster.pods().created[pod]);
   add_evictions(ask, plan);
   add_placements(cluster, ask, plan);
-  // Its age counts from cycle to cycle, also while it waits for its place.
-  if (ask.reservation && ask.outcome != Outcome::preempts) {
+  if (ask.reservation && ask.placements.empty()) {
     plan.actions.push_back({.type = ActionType::reserve,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,

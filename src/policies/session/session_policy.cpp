@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "policies/session/session_actions.hpp"
@@ -23,7 +24,9 @@ SessionPolicy::SessionPolicy(const PolicyContext& context)
       candidates_(table_, world_.configuration()),
       victims_(table_, world_.configuration().session, placer_),
       groups_(table_.groups().size()),
-      decided_(table_.sessions().size()) {
+      decided_(table_.sessions().size()),
+      has_turn_(table_.sessions().size()),
+      kept_for_absent_(table_.sessions().size()) {
   find_kinds();
 }
 
@@ -100,23 +103,11 @@ std::vector<SessionTurn> SessionPolicy::turns() const {
   return turns;
 }
 
-std::vector<SessionTurn> SessionPolicy::turn_of(std::string_view namespace_name,
-                                                std::string_view name) const {
-  const SessionIndex found = table_.find(namespace_name, name);
-  if (!found.exists()) return {};
-  const SessionEntry& entry = table_.sessions()[found];
-  const bool asks =
-      entry.standing == SessionStanding::pending || entry.standing == SessionStanding::suspended;
-  if (!asks) return {};
-  std::vector<SessionTurn> turns;
-  const SessionTurn turn{
-      .priority = entry.priority, .created = entry.created, .session = found, .alone = true};
-  if (entry.nominated) {
-    turns.push_back(turn);
-    turns.back().only_nomination = true;
-  }
-  turns.push_back(turn);
-  return turns;
+bool SessionPolicy::asks(const AskName& name) const {
+  const SessionIndex found = table_.find(name.namespace_name, name.name);
+  if (!found.exists()) return false;
+  const SessionStanding standing = table_.sessions()[found].standing;
+  return standing == SessionStanding::pending || standing == SessionStanding::suspended;
 }
 
 AskName SessionPolicy::name_of(const SessionTurn& turn) const {
@@ -209,8 +200,8 @@ std::vector<SessionPlace> SessionPolicy::find_beside_nominated(const SessionEntr
   return found;
 }
 
-/// What is nominated to others of its tier and priority who have not had their turn. Who asks alone
-/// comes before those who are more important, too, and leaves them theirs (law 7).
+/// What is nominated to others of its tier and priority who have not had their turn, and to those
+/// who have none in this plan and are not less important (law 7).
 std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const SessionEntry& entry) {
   std::vector<KeptRoom> kept;
   for (const SessionIndex index : table_.group_of(entry).sessions) {
@@ -218,14 +209,25 @@ std::vector<SessionPolicy::KeptRoom> SessionPolicy::kept_for_others(const Sessio
     const bool equal = other.tier == entry.tier && other.priority == entry.priority;
     const bool not_below = other.tier >= entry.tier && other.priority >= entry.priority;
     if (!other.nominated || &other == &entry || decided_[index] != 0) continue;
-    if (!equal && !(asks_alone_ && not_below)) continue;
+    if (kept_for_absent_[index] != 0 || (!equal && (has_turn_[index] != 0 || !not_below))) continue;
     std::vector<SessionPlace> places;
     if (other.standing != SessionStanding::pending || !fits_nominated(other, places)) continue;
     for (std::size_t at = 0; at < places.size(); ++at) {
-      kept.push_back({.place = places[at], .demand = table_.kernels(other)[at].demand});
+      kept.push_back(
+          {.session = index, .place = places[at], .demand = table_.kernels(other)[at].demand});
     }
   }
   return kept;
+}
+
+/// Whoever has no turn in this plan, because it was not asked for or is left out, keeps what is
+/// nominated to it for good: nobody decides about it, so this is never given back.
+void SessionPolicy::keep_for_absent(const SessionEntry& entry) {
+  for (const KeptRoom& room : kept_for_others(entry)) {
+    if (has_turn_[room.session] != 0) continue;
+    room_.keep_for_good(room.place, table_.demand(room.demand));
+    kept_for_absent_[room.session] = 1;
+  }
 }
 
 /// How many nodes take a kernel now, and how many more if all left who may; with explanations.
@@ -422,12 +424,7 @@ void SessionPolicy::take(const SessionTurn& turn) {
   room_.refresh();
   placer_.start();
   PlanAsk ask = start_ask(entry);
-  asks_alone_ = turn.alone;
-  if (turn.alone && !turn.only_nomination) {  // Nobody asks after it: this is never given back.
-    for (const KeptRoom& room : kept_for_others(entry)) {
-      room_.keep(room.place, table_.demand(room.demand));
-    }
-  }
+  if (!turn.only_nomination) keep_for_absent(entry);
   if (draft_.explain && !ask.session->runs_on) count_nodes(entry, ask);
   if (turn.only_nomination) {
     if (!keeps_nomination(entry, ask)) return;
@@ -443,20 +440,23 @@ void SessionPolicy::take(const SessionTurn& turn) {
 
 std::optional<Problem> SessionPolicy::who_asks(std::vector<AskTurn>& turns) {
   const PlanRequest& request = context_.request;
-  std::vector<SessionTurn> asking;
-  if (request.asks.empty()) asking = this->turns();
+  std::set<SessionIndex> asked;
   for (const AskName& name : request.asks) {
     if (name.kind != AskKind::session) continue;
-    const std::vector<SessionTurn> own = turn_of(name.namespace_name, name.name);
-    if (own.empty()) {
+    if (!asks(name)) {
       return ask_problem(name, "there is no such pending session",
                          "makeway snapshot lists the sessions");
     }
     if (!request.placements.empty()) {
       return ask_problem(name, "places cannot be given for a session", "give none");
     }
-    asking.insert(asking.end(), own.begin(), own.end());
+    asked.insert(table_.find(name.namespace_name, name.name));
   }
+  // In whatever order they were named, they take turns as they always do.
+  std::vector<SessionTurn> asking = this->turns();
+  std::erase_if(asking, [&](const SessionTurn& turn) {
+    return !request.asks.empty() && !asked.contains(turn.session);
+  });
   for (const SessionTurn& turn : asking) {
     if (!request.left_out.empty() && is_left_out(request, name_of(turn))) continue;
     turns.push_back({.policy = this,
@@ -465,6 +465,7 @@ std::optional<Problem> SessionPolicy::who_asks(std::vector<AskTurn>& turns) {
                      .pod = {},
                      .limited = {},
                      .number = static_cast<std::uint32_t>(turns_.size())});
+    has_turn_[turn.session] = 1;
     turns_.push_back(turn);
   }
   return std::nullopt;

@@ -34,7 +34,6 @@ struct SessionTurn {
   Time created;
   SessionIndex session;
   bool only_nomination = false;  ///< It is asked only whether its nomination holds.
-  bool alone = false;            ///< Nobody else of its group has a turn.
 };
 
 class SessionPolicy : public Policy {
@@ -49,8 +48,8 @@ class SessionPolicy : public Policy {
  private:
   /// All turns, group by group.
   std::vector<SessionTurn> turns() const;
-  /// The turn of one session alone; none: there is no such pending session.
-  std::vector<SessionTurn> turn_of(std::string_view namespace_name, std::string_view name) const;
+  /// Whether there is such a session, and it is pending or suspended.
+  bool asks(const AskName& name) const;
   void take(const SessionTurn& turn);
   AskName name_of(const SessionTurn& turn) const;
   /// Whose grace time is over is to end.
@@ -73,6 +72,7 @@ class SessionPolicy : public Policy {
   };
 
   struct KeptRoom {
+    SessionIndex session;
     SessionPlace place;
     DemandIndex demand;
   };
@@ -83,6 +83,7 @@ class SessionPolicy : public Policy {
   bool keeps_nomination(const SessionEntry& entry, PlanAsk& ask);
   std::vector<SessionPlace> find_beside_nominated(const SessionEntry& entry);
   std::vector<KeptRoom> kept_for_others(const SessionEntry& entry);
+  void keep_for_absent(const SessionEntry& entry);
   void count_nodes(const SessionEntry& entry, PlanAsk& ask);
   bool finds_room(const SessionEntry& entry, PlanAsk& ask);
   std::span<const SessionKernel>::iterator lost_kernel(const SessionEntry& entry) const;
@@ -105,10 +106,11 @@ class SessionPolicy : public Policy {
   SessionVictims victims_;
   IndexedVector<SessionGroupIndex, GroupState> groups_;
   IndexedVector<KindIndex, Kind> kinds_;
-  IndexedVector<SessionIndex, KindIndex> kind_of_;     ///< By session that asks.
-  IndexedVector<SessionIndex, std::uint8_t> decided_;  ///< By session.
-  std::vector<SessionTurn> turns_;                     ///< That are in the list of asks.
-  bool asks_alone_ = false;                            ///< Who is being decided.
+  IndexedVector<SessionIndex, KindIndex> kind_of_;             ///< By session that asks.
+  IndexedVector<SessionIndex, std::uint8_t> decided_;          ///< By session.
+  std::vector<SessionTurn> turns_;                             ///< That are in the list of asks.
+  IndexedVector<SessionIndex, std::uint8_t> has_turn_;         ///< In this plan.
+  IndexedVector<SessionIndex, std::uint8_t> kept_for_absent_;  ///< Its room, for good.
 };
 
 /// Null: there are no sessions, or `session.enabled` is off.

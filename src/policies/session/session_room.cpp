@@ -127,6 +127,11 @@ void SessionRoom::keep(SessionPlace place, std::span<const ResourceAmount> amoun
   }
 }
 
+void SessionRoom::keep_for_good(SessionPlace place, std::span<const ResourceAmount> amounts) {
+  adjusted_.take(place, amounts);
+  keep(place, amounts);
+}
+
 void SessionRoom::refresh() {
   const std::span<const NodeIndex> changed = world_.changed_nodes();
   for (; seen_ < changed.size(); ++seen_) {

@@ -61,6 +61,8 @@ class SessionRoom {
 
   /// Room that is kept for somebody who comes later: what is there until then is not touched.
   void keep(SessionPlace place, std::span<const ResourceAmount> amounts);
+  /// The same, and `refresh` does not forget it.
+  void keep_for_good(SessionPlace place, std::span<const ResourceAmount> amounts);
 
   RoomRows& both() { return both_; }
   RoomRows& after() { return after_; }
