@@ -51,8 +51,10 @@ class PodFit {
   /// the regime.
   const std::optional<Refused>& refused_by_node(NodeIndex node) {
     const std::optional<Refused>& refused = survey_.placing(placing_, node).refused;
+    // kube-scheduler's order of filters: affinity before volumes.
+    const bool told_later = !refused || refused->reason == RefusalReason::claim_node;
+    if (pinned_ && node != required_node_ && told_later) return not_the_required_node_;
     if (refused) return refused;
-    if (pinned_ && node != required_node_) return not_the_required_node_;
     return stays_in_regime_ ? survey_.refused_by_regime(regime_, node) : refused;
   }
   /// Whether the node would take the ask, were it empty and of its regime.

@@ -46,7 +46,7 @@ std::int64_t pending_pods(const Cluster& cluster) {
 
 std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
   const Unit& unit = cluster.units()[ask.unit];
-  if (unit.kind == UnitKind::pod) return 1;
+  if (unit.kind == UnitKind::pod || ask.member) return 1;
   return std::ranges::count_if(cluster.groups()[unit.group].members,
                                [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
 }
@@ -118,13 +118,7 @@ std::optional<Problem> find_ask(const Cluster& cluster, const Regimes& regimes, 
     return ask_problem(name, "it is being deleted", "only a pending pod can ask");
   }
   found = {.unit = cluster.pods().unit[*pod], .pod = *pod};
-  const Unit& unit = cluster.units()[found.unit];
-  if (unit.kind == UnitKind::group) {
-    return ask_problem(name,
-                       fmt::format("it belongs to {}, and a group asks as a whole",
-                                   unit_text(cluster, found.unit)),
-                       "ask for the group");
-  }
+  found.member = cluster.units()[found.unit].kind == UnitKind::group;
   return std::nullopt;
 }
 
@@ -139,6 +133,13 @@ std::optional<Problem> find_placed_elsewhere(const Regimes& regimes, const AskNa
                      "ask for the schedule");
 }
 
+/// Whether it asks itself, or its group does.
+bool is_asked_for(const Asking& asking, UnitIndex unit, PodIndex pod) {
+  return std::ranges::any_of(asking.units, [&](const PendingUnit& each) {
+    return each.unit == unit && (!each.member || each.pod == pod);
+  });
+}
+
 /// The places that are given for the pods of those who are named.
 std::optional<Problem> find_given(const Cluster& cluster, const Regimes& regimes,
                                   const PlanRequest& request, Asking& asking) {
@@ -148,8 +149,7 @@ std::optional<Problem> find_given(const Cluster& cluster, const Regimes& regimes
     const std::optional<PodIndex> pod =
         cluster.find_pod(given.namespace_name, given.name, given.plane);
     const bool own = pod && may_ask(cluster, regimes, *pod) &&
-                     std::ranges::find(asking.units, cluster.pods().unit[*pod],
-                                       &PendingUnit::unit) != asking.units.end() &&
+                     is_asked_for(asking, cluster.pods().unit[*pod], *pod) &&
                      std::ranges::find(places, *pod, &PodOnNode::pod) == places.end();
     if (!own) {
       return ask_problem(
@@ -184,14 +184,15 @@ std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
   PendingUnit unit;
   if (auto problem = find_ask(cluster, regimes, name, unit)) return problem;
   if (auto problem = find_placed_elsewhere(regimes, name, unit.pod)) return problem;
-  const auto same = std::ranges::find(asking.units, unit.unit, &PendingUnit::unit);
-  if (same != asking.units.end()) return std::nullopt;  // It is named twice.
+  if (is_asked_for(asking, unit.unit, unit.pod)) return std::nullopt;  // It is named twice.
   const Unit& row = cluster.units()[unit.unit];
-  if (row.kind == UnitKind::group) unit.pod = first_pending(cluster, regimes, row.group);
+  if (row.kind == UnitKind::group && !unit.member) {
+    unit.pod = first_pending(cluster, regimes, row.group);
+    std::erase_if(asking.units, [&](const PendingUnit& each) { return each.unit == unit.unit; });
+  }
   unit.priority = row.scheduling_priority;
   unit.created = created_of(cluster, row, unit.pod);
   asking.units.push_back(unit);
-  asking.others -= own_pending(cluster, unit);
   return std::nullopt;
 }
 
@@ -203,6 +204,7 @@ std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest&
     if (name.kind == AskKind::session || name.kind == AskKind::replica_schedule) continue;
     if (auto problem = find_named(cluster, name, regimes, asking)) return problem;
   }
+  for (const PendingUnit& unit : asking.units) asking.others -= own_pending(cluster, unit);
   std::ranges::sort(asking.units, {},
                     [&](const PendingUnit& unit) { return sort_name(cluster, unit.pod); });
   sort_by_turn(asking.units);
@@ -261,7 +263,8 @@ std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& 
   keep_ours(cluster, request, asking);
   if (request.left_out.empty()) return std::nullopt;
   std::erase_if(asking.units, [&](const PendingUnit& unit) {
-    return is_left_out(request, ask_name_of(cluster, unit.unit));
+    // MemberAsks leaves its own out.
+    return !unit.member && is_left_out(request, ask_name_of(cluster, unit.unit));
   });
   return std::nullopt;
 }

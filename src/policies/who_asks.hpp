@@ -16,7 +16,8 @@ struct PendingUnit {
   std::int32_t priority = 0;
   Time created;
   UnitIndex unit;
-  PodIndex pod;  ///< The first by name, for a group.
+  PodIndex pod;         ///< The first by name, for a group.
+  bool member = false;  ///< One pod of a group is named; MemberAsks knows whether it may ask.
 };
 
 struct Asking {

@@ -200,13 +200,20 @@ const std::vector<BrokenPolicy>& broken_policies() {
   return all;
 }
 
-/// An ask that preempts: a group, which is rare, else the first of all.
-const PlanAsk* choose(const Plan& plan) {
+/// An ask that preempts: a group, which is rare, else the first of all. A member of a group that
+/// asks for itself may not be able to without the asks before it.
+const PlanAsk* choose(const Cluster& cluster, const Plan& plan) {
   const auto group = std::ranges::find_if(plan.asks, [](const PlanAsk& ask) {
     return ask.kind == AskKind::pod_group && ask.outcome == Outcome::preempts;
   });
   if (group != plan.asks.end()) return &*group;
-  const bool first_preempts = !plan.asks.empty() && plan.asks.front().outcome == Outcome::preempts;
+  const auto is_member = [&](const PlanAsk& ask) {
+    const auto pod = cluster.find_pod(ask.namespace_name, ask.name);
+    return pod && cluster.units()[cluster.pods().unit[*pod]].kind == UnitKind::group;
+  };
+  const bool first_preempts = !plan.asks.empty() &&
+                              plan.asks.front().outcome == Outcome::preempts &&
+                              !is_member(plan.asks.front());
   return first_preempts ? &plan.asks.front() : nullptr;
 }
 
@@ -227,7 +234,7 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
     const Plan all = *decide(good.cluster, good.configuration,
                              {.now = planning_now, .preset = {}, .asks = {}, .placements = {}})
                           .plan;
-    const PlanAsk* const chosen = choose(all);
+    const PlanAsk* const chosen = choose(cluster, all);
     if (chosen == nullptr) return nobody.add();
     const AskName name{
         .kind = chosen->kind, .namespace_name = chosen->namespace_name, .name = chosen->name};

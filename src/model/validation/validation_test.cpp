@@ -7,6 +7,8 @@
 
 #include <functional>
 
+#include "model/validation/doubts.hpp"
+
 namespace makeway::validation_test {
 namespace {
 
@@ -287,9 +289,6 @@ INSTANTIATE_TEST_SUITE_P(
                        {gang(1), pod("c", "g", 11), pod("a", "g", 100), pod("b", "g", 10)},
                        other_priorities},
         ValidationCase{"a_minimum_above_the_size", {gang(2), pod("a", "g", 100)}, above_size},
-        ValidationCase{"a_number_beside_another_class",
-                       {group("g", {.priority_class = "high", .priority = 7})},
-                       two_numbers},
         ValidationCase{
             "a_silent_group_without_its_workload", {of_workload(group("g", {}), "t")}, no_workload},
         ValidationCase{"a_group_that_speaks_needs_no_workload",
@@ -313,6 +312,11 @@ INSTANTIATE_TEST_SUITE_P(
                        {gang(1), with_class(pod("p", "g", 100), "top")},
                        class_in_vain}),
     case_name);
+
+TEST(Doubts, ANumberBesideAnotherClass) {  // The rest: tests/scenarios/plan_doubts.txt.
+  const Cluster cluster = cluster_of({group("g", {.priority_class = "high", .priority = 7})});
+  EXPECT_EQ(texts(find_doubts(cluster, {})), two_numbers);
+}
 
 }  // namespace
 }  // namespace makeway::validation_test

@@ -1,5 +1,7 @@
 #include "policies/workload/member_asks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -25,6 +27,10 @@ MemberAsks::MemberAsks(const PolicyContext& context)
     : context_(context), world_(context.draft.world), cluster_(world_.cluster()) {}
 
 bool MemberAsks::apart(UnitIndex group) const {
+  return may_ask_apart(group) && context_.asking.given_to(cluster_, group).empty();
+}
+
+bool MemberAsks::may_ask_apart(UnitIndex group) const {
   const Unit& unit = cluster_.units()[group];
   const WorkloadSettings& settings = world_.configuration().workload;
   if (settings.evict_for != EvictFor::each || unit.kind != UnitKind::group || !unit.defined) {
@@ -32,7 +38,7 @@ bool MemberAsks::apart(UnitIndex group) const {
   }
   const bool refused = settings.pods_not_matching_priority == PodsNotMatchingPriority::refuse &&
                        priority_mismatch(cluster_, unit.group).pods > 0;
-  return !refused && context_.asking.given_to(cluster_, group).empty();
+  return !refused;
 }
 
 bool MemberAsks::group_asks(UnitIndex group) const {
@@ -47,16 +53,39 @@ void MemberAsks::add_turns(const AskTurn& first, std::vector<AskTurn>& turns) co
     const bool asks = cluster_.pending_pods().contains(pod) &&
                       world_.survey().regimes().of(pod) == Regime::pods &&
                       !is_left_out(context_.request, member_name(cluster_, pod));
-    if (!asks) continue;
-    AskTurn turn = first;
-    turn.pod = pod;
-    turn.number = member_turn;
-    const Time own = cluster_.pods().created[pod];
-    // A missing creation time counts as the latest.
-    turn.created = own == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : own;
-    if (unit.gang) turn.created = std::max(turn.created, first.created);
-    turns.push_back(turn);
+    if (asks) turns.push_back(turn_of(pod, first));
   }
+}
+
+std::optional<Problem> MemberAsks::add_named(const AskTurn& turn,
+                                             std::vector<AskTurn>& turns) const {
+  const Unit& unit = cluster_.units()[turn.limited];
+  const AskName name = member_name(cluster_, turn.pod);
+  if (!may_ask_apart(turn.limited)) {
+    return ask_problem(name,
+                       fmt::format("it belongs to {}, and a group asks as a whole",
+                                   unit_text(cluster_, turn.limited)),
+                       "ask for the group");
+  }
+  if (unit.gang && standing(turn.limited).later < unit.minimum) {
+    return ask_problem(name,
+                       fmt::format("it belongs to {}, whose minimum of {} has no place yet",
+                                   unit_text(cluster_, turn.limited), unit.minimum),
+                       "ask for the group");
+  }
+  if (!is_left_out(context_.request, name)) turns.push_back(turn_of(turn.pod, turn));
+  return std::nullopt;
+}
+
+AskTurn MemberAsks::turn_of(PodIndex pod, const AskTurn& first) const {
+  AskTurn turn = first;
+  turn.pod = pod;
+  turn.number = member_turn;
+  const Time own = cluster_.pods().created[pod];
+  // A missing creation time counts as the latest.
+  turn.created = own == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : own;
+  if (cluster_.units()[first.limited].gang) turn.created = std::max(turn.created, first.created);
+  return turn;
 }
 
 MemberAsks::Standing MemberAsks::standing(UnitIndex group) const {
@@ -75,7 +104,8 @@ std::vector<NodeIndex> MemberAsks::domain_of(UnitIndex group) const {
   for (const GroupDomain& domain : domains_of(world_, group)) {
     if (domain.widest) nodes.insert(nodes.end(), domain.nodes.begin(), domain.nodes.end());
   }
-  std::ranges::sort(nodes, {}, [this](NodeIndex node) { return world_.survey().position_of(node); });
+  std::ranges::sort(nodes, {},
+                    [this](NodeIndex node) { return world_.survey().position_of(node); });
   return nodes;
 }
 
@@ -97,6 +127,7 @@ void MemberAsks::decide(const AskTurn& turn) {
   }
   const bool everywhere = domain.size() == world_.survey().nodes().size();
   decide_pod(context_.draft, {.pod = turn.pod,
+                              .only = context_.asking.given_node(turn.pod),
                               .domain = everywhere ? nullptr : &domain,
                               .minimum_waits = standing.now < minimum});
 }

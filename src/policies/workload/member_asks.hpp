@@ -26,6 +26,8 @@ class MemberAsks {
   bool group_asks(UnitIndex group) const;
   /// Adds a turn for each pending member; `first`: the group's own.
   void add_turns(const AskTurn& first, std::vector<AskTurn>& turns) const;
+  /// The same for one member that the request names. A problem: its group asks for it.
+  std::optional<Problem> add_named(const AskTurn& turn, std::vector<AskTurn>& turns) const;
   static bool is_member_turn(const AskTurn& turn) { return turn.number == member_turn; }
   void decide(const AskTurn& turn);
 
@@ -38,6 +40,8 @@ class MemberAsks {
     std::int64_t now = 0;
   };
   Standing standing(UnitIndex group) const;
+  bool may_ask_apart(UnitIndex group) const;
+  AskTurn turn_of(PodIndex pod, const AskTurn& first) const;
   std::vector<NodeIndex> domain_of(UnitIndex group) const;
 
   PolicyContext context_;

@@ -61,6 +61,15 @@ class WorkloadPolicy : public Policy {
 std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
   std::vector<PodIndex> pods;
   for (const PendingUnit& unit : context_.asking.units) {
+    if (unit.member) {
+      const AskTurn turn{.policy = this,
+                         .priority = unit.priority,
+                         .created = unit.created,
+                         .pod = unit.pod,
+                         .limited = unit.unit};
+      if (auto problem = members_.add_named(turn, turns)) return problem;
+      continue;
+    }
     if (is_pod(unit.unit)) {
       if (world_.asks_pinned(unit.pod)) continue;
       pods.push_back(unit.pod);
