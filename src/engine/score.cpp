@@ -134,7 +134,19 @@ class Scoring {
     const std::vector<PodIndex>& members = cluster_.groups()[unit.group].members;
     const auto remaining = std::ranges::count_if(
         members, [&](PodIndex pod) { return input_.scratch.node_of(pod).exists(); });
-    return remaining < unit.minimum;
+    return remaining - still_there(index) < unit.minimum;
+  }
+
+  /// Victims of the group that are not taken away yet: the rest under `belowMinimum: evict`.
+  std::int64_t still_there(UnitIndex group) const {
+    std::int64_t count = 0;
+    for (const VictimUnit& unit : input_.victims) {
+      if (unit.unit != group) continue;
+      count += std::ranges::count_if(input_.list.pods_of(unit), [&](PodIndex pod) {
+        return input_.scratch.node_of(pod).exists();
+      });
+    }
+    return count;
   }
 
   const Cluster& cluster_;

@@ -224,6 +224,11 @@ void doubt_missing_groups(Findings& findings) {
   for (Problem& problem : missing_groups(findings.cluster())) few.add(std::move(problem));
 }
 
+void doubt_mismatched_groups(Findings& findings) {
+  FewOf few(findings, "groups whose pods carry another priority");
+  for (Problem& problem : mismatched_groups(findings.cluster())) few.add(std::move(problem));
+}
+
 }  // namespace
 
 /// The prefix is common to all: without it, names that are not alike do not look alike.
@@ -238,6 +243,7 @@ std::string unknown_name_remedy(std::span<const std::string_view> known, std::st
 Problems find_doubts(const Cluster& cluster, const Configuration& configuration) {
   Findings findings(cluster);
   doubt_missing_groups(findings);
+  doubt_mismatched_groups(findings);
   doubt_claims(findings);
   doubt_priorities(findings);
   doubt_pins(findings);

@@ -394,17 +394,26 @@ void lint_members(Findings& findings, GroupIndex index) {
          .message = fmt::format("fewer pods are there ({}): it cannot start", unit.size),
          .remedy = "create the missing pods or lower the minimum"});
   }
-  const std::string mismatch = priority_mismatch_text(cluster, index);
-  if (mismatch.empty()) return;
-  findings.warning(
-      {.object = group_text(cluster, index),
-       .field = "spec.priorityClassName",
-       .value = fmt::format("{}", unit.scheduling_priority),
-       .message = fmt::format("{}: {}; the group's counts", pods_not_matching_priority, mismatch),
-       .remedy = "give the pods the group's class"});
 }
 
 }  // namespace
+
+Problems mismatched_groups(const Cluster& cluster) {
+  Problems problems;
+  for (const GroupIndex index : cluster.groups_by_name()) {
+    const Unit& unit = cluster.units()[cluster.groups()[index].unit];
+    const std::string mismatch =
+        unit.defined ? priority_mismatch_text(cluster, index) : std::string();
+    if (mismatch.empty()) continue;
+    problems.push_back(
+        {.object = group_text(cluster, index),
+         .field = "spec.priorityClassName",
+         .value = fmt::format("{}", unit.scheduling_priority),
+         .message = fmt::format("{}: {}; the group's counts", pods_not_matching_priority, mismatch),
+         .remedy = "give the pods the group's class"});
+  }
+  return problems;
+}
 
 Problems missing_groups(const Cluster& cluster) {
   Problems problems;

@@ -21,6 +21,8 @@ void check_caps(Findings& findings, const WorkloadSettings& settings);
 
 /// Groups that pods name and nothing in the input describes.
 Problems missing_groups(const Cluster& cluster);
+/// Groups whose pods carry another priority.
+Problems mismatched_groups(const Cluster& cluster);
 /// Numbers of groups and Workloads that are not those of the class beside them.
 void doubt_claims(Findings& findings);
 

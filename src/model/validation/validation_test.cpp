@@ -285,9 +285,6 @@ constexpr std::string_view class_in_vain =
 INSTANTIATE_TEST_SUITE_P(
     Cases, GroupLint,
     testing::Values(
-        ValidationCase{"pods_of_other_priorities",
-                       {gang(1), pod("c", "g", 11), pod("a", "g", 100), pod("b", "g", 10)},
-                       other_priorities},
         ValidationCase{"a_minimum_above_the_size", {gang(2), pod("a", "g", 100)}, above_size},
         ValidationCase{
             "a_silent_group_without_its_workload", {of_workload(group("g", {}), "t")}, no_workload},
@@ -312,6 +309,12 @@ INSTANTIATE_TEST_SUITE_P(
                        {gang(1), with_class(pod("p", "g", 100), "top")},
                        class_in_vain}),
     case_name);
+
+TEST(Doubts, PodsOfOtherPriorities) {
+  const Cluster cluster =
+      cluster_of({gang(1), pod("c", "g", 11), pod("a", "g", 100), pod("b", "g", 10)});
+  EXPECT_EQ(texts(find_doubts(cluster, {})), other_priorities);
+}
 
 TEST(Doubts, ANumberBesideAnotherClass) {  // The rest: tests/scenarios/plan_doubts.txt.
   const Cluster cluster = cluster_of({group("g", {.priority_class = "high", .priority = 7})});

@@ -8,6 +8,7 @@
 #include "model/group_status.hpp"
 #include "policies/shared/pod_actions.hpp"
 #include "policies/workload/group/group_policy.hpp"
+#include "policies/workload/lost_nominations.hpp"
 #include "policies/workload/member_asks.hpp"
 #include "policies/workload/pod/pod_policy.hpp"
 
@@ -37,6 +38,7 @@ class WorkloadPolicy : public Policy {
   explicit WorkloadPolicy(const PolicyContext& context)
       : context_(context),
         members_(context),
+        lost_(context.draft),
         draft_(context.draft),
         world_(context.draft.world),
         cluster_(world_.cluster()) {}
@@ -51,6 +53,7 @@ class WorkloadPolicy : public Policy {
 
   PolicyContext context_;
   MemberAsks members_;
+  LostNominations lost_;
   Draft& draft_;
   World& world_;
   const Cluster& cluster_;
@@ -113,6 +116,7 @@ void WorkloadPolicy::finish(PlanAsk& ask, Losses& losses) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     if (unit.kind == UnitKind::group) group = unit.group;
   }
+  lost_.tell(ask);
   losses.add(ask, since);
   add_evictions(ask, plan);
   add_placements(cluster_, ask, plan);

@@ -473,6 +473,7 @@ std::optional<GroupCandidate> GroupDecision::search() {
       domains_.empty()
           ? no_domain_reason(world_.cluster().policy_of(group())->topology_keys, given_apart_)
           : group_nothing_reason(world_, ask_, without_place, why);
+  if (draft_.explain) explain_holders(world_, ask_);
   return std::nullopt;
 }
 

@@ -147,9 +147,13 @@ void explain_candidates(World& world, std::span<const Candidate> best, PlanAsk& 
     ask.explanation.alternatives.push_back(alternative_of(
         node_name(world.cluster(), other.node), other.score, other.victims, chosen.score));
   }
-  ask.reason = fmt::format("{} of lower priority must leave {}",
+  const std::string& node = ask.placements.front().node;
+  // A group that leaves whole may be on other nodes, too.
+  const bool only_there =
+      std::ranges::all_of(ask.victims, [&](const PlanVictim& each) { return each.node == node; });
+  ask.reason = fmt::format("{} of lower priority must leave {}{}",
                            counted(static_cast<std::int64_t>(ask.victims.size()), "pod"),
-                           ask.placements.front().node);
+                           only_there ? "" : "so that it fits on ", node);
 }
 
 }  // namespace makeway
