@@ -69,8 +69,8 @@ Flag config_flag() {
   return {.name = "config",
           .value = "FILE",
           .help =
-              "Read the configuration from this file instead of a preset; what it does not "
-              "say has its default."};
+              "Read the configuration from this file instead of a preset; a knob that it does not "
+              "set has its default."};
 }
 
 /// "workload.evictFor=": what shells offer after --set. Written once, then never changed.
@@ -105,14 +105,11 @@ Command snapshot_entry() {
           .summary = "load a cluster and show it",
           .description =
               "Loads Kubernetes manifests, or what `kubectl get -o json|yaml` printed, and shows "
-              "the cluster that they describe.\n"
-              "\n"
-              "text is an overview for people: resources, nodes, what runs at which priority, "
-              "groups, budgets, pending pods. json and yaml are the canonical dump: one List that "
-              "holds what scheduling reads and nothing else, sorted, the same bytes for the same "
-              "cluster; it can be loaded again.\n"
-              "\n"
-              "Input that is wrong is refused as a whole, with every problem listed.",
+              "the cluster that they describe.\n\ntext is an overview for people: resources, "
+              "nodes, what runs at which priority, groups, budgets, pending pods. json and yaml "
+              "are the canonical dump: one List that holds what scheduling reads and nothing else, "
+              "sorted, the same bytes for the same cluster; it can be loaded again.\n\nInvalid "
+              "input is rejected as a whole, with every problem listed.",
           .flags = {file_flag(false),
                     plane_flag(),
                     output_flag({"text", "json", "yaml"}, "How to print the cluster."),
@@ -130,27 +127,26 @@ Command snapshot_entry() {
 }
 
 Command check_entry() {
-  return {.name = "check",
-          .summary = "look for mistakes in manifests and configuration",
-          .description =
-              "Reads the files as every other command does, and also looks for what is legal and "
-              "probably not meant: pods on nodes that are not there, gangs that cannot start, "
-              "budgets that govern nothing, requests that no node can hold.\n"
-              "\n"
-              "Findings go to standard output. The exit status is 1 when there are errors; with "
-              "--strict warnings count as well.",
-          .flags = {file_flag(false),
-                    plane_flag(),
-                    preset_flag(),
-                    config_flag(),
-                    set_flag(),
-                    output_flag({"text", "json"}, "How to print the findings."),
-                    {.name = "strict", .help = "Warnings count as errors."},
-                    color_flag()},
-          .examples = {{"makeway check -f manifests/", "every file of a folder"},
-                       {"makeway check --config ours.yaml", "a configuration alone"},
-                       {"makeway check -f manifests/ --strict -o json", "for a pipeline"}},
-          .run = run_check};
+  return {
+      .name = "check",
+      .summary = "look for mistakes in manifests and configuration",
+      .description =
+          "Reads the files as every other command does, and also looks for input that is legal but "
+          "probably a mistake: pods on missing nodes, gangs that cannot start, budgets that select "
+          "no pods, requests that no node can hold.\n\nFindings go to standard output. The exit "
+          "status is 1 when there are errors; with --strict warnings count as well.",
+      .flags = {file_flag(false),
+                plane_flag(),
+                preset_flag(),
+                config_flag(),
+                set_flag(),
+                output_flag({"text", "json"}, "How to print the findings."),
+                {.name = "strict", .help = "Warnings count as errors."},
+                color_flag()},
+      .examples = {{"makeway check -f manifests/", "every file of a folder"},
+                   {"makeway check --config ours.yaml", "a configuration alone"},
+                   {"makeway check -f manifests/ --strict -o json", "for a pipeline"}},
+      .run = run_check};
 }
 
 std::vector<Flag> plan_flags() {
@@ -176,8 +172,8 @@ std::vector<Flag> plan_flags() {
                "of a batch says, else the newest time in the input."},
       output_flag({"text", "json", "yaml"}, "How to print the plan."),
       {.name = "explain",
-       .help = "Also say why this node and not the next best, who was spared, and which "
-               "nodes refuse the ask for which reason."},
+       .help = "Also explain why this node was chosen, which pods were spared, and why the other "
+               "nodes cannot take the ask."},
       {.name = "batch",
        .value = "FILE|-",
        .help = "Plan every line of this file (plain or gzip) or of standard input, and print "
@@ -190,29 +186,26 @@ std::vector<Flag> plan_flags() {
        .help = "Print a JSON line of microseconds (load, snapshot, decide, check) and of counters "
                "(plans that were refused, asks that were left out) to standard error."},
       {.name = "detailed-exitcode",
-       .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no place "
-               "was found; 4 wins."},
+       .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no placement "
+               "was found; 4 takes precedence."},
       color_flag()};
 }
 
 Command plan_entry() {
   return {
       .name = "plan",
-      .summary = "decide who must leave so that something can run",
+      .summary = "decide which pods must leave so that something can run",
       .description =
           "Loads a cluster and decides for each pending unit, most important first: whether it "
-          "fits, which pods must leave for it, whether it only has to wait, or that there is "
-          "no place. Nothing is changed. Every plan is checked against the laws before it is "
-          "shown; an ask whose plan breaks one, by a bug of ours, is left out, and the others "
-          "get their plan without it.\n"
-          "\n"
-          "The configuration comes from --preset or --config, else from the one Configuration "
-          "among the files, else from the preset makeway; --set changes single knobs of it.\n"
-          "\n"
-          "A line of a --batch is {\"id\", \"ask\" or \"asks\", \"askKind\", \"snapshot\", "
-          "\"now\", \"placements\", \"expect\", \"configuration\"}, of which only the snapshot "
-          "(a List) must be there, or a bare List. A line that cannot be planned gives {\"id\", "
-          "\"error\"}, the others go on, and the exit status is 1.",
+          "fits, which pods must leave for it, whether it only has to wait, or that it cannot be "
+          "placed. Nothing is changed. Every plan is checked against the laws before it is shown; "
+          "an ask whose plan breaks one (a bug in Makeway) is left out, and the others get their "
+          "plan without it.\n\nThe configuration comes from --preset or --config, else from the "
+          "one Configuration among the files, else from the preset makeway; --set changes single "
+          "knobs of it.\n\nA line of a --batch is {\"id\", \"ask\" or \"asks\", \"askKind\", "
+          "\"snapshot\", \"now\", \"placements\", \"expect\", \"configuration\"}, of which only "
+          "the snapshot (a List) must be there, or a bare List. A line that cannot be planned "
+          "gives {\"id\", \"error\"}, the others go on, and the exit status is 1.",
       .flags = plan_flags(),
       .examples = {{"makeway plan -f examples/pods --explain", "an example cluster, with reasons"},
                    {"makeway plan -f dump.json --ask shop/checkout-7 -o json",
@@ -222,12 +215,12 @@ Command plan_entry() {
                    {"makeway plan -f schedules.yaml --plane east=east.json --plane west=west.json",
                     "replicas over two clusters, each from its own dump"},
                    {"makeway plan --batch cases.jsonl.gz --verify --preset kube-1.37",
-                    "regression tests of one's own"}},
+                    "your own regression tests"}},
       .exit_status =
-          "A batch prints and exits with 1 when a case could not be planned or, with "
-          "--verify, differs. With --detailed-exitcode also 3 when victims are "
-          "needed, 4 when an ask is infeasible or no place was found for it. Whatever else: 5 when "
-          "a bug in Makeway showed; standard error names the file to report it with.",
+          "A batch prints and exits with 1 when a case could not be planned or, with --verify, "
+          "differs. With --detailed-exitcode also 3 when victims are needed, 4 when an ask is "
+          "infeasible or no placement was found for it. In any case 5 when a bug in Makeway was "
+          "detected; standard error names the file to report it with.",
       .run = run_plan};
 }
 
@@ -286,7 +279,7 @@ Command explain_entry() {
           .description =
               "Prints what a field of Queue, ReplicaSchedule, ResourceGroup, Partition or Session "
               "means, what it takes and its default, and the fields below it. The name of a kind "
-              "lists its fields. What a Configuration holds is told by `config explain`.",
+              "lists its fields. For a Configuration, use `config explain`.",
           .operands = {{.name = "FIELD",
                         .help = "A path such as queue.spec.weight, or a kind.",
                         .suggestions = explained_paths(),
@@ -325,13 +318,10 @@ Command completion_entry() {
           .summary = "print a completion script for a shell",
           .description =
               "Prints a script that teaches the shell the commands of makeway, their flags and "
-              "their values. To use it:\n"
-              "\n"
-              "  bash  eval \"$(makeway completion bash)\" in ~/.bashrc\n"
-              "  zsh   makeway completion zsh > a folder of $fpath, as _makeway\n"
-              "  fish  makeway completion fish > ~/.config/fish/completions/makeway.fish\n"
-              "\n"
-              "A new version of makeway may know more: write the script again then.",
+              "their values. To use it:\n\n  bash  eval \"$(makeway completion bash)\" in "
+              "~/.bashrc\n  zsh   makeway completion zsh > a folder of $fpath, as _makeway\n  fish "
+              " makeway completion fish > ~/.config/fish/completions/makeway.fish\n\nA new version "
+              "of makeway may have more commands: generate the script again then.",
           .operands = {{.name = "SHELL",
                         .help = "The shell.",
                         .choices = {"bash", "zsh", "fish"},
@@ -356,8 +346,8 @@ std::vector<Command> all_commands() {
       check_entry(),
       {.name = "config",
        .summary = "show and explain configuration",
-       .description = "A configuration decides about decisions. It comes from a preset or a "
-                      "file, and single knobs can be set on the command line."},
+       .description = "A configuration sets the rules of the decisions. It comes from a preset or "
+                      "a file, and single knobs can be set on the command line."},
       config_list_entry(),
       config_show_entry(),
       config_explain_entry(),

@@ -100,16 +100,11 @@ std::string program_help() {
     entries.push_back({.left = std::string(command.name), .right = std::string(command.summary)});
   }
   return fmt::format(
-      "Makeway decides who must yield so that something more important can run.\n"
-      "\n"
-      "Usage: makeway COMMAND [flags]\n"
-      "\n"
-      "Commands:\n{}\n"
-      "Start here:\n"
-      "  makeway plan -f examples/pods --explain    who must leave in an example cluster\n"
-      "  makeway snapshot -f examples/pods          an overview of that cluster\n"
-      "  makeway help plan                          what a command does, with examples\n"
-      "\n{}",
+      "Makeway decides which pods must leave so that something more important can run.\n\nUsage: "
+      "makeway COMMAND [flags]\n\nCommands:\n{}\nStart here:\n  makeway plan -f examples/pods "
+      "--explain    which pods must leave in an example cluster\n  makeway snapshot -f "
+      "examples/pods          an overview of that cluster\n  makeway help plan                     "
+      "     what a command does, with examples\n\n{}",
       entries_text(entries), exit_status_text);
 }
 

@@ -33,7 +33,7 @@ std::string skipped_note(const LoadStatistics& statistics) {
   }
   if (kinds.empty()) return {};
   return fmt::format(
-      "note: skipped {}: only pods ask; give {}\n", fmt::join(kinds, ", "),
+      "note: skipped {}: only pods are scheduled; provide {}\n", fmt::join(kinds, ", "),
       total == 1 ? "a Pod made from its template" : "Pods made from their templates");
 }
 

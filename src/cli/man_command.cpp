@@ -96,29 +96,20 @@ std::string examples_text() {
 
 std::string man_page() {
   std::string text = fmt::format(
-      ".TH MAKEWAY 1 \"\" \"{}\" \"Makeway\"\n"
-      ".SH NAME\n"
-      "makeway \\- decides who must yield so that something more important can run\n"
-      ".SH SYNOPSIS\n"
-      "{} {} [flags]\n"
-      ".SH DESCRIPTION\n"
-      "Reads a cluster from Kubernetes manifests, or from what kubectl printed, and answers which\n"
-      "pods would have to leave so that a more important one can run, and why.\n"
-      ".SH COMMANDS\n",
+      ".TH MAKEWAY 1 \"\" \"{}\" \"Makeway\"\n.SH NAME\nmakeway \\- decides which pods must leave "
+      "so that something more important can run\n.SH SYNOPSIS\n{} {} [flags]\n.SH "
+      "DESCRIPTION\nReads a cluster from Kubernetes manifests, or from what kubectl printed, and "
+      "answers which\npods would have to leave so that a more important one can run, and why.\n.SH "
+      "COMMANDS\n",
       escaped(version_line()), bold("makeway"), italic("COMMAND"));
   for (const Command& command : commands()) {
     if (command.run != nullptr) text += command_text(command);
   }
   text +=
-      ".SH EXIT STATUS\n"
-      ".TP\n0\ndone\n"
-      ".TP\n1\nbad input or failure\n"
-      ".TP\n2\nwrong usage\n"
-      ".TP\n3\nvictims are needed (only plan \\-\\-detailed\\-exitcode)\n"
-      ".TP\n4\nan ask is infeasible, or no place was found (only plan \\-\\-detailed\\-exitcode)\n"
-      ".SH ENVIRONMENT\n"
-      ".TP\nNO_COLOR\nNo colours, unless \\-\\-color always is given.\n"
-      ".SH EXAMPLES\n";
+      ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nbad input or failure\n.TP\n2\nwrong "
+      "usage\n.TP\n3\nvictims are needed (only plan \\-\\-detailed\\-exitcode)\n.TP\n4\nan ask is "
+      "infeasible, or no placement was found (only plan \\-\\-detailed\\-exitcode)\n.SH "
+      "ENVIRONMENT\n.TP\nNO_COLOR\nNo colours, unless \\-\\-color always is given.\n.SH EXAMPLES\n";
   return text + examples_text();
 }
 

@@ -36,7 +36,7 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
   const auto found = sessions.find({name.namespace_name, name.name});
   if (found == sessions.end()) {
     return refuse(name,
-                  fmt::format("there is no such session among the input; {}",
+                  fmt::format("there is no such session in the input; {}",
                               near_misses(name, loaded->cluster, newest_time(loaded->cluster))),
                   terminal);
   }

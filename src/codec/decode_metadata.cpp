@@ -97,7 +97,7 @@ void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path,
   if (!std::ranges::is_sorted(labels)) std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels, {}, &Label::key);
   if (twice == labels.end()) return;
-  reader.refuse(path.at(twice->key), twice->value, "the key is there twice");
+  reader.refuse(path.at(twice->key), twice->value, "the key appears twice");
   normalize(labels);
 }
 

@@ -30,17 +30,17 @@ constexpr std::array queue_spec = {
              [](const FieldValue& value, Queue& queue) { value.read(queue.priority); }},
     QueueRow{{.key = "reclaimable",
               .type = FieldType::boolean,
-              .text = "False: it gives only what it does not use.",
+              .text = "False: it gives only room that it does not use.",
               .fallback = "true"},
              [](const FieldValue& value, Queue& queue) { value.read(queue.reclaimable); }},
     QueueRow{
-        {.key = "guarantee", .type = FieldType::quantities, .text = "A floor of what it deserves."},
+        {.key = "guarantee", .type = FieldType::quantities, .text = "The least that it deserves."},
         [](const FieldValue& value, Queue& queue) {
           decode_amounts(value.reader, value.value, value.at, queue.guarantee);
         }},
     QueueRow{{.key = "limit",
               .type = FieldType::quantities,
-              .text = "A cap of what it deserves; a resource that is not listed has none."},
+              .text = "The most that it deserves; a resource that is not listed has no limit."},
              [](const FieldValue& value, Queue& queue) {
                decode_quotas(value.reader, value.value, value.at, queue.limit);
              }},

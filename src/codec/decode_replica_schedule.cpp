@@ -79,7 +79,8 @@ constexpr std::array victim_rows = {
     VictimRow{
         {.key = "deployment",
          .type = FieldType::name,
-         .text = "Whose replica it is, in that namespace; none: nobody's. Needed for committed."},
+         .text = "The deployment it is a replica of, in that namespace; none: not a replica. "
+                 "Needed for committed."},
         [](const FieldValue& value, ClaimedVictim& victim) { value.read_name(victim.deployment); }},
     VictimRow{{.key = "committed",
                .type = FieldType::integer,
@@ -270,16 +271,17 @@ void read_list(const FieldValue& value, ReplicaSchedule& schedule) {
 }
 
 constexpr std::array schedule_spec = {
-    ScheduleRow{{.key = "deployment",
-                 .type = FieldType::name,
-                 .text = "The label makeway.dev/deployment of its pods. Not said: the name of the "
-                         "schedule."},
-                [](const FieldValue& value, ReplicaSchedule& schedule) {
-                  value.read_name(schedule.deployment);
-                }},
+    ScheduleRow{
+        {.key = "deployment",
+         .type = FieldType::name,
+         .text =
+             "The label makeway.dev/deployment of its pods. If not set: the name of the schedule."},
+        [](const FieldValue& value, ReplicaSchedule& schedule) {
+          value.read_name(schedule.deployment);
+        }},
     ScheduleRow{{.key = "priorityClassName",
                  .type = FieldType::text,
-                 .text = "Not said, and no priority either: the global default class, else 0."},
+                 .text = "If neither it nor a priority is set: the global default class, else 0."},
                 [](const FieldValue& value, ReplicaSchedule& schedule) {
                   value.read(schedule.priority_class);
                 }},

@@ -37,7 +37,7 @@ constexpr std::array resource_group_spec = {
              }},
     GroupRow{{.key = "preemptiblePriority",
               .type = FieldType::integer,
-              .text = "Running sessions of this priority or less may be preempted. Not said: "
+              .text = "Running sessions of this priority or less may be preempted. If not set: "
                       "session.preemptiblePriority of the configuration.",
               .lowest = 0,
               .highest = session_priority_highest},
@@ -46,7 +46,7 @@ constexpr std::array resource_group_spec = {
              }},
     GroupRow{{.key = "preemptionOrder",
               .type = FieldType::choice,
-              .text = "Which of several sessions of the lowest priority leaves first. Not said: "
+              .text = "Which of several sessions of the lowest priority leaves first. If not set: "
                       "session.preemptionOrder of the configuration.",
               .choices = choice_names<PreemptionOrder>},
              [](const FieldValue& value, ResourceGroup& group) {
@@ -84,7 +84,7 @@ constexpr std::array partition_spec = {
     PartitionRow{
         {.key = "preemptible",
          .type = FieldType::boolean,
-         .text = "Whether its sessions may be preempted, where they do not say.",
+         .text = "Whether its sessions may be preempted, unless they state it themselves.",
          .fallback = "false"},
         [](const FieldValue& value, Partition& partition) { value.read(partition.preemptible); }},
     PartitionRow{{.key = "mode",
@@ -105,7 +105,7 @@ constexpr std::array partition_spec = {
                  }},
     PartitionRow{{.key = "exemptTime",
                   .type = FieldType::duration,
-                  .text = "A session that has run for less is nobody's victim.",
+                  .text = "A session that has run for less is not a victim.",
                   .fallback = "\"0s\""},
                  [](const FieldValue& value, Partition& partition) {
                    value.read_duration(partition.exempt_time);
@@ -135,7 +135,7 @@ constexpr std::array kernel_rows = {
     KernelRow{
         {.key = "nominatedNode",
          .type = FieldType::name,
-         .text = "Where room is kept for it while somebody leaves."},
+         .text = "Where room is kept for it while victims leave."},
         [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.nominated_node); }},
 };
 
@@ -190,8 +190,8 @@ constexpr std::array session_spec = {
                }},
     SessionRow{{.key = "priority",
                 .type = FieldType::integer,
-                .text = "Compared only inside its group. Not said: session.defaultPriority of the "
-                        "configuration.",
+                .text = "Compared only inside its group. If not set: session.defaultPriority of "
+                        "the configuration.",
                 .lowest = 0,
                 .highest = session_priority_highest},
                [](const FieldValue& value, SessionDraft& draft) {
@@ -207,7 +207,7 @@ constexpr std::array session_spec = {
                }},
     SessionRow{{.key = "preemptible",
                 .type = FieldType::boolean,
-                .text = "Only with a partition. Not said: as the partition says."},
+                .text = "Only with a partition. If not set: as the partition states."},
                [](const FieldValue& value, SessionDraft& draft) {
                  value.read(draft.session.preemptible);
                }},
@@ -221,13 +221,13 @@ constexpr std::array session_spec = {
     SessionRow{
         {.key = "requeue",
          .type = FieldType::boolean,
-         .text = "Whether it becomes pending again after it was preempted. Not said: as the "
-                 "mode of its partition says."},
+         .text = "Whether it becomes pending again after it was preempted. If not set: as the mode "
+                 "of its partition says."},
         [](const FieldValue& value, SessionDraft& draft) { value.read(draft.session.requeue); }},
     SessionRow{
         {.key = "autoscaler",
          .type = FieldType::boolean,
-         .text = "Somebody else starts another one of it.",
+         .text = "Another program starts a replacement.",
          .fallback = "false"},
         [](const FieldValue& value, SessionDraft& draft) { value.read(draft.session.autoscaler); }},
     SessionRow{{.key = "kernels",
@@ -252,7 +252,7 @@ void read_status_time(const FieldValue& value, SessionDraft& draft) {
 constexpr std::array session_status = {
     SessionRow{{.key = "phase",
                 .type = FieldType::choice,
-                .text = "Where it is in its life. Not said: it runs if its kernels have nodes.",
+                .text = "Where it is in its life. If not set: it runs if its kernels have nodes.",
                 .choices = choice_names<SessionPhase>},
                [](const FieldValue& value, SessionDraft& draft) {
                  value.read_choice<SessionPhase>(draft.phase);

@@ -12,7 +12,7 @@ void warn_unknown_field(JsonReader& reader, const FieldPath& path, std::string_v
                         std::span<const std::string_view> known) {
   if (std::ranges::find(known, key) != known.end()) return;
   const std::string_view nearest = nearest_of(known, key);
-  reader.warn(path, {}, "there is no such field here; it is ignored",
+  reader.warn(path, {}, "unknown field; it is ignored",
               nearest.empty() ? std::string() : fmt::format("did you mean {}?", nearest));
 }
 
@@ -24,8 +24,7 @@ void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadat
     if (!ours || std::ranges::find(names, key) != names.end()) return;
     const FieldPath at = path.at("metadata");
     const FieldPath fields = at.at(list);
-    reader.warn(fields.at(key), {}, "this name means nothing here",
-                unknown_name_remedy(names, key));
+    reader.warn(fields.at(key), {}, "unknown name; it is ignored", unknown_name_remedy(names, key));
   };
   for (const TextPair& item : metadata.annotations)
     look("annotations", item.key, known.annotations);

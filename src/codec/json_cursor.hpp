@@ -128,7 +128,7 @@ class JsonReader {
       std::string_view key;
       if (const auto error = std::move(result).get(field)) return broken(error, path);
       if (const auto error = read_key(field, key)) return broken(error, path);
-      if (seen.repeats(key)) refuse(path.at(key), {}, "the key is there twice");
+      if (seen.repeats(key)) refuse(path.at(key), {}, "the key appears twice");
       JsonCursor value = field.value();
       visit(key, value, path.at(key));
       if (is_broken_) return;

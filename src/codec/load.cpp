@@ -96,7 +96,7 @@ void Loader::repeated(const Change& object, const Origin& origin) {
   refuse({.origin = origin,
           .object = name,
           .message = fmt::format(
-              "it is there twice; the other one is in {}{}", first.source,
+              "it is defined twice; the other definition is in {}{}", first.source,
               first.document == 0 ? std::string() : fmt::format(", document {}", first.document)),
           .remedy = "remove one of them"});
 }

@@ -49,6 +49,7 @@ void write_victim(DocumentWriter& writer, const PlanVictim& victim, PlanDetail d
   writer.string_field("unit", victim.unit);
   writer.integer_field("priority", victim.priority);
   writer.boolean_field("violatesBudget", victim.violates_budget);
+  text_if(writer, "budget", victim.budget);
   writer.string_field("reason", victim.reason);
   writer.key("cause");
   writer.begin_object();

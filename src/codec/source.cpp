@@ -31,10 +31,10 @@ std::unexpected<Error> world_error(std::string_view path, int error_number) {
   };
   switch (error_number) {
     case ENOENT: return refuse("check the path");
-    case ENOTDIR: return refuse("a part of the path is no folder, check it");
+    case ENOTDIR: return refuse("a part of the path is not a folder; check it");
     case EACCES:
     case EPERM: return refuse("give this user the right to read it");
-    case ELOOP: return refuse("the link points at itself, mend it");
+    case ELOOP: return refuse("the link points at itself; fix it");
     case ENAMETOOLONG: return refuse("use a shorter path");
     default: break;
   }

@@ -1,5 +1,7 @@
 #include "engine/budgets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/selector.hpp"
@@ -37,6 +39,18 @@ bool Budgets::counts(std::uint32_t budget, PodIndex pod) const {
   const std::vector<std::string>& disrupted = budgets_[budget]->disrupted_pods;
   return disrupted.empty() ||
          !std::ranges::binary_search(disrupted, survey_.cluster().pods().name[pod.value]);
+}
+
+std::string Budgets::tightest(PodIndex pod) {
+  const DisruptionBudget* tightest = nullptr;
+  std::int64_t least = 0;
+  for (const std::uint32_t budget : governing(pod)) {
+    if (!counts(budget, pod) || (tightest != nullptr && left_[budget] >= least)) continue;
+    tightest = budgets_[budget];
+    least = left_[budget];
+  }
+  return tightest == nullptr ? std::string()
+                             : fmt::format("{}/{}", tightest->namespace_name, tightest->name);
 }
 
 void Budgets::start_trial() {

@@ -86,8 +86,8 @@ void Resolver::volume_claim(const ClaimUse& use) {
   if (!own) found_.volume_claims.push_back(key);
   const auto* const claim =
       find_object<PersistentVolumeClaim>(cluster_, use.namespace_name, use.name);
-  if (claim == nullptr) return refuse(use, own ? " is not made yet" : " is not there");
-  if (own && !belongs_to(*claim, use)) return refuse(use, " was not made for this pod");
+  if (claim == nullptr) return refuse(use, own ? " is not created yet" : " does not exist");
+  if (own && !belongs_to(*claim, use)) return refuse(use, " was not created for this pod");
   if (!own && claim->one_pod) found_.one_pod.push_back(key);
   count_volume(*claim);
   if (claim->lost) return refuse(use, " has lost its volume");
@@ -98,7 +98,7 @@ void Resolver::volume_claim(const ClaimUse& use) {
 void Resolver::bound_claim(const ClaimUse& use, const PersistentVolumeClaim& claim) {
   const auto* const volume = find_object<PersistentVolume>(cluster_, {}, claim.volume);
   if (volume == nullptr) {
-    return refuse(use, fmt::format(" is bound to volume {}, which is not there", claim.volume));
+    return refuse(use, fmt::format(" is bound to volume {}, which does not exist", claim.volume));
   }
   ClaimPlace where = place(use);
   if (!volume->node_terms.empty()) where.terms = &volume->node_terms;
@@ -120,7 +120,8 @@ void Resolver::unbound_claim(const ClaimUse& use, const PersistentVolumeClaim& c
                   RefusalReason::unsupported);
   }
   if (storage->provisioner.empty() || storage->provisioner == names::no_provisioner) {
-    return refuse(use, fmt::format(" finds no volume, and class {} makes none", storage->name));
+    return refuse(use,
+                  fmt::format(" has no matching volume, and class {} creates none", storage->name));
   }
   ClaimPlace where = place(use);
   if (chosen) where.node = claim.selected_node;
@@ -170,9 +171,10 @@ void Resolver::resource_claim(const ClaimUse& use) {
   const ResourceClaim* const claim =
       use.name.empty() ? nullptr
                        : find_object<ResourceClaim>(cluster_, use.namespace_name, use.name);
-  if (claim == nullptr) return refuse(use, use.name.empty() ? " is not made yet" : " is not there");
+  if (claim == nullptr)
+    return refuse(use, use.name.empty() ? " is not created yet" : " does not exist");
   if (claim->deletion) return refuse(use, " is being deleted");
-  if (own && !belongs_to(*claim, use)) return refuse(use, " was not made for this pod");
+  if (own && !belongs_to(*claim, use)) return refuse(use, " was not created for this pod");
   if (!claim->allocated) {
     return refuse(use, " (which is not allocated)", RefusalReason::unsupported);
   }

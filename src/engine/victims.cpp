@@ -142,9 +142,9 @@ std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod
                                             std::int32_t ask_priority) const {
   if (survey_.cluster().pods().flags[pod].kernel) return "kernel of a session";
   if (priority_of(pod) >= ask_priority) return "not of lower priority";
-  if (leaving(pod)) return "leaving, and its time is up";
+  if (leaving(pod)) return "leaving, but overdue";
   if ((*settled_)[pod] != 0) return "placed by this plan";
-  if (*scope_ != nullptr && !(*scope_)->contains(pod)) return "not of its queue";
+  if (*scope_ != nullptr && !(*scope_)->contains(pod)) return "in another queue";
   if (const std::string_view reason = protection(pod); !reason.empty()) return reason;
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
@@ -152,7 +152,7 @@ std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod
   const bool held = std::ranges::any_of(cluster.groups()[unit.group].members, [&](PodIndex member) {
     return scratch.node_of(member).exists() && !leaving(member) && !may_leave(scratch, member);
   });
-  return held ? "its group cannot leave whole" : std::string_view{};
+  return held ? "its group cannot leave as a whole" : std::string_view{};
 }
 
 bool VictimRules::may_leave(const Scratch& scratch, PodIndex pod) const {

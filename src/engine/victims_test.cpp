@@ -72,7 +72,7 @@ std::vector<StaysCase> stays_cases() {
       {"Young", changed([](Pod& object) { object.started = scene::now; }),
        "younger than the minimum runtime",
        [](Configuration& rules) { rules.protection.minimum_runtime = Duration{1'000}; }},
-      {"Leaving", leaving(pod("p", "n1", 1, 1)), "leaving, and its time is up"},
+      {"Leaving", leaving(pod("p", "n1", 1, 1)), "leaving, but overdue"},
   };
 }
 
@@ -147,7 +147,7 @@ TEST(VictimRules, AScopeKeepsVictimsToAPart) {
   const OnlyOne only(scene.at("b"));
   rules.limit_to(&only);
   EXPECT_FALSE(rules.by_priority_alone());
-  EXPECT_EQ(rules.stays_because(scratch, scene.at("a"), 5), "not of its queue");
+  EXPECT_EQ(rules.stays_because(scratch, scene.at("a"), 5), "in another queue");
   EXPECT_EQ(rules.stays_because(scratch, scene.at("b"), 5), "");
   rules.limit_to(nullptr);
   EXPECT_TRUE(rules.may_leave(scratch, scene.at("a")));

@@ -25,9 +25,8 @@ constexpr std::array protection_rows = {
     plain<protection, &Protection::pinned>(
         {"protection.pinned", "1",
          "Pods that can run on one node only (by node affinity, annotation or a DaemonSet that "
-         "owns "
-         "them) are no victims of other pods and groups. For a pinned pod, required_node.pinnedBy "
-         "decides instead."}),
+         "owns them) are not victims of other pods and groups. For a pinned pod, "
+         "required_node.pinnedBy decides instead."}),
     plain<protection, &Protection::namespaces>(
         {"protection.namespaces", "1", "Pods in these namespaces are never victims."}, true),
     plain<protection, &Protection::minimum_runtime>(
@@ -36,7 +35,7 @@ constexpr std::array protection_rows = {
     plain<protection, &Protection::preempt_other_schedulers>(
         {"protection.preemptOtherSchedulers", "1",
          "In a live run, pods of other schedulers may be victims too. From files and in shadow "
-         "mode every pod counts, whoever placed it."}),
+         "mode every pod counts, whichever scheduler placed it."}),
 };
 
 constexpr std::array budget_rows = {
@@ -64,7 +63,7 @@ constexpr std::array engine_rows = {
     plain<engine, &Engine::leave_timeout>(
         {"engine.leaveTimeout", "1",
          "How long after its deletion timestamp the room of a leaving pod still counts as coming. "
-         "After that a dead kubelet or a stuck finalizer blocks nobody."}),
+         "After that a dead kubelet or a stuck finalizer blocks no ask."}),
     integer<engine, &Engine::cascade_depth>(
         {"engine.cascadeDepth", "2",
          "How many further preemptions are followed when a victim's controller recreates it; their "
@@ -91,8 +90,8 @@ constexpr std::array engine_rows = {
         steps),
     integer<engine, &Engine::containment_rounds_max>(
         {"engine.containmentRoundsMax", "1",
-         "How often a cycle is decided afresh without those whose plan broke a law by a bug of "
-         "ours (law 14). After that the plan is empty."},
+         "How often a cycle is decided again without the asks whose plan broke a law, a bug in "
+         "Makeway (law 14). After that the plan is empty."},
         {.minimum = 0, .maximum = 1'000}),
     integer<engine, &Engine::alternatives_max>(
         {"engine.alternativesMax", "1",

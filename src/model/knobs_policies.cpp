@@ -35,7 +35,7 @@ constexpr std::array queue_rows = {
          "(deserved - allocated) / deserved (ratio). Names come last."}),
     choices<queue, &Queue::victim_keys>(
         {"queue.victimKeys", "3",
-         "Who leaves a queue first: lower priority, pending before running (phase), shorter "
+         "Which pods leave a queue first: lower priority, pending before running (phase), shorter "
          "running time (runtime). Names come last."}),
     plain<queue, &Queue::preempt_within_queue>(
         {"queue.preemptWithinQueue", "3",
@@ -112,7 +112,7 @@ constexpr std::array required_node_rows = {
         {"required_node.preemptionStartDelayLive", "5", "The same in a live run."}),
     plain<required_node, &RequiredNode::honour_preemption_policy>(
         {"required_node.honourPreemptionPolicy", "5",
-         "A pinned pod with preemptionPolicy Never evicts nobody."}),
+         "A pinned pod with preemptionPolicy Never evicts no pod."}),
     choices<required_node, &RequiredNode::pinned_by>(
         {"required_node.pinnedBy", "5",
          "Other pinned pods are never victims; a pod counts as one by its node affinity, by the "
@@ -161,7 +161,7 @@ constexpr std::array required_node_rows = {
         {.minimum = 1, .maximum = 1'000'000}),
     choice<required_node, &RequiredNode::coverage>(
         {"required_node.coverage", "5",
-         "Victims are gathered until they cover what is missing beside the free room (shortfall), "
+         "Victims are gathered until they cover what is missing besides the free room (shortfall), "
          "or until their own sum covers the whole request (own-sum)."}),
     plain<required_node, &RequiredNode::refuse_negative_room>(
         {"required_node.refuseNegativeRoom", "5",

@@ -44,7 +44,7 @@ constexpr std::array session_rows = {
     choice<session, &Session::resume_batch>(
         {"session.resumeBatch", "6",
          "When a preempted batch session becomes pending again: never, when it declares "
-         "checkpointing or requeue, or when somebody asks for it."}),
+         "checkpointing or requeue, or when a user requests it."}),
     choice<session, &Session::resume_inference>(
         {"session.resumeInference", "6",
          "The same for inference without an autoscaler (declared by requeue); one with an "

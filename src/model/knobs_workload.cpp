@@ -11,13 +11,13 @@ constexpr Limits priorities = {.minimum = priority_min, .maximum = priority_max}
 constexpr std::array workload_rows = {
     choice<workload, &Workload::evict_for>(
         {"workload.evictFor", "2",
-         "For whom victims are taken: a gang's minimum, and then every further member as an ask of "
-         "its own (each); the minimum only, further members fill free room (minimum); as many "
-         "members as possible (all)."}),
+         "Which members victims are evicted for: a gang's minimum, then every further member as an "
+         "ask of its own (each); the minimum only, further members fill free room (minimum); as "
+         "many members as possible (all)."}),
     choice<workload, &Workload::below_minimum>(
         {"workload.belowMinimum", "2",
-         "A victim group that falls under its minimum runs on degraded (keep) or goes whole "
-         "(evict)."}),
+         "A victim group that falls below its minimum keeps running degraded (keep) or leaves as a "
+         "whole (evict)."}),
     plain<workload, &Workload::above_minimum_first>(
         {"workload.aboveMinimumFirst", "2",
          "Among members of equal priority of one group, those above the gang minimum leave "
@@ -60,8 +60,8 @@ constexpr std::array workload_rows = {
          "keeps whole nodes free, which is what large asks need."}),
     choice<workload, &Workload::placement_guide>(
         {"workload.placementGuide", "2",
-         "When victims are needed, a place is chosen for who would have to leave (victims), or by "
-         "nodeScore on a cluster from which all potential victims are gone (node-score)."}),
+         "When victims are needed, a place is chosen by which pods would have to leave (victims), "
+         "or by nodeScore on a cluster from which all potential victims are gone (node-score)."}),
     integer<workload, &Workload::placements_max>(
         {"workload.placementsMax", "2",
          "How many further placements are tried for a group in each domain: member by member, with "
@@ -70,7 +70,7 @@ constexpr std::array workload_rows = {
     plain<workload, &Workload::start_from_simple_plans>(
         {"workload.startFromSimplePlans", "2",
          "Simpler plans are tried as well, and the best score wins: as kube-scheduler and KEP-5710 "
-         "would plan, without touching those under a budget, with the smallest members first."}),
+         "would plan, without victims under a budget, with the smallest members first."}),
     choice<workload, &Workload::search>(
         {"workload.search", "2",
          "The usual search (fast), or one that proves its plan the best on the score within "
@@ -87,8 +87,8 @@ constexpr std::array workload_rows = {
          "work. Names come last."}),
     choice<workload, &Workload::victim_choice>(
         {"workload.victimChoice", "2",
-         "Who leaves a node: whoever cannot be put back (put-back), or the set that is best on the "
-         "score, found by branch and bound within engine.victimStepsMax (best)."}),
+         "Which pods leave a node: those that cannot be put back (put-back), or the set that is "
+         "best on the score, found by branch and bound within engine.victimStepsMax (best)."}),
     choice<workload, &Workload::put_back>(
         {"workload.putBack", "2",
          "Victims that still fit are put back, most important first: not at all (none), in one "

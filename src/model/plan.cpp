@@ -43,11 +43,11 @@ std::string refusal_text(const PlanRefusal& refusal) {
   const std::string_view least = refusal.nodes == 1 ? "" : "at least ";
   switch (refusal.reason) {
     case RefusalReason::unsupported:
-      return fmt::format("needs what is not checked yet: {}", detail);
+      return fmt::format("needs {}, which Makeway does not check", detail);
     case RefusalReason::unschedulable: return "cordoned";
     case RefusalReason::taint: return fmt::format("taint {} is not tolerated", detail);
     case RefusalReason::claim: return detail;
-    case RefusalReason::claim_node: return fmt::format("{} cannot be had there", detail);
+    case RefusalReason::claim_node: return fmt::format("{} is not available there", detail);
     case RefusalReason::volume_in_use:
       return fmt::format("persistentVolumeClaim {} is in use by another pod", detail);
     case RefusalReason::volume_limit:
@@ -71,7 +71,7 @@ std::string refusal_text(const PlanRefusal& refusal) {
       return fmt::format("required pod anti-affinity: a matching pod in the same {}", detail);
     case RefusalReason::repelled:
       return fmt::format("a pod in the same {} has anti-affinity against it", detail);
-    case RefusalReason::promised: return "an ask before it would lose its place";
+    case RefusalReason::promised: return "an earlier ask would lose its place";
     case RefusalReason::regime: return fmt::format("belongs to {}", detail);
   }
   CHECK(false, "unknown reason");

@@ -73,6 +73,7 @@ struct PlanVictim {
   std::string unit;   ///< What leaves as one: "Pod default/low", "PodGroup default/training".
   std::int32_t priority = 0;  ///< The unit's preemption priority.
   bool violates_budget = false;
+  std::string budget;  ///< The one that it violates: "default/web".
   std::string reason;  ///< "lower priority (10 < 1000)"
   // The cause (law 9): for whom, under which rule, compared with what, and what decided.
   std::string cause_for;          ///< "Pod default/urgent"

@@ -105,7 +105,7 @@ std::optional<Problem> find_ask(const Cluster& cluster, const Regimes& regimes, 
   }
   const std::optional<PodIndex> pod = cluster.find_pod(name.namespace_name, name.name);
   if (!pod) {
-    return ask_problem(name, "there is no such pod among the input",
+    return ask_problem(name, "there is no such pod in the input",
                        "makeway snapshot lists the pending pods");
   }
   if (cluster.pods().node[*pod].exists()) {

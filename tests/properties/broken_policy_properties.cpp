@@ -236,11 +236,14 @@ TEST(BrokenPolicies, AreCaughtByCheckPlan) {
                           .plan;
     const PlanAsk* const chosen = choose(cluster, all);
     if (chosen == nullptr) return nobody.add();
-    const AskName name{
-        .kind = chosen->kind, .namespace_name = chosen->namespace_name, .name = chosen->name};
-    good.plan = *decide(good.cluster, good.configuration,
-                        {.now = planning_now, .preset = {}, .asks = {name}, .placements = {}})
-                     .plan;
+    const auto name_of = [](const PlanAsk& ask) {
+      return AskName{.kind = ask.kind, .namespace_name = ask.namespace_name, .name = ask.name};
+    };
+    good.plan =
+        *decide(good.cluster, good.configuration,
+                {.now = planning_now, .preset = {}, .asks = {name_of(*chosen)}, .placements = {}})
+             .plan;
+    const AskName name = name_of(good.ask());  // Of a group it may be a member.
     for (std::size_t at = 0; at < broken_policies().size(); ++at) {
       const BrokenPolicy& policy = broken_policies()[at];
       Scene spoilt = good;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
 #include "judge/check_plan.hpp"
 #include "policies/decide.hpp"
@@ -56,7 +57,7 @@ std::vector<AskName> lone_asks(const std::vector<Change>& objects) {
 void expect_lawful(const Cluster& cluster, const Configuration& configuration, const Plan& plan) {
   for (const LawBreach& breach : check_plan(cluster, configuration, plan)) {
     ADD_FAILURE() << "law " << breach.law << ", " << breach.ask << ": " << breach.text << "\n"
-                  << canonical_text(configuration);
+                  << canonical_text(configuration) << dump(cluster, DumpFormat::yaml);
   }
 }
 

@@ -210,12 +210,15 @@ void HistoryLaws::judge_promises(const Cluster& cluster, const Plan& plan) {
     const auto promise = promises_.find(ask_text(ask));
     const bool counts = promise != promises_.end() &&
                         (promises_last() || any_leaving(cluster, promise->second.victims));
-    if (counts) judge_kept(ask, promise->second, all_gone);
+    if (counts) judge_kept(plan, ask, promise->second, all_gone);
     void_taken(cluster, ask);
   }
 }
 
-void HistoryLaws::judge_kept(const PlanAsk& ask, const Promise& promise, bool all_gone) {
+/// Which members a group places itself, and which ask for themselves, may change: a pod that goes
+/// where it was promised to go is right, whoever says so.
+void HistoryLaws::judge_kept(const Plan& plan, const PlanAsk& ask, const Promise& promise,
+                             bool all_gone) {
   const auto complain = [&](int law, std::string_view text) {
     complaints_.push_back(fmt::format(
         "law {}, {}: in cycle {} it was promised {}; nothing but these plans has "
@@ -235,7 +238,10 @@ void HistoryLaws::judge_kept(const PlanAsk& ask, const Promise& promise, bool al
   if (!all_gone) return;
   const bool where_planned =
       std::ranges::all_of(promise.placements, [&](const PodPlacement& place) {
-        return std::ranges::find(ask.placements, place) != ask.placements.end();
+        return std::ranges::any_of(plan.asks, [&](const PlanAsk& each) {
+          return each.outcome == Outcome::fits &&
+                 std::ranges::find(each.placements, place) != each.placements.end();
+        });
       });
   if (ask.outcome == Outcome::fits && where_planned) return;
   complain(3, fmt::format("everybody who was leaving is gone, but its outcome is {} with {}",

@@ -76,7 +76,7 @@ class HistoryLaws {
   void judge_victims(const Plan& plan);
   void judge_rooms(const Cluster& cluster, const Plan& plan);
   void judge_promises(const Cluster& cluster, const Plan& plan);
-  void judge_kept(const PlanAsk& ask, const Promise& promise, bool all_gone);
+  void judge_kept(const Plan& plan, const PlanAsk& ask, const Promise& promise, bool all_gone);
   bool any_leaving(const Cluster& cluster, const std::set<PodKey>& victims) const;
   void void_taken(const Cluster& cluster, const PlanAsk& ask);
   void remember(const Cluster& cluster, const Plan& plan);

@@ -86,7 +86,7 @@ void write_faults(DocumentWriter& writer, const std::vector<Fault>& faults) {
 std::string_view what_follows(const LawfulPlan& made) {
   if (!made.plan) return "its plan breaks a law, so it is not shown";
   if (!made.plan->withheld.empty()) return "no plan keeps the laws, so it is empty";
-  return "it cost somebody a place in the plan, which lists who was left out";
+  return "the asks it concerns are left out of the plan, which lists them";
 }
 
 }  // namespace

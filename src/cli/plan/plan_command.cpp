@@ -154,7 +154,7 @@ std::string unknown_keys_text(const BatchResult& result, const Palette& palette)
         {.severity = Severity::warning,
          .object = fmt::format("case {}{}", where.first, others),
          .field = key,
-         .message = "there is no such key; it was not read",
+         .message = "unknown key; it is ignored",
          .remedy = nearest.empty() ? std::string{} : fmt::format("did you mean {}?", nearest)});
   }
   return problem_lines(problems, palette);

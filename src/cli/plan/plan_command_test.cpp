@@ -198,7 +198,7 @@ TEST_F(PlanCommand, ABugCostsItsAskAndNotThePlan) {
               {.law = 2, .ask = "Pod default/ask", .text = "and another one", .asks = {}}};
   EXPECT_EQ(run({"-f", "node.json", "--timing", "--detailed-exitcode"}), 5);
   EXPECT_TRUE(
-      out.contains("Left out, by a bug in Makeway:\n"
+      out.contains("Left out because of a bug in Makeway:\n"
                    "  Pod default/ask: law 2: a victim is too important\n"))
       << out;
   EXPECT_TRUE(error.contains("it cost somebody a place in the plan")) << error;

@@ -179,7 +179,8 @@ std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
   std::string text = alternatives_table(ask, keys).text(palette);
   if (!dropped.empty()) {
     text += wrapped(
-        fmt::format("They also differ in {}; -o json has it all.", fmt::join(dropped, ", ")), 2);
+        fmt::format("They also differ in {}; -o json shows everything.", fmt::join(dropped, ", ")),
+        2);
   }
   return text;
 }
@@ -190,13 +191,12 @@ std::string group_choice_line(const PlanAsk& ask) {
                                  : ask.domain.empty()       ? std::string_view("these nodes")
                                                             : std::string_view(ask.domain);
   if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
-    return fmt::format("  Why {}: there is no place now; there it is next.\n", shorten(where));
+    return fmt::format("  Why {}: there is no room now; it frees up here first.\n", shorten(where));
   }
   if (ask.outcome != Outcome::preempts) return {};
   return fmt::format("  Why {}: {}.\n", shorten(where),
-                     ask.explanation.alternatives.empty()
-                         ? "no other placement was found"
-                         : "of the placements that were found, the best by score");
+                     ask.explanation.alternatives.empty() ? "no other placement found"
+                                                          : "best score of the placements found");
 }
 
 /// How many nodes there were to choose from.
@@ -205,7 +205,7 @@ std::string choice_line(const PlanAsk& ask) {
   if (ask.session && ask.placements.size() != 1) return {};
   const PlanExplanation& explanation = ask.explanation;
   if (ask.outcome == Outcome::waits && !ask.placements.empty()) {
-    return fmt::format("  Why {}: no node has room now; there it is next.\n",
+    return fmt::format("  Why {}: no node has room now; this one frees up first.\n",
                        shorten(chosen_node(ask)));
   }
   const bool chosen = ask.outcome == Outcome::fits || ask.outcome == Outcome::preempts;
@@ -217,7 +217,7 @@ std::string choice_line(const PlanAsk& ask) {
                                  counted(count_of(explanation.nodes_considered), "node"), fitting,
                                  explanation.nodes_fitting <= 1 ? "has" : "have");
   if (ask.outcome != Outcome::fits) {
-    line += fmt::format(" and {} once somebody leaves",
+    line += fmt::format(" and {} once victims leave",
                         grouped(count_of(explanation.nodes_with_preemption)));
   }
   return fmt::format("  {}.\n", line);
@@ -238,7 +238,7 @@ std::string spared_text(const PlanAsk& ask) {
     line += fmt::format(" and {} more", grouped(count_of(explanation.spared_count - listed)));
   }
   line += fmt::format(
-      "; {} of {} that could have been made to leave.",
+      "; {} of {} that could have been evicted.",
       grouped(count_of(std::max(explanation.spared_count, listed))),
       counted(count_of(explanation.potential_victims), ask.session ? "session" : "pod"));
   return wrapped(printable(line), 2);
@@ -249,7 +249,7 @@ std::string cascades_text(const PlanExplanation& explanation) {
   std::string text;
   for (const PlanCascade& cascade : explanation.cascades) {
     const std::string line =
-        fmt::format("Then {}, recreated by its controller, would make leave: {}", cascade.pod,
+        fmt::format("Then {}, recreated by its controller, would in turn evict: {}", cascade.pod,
                     fmt::join(cascade.victims, ", "));
     text += wrapped(printable(line), 2);
   }
@@ -261,13 +261,13 @@ std::string cascades_text(const PlanExplanation& explanation) {
 std::string refusals_text(const PlanAsk& ask) {
   const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
   if (refusals.empty()) return {};
-  std::string text = "  Nodes that refuse it:\n";
+  std::string text = "  Nodes that cannot take it:\n";
   if (ask.placements.empty()) {
     std::int64_t nodes = ask.explanation.nodes_considered;
     for (const PlanRefusal& refusal : refusals) {
       if (refusal.reason == RefusalReason::regime) nodes += refusal.nodes;
     }
-    text = fmt::format("  What stays unmet on {}:\n", counted(count_of(nodes), "node"));
+    text = fmt::format("  Why it cannot run on {}:\n", counted(count_of(nodes), "node"));
   }
   for (const PlanRefusal& refusal : refusals) {
     const std::string who = refusal.nodes == 1 && !refusal.example.empty()

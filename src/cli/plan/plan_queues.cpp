@@ -79,16 +79,16 @@ Cell preempting_cell(const PlanQueueShare& share) {
   return {.text = amount_text(share.resource, share.preempting), .tone = Tone::warning};
 }
 
-constexpr std::string_view nobody = "room nobody uses";
+constexpr std::string_view nobody = "unused room";
 
 std::string from_text(const PlanQueueMove& move) {
   if (!move.from.empty()) return move.from;
-  return std::string(move.at_once ? nobody : "room that is leaving");
+  return std::string(move.at_once ? nobody : "room being freed");
 }
 
 std::string to_text(const PlanQueueMove& move) {
   if (!move.to.empty()) return move.to;
-  return std::string(move.at_once ? nobody : "nobody: too much is allocated");
+  return std::string(move.at_once ? nobody : "no queue: too much is allocated");
 }
 
 class QueuesText {
@@ -194,7 +194,7 @@ std::string QueuesText::hidden_text() const {
   const Names hidden = resources_hidden(plan_, resources_);
   if (hidden.empty()) return {};
   return wrapped(
-      printable(fmt::format("Not shown, since no pod asks for it: {}.", fmt::join(hidden, ", "))),
+      printable(fmt::format("Not shown, because no pod requests it: {}.", fmt::join(hidden, ", "))),
       2);
 }
 

@@ -55,11 +55,11 @@ TEST(PlanQueuesText, ShowsSharesAndMoves) {
             "                   memory        12Gi  18Gi -> 12Gi   3Gi           -\n"
             "  queue-3       3  cpu              3        0 -> 1     0           2\n"
             "                   memory         9Gi      0 -> 9Gi     0           -\n"
-            "  MOVES       FROM                  TO                WHEN\n"
-            "  cpu 1       queue-2           ->  room nobody uses  at once\n"
-            "  cpu 1       room nobody uses  ->  queue-3           at once\n"
-            "  cpu 1       queue-1           ->  queue-3           when its pods are gone\n"
-            "  memory 9Gi  room nobody uses  ->  queue-3           at once\n"
+            "  MOVES       FROM             TO           WHEN\n"
+            "  cpu 1       queue-2      ->  unused room  at once\n"
+            "  cpu 1       unused room  ->  queue-3      at once\n"
+            "  cpu 1       queue-1      ->  queue-3      when its pods are gone\n"
+            "  memory 9Gi  unused room  ->  queue-3      at once\n"
             "\n");
 }
 
@@ -139,11 +139,11 @@ TEST(PlanQueuesText, LeavesOutWhatNobodyAsksFor) {
             "Queues\n"
             "  QUEUE    WEIGHT  RESOURCE  DESERVED  ALLOCATED  USED  PREEMPTING\n"
             "  queue-1       2  cpu              2     3 -> 2     3           -\n"
-            "  Not shown, since no pod asks for it: memory.\n"
-            "  MOVES  FROM                  TO                WHEN\n"
-            "  cpu 1  queue-2           ->  room nobody uses  at once\n"
-            "  cpu 1  room nobody uses  ->  queue-3           at once\n"
-            "  cpu 1  queue-1           ->  queue-3           when its pods are gone\n"
+            "  Not shown, because no pod requests it: memory.\n"
+            "  MOVES  FROM             TO           WHEN\n"
+            "  cpu 1  queue-2      ->  unused room  at once\n"
+            "  cpu 1  unused room  ->  queue-3      at once\n"
+            "  cpu 1  queue-1      ->  queue-3      when its pods are gone\n"
             "\n");
 }
 
@@ -167,10 +167,10 @@ TEST(PlanQueuesText, OfManyQueuesTellsThoseWhereSomethingChanges) {
       text.contains("  q19         1  cpu              2     1 -> 2     0           -\n"
                     "  ... and 5 queues where something changes (-o json lists them)\n"
                     "  ... and 35 queues where nothing changes\n"
-                    "  MOVES  FROM                  TO   WHEN\n"))
+                    "  MOVES  FROM             TO   WHEN\n"))
       << text;
   EXPECT_TRUE(
-      text.ends_with("  cpu 1  room nobody uses  ->  q19  at once\n"
+      text.ends_with("  cpu 1  unused room  ->  q19  at once\n"
                      "  ... and 5 more moves (-o json lists them)\n\n"))
       << text;
 }

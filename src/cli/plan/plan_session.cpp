@@ -24,7 +24,7 @@ std::string fate_text(SessionFate fate, const std::optional<Time>& resume_after)
     case SessionFate::requeues:
       return resume_after ? fmt::format("pending again from {}", to_text(*resume_after))
                           : std::string("pending again");
-    case SessionFate::on_request: return "until somebody resumes it";
+    case SessionFate::on_request: return "until a user resumes it";
     case SessionFate::to_autoscaler: return "left to its autoscaler";
     case SessionFate::suspends: return "suspended, keeps its memory";
   }
@@ -72,14 +72,14 @@ std::string ask_note(const PlanAsk& ask) {
   const std::string where = fmt::format("{}", fmt::join(nodes, ", "));
   switch (ask.outcome) {
     case Outcome::fits:
-      return fmt::format("{} on {}", ask.session->runs_on ? "goes on" : "starts", where);
+      return fmt::format("{} on {}", ask.session->runs_on ? "resumes" : "starts", where);
     case Outcome::preempts:
       return fmt::format("preempts {}, then starts on {}", counted(ask.victims.size(), "session"),
                          where);
     case Outcome::waits:
-      return ask.waits_until ? fmt::format("preempts from {} on", to_text(*ask.waits_until))
+      return ask.waits_until ? fmt::format("may preempt from {} on", to_text(*ask.waits_until))
                              : fmt::format("waits for room on {}", where);
-    case Outcome::infeasible: return "no room, whoever leaves";
+    case Outcome::infeasible: return "no room, even with every preemptible session gone";
     case Outcome::not_found: return "no room yet";
   }
   return {};
@@ -112,7 +112,7 @@ class GroupTable {
     list(group_.leaving, [](const PlanSessionEntry& entry) {
       const std::string then =
           entry.fate ? "; " + fate_text(*entry.fate, entry.resume_after) : std::string();
-      const std::string when = entry.since ? to_text(*entry.since) : std::string("some time");
+      const std::string when = entry.since ? to_text(*entry.since) : std::string("an unknown time");
       return State{.mark = "*",
                    .tone = Tone::warning,
                    .state = "leaving",

@@ -63,7 +63,7 @@ std::string outcome_text(const PlanAsk& ask) {
                          counted(ask.victims.size(), ask.session ? "session" : "pod"), on);
     case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
     case Outcome::infeasible: return "is infeasible";
-    case Outcome::not_found: return "has no place that was found";
+    case Outcome::not_found: return "no placement found";
   }
   return {};
 }
@@ -78,8 +78,9 @@ std::string heading(const PlanAsk& ask, const Palette& palette) {
   const Tone tone = tone_of(ask.outcome);
   const std::string name =
       object_text(choice_name(ask.kind), shorten(ask.namespace_name), shorten(ask.name, 96));
-  return fmt::format("{} {} (priority {}) {}\n", palette.paint(symbol_of(ask.outcome), tone),
+  return fmt::format("{} {} (priority {}){} {}\n", palette.paint(symbol_of(ask.outcome), tone),
                      palette.paint(name, Tone::strong), ask.priority,
+                     ask.outcome == Outcome::not_found ? ":" : "",
                      palette.paint(verdict_text(ask), tone));
 }
 
@@ -109,8 +110,9 @@ std::string victims_table(const PlanAsk& ask, const Palette& palette) {
     cells.push_back({.text = victim.node});
     cells.push_back({.text = victim.reason});
     if (budgets) {
-      cells.push_back(victim.violates_budget ? Cell{.text = "violated", .tone = Tone::bad}
-                                             : Cell{.text = "kept"});
+      cells.push_back(victim.violates_budget
+                          ? Cell{.text = "violates " + victim.budget, .tone = Tone::bad}
+                          : Cell{.text = "kept"});
     }
     table.row(std::move(cells));
   }
@@ -161,13 +163,14 @@ std::string cost_text(const PlanCost& cost) {
 std::string fate_text(const PlanDisruptedGroup& group) {
   const auto remaining = static_cast<std::uint64_t>(std::max<std::int64_t>(group.remaining, 0));
   switch (group.fate) {
-    case GroupFate::runs_on: return fmt::format("runs on with {}", grouped(remaining));
+    case GroupFate::runs_on: return fmt::format("keeps running with {}", grouped(remaining));
     case GroupFate::degraded:
-      return fmt::format("runs on degraded, with {} of its minimum {}, until there is room again",
-                         remaining, group.minimum);
+      return fmt::format(
+          "keeps running degraded, with {} of its minimum {}, until there is room again", remaining,
+          group.minimum);
     case GroupFate::leaves:
-      if (group.mode == DisruptionMode::all) return "leaves whole, since its mode is all";
-      return "does not run on";
+      if (group.mode == DisruptionMode::all) return "leaves as a whole, because its mode is all";
+      return "stops running";
   }
   return {};
 }
@@ -200,7 +203,7 @@ std::string held_back_text(const PlanAsk& ask) {
                                  counted(static_cast<std::uint64_t>(taker.pods), "pod")));
   }
   std::string line = fmt::format(
-      "held back: {} of the {} it needs {} room; {} would without what comes first: {}",
+      "held back: {} of the {} it needs {} room; {} would without the asks before it: {}",
       held_back.room_left, counted(static_cast<std::uint64_t>(held_back.needed), "pod"),
       held_back.room_left == 1 ? "finds" : "find", held_back.room_alone, fmt::join(takers, "; "));
   if (held_back.takers.size() > listed_max) {
@@ -218,7 +221,8 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   if (!ask.reason.empty() && !heading_says_it) text += wrapped(printable(ask.reason), 2);
   text += waiting_text(ask);
   if (!ask.bounds_reached.empty()) {
-    text += wrapped(fmt::format("stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
+    text += wrapped(
+        fmt::format("search stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
   }
   text += held_back_text(ask);
   text += reservation_text(ask, options);
@@ -232,19 +236,19 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
 /// A few words for each law, as in docs/concepts.md.
 std::string_view law_text(WaivedLaw law) {
   switch (law) {
-    case WaivedLaw::law_1: return "nobody leaves for what fits";
-    case WaivedLaw::law_2: return "only lower priority leaves";
+    case WaivedLaw::law_1: return "no victims for an ask that fits";
+    case WaivedLaw::law_2: return "victims have lower priority";
     case WaivedLaw::law_3: return "all or nothing";
-    case WaivedLaw::law_4: return "no victim too many";
-    case WaivedLaw::law_5: return "groups that leave whole";
-    case WaivedLaw::law_6: return "leaving room is credited first";
+    case WaivedLaw::law_4: return "no unnecessary victims";
+    case WaivedLaw::law_5: return "groups leave as a whole";
+    case WaivedLaw::law_6: return "room that is already being freed is used first";
     case WaivedLaw::law_7: return "no new victims while a nomination is valid";
     case WaivedLaw::law_8: return "nothing is used twice in a cycle";
     case WaivedLaw::law_9: return "every victim has a cause";
     case WaivedLaw::law_10: return "bounds are named";
-    case WaivedLaw::law_4_gangs: return "no victim too many, for gangs";
-    case WaivedLaw::law_1_claims: return "nobody leaves for what fits, for queues";
-    case WaivedLaw::law_4_claims: return "no victim too many, for queues";
+    case WaivedLaw::law_4_gangs: return "no unnecessary victims, for gangs";
+    case WaivedLaw::law_1_claims: return "no victims for a claim that fits, for queues";
+    case WaivedLaw::law_4_claims: return "no unnecessary victims, for queues";
   }
   return {};
 }
@@ -265,7 +269,7 @@ std::string starving_text(const Plan& plan) {
     if (names.size() == starving_max) break;
     names.push_back(fmt::format("{} ({})", ask_text(*ask), pending_text(*ask->pending_seconds)));
   }
-  std::string line = fmt::format("Without a place, longest first: {}", fmt::join(names, ", "));
+  std::string line = fmt::format("Not placed, longest waiting first: {}", fmt::join(names, ", "));
   if (asks.size() > names.size()) {
     line += fmt::format(" and {} more", grouped(asks.size() - names.size()));
   }
@@ -303,11 +307,12 @@ std::string left_out_text(const Plan& plan, const Palette& palette) {
     text += wrapped(printable(fmt::format("{}: {}: {}", name, rule, left.reason)), 2);
   }
   if (!text.empty()) {
-    text = palette.paint("Left out, by a bug in Makeway:", Tone::strong) + "\n" + text;
+    text = palette.paint("Left out because of a bug in Makeway:", Tone::strong) + "\n" + text;
   }
   if (!plan.withheld.empty()) {
     text += wrapped(
-        printable(fmt::format("The plan is empty, by a bug in Makeway: {}", plan.withheld)), 0);
+        printable(fmt::format("The plan is empty because of a bug in Makeway: {}", plan.withheld)),
+        0);
   }
   return text;
 }
@@ -356,7 +361,7 @@ std::string totals_text(const Plan& plan) {
   part(Outcome::preempts, "preempts", "preempt", " " + preempted);
   part(Outcome::waits, "waits", "wait");
   part(Outcome::infeasible, "is infeasible", "are infeasible");
-  part(Outcome::not_found, "has no place that was found", "have no place that was found");
+  part(Outcome::not_found, "finds no placement", "find no placement");
   const std::string end = forced == 0 ? std::string()
                                       : fmt::format("; {} {} force-deleted", counted(forced, "pod"),
                                                     forced == 1 ? "is" : "are");

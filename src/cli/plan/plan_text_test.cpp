@@ -102,15 +102,15 @@ TEST(PlanText, SumsUpEveryOutcome) {
                                  ask("i", Outcome::infeasible), ask("j", Outcome::infeasible),
                                  ask("n", Outcome::not_found)})),
             "Plan: 7 asks: 1 fits, 2 preempt 4 pods, 1 waits, 2 are infeasible, "
-            "1 has no place that was found.");
+            "1 finds no placement.");
 }
 
 TEST(PlanText, NamesWaivedLaws) {
   Plan plan = plan_of({});
   plan.laws_waived = {WaivedLaw::law_6, WaivedLaw::law_4_gangs};
   EXPECT_TRUE(plan_text(plan, {}).contains(
-      "Laws waived by the configuration: 6 (leaving room is credited first), 4 (no victim too\n"
-      "many, for gangs).\n"))
+      "Laws waived by the configuration: 6 (room that is already being freed is used first), 4\n"
+      "(no unnecessary victims, for gangs).\n"))
       << plan_text(plan, {});
 }
 
@@ -182,7 +182,7 @@ TEST(PlanText, ExplainsTheChoice) {
                             "  Spared, with their priority: shop/lucky (20) and 1 more; 2 of 4 "
                             "pods that could have\n"
                             "  been made to leave.\n"
-                            "  Nodes that refuse it:\n"
+                            "  Nodes that cannot take it:\n"
                             "    3,198 nodes: cordoned (for example n3)\n"))
       << text_of({explained}, true);
 }

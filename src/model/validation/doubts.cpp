@@ -98,7 +98,7 @@ void doubt_priorities(Findings& findings) {
         {.object = "Pod " + cluster.pod_key(pod),
          .field = "spec.priority",
          .value = fmt::format("{}", pods.priority[pod]),
-         .message = fmt::format("its class {} has {}; the number counts",
+         .message = fmt::format("its class {} has {}; the number applies",
                                 shorten(cluster.text(pods.priority_class[pod])), *values.of(pod)),
          .remedy = "leave one of them out"});
   }
@@ -120,7 +120,7 @@ void doubt_pins(Findings& findings) {
     few.add({.object = "Pod " + cluster.pod_key(pod),
              .field = annotation_field(names::required_node),
              .value = shorten(cluster.notes(pods.notes[pod]).required_node),
-             .message = "this node is not in the input, so the pod has no place",
+             .message = "this node is not in the input, so the pod cannot be placed",
              .remedy = "correct the name or add the node (kubectl get nodes -o yaml)"});
   }
 }
@@ -155,7 +155,7 @@ void tell_unknown(Findings& findings, const UnknownNames& found, std::string_vie
                                    : fmt::format(" ({} {} carry it)", unknown.count, plural);
     few.add({.object = unknown.object,
              .field = fmt::format("metadata.{}[{}]", field, shorten(name)),
-             .message = fmt::format("this name means nothing here{}", others),
+             .message = fmt::format("unknown name; it is ignored{}", others),
              .remedy = unknown_name_remedy(known, name)});
   }
 }

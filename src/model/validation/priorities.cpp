@@ -216,7 +216,7 @@ void check_order(Findings& findings, const PreemptionPriority& priority) {
        .field = priority.field,
        .value = shorten(priority.value),
        .message = fmt::format("the preemption priority {} is below the scheduling priority {}{}, "
-                              "so two workloads could preempt each other for ever",
+                              "so two workloads could preempt each other forever",
                               priority.preemption, priority.scheduling, priority.asked_by),
        .remedy = fmt::format("name a class of at least {}", priority.scheduling)});
 }
@@ -352,7 +352,7 @@ void lint_claim(Findings& findings, const Stated& stated) {
       {.object = stated.object,
        .field = stated.fields + "priority",
        .value = fmt::format("{}", *claim.priority),
-       .message = fmt::format("its class {} has {}; the number counts", named->name, named->value),
+       .message = fmt::format("its class {} has {}; the number applies", named->name, named->value),
        .remedy = "leave one of them out"});
 }
 
@@ -387,12 +387,11 @@ void lint_members(Findings& findings, GroupIndex index) {
   const Cluster& cluster = findings.cluster();
   const Unit& unit = cluster.units()[cluster.groups()[index].unit];
   if (unit.gang && unit.minimum > unit.size) {
-    findings.warning(
-        {.object = group_text(cluster, index),
-         .field = "spec.schedulingPolicy.gang.minCount",
-         .value = fmt::format("{}", unit.minimum),
-         .message = fmt::format("fewer pods are there ({}): it cannot start", unit.size),
-         .remedy = "create the missing pods or lower the minimum"});
+    findings.warning({.object = group_text(cluster, index),
+                      .field = "spec.schedulingPolicy.gang.minCount",
+                      .value = fmt::format("{}", unit.minimum),
+                      .message = fmt::format("fewer pods exist ({}): it cannot start", unit.size),
+                      .remedy = "create the missing pods or lower the minimum"});
   }
 }
 
@@ -405,12 +404,12 @@ Problems mismatched_groups(const Cluster& cluster) {
     const std::string mismatch =
         unit.defined ? priority_mismatch_text(cluster, index) : std::string();
     if (mismatch.empty()) continue;
-    problems.push_back(
-        {.object = group_text(cluster, index),
-         .field = "spec.priorityClassName",
-         .value = fmt::format("{}", unit.scheduling_priority),
-         .message = fmt::format("{}: {}; the group's counts", pods_not_matching_priority, mismatch),
-         .remedy = "give the pods the group's class"});
+    problems.push_back({.object = group_text(cluster, index),
+                        .field = "spec.priorityClassName",
+                        .value = fmt::format("{}", unit.scheduling_priority),
+                        .message = fmt::format("{}: {}; the group's priority applies",
+                                               pods_not_matching_priority, mismatch),
+                        .remedy = "give the pods the group's class"});
   }
   return problems;
 }

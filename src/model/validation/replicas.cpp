@@ -97,14 +97,13 @@ void lint_labels(Findings& findings) {
       const DeploymentKey name(cluster.text(pods.namespace_name[pod]), said);
       // One pod of each is enough.
       if (said.empty() || deployments.contains(name) || !told.insert(name).second) continue;
-      findings.warning(
-          {.object = object_text("Pod", name.first, pods.name[pod.value]),
-           .field = fmt::format("metadata.labels[{}]", names::deployment),
-           .value = shorten(said),
-           .message = fmt::format("no ReplicaSchedule of namespace {} has this deployment, so the "
-                                  "pod is nobody's replica",
-                                  shorten(name.first)),
-           .remedy = "correct the label, or spec.deployment of the schedule"});
+      findings.warning({.object = object_text("Pod", name.first, pods.name[pod.value]),
+                        .field = fmt::format("metadata.labels[{}]", names::deployment),
+                        .value = shorten(said),
+                        .message = fmt::format("no ReplicaSchedule of namespace {} has this "
+                                               "deployment, so the pod is not a replica",
+                                               shorten(name.first)),
+                        .remedy = "correct the label, or spec.deployment of the schedule"});
     }
   }
 }
@@ -118,7 +117,7 @@ void lint_claims(Findings& findings, const ReplicaSchedule& schedule) {
       findings.warning({.object = object,
                         .field = "status.claims[].node",
                         .value = shorten(claim.node),
-                        .message = "there is no such node, so the claim falls",
+                        .message = "there is no such node, so the claim is dropped",
                         .remedy = "give the whole cluster, or remove the claim"});
       continue;
     }

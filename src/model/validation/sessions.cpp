@@ -181,7 +181,7 @@ void SessionCheck::check_status(const Session& session, const std::string& objec
     break;
   }
   if (status.ends_at && status.phase != SessionPhase::running) {
-    wrong("status.phase", "it ends at a time, and is not running", "leave out status.endsAt");
+    wrong("status.phase", "it has an end time, but is not running", "leave out status.endsAt");
   }
   if (status.phase == SessionPhase::suspended && session.partition.empty()) {
     wrong("status.phase", "only sessions in partitions are suspended", "set spec.partition");
@@ -192,7 +192,7 @@ void SessionCheck::check_status(const Session& session, const std::string& objec
     wrong("status.resumeAfter", "a session that requeues needs the end of its back-off",
           "set status.resumeAfter");
   } else if (!requeues && status.fate != SessionFate::on_request) {
-    wrong("status.fate", "it has no way back",
+    wrong("status.fate", "nothing makes it pending again",
           "set status.fate to requeues or on-request, or status.phase to ended");
   }
 }
@@ -257,8 +257,8 @@ void SessionCheck::lint_partitions() {
     findings_.error({.object = object,
                      .field = "spec.preemptible",
                      .value = "true",
-                     .message = "no partition of a higher tier shares a node with it, so nobody "
-                                "can preempt its sessions",
+                     .message = "no partition of a higher tier shares a node with it, so no "
+                                "session can preempt its sessions",
                      .remedy = "raise the tier of another partition, or set preemptible: false"});
   }
 }
@@ -274,9 +274,8 @@ void SessionCheck::lint_kernels() {
           {.object = text_of(session),
            .field = "spec.kernels",
            .value = shorten(kernel.node),
-           .message = fmt::format("kernel {} is on a node that is not of "
-                                  "ResourceGroup {}: what it holds there helps nobody "
-                                  "of its group",
+           .message = fmt::format("kernel {} is on a node that is not of ResourceGroup {}: what it "
+                                  "holds there is of no use to its group",
                                   kernel.name, session.resource_group),
            .remedy = "add the node to the group, or end the session"});
     }
@@ -340,7 +339,7 @@ void SessionCheck::lint_partition_of(const Session& session, const Partition& ow
                      .field = "spec.preemptible",
                      .value = "true",
                      .message = fmt::format("no partition of a higher tier shares a node with "
-                                            "Partition {}, so nobody can preempt it",
+                                            "Partition {}, so no session can preempt it",
                                             own.name),
                      .remedy = "raise the tier of another partition, or leave it out"});
 }

@@ -127,7 +127,7 @@ void TopologyLint::lint_required() {
     findings_.warning({.object = object_,
                        .field = fmt::format("{}[{}].key", required_field, at),
                        .value = shorten(required_[at]),
-                       .message = "no node carries this label, so the group has no place to go",
+                       .message = "no node carries this label, so the group cannot be placed",
                        .remedy = "label the nodes or correct the key"});
   }
   if (required_.size() < 2) return;

@@ -74,7 +74,7 @@ void lint_nodes(Findings& findings) {
     if (!allocatable.contains(resource_pods)) {
       findings.warning({.object = object,
                         .field = "status.allocatable.pods",
-                        .message = "the node takes no pod at all",
+                        .message = "the node accepts no pods",
                         .remedy = "state how many pods it takes, for example 110"});
     }
     const std::span<const std::int64_t> used = cluster.order().used(node);
@@ -133,7 +133,7 @@ void lint_budgets(Findings& findings) {
                       .field = "spec.selector",
                       .message = empty ? "an empty selector governs nothing here, as in "
                                          "kube-scheduler; evictions through the API do count it"
-                                       : "it governs no pod of its namespace",
+                                       : "it selects no pod in its namespace",
                       .remedy = "compare the selector with the pods' labels"});
   }
   for (const auto& [pod, count] : governed_by) {

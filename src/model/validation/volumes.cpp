@@ -25,7 +25,7 @@ void lint_volume_claim(Findings& findings, const std::string& pod, const ClaimUs
          .field = "spec.volumes",
          .value = shorten(use.name),
          .message =
-             "no PersistentVolumeClaim of this name is in the input, so the pod has no place",
+             "no PersistentVolumeClaim of this name is in the input, so the pod cannot be placed",
          .remedy = "add it (kubectl get persistentvolumeclaims -A -o yaml)"});
   }
   if (!claim->bound || home_object<PersistentVolume>(cluster, {}, claim->volume) != nullptr) return;

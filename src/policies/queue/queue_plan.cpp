@@ -323,9 +323,9 @@ std::string QueuePlan::find_keepers(std::size_t column) const {
     std::size_t queues = 0;
   };
   std::array<Kind, 4> kinds{{{.text = "is not reclaimable"},
-                             {.text = "has pods that are leaving and do not go"},
-                             {.text = "has pods that may not leave"},
-                             {.text = "could give only what is allocated beyond a limit"}}};
+                             {.text = "has leaving pods that do not terminate"},
+                             {.text = "has pods that may not be evicted"},
+                             {.text = "gives only what it holds beyond a limit"}}};
   for (const QueueRow row : table_.leaves()) {
     const QueueNumbers& numbers = table_.at(row, column);
     const std::int64_t more = std::min(numbers.used, numbers.allocated) - numbers.deserved;
@@ -341,7 +341,7 @@ std::string QueuePlan::find_keepers(std::size_t column) const {
   for (const Kind& kind : kinds) {
     if (kind.queues == 0) continue;
     const std::string more =
-        kind.queues == 1 ? std::string() : fmt::format(" (as {} more)", kind.queues - 1);
+        kind.queues == 1 ? std::string() : fmt::format(" (and {} more)", kind.queues - 1);
     texts.push_back(fmt::format("{} {}{}", kind.first, kind.text, more));
   }
   if (texts.empty()) return "no queue has more than it deserves";
@@ -383,33 +383,33 @@ std::string QueuePlan::reason_of(QueueRow row) {
   part_of(true, "at once");
   part_of(false, "once pods that hold it are gone");
   if (const std::string later = amounts_text(delayed(row)); !later.empty()) {
-    parts.push_back(fmt::format("nobody leaves for {} before its pods have waited {}", later,
+    parts.push_back(fmt::format("no pod is evicted for {} before its pods have waited {}", later,
                                 to_text(world_.configuration().engine.preemption_delay)));
   }
   const std::vector<std::int64_t> open = unmet(row);
   if (const std::string text = amounts_text(open); !text.empty()) {
-    parts.push_back(fmt::format("nobody gives {}: {}", text, keepers_text(open)));
+    parts.push_back(fmt::format("no queue gives {}: {}", text, keepers_text(open)));
   }
   if (const std::string text = amounts_text(rounding(row)); !text.empty()) {
     parts.push_back(fmt::format(
-        "nobody leaves for {}: its exact share is less, the rest comes from free room", text));
+        "no pod is evicted for {}: it exceeds the exact share and comes from free room only",
+        text));
   }
   const bool overuse =
       std::ranges::any_of(claim.losses, [&](std::size_t at) { return losses_[at].from == row; });
   if (overuse) {
-    parts.push_back(fmt::format("it uses more than it {}, so pods of its own leave",
+    parts.push_back(fmt::format("it uses more than it {}, so some of its own pods leave",
                                 is_over(row) ? "may" : "deserves"));
   }
   if (const std::string conceded = conceded_text(row); !conceded.empty()) {
     parts.push_back(
-        fmt::format("it keeps {} more than it might use: pods that stay hold it", conceded));
+        fmt::format("it keeps {} more than it deserves, held by pods that stay", conceded));
   }
   if (const std::string stuck = stuck_text(row); !stuck.empty()) {
     parts.push_back(fmt::format("it uses {} more than it may, held by pods that stay", stuck));
   }
   if (parts.empty()) {
-    parts.emplace_back(claims(row) ? "what it lacks is less than a unit"
-                                   : "it may use what it uses");
+    parts.emplace_back(claims(row) ? "it lacks less than one unit" : "it uses no more than it may");
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -429,12 +429,13 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
          .unit = unit_text(cluster, loss.candidate->unit),
          .priority = loss.candidate->priority,
          .violates_budget = loss.candidate->violates_budget,
+         .budget = loss.candidate->violates_budget ? world_.budgets().tightest(pod) : std::string(),
          .reason = loss_reason(loss),
          .cause_for = ask_text(ask),
          .cause_rule = std::string(own ? overuse_rule : claim_rule),
          .cause_alternative =
              loss.spared == nullptr
-                 ? fmt::format("none: nobody else in queue {} may leave", name(loss.from))
+                 ? fmt::format("none: no other pod in queue {} may leave", name(loss.from))
                  : unit_text(cluster, loss.spared->unit),
          .cause_key = loss.key});
   }
@@ -447,7 +448,7 @@ std::string QueuePlan::loss_reason(const Loss& loss) const {
       own ? fmt::format("queue {} uses more than it {}", name(loss.from),
                         is_over(loss.from) ? "may" : "deserves")
           : fmt::format("queue {} gives back to {}", name(loss.from), name(loss.for_queue));
-  if (loss.spared == nullptr) return why + "; nobody else there may leave";
+  if (loss.spared == nullptr) return why + "; no other pod there may leave";
   return fmt::format("{}; chosen over {} ({})", why, unit_text(world_.cluster(), loss.spared->unit),
                      loss.key);
 }
@@ -457,7 +458,7 @@ std::string QueuePlan::loss_reason(const Loss& loss) const {
 std::string QueuePlan::lost_on(const QueueCandidate& gone, const QueueCandidate& kept,
                                std::span<const std::int64_t> spare) const {
   const int order = candidates_.compare_importance(gone, kept);
-  if (order > 0) return "need: whoever is less important frees too little";
+  if (order > 0) return "need: less important pods free too little";
   if (order == 0) return lost_among_equals(gone, kept, spare);
   if (gone.violates_budget != kept.violates_budget) return "budget-violations: 0 against 1";
   for (const QueueVictimKey key : world_.configuration().queue.victim_keys) {
@@ -487,9 +488,9 @@ std::string QueuePlan::lost_among_equals(const QueueCandidate& gone, const Queue
   for (std::size_t column = 0; column < frees.size(); ++column) {
     // Beyond the need of a resource, or without one, anything will do.
     const std::int64_t lacks = frees[column] - instead[column] - spare[column];
-    if (lacks > 0) return "need: in its place too little is freed";
+    if (lacks > 0) return "need: the other frees too little";
   }
-  return "released beyond the need, then name";
+  return "frees less beyond the need, then name";
 }
 
 }  // namespace makeway

@@ -236,10 +236,10 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
         saturated_sub(saturated_add(may_use, missing[column]), wanted[column]);
     if (row_ == table_.outside()) {
       const std::int64_t left = std::max<std::int64_t>(0, saturated_sub(may_use, used));
-      texts.push_back(
-          fmt::format("{} {} for the {} asked for", resource, text(left), text(wanted[column])));
+      texts.push_back(fmt::format("{} {} left for a request of {}", resource, text(left),
+                                  text(wanted[column])));
     } else {
-      texts.push_back(fmt::format("{} {}, holds {}, and {} more is asked for", resource,
+      texts.push_back(fmt::format("{} {}, holds {}, and {} more is requested", resource,
                                   text(may_use), text(used), text(wanted[column])));
     }
   }
@@ -247,9 +247,9 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
     return fmt::format("{} is full: it may use {}", title(), fmt::join(texts, "; "));
   }
   const bool by_weight = world_.configuration().queue.division == Division::by_weight;
-  return fmt::format("it is in no queue, and too little is left that no queue is promised: {}{}",
-                     fmt::join(texts, ", "),
-                     by_weight ? " (by weight, queues are promised everything)" : "");
+  return fmt::format(
+      "it is in no queue, and the room that is promised to no queue is too small: {}{}",
+      fmt::join(texts, ", "), by_weight ? " (by weight, queues are promised everything)" : "");
 }
 
 }  // namespace makeway

@@ -93,7 +93,8 @@ std::string ReplicaEntries::reason_of(const ReplicaAsk& ask, const FleetReplica&
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting: return "is being force-deleted";
     case ReplicaClass::terminating:
-      if (victim.action == ReplicaAction::force_delete) return "terminating, and its time is up";
+      if (victim.action == ReplicaAction::force_delete)
+        return "terminating, and its grace period is over";
       if (victim.force_delete_from) {
         return fmt::format("terminating, its time is up at {}", to_text(*victim.force_delete_from));
       }
@@ -143,7 +144,7 @@ PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
         fmt::format("node {}", node_name(cluster, fleet_.places()[claim.alternative].node));
     entry.cause_key = claim.decided_by;
   } else {
-    entry.cause_alternative = "no other node would do";
+    entry.cause_alternative = "no other node is possible";
     entry.cause_key = "only one";
   }
   return entry;
@@ -269,9 +270,9 @@ void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   }
   if (!replicas.out_for.empty()) {
     entry.outcome = Outcome::waits;
-    entry.reason = fmt::format(
-        "lost a replica in plane {} to {}, and neither asks nor takes until that is finished",
-        replicas.out_plane, replicas.out_for);
+    entry.reason =
+        fmt::format("lost a replica in plane {} to {}; it gets nothing until that is finished",
+                    replicas.out_plane, replicas.out_for);
     return;
   }
   if (replicas.claims.empty()) return nothing_found(ask, entry);

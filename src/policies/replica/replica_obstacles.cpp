@@ -50,7 +50,7 @@ std::string ReplicaObstacles::why_not_committed(const ReplicaAsk& ask, const Fle
   }
   if (share.raised > 0) return "frozen: its deployment gets replicas there in this cycle";
   if (share.surplus_moving < share.surplus) {
-    return fmt::format("frozen: surplus of its deployment in plane {} does not go",
+    return fmt::format("frozen: surplus pods of its deployment in plane {} do not terminate",
                        fleet_.planes()[share.plane].name);
   }
   const MissedPlace here{.place = replica.place, .share = replica.share};
@@ -76,11 +76,11 @@ std::string ReplicaObstacles::why_not(const ReplicaAsk& ask, ReplicaIndex index,
   const std::int32_t priority = ask.need.priority;
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting:
-      return replica.expired ? "force-deleted, and does not go" : "";
+      return replica.expired ? "force-deleted, but does not terminate" : "";
     case ReplicaClass::terminating:
       if (!replica.expired || fleet_.forcible(replica, priority)) return {};
-      return "terminating, does not go, and may not be force-deleted for it";
-    case ReplicaClass::surplus: return replica.expired ? "surplus that does not go" : "";
+      return "stuck terminating, and may not be force-deleted for it";
+    case ReplicaClass::surplus: return replica.expired ? "surplus that does not terminate" : "";
     case ReplicaClass::committed: return why_not_committed(ask, replica, spare);
   }
   return {};
@@ -172,7 +172,7 @@ std::string ReplicaObstacles::text(const ReplicaObstacle& obstacle) const {
     parts.push_back(fmt::format("room is promised to {}", fmt::join(obstacle.promises, ", ")));
   }
   if (parts.empty() && obstacle.missing == 0) {
-    parts.emplace_back("its room came free after the turn of this ask");
+    parts.emplace_back("its room became free after this ask was decided");
   }
   if (parts.empty()) {
     parts.push_back(

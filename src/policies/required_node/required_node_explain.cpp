@@ -79,8 +79,8 @@ std::string spared_because(const World& world, const VictimLadder& ladder,
       return fmt::format("deviation: {} against {}", percent_text(mine), percent_text(other));
     }
   }
-  return world.budgets().any() ? "the ask fits beside the other, or a budget keeps it"
-                               : "the ask fits beside the other";
+  return world.budgets().any() ? "the ask fits without evicting the other, or a budget protects it"
+                               : "the ask fits without evicting the other";
 }
 
 std::string why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
@@ -90,7 +90,7 @@ std::string why_it_leaves(const VictimUnit& unit, const PlanAsk& ask) {
   if (unit.priority == ask.priority) {
     return fmt::format("equal priority ({}), and the ask can run on this node only", unit.priority);
   }
-  return fmt::format("higher priority ({} > {}), which protects nobody here", unit.priority,
+  return fmt::format("higher priority ({} > {}), which does not protect it here", unit.priority,
                      ask.priority);
 }
 
@@ -108,7 +108,7 @@ std::string_view group_stays(const World& world, const VictimClasses& classes, P
     const bool stays = world.rules().settled(member) ||
                        !world.rules().protection_but_opt_out(member).empty() ||
                        classes.of(member) == VictimClasses::none;
-    if (stays) return "its group cannot leave whole";
+    if (stays) return "its group cannot leave as a whole";
   }
   const bool many = pods > world.configuration().required_node.max_victims;
   return many ? "its group has more pods than maxVictims" : std::string_view{};
@@ -123,7 +123,7 @@ std::string percent_text(std::int64_t ppm) {
 
 void explain_ladder(World& world, const VictimLadder& ladder, const CandidateList& candidates,
                     const LadderAnswer& answer, PlanAsk& ask) {
-  std::string alternative = "none: nobody else could leave";
+  std::string alternative = "none: no other pod could leave";
   std::string key = "only candidate";
   if (answer.next) {
     alternative =
@@ -141,6 +141,7 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
     for (const PodIndex pod : answer.victims.pods_of(unit)) {
       PlanVictim victim = victim_entry(world.cluster(), unit, pod, why_it_leaves(unit, ask));
       victim.violates_budget = world.budgets().charge(pod);
+      if (victim.violates_budget) victim.budget = world.budgets().tightest(pod);
       victim.cause_for = asks;
       victim.cause_rule = std::string(equal ? rule : lower_rule);
       victim.cause_alternative = alternative;
@@ -202,11 +203,11 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
     if (std::ranges::find(world.hopeful(), pod) != world.hopeful().end())
       return "the node is reserved for it";
     if (world.rules().settled(pod)) return "placed by this plan";
-    if (is_pinned_by(cluster, pod, settings.pinned_by)) return "can run on one node only, too";
+    if (is_pinned_by(cluster, pod, settings.pinned_by)) return "also can run on one node only";
     if (priority > ask.priority && !settings.allow_higher_priority) return "of higher priority";
     if (priority == ask.priority && !settings.allow_equal_priority) return "not of lower priority";
     if (cluster.pods().deletion[pod] != no_time) {
-      return world.rules().overdue(pod) ? "leaving, and its time is up"
+      return world.rules().overdue(pod) ? "leaving, but overdue"
                                         : "leaving, which does not count yet";
     }
     const std::string_view protection = world.rules().protection_but_opt_out(pod);

@@ -98,7 +98,7 @@ bool PinnedAsk::refused_for_ever() {
       unsupported
           ? fmt::format("needs {}, which Makeway does not check, so it is not placed", told.detail)
           : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
-                        larger ? "and is larger than that" : "which will not take it",
+                        larger ? "which is too small for it" : "which cannot take it",
                         refusal_text(told));
   explain_lost_reservation();
   return true;
@@ -166,7 +166,7 @@ bool PinnedAsk::waits_out_delay() {
   ask_.reservation->preempts_from = from;
   const Duration age = world_.rules().now() - ask_.reservation->since;
   ask_.reason =
-      fmt::format("node {} is reserved {}, starts preempting in {}", ask_.reservation->node,
+      fmt::format("node {} is reserved {}, preemption starts in {}", ask_.reservation->node,
                   age.ms == 0 ? std::string("from now on") : fmt::format("since {}", to_text(age)),
                   to_text(from - world_.rules().now()));
   return true;
@@ -223,9 +223,9 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
   const PlanRefusal& told = ask_.explanation.refusals.front();
   ask_.reason =
-      lasting ? fmt::format("does not fit on node {}, even if all left who may be made to: {}",
+      lasting ? fmt::format("does not fit on node {}, even with every evictable pod gone: {}",
                             ask_.reservation->node, refusal_text(told))
-              : fmt::format("no victims were found on node {} by required_node.victimSelection: {}",
+              : fmt::format("no victims found on node {} by required_node.victimSelection: {}",
                             ask_.reservation->node, refusal_text(told));
   if (draft_.explain && lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }

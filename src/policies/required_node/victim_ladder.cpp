@@ -11,7 +11,8 @@
 namespace makeway {
 namespace {
 
-constexpr std::string_view forbidden_by_budgets = "budgets forbid somebody who would have to leave";
+constexpr std::string_view forbidden_by_budgets =
+    "a budget protects a pod that would have to leave";
 
 }  // namespace
 
@@ -53,12 +54,12 @@ std::optional<LadderAnswer> VictimLadder::climb() {
 }
 
 std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
-  failure_ = "nobody covers the shortfall";
+  failure_ = "no candidate covers the shortfall";
   std::optional<LadderAnswer> answer;
   const bool blocked = std::ranges::any_of(
       blockers_, [&](std::uint32_t at) { return unit(at).victim_class >= step.classes; });
   if (blocked) {
-    failure_ = "somebody of a later class is in the way";
+    failure_ = "a pod of a later class is in the way";
   } else if (step.widely) {
     answer = try_widely(step);
   } else {
@@ -70,7 +71,7 @@ std::optional<LadderAnswer> VictimLadder::try_step(const Step& step) {
   }
   if (answer) {
     note(step, fmt::format("{}{}", counted(std::ssize(answer->victims.pods), "victim"),
-                           step.widely ? ", on the second way up" : ""));
+                           step.widely ? ", on the second pass" : ""));
   } else {
     note(step, failure_);
   }
@@ -185,8 +186,9 @@ std::optional<LadderAnswer> VictimLadder::try_single(const Step& step) {
     rated.push_back({.deviation = deviation, .at = at});
   }
   if (any_covers) {
-    failure_ = fmt::format("nobody who covers it is within {} %{}", settings_.deviation_percent,
-                           budgets_forbid ? " and within budgets" : "");
+    failure_ =
+        fmt::format("no candidate that covers it is within {} %{}", settings_.deviation_percent,
+                    budgets_forbid ? " and within budgets" : "");
   }
   const auto better = [this](const Rated& a, const Rated& b) {
     return a.deviation != b.deviation ? a.deviation < b.deviation : before(a.at, b.at);

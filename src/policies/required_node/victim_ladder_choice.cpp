@@ -241,7 +241,7 @@ std::optional<LadderAnswer> VictimLadder::finish(const Step& step, Units chosen)
   const bool kept = world_.keeps_promises(ask, task_.node, answer.victims.pods) &&
                     !world_.leans_on_hopeful(task_.fit, task_.node, answer.victims.pods);
   if (kept) return answer;
-  failure_ = "an ask before it would lose its place";
+  failure_ = "an earlier ask would lose its place";
   return std::nullopt;
 }
 

@@ -28,9 +28,9 @@ std::string fate_text(const PlanSessionVictim& victim) {
     case SessionFate::ends: return "it ends";
     case SessionFate::requeues:
       return fmt::format("it is pending again from {} on", to_text(*victim.resume_after));
-    case SessionFate::on_request: return "it waits until somebody resumes it";
+    case SessionFate::on_request: return "it waits until a user resumes it";
     case SessionFate::to_autoscaler: return "its autoscaler may start another one";
-    case SessionFate::suspends: return "it keeps its memory and runs on once there is room";
+    case SessionFate::suspends: return "it keeps its memory and continues once there is room";
   }
   return {};
 }

@@ -54,10 +54,11 @@ std::string SessionCandidates::why_not(const SessionEntry& entry) const {
     case Stays::not_running: return "not running";
     case Stays::leaving: return "leaving";
     case Stays::not_preemptible:
-      return entry.object->preemptible ? "says so itself" : "its partition is not preemptible";
+      return entry.object->preemptible ? "its spec says preemptible: false"
+                                       : "its partition is not preemptible";
     case Stays::above_threshold:
       return fmt::format("priority above {}", table_.group_of(entry).preemptible_priority);
-    case Stays::preempted_often: return "not again: session.maxPreemptions";
+    case Stays::preempted_often: return "preempted as often as session.maxPreemptions allows";
     case Stays::protected_namespace: return "in a protected namespace";
     case Stays::too_young: return "younger than the minimum runtime";
     case Stays::exempt:

@@ -143,7 +143,7 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
   world.after().rollback(before);
   wait_for(world, needed, ask);
   if (ask.waits_for.empty()) {
-    ask.reason = "fits once those who come and go before it are settled";
+    ask.reason = "fits once the sessions before it have started or left";
     return;
   }
   const PodPlacement& first = ask.waits_for.front();
@@ -168,10 +168,8 @@ void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::
         group, lower);
   } else {
     ask.reason = fmt::format(
-        "has no room in resource group {}, even if {} {} left that may be "
-        "preempted",
-        group, candidates == 1 ? "the 1 session" : fmt::format("all {} sessions", candidates),
-        lower);
+        "has no room in resource group {}, even without {} {} that may be preempted", group,
+        candidates == 1 ? "the 1 session" : fmt::format("all {} sessions", candidates), lower);
   }
 }
 
@@ -337,7 +335,7 @@ void VictimExplainer::explain_cause(SessionIndex index, PlanVictim& victim) cons
     victim.cause_key = "room: the other does not free what is missing";
     return;
   }
-  victim.cause_alternative = "nobody else may leave";
+  victim.cause_alternative = "no other session may leave";
   victim.cause_key = "no choice";
 }
 

@@ -281,8 +281,8 @@ bool SessionPolicy::finds_room_again(const SessionEntry& entry, PlanAsk& ask) {
   const Cluster& cluster = world_.cluster();
   if (const auto lost = lost_kernel(entry); lost != kernels.end()) {
     ask.reason = fmt::format(
-        "is suspended on node {}, which is not in its resource group any more; "
-        "'makeway session resume' makes it pending, without its memory",
+        "is suspended on node {}, which is no longer in its resource group; 'makeway session "
+        "resume' makes it pending, without its memory",
         entry.object->kernels[static_cast<std::size_t>(lost - kernels.begin())].node);
     return false;
   }

@@ -27,7 +27,7 @@ PlanVictim victim_entry(const Cluster& cluster, const VictimUnit& unit, PodIndex
   victim.unit = alone ? pod_text(cluster, pod) : unit_text(cluster, unit.unit);
   victim.priority = unit.priority;
   victim.reason = std::move(reason);
-  if (unit.whole) victim.reason += ", its group leaves whole";
+  if (unit.whole) victim.reason += ", its group leaves as a whole";
   if (pods.deletion[pod] != no_time) victim.reason += ", already leaving";
   return victim;
 }

@@ -12,7 +12,7 @@ bool waits_out_delay(const World& world, Time created, PlanAsk& ask) {
   ask.waits_until = world.rules().delayed_until(created);
   if (!ask.waits_until) return false;
   ask.outcome = Outcome::waits;
-  ask.reason = fmt::format("may make others leave only {} after its creation, from {} on",
+  ask.reason = fmt::format("may preempt only {} after its creation, from {} on",
                            to_text(world.configuration().engine.preemption_delay),
                            to_text(*ask.waits_until));
   return true;
@@ -25,7 +25,8 @@ void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask) {
 
 std::string waits_reason(const PlanAsk& ask) {
   if (ask.waits_for.empty()) {
-    return fmt::format("fits on {} once asks before it have arrived", ask.placements.front().node);
+    return fmt::format("fits on {} once the asks before it are placed",
+                       ask.placements.front().node);
   }
   return fmt::format("fits on {} once {} {} gone", ask.placements.front().node,
                      counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),

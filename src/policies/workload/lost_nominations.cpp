@@ -52,7 +52,9 @@ void LostNominations::tell(PlanAsk& ask) {
   const PlanAsk* const taker = taker_of(node, ask);
   ask.reason += fmt::format("; {} is no longer nominated to {}", pods.name[first.value], node);
   if (taker != nullptr) ask.reason += fmt::format(", where {} goes", ask_text(*taker));
-  if (losers.size() > 1) ask.reason += fmt::format(", nor are {} more", losers.size() - 1);
+  if (losers.size() > 1) {
+    ask.reason += fmt::format("; in all, {} of its pods lose their nomination", losers.size());
+  }
 }
 
 }  // namespace makeway

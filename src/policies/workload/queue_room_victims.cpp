@@ -87,14 +87,15 @@ std::string queue_full_reason(const World& world, std::span<const PodIndex> comi
                               QueueVerdict verdict, bool never_preempts) {
   const std::string_view why = never_preempts ? "its preemptionPolicy is Never"
                                : verdict == QueueVerdict::spoils
-                                   ? "its place needs those who could leave there"
-                                   : "too little of lower priority runs in it";
+                                   ? "evicting its pods would spoil the placement"
+                                   : "its pods of lower priority free too little";
   return fmt::format("{}, and {}", world.limits()->full_text(coming), why);
 }
 
 std::string queue_waits_reason(const PlanAsk& ask, std::string_view queue) {
-  return ask.waits_for.empty() ? fmt::format("waits until {} has what it is promised", queue)
-                               : fmt::format("waits until {} uses less than it may", queue);
+  return ask.waits_for.empty()
+             ? fmt::format("waits until {} has received what it is promised", queue)
+             : fmt::format("waits until {} uses less than it may", queue);
 }
 
 }  // namespace makeway

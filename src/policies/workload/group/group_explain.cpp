@@ -59,7 +59,7 @@ std::string group_fits_reason(const PlanAsk& ask, std::size_t members) {
 }
 
 std::string group_waits_reason(const PlanAsk& ask) {
-  if (ask.waits_for.empty()) return "fits once asks before it have arrived";
+  if (ask.waits_for.empty()) return "fits once the asks before it are placed";
   return fmt::format("fits once {} {} gone",
                      counted(static_cast<std::int64_t>(ask.waits_for.size()), "leaving pod"),
                      ask.waits_for.size() == 1 ? "is" : "are");
@@ -74,23 +74,23 @@ std::string group_preempts_reason(const PlanAsk& ask, std::size_t members) {
 std::string group_nothing_reason(const World& world, const PlanAsk& ask,
                                  std::optional<PodIndex> without, Unplaced why) {
   if (ask.explanation.refusals.empty() && !ask.bounds_reached.empty()) {
-    return fmt::format("no place was found for enough of its pods before {} ended the search",
+    return fmt::format("no placement found for enough of its pods before {} ended the search",
                        ask.bounds_reached.front());
   }
   std::string words = nothing_reason(ask, why);
   if (!without) return words;
-  return fmt::format("not enough of its pods find a place; for {}: {}",
+  return fmt::format("too few of its pods can be placed; for {}: {}",
                      world.cluster().pods().name[without->value], words);
 }
 
 std::string no_domain_reason(const std::vector<std::string>& keys, bool given_apart) {
   if (given_apart) {
-    return fmt::format("the nodes that were given are not in one domain of {} that it allows",
+    return fmt::format("the given nodes are not in one domain of {} that the group allows",
                        fmt::join(keys, ", "));
   }
   return fmt::format(
-      "no domain of {} can take it whole: no node has the label, or its running members are in "
-      "several domains or in none",
+      "no domain of {} can hold the whole group: no node has the label, or its running members are "
+      "in several domains or in none",
       fmt::join(keys, ", "));
 }
 
@@ -98,7 +98,7 @@ void explain_group_victims(World& world, const GroupCandidate& chosen, const Gro
                            PlanAsk& ask) {
   VictimCause cause{
       .rule = rule,
-      .alternative = "none: no other placement was found",
+      .alternative = "none: no other placement found",
       .key = "only candidate",
       .budgets_by_victims = world.configuration().budgets.counted_over == BudgetCount::victims};
   const std::string others_nodes = other == nullptr ? std::string() : nodes_text(world, *other);

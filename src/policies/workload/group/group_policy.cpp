@@ -154,12 +154,12 @@ bool GroupDecision::cannot_ask() {
   const auto all = static_cast<std::int64_t>(task_.members.size()) + bound_;
   if (!unit().defined) {
     ask_.outcome = Outcome::not_found;
-    ask_.reason = "its PodGroup does not exist, so nothing is known about it";
+    ask_.reason = "its PodGroup is not in the input, so its rules are unknown";
     return true;
   }
   ask_.outcome = Outcome::infeasible;
   if (unit().gang && all < unit().minimum) {
-    ask_.reason = fmt::format("{} of the {} pods of its minimum exist", all, unit().minimum);
+    ask_.reason = fmt::format("only {} of the {} pods of its minimum exist", all, unit().minimum);
     return true;
   }
   if (world_.configuration().workload.pods_not_matching_priority !=
@@ -406,15 +406,15 @@ void GroupDecision::preempt() {
         after_->countable() && !world_.anybody_promised() && ask_.bounds_reached.empty();
     ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
     ask_.reason = fmt::format("{}, and its preemptionPolicy is Never",
-                              proven ? "does not fit" : "no place was found");
+                              proven ? "does not fit" : "no placement found");
     return;
   }
   if (minimum_runs_) {
     ask_.outcome = Outcome::not_found;
-    ask_.reason = fmt::format("{}; its minimum runs, so nobody leaves for more (workload.evictFor)",
-                              room_without_queue_.empty()
-                                  ? std::string("no place was found for a further member")
-                                  : world_.limits()->full_text(pods_of(room_without_queue_)));
+    ask_.reason = fmt::format(
+        "{}; its minimum runs, so no pod is evicted for more (workload.evictFor)",
+        room_without_queue_.empty() ? std::string("no placement found for a further member")
+                                    : world_.limits()->full_text(pods_of(room_without_queue_)));
     return;
   }
   std::optional<GroupCandidate> chosen;
@@ -473,7 +473,7 @@ std::optional<GroupCandidate> GroupDecision::search() {
       domains_.empty()
           ? no_domain_reason(world_.cluster().policy_of(group())->topology_keys, given_apart_)
           : group_nothing_reason(world_, ask_, without_place, why);
-  if (draft_.explain) explain_holders(world_, ask_);
+  if (draft_.explain && without_place) explain_holders(world_, *without_place, ask_);
   return std::nullopt;
 }
 

@@ -27,6 +27,7 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
       victim.violates_budget = cause.budgets_by_victims
                                    ? violates
                                    : unit.violations > 0 && !world.budgets().governing(pod).empty();
+      if (victim.violates_budget) victim.budget = world.budgets().tightest(pod);
       victim.cause_for = ask_text(ask);
       victim.cause_rule = std::string(cause.rule);
       victim.cause_alternative = cause.alternative;
@@ -69,16 +70,20 @@ std::string fits_reason(const PlanAsk& ask) {
 
 std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
   const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
-  if (refusals.empty()) return "there is no node";
+  if (refusals.empty()) return "there are no nodes";
   // A claim that keeps it off every node: there is nothing else to say.
   if (refusals.front().reason == RefusalReason::claim) {
     return fmt::format("cannot be placed on any node: {}", refusal_text(refusals.front()));
   }
   std::string text;
   switch (why) {
-    case Unplaced::never: text = "fits nowhere, and its preemptionPolicy is Never"; break;
-    case Unplaced::proven: text = "fits nowhere, even if all left who may be made to"; break;
-    case Unplaced::unproven: text = "no set of victims was found that makes room"; break;
+    case Unplaced::never:
+      text = "does not fit on any node, and its preemptionPolicy is Never";
+      break;
+    case Unplaced::proven:
+      text = "does not fit on any node, even with every evictable pod gone";
+      break;
+    case Unplaced::unproven: text = "no set of victims found that makes room"; break;
     case Unplaced::unsupported:
       return fmt::format("needs {}, which Makeway does not check, so it is not placed",
                          refusals.front().detail);
@@ -96,24 +101,55 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
   return text;
 }
 
-void explain_holders(World& world, PlanAsk& ask) {
+namespace {
+
+void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& refusal) {
+  const Cluster& cluster = world.cluster();
+  world.after().for_each_pod(node, [&](PodIndex pod) {
+    const bool hopes = std::ranges::find(world.hopeful(), pod) != world.hopeful().end();
+    add_holder(world, pod,
+               hopes ? "the node is reserved for it"
+                     : world.rules().stays_because(world.after(), pod, ask.priority),
+               refusal);
+  });
+  for (const PodIndex pod : cluster.nodes().nominated[node]) {
+    const bool counts = !world.is_decided(pod) && pod_text(cluster, pod) != ask_text(ask) &&
+                        world.rules().priority_of(pod) >= ask.priority;
+    if (counts) add_holder(world, pod, "nominated", refusal);
+  }
+  sort_holders(refusal);
+}
+
+/// Whether the node, were it empty, would have enough of what it refuses the pod for.
+bool is_large_enough(World& world, PodIndex pod, NodeIndex node, std::string_view resource) {
+  const Cluster& cluster = world.cluster();
+  const auto wanted = cluster.requests(cluster.pods().requests[pod]);
+  const auto item = std::ranges::find_if(wanted, [&](const ResourceAmount& each) {
+    return cluster.resources().name(each.resource) == resource;
+  });
+  return item == wanted.end() ||
+         item->amount <= world.survey().allocatable(node)[item->resource.value];
+}
+
+}  // namespace
+
+void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
   const Cluster& cluster = world.cluster();
   for (PlanRefusal& refusal : ask.explanation.refusals) {
     if (refusal.reason != RefusalReason::resource) continue;
-    const NodeIndex node = *cluster.find_node(refusal.example);
-    world.after().for_each_pod(node, [&](PodIndex pod) {
-      const bool hopes = std::ranges::find(world.hopeful(), pod) != world.hopeful().end();
-      add_holder(world, pod,
-                 hopes ? "the node is reserved for it"
-                       : world.rules().stays_because(world.after(), pod, ask.priority),
-                 refusal);
-    });
-    for (const PodIndex pod : cluster.nodes().nominated[node]) {
-      const bool counts = !world.is_decided(pod) && pod_text(cluster, pod) != ask_text(ask) &&
-                          world.rules().priority_of(pod) >= ask.priority;
-      if (counts) add_holder(world, pod, "nominated", refusal);
+    const NodeIndex nearest = *cluster.find_node(refusal.example);
+    if (is_large_enough(world, pod, nearest, refusal.detail)) {
+      add_holders(world, ask, nearest, refusal);
+      continue;
     }
-    sort_holders(refusal);
+    // Too small for it, whoever leaves. Of the nodes that are not, the first tells more.
+    for (const NodeIndex node : world.survey().nodes()) {
+      if (!is_large_enough(world, pod, node, refusal.detail)) continue;
+      add_holders(world, ask, node, refusal);
+      if (refusal.holders.empty()) continue;
+      refusal.example = node_name(cluster, node);
+      break;
+    }
   }
 }
 

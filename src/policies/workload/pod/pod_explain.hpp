@@ -17,7 +17,7 @@ enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };
 std::string nothing_reason(const PlanAsk& ask, Unplaced why);
 
 /// Names, on the example node of each refusal, who holds what is short and cannot leave.
-void explain_holders(World& world, PlanAsk& ask);
+void explain_holders(World& world, PodIndex pod, PlanAsk& ask);
 
 /// What holds for all victims of an ask.
 struct VictimCause {

@@ -342,9 +342,9 @@ void PodPolicy::nothing_works(bool unproven) {
            : nothing_reason(ask_, why);
   const bool others_have_all = world_.survey().nodes().empty() && cluster.node_count() > 0;
   if (others_have_all && ask_.explanation.refusals.empty()) {
-    ask_.reason = "there is no node of regime pods";
+    ask_.reason = "no node takes ordinary pods (regime pods)";
   }
-  if (draft_.explain) explain_holders(world_, ask_);
+  if (draft_.explain) explain_holders(world_, pod_, ask_);
 }
 
 }  // namespace
