@@ -44,7 +44,7 @@ class ReplicaRoomJudge {
       for (const PlanExpectedNode& expected : item.expected) {
         const std::optional<NodeIndex> node =
             find_node_in_plane(court_.cluster(), item.plane, expected.node);
-        if (!node || court_.after.in_order(*node, ask.row.amounts)) continue;
+        if (!node || fits(ask, *node)) continue;
         court_.report(
             3, ask,
             fmt::format("when all asks are served node {} is too full for it", expected.node));
@@ -52,21 +52,22 @@ class ReplicaRoomJudge {
     }
   }
 
-  /// Also thanks to those who leave for claims that the plan does not speak of.
-  bool fits(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+  /// Whether the node is not too full for the ask when all asks are served; also thanks to those
+  /// who leave for claims that the plan does not speak of.
+  bool fits(const HeardReplicaAsk& ask, NodeIndex node) {
     std::vector<PodIndex> away;
-    if (const auto held = court_.held.find(claim.node); held != court_.held.end()) {
+    if (const auto held = court_.held.find(node); held != court_.held.end()) {
       std::ranges::copy_if(held->second, std::back_inserter(away),
                            [&](PodIndex pod) { return !court_.claimed.contains(pod); });
     }
-    for (const PodIndex pod : away) court_.after.remove(claim.node, court_.freed(pod));
-    const bool fits = !ask.row.impossible && court_.after.in_order(claim.node, ask.row.amounts);
-    for (const PodIndex pod : away) court_.after.add(claim.node, court_.freed(pod));
+    for (const PodIndex pod : away) court_.after.remove(node, court_.freed(pod));
+    const bool fits = !ask.row.impossible && court_.after.in_order(node, ask.row.amounts);
+    for (const PodIndex pod : away) court_.after.add(node, court_.freed(pod));
     return fits;
   }
 
   void judge_claim(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
-    if (!fits(ask, claim)) {
+    if (!fits(ask, claim.node)) {
       court_.report(
           3, ask,
           fmt::format("it does not fit on node {} when its victims are gone", claim.entry->node));
