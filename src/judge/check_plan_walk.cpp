@@ -153,7 +153,7 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
 
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
   for (const NodeIndex other : cluster_.home_nodes()) {
-    if (other == node || cluster_.nodes().nominated[other].empty()) continue;
+    if (cluster_.nodes().nominated[other].empty()) continue;
     for (const PodIndex held : holders(ask, pod, other)) {
       NaiveFit fit(after(), held);
       if (!fit.fits(other)) continue;
