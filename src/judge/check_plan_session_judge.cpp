@@ -363,16 +363,28 @@ void SessionJudge::judge_without_room(const Turn& turn, const KernelRoom& after,
 
 // ---- Nominations (law 7) ------------------------------------------------------------------------
 
+/// Beside what pinned pods were promised there: neither side takes what the other holds.
 bool SessionJudge::all_fit(const std::vector<HeardAsk::RowPlace>& rows) {
   NaiveWorld& after = walk_.after();
-  for (const HeardAsk::RowPlace& each : rows) after.place(each.row, each.node);
+  std::vector<PodIndex> come;
+  const auto place = [&](PodIndex row, NodeIndex node) {
+    after.place(row, node);
+    come.push_back(row);
+  };
+  for (const HeardAsk::RowPlace& each : rows) place(each.row, each.node);
+  for (const HeardAsk::RowPlace& each : rows) {
+    for (const PodIndex pod : walk_.cluster().nodes().nominated[each.node]) {
+      const bool held = walk_.regimes().crosses(pod) && !walk_.is_decided(pod);
+      if (held && !after.where(pod).exists()) place(pod, each.node);
+    }
+  }
   const bool fits = std::ranges::all_of(rows, [&](const HeardAsk::RowPlace& each) {
     after.remove(each.row);
     const bool alone = !NaiveFit(after, each.row).refusal(each.node);
     after.place(each.row, each.node);
     return alone;
   });
-  for (const HeardAsk::RowPlace& each : rows) after.remove(each.row);
+  for (const PodIndex row : come) after.remove(row);
   return fits;
 }
 

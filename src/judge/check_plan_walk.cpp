@@ -191,7 +191,11 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
   std::vector<PodIndex> others;
   for (const NodeIndex node : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[node].empty()) continue;
-    for (const PodIndex pod : holders(ask, ask.pods.front(), node)) {
+    // Who was promised the node has no regard for who only reserved it.
+    const auto promised = std::ranges::find(
+        ask.pods, node, [&](PodIndex pod) { return cluster_.pods().nominated[pod]; });
+    for (const PodIndex pod :
+         holders(ask, promised == ask.pods.end() ? ask.pods.front() : *promised, node)) {
       if (queue_room_.same_queue(ask, pod)) others.push_back(pod);
     }
   }
