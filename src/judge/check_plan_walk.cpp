@@ -30,10 +30,10 @@ PlanWalk::PlanWalk(Hearing& hearing)
       rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
       queue_room_(hearing),
       now_(hearing.cluster, hearing.regimes) {
-  for (const NodeIndex node : now_.nodes()) {
-    for (const PodIndex pod : cluster_.nodes().nominated[node]) {
-      if (keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
-    }
+  for (const PodIndex pod : cluster_.nominated_pods()) {
+    const NodeIndex node = cluster_.pods().nominated[pod];
+    const bool there = cluster_.nodes().flags[node].exists;
+    if (there && keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
   }
   find_credited();
 }
