@@ -133,6 +133,7 @@ class ReplicaRoomJudge {
       const std::optional<NodeIndex> node =
           find_node_in_plane(court_.cluster(), item.plane, expected.node);
       if (!node || !fleet_.is_open(*node) || fleet_.plane_of(*node) != item.plane) continue;
+      if (court_.held.contains(*node)) continue;  // How much of it is left to others is not told.
       const bool fits = fits_without(court_.now, *node, ask, other, expected.replicas) &&
                         fits_without(court_.after, *node, ask, other, expected.replicas);
       if (!fits) continue;
@@ -169,6 +170,7 @@ class ReplicaRoomJudge {
   void judge_claimed(const HeardReplicaAsk& ask, const HeardReplicaAsk& other,
                      const HeardReplicaClaim& claim) {
     if (claim.entry->kept || !listed(ask, claim.entry->plane)) return;
+    if (court_.held.contains(claim.node)) return;
     if (!fits_without(court_.after, claim.node, ask, other, 1)) return;
     if (!may_wait_there(ask, claim.node)) return;
     court_.report(10, ask,
