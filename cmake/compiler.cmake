@@ -42,8 +42,8 @@ add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
 
 find_program(MOLD mold)
 if(MOLD)
-  # Code ends at a page of its own: where it ends in the last 4 bytes of one, mold 1.10 puts the only
-  # thread_local into a page that is not mapped, and the program does not start.
+  # Code ends at a page of its own: where it would end in the last 4 bytes of one, mold 1.10 puts
+  # the only thread_local into a page that is not mapped, and the program does not start.
   add_link_options(-fuse-ld=mold -Wl,-z,separate-code)
 endif()
 
