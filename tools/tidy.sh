@@ -47,7 +47,9 @@ if [[ "${1:-}" == --one ]]; then
   if [[ -z "${TIDY_DEEP:-}" || -n "$is_test" ]]; then
     checks+=",-clang-analyzer-*"
   fi
+  # Of a file that is not compiled alone clang-tidy guesses the options, of a test often wrongly.
   if output=$(clang-tidy-19 --quiet -p "$build_dir" "--checks=$checks" \
+    ${is_test:+"--extra-arg=-I$PWD/tests"} \
     --header-filter='(src|tests|bench)/.*\.[ch]pp$' "$unit" 2>/dev/null); then
     touch "$stamp"
     echo "tidy: $name: clean, $((SECONDS - started)) s"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/checked_math.hpp"
@@ -143,7 +144,7 @@ class LossJudge {
   void judge();
 
  private:
-  using GroupName = std::pair<std::string, std::string>;
+  using GroupName = std::tuple<std::string, std::string, std::string>;  ///< With its plane.
 
   void judge(const HeardAsk& ask);
   void judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
@@ -184,7 +185,7 @@ void LossJudge::judge(const HeardAsk& ask) {
     compare(ask.text, victim.text, victim.entry->cost, truth);
     total = sum(total, truth);
     const Pod pod = cluster_.pod(victim.pod);
-    if (!pod.group.empty()) lost[{pod.namespace_name, pod.group}].push_back(victim.pod);
+    if (!pod.group.empty()) lost[{pod.namespace_name, pod.group, pod.plane}].push_back(victim.pod);
   }
   std::vector<PodIndex> stopped;
   for (const auto& [name_of_group, pods] : lost) {
@@ -196,7 +197,7 @@ void LossJudge::judge(const HeardAsk& ask) {
   compare(ask.text, "the ask", ask.entry->cost, total);
   judge_score(ask, stopped, total.pod_seconds);
   const auto name = [](const PlanDisruptedGroup& group) {
-    return GroupName(group.namespace_name, group.name);
+    return GroupName(group.namespace_name, group.name, group.plane);
   };
   const auto first = [](const auto& entry) { return entry.first; };
   if (!std::ranges::equal(ask.entry->disrupted_groups, lost, {}, name, first)) {

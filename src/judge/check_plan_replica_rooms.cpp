@@ -44,7 +44,7 @@ class ReplicaRoomJudge {
       for (const PlanExpectedNode& expected : item.expected) {
         const std::optional<NodeIndex> node =
             find_node_in_plane(court_.cluster(), item.plane, expected.node);
-        if (!node || court_.after.in_order(*node, ask.row.amounts)) continue;
+        if (!node || fits(ask, *node)) continue;
         court_.report(
             3, ask,
             fmt::format("when all asks are served node {} is too full for it", expected.node));
@@ -52,21 +52,22 @@ class ReplicaRoomJudge {
     }
   }
 
-  /// Also thanks to those who leave for claims that the plan does not speak of.
-  bool fits(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
+  /// Whether the node is not too full for the ask when all asks are served; also thanks to those
+  /// who leave for claims that the plan does not speak of.
+  bool fits(const HeardReplicaAsk& ask, NodeIndex node) {
     std::vector<PodIndex> away;
-    if (const auto held = court_.held.find(claim.node); held != court_.held.end()) {
+    if (const auto held = court_.held.find(node); held != court_.held.end()) {
       std::ranges::copy_if(held->second, std::back_inserter(away),
                            [&](PodIndex pod) { return !court_.claimed.contains(pod); });
     }
-    for (const PodIndex pod : away) court_.after.remove(claim.node, court_.freed(pod));
-    const bool fits = !ask.row.impossible && court_.after.in_order(claim.node, ask.row.amounts);
-    for (const PodIndex pod : away) court_.after.add(claim.node, court_.freed(pod));
+    for (const PodIndex pod : away) court_.after.remove(node, court_.freed(pod));
+    const bool fits = !ask.row.impossible && court_.after.in_order(node, ask.row.amounts);
+    for (const PodIndex pod : away) court_.after.add(node, court_.freed(pod));
     return fits;
   }
 
   void judge_claim(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
-    if (!fits(ask, claim)) {
+    if (!fits(ask, claim.node)) {
       court_.report(
           3, ask,
           fmt::format("it does not fit on node {} when its victims are gone", claim.entry->node));
@@ -132,6 +133,7 @@ class ReplicaRoomJudge {
       const std::optional<NodeIndex> node =
           find_node_in_plane(court_.cluster(), item.plane, expected.node);
       if (!node || !fleet_.is_open(*node) || fleet_.plane_of(*node) != item.plane) continue;
+      if (court_.held.contains(*node)) continue;  // How much of it is left to others is not told.
       const bool fits = fits_without(court_.now, *node, ask, other, expected.replicas) &&
                         fits_without(court_.after, *node, ask, other, expected.replicas);
       if (!fits) continue;
@@ -168,6 +170,7 @@ class ReplicaRoomJudge {
   void judge_claimed(const HeardReplicaAsk& ask, const HeardReplicaAsk& other,
                      const HeardReplicaClaim& claim) {
     if (claim.entry->kept || !listed(ask, claim.entry->plane)) return;
+    if (court_.held.contains(claim.node)) return;
     if (!fits_without(court_.after, claim.node, ask, other, 1)) return;
     if (!may_wait_there(ask, claim.node)) return;
     court_.report(10, ask,

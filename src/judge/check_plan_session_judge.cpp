@@ -273,6 +273,7 @@ void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
   if (placed && !emptied.fits(turn.places)) {
     report(3, turn, "its kernels do not fit, even when everybody has left who leaves");
   }
+  if (!turn.victims.empty()) void_nominations(turn);
   if (placed) judge_nominations(turn);
   KernelRoom beside_held = after;
   take_held(turn, beside_held);
@@ -362,16 +363,28 @@ void SessionJudge::judge_without_room(const Turn& turn, const KernelRoom& after,
 
 // ---- Nominations (law 7) ------------------------------------------------------------------------
 
+/// Beside what pinned pods were promised there: neither side takes what the other holds.
 bool SessionJudge::all_fit(const std::vector<HeardAsk::RowPlace>& rows) {
   NaiveWorld& after = walk_.after();
-  for (const HeardAsk::RowPlace& each : rows) after.place(each.row, each.node);
+  std::vector<PodIndex> come;
+  const auto place = [&](PodIndex row, NodeIndex node) {
+    after.place(row, node);
+    come.push_back(row);
+  };
+  for (const HeardAsk::RowPlace& each : rows) place(each.row, each.node);
+  for (const HeardAsk::RowPlace& each : rows) {
+    for (const PodIndex pod : walk_.cluster().nodes().nominated[each.node]) {
+      const bool held = walk_.regimes().crosses(pod) && !walk_.is_decided(pod);
+      if (held && !after.where(pod).exists()) place(pod, each.node);
+    }
+  }
   const bool fits = std::ranges::all_of(rows, [&](const HeardAsk::RowPlace& each) {
     after.remove(each.row);
     const bool alone = !NaiveFit(after, each.row).refusal(each.node);
     after.place(each.row, each.node);
     return alone;
   });
-  for (const HeardAsk::RowPlace& each : rows) after.remove(each.row);
+  for (const PodIndex row : come) after.remove(row);
   return fits;
 }
 
@@ -412,6 +425,22 @@ bool SessionJudge::holder_loses(const Turn& turn, const Session& holder) {
   for (const HeardAsk::RowPlace& each : turn.heard.rows_coming) after.remove(each.row);
   for (const HeardAsk::RowPlace& each : away) after.place(each.row, each.node);
   return !fits;
+}
+
+/// Who is nominated comes before others of its rank. Where one of them makes room before it has
+/// come, its nomination was no longer valid, and what is freed then belongs to whose turn it is.
+void SessionJudge::void_nominations(const Turn& turn) {
+  std::erase_if(nominated_, [&](const Session* holder) {
+    if (holder == &turn.session || holder->resource_group != turn.session.resource_group ||
+        rules_.priority(*holder) != rules_.priority(turn.session) ||
+        rules_.tier(*holder) != rules_.tier(turn.session)) {
+      return false;
+    }
+    const std::vector<HeardAsk::RowPlace> rows = nominated_rows(*holder);
+    const bool decided = std::ranges::any_of(
+        rows, [&](const HeardAsk::RowPlace& each) { return walk_.is_decided(each.row); });
+    return !decided && !all_fit(rows);
+  });
 }
 
 /// Room is held against asks of equal or lower priority, unless it was theirs too.

@@ -67,6 +67,7 @@ class SessionJudge {
   void judge_irreducible(const Turn& turn, KernelRoom after);
   void judge_choice(const Turn& turn, const KernelRoom& after);
   void judge_without_room(const Turn& turn, const KernelRoom& after, const GroupState& group);
+  void void_nominations(const Turn& turn);
   void judge_nominations(const Turn& turn);
   void judge_document(const Turn& turn);
   void judge_fate(const Turn& turn, const Session& victim, const PlanSessionVictim& said);
@@ -88,7 +89,7 @@ class SessionJudge {
 
   PlanWalk& walk_;
   SessionRules rules_;
-  std::vector<const Session*> nominated_;
+  std::vector<const Session*> nominated_;        ///< As long as that may be valid.
   std::map<std::string, OpenNodes> open_nodes_;  ///< By group.
   std::map<std::string, GroupState> groups_;
   std::map<SessionKey, std::string> taken_;  ///< Victims, and for whom.

@@ -460,6 +460,21 @@ TEST(CheckPlanSessions, NominationsHold) {  // law 7
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
+/// young is nominated to n1, which is full: no longer valid. What x frees beyond the need of first
+/// goes to old, which comes before young.
+TEST(CheckPlanSessions, ANominationWithoutRoomIsNotValid) {  // law 7
+  Session young = created(session("young", 10, 400), Time{5000});
+  young.kernels[0].nominated_node = "n1";
+  SessionScene scene =
+      two_nodes(session("first", 10, 600), created(session("old", 10, 400), Time{2000}), young,
+                session("x", 1, 1000, {"n1"}), session("y", 6, 1000, {"n2"}));
+  scene.asks("first", Outcome::preempts, {"n1"}, {"x"});
+  scene.asks("old", Outcome::waits, {"n1"});
+  EXPECT_EQ(scene.laws(), Laws{});
+  scene.cluster.apply(session("x", 1, 600, {"n1"}));  // young has room before x leaves.
+  EXPECT_EQ(scene.laws(), Laws{7});
+}
+
 TEST(CheckPlanSessions, NoRoomIsProven) {  // law 10
   SessionScene scene = two_nodes(session("ask", 10, 600, {"", ""}), session("x", 1, 500, {"n1"}));
   scene.asks("ask", Outcome::infeasible);

@@ -30,10 +30,10 @@ PlanWalk::PlanWalk(Hearing& hearing)
       rules_(hearing.cluster, hearing.configuration, hearing.plan.now),
       queue_room_(hearing),
       now_(hearing.cluster, hearing.regimes) {
-  for (const NodeIndex node : now_.nodes()) {
-    for (const PodIndex pod : cluster_.nodes().nominated[node]) {
-      if (keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
-    }
+  for (const PodIndex pod : cluster_.nominated_pods()) {
+    const NodeIndex node = cluster_.pods().nominated[pod];
+    const bool there = cluster_.nodes().flags[node].exists;
+    if (there && keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
   }
   find_credited();
 }
@@ -153,7 +153,7 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
 
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
   for (const NodeIndex other : cluster_.home_nodes()) {
-    if (other == node || cluster_.nodes().nominated[other].empty()) continue;
+    if (cluster_.nodes().nominated[other].empty()) continue;
     for (const PodIndex held : holders(ask, pod, other)) {
       NaiveFit fit(after(), held);
       if (!fit.fits(other)) continue;
@@ -191,7 +191,11 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
   std::vector<PodIndex> others;
   for (const NodeIndex node : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[node].empty()) continue;
-    for (const PodIndex pod : holders(ask, ask.pods.front(), node)) {
+    // Who was promised the node has no regard for who only reserved it.
+    const auto promised = std::ranges::find(
+        ask.pods, node, [&](PodIndex pod) { return cluster_.pods().nominated[pod]; });
+    for (const PodIndex pod :
+         holders(ask, promised == ask.pods.end() ? ask.pods.front() : *promised, node)) {
       if (queue_room_.same_queue(ask, pod)) others.push_back(pod);
     }
   }

@@ -69,8 +69,8 @@ class PlanWalk {
     if (!fit.fits(node)) return false;
     return cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node);
   }
-  /// Whether the ask, if it went to the node, would take from somebody who is nominated elsewhere
-  /// what its place depends on (law 7).
+  /// Whether the ask, if it went to the node, would take from somebody who is nominated, there or
+  /// elsewhere, what its place depends on (law 7).
   bool spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node);
   /// What refuses it first: with the nominated pods there, else without them.
   MaybeRefusal first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;

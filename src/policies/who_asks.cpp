@@ -37,18 +37,11 @@ bool may_ask(const Cluster& cluster, const Regimes& regimes, PodIndex pod) {
   return pending(cluster, pod) && regimes.of(pod) == Regime::pods;
 }
 
-/// How many pods are not bound; those that are being deleted too.
-std::int64_t pending_pods(const Cluster& cluster) {
-  auto count = static_cast<std::int64_t>(cluster.pod_count());
-  for (const std::uint32_t bound : cluster.nodes().pods) count -= bound;
-  return count;
-}
-
 std::int64_t own_pending(const Cluster& cluster, const PendingUnit& ask) {
   const Unit& unit = cluster.units()[ask.unit];
   if (unit.kind == UnitKind::pod || ask.member) return 1;
   return std::ranges::count_if(cluster.groups()[unit.group].members,
-                               [&](PodIndex pod) { return !cluster.pods().node[pod].exists(); });
+                               [&](PodIndex pod) { return pending(cluster, pod); });
 }
 
 std::pair<std::string_view, std::string_view> sort_name(const Cluster& cluster, PodIndex pod) {
@@ -198,7 +191,7 @@ std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
 
 std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest& request,
                                       const Regimes& regimes, Asking& asking) {
-  asking.others = pending_pods(cluster);
+  asking.others = std::ssize(cluster.pending_pods());
   for (const AskName& name : request.asks) {
     // Their policies know them.
     if (name.kind == AskKind::session || name.kind == AskKind::replica_schedule) continue;

@@ -1,6 +1,7 @@
 #include "policies/queue/queue_candidates.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/checked_math.hpp"
 
@@ -48,6 +49,17 @@ void QueueCandidates::sum_up(QueueRow row) {
       std::span(freeable_).subspan(row.value * table_.resources(), table_.resources());
   std::ranges::fill(sums, 0);
   for (const QueueCandidate& candidate : of(row)) add_amounts(candidate, sums);
+  if (freeable_max_.empty()) return;
+  for (std::size_t column = 0; column < sums.size(); ++column) {
+    sums[column] = std::min(sums[column], freeable_max_[row.value * table_.resources() + column]);
+  }
+}
+
+void QueueCandidates::limit_freeable(QueueRow row, std::size_t column) {
+  if (freeable_max_.empty()) {
+    freeable_max_.assign(freeable_.size(), std::numeric_limits<std::int64_t>::max());
+  }
+  freeable_max_[row.value * table_.resources() + column] = freeable(row, column);
 }
 
 /// The least important first: what a budget allows goes to them.

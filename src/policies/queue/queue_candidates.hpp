@@ -40,6 +40,9 @@ class QueueCandidates {
   }
   /// Looks again at what budgets allow in a queue, after others have lost pods.
   void charge_budgets(QueueRow row);
+  /// From now on the queue's candidates free no more of it than now, whatever budgets allow: others
+  /// spend them first.
+  void limit_freeable(QueueRow row, std::size_t column);
   std::span<const PodIndex> pods_of(const QueueCandidate& candidate) const {
     return std::span(pods_).subspan(candidate.begin, candidate.size);
   }
@@ -71,6 +74,7 @@ class QueueCandidates {
   std::vector<PodIndex> pods_;
   std::vector<Range> ranges_;  ///< By row.
   std::vector<std::int64_t> freeable_;
+  std::vector<std::int64_t> freeable_max_;  ///< Likewise; empty: nobody's is limited.
 };
 
 }  // namespace makeway

@@ -1,6 +1,7 @@
 #include "policies/queue/queue_policy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "policies/queue/queue_plan.hpp"
 #include "policies/queue/queue_room.hpp"
@@ -37,6 +38,39 @@ std::vector<std::int64_t> need_of(const QueueTable& table, const QueueCandidates
   return any ? need : std::vector<std::int64_t>{};
 }
 
+struct RowLosers {
+  QueueRow row;
+  QueueLosers losers;
+};
+
+/// Who leaves which queue. False: somebody was counted on whom a budget keeps, since pods of other
+/// queues that leave spend it; what its queue can free is less, and known now.
+bool choose_all_losers(World& world, const QueueTable& table, QueueCandidates& candidates,
+                       std::vector<RowLosers>& losers) {
+  const Budgets::Supposition supposed(world.budgets());
+  bool as_counted = true;
+  losers.clear();
+  for (const QueueRow row : table.leaves()) {
+    std::vector<std::int64_t> need = need_of(table, candidates, row);
+    if (!need.empty() && world.budgets().any()) {
+      candidates.charge_budgets(row);
+      const std::vector<std::int64_t> counted =
+          std::exchange(need, need_of(table, candidates, row));
+      for (std::size_t column = 0; column < counted.size(); ++column) {
+        if ((need.empty() ? 0 : need[column]) >= counted[column]) continue;
+        candidates.limit_freeable(row, column);
+        as_counted = false;
+      }
+    }
+    if (need.empty()) continue;
+    losers.push_back({.row = row, .losers = choose_losers(world, table, candidates, row, need)});
+    for (const std::uint32_t at : losers.back().losers.chosen) {
+      world.budgets().commit(candidates.pods_of(candidates.of(row)[at]));
+    }
+  }
+  return as_counted;
+}
+
 class QueuePolicy : public Policy {
  public:
   explicit QueuePolicy(const PolicyContext& context) : context_(context) {}
@@ -65,18 +99,17 @@ void QueuePolicy::decide(const AskTurn& /*turn*/) {
   }
   context_.deciding.start_queues();
   QueueCandidates candidates(world, table, possible_losers(table), QueueCandidates::every_priority);
-  const std::vector<QueueMove> moves = move_room(table, candidates, world.configuration().queue);
-  QueuePlan plan(context_.draft, table, candidates, moves);
-  for (const QueueRow row : table.leaves()) {
-    std::vector<std::int64_t> need = need_of(table, candidates, row);
-    if (need.empty()) continue;
-    if (world.budgets().any()) {
-      candidates.charge_budgets(row);
-      need = need_of(table, candidates, row);
-      if (need.empty()) continue;
-    }
-    plan.lose(row, choose_losers(world, table, candidates, row, need));
+  const std::vector<QueueNumbers> before = table.numbers();
+  std::vector<QueueMove> moves = move_room(table, candidates, world.configuration().queue);
+  std::vector<RowLosers> losers;
+  // Each time some queue can free less, so it ends; it seldom takes more than two rounds.
+  while (!choose_all_losers(world, table, candidates, losers)) {
+    table.restore(before);
+    for (const QueueRow row : table.leaves()) candidates.charge_budgets(row);
+    moves = move_room(table, candidates, world.configuration().queue);
   }
+  QueuePlan plan(context_.draft, table, candidates, moves);
+  for (const RowLosers& each : losers) plan.lose(each.row, each.losers);
   plan.write();
   table.open_to_outside();
   world.limit_asks(std::make_unique<QueueRoom>(world, std::move(table)));

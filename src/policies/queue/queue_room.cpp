@@ -99,6 +99,15 @@ bool QueueRoom::has_room_now(std::span<const PodIndex> coming) const {
   return has_room_later(coming);
 }
 
+/// What is only reserved takes nothing from whom the same node was promised.
+bool QueueRoom::gives_way(PodIndex reserved) const {
+  const PodColumns& pods = world_.cluster().pods();
+  if (!world_.cluster().notes(pods.notes[reserved]).reserved_since) return false;
+  return std::ranges::any_of(pods_of(ask_), [&](PodIndex pod) {
+    return !pods.node[pod].exists() && pods.nominated[pod] == pods.nominated[reserved];
+  });
+}
+
 /// Law 7: what is nominated is held against asks of equal or lower priority.
 std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   const Cluster& cluster = world_.cluster();
@@ -106,7 +115,7 @@ std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   for (const PodIndex pod : nominated_) {
     const UnitIndex unit = cluster.pods().unit[pod];
     if (world_.is_decided(pod) || unit == ask_ || table_.row_of(pod) != row_) continue;
-    if (world_.after().node_of(pod).exists() ||
+    if (world_.after().node_of(pod).exists() || gives_way(pod) ||
         cluster.units()[unit].scheduling_priority < cluster.units()[ask_].scheduling_priority) {
       continue;
     }

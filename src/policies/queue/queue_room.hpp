@@ -70,6 +70,7 @@ class QueueRoom : public AskLimits {
   std::vector<std::int64_t> requests(std::span<const PodIndex> coming) const;
   /// By column, what is missing in `after`; at most 0 where there is enough.
   std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;
+  bool gives_way(PodIndex reserved) const;
   std::int64_t held_for_others(std::size_t column) const;
   std::int64_t amount(PodIndex pod, std::size_t column) const;
   std::vector<PodIndex> enough_of(std::span<const PodIndex> pods,

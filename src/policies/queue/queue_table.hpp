@@ -92,6 +92,10 @@ class QueueTable {
     return numbers_[row.value * resources_.size() + column];
   }
 
+  /// Of all rows, to begin again with.
+  const std::vector<QueueNumbers>& numbers() const { return numbers_; }
+  void restore(const std::vector<QueueNumbers>& numbers) { numbers_ = numbers; }
+
   const QueueMembership& membership() const { return membership_; }
   QueueRow row_of(UnitIndex unit) const {
     const QueueRow row = membership_.of(unit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/checked_math.hpp"
@@ -13,7 +14,7 @@ void Losses::add(PlanAsk& ask, Time pending_since) {
   if (pending_since != no_time) {
     ask.pending_seconds = std::max<std::int64_t>(0, (world_.time() - pending_since).ms / 1000);
   }
-  std::map<std::pair<std::string, std::string>, PlanDisruptedGroup> groups;
+  std::map<std::tuple<std::string, std::string, std::string>, PlanDisruptedGroup> groups;
   std::vector<PodIndex> leaving;
   leaving.reserve(ask.victims.size());
   for (PlanVictim& victim : ask.victims) {
@@ -24,8 +25,9 @@ void Losses::add(PlanAsk& ask, Time pending_since) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     if (unit.kind != UnitKind::group) continue;
     const Group& group = cluster_.groups()[unit.group];
-    const auto [at, is_new] = groups.try_emplace(
-        {std::string(cluster_.text(group.namespace_name)), std::string(cluster_.text(group.name))});
+    const auto [at, is_new] = groups.try_emplace({std::string(cluster_.text(group.namespace_name)),
+                                                  std::string(cluster_.text(group.name)),
+                                                  std::string(cluster_.text(group.plane))});
     if (is_new) at->second = disrupted(group);
     ++at->second.lost;
     at->second.cost = sum(at->second.cost, victim.cost);
