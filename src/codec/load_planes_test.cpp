@@ -90,9 +90,9 @@ TEST(LoadPlanes, NamesRepeatBetweenPlanesOnly) {
                             "---\n{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: "
                             "{makeway.dev/key-plane: east}}}\n";
   EXPECT_EQ(refusals_of(third),
-            std::vector<std::string>{"test, document 3 (line 6): Pod default/a of plane east: it "
-                                     "is there twice; the other one is in test, document 2; remove "
-                                     "one of them"});
+            std::vector<std::string>{
+                "test, document 3 (line 6): Pod default/a of plane east: it is defined twice; the "
+                "other definition is in test, document 2; remove one of them"});
 }
 
 TEST(LoadPlanes, AnObjectBelongsToOnePlane) {

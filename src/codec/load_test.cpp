@@ -326,14 +326,15 @@ TEST(LoadErrors, APreemptionPriorityBelowTheSchedulingPriorityIsRefused) {  // S
       "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: "
       "{makeway.dev/preemption-priority-class: low}}, spec: {priority: 5}}");
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_NE(problems[0].find("preempt each other for ever"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].find("preempt each other forever"), std::string::npos) << problems[0];
 }
 
 TEST(LoadErrors, AnObjectThatIsThereTwiceIsRefused) {
   const std::string pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}}";
-  EXPECT_EQ(problems_of(pod + "\n---\n" + pod),
-            std::vector<std::string>{"test, document 2 (line 3): Pod default/p: it is there twice; "
-                                     "the other one is in test, document 1; remove one of them"});
+  EXPECT_EQ(
+      problems_of(pod + "\n---\n" + pod),
+      std::vector<std::string>{"test, document 2 (line 3): Pod default/p: it is defined twice; the "
+                               "other definition is in test, document 1; remove one of them"});
 }
 
 TEST(LoadErrors, ATornTextIsRefused) {
@@ -404,13 +405,13 @@ TEST(LoadHostile, ProblemsDoNotDriveTheTerminal) {
 
 TEST(LoadHostile, KeysThatComeTwiceAreRefused) {
   const std::string head = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)";
-  expect_refused(head + R"("spec":{},"spec":{}})", "there twice");
+  expect_refused(head + R"("spec":{},"spec":{}})", "appears twice");
   expect_refused(
       head + R"("spec":{"containers":[{"resources":{"requests":{"cpu":"1","cpu":"2"}}}]}})",
-      "there twice");
+      "appears twice");
   expect_refused(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p",)"
                  R"("labels":{"a":"1","b":"2","a":"3"}}})",
-                 "there twice");
+                 "appears twice");
 }
 
 TEST(LoadHostile, TwoTemplatesOfOneNameAreRefused) {

@@ -90,7 +90,7 @@ struct SessionScene : Scene {
             .reason = "lower priority",
             .cause_for = "Session default/" + ask_name,
             .cause_rule = "session: sessions of lower priority",
-            .cause_alternative = "nobody else may leave",
+            .cause_alternative = "no other session may leave",
             .cause_key = "no choice",
             .cost = {.pod_seconds = seconds * std::ssize(leaver.kernels)}};
   }

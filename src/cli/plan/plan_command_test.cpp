@@ -201,7 +201,7 @@ TEST_F(PlanCommand, ABugCostsItsAskAndNotThePlan) {
       out.contains("Left out because of a bug in Makeway:\n"
                    "  Pod default/ask: law 2: a victim is too important\n"))
       << out;
-  EXPECT_TRUE(error.contains("it cost somebody a place in the plan")) << error;
+  EXPECT_TRUE(error.contains("left out of the plan")) << error;
   // One reproducer an ask and law.
   EXPECT_TRUE(
       error.contains("  law 2: Pod default/ask: a victim is too important\nThe case is in "
@@ -347,9 +347,8 @@ TEST_F(PlanCommand, KeysThatNobodyReadsAreNamed) {
                              node, node, node));
   EXPECT_EQ(run({"--batch", "batch"}), 0);
   EXPECT_EQ(error,
-            "warning: case a and 1 other: expct: there is no such key; it was not read; did you "
-            "mean expect?\n"
-            "warning: case 2: remark: there is no such key; it was not read\n");
+            "warning: case a and 1 other: expct: unknown key; it is ignored; did you mean expect?\n"
+            "warning: case 2: remark: unknown key; it is ignored\n");
 }
 
 TEST_F(PlanCommand, WhatDoesNotCountIsNoted) {
@@ -359,7 +358,8 @@ TEST_F(PlanCommand, WhatDoesNotCountIsNoted) {
         "spec: {nodeName: gone, containers: [{name: c}]}\n");
   EXPECT_EQ(run({"-f", "node.json", "-f", "more.yaml"}), 0);
   EXPECT_EQ(error,
-            "note: skipped 1 apps/v1 Deployment: only pods ask; give a Pod made from its template\n"
+            "note: skipped 1 apps/v1 Deployment: only pods are scheduled; provide a Pod made from "
+            "its template\n"
             "note: 1 pod runs on a node that is not in the input; it is not counted\n");
   EXPECT_TRUE(
       out.ends_with("Configuration makeway, no time in the input, plan 00ff00ff00ff00ff.\n"))

@@ -172,18 +172,18 @@ TEST(PlanText, ExplainsTheChoice) {
       .spared = {{.namespace_name = "shop", .name = "lucky", .priority = 20}},
       .spared_count = 2,
       .refusals = {{.reason = RefusalReason::unschedulable, .nodes = 3'198, .example = "n3"}}};
-  EXPECT_TRUE(text_of({explained}, true)
-                  .contains("  Why n1: of 3,200 nodes, none has room now and 2 once somebody "
-                            "leaves.\n"
-                            "                     LOST\n"
-                            "     NODE  VICTIMS   WORK  LOST ON\n"
-                            "  >  n1          2  1m30s  chosen\n"
-                            "     n2          2     1h  lost-work\n"
-                            "  Spared, with their priority: shop/lucky (20) and 1 more; 2 of 4 "
-                            "pods that could have\n"
-                            "  been made to leave.\n"
-                            "  Nodes that cannot take it:\n"
-                            "    3,198 nodes: cordoned (for example n3)\n"))
+  EXPECT_TRUE(
+      text_of({explained}, true)
+          .contains("  Why n1: of 3,200 nodes, none has room now and 2 once victims leave.\n"
+                    "                     LOST\n"
+                    "     NODE  VICTIMS   WORK  LOST ON\n"
+                    "  >  n1          2  1m30s  chosen\n"
+                    "     n2          2     1h  lost-work\n"
+                    "  Spared, with their priority: shop/lucky (20) and 1 more; 2 of 4 pods that "
+                    "could have\n"
+                    "  been evicted.\n"
+                    "  Nodes that cannot take it:\n"
+                    "    3,198 nodes: cordoned (for example n3)\n"))
       << text_of({explained}, true);
 }
 
@@ -203,7 +203,7 @@ TEST(PlanText, ExplainsWhyThereIsNoPlace) {
   EXPECT_EQ(text_of({nowhere}, true),
             "! Pod shop/urgent (priority 1000) is infeasible\n"
             "  no node can hold it\n"
-            "  What stays unmet on 3,201 nodes:\n"
+            "  Why it cannot run on 3,201 nodes:\n"
             "    3,200 nodes: short of nvidia.com/gpu by at least 2 (for example n1)\n"
             "    node n9: taint dedicated=infra:NoSchedule is not tolerated\n"
             "\n"

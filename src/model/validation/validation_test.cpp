@@ -68,7 +68,7 @@ constexpr std::string_view annotation =
 std::string below(std::string_view object, std::string_view field, std::string_view of = {}) {
   return fmt::format(
       "{}: {} \"low\": the preemption priority 10 is below the scheduling priority 100{}, so two "
-      "workloads could preempt each other for ever; name a class of at least 100\n",
+      "workloads could preempt each other forever; name a class of at least 100\n",
       object, field, of);
 }
 
@@ -248,14 +248,14 @@ Pod with_class(Pod object, std::string_view preemption_class) {
 
 constexpr std::string_view other_priorities =
     "PodGroup default/g: spec.priorityClassName \"100\": PodsNotMatchingPriority: 2 of its 3 pods "
-    "carry another priority, the first is default/b with 10 instead of 100; the group's counts; "
-    "give the pods the group's class\n";
+    "carry another priority, the first is default/b with 10 instead of 100; the group's priority "
+    "applies; give the pods the group's class\n";
 constexpr std::string_view above_size =
-    "PodGroup default/g: spec.schedulingPolicy.gang.minCount \"2\": fewer pods are there (1): it "
+    "PodGroup default/g: spec.schedulingPolicy.gang.minCount \"2\": fewer pods exist (1): it "
     "cannot start; create the missing pods or lower the minimum\n";
 constexpr std::string_view two_numbers =
-    "PodGroup default/g: spec.priority \"7\": its class high has 100; the number counts; leave one "
-    "of them out\n";
+    "PodGroup default/g: spec.priority \"7\": its class high has 100; the number applies; leave "
+    "one of them out\n";
 constexpr std::string_view no_workload =
     "PodGroup default/g: spec.workloadRef.workloadName \"w\": no Workload of this name is in the "
     "input; the group has the default priority; add it (kubectl get workloads -A -o "
