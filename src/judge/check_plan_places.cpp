@@ -273,9 +273,13 @@ bool PodJudge::held_by_preempted(NaiveFit& fit) const {
   return walk_.preempted_still_leaving(node, ask_);
 }
 
-/// Law 4.
+/// Law 4. Where victims are put back once, an ask that must be near others may lose one whose turn
+/// came before theirs: that is kube-scheduler's rule.
 void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
   if (ask_.victims.empty() || waives(walk_.configuration(), WaivedLaw::law_4)) return;
+  const ShapeId shape = walk_.cluster().pods().shape[fit.ask()];
+  const bool once = walk_.configuration().workload.put_back == PutBack::once && !pinned();
+  if (once && !walk_.cluster().shape(shape).affinity.empty()) return;
   for (const std::vector<PodIndex>& unit : walk_.victim_units(ask_)) {
     for (const PodIndex pod : unit) fit.put_back(pod);
     std::vector<PodIndex> others = walk_.own_victims(ask_);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/check.hpp"
+#include "codec/dump.hpp"
 #include "codec/plan_codec.hpp"
 #include "model/selector.hpp"
 #include "policies/decide.hpp"
@@ -130,6 +131,7 @@ const Plan& History::cycle() {
   const Plan& plan = plans_.back();
   tell(fmt::format("cycle {}\n{}", plans_.size(), short_text(plan)));
   std::vector<std::string> complaints = laws_.judge(cluster_, plan);
+  if (!complaints.empty() && complaints_.empty()) world_then_ = dump(cluster_, DumpFormat::yaml);
   if (complaints.empty()) {
     carry_out(plan);
     complaints = laws_.judge_gangs(cluster_);
@@ -356,8 +358,8 @@ void History::tell(std::string line) {
 
 std::string History::story() const {
   const std::string last = plans_.empty() ? "" : plan_text_json(plans_.back());
-  return fmt::format("{}\n{}\nthe last plan: {}\n", fmt::join(complaints_, "\n"),
-                     fmt::join(story_, "\n"), last);
+  return fmt::format("{}\n{}\nthe last plan: {}\nthe world at the first complaint:\n{}",
+                     fmt::join(complaints_, "\n"), fmt::join(story_, "\n"), last, world_then_);
 }
 
 }  // namespace makeway

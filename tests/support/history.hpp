@@ -110,6 +110,7 @@ class History {
   std::int64_t evictions_ = 0;
   std::int64_t recreated_ = 0;
   std::vector<std::string> complaints_;
+  std::string world_then_;  ///< At the first complaint.
   std::vector<std::string> story_;
 };
 

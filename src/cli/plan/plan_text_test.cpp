@@ -75,10 +75,11 @@ TEST(PlanText, ShowsUnitsAndBudgetsWhereTheyMatter) {
   PlanAsk group = preempting();
   group.victims[0].unit = "PodGroup shop/job";
   group.victims[1].violates_budget = true;
+  group.victims[1].budget = "shop/web";
   EXPECT_TRUE(text_of({group}).contains(
       "     VICTIM      UNIT               PRIORITY  NODE  WHY             BUDGET\n"
       "  -  shop/low    PodGroup shop/job        10  n1    lower priority  kept\n"
-      "  -  shop/lower  -                         5  n1    lower priority  violated\n"));
+      "  -  shop/lower  -                         5  n1    lower priority  violates shop/web\n"));
 }
 
 TEST(PlanText, SaysWhatIsWaitedFor) {
