@@ -114,9 +114,17 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
   }
   order_members(world_, world_.configuration().workload.member_order, task_.members);
   if (world_.configuration().workload.nomination_held_by == NominationHeldBy::placement) {
-    // Who is promised a place takes it before another member does.
-    std::ranges::stable_partition(task_.members,
-                                  [&](PodIndex member) { return pods.nominated[member].exists(); });
+    // Who is promised a place takes it before another member does, and who still has it before who
+    // has lost it: the others would be placed there instead.
+    const auto lost = std::ranges::stable_partition(
+        task_.members, [&](PodIndex member) { return pods.nominated[member].exists(); });
+    if (world_.configuration().workload.evict_for == EvictFor::each) {
+      std::stable_partition(task_.members.begin(), lost.begin(), [&](PodIndex member) {
+        const NodeIndex node = pods.nominated[member];
+        PodFit fit(world_.survey(), world_.after(), member, world_.decided_pods());
+        return world_.survey().position_of(node) != Survey::no_position && !fit.check(node);
+      });
+    }
   }
   const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;
   task_.needed = static_cast<std::size_t>(std::max<std::int64_t>(missing, 1));
