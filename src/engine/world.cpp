@@ -173,28 +173,45 @@ void World::leave(std::span<const PodIndex> victims) {
 }
 
 void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
+  const PodOnNode coming{.pod = pod, .node = node};
+  nominate(std::span(&coming, 1), victims);
+}
+
+void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
   leave(victims);
   for (const PodIndex victim : victims) take(victim);
-  changed_nodes_.push_back(node);
-  const bool depends = depends_on_others(survey_, cluster_.pods().shape[pod]);
-  // Kernels have rules of their own about which nodes take them.
-  const bool may_hope =
-      victims.empty() && !cluster_.pods().flags[pod].kernel &&
-      configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
-  if (depends || may_hope) {
-    PodFit fit(survey_, after_, pod, decided_);
-    const bool hopes = fit.check_unreserved(node) || leans_on_hopeful(fit, node, {}) ||
-                       (may_hope && !keeps_promises(pod, node, {}));
-    if (hopes) {
-      hopeful_.push_back(pod);
-    } else if (depends) {
-      promises_.push_back({pod, node});
-    }
+  for (const PodOnNode& place : coming) {
+    changed_nodes_.push_back(place.node);
+    after_.place(place.pod, place.node);
   }
-  after_.place(pod, node);
-  settle(pod);
+  const bool may_hope = victims.empty() && configuration_.workload.nomination_held_by ==
+                                               NominationHeldBy::preempted_pods;
+  for (const PodOnNode& place : coming) promise(place, may_hope);
+  for (const PodOnNode& place : coming) settle(place.pod);
   differs_ = true;
   end_operation();
+}
+
+/// Whoever comes to a place that depends on others is promised it, unless it only hopes for it.
+void World::promise(const PodOnNode& place, bool may_hope) {
+  const bool depends = depends_on_others(survey_, cluster_.pods().shape[place.pod]);
+  // Kernels have rules of their own about which nodes take them.
+  may_hope = may_hope && !cluster_.pods().flags[place.pod].kernel;
+  if (!depends && !may_hope) return;
+  const Scratch::Checkpoint before = after_.checkpoint();
+  after_.remove(place.pod);
+  bool hopes = false;
+  {
+    PodFit fit(survey_, after_, place.pod, decided_);
+    hopes = fit.check_unreserved(place.node) || leans_on_hopeful(fit, place.node, {}) ||
+            (may_hope && !keeps_promises(place.pod, place.node, {}));
+  }
+  after_.rollback(before);
+  if (hopes) {
+    hopeful_.push_back(place.pod);
+  } else if (depends) {
+    promises_.push_back(place);
+  }
 }
 
 void World::reserve(PodIndex pod, NodeIndex node) {

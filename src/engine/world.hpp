@@ -53,6 +53,8 @@ class World {
   void bind(PodIndex pod, NodeIndex node);
   /// The pod will go to the node once these pods are gone; they may be none.
   void nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims);
+  /// The same for several who come together, and may need each other.
+  void nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims);
   /// The pod's room on the node is kept for it, although there is not enough of it yet.
   void reserve(PodIndex pod, NodeIndex node);
   /// These pods leave, whoever comes.
@@ -164,6 +166,7 @@ class World {
   void begin_operation() const;
   void end_operation();
   void settle(PodIndex pod);
+  void promise(const PodOnNode& place, bool may_hope);
   void take(PodIndex leaving);
   std::vector<PodIndex> leavers_of(std::span<const NodeIndex> nodes, Elsewhere elsewhere) const;
   std::vector<PodIndex> reduce_leavers(std::span<const PodIndex> leaving,

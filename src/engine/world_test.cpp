@@ -81,6 +81,30 @@ TEST(World, WhatIsReservedIsHopedFor) {
   EXPECT_EQ(scene.node_of(world.after(), "ask"), "n1");
 }
 
+/// a needs b beside it: who comes before b is there only hopes for its place, who comes with it is
+/// promised it.
+TEST(World, WhoComeTogetherMayNeedEachOther) {
+  Node home = node("n1", 4);
+  home.labels = {{"host", "n1"}};
+  Pod a = pod("a", "", 5, 1);
+  a.shape.affinity = {
+      {.selector = LabelSelector{{{.key = "app", .operation = Operator::in, .values = {"b"}}}},
+       .namespaces = {"default"},
+       .namespace_selector = {},
+       .topology_key = "host"}};
+  const WorldScene scene(home, a, pod("b", "", 5, 1));
+  const PodOnNode first{.pod = scene.at("a"), .node = scene.on("n1")};
+  const PodOnNode second{.pod = scene.at("b"), .node = scene.on("n1")};
+  World apart(scene.cluster, scene.configuration, scene::now);
+  apart.nominate(first.pod, first.node, {});
+  apart.nominate(second.pod, second.node, {});
+  EXPECT_TRUE(apart.is_hopeful(first.pod));
+  World together(scene.cluster, scene.configuration, scene::now);
+  together.nominate(std::vector{first, second}, {});
+  EXPECT_FALSE(together.is_hopeful(first.pod));
+  EXPECT_EQ(together.promises_made(), 1U);
+}
+
 TEST(World, ADecidedPodHoldsNothing) {
   WorldScene scene = two_full_nodes();
   scene.cluster.apply(nominated(pod("ask", "", 5, 2), "n1"));

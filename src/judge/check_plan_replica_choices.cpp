@@ -311,6 +311,7 @@ class ReplicaChoiceJudge {
   void judge_losers(const HeardReplicaAsk& ask, const HeardReplicaClaim& claim) {
     if (needed(ask) == 1 || !by_losers()) return;
     std::vector<PodIndex> chosen;
+    chosen.reserve(claim.victims.size());
     for (const HeardReplicaVictim& victim : claim.victims) chosen.push_back(victim.pod);
     const std::optional<std::int32_t> highest = highest_loser(ask, chosen);
     if (!highest) return;

@@ -203,7 +203,7 @@ void NaiveClaims::add_volumes(PodIndex pod, std::set<Volume>& volumes) const {
 
 MaybeRefusal NaiveClaims::refusal_beside(NodeIndex node, const std::set<Volume>& there) const {
   const std::string name(cluster_.text(cluster_.nodes().name[node]));
-  const CsiNode* const limits = look_up<CsiNode>(cluster_, {}, name);
+  const auto* const limits = look_up<CsiNode>(cluster_, {}, name);
   if (limits == nullptr) return std::nullopt;
   std::set<Volume> mine;
   add_volumes(ask_, mine);

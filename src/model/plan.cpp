@@ -39,7 +39,7 @@ bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out) {
 }
 
 std::string refusal_text(const PlanRefusal& refusal) {
-  const std::string detail = shorten(refusal.detail, 96);
+  std::string detail = shorten(refusal.detail, 96);
   const std::string_view least = refusal.nodes == 1 ? "" : "at least ";
   switch (refusal.reason) {
     case RefusalReason::unsupported:

@@ -537,13 +537,9 @@ void GroupDecision::settle(Outcome outcome, std::span<const PodOnNode> places,
   if (ask_.domain.empty() && around != domains_.end()) ask_.domain = around->name;
   for (const PodOnNode& place : places) {
     ask_.placements.push_back(placement_of(world_.cluster(), place.pod, place.node));
-    if (outcome == Outcome::fits) {
-      world_.bind(place.pod, place.node);
-    } else {
-      world_.nominate(place.pod, place.node, victims);
-      victims = {};
-    }
+    if (outcome == Outcome::fits) world_.bind(place.pod, place.node);
   }
+  if (outcome != Outcome::fits) world_.nominate(places, victims);
   std::ranges::sort(ask_.placements);
 }
 
