@@ -16,9 +16,9 @@ namespace makeway {
 
 class AskLimits : public VictimScope {
  public:
-  /// The unit asks now; none: somebody who is not limited. While it is its turn, `contains` keeps
-  /// victims to those that it may take.
-  virtual void turn_to(UnitIndex ask) = 0;
+  /// The unit asks now, or one member of it for itself; none: somebody who is not limited. While it
+  /// is its turn, `contains` keeps victims to those that it may take.
+  virtual void turn_to(UnitIndex ask, PodIndex member) = 0;
 
   /// Whether pods of the ask may all start at once.
   virtual bool has_room_now(std::span<const PodIndex> coming) const = 0;

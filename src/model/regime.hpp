@@ -53,7 +53,7 @@ class Regimes {
   bool crosses(PodIndex pod) const;
   /// Whether somebody may place the pod there: a nomination to another node is void.
   bool may_go(PodIndex pod, NodeIndex node) const {
-    return (!mixed_ && !cluster_.pods().flags[pod].kernel) || of(pod) == of(node) || crosses(pod);
+    return of(pod) == of(node) || crosses(pod);
   }
 
   /// The schedule that the pod belongs to, by its namespace and label; null: none.

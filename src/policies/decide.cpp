@@ -48,7 +48,7 @@ std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Poli
   sort_by_turn(world.cluster(), turns);
   plan.asks.reserve(plan.asks.size() + turns.size());
   for (const AskTurn& turn : turns) {
-    if (world.limits() != nullptr) world.limits()->turn_to(turn.limited);
+    if (world.limits() != nullptr) world.limits()->turn_to(turn.limited, turn.member);
     turn.policy->decide(turn);
     owners.resize(plan.asks.size(), turn.policy);
   }

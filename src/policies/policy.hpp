@@ -33,6 +33,7 @@ struct AskTurn {
   bool crosses = false;  ///< Pinned to a node of another regime: such asks precede the list.
   PodIndex pod;          ///< The pod that asks, or the first of the group by name.
   UnitIndex limited;     ///< The unit whose limits hold the ask (AskLimits); none: nothing does.
+  PodIndex member;       ///< The one of the unit that asks for itself; none: the unit does.
   std::uint32_t number = 0;  ///< For the policy to know it by.
 };
 

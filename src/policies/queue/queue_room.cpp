@@ -55,18 +55,20 @@ QueueRoom::~QueueRoom() {
   world_.after().detach(after_);
 }
 
-/// Of a unit that asks; some of a group may be infrastructure.
-std::span<const PodIndex> QueueRoom::pods_of(UnitIndex ask) const {
-  if (!ask.exists()) return {};
-  const Unit& unit = world_.cluster().units()[ask];
+/// Who asks; some of a group may be infrastructure.
+std::span<const PodIndex> QueueRoom::asking() const {
+  if (member_.exists()) return {&member_, 1};
+  if (!ask_.exists()) return {};
+  const Unit& unit = world_.cluster().units()[ask_];
   if (unit.kind == UnitKind::group) return world_.cluster().groups()[unit.group].members;
   return {&unit.pod, 1};
 }
 
-void QueueRoom::turn_to(UnitIndex ask) {
+void QueueRoom::turn_to(UnitIndex ask, PodIndex member) {
   ask_ = ask;
+  member_ = member;
   row_ = table_.outside();
-  for (const PodIndex pod : pods_of(ask)) row_ = std::min(row_, table_.row_of(pod));
+  for (const PodIndex pod : asking()) row_ = std::min(row_, table_.row_of(pod));
   world_.rules().limit_to(ask.exists() ? this : nullptr);
 }
 
@@ -99,26 +101,28 @@ bool QueueRoom::has_room_now(std::span<const PodIndex> coming) const {
   return has_room_later(coming);
 }
 
-/// What is only reserved takes nothing from whom the same node was promised.
-bool QueueRoom::gives_way(PodIndex reserved) const {
-  const PodColumns& pods = world_.cluster().pods();
-  if (!world_.cluster().notes(pods.notes[reserved]).reserved_since) return false;
-  return std::ranges::any_of(pods_of(ask_), [&](PodIndex pod) {
-    return !pods.node[pod].exists() && pods.nominated[pod] == pods.nominated[reserved];
+/// Law 7: a nomination holds against asks of equal or lower priority. The room of a pinned pod is
+/// its own against all but those who were promised the same node; they do not heed what is only
+/// reserved there (section 5).
+bool QueueRoom::holds(PodIndex pod) const {
+  const Cluster& cluster = world_.cluster();
+  const PodColumns& pods = cluster.pods();
+  const bool promised = std::ranges::any_of(asking(), [&](PodIndex own) {
+    return !pods.node[own].exists() && pods.nominated[own] == pods.nominated[pod];
   });
+  if (promised && cluster.notes(pods.notes[pod]).reserved_since) return false;
+  if (!promised && world_.survey().keeps_room(pod)) return true;
+  return cluster.units()[pods.unit[pod]].scheduling_priority >=
+         cluster.units()[ask_].scheduling_priority;
 }
 
-/// Law 7: what is nominated is held against asks of equal or lower priority.
 std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   const Cluster& cluster = world_.cluster();
   std::int64_t held = 0;
   for (const PodIndex pod : nominated_) {
-    const UnitIndex unit = cluster.pods().unit[pod];
-    if (world_.is_decided(pod) || unit == ask_ || table_.row_of(pod) != row_) continue;
-    if (world_.after().node_of(pod).exists() || gives_way(pod) ||
-        cluster.units()[unit].scheduling_priority < cluster.units()[ask_].scheduling_priority) {
-      continue;
-    }
+    const bool own = member_.exists() ? pod == member_ : cluster.pods().unit[pod] == ask_;
+    if (own || world_.is_decided(pod) || table_.row_of(pod) != row_) continue;
+    if (world_.after().node_of(pod).exists() || !holds(pod)) continue;
     for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
       if (table_.column(item.resource) == column) held = saturated_add(held, item.amount);
     }

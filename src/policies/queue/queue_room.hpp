@@ -30,7 +30,7 @@ class QueueRoom : public AskLimits {
   const QueueTable& table() const { return table_; }
 
   /// The unit asks now; none: somebody whom queues do not hold.
-  void turn_to(UnitIndex ask) override;
+  void turn_to(UnitIndex ask, PodIndex member) override;
   bool contains(PodIndex pod) const override;
 
   /// Whether pods of the ask may all start in its queue.
@@ -66,11 +66,11 @@ class QueueRoom : public AskLimits {
     std::vector<std::int64_t> used_;
   };
 
-  std::span<const PodIndex> pods_of(UnitIndex ask) const;
+  std::span<const PodIndex> asking() const;
   std::vector<std::int64_t> requests(std::span<const PodIndex> coming) const;
   /// By column, what is missing in `after`; at most 0 where there is enough.
   std::vector<std::int64_t> shortage(std::span<const PodIndex> coming) const;
-  bool gives_way(PodIndex reserved) const;
+  bool holds(PodIndex pod) const;
   std::int64_t held_for_others(std::size_t column) const;
   std::int64_t amount(PodIndex pod, std::size_t column) const;
   std::vector<PodIndex> enough_of(std::span<const PodIndex> pods,
@@ -84,6 +84,7 @@ class QueueRoom : public AskLimits {
   std::vector<PodIndex> nominated_;
   QueueRow row_;
   UnitIndex ask_;
+  PodIndex member_;  ///< Of that unit, if it asks for itself.
 };
 
 }  // namespace makeway

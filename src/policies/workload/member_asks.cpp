@@ -80,7 +80,7 @@ std::optional<Problem> MemberAsks::add_named(const AskTurn& turn,
 AskTurn MemberAsks::turn_of(PodIndex pod, const AskTurn& first) const {
   AskTurn turn = first;
   turn.pod = pod;
-  turn.number = member_turn;
+  turn.member = pod;
   const Time own = cluster_.pods().created[pod];
   // A missing creation time counts as the latest.
   turn.created = own == no_time ? Time{std::numeric_limits<std::int64_t>::max()} : own;

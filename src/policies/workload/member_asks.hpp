@@ -28,12 +28,10 @@ class MemberAsks {
   void add_turns(const AskTurn& first, std::vector<AskTurn>& turns) const;
   /// The same for one member that the request names. A problem: its group asks for it.
   std::optional<Problem> add_named(const AskTurn& turn, std::vector<AskTurn>& turns) const;
-  static bool is_member_turn(const AskTurn& turn) { return turn.number == member_turn; }
+  static bool is_member_turn(const AskTurn& turn) { return turn.member.exists(); }
   void decide(const AskTurn& turn);
 
  private:
-  static constexpr std::uint32_t member_turn = 1;
-
   /// Members that are not leaving: in `after`, and of these those who are there already.
   struct Standing {
     std::int64_t later = 0;
