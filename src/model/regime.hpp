@@ -52,9 +52,7 @@ class Regimes {
   /// Whether it goes to its node whatever the regime.
   bool crosses(PodIndex pod) const;
   /// Whether somebody may place the pod there: a nomination to another node is void.
-  bool may_go(PodIndex pod, NodeIndex node) const {
-    return of(pod) == of(node) || crosses(pod);
-  }
+  bool may_go(PodIndex pod, NodeIndex node) const { return of(pod) == of(node) || crosses(pod); }
 
   /// The schedule that the pod belongs to, by its namespace and label; null: none.
   const ReplicaSchedule* schedule_of(PodIndex pod) const {
