@@ -31,8 +31,7 @@ void decode_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, 
 }
 
 /// The 1.35 form: the pod names the workload, one of its groups and perhaps a replica.
-void decode_workload_group(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                               Pod& pod) {
+void decode_workload_group(JsonReader& reader, JsonCursor& value, const FieldPath& path, Pod& pod) {
   std::string_view workload;
   std::string_view group;
   std::string_view replica;

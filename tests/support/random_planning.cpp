@@ -303,6 +303,7 @@ std::vector<Change> Planning::make() {
   }
   if (options_.volumes) {
     std::vector<std::string> nodes;
+    nodes.reserve(nodes_.size());
     for (const Node& node : nodes_) nodes.push_back(node.name);
     std::ranges::move(shapes_.volumes().objects(spaces, nodes), std::back_inserter(objects));
   }
