@@ -139,7 +139,7 @@ Plan plan_for(const Cluster& cluster, const Configuration& configuration, bool e
 void expect_lawful(const Cluster& cluster, const Configuration& configuration, const Plan& plan) {
   for (const LawBreach& breach : check_plan(cluster, configuration, plan)) {
     ADD_FAILURE() << "law " << breach.law << ", " << breach.ask << ": " << breach.text << "\n"
-                  << canonical_text(configuration);
+                  << canonical_text(configuration) << dump(cluster, DumpFormat::yaml);
   }
 }
 

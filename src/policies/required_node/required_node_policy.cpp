@@ -211,8 +211,15 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
   if (draft_.explain) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
+/// Whether fewer victims might do: all of them together took away what the ask needs beside it.
+bool leans_on_victims(const Refused& refused) {
+  return refused.reason == RefusalReason::affinity || refused.reason == RefusalReason::spread ||
+         refused.reason == RefusalReason::volume_limit;
+}
+
 void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& classes) {
-  const std::optional<Refused>& lasting = ladder.lasting();
+  std::optional<Refused> lasting = ladder.lasting();
+  if (lasting && leans_on_victims(*lasting)) lasting.reset();
   const std::optional<Refused> now = fit_.check(node_);
   refuse(lasting ? *lasting : now.value_or(Refused{.reason = RefusalReason::promised}));
   // Room that is kept for somebody who may never come proves nothing.
