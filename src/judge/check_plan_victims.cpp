@@ -290,7 +290,9 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     if (!judged.insert(cluster_.pods().unit[victim.pod]).second) continue;
     for (const PodIndex member : rules_.leaves_with(victim.pod)) {
-      if (victims.contains(member)) continue;
+      // `workload.leavingRoom` is not about pinned pods: who is leaving for them need not be told.
+      const bool leaves = !ask.pinned_to.empty() && rules_.leaving(member);
+      if (leaves || victims.contains(member)) continue;
       report(5, ask,
              fmt::format("{} leaves and {} of the same group stays", victim.text,
                          cluster_.pod_key(member)));
