@@ -61,6 +61,7 @@ class GroupJudge {
   void judge_nominations();
   void judge_evicting();
   void judge_irreducible(const Places& found);
+  Places held_by_members();
   bool can_come_in_turn(const Places& found);
   void find_needed(const Places& found, const std::vector<std::vector<PodIndex>>& units,
                    std::vector<bool>& is_needed);
@@ -398,6 +399,8 @@ void GroupJudge::judge_irreducible(const Places& found) {
   if (ask_.victims.empty() || waives(walk_.configuration(), WaivedLaw::law_4_gangs)) return;
   NaiveWorld& world = walk_.after();
   for (const Place& place : found) world.place(place.pod, place.node);
+  const Places held = held_by_members();
+  for (const Place& place : held) world.place(place.pod, place.node);
   const std::vector<std::vector<PodIndex>> units = walk_.victim_units(ask_);
   std::vector<bool> is_needed(units.size());
   find_needed(found, units, is_needed);
@@ -416,7 +419,24 @@ void GroupJudge::judge_irreducible(const Places& found) {
     }
     for (const PodIndex pod : units[at]) world.remove(pod);
   }
+  for (const Place& place : held) world.remove(place.pod);
   for (const Place& place : found) world.remove(place.pod);
+}
+
+/// Members that will ask for themselves keep what they were promised against their group, too.
+/// Those whom the group places are there already.
+Places GroupJudge::held_by_members() {
+  Places held;
+  if (walk_.configuration().workload.evict_for != EvictFor::each) return held;
+  const PodColumns& pods = cluster_.pods();
+  for (const PodIndex pod : cluster_.groups()[cluster_.units()[ask_.unit].group].members) {
+    const NodeIndex node = pods.nominated[pod];
+    const bool waits = node.exists() && cluster_.nodes().flags[node].exists &&
+                       pods.deletion[pod] == no_time && !walk_.after().where(pod).exists() &&
+                       walk_.regimes().may_go(pod, node);
+    if (waits) held.push_back({pod, node});
+  }
+  return held;
 }
 
 /// Members come one at a time: in some order each must find what it needs. All of them are there.

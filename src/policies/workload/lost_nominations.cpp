@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "policies/shared/cluster_text.hpp"
@@ -17,20 +18,27 @@ std::vector<PodIndex> pods_of(const Cluster& cluster, const PlanAsk& ask) {
   return cluster.groups()[*cluster.find_group(ask.namespace_name, ask.name, ask.plane)].members;
 }
 
-bool keeps(const PlanAsk& ask, std::string_view pod, std::string_view node) {
-  return std::ranges::any_of(ask.placements, [&](const PodPlacement& place) {
-    return place.name == pod && place.node == node;
-  });
-}
-
 }  // namespace
 
-const PlanAsk* LostNominations::taker_of(std::string_view node, const PlanAsk& ask) {
-  if (first_on_.empty()) {
-    for (const PlanAsk& each : draft_.plan.asks) {
-      for (const PodPlacement& place : each.placements) first_on_.try_emplace(place.node, &each);
+void LostNominations::read_places() {
+  if (std::exchange(read_, true)) return;
+  for (const PlanAsk& each : draft_.plan.asks) {
+    for (const PodPlacement& place : each.placements) {
+      first_on_.try_emplace(place.node, &each);
+      node_of_.try_emplace(fmt::format("{}/{}", place.namespace_name, place.name), place.node);
     }
   }
+}
+
+/// By its own ask or by that of its group.
+bool LostNominations::keeps(PodIndex pod) const {
+  const Cluster& cluster = draft_.world.cluster();
+  const auto found = node_of_.find(cluster.pod_key(pod));
+  return found != node_of_.end() &&
+         found->second == node_name(cluster, cluster.pods().nominated[pod]);
+}
+
+const PlanAsk* LostNominations::taker_of(std::string_view node, const PlanAsk& ask) const {
   const auto found = first_on_.find(node);
   return found == first_on_.end() || found->second == &ask ? nullptr : found->second;
 }
@@ -42,9 +50,11 @@ void LostNominations::tell(PlanAsk& ask) {
   std::vector<PodIndex> losers = pods_of(cluster, ask);
   std::erase_if(losers, [&](PodIndex pod) {
     const NodeIndex node = pods.nominated[pod];
-    return !node.exists() || !cluster.pending_pods().contains(pod) ||
-           keeps(ask, pods.name[pod.value], node_name(cluster, node));
+    return !node.exists() || !cluster.pending_pods().contains(pod);
   });
+  if (losers.empty()) return;
+  read_places();
+  std::erase_if(losers, [this](PodIndex pod) { return keeps(pod); });
   if (losers.empty()) return;
   const PodIndex first =
       *std::ranges::min_element(losers, {}, [&](PodIndex pod) { return pods.name[pod.value]; });

@@ -5,6 +5,7 @@
 // of the ask names the pod, the node, and the ask that goes there instead.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -20,11 +21,14 @@ class LostNominations {
   void tell(PlanAsk& ask);
 
  private:
-  const PlanAsk* taker_of(std::string_view node, const PlanAsk& ask);
+  void read_places();
+  bool keeps(PodIndex pod) const;
+  const PlanAsk* taker_of(std::string_view node, const PlanAsk& ask) const;
 
   const Draft& draft_;
-  /// By node, the first ask that goes there; filled when the first nomination is lost.
-  std::unordered_map<std::string_view, const PlanAsk*> first_on_;
+  bool read_ = false;  ///< The places of the plan, at the first ask that had a nomination.
+  std::unordered_map<std::string_view, const PlanAsk*> first_on_;  ///< By node: who goes there.
+  std::unordered_map<std::string, std::string_view> node_of_;      ///< By pod: where it goes.
 };
 
 }  // namespace makeway
