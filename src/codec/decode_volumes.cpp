@@ -154,6 +154,24 @@ void decode_pod_volume(JsonReader& reader, JsonCursor& value, const FieldPath& p
   }
 }
 
+/// Metadata, spec and status.phase; `read_spec` takes a field of the spec.
+template <class Object, class ReadSpec>
+Metadata decode_with_phase(ObjectCursor cursor, const ReadSpec& read_spec, Object& object,
+                           std::string_view& phase) {
+  JsonReader& reader = cursor.reader;
+  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    read_spec(reader, key, field, at, object);
+  };
+  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "phase") reader.read(field, at, phase);
+  };
+  return decode_fields<Object>(cursor,
+                               [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                                 if (key == "spec") reader.each_field(field, at, spec);
+                                 if (key == "status") reader.each_field(field, at, status);
+                               });
+}
+
 }  // namespace
 
 void decode_pod_volumes(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -195,19 +213,8 @@ void join_claims(const std::vector<TextPair>& statuses, PodShape& shape) {
 }
 
 void decode_object(ObjectCursor cursor, PersistentVolumeClaim& claim) {
-  JsonReader& reader = cursor.reader;
   std::string_view phase;
-  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    decode_claim_spec(reader, key, field, at, claim);
-  };
-  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "phase") reader.read(field, at, phase);
-  };
-  Metadata metadata = decode_fields<PersistentVolumeClaim>(
-      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "spec") reader.each_field(field, at, spec);
-        if (key == "status") reader.each_field(field, at, status);
-      });
+  Metadata metadata = decode_with_phase(cursor, decode_claim_spec, claim, phase);
   const std::string_view old_class = metadata.annotation(names::claim_class);
   if (!old_class.empty()) claim.storage_class = old_class;
   claim.selected_node = metadata.annotation(names::selected_node);
@@ -222,19 +229,8 @@ void decode_object(ObjectCursor cursor, PersistentVolumeClaim& claim) {
 }
 
 void decode_object(ObjectCursor cursor, PersistentVolume& volume) {
-  JsonReader& reader = cursor.reader;
   std::string_view phase;
-  const auto spec = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    decode_volume_spec(reader, key, field, at, volume);
-  };
-  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "phase") reader.read(field, at, phase);
-  };
-  Metadata metadata = decode_fields<PersistentVolume>(
-      cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-        if (key == "spec") reader.each_field(field, at, spec);
-        if (key == "status") reader.each_field(field, at, status);
-      });
+  Metadata metadata = decode_with_phase(cursor, decode_volume_spec, volume, phase);
   // Hand-written ones have no status: they are made available at once.
   volume.available = (phase.empty() || phase == "Available") && !metadata.deletion;
   for (Label& label : metadata.labels) {

@@ -23,38 +23,27 @@ std::vector<PodIndex> pods_of(const Cluster& cluster, const PlanAsk& ask) {
 void LostNominations::read_places() {
   if (std::exchange(read_, true)) return;
   for (const PlanAsk& each : draft_.plan.asks) {
-    for (const PodPlacement& place : each.placements) {
-      first_on_.try_emplace(place.node, &each);
-      node_of_.try_emplace(fmt::format("{}/{}", place.namespace_name, place.name), place.node);
-    }
+    for (const PodPlacement& place : each.placements) first_on_.try_emplace(place.node, &each);
   }
 }
 
-/// By its own ask or by that of its group.
-bool LostNominations::keeps(PodIndex pod) const {
-  const Cluster& cluster = draft_.world.cluster();
-  const auto found = node_of_.find(cluster.pod_key(pod));
-  return found != node_of_.end() &&
-         found->second == node_name(cluster, cluster.pods().nominated[pod]);
-}
-
-const PlanAsk* LostNominations::taker_of(std::string_view node, const PlanAsk& ask) const {
+const PlanAsk* LostNominations::taker_of(std::string_view node, const PlanAsk& ask) {
+  read_places();
   const auto found = first_on_.find(node);
   return found == first_on_.end() || found->second == &ask ? nullptr : found->second;
 }
 
 void LostNominations::tell(PlanAsk& ask) {
-  if (ask.outcome == Outcome::fits) return;
   const Cluster& cluster = draft_.world.cluster();
+  if (ask.outcome == Outcome::fits || cluster.nominated_pods().empty()) return;
   const PodColumns& pods = cluster.pods();
   std::vector<PodIndex> losers = pods_of(cluster, ask);
   std::erase_if(losers, [&](PodIndex pod) {
     const NodeIndex node = pods.nominated[pod];
-    return !node.exists() || !cluster.pending_pods().contains(pod);
+    // By its own ask or by that of its group it may go there all the same.
+    return !node.exists() || !cluster.pending_pods().contains(pod) ||
+           draft_.world.after().node_of(pod) == node;
   });
-  if (losers.empty()) return;
-  read_places();
-  std::erase_if(losers, [this](PodIndex pod) { return keeps(pod); });
   if (losers.empty()) return;
   const PodIndex first =
       *std::ranges::min_element(losers, {}, [&](PodIndex pod) { return pods.name[pod.value]; });

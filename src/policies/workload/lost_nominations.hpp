@@ -5,7 +5,6 @@
 // of the ask names the pod, the node, and the ask that goes there instead.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -22,13 +21,11 @@ class LostNominations {
 
  private:
   void read_places();
-  bool keeps(PodIndex pod) const;
-  const PlanAsk* taker_of(std::string_view node, const PlanAsk& ask) const;
+  const PlanAsk* taker_of(std::string_view node, const PlanAsk& ask);
 
   const Draft& draft_;
-  bool read_ = false;  ///< The places of the plan, at the first ask that had a nomination.
+  bool read_ = false;  ///< The places of the plan, at the first nomination that is lost.
   std::unordered_map<std::string_view, const PlanAsk*> first_on_;  ///< By node: who goes there.
-  std::unordered_map<std::string, std::string_view> node_of_;      ///< By pod: where it goes.
 };
 
 }  // namespace makeway

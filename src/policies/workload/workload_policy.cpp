@@ -64,12 +64,12 @@ class WorkloadPolicy : public Policy {
 std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
   std::vector<PodIndex> pods;
   for (const PendingUnit& unit : context_.asking.units) {
+    const AskTurn turn{.policy = this,
+                       .priority = unit.priority,
+                       .created = unit.created,
+                       .pod = unit.pod,
+                       .limited = unit.unit};
     if (unit.member) {
-      const AskTurn turn{.policy = this,
-                         .priority = unit.priority,
-                         .created = unit.created,
-                         .pod = unit.pod,
-                         .limited = unit.unit};
       if (auto problem = members_.add_named(turn, turns)) return problem;
       continue;
     }
@@ -77,12 +77,8 @@ std::optional<Problem> WorkloadPolicy::who_asks(std::vector<AskTurn>& turns) {
       if (world_.asks_pinned(unit.pod)) continue;
       pods.push_back(unit.pod);
     }
-    turns.push_back({.policy = this,
-                     .priority = unit.priority,
-                     .created = unit.created,
-                     .pod = unit.pod,
-                     .limited = unit.unit});
-    if (!is_pod(unit.unit)) members_.add_turns(AskTurn(turns.back()), turns);
+    turns.push_back(turn);
+    if (!is_pod(unit.unit)) members_.add_turns(turn, turns);
   }
   classes_.emplace(draft_, pods);
   return std::nullopt;
