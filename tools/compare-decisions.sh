@@ -6,8 +6,9 @@
 #   decision   the plan as JSON without ids, hashes and words (reasons, messages, causes)
 #   words      everything that is said with --explain, without ids and hashes
 # What differs is listed with the first line of the difference, and summed up. Exit status 1 when a
-# decision differs. SHOWN: how many cases are listed of each (20); KEEP: a folder for both outputs
-# of every case that differs.
+# decision differs. Presets that OLD does not know are left out, and named. SHOWN: how many cases are
+# listed of each (20); KEEP: a folder for both outputs of every case that differs; IGNORE: a filter
+# for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'.
 set -euo pipefail
 
 usage="usage: tools/compare-decisions.sh OLD_BINARY NEW_BINARY"
@@ -17,13 +18,18 @@ cd "$(dirname "$0")/.."
 root=$PWD
 shown=${SHOWN:-20}
 keep=${KEEP:+$(realpath -m "$KEEP")}
+ignore=${IGNORE:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 declare -A compared=([decision]=0 [words]=0) unlike=([decision]=0 [words]=0)
 
 without_ids() {
-  sed -E 's/"(id|planId|configurationHash)": ?"[^"]*",?//g'
+  sed -E 's/"?(id|planId|configurationHash)"?: ?"[^"]*",?//g; s/, plan [0-9a-f]{16}\.//'
+}
+
+without_ignored() {
+  if [[ -z "$ignore" ]]; then cat; else jq "$ignore"; fi
 }
 
 without_words() {
@@ -35,7 +41,7 @@ run() {
   local filter=$1 binary=$2 status=0
   shift 2
   "$binary" "$@" >"$work/out" 2>"$work/error" || status=$?
-  without_ids <"$work/out" | "$filter"
+  without_ignored <"$work/out" | without_ids | "$filter"
   without_ids <"$work/error" | "$filter"
   echo "exit $status"
 }
@@ -54,7 +60,8 @@ note() {
   fi
   if ((unlike[$detail] <= shown)); then
     echo "$detail differs: $case"
-    { diff "$work/old" "$work/new" || true; } | sed -n 's/^[<>]/  &/p' | cut -c 1-160 | head -4
+    { diff "$work/old" "$work/new" || true; } >"$work/difference"
+    sed -n 's/^[<>]/  &/p' "$work/difference" | cut -c 1-160 | sed -n 1,4p
   fi
 }
 
@@ -70,11 +77,11 @@ compare() {
   note words "$case"
 }
 
-# step BINARY FOLDER "makeway ...": a step of a scenario, with --explain where it can be.
+# step BINARY FOLDER "makeway ..." [FILTER]: a step of a scenario.
 step() {
-  local binary=$1 folder=$2 command=$3 status=0
+  local binary=$1 folder=$2 command=$3 filter=${4:-cat} status=0
   (cd "$folder" && eval "\"$binary\" ${command#makeway}") >"$work/out" 2>"$work/error" || status=$?
-  without_ids <"$work/out"
+  "$filter" <"$work/out" | without_ids
   without_ids <"$work/error"
   echo "exit $status"
 }
@@ -101,8 +108,8 @@ scenario() {
         note words "$name: $line"
         [[ $line == "makeway plan "* && $line != *" -o "* && $line != *--batch* ]] || continue
         [[ $line != *">"* ]] || continue
-        step "$old" "$work/folder-old" "$line -o json" | without_words >"$work/old"
-        step "$new" "$work/folder-new" "$line -o json" | without_words >"$work/new"
+        step "$old" "$work/folder-old" "$line -o json" without_ignored | without_words >"$work/old"
+        step "$new" "$work/folder-new" "$line -o json" without_ignored | without_words >"$work/new"
         note decision "$name: $line"
         ;;
       "---- "* | "\$ "*) target="" ;;
@@ -114,7 +121,14 @@ scenario() {
   done <"$file"
 }
 
-mapfile -t presets < <(cd src/codec/presets && ls -- *.yaml | sed 's/\.yaml$//')
+presets=()
+while IFS= read -r preset; do
+  if "$old" config show "$preset" >"$work/out" 2>&1; then
+    presets+=("$preset")
+  else
+    echo "preset $preset is left out: the old binary does not know it"
+  fi
+done < <(cd src/codec/presets && ls -- *.yaml | sed 's/\.yaml$//')
 
 while IFS= read -r file; do
   for preset in "${presets[@]}"; do compare "$file, $preset" -f "$file" --preset "$preset"; done

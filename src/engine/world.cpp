@@ -60,13 +60,15 @@ void World::find_nominated() {
     if (asks_pinned(pod) && can_use(pod, node)) survey_.keep_room_of(pod);
     // Who only has a node reserved was promised its room, not whom it will find there.
     const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
-    if (!reserved && looks_at_others(cluster_.shape(cluster_.pods().shape[pod]))) {
-      nominated_before_.push_back({.pod = pod, .node = node});
-    }
+    if (reserved) continue;
+    const bool looks = looks_at_others(cluster_.shape(cluster_.pods().shape[pod]));
+    (looks ? nominated_before_ : nominated_anyhow_).push_back({.pod = pod, .node = node});
   }
-  sort_by_node(cluster_, nominated_before_, [this](PodIndex a, PodIndex b) {
-    return cluster_.pod_key(a) < cluster_.pod_key(b);
-  });
+  for (std::vector<PodOnNode>* list : {&nominated_before_, &nominated_anyhow_}) {
+    sort_by_node(cluster_, *list, [this](PodIndex a, PodIndex b) {
+      return cluster_.pod_key(a) < cluster_.pod_key(b);
+    });
+  }
 }
 
 /// Whether the pinned pod would fit on the node, were it empty, and is more than reserved there.
@@ -138,7 +140,17 @@ void World::settle(PodIndex pod) {
 
 void World::decided(PodIndex pod) {
   CHECK(!is_decided(pod), "a pod is decided once");
-  decided_.writable(pod) = 1;
+  decided_.writable(pod) = turn_is_over;
+  note_nominated_node(pod);
+}
+
+void World::lose_nomination(PodIndex pod) {
+  CHECK(!is_decided(pod), "a pod that is decided holds no room by a nomination");
+  decided_.writable(pod) = nomination_is_lost;
+  note_nominated_node(pod);
+}
+
+void World::note_nominated_node(PodIndex pod) {
   const NodeIndex nominated = cluster_.pods().nominated[pod];
   if (nominated.exists() && cluster_.nodes().flags[nominated].exists) {
     changed_nodes_.push_back(nominated);
@@ -200,18 +212,40 @@ void World::promise(const PodOnNode& place, bool may_hope) {
   if (!depends && !may_hope) return;
   const Scratch::Checkpoint before = after_.checkpoint();
   after_.remove(place.pod);
-  bool hopes = false;
-  {
-    PodFit fit(survey_, after_, place.pod, decided_);
-    hopes = fit.check_unreserved(place.node) || leans_on_hopeful(fit, place.node, {}) ||
-            (may_hope && !keeps_promises(place.pod, place.node, {}));
-  }
+  PodFit& fit = fit_of(place.pod);
+  const bool hopes = fit.check_unreserved(place.node) || leans_on_hopeful(fit, place.node, {}) ||
+                     (may_hope && !keeps_promises(place.pod, place.node, {}));
   after_.rollback(before);
   if (hopes) {
     hopeful_.push_back(place.pod);
   } else if (depends) {
-    promises_.push_back(place);
+    add_promise(place);
   }
+}
+
+void World::add_promise(const PodOnNode& place) {
+  ++promises_made_;
+  const PodColumns& pods = cluster_.pods();
+  const PodShape& shape = cluster_.shape(pods.shape[place.pod]);
+  std::vector<std::uint32_t> kind = {pods.shape[place.pod].value, pods.labels[place.pod].value,
+                                     pods.namespace_name[place.pod].value,
+                                     pods.notes[place.pod].value, pods.requests[place.pod].value};
+  const auto add_domain = [&](const auto& term) {
+    kind.push_back(survey_.topology(term.topology_key).domain[place.node]);
+  };
+  std::ranges::for_each(shape.affinity, add_domain);
+  std::ranges::for_each(shape.spread, add_domain);
+  if (!shape.claims.empty()) kind.push_back(place.node.value);
+  if (promise_kinds_.insert(std::move(kind)).second) promises_.push_back(place);
+}
+
+PodFit& World::fit_of(PodIndex pod) {
+  const PodColumns& pods = cluster_.pods();
+  std::unique_ptr<PodFit>& fit =
+      fits_[{pods.requests[pod], pods.shape[pod], pods.labels[pod], pods.namespace_name[pod],
+             pods.notes[pod], survey_.regimes().of(pod), survey_.regimes().crosses(pod)}];
+  if (!fit) fit = std::make_unique<PodFit>(survey_, after_, pod, decided_);
+  return *fit;
 }
 
 void World::reserve(PodIndex pod, NodeIndex node) {
@@ -325,15 +359,16 @@ class World::PromiseKeeper {
     return all;
   }
 
-  /// Nominations from before that the ask has to respect, and that are valid so far.
-  std::vector<PodOnNode> held_against(PodIndex ask) const {
+  /// Of these nominations from before: which the ask has to respect, and are valid so far.
+  std::vector<PodOnNode> held_against(PodIndex ask, std::span<const PodOnNode> nominated) const {
     std::vector<PodOnNode> held;
-    if (!world_.heeds_nominated_before()) return held;
+    if (!world_.heeds_before_) return held;
     const UnitIndex own = cluster_.pods().unit[ask];
     const std::int32_t priority = cluster_.units()[own].scheduling_priority;
-    for (const PodOnNode& place : world_.nominated_before_) {
+    for (const PodOnNode& place : nominated) {
       const UnitIndex unit = cluster_.pods().unit[place.pod];
-      if (unit == own || world_.is_decided(place.pod) || gives_way(place, ask)) continue;
+      if (unit == own || !world_.may_hold_room(place.pod) || gives_way(place, ask)) continue;
+      if (world_.after_.node_of(place.pod).exists()) continue;
       if (cluster_.units()[unit].scheduling_priority < priority) continue;
       if (all_fit(std::span(&place, 1))) held.push_back(place);
     }
@@ -352,11 +387,7 @@ class World::PromiseKeeper {
     Scratch& after = world_.after_;
     const Scratch::Checkpoint before = after.checkpoint();
     if (after.node_of(place.pod).exists()) after.remove(place.pod);
-    std::unique_ptr<PodFit>& fit = world_.promise_fits_[place.pod];
-    if (!fit) {
-      fit = std::make_unique<PodFit>(world_.survey_, after, place.pod, world_.decided_);
-    }
-    const bool fits = !fit->check_unreserved(place.node);
+    const bool fits = !world_.fit_of(place.pod).check_unreserved(place.node);
     after.rollback(before);
     return fits;
   }
@@ -371,9 +402,22 @@ bool World::keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodInde
 }
 
 bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
-  if (!anybody_promised()) return true;
+  const bool looks = std::ranges::any_of(coming, [this](const PodOnNode& place) {
+    return looks_at_others(cluster_.shape(cluster_.pods().shape[place.pod]));
+  });
+  const bool heeds_anyhow = looks && heeds_before_ && !nominated_anyhow_.empty();
+  if (!anybody_promised() && !heeds_anyhow) return true;
   const PromiseKeeper keeper(*this);
-  const std::vector<PodOnNode> held = keeper.held_against(coming.front().pod);
+  const PodIndex ask = coming.front().pod;
+  const std::vector<PodOnNode> held = keeper.held_against(ask, nominated_before_);
+  std::vector<PodOnNode> arriving;
+  if (looks || !promises_.empty()) {
+    arriving = keeper.held_against(ask, nominated_anyhow_);
+    arriving.insert(arriving.end(), held.begin(), held.end());
+  }
+  const auto arrive = [&] {
+    for (const PodOnNode& place : arriving) after_.place(place.pod, place.node);
+  };
   const Scratch::Checkpoint before = after_.checkpoint();
   for (const PodOnNode& place : coming) {
     if (after_.node_of(place.pod).exists()) after_.remove(place.pod);
@@ -383,8 +427,18 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   }
   // Those for whom it is said already must not lean on who has not arrived.
   bool kept = keeper.all_fit(promises_);
+  const Scratch::Checkpoint empty = after_.checkpoint();
   for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
   kept = kept && keeper.all_fit(promises_) && keeper.all_fit(held);
+  if (kept && !arriving.empty()) {
+    // They will come, and find no place if somebody who is promised one would lose it by that.
+    arrive();
+    kept = !looks || keeper.all_fit(coming);
+    const bool all = keeper.all_fit(promises_);
+    after_.rollback(empty);
+    arrive();
+    kept = kept && (all || !keeper.all_fit(promises_));
+  }
   after_.rollback(before);
   return kept;
 }
@@ -407,8 +461,8 @@ World::NominatedBeforeIgnored::NominatedBeforeIgnored(World& world)
 World::NominatedBeforeIgnored::~NominatedBeforeIgnored() { world_.heeds_before_ = before_; }
 
 void World::NominationsIgnored::ignore(PodIndex pod) {
-  if (world_.is_decided(pod)) return;
-  world_.decided_.writable(pod) = 1;
+  if (!world_.may_hold_room(pod)) return;
+  world_.decided_.writable(pod) = turn_is_over;
   pods_.push_back(pod);
 }
 

@@ -20,7 +20,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "engine/ask_limits.hpp"
@@ -49,6 +51,8 @@ class World {
   // ---- Operations ---------------------------------------------------------------------------
   /// The pod's turn is over: its nomination, if it had one, holds no room any more.
   void decided(PodIndex pod);
+  /// The pod's turn is still to come, and its nomination holds no room any more: its group took it.
+  void lose_nomination(PodIndex pod);
   /// The pod is bound to the node now.
   void bind(PodIndex pod, NodeIndex node);
   /// The pod will go to the node once these pods are gone; they may be none.
@@ -87,7 +91,9 @@ class World {
   /// Nodes that something came to, left, or is no longer kept for, as it happened.
   std::span<const NodeIndex> changed_nodes() const { return changed_nodes_; }
   const DecidedPods& decided_pods() const { return decided_; }
-  bool is_decided(PodIndex pod) const { return decided_[pod] != 0; }
+  bool is_decided(PodIndex pod) const { return decided_[pod] == turn_is_over; }
+  /// Pending, and its nomination, if it has one, may still be used.
+  bool may_hold_room(PodIndex pod) const { return decided_[pod] == 0; }
   /// Whether the pod, alone, is an ask of section 5: it can run on one node only.
   bool asks_pinned(PodIndex pod) const;
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`), or
@@ -111,14 +117,14 @@ class World {
 
   // ---- Promises -------------------------------------------------------------------------------
   /// Whether what happens on one node can matter to who is promised another.
-  bool anybody_promised() const { return !promises_.empty() || heeds_nominated_before(); }
+  bool anybody_promised() const { return promises_made_ > 0 || heeds_nominated_before(); }
   /// How many nominated asks of this cycle depend on others being there.
-  std::size_t promises_made() const { return promises_.size(); }
+  std::size_t promises_made() const { return promises_made_; }
   /// Whether everybody who was promised a place still fits there in `after` when these victims
   /// leave and these pods come (law 3), and also before they come; both may have happened already.
   /// The same for nominations from before that are not of lower priority and not decided yet
-  /// (law 7). What takes room is checked when it comes; this is about those whose place depends on
-  /// others.
+  /// (law 7), and those who come must still fit when these have come. What takes room is checked
+  /// when it comes; this is about those whose place depends on others.
   bool keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims);
   bool keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodIndex> victims);
   /// Whether the ask, with these victims gone, fits on the node only thanks to somebody who is
@@ -157,6 +163,11 @@ class World {
 
  private:
   class PromiseKeeper;
+  /// Everything that PodFit reads of a pod, nominations apart.
+  using FitKey = std::tuple<RequestId, ShapeId, LabelSetId, StringId, NotesId, Regime, bool>;
+  /// In `decided_`; 0: neither.
+  static constexpr std::uint8_t turn_is_over = 1;
+  static constexpr std::uint8_t nomination_is_lost = 2;
 
   bool can_use(PodIndex pod, NodeIndex node);
   void find_leaving();
@@ -166,7 +177,11 @@ class World {
   void begin_operation() const;
   void end_operation();
   void settle(PodIndex pod);
+  void note_nominated_node(PodIndex pod);
   void promise(const PodOnNode& place, bool may_hope);
+  void add_promise(const PodOnNode& place);
+  /// Over `after`, for the pod or any other that is alike in what is looked at.
+  PodFit& fit_of(PodIndex pod);
   void take(PodIndex leaving);
   std::vector<PodIndex> leavers_of(std::span<const NodeIndex> nodes, Elsewhere elsewhere) const;
   std::vector<PodIndex> reduce_leavers(std::span<const PodIndex> leaving,
@@ -190,14 +205,19 @@ class World {
   std::vector<NodeIndex> changed_nodes_;
   DecidedPods decided_;
   std::vector<PodIndex> settled_log_;
-  /// Nominated asks whose place depends on others being there: affinity or spread.
+  /// Nominated asks whose place depends on others being there: affinity or spread. Of those that
+  /// are alike, and in the same domains, one: what breaks the promise to it breaks all of them.
   std::vector<PodOnNode> promises_;
+  std::size_t promises_made_ = 0;
+  std::set<std::vector<std::uint32_t>> promise_kinds_;
   /// Pending with a nomination from before, and with constraints that look at others.
   std::vector<PodOnNode> nominated_before_;
+  /// The same without such constraints.
+  std::vector<PodOnNode> nominated_anyhow_;
   bool heeds_before_ = true;
-  /// Of pods in the two lists above, made when first asked for. They stay, since building one may
-  /// cost a look at every pod.
-  std::map<PodIndex, std::unique_ptr<PodFit>> promise_fits_;
+  /// For pods in the lists above, made when first asked for. They stay, since building one may cost
+  /// a look at every pod; each follows every move, so those who are alike share one.
+  std::map<FitKey, std::unique_ptr<PodFit>> fits_;
   std::vector<PodIndex> hopeful_;
   std::unique_ptr<AskLimits> limits_;  ///< Last: it follows the two worlds.
 };

@@ -237,7 +237,7 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
 void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now) {
   if (!queue_fits({})) return;
   const auto fits_after = [&](NodeIndex node) {
-    return walk_.fits_beside_nominated(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
+    return walk_.fits_for_sure(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
            !walk_.spoils_nomination(fit.ask(), ask_, node);
   };
   const NodeIndex nominated = walk_.cluster().pods().nominated[fit.ask()];
@@ -363,7 +363,7 @@ void PodJudge::judge_infeasible(NaiveFit& fit) {
     }
     const auto fits_without = [&](const std::set<PodIndex>& gone) {
       for (const PodIndex pod : gone) fit.remove(pod);
-      const bool fits = walk_.fits_beside_nominated(fit, ask_, node);
+      const bool fits = walk_.fits_for_sure(fit, ask_, node);
       for (const PodIndex pod : gone) fit.put_back(pod);
       return fits;
     };

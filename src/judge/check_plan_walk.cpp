@@ -128,7 +128,8 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
   for (const PodIndex pod : cluster_.nodes().nominated[node]) {
     const UnitIndex index = cluster_.pods().unit[pod];
     const Unit& unit = cluster_.units()[index];
-    if (decided_.contains(pod) || !regimes().may_go(pod, node)) continue;  // Void.
+    if (decided_.contains(pod) || lost_.contains(pod)) continue;
+    if (!regimes().may_go(pod, node)) continue;  // Void.
     // Pinned pods take turns: their reservations do not hold against each other, nor against whom
     // the node was promised.
     const bool gives_way = !ask.pinned_to.empty() || cluster_.pods().nominated[member] == node;
@@ -151,7 +152,22 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
   return fits;
 }
 
+bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
+  if (!fits_beside_nominated(fit, ask, node)) return false;
+  std::vector<Place> away;
+  for (const PodIndex pod : hopeful_) {
+    if (pod == fit.ask() || !fit.world().where(pod).exists()) continue;
+    away.push_back({.pod = pod, .node = fit.world().where(pod)});
+    fit.remove(pod);
+  }
+  const bool fits = away.empty() || fit.fits(node);
+  for (const Place& each : away) fit.place(each.pod, each.node);
+  return fits;
+}
+
+/// Worlds change under the fits of the caller here, and are as before when it gets them back.
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
+  std::vector<Place> coming;
   for (const NodeIndex other : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[other].empty()) continue;
     for (const PodIndex held : holders(ask, pod, other)) {
@@ -161,9 +177,19 @@ bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex no
       const bool still = fit.fits(other);
       fit.remove(pod);
       if (!still) return true;
+      const bool reserved = cluster_.notes(cluster_.pods().notes[held]).reserved_since.has_value();
+      if (!reserved) coming.push_back({.pod = held, .node = other});
     }
   }
-  return false;
+  if (coming.empty()) return false;
+  for (const Place& each : coming) after().place(each.pod, each.node);
+  const bool held_before = promises_hold();
+  const bool fits = NaiveFit(after(), pod).fits(node);
+  after().place(pod, node);
+  const bool spoilt = !fits || (held_before && !promises_hold());
+  after().remove(pod);
+  for (const Place& each : coming) after().remove(each.pod);
+  return spoilt;
 }
 
 MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
@@ -320,6 +346,14 @@ void PlanWalk::judge_promises() {
   }
 }
 
+/// Whether somebody who was nominated before, and has its turn later, is in the way of who has come.
+bool PlanWalk::nominated_may_spoil(const HeardAsk& ask, const Place& place) {
+  after().remove(place.pod);
+  const bool spoilt = spoils_nomination(place.pod, ask, place.node);
+  after().place(place.pod, place.node);
+  return spoilt;
+}
+
 /// All of them come before one is asked whether it fits: members may need each other.
 void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   for (const Place& place : found) {
@@ -333,12 +367,21 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
     const bool only_held =
         ask.entry->outcome == Outcome::waits &&
         configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
-    if (refusal_after(place) || leans_on_hopeful(place, only_held)) {
+    if (refusal_after(place) || leans_on_hopeful(place, only_held) ||
+        (only_held && nominated_may_spoil(ask, place))) {
       hopeful_.push_back(place.pod);
     } else {
       promises_.push_back({.ask = &ask, .place = place});
     }
   }
+}
+
+/// Whether a member that is left over, and asks for itself later, still fits where it is nominated.
+bool PlanWalk::keeps_nomination(const HeardAsk& ask, PodIndex member) {
+  const NodeIndex node = cluster_.pods().nominated[member];
+  if (!node.exists() || !cluster_.nodes().flags[node].exists) return true;
+  NaiveFit fit(after(), member);
+  return fits_beside_nominated(fit, ask, node);
 }
 
 /// Its room is kept for it, whether there is enough of it or not.
@@ -377,7 +420,11 @@ void PlanWalk::settle(const HeardAsk& ask) {
                           !ask.entry->placement_given &&
                           configuration_.workload.evict_for == EvictFor::each;
   for (const PodIndex pod : ask.pods) {
-    if (!others_ask || after().where(pod).exists()) decided_.insert(pod);
+    if (!others_ask || after().where(pod).exists()) {
+      decided_.insert(pod);
+    } else if (!keeps_nomination(ask, pod)) {
+      lost_.insert(pod);
+    }
   }
 }
 

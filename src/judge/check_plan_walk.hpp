@@ -69,8 +69,10 @@ class PlanWalk {
     if (!fit.fits(node)) return false;
     return cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node);
   }
+  /// The same, and without those who may never come.
+  bool fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   /// Whether the ask, if it went to the node, would take from somebody who is nominated, there or
-  /// elsewhere, what its place depends on (law 7).
+  /// elsewhere, what its place depends on (law 7), or the other way round.
   bool spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node);
   /// What refuses it first: with the nominated pods there, else without them.
   MaybeRefusal first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
@@ -120,6 +122,8 @@ class PlanWalk {
   void find_credited();
   void nominate(const HeardAsk& ask, const std::vector<Place>& found);
   void reserve(const HeardAsk& ask);
+  bool nominated_may_spoil(const HeardAsk& ask, const Place& place);
+  bool keeps_nomination(const HeardAsk& ask, PodIndex member);
   MaybeRefusal refusal_after(const Place& place);
   bool leans_on_hopeful(const Place& place, bool others_too);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
@@ -141,6 +145,7 @@ class PlanWalk {
   std::set<PodIndex> victims_;        ///< Of earlier asks.
   std::set<NodeIndex> victim_nodes_;  ///< Where they are.
   std::set<PodIndex> decided_;        ///< Pods of earlier asks.
+  std::set<PodIndex> lost_;  ///< Members whose nominated room their group has given to others.
 };
 
 /// The outcome speaks of a place, so there must be one; who waits for a delay has none.

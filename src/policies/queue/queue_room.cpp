@@ -121,7 +121,7 @@ std::int64_t QueueRoom::held_for_others(std::size_t column) const {
   std::int64_t held = 0;
   for (const PodIndex pod : nominated_) {
     const bool own = member_.exists() ? pod == member_ : cluster.pods().unit[pod] == ask_;
-    if (own || world_.is_decided(pod) || table_.row_of(pod) != row_) continue;
+    if (own || !world_.may_hold_room(pod) || table_.row_of(pod) != row_) continue;
     if (world_.after().node_of(pod).exists() || !holds(pod)) continue;
     for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
       if (table_.column(item.resource) == column) held = saturated_add(held, item.amount);

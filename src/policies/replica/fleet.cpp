@@ -177,7 +177,7 @@ void Fleet::add_room(PlaceIndex place) {
   }
   // Nobody takes what a pinned pod holds that has its turn in another cycle.
   for (const PodIndex pod : cluster().nodes().nominated[node]) {
-    if (!world_.is_decided(pod) && world_.survey().regimes().crosses(pod)) {
+    if (world_.may_hold_room(pod) && world_.survey().regimes().crosses(pod)) {
       occupy(left, cluster().pods().requests[pod]);
     }
   }

@@ -155,7 +155,11 @@ void CandidateSearch::add_group(UnitIndex index) {
     if (!world_.after().node_of(pod).exists()) continue;
     if (cluster_.pods().deletion[pod] != no_time && !again) continue;
     const std::uint8_t victim_class = classes_.of(pod);
-    stays = stays || victim_class == VictimClasses::none || !may_leave(pod);
+    if (victim_class == VictimClasses::none || !may_leave(pod)) {
+      // It is leaving anyway, if not for this ask: that keeps nobody.
+      stays = stays || cluster_.pods().deletion[pod] == no_time;
+      continue;
+    }
     unit.victim_class = std::max(unit.victim_class, victim_class);
     unit.started = list_->pods.size() == begin
                        ? world_.rules().started(pod)

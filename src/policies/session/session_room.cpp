@@ -111,7 +111,7 @@ void SessionRoom::read(SessionPlace place) {
 void SessionRoom::hold(SessionPlace place) {
   const Cluster& cluster = world_.cluster();
   for (const PodIndex pod : cluster.nodes().nominated[table_.nodes()[place]]) {
-    const bool holds = world_.survey().regimes().crosses(pod) && !world_.is_decided(pod) &&
+    const bool holds = world_.survey().regimes().crosses(pod) && world_.may_hold_room(pod) &&
                        !world_.after().node_of(pod).exists();
     if (!holds) continue;
     keep(place, cluster.requests(cluster.pods().requests[pod]));

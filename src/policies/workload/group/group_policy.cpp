@@ -51,6 +51,7 @@ class GroupDecision {
   std::vector<PodOnNode> places_of(const GroupManner& manner, std::span<const PodIndex> members,
                                    const GroupDomain& domain, MemberFits* now);
   bool held_by_nominations();
+  void end_lost_nominations();
   void preempt();
   std::optional<GroupCandidate> search();
   enum class Queued : std::uint8_t { now, later };
@@ -151,10 +152,29 @@ void GroupDecision::run() {
   }
   // Those who are left over ask for themselves, and until then hold what is nominated to them.
   const bool others_ask = most_ < task_.members.size() && !ask_.placements.empty();
+  if (others_ask) end_lost_nominations();
   for (const PodIndex member : task_.members) {
     if (!others_ask || world_.after().node_of(member).exists()) world_.decided(member);
   }
   draft_.plan.asks.push_back(std::move(ask_));
+}
+
+/// Those who are left over whose nominated room is taken now, by other members.
+void GroupDecision::end_lost_nominations() {
+  const PodColumns& pods = world_.cluster().pods();
+  std::vector<PodIndex> lost;
+  {
+    World::NominationsIgnored ignored(world_);
+    for (const PodIndex member : task_.members) ignored.ignore(member);
+    for (const PodIndex member : task_.members) {
+      const NodeIndex node = pods.nominated[member];
+      if (!node.exists() || world_.after().node_of(member).exists()) continue;
+      if (world_.survey().position_of(node) == Survey::no_position) continue;  // Void anyway.
+      PodFit fit(world_.survey(), world_.after(), member, world_.decided_pods());
+      if (fit.check(node)) lost.push_back(member);
+    }
+  }
+  for (const PodIndex member : lost) world_.lose_nomination(member);
 }
 
 /// What no room could help.

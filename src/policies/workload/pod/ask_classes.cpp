@@ -54,15 +54,19 @@ AskClasses::Slot* AskClasses::slot_of(PodIndex pod) {
 AskClass* AskClasses::of(PodIndex pod) {
   Slot* const slot = slot_of(pod);
   if (slot == nullptr) return nullptr;
-  // Promises are kept or broken by what happens elsewhere, so rankings know nothing of them.
-  const bool stale = slot->kept && slot->kept->promises_seen != world_.promises_made();
-  if (!slot->kept || stale) {
-    if (!slot->kept) kept_.push_back(slot);
-    slot->kept.reset();
+  if (!slot->kept) {
+    kept_.push_back(slot);
     if (kept_.size() > kept_max_) forget_oldest();
     slot->kept = std::make_unique<AskClass>(world_, pod);
   }
   AskClass& kept = *slot->kept;
+  // Promises are kept or broken by what happens elsewhere, so rankings know nothing of them.
+  if (kept.promises_seen != world_.promises_made()) {
+    kept.room.reset();
+    kept.ranking.reset();
+    kept.nothing.reset();
+    kept.promises_seen = world_.promises_made();
+  }
   kept.after.ask_for(pod);
   if (world_.differs() && !kept.now) {
     kept.now.emplace(world_.survey(), world_.now(), pod, world_.decided_pods());

@@ -113,7 +113,7 @@ void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& 
                refusal);
   });
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
-    const bool counts = !world.is_decided(pod) && pod_text(cluster, pod) != ask_text(ask) &&
+    const bool counts = world.may_hold_room(pod) && pod_text(cluster, pod) != ask_text(ask) &&
                         world.rules().priority_of(pod) >= ask.priority;
     if (counts) add_holder(world, pod, "nominated", refusal);
   }
