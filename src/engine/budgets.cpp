@@ -3,16 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/selector.hpp"
 
 namespace makeway {
+namespace {
+
+/// Of what the selector demands, the one value, or the fewest, that a label must have; null: it
+/// names none.
+const Requirement* narrowest(const DisruptionBudget& budget) {
+  const Requirement* found = nullptr;
+  if (!budget.selector) return found;
+  for (const Requirement& requirement : budget.selector->requirements) {
+    if (requirement.operation != Operator::in) continue;
+    if (found == nullptr || requirement.values.size() < found->values.size()) found = &requirement;
+  }
+  return found;
+}
+
+}  // namespace
 
 Budgets::Budgets(Survey& survey) : survey_(survey), budgets_(survey.cluster().budgets()) {
-  for (const DisruptionBudget* budget : budgets_) {
-    committed_.push_back(budget->disruptions_allowed.value_or(0));
+  for (std::uint32_t at = 0; at < budgets_.size(); ++at) {
+    const DisruptionBudget& budget = *budgets_[at];
+    committed_.push_back(budget.disruptions_allowed.value_or(0));
+    const Requirement* const narrow = narrowest(budget);
+    if (narrow == nullptr) {
+      by_label_[{budget.plane, budget.namespace_name, {}, {}}].push_back(at);
+      continue;
+    }
+    for (const std::string& value : narrow->values) {
+      by_label_[{budget.plane, budget.namespace_name, narrow->key, value}].push_back(at);
+    }
   }
   left_ = committed_;
+}
+
+/// Those of the list that govern a pod with these labels.
+void Budgets::add_governing(const LabelKey& key, const Labels& labels,
+                            std::vector<std::uint32_t>& governing) const {
+  const auto listed = by_label_.find(key);
+  if (listed == by_label_.end()) return;
+  std::ranges::copy_if(listed->second, std::back_inserter(governing), [&](std::uint32_t at) {
+    return governs(*budgets_[at], std::get<1>(key), labels);
+  });
 }
 
 std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
@@ -26,12 +61,16 @@ std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
   const auto found = std::ranges::find(known, space, &Governing::space);
   if (found != known.end()) return found->budgets;
   Governing& fresh = known.emplace_back(Governing{.space = space, .budgets = {}});
-  for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
-    if (budgets_[budget]->plane != cluster.text(space.plane)) continue;
-    if (governs(*budgets_[budget], cluster.text(space.namespace_name), survey_.labels(labels))) {
-      fresh.budgets.push_back(budget);
-    }
+  const std::string_view plane = cluster.text(space.plane);
+  const std::string_view namespace_name = cluster.text(space.namespace_name);
+  const Labels& all = survey_.labels(labels);
+  add_governing({plane, namespace_name, {}, {}}, all, fresh.budgets);
+  for (const auto& [key, value] : all) {
+    add_governing({plane, namespace_name, key, value}, all, fresh.budgets);
   }
+  std::ranges::sort(fresh.budgets);
+  const auto repeated = std::ranges::unique(fresh.budgets);  // A value may be listed twice.
+  fresh.budgets.erase(repeated.begin(), repeated.end());
   return fresh.budgets;
 }
 

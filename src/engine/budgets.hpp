@@ -9,8 +9,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -64,8 +67,16 @@ class Budgets {
   };
 
  private:
+  /// Plane, namespace, and a label that the selector demands; no label: it demands none.
+  using LabelKey =
+      std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+
+  void add_governing(const LabelKey& key, const Labels& labels,
+                     std::vector<std::uint32_t>& governing) const;
+
   Survey& survey_;
   std::vector<const DisruptionBudget*> budgets_;
+  std::map<LabelKey, std::vector<std::uint32_t>> by_label_;
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.
   std::vector<std::int64_t> left_;       ///< In the trial.
   std::vector<std::uint32_t> touched_;   ///< Where `left_` differs from `committed_`.

@@ -135,12 +135,15 @@ void PodConstraints::add_spread(const PodShape& shape) {
     spread.self = spread.matcher.matches(survey_, own_labels) ? 1 : 0;
     spread_.push_back(std::move(spread));
   }
+  if (spread_.empty()) return;
+  std::vector<NodeIndex> with_all_keys;
+  std::ranges::copy_if(survey_.nodes(), std::back_inserter(with_all_keys), [&](NodeIndex node) {
+    return std::ranges::all_of(spread_, [&](const Spread& each) {
+      return each.topology->domain[node] != Topology::no_domain;
+    });
+  });
   for (Spread& spread : spread_) {
-    for (const NodeIndex node : survey_.nodes()) {
-      const bool has_all_keys = std::ranges::all_of(spread_, [&](const Spread& other) {
-        return other.topology->domain[node] != Topology::no_domain;
-      });
-      if (!has_all_keys) continue;
+    for (const NodeIndex node : with_all_keys) {
       const StaticVerdict& placing = survey_.placing(ask_, node);
       if (spread.constraint->honor_node_affinity && !placing.affinity_matches) continue;
       if (spread.constraint->honor_node_taints && !placing.taints_tolerated) continue;

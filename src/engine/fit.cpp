@@ -123,7 +123,11 @@ std::optional<Refused> PodFit::check_ports(NodeIndex node) const {
   scratch_.for_each_pod(node, [&](PodIndex pod) {
     if (cluster.pods().shape[pod] == ShapeId{0}) return;
     for (const HostPort& taken : cluster.shape(cluster.pods().shape[pod]).ports) {
-      for (std::size_t at = 0; at < first; ++at) {
+      // They come sorted by their number.
+      const auto number = [](const Port& each) { return each.port->port; };
+      const auto same = std::ranges::lower_bound(ports_, taken.port, {}, number);
+      for (auto at = static_cast<std::size_t>(same - ports_.begin());
+           at < first && ports_[at].port->port == taken.port; ++at) {
         if (clash(taken, *ports_[at].port)) first = at;
       }
     }

@@ -43,6 +43,7 @@ World::World(const Cluster& cluster, const Configuration& configuration, Time no
       budgets_(survey_),
       now_(cluster),
       after_(cluster),
+      firm_(cluster),
       gone_rank_(cluster.pods().slots()),
       taken_(cluster.pods().slots()),
       decided_(cluster.pods().slots()) {
@@ -93,6 +94,7 @@ void World::find_leaving() {
                [this](PodIndex a, PodIndex b) { return cluster_.more_important(a, b); });
   for (const PodOnNode& item : leaving) {
     after_.remove(item.pod);
+    firm_.remove(item.pod);
     gone_.push_back(item.pod);
     gone_rank_.writable(item.pod) = static_cast<std::uint32_t>(gone_.size());
   }
@@ -162,6 +164,7 @@ void World::bind(PodIndex pod, NodeIndex node) {
   changed_nodes_.push_back(node);
   now_.place(pod, node);
   after_.place(pod, node);
+  firm_.place(pod, node);
   settle(pod);
   end_operation();
 }
@@ -177,6 +180,7 @@ void World::leave(std::span<const PodIndex> victims) {
     // A victim may be leaving already, and be credited as gone (`leavingRoom` of its policy).
     if (!after_.node_of(victim).exists()) continue;
     after_.remove(victim);
+    firm_.remove(victim);
     gone_.push_back(victim);
     gone_rank_.writable(victim) = static_cast<std::uint32_t>(gone_.size());
   }
@@ -239,12 +243,26 @@ void World::add_promise(const PodOnNode& place) {
   if (promise_kinds_.insert(std::move(kind)).second) promises_.push_back(place);
 }
 
-PodFit& World::fit_of(PodIndex pod) {
+World::FitKey World::fit_key(PodIndex pod) const {
   const PodColumns& pods = cluster_.pods();
-  std::unique_ptr<PodFit>& fit =
-      fits_[{pods.requests[pod], pods.shape[pod], pods.labels[pod], pods.namespace_name[pod],
-             pods.notes[pod], survey_.regimes().of(pod), survey_.regimes().crosses(pod)}];
+  return {pods.requests[pod],
+          pods.shape[pod],
+          pods.labels[pod],
+          pods.namespace_name[pod],
+          pods.notes[pod],
+          survey_.regimes().of(pod),
+          survey_.regimes().crosses(pod)};
+}
+
+PodFit& World::fit_of(PodIndex pod) {
+  std::unique_ptr<PodFit>& fit = fits_[fit_key(pod)];
   if (!fit) fit = std::make_unique<PodFit>(survey_, after_, pod, decided_);
+  return *fit;
+}
+
+PodFit& World::firm_fit_of(PodIndex pod) {
+  std::unique_ptr<PodFit>& fit = firm_fits_[fit_key(pod)];
+  if (!fit) fit = std::make_unique<PodFit>(survey_, firm_, pod, decided_);
   return *fit;
 }
 
@@ -344,7 +362,8 @@ std::vector<PodIndex> World::needed_leavers(std::span<const NodeIndex> nodes, El
 // ---- Promises -----------------------------------------------------------------------------------
 
 /// Looks whether pods that are to come still fit where they are to go, with nobody in the world who
-/// only hopes for a place.
+/// only hopes for a place. Arriving in another order must not cost them their places either: see
+/// `keeps_firm`.
 class World::PromiseKeeper {
  public:
   explicit PromiseKeeper(World& world) : world_(world), cluster_(world.cluster_) {}
@@ -373,6 +392,33 @@ class World::PromiseKeeper {
       if (all_fit(std::span(&place, 1))) held.push_back(place);
     }
     return held;
+  }
+
+  /// Whether nobody loses its place by them who would have it should nobody else come.
+  bool keeps_firm(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) const {
+    Scratch& firm = world_.firm_;
+    std::vector<PodOnNode> standing;
+    for (const PodOnNode& place : world_.promises_) {
+      if (!world_.firm_fit_of(place.pod).check_unreserved(place.node)) standing.push_back(place);
+    }
+    if (standing.empty()) return true;
+    const auto all_stand = [&] {
+      return std::ranges::all_of(standing, [&](const PodOnNode& place) {
+        return std::ranges::find(coming, place.pod, &PodOnNode::pod) != coming.end() ||
+               !world_.firm_fit_of(place.pod).check_unreserved(place.node);
+      });
+    };
+    const Scratch::Checkpoint before = firm.checkpoint();
+    for (const PodIndex victim : victims) {
+      if (firm.node_of(victim).exists()) firm.remove(victim);
+    }
+    bool kept = all_stand();
+    for (const PodOnNode& place : coming) {
+      if (!firm.node_of(place.pod).exists()) firm.place(place.pod, place.node);
+    }
+    kept = kept && all_stand();
+    firm.rollback(before);
+    return kept;
   }
 
  private:
@@ -440,7 +486,7 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
     kept = kept && (all || !keeper.all_fit(promises_));
   }
   after_.rollback(before);
-  return kept;
+  return kept && keeper.keeps_firm(coming, victims);
 }
 
 bool World::leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims) {

@@ -122,6 +122,7 @@ class World {
   std::size_t promises_made() const { return promises_made_; }
   /// Whether everybody who was promised a place still fits there in `after` when these victims
   /// leave and these pods come (law 3), and also before they come; both may have happened already.
+  /// Who needs nobody else who is still to come must not need them because of these.
   /// The same for nominations from before that are not of lower priority and not decided yet
   /// (law 7), and those who come must still fit when these have come. What takes room is checked
   /// when it comes; this is about those whose place depends on others.
@@ -180,8 +181,10 @@ class World {
   void note_nominated_node(PodIndex pod);
   void promise(const PodOnNode& place, bool may_hope);
   void add_promise(const PodOnNode& place);
-  /// Over `after`, for the pod or any other that is alike in what is looked at.
+  /// For the pod or any other that is alike in what is looked at.
   PodFit& fit_of(PodIndex pod);
+  PodFit& firm_fit_of(PodIndex pod);
+  FitKey fit_key(PodIndex pod) const;
   void take(PodIndex leaving);
   std::vector<PodIndex> leavers_of(std::span<const NodeIndex> nodes, Elsewhere elsewhere) const;
   std::vector<PodIndex> reduce_leavers(std::span<const PodIndex> leaving,
@@ -195,6 +198,7 @@ class World {
   Budgets budgets_;
   Scratch now_;
   Scratch after_;
+  Scratch firm_;  ///< `after` without anybody who is still to come, in whatever order they will.
   Scratch::Checkpoint now_end_;    ///< Of what the operations did.
   Scratch::Checkpoint after_end_;  ///< The same.
   bool differs_ = false;
@@ -218,6 +222,7 @@ class World {
   /// For pods in the lists above, made when first asked for. They stay, since building one may cost
   /// a look at every pod; each follows every move, so those who are alike share one.
   std::map<FitKey, std::unique_ptr<PodFit>> fits_;
+  std::map<FitKey, std::unique_ptr<PodFit>> firm_fits_;
   std::vector<PodIndex> hopeful_;
   std::unique_ptr<AskLimits> limits_;  ///< Last: it follows the two worlds.
 };

@@ -282,7 +282,8 @@ void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
   if (once && !walk_.cluster().shape(shape).affinity.empty()) return;
   for (const std::vector<PodIndex>& unit : walk_.victim_units(ask_)) {
     for (const PodIndex pod : unit) fit.put_back(pod);
-    std::vector<PodIndex> others = walk_.own_victims(ask_);
+    std::vector<PodIndex> others;
+    if (walk_.queue_room().concerns(ask_)) others = walk_.own_victims(ask_);
     std::erase_if(others, [&](PodIndex pod) { return std::ranges::find(unit, pod) != unit.end(); });
     if (queue_fits(others) && walk_.fits_beside_nominated(fit, ask_, node)) {
       walk_.report(4, ask_,

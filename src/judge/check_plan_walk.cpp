@@ -303,6 +303,29 @@ bool PlanWalk::keeps_promises(NaiveFit& fit, NodeIndex node) {
     fit.place(promise.place.pod, promise.place.node);
   }
   fit.remove(fit.ask());
+  return kept && keeps_firm_promises(fit, node);
+}
+
+/// The same should none of those come who are still to come, and before the ask as well.
+bool PlanWalk::keeps_firm_promises(NaiveFit& fit, NodeIndex node) {
+  std::vector<Place> coming;
+  for (const Promise& promise : promises_) coming.push_back(promise.place);
+  for (const PodIndex pod : hopeful_) {
+    if (pod == fit.ask() || !after().where(pod).exists()) continue;
+    coming.push_back({.pod = pod, .node = after().where(pod)});
+  }
+  for (const Place& each : coming) fit.remove(each.pod);
+  const auto fits = [this](const Place& place) {
+    return !NaiveFit(after(), place.pod).refusal(place.node);
+  };
+  std::vector<Place> standing;
+  for (const Promise& promise : promises_) {
+    if (fits(promise.place)) standing.push_back(promise.place);
+  }
+  fit.place(fit.ask(), node);
+  const bool kept = std::ranges::all_of(standing, fits);
+  fit.remove(fit.ask());
+  for (const Place& each : coming) fit.place(each.pod, each.node);
   return kept;
 }
 
@@ -346,7 +369,8 @@ void PlanWalk::judge_promises() {
   }
 }
 
-/// Whether somebody who was nominated before, and has its turn later, is in the way of who has come.
+/// Whether somebody who was nominated before, and has its turn later, is in the way of who has
+/// come.
 bool PlanWalk::nominated_may_spoil(const HeardAsk& ask, const Place& place) {
   after().remove(place.pod);
   const bool spoilt = spoils_nomination(place.pod, ask, place.node);

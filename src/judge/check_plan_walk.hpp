@@ -122,6 +122,7 @@ class PlanWalk {
   void find_credited();
   void nominate(const HeardAsk& ask, const std::vector<Place>& found);
   void reserve(const HeardAsk& ask);
+  bool keeps_firm_promises(NaiveFit& fit, NodeIndex node);
   bool nominated_may_spoil(const HeardAsk& ask, const Place& place);
   bool keeps_nomination(const HeardAsk& ask, PodIndex member);
   MaybeRefusal refusal_after(const Place& place);

@@ -166,8 +166,9 @@ MaybeRefusal NaiveFit::port_refusal(NodeIndex node) const {
   if (shape_.ports.empty()) return std::nullopt;
   for (const PodIndex pod : world_.pods_on(node)) {
     for (const HostPort& taken : cluster_.shape(cluster_.pods().shape[pod]).ports) {
+      const auto same = std::ranges::equal_range(shape_.ports, taken.port, {}, &HostPort::port);
       const bool clash = std::ranges::any_of(
-          shape_.ports, [&](const HostPort& wanted) { return conflict(wanted, taken); });
+          same, [&](const HostPort& wanted) { return conflict(wanted, taken); });
       if (clash) return NaiveRefusal{RefusalReason::host_port, {}};
     }
   }

@@ -14,8 +14,17 @@ NaiveTopology::NaiveTopology(NaiveWorld& world, PodIndex ask, const NodeTests& t
       !shape.spread.empty() || !shape.affinity.empty() || !shape.anti_affinity.empty();
   if (!looks_at_others && world.repelling().empty()) return;
   ask_labels_ = cluster_.label_objects(cluster_.pods().labels[ask]);
+  std::vector<NodeIndex> spread_over;  // Nodes with every key, and of its regime.
+  for (const NodeIndex node : world_.nodes()) {
+    if (shape.spread.empty()) break;
+    const bool has_all_keys = std::ranges::all_of(shape.spread, [&](const SpreadConstraint& each) {
+      return world_.domains(each.topology_key).of[node] != NodeDomains::none;
+    });
+    if (!has_all_keys || (tests.of_its_regime && !tests.of_its_regime(node))) continue;
+    spread_over.push_back(node);
+  }
   for (const SpreadConstraint& constraint : shape.spread) {
-    spreads_.push_back(make_spread(constraint, tests));
+    spreads_.push_back(make_spread(constraint, spread_over, tests));
   }
   for (const PodAffinityTerm& term : shape.affinity) affinity_.push_back(make_term(term));
   for (const PodAffinityTerm& term : shape.anti_affinity) anti_affinity_.push_back(make_term(term));
@@ -31,18 +40,14 @@ NaiveTopology::NaiveTopology(NaiveWorld& world, PodIndex ask, const NodeTests& t
 }
 
 NaiveTopology::Spread NaiveTopology::make_spread(const SpreadConstraint& constraint,
+                                                 const std::vector<NodeIndex>& nodes,
                                                  const NodeTests& tests) const {
-  const PodShape& shape = cluster_.shape(cluster_.pods().shape[ask_]);
   Spread spread{.constraint = &constraint, .domains = &world_.domains(constraint.topology_key)};
   spread.eligible = IndexedVector<NodeIndex, bool>(cluster_.nodes().slots());
   spread.eligible_nodes.resize(spread.domains->count);
   spread.matching.resize(spread.domains->count);
   spread.self = constraint.selector && matches(*constraint.selector, ask_labels_) ? 1 : 0;
-  for (const NodeIndex node : world_.nodes()) {
-    const bool has_all_keys = std::ranges::all_of(shape.spread, [&](const SpreadConstraint& any) {
-      return world_.domains(any.topology_key).of[node] != NodeDomains::none;
-    });
-    if (!has_all_keys || (tests.of_its_regime && !tests.of_its_regime(node))) continue;
+  for (const NodeIndex node : nodes) {
     if (constraint.honor_node_affinity && !tests.affinity_matches(node)) continue;
     if (constraint.honor_node_taints && !tests.taints_tolerated(node)) continue;
     spread.eligible[node] = true;
@@ -60,12 +65,10 @@ NaiveTopology::Term NaiveTopology::make_term(const PodAffinityTerm& term) const 
 bool NaiveTopology::selects_namespace(const PodAffinityTerm& term, StringId namespace_name) const {
   const std::string_view name = cluster_.text(namespace_name);
   if (std::ranges::find(term.namespaces, name) != term.namespaces.end()) return true;
-  if (!term.namespace_selector || name.empty()) return false;  // Kernels are in no namespace.
-  for (const Namespace* const object : cluster_.namespaces()) {
-    const bool here = object->plane == cluster_.text(cluster_.pods().plane[ask_]);
-    if (here && object->name == name) return matches(*term.namespace_selector, object->labels);
-  }
-  return matches(*term.namespace_selector, Labels{});
+  if (!term.namespace_selector || name.empty()) return false;    // Kernels are in no namespace.
+  const ObjectMap<Namespace>& here = cluster_.own<Namespace>();  // Pods of planes are no asks.
+  const auto found = here.find(ObjectKeyView{.namespace_name = {}, .name = name, .plane = {}});
+  return matches(*term.namespace_selector, found == here.end() ? Labels{} : found->second.labels);
 }
 
 bool NaiveTopology::matches_pod(Term& term, PodIndex pod) const {

@@ -83,7 +83,8 @@ class NaiveTopology {
     Memo namespaces;
   };
 
-  Spread make_spread(const SpreadConstraint& constraint, const NodeTests& tests) const;
+  Spread make_spread(const SpreadConstraint& constraint, const std::vector<NodeIndex>& nodes,
+                     const NodeTests& tests) const;
   Term make_term(const PodAffinityTerm& term) const;
   bool selects_namespace(const PodAffinityTerm& term, StringId namespace_name) const;
   bool matches_pod(Term& term, PodIndex pod) const;
