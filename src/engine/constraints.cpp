@@ -173,6 +173,39 @@ bool PodConstraints::wanted(PodIndex pod) {
   return (!affinity_.empty() && matches_all_affinity(pod)) || shares_volume(pod);
 }
 
+/// Whether its domains have several nodes.
+bool PodConstraints::is_wide(const Topology& topology) const {
+  return std::size_t{2} * topology.domains <= survey_.nodes().size();
+}
+
+std::vector<const Topology*> PodConstraints::closed_topologies() const {
+  std::vector<const Topology*> closed;
+  const auto add = [&](const Topology& topology, const std::vector<std::int32_t>& counts) {
+    const bool anybody = std::ranges::any_of(counts, [](std::int32_t count) { return count > 0; });
+    if (anybody && is_wide(topology)) closed.push_back(&topology);
+  };
+  for (const Term& term : anti_affinity_) add(*term.topology, term.counts);
+  for (const Repelling& entry : repelling_) add(*entry.topology, entry.counts);
+  std::ranges::sort(closed, {}, [](const Topology* topology) { return topology->key; });
+  const auto repeated = std::ranges::unique(closed);
+  closed.erase(repeated.begin(), repeated.end());
+  return closed;
+}
+
+bool PodConstraints::keeps_away(PodIndex pod, NodeIndex there, NodeIndex node) {
+  const PodColumns& pods = survey_.cluster().pods();
+  const auto together = [&](const Topology& topology) {
+    const std::uint32_t domain = topology.domain[node];
+    return domain != Topology::no_domain && domain == topology.domain[there] && is_wide(topology);
+  };
+  for (Term& term : anti_affinity_) {
+    if (together(*term.topology) && matches(term, pod)) return true;
+  }
+  if (pods.shape[pod] == ShapeId{0} || pods.plane[pod] != pods.plane[ask_]) return false;
+  return std::ranges::any_of(repelling_of(pods.shape[pod]),
+                             [&](std::size_t at) { return together(*repelling_[at].topology); });
+}
+
 /// Which of the counts in `repelling_` a pod of this shape adds to; made on demand.
 const std::vector<std::size_t>& PodConstraints::repelling_of(ShapeId shape) {
   const auto [at, is_new] = repelling_by_shape_.try_emplace(shape);

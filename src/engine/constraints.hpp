@@ -46,6 +46,12 @@ class PodConstraints final : public ScratchWatcher {
   /// Whether the ask may be the first of a series that wants to be together.
   bool matches_itself() const { return ask_matches_itself_; }
 
+  /// Topologies in whose domains others keep the ask away by anti-affinity, theirs or its own, and
+  /// whose domains have several nodes: who is in the way may be elsewhere. By key.
+  std::vector<const Topology*> closed_topologies() const;
+  /// Whether the pod on `there` keeps the ask off the node in one of those.
+  bool keeps_away(PodIndex pod, NodeIndex there, NodeIndex node);
+
   void moved(PodIndex pod, NodeIndex node, int delta) override;
 
  private:
@@ -91,6 +97,7 @@ class PodConstraints final : public ScratchWatcher {
     std::vector<std::int32_t> counts;
   };
 
+  bool is_wide(const Topology& topology) const;
   bool matches(Term& term, PodIndex pod);
   bool matches_all_affinity(PodIndex pod);
   const std::vector<std::size_t>& repelling_of(ShapeId shape);
