@@ -45,7 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("kube-1.37/pod-basic.jsonl.gz", "kube-1.37/pod-full.jsonl.gz",
                     "kube-1.37/pod-rich.jsonl.gz", "kube-1.37/pod-volumes.jsonl.gz",
                     "kube-1.37/group-basic.jsonl.gz", "kube-1.37/group-full.jsonl.gz",
-                    "kube-1.37/group-large.jsonl.gz", "yunikorn/required-node.jsonl.gz"));
+                    "kube-1.37/group-large.jsonl.gz", "kube-1.37/group-volumes.jsonl.gz",
+                    "yunikorn/required-node.jsonl.gz"));
 
 }  // namespace
 }  // namespace makeway

@@ -69,6 +69,18 @@ void PodConstraints::count_claims(ShapeId shape, int delta) {
   }
 }
 
+bool PodConstraints::claim_in_use() const {
+  return std::ranges::any_of(one_pod_, [](const OnePodClaim& own) { return own.users > 0; });
+}
+
+bool PodConstraints::uses_one_pod_claim(ShapeId shape) {
+  if (one_pod_.empty()) return false;
+  const std::vector<StringId>& used = survey_.claims_of(shape).volume_claims;
+  return std::ranges::any_of(one_pod_, [&](const OnePodClaim& own) {
+    return std::ranges::find(used, own.claim) != used.end();
+  });
+}
+
 bool PodConstraints::shares_volume(PodIndex pod) {
   const ShapeClaims& claims = survey_.claims_of(survey_.cluster().pods().shape[pod]);
   return std::ranges::any_of(volumes_, [&](const AttachedVolume& each) {
@@ -202,6 +214,7 @@ bool PodConstraints::keeps_away(PodIndex pod, NodeIndex there, NodeIndex node) {
     if (together(*term.topology) && matches(term, pod)) return true;
   }
   if (pods.shape[pod] == ShapeId{0} || pods.plane[pod] != pods.plane[ask_]) return false;
+  if (uses_one_pod_claim(pods.shape[pod])) return true;
   return std::ranges::any_of(repelling_of(pods.shape[pod]),
                              [&](std::size_t at) { return together(*repelling_[at].topology); });
 }

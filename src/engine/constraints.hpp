@@ -49,7 +49,9 @@ class PodConstraints final : public ScratchWatcher {
   /// Topologies in whose domains others keep the ask away by anti-affinity, theirs or its own, and
   /// whose domains have several nodes: who is in the way may be elsewhere. By key.
   std::vector<const Topology*> closed_topologies() const;
-  /// Whether the pod on `there` keeps the ask off the node in one of those.
+  /// Whether somebody has a claim of the ask that one pod at a time may use.
+  bool claim_in_use() const;
+  /// Whether the pod on `there` keeps the ask off the node in one of those, or by such a claim.
   bool keeps_away(PodIndex pod, NodeIndex there, NodeIndex node);
 
   void moved(PodIndex pod, NodeIndex node, int delta) override;
@@ -104,6 +106,7 @@ class PodConstraints final : public ScratchWatcher {
   void add_spread(const PodShape& shape);
   void add_claims();
   void count_claims(ShapeId shape, int delta);
+  bool uses_one_pod_claim(ShapeId shape);
   bool shares_volume(PodIndex pod);
   std::optional<Refused> check_claims(NodeIndex node) const;
   std::optional<Refused> check_volume_limits(NodeIndex node) const;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -39,10 +40,11 @@ const settling = 60 * time.Millisecond
 
 // sighting is what one scheduling cycle showed.
 type sighting struct {
-	permitted  string   // The node it would be bound to.
-	fitting    []string // Then: all nodes where it fits.
-	nominated  string
-	candidates []preemption.Candidate
+	permitted  map[podName]string // Where the pods would be bound.
+	fitting    []string           // Then: all nodes where the ask fits, if it is a pod.
+	nominated  map[podName]string
+	candidates []preemption.Candidate // Of a pod.
+	chosen     preemption.Candidate
 	message    string
 }
 
@@ -54,8 +56,9 @@ type watched struct {
 }
 
 var (
-	_ fwk.PostFilterPlugin = &watched{}
-	_ fwk.PermitPlugin     = &watched{}
+	_ fwk.PostFilterPlugin         = &watched{}
+	_ fwk.PodGroupPostFilterPlugin = &watched{}
+	_ fwk.PermitPlugin             = &watched{}
 )
 
 func watchedFactory(seen *sighting) frameworkruntime.PluginFactory {
@@ -67,8 +70,12 @@ func watchedFactory(seen *sighting) frameworkruntime.PluginFactory {
 		if err != nil {
 			return nil, err
 		}
-		plugin.Executor.PreemptPod = func(context.Context, preemption.Candidate,
-			preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error) {
+		var mutex sync.Mutex // The executor works in parallel.
+		plugin.Executor.PreemptPod = func(_ context.Context, chosen preemption.Candidate,
+			_ preemption.ExecutorPreemptor, _ *v1.Pod, _ string) (bool, error) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			seen.chosen = chosen
 			return false, nil
 		}
 		return &watched{DefaultPreemption: plugin, handle: handle, seen: seen}, nil
@@ -77,19 +84,30 @@ func watchedFactory(seen *sighting) frameworkruntime.PluginFactory {
 
 func (w *watched) Name() string { return pluginName }
 
-func (w *watched) Permit(_ context.Context, _ fwk.CycleState, _ *v1.Pod,
+func (w *watched) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod,
 	node string) (*fwk.Status, time.Duration) {
-	w.seen.permitted = node
+	w.seen.permitted[podName{pod.Namespace, pod.Name}] = node
 	return fwk.NewStatus(fwk.Unschedulable, "it stops here"), 0
 }
 
 func (w *watched) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
 	statuses fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	result, status := w.DefaultPreemption.PostFilter(ctx, state, pod, statuses)
-	if result != nil && result.NominatingInfo != nil {
-		w.seen.nominated = result.NominatedNodeName
+	if result != nil && result.NominatingInfo != nil && result.NominatedNodeName != "" {
+		w.seen.nominated[podName{pod.Namespace, pod.Name}] = result.NominatedNodeName
 	}
 	w.listCandidates(ctx, state, pod, statuses)
+	return result, status
+}
+
+func (w *watched) PodGroupPostFilter(ctx context.Context, state fwk.PodGroupCycleState,
+	group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	result, status := w.DefaultPreemption.PodGroupPostFilter(ctx, state, group, schedule)
+	if result != nil && status.IsSuccess() {
+		for name, info := range result.NominatingInfos {
+			w.seen.nominated[podName{name.Namespace, name.Name}] = info.NominatedNodeName
+		}
+	}
 	return result, status
 }
 
@@ -126,7 +144,7 @@ func watchedProfile() (*config.KubeSchedulerProfile, error) {
 
 // cycle runs one scheduling cycle for the ask, with the scheduler's own informers.
 func cycle(objects []runtime.Object) (*sighting, error) {
-	seen := &sighting{}
+	seen := &sighting{permitted: map[podName]string{}, nominated: map[podName]string{}}
 	profile, err := watchedProfile()
 	if err != nil {
 		return nil, err
@@ -173,7 +191,7 @@ func run(ctx context.Context, sched *scheduler.Scheduler, seen *sighting) error 
 		}
 	}
 	sched.ScheduleOne(ctx)
-	if seen.permitted != "" {
+	if seen.permitted[podName{askNamespace, askName}] != "" {
 		seen.fitting, failure = fittingNodes(ctx, sched)
 	}
 	return failure

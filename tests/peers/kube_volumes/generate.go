@@ -43,7 +43,7 @@ type maker struct {
 	starts  int
 }
 
-func randomCluster(seed, index uint64) *list {
+func randomCluster(seed, index uint64, group bool) *list {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, index)), onePod: map[string]bool{},
 		used: map[string]bool{}}
 	m.makeNodes()
@@ -54,7 +54,12 @@ func randomCluster(seed, index uint64) *list {
 	m.makeFreeVolumes()
 	m.makeDevices()
 	m.makePods()
-	m.makeAsk()
+	m.used = map[string]bool{}
+	if group {
+		m.makeGroup()
+	} else {
+		m.makeAsk(askName)
+	}
 	return &list{APIVersion: "v1", Kind: "List", Items: m.items}
 }
 

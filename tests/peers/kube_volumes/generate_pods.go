@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -134,9 +135,8 @@ func (m *maker) makeBudget() {
 	m.add(budget)
 }
 
-func (m *maker) makeAsk() {
-	pod := m.podObject(askName, pick(m, []int32{8, 30, 100}))
-	m.used = map[string]bool{}
+func (m *maker) makeAsk(name string) *v1.Pod {
+	pod := m.podObject(name, pick(m, []int32{8, 30, 100}))
 	for range 1 + m.IntN(2) {
 		m.useClaim(pod)
 	}
@@ -152,4 +152,21 @@ func (m *maker) makeAsk() {
 	}
 	pod.Status.Phase = v1.PodPending
 	m.add(pod)
+	return pod
+}
+
+// makeGroup: a gang, all of which is needed.
+func (m *maker) makeGroup() {
+	size := 2 + m.IntN(2)
+	priority := pick(m, []int32{30, 100})
+	group := &schedulingv1beta1.PodGroup{TypeMeta: kind("scheduling.k8s.io/v1beta1", "PodGroup"),
+		ObjectMeta: inDefault(askName)}
+	group.Spec.Priority = &priority
+	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(size)}
+	m.add(group)
+	for i := range size {
+		pod := m.makeAsk(fmt.Sprintf("%s-%d", askName, i))
+		pod.Spec.Priority = &priority
+		pod.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: ptr.To(askName)}
+	}
 }

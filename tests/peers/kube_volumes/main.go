@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-const usage = `usage: kube_volumes generate --seed N --count N > snapshots.jsonl
+const usage = `usage: kube_volumes generate [--group] --seed N --count N > snapshots.jsonl
        kube_volumes answer < snapshots.jsonl > answers.jsonl`
 
 func main() {
@@ -36,6 +36,7 @@ func generate(arguments []string) error {
 	flags := flag.NewFlagSet("generate", flag.ContinueOnError)
 	seed := flags.Uint64("seed", 1, "cluster number i depends on the seed and i only")
 	count := flags.Int("count", 100, "how many")
+	group := flags.Bool("group", false, "a pod group asks, not a pod")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func generate(arguments []string) error {
 	defer out.Flush()
 	encoder := json.NewEncoder(out)
 	for i := range *count {
-		if err := encoder.Encode(randomCluster(*seed, uint64(i))); err != nil {
+		if err := encoder.Encode(randomCluster(*seed, uint64(i), *group)); err != nil {
 			return err
 		}
 	}
@@ -52,8 +53,9 @@ func generate(arguments []string) error {
 
 // answerAll prints one answer for each line, in the format of kubeoracle's results.
 func answerAll(from io.Reader, to io.Writer) error {
-	// The answer is there when the call returns.
-	if err := utilfeature.DefaultMutableFeatureGate.Set("SchedulerAsyncPreemption=false"); err != nil {
+	// The answer is there when the call returns, and pod groups exist.
+	const gates = "SchedulerAsyncPreemption=false,GenericWorkload=true"
+	if err := utilfeature.DefaultMutableFeatureGate.Set(gates); err != nil {
 		return err
 	}
 	lines := bufio.NewReaderSize(from, 1<<20)

@@ -76,7 +76,7 @@ void MemberByMember::add_opened(PodIndex member, std::vector<Choice>& choices) {
 std::vector<MemberByMember::Opening> MemberByMember::openings(PodIndex member) {
   PodFit& fit = fits_.of(member);
   const std::vector<const Topology*> closed = fit.constraints().closed_topologies();
-  if (closed.empty()) return {};
+  if (closed.empty() && !fit.constraints().claim_in_use()) return {};
   // Nodes that are in the same domains are closed by the same pods.
   std::vector<Opening> parts;
   std::map<std::vector<std::uint32_t>, std::size_t> by_domains;
@@ -88,24 +88,35 @@ std::vector<MemberByMember::Opening> MemberByMember::openings(PodIndex member) {
     if (at == parts.size()) parts.emplace_back();
     parts[at].nodes.push_back(node);
   }
+  const std::vector<PodOnNode> closing = closing_pods(fit);
   std::vector<Opening> found;
   for (Opening& part : parts) {
-    if (fill_opening(member, part)) found.push_back(std::move(part));
+    if (fill_opening(fit, closing, part)) found.push_back(std::move(part));
   }
   return found;
 }
 
+/// Those who keep it out of some part of the topology.
+std::vector<PodOnNode> MemberByMember::closing_pods(PodFit& fit) const {
+  std::vector<PodOnNode> pods;
+  for (const PodIndex pod : world_.cluster().each_row()) {
+    const NodeIndex there = fit.scratch().node_of(pod);
+    if (there.exists() && fit.constraints().keeps_away(pod, there, there)) {
+      pods.push_back({.pod = pod, .node = there});
+    }
+  }
+  return pods;
+}
+
 /// False: nobody closes these nodes, or somebody who stays.
-bool MemberByMember::fill_opening(PodIndex member, Opening& opening) {
-  PodConstraints& constraints = fits_.of(member).constraints();
-  const Scratch& scratch = fits_.scratch();
+bool MemberByMember::fill_opening(PodFit& fit, std::span<const PodOnNode> closing,
+                                  Opening& opening) {
   std::vector<PodIndex> in_the_way;
   std::vector<NodeIndex> nodes;
-  for (const PodIndex pod : world_.cluster().each_row()) {
-    const NodeIndex there = scratch.node_of(pod);
-    if (!there.exists() || !constraints.keeps_away(pod, there, opening.nodes.front())) continue;
-    in_the_way.push_back(pod);
-    nodes.push_back(there);
+  for (const PodOnNode& each : closing) {
+    if (!fit.constraints().keeps_away(each.pod, each.node, opening.nodes.front())) continue;
+    in_the_way.push_back(each.pod);
+    nodes.push_back(each.node);
   }
   if (in_the_way.empty()) return false;
   std::ranges::sort(nodes);
@@ -114,7 +125,7 @@ bool MemberByMember::fill_opening(PodIndex member, Opening& opening) {
   std::ranges::sort(in_the_way);
   const auto wanted = [&](PodIndex pod) { return std::ranges::binary_search(in_the_way, pod); };
   VictimList& list = opening.victims;
-  scope_.rules.collect_some(scratch, nodes, scope_.priority, wanted, list);
+  scope_.rules.collect_some(fit.scratch(), nodes, scope_.priority, wanted, list);
   const std::ptrdiff_t leaving = std::ranges::count_if(list.pods, wanted);
   if (leaving != std::ssize(in_the_way)) return false;
   std::ranges::sort(list.units, [this](const VictimUnit& a, const VictimUnit& b) {

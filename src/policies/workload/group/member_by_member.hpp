@@ -9,8 +9,9 @@
 // placement. `beside` asks where one member could go while all others have their places: the moves
 // by which a finished plan is improved (group_plans.hpp).
 //
-// Who keeps a member off a node by anti-affinity need not be on that node. An opening is a part of
-// the topology (a zone, say) with all of those gone; with it, the nodes there are looked at again.
+// Who keeps a member off a node by anti-affinity, or has a claim that one pod at a time may use,
+// need not be on that node. An opening is a part of the topology (a zone, say) with all of those
+// gone; with it, the nodes there are looked at again.
 //
 // Like VictimGuide this is a proposal; GroupSearch::adopt puts back who need not leave.
 #pragma once
@@ -40,7 +41,7 @@ class MemberByMember {
     std::size_t rank = 0;  ///< 0: none, it takes its best node.
   };
 
-  /// Nodes that others elsewhere close to a member by anti-affinity, and who has to leave for that.
+  /// Nodes that others elsewhere close to a member, and who has to leave for that.
   struct Opening {
     std::vector<NodeIndex> nodes;
     VictimList victims;
@@ -74,7 +75,8 @@ class MemberByMember {
   std::vector<Choice> choices_for(PodIndex member, std::size_t best,
                                   std::span<const NodeIndex> nodes);
   void add_opened(PodIndex member, std::vector<Choice>& choices);
-  bool fill_opening(PodIndex member, Opening& opening);
+  std::vector<PodOnNode> closing_pods(PodFit& fit) const;
+  bool fill_opening(PodFit& fit, std::span<const PodOnNode> closing, Opening& opening);
   VictimSearch& search_for(PodIndex member);
 
   World& world_;
