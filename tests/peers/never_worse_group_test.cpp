@@ -42,11 +42,12 @@ Plan plan_of_peer(const Cluster& cluster, const Configuration& configuration, co
 /// Whether a pending pod claims something that Makeway names and does not check.
 bool anybody_needs_unchecked(const Cluster& cluster) {
   const NaiveWorld world(cluster);
+  bool any = false;
   for (const PodIndex pod : cluster.each_row()) {
-    if (world.where(pod).exists()) continue;
-    if (NaiveClaims(world, pod).hopeless() == RefusalReason::unsupported) return true;
+    any = any || (!world.where(pod).exists() &&
+                  NaiveClaims(world, pod).hopeless() == RefusalReason::unsupported);
   }
-  return false;
+  return any;
 }
 
 void compare_case(const VectorCase& item, const Configuration& configuration, PeerTally& tally) {

@@ -83,6 +83,7 @@ std::vector<MemberByMember::Opening> MemberByMember::openings(PodIndex member) {
   for (const NodeIndex node : domain_.nodes) {
     if (fit.refused_by_node(node)) continue;
     std::vector<std::uint32_t> domains;
+    domains.reserve(closed.size());
     for (const Topology* topology : closed) domains.push_back(topology->domain[node]);
     const std::size_t at = by_domains.try_emplace(std::move(domains), parts.size()).first->second;
     if (at == parts.size()) parts.emplace_back();
