@@ -43,8 +43,9 @@ TEST_P(Vectors, LoadAndDumpStably) {
 INSTANTIATE_TEST_SUITE_P(
     All, Vectors,
     testing::Values("kube-1.37/pod-basic.jsonl.gz", "kube-1.37/pod-full.jsonl.gz",
-                    "kube-1.37/pod-rich.jsonl.gz", "kube-1.37/group-basic.jsonl.gz",
-                    "kube-1.37/group-full.jsonl.gz", "kube-1.37/group-large.jsonl.gz",
+                    "kube-1.37/pod-rich.jsonl.gz", "kube-1.37/pod-volumes.jsonl.gz",
+                    "kube-1.37/group-basic.jsonl.gz", "kube-1.37/group-full.jsonl.gz",
+                    "kube-1.37/group-large.jsonl.gz", "kube-1.37/group-volumes.jsonl.gz",
                     "yunikorn/required-node.jsonl.gz"));
 
 }  // namespace

@@ -69,6 +69,18 @@ void PodConstraints::count_claims(ShapeId shape, int delta) {
   }
 }
 
+bool PodConstraints::claim_in_use() const {
+  return std::ranges::any_of(one_pod_, [](const OnePodClaim& own) { return own.users > 0; });
+}
+
+bool PodConstraints::uses_one_pod_claim(ShapeId shape) {
+  if (one_pod_.empty()) return false;
+  const std::vector<StringId>& used = survey_.claims_of(shape).volume_claims;
+  return std::ranges::any_of(one_pod_, [&](const OnePodClaim& own) {
+    return std::ranges::find(used, own.claim) != used.end();
+  });
+}
+
 bool PodConstraints::shares_volume(PodIndex pod) {
   const ShapeClaims& claims = survey_.claims_of(survey_.cluster().pods().shape[pod]);
   return std::ranges::any_of(volumes_, [&](const AttachedVolume& each) {
@@ -174,6 +186,40 @@ bool PodConstraints::matches_all_affinity(PodIndex pod) {
 
 bool PodConstraints::wanted(PodIndex pod) {
   return (!affinity_.empty() && matches_all_affinity(pod)) || shares_volume(pod);
+}
+
+/// Whether its domains have several nodes.
+bool PodConstraints::is_wide(const Topology& topology) const {
+  return std::size_t{2} * topology.domains <= survey_.nodes().size();
+}
+
+std::vector<const Topology*> PodConstraints::closed_topologies() const {
+  std::vector<const Topology*> closed;
+  const auto add = [&](const Topology& topology, const std::vector<std::int32_t>& counts) {
+    const bool anybody = std::ranges::any_of(counts, [](std::int32_t count) { return count > 0; });
+    if (anybody && is_wide(topology)) closed.push_back(&topology);
+  };
+  for (const Term& term : anti_affinity_) add(*term.topology, term.counts);
+  for (const Repelling& entry : repelling_) add(*entry.topology, entry.counts);
+  std::ranges::sort(closed, {}, [](const Topology* topology) { return topology->key; });
+  const auto repeated = std::ranges::unique(closed);
+  closed.erase(repeated.begin(), repeated.end());
+  return closed;
+}
+
+bool PodConstraints::keeps_away(PodIndex pod, NodeIndex there, NodeIndex node) {
+  const PodColumns& pods = survey_.cluster().pods();
+  const auto together = [&](const Topology& topology) {
+    const std::uint32_t domain = topology.domain[node];
+    return domain != Topology::no_domain && domain == topology.domain[there] && is_wide(topology);
+  };
+  for (Term& term : anti_affinity_) {
+    if (together(*term.topology) && matches(term, pod)) return true;
+  }
+  if (pods.shape[pod] == ShapeId{0} || pods.plane[pod] != pods.plane[ask_]) return false;
+  if (uses_one_pod_claim(pods.shape[pod])) return true;
+  return std::ranges::any_of(repelling_of(pods.shape[pod]),
+                             [&](std::size_t at) { return together(*repelling_[at].topology); });
 }
 
 /// Which of the counts in `repelling_` a pod of this shape adds to; made on demand.

@@ -46,6 +46,14 @@ class PodConstraints final : public ScratchWatcher {
   /// Whether the ask may be the first of a series that wants to be together.
   bool matches_itself() const { return ask_matches_itself_; }
 
+  /// Topologies in whose domains others keep the ask away by anti-affinity, theirs or its own, and
+  /// whose domains have several nodes: who is in the way may be elsewhere. By key.
+  std::vector<const Topology*> closed_topologies() const;
+  /// Whether somebody has a claim of the ask that one pod at a time may use.
+  bool claim_in_use() const;
+  /// Whether the pod on `there` keeps the ask off the node in one of those, or by such a claim.
+  bool keeps_away(PodIndex pod, NodeIndex there, NodeIndex node);
+
   void moved(PodIndex pod, NodeIndex node, int delta) override;
 
  private:
@@ -91,12 +99,14 @@ class PodConstraints final : public ScratchWatcher {
     std::vector<std::int32_t> counts;
   };
 
+  bool is_wide(const Topology& topology) const;
   bool matches(Term& term, PodIndex pod);
   bool matches_all_affinity(PodIndex pod);
   const std::vector<std::size_t>& repelling_of(ShapeId shape);
   void add_spread(const PodShape& shape);
   void add_claims();
   void count_claims(ShapeId shape, int delta);
+  bool uses_one_pod_claim(ShapeId shape);
   bool shares_volume(PodIndex pod);
   std::optional<Refused> check_claims(NodeIndex node) const;
   std::optional<Refused> check_volume_limits(NodeIndex node) const;

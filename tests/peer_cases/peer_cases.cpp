@@ -97,6 +97,30 @@ JsonValue candidates(const JsonValue& answer) {
   return {.data = std::move(result)};
 }
 
+/// Of a group: node by "namespace/name" of a member.
+JsonValue placements(const JsonValue& answer) {
+  JsonValue::Object result;
+  for (const JsonValue& item : *answer.find("placements")->as_array()) {
+    result.push_back({.key = text_of(item, "namespace") + "/" + text_of(item, "name"),
+                      .value = text_value(text_of(item, "node"))});
+  }
+  return {.data = std::move(result)};
+}
+
+JsonValue::Object preempting(const JsonValue& answer) {
+  JsonValue::Object expect;
+  expect.push_back({.key = "outcome", .value = text_value("preempts")});
+  expect.push_back({.key = "victims", .value = pod_names(answer)});
+  if (has_items(answer, "placements")) {
+    expect.push_back({.key = "placements", .value = placements(answer)});
+  } else {
+    expect.push_back({.key = "node", .value = text_value(text_of(answer, "nominatedNode"))});
+    expect.push_back({.key = "candidates", .value = candidates(answer)});
+  }
+  expect.push_back({.key = "budgetViolations", .value = violations(answer)});
+  return expect;
+}
+
 /// Nothing when the answer proves nothing: an error, a tie, or an answer that its own next cycle
 /// does not confirm.
 std::optional<JsonValue> expectation(const JsonValue& answer) {
@@ -107,13 +131,10 @@ std::optional<JsonValue> expectation(const JsonValue& answer) {
   if (is_true(answer, "fits")) {
     expect.push_back({.key = "outcome", .value = text_value("fits")});
     expect.push_back({.key = "victims", .value = {.data = JsonValue::Array{}}});
-    expect.push_back({.key = "fitsNodes", .value = *answer.find("fitsNodes")});
-  } else if (!text_of(answer, "nominatedNode").empty() && has_items(answer, "victims")) {
-    expect.push_back({.key = "outcome", .value = text_value("preempts")});
-    expect.push_back({.key = "victims", .value = pod_names(answer)});
-    expect.push_back({.key = "node", .value = text_value(text_of(answer, "nominatedNode"))});
-    expect.push_back({.key = "candidates", .value = candidates(answer)});
-    expect.push_back({.key = "budgetViolations", .value = violations(answer)});
+    const JsonValue* const nodes = answer.find("fitsNodes");
+    if (nodes != nullptr) expect.push_back({.key = "fitsNodes", .value = *nodes});
+  } else if (has_items(answer, "victims")) {
+    expect = preempting(answer);
   } else {
     expect.push_back({.key = "outcome", .value = text_value("infeasible")});
     expect.push_back({.key = "victims", .value = {.data = JsonValue::Array{}}});
@@ -121,8 +142,9 @@ std::optional<JsonValue> expectation(const JsonValue& answer) {
   return JsonValue{.data = std::move(expect)};
 }
 
-/// `each_max`: how many cases of one outcome are taken; the first ones.
-int convert(const std::string& snapshots, const std::string& answers, std::uint64_t each_max) {
+/// `each_max`: how many cases of one outcome are taken; the first ones. `name`: of the set.
+int convert(const std::string& snapshots, const std::string& answers, std::uint64_t each_max,
+            std::string_view name) {
   std::ifstream snapshot_lines(snapshots);
   std::ifstream answer_lines(answers);
   std::string snapshot_line;
@@ -147,7 +169,7 @@ int convert(const std::string& snapshots, const std::string& answers, std::uint6
     fmt::print(
         "{}",
         compact({.data = JsonValue::Object{
-                     {.key = "id", .value = text_value(fmt::format("rich-{}", number))},
+                     {.key = "id", .value = text_value(fmt::format("{}-{}", name, number))},
                      {.key = "ask",
                       .value = text_value(text_of(ask, "namespace") + "/" + text_of(ask, "name"))},
                      {.key = "askKind", .value = text_value(text_of(ask, "kind"))},
@@ -171,14 +193,14 @@ int run(const std::vector<std::string>& arguments) {
     const auto count = number_of(arguments[2]);
     if (seed && count) return print_snapshots(*seed, *count);
   }
-  if (arguments.size() == 4 && arguments[0] == "convert") {
+  if (arguments.size() == 5 && arguments[0] == "convert") {
     if (const auto each_max = number_of(arguments[3])) {
-      return convert(arguments[1], arguments[2], *each_max);
+      return convert(arguments[1], arguments[2], *each_max, arguments[4]);
     }
   }
   fmt::print(stderr,
              "usage: peer_cases print SEED COUNT\n"
-             "       peer_cases convert SNAPSHOTS ANSWERS EACH_MAX\n");
+             "       peer_cases convert SNAPSHOTS ANSWERS EACH_MAX NAME\n");
   return 2;
 }
 

@@ -1,5 +1,7 @@
 // Preset kube-1.37 against kube-scheduler 1.37.1's own code (SPEC section 2): for every case the
 // verdict, the node, the victims, the budget violations, and the same for every candidate node.
+// With volumes and claims (docs/input.md) too, except where Makeway says that it does not check;
+// those answers are made by kube_volumes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +65,16 @@ std::map<std::string, NodeAnswer> our_candidates(const Cluster& cluster,
   return result;
 }
 
-void compare_case(const VectorCase& item, const Configuration& configuration) {
+/// Whether the ask is refused by name: it needs something that Makeway does not check.
+bool is_refused_by_name(const PlanAsk& ask) {
+  return std::ranges::any_of(ask.explanation.refusals, [](const PlanRefusal& refusal) {
+    return refusal.reason == RefusalReason::unsupported;
+  });
+}
+
+/// `unchecked` counts those that are refused by name.
+void compare_case(const VectorCase& item, const Configuration& configuration,
+                  std::size_t& unchecked) {
   const LoadResult input = load_text(json_text(item.snapshot()), item.id);
   ASSERT_TRUE(input.loaded.has_value());
   const Cluster& cluster = input.loaded->cluster;
@@ -76,6 +87,10 @@ void compare_case(const VectorCase& item, const Configuration& configuration) {
     ADD_FAILURE() << "law " << breach.law << ": " << breach.text;
   }
   const PlanAsk& ask = decision.plan->asks.front();
+  if (is_refused_by_name(ask)) {
+    ++unchecked;
+    return;
+  }
   const JsonValue& expect = item.expect();
   const std::string& outcome = *expect.find("outcome")->as_string();
   ASSERT_EQ(verdict(ask.outcome), outcome) << ask.reason;
@@ -95,13 +110,16 @@ class KubePods : public testing::TestWithParam<const char*> {};
 
 TEST_P(KubePods, AgreeWithKubeScheduler) {
   const Configuration configuration = *load_preset("kube-1.37");
-  const std::size_t cases =
-      for_each_vector(fmt::format("kube-1.37/pod-{}.jsonl.gz", GetParam()),
-                      [&](const VectorCase& item) { compare_case(item, configuration); });
+  std::size_t unchecked = 0;
+  const std::size_t cases = for_each_vector(
+      fmt::format("kube-1.37/pod-{}.jsonl.gz", GetParam()),
+      [&](const VectorCase& item) { compare_case(item, configuration, unchecked); });
   EXPECT_GT(cases, 300U);
+  // Claims that may take one of several free volumes.
+  EXPECT_EQ(unchecked, std::string_view(GetParam()) == "volumes" ? 29U : 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KubePods, testing::Values("basic", "full", "rich"),
+INSTANTIATE_TEST_SUITE_P(All, KubePods, testing::Values("basic", "full", "rich", "volumes"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

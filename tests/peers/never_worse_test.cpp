@@ -111,7 +111,7 @@ TEST_P(NeverWorse, ThanKubeScheduler) {
   EXPECT_GT(tally.equal + tally.better(), 50U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NeverWorse, testing::Values("basic", "full", "rich"),
+INSTANTIATE_TEST_SUITE_P(All, NeverWorse, testing::Values("basic", "full", "rich", "volumes"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

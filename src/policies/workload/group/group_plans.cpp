@@ -309,6 +309,9 @@ void GroupPlans::plan_for_victims(Place& place) {
   if (best_ && !nobody_leaves() && placements_left_ == 0 && tries < placements_max) {
     note_bound(looks_left < looks_max ? domains_bound : looks_bound);
   }
+  if (tries > 0 && !nobody_leaves()) {
+    for (GroupCandidate& found : search.run_opened(guide())) consider(std::move(found));
+  }
   // The rest improves the best plan, in its own domain.
   if (!best_ || nobody_leaves() || best_->domain != place.domain) return;
   placements_left_ = tries;

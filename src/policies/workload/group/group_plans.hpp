@@ -8,8 +8,8 @@
 //  2. with `workload.placementGuide` victims, in places chosen for who would have to leave, with
 //     nobody gone above the highest priority that the best plan so far needs: by counts
 //     (victim_guide.hpp), and member by member (member_by_member.hpp) where pods elsewhere matter
-//     or the ask is small; then with each victim of the best plan kept in turn, and with detours.
-//     `workload.placementsMax` bounds how many.
+//     or the ask is small; then with each victim of the best plan kept in turn, and with detours
+//     (`workload.placementsMax` bounds how many), and with those gone who close a zone to members.
 //  3. the best plan so far, with the best victims on each of its nodes; then as long as one member
 //     elsewhere makes it better (plan_moves.hpp).
 //

@@ -114,15 +114,43 @@ std::optional<GroupCandidate> GroupSearch::run_by_member(const Guide& guide,
                                                          const MemberByMember::Detour& detour) {
   if (!task_.given.empty()) return std::nullopt;
   order(guide.smallest_first);
-  // Without a plan so far, the highest priority is part of the question.
-  const bool limited = guide.highest < priority_;
-  const VictimSearch::Scope scope{.rules = limited ? counting().rules : manner_.rules,
-                                  .priority = limited ? guide.highest + 1 : priority_,
-                                  .choice = VictimChoiceRule::best};
   const std::optional<GuidedPlaces> found =
-      MemberByMember(world_, domain_, fits_, scope)
+      MemberByMember(world_, domain_, fits_, scope_of(guide, false))
           .place(members_, task_.needed, task_.wanted, detour);
   return found ? adopt(found->places, found->victims) : std::nullopt;
+}
+
+/// Without a plan so far, the highest priority is part of the question.
+VictimSearch::Scope GroupSearch::scope_of(const Guide& guide, bool any_priority) {
+  const bool limited = !any_priority && guide.highest < priority_;
+  return {.rules = limited ? counting().rules : manner_.rules,
+          .priority = limited ? guide.highest + 1 : priority_,
+          .choice = VictimChoiceRule::best};
+}
+
+std::vector<GroupCandidate> GroupSearch::run_opened(const Guide& guide) {
+  if (!task_.given.empty() || !fits_.constrained()) return {};
+  order(guide.smallest_first);
+  MemberByMember members(world_, domain_, fits_, scope_of(guide, false));
+  std::vector<std::vector<PodIndex>> gone;
+  std::vector<PodIndex> all;
+  for (const MemberByMember::Opening& opening : members.openings(members_.front())) {
+    gone.push_back(opening.victims.pods);
+    all.insert(all.end(), opening.victims.pods.begin(), opening.victims.pods.end());
+  }
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  if (gone.size() > 1) gone.push_back(std::move(all));
+  std::vector<GroupCandidate> candidates;
+  for (const std::vector<PodIndex>& first : gone) {
+    const std::optional<GuidedPlaces> found =
+        members.place(members_, task_.needed, task_.wanted, {}, first);
+    std::optional<GroupCandidate> candidate =
+        found ? adopt(found->places, found->victims) : std::nullopt;
+    if (candidate) candidates.push_back(*std::move(candidate));
+  }
+  return candidates;
 }
 
 std::optional<GroupCandidate> GroupSearch::polish(const GroupCandidate& found) {
@@ -205,11 +233,7 @@ std::optional<GroupCandidate> GroupSearch::without(const GroupCandidate& found, 
 std::vector<MemberByMember::Choice> GroupSearch::places_beside(const GroupCandidate& others,
                                                                PodIndex member, const Guide& guide,
                                                                bool any_priority) {
-  const bool limited = !any_priority && guide.highest < priority_;
-  const VictimSearch::Scope scope{.rules = limited ? counting().rules : manner_.rules,
-                                  .priority = limited ? guide.highest + 1 : priority_,
-                                  .choice = VictimChoiceRule::best};
-  return MemberByMember(world_, domain_, fits_, scope)
+  return MemberByMember(world_, domain_, fits_, scope_of(guide, any_priority))
       .beside(others.places, others.victims.pods, member);
 }
 

@@ -97,6 +97,9 @@ class GroupSearch {
   /// The same, one member after the other (member_by_member.hpp).
   std::optional<GroupCandidate> run_by_member(const Guide& guide,
                                               const MemberByMember::Detour& detour);
+  /// The same once those are gone who close a part of the topology to the first member; for each
+  /// such part, and for all of them together.
+  std::vector<GroupCandidate> run_opened(const Guide& guide);
   /// With the same places, the best victims on one node after the other; nothing when they are the
   /// best already.
   std::optional<GroupCandidate> polish(const GroupCandidate& found);
@@ -127,6 +130,7 @@ class GroupSearch {
   void go_back() { fits_.scratch().rollback(start_); }
   void order(bool smallest_first);
   GroupManner counting();
+  VictimSearch::Scope scope_of(const Guide& guide, bool any_priority);
   bool polish_node(std::span<const PodOnNode> members, std::span<const PodOnNode> there,
                    std::int32_t highest, std::vector<PodIndex>& victims);
   bool place_by_counts(const Variant& variant);

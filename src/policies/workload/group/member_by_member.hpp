@@ -9,6 +9,10 @@
 // placement. `beside` asks where one member could go while all others have their places: the moves
 // by which a finished plan is improved (group_plans.hpp).
 //
+// Who keeps a member off a node by anti-affinity, or has a claim that one pod at a time may use,
+// need not be on that node. An opening is a part of the topology (a zone, say) with all of those
+// gone; with it, the nodes there are looked at again.
+//
 // Like VictimGuide this is a proposal; GroupSearch::adopt puts back who need not leave.
 #pragma once
 
@@ -37,10 +41,20 @@ class MemberByMember {
     std::size_t rank = 0;  ///< 0: none, it takes its best node.
   };
 
+  /// Nodes that others elsewhere close to a member, and who has to leave for that.
+  struct Opening {
+    std::vector<NodeIndex> nodes;
+    VictimList victims;
+    std::int64_t budget_violations = 0;
+  };
+  /// Where all of them may leave.
+  std::vector<Opening> openings(PodIndex member);
+
   /// Places for at most so many of the members as are wanted; nothing when fewer than are needed
-  /// find one. The world is left as it was.
+  /// find one. `gone` leave first, whoever else does. The world is left as it was.
   std::optional<GuidedPlaces> place(std::span<const PodIndex> members, std::size_t needed,
-                                    std::size_t wanted, const Detour& detour);
+                                    std::size_t wanted, const Detour& detour,
+                                    std::span<const PodIndex> gone = {});
 
   struct Choice {
     NodeIndex node;
@@ -49,7 +63,7 @@ class MemberByMember {
     std::int64_t budget_violations = 0;
   };
   /// Where the member could go with the others in these places and these victims gone: the best
-  /// few nodes, best first. The world is left as it was.
+  /// few nodes, and the best few of each opening. The world is left as it was.
   std::vector<Choice> beside(std::span<const PodOnNode> others, std::span<const PodIndex> victims,
                              PodIndex member);
 
@@ -58,7 +72,11 @@ class MemberByMember {
   static constexpr std::size_t few = 8;
 
   static bool better(const Choice& a, const Choice& b);
-  std::vector<Choice> choices_for(PodIndex member, std::size_t best);
+  std::vector<Choice> choices_for(PodIndex member, std::size_t best,
+                                  std::span<const NodeIndex> nodes);
+  void add_opened(PodIndex member, std::vector<Choice>& choices);
+  std::vector<PodOnNode> closing_pods(PodFit& fit) const;
+  bool fill_opening(PodFit& fit, std::span<const PodOnNode> closing, Opening& opening);
   VictimSearch& search_for(PodIndex member);
 
   World& world_;

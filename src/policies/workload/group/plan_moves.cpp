@@ -6,8 +6,10 @@
 namespace makeway {
 namespace {
 
-/// Of all moves in one domain.
+/// Of all moves in one domain: pairs of member and node, where only room counts.
 constexpr std::int64_t looks_max = 65'536;
+/// Others may be in the way: every node is looked at twice.
+constexpr std::int64_t times_more_looks = 2;
 /// Proposals of one member that are tried: sums and the truth differ where victims share a budget
 /// or a gang.
 constexpr std::size_t proposals_max = 4;
@@ -18,13 +20,15 @@ PlanMoves::PlanMoves(World& world, const GroupTask& task, GroupSearch& search, s
     : world_(world),
       task_(task),
       search_(search),
-      looks_a_member_(2 * static_cast<std::int64_t>(nodes)) {}
+      looks_max_(search.guidable() ? looks_max : times_more_looks * looks_max),
+      looks_a_member_((search.guidable() ? 2 : 2 * times_more_looks) *
+                      static_cast<std::int64_t>(nodes)) {}
 
 bool PlanMoves::improve(const GroupCandidate& plan, const GroupSearch::Guide& guide,
                         const Accept& accept) {
   const bool for_all = task_.wanted == task_.members.size();
   const auto members = static_cast<std::int64_t>(for_all ? task_.wanted : plan.places.size());
-  if (looks_ == 0 && members * looks_a_member_ > looks_max) {  // Not even one round.
+  if (looks_ == 0 && members * looks_a_member_ > looks_max_) {  // Not even one round.
     bound_reached_ = true;
     return false;
   }
@@ -34,7 +38,7 @@ bool PlanMoves::improve(const GroupCandidate& plan, const GroupSearch::Guide& gu
     const bool placed =
         std::ranges::find(plan.places, member, &PodOnNode::pod) != plan.places.end();
     if (!placed && !for_all) continue;
-    if (looks_ + looks_a_member_ > looks_max) {
+    if (looks_ + looks_a_member_ > looks_max_) {
       bound_reached_ = true;
       return false;
     }

@@ -3,8 +3,9 @@
 // One member at a time is taken out of the plan, and whoever need not leave for the others is put
 // back. Then every node is asked what the member would cost there (member_by_member.hpp): with the
 // lowest priorities gone, and with the fewest gone up to the highest priority that the plan needs
-// anyway. What is cheaper than the plan, by sums of both, is tried in that order. Where all members
-// are wanted, one without a place is tried likewise.
+// anyway; where others elsewhere keep it away, once more with these gone. What is cheaper than the
+// plan, by sums of both, is tried in that order. Where all members are wanted, one without a place
+// is tried likewise.
 //
 // A plan that `improve` cannot make better is one that no single move helps, as far as these sums
 // tell. Looks at pairs of member and node are bounded.
@@ -50,6 +51,7 @@ class PlanMoves {
   World& world_;
   const GroupTask& task_;
   GroupSearch& search_;
+  std::int64_t looks_max_;
   std::int64_t looks_a_member_;
   std::int64_t looks_ = 0;
   std::size_t next_ = 0;  ///< Whose turn it is: where the last move was found it goes on.
