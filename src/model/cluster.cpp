@@ -85,7 +85,7 @@ Pod Cluster::pod(PodIndex index) const {
           .labels = label_objects(pods_.labels[index]),
           .node = node_name(pods_.node[index]),
           .nominated_node = node_name(pods_.nominated[index]),
-          .group = unit.kind == UnitKind::group ? std::string(text(groups_[unit.group].name)) : "",
+          .group = unit.group.exists() ? std::string(text(groups_[unit.group].name)) : "",
           .scheduler = std::string(text(pods_.scheduler[index])),
           .priority_class = std::string(text(pods_.priority_class[index])),
           .priority = std::nullopt,

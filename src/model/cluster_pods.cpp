@@ -84,7 +84,7 @@ bool Cluster::upsert(const Pod& pod, bool kernel) {
   nominate(slot, {});
   write_pod(slot, pod, kernel);
   if (!pod.priority && !bulk_) pods_.priority[slot] = own_priority(slot).scheduling;
-  join_unit(slot, pod.group);
+  join_unit(slot, pod.group, !pod.node.empty());
   if (!pod.node.empty()) {
     bind(slot, node_slot(pod.node, pod.plane));
   } else if (!pod.nominated_node.empty()) {
