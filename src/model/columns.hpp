@@ -56,6 +56,7 @@ struct PodColumns {
   IndexedVector<PodIndex, Time> started;
   IndexedVector<PodIndex, Time> deletion;
   IndexedVector<PodIndex, std::int32_t> deletion_grace_seconds;
+  IndexedVector<PodIndex, Time> observed;  ///< The newest of its conditions.
   TextColumn name;
   TextColumn uid;
 
@@ -131,6 +132,7 @@ struct NodeColumns {
   IndexedVector<NodeIndex, NodeClassId> node_class;
   IndexedVector<NodeIndex, NodeClaims> claims;
   IndexedVector<NodeIndex, Time> created;
+  IndexedVector<NodeIndex, Time> observed;                    ///< The newest of its conditions.
   IndexedVector<NodeIndex, std::uint32_t> pods;               ///< Bound to it, leaving included.
   IndexedVector<NodeIndex, std::uint32_t> kernels;            ///< The same of rows of kernels.
   IndexedVector<NodeIndex, std::uint32_t> leaving;            ///< Of these, already leaving.
