@@ -41,9 +41,9 @@ QueueRoom::QueueRoom(World& world, QueueTable table)
   }
   for (const PodIndex pod : world.cluster().nominated_pods()) {
     const NodeIndex node = world.cluster().pods().nominated[pod];
-    const bool is_void =
-        !world.cluster().nodes().flags[node].exists || !world.survey().regimes().may_go(pod, node);
-    if (!is_void) nominated_.push_back(pod);
+    if (!world.cluster().nodes().flags[node].exists) continue;
+    if (!world.survey().regimes().may_go(pod, node)) continue;
+    if (QueueTable::may_come(world.survey(), pod, node)) nominated_.push_back(pod);
   }
   world.now().attach(now_);
   world.after().attach(after_);
