@@ -206,6 +206,22 @@ std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
   return std::nullopt;
 }
 
+void read_condition_time(JsonReader& reader, std::string_view key, JsonCursor& value,
+                         const FieldPath& path, std::optional<Time>& newest) {
+  if (key != "lastTransitionTime" && key != "lastProbeTime" && key != "lastHeartbeatTime") return;
+  Time time;
+  if (reader.read(value, path, time) && (!newest || *newest < time)) newest = time;
+}
+
+void decode_condition_times(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                            std::optional<Time>& newest) {
+  reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& to) {
+    reader.each_field(item, to, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+      read_condition_time(reader, key, field, at, newest);
+    });
+  });
+}
+
 PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
                                         const FieldPath& path) {
   std::string_view text;

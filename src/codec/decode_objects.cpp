@@ -13,6 +13,10 @@ namespace {
 
 // The fields of PodGroup and Workload that there are, in any version: what else stands there is a
 // slip of the pen.
+constexpr std::array<std::string_view, 5> object_fields = {"apiVersion", "kind", "metadata", "spec",
+                                                           "status"};
+constexpr std::array<std::string_view, 4> reference_fields = {"workloadName", "templateName",
+                                                              "podGroupTemplateName", "workload"};
 constexpr std::array<std::string_view, 2> gang_fields = {"minCount", "preemptionMode"};
 constexpr std::array<std::string_view, 10> group_fields = {
     "schedulingPolicy",  "policy",
@@ -47,6 +51,15 @@ constexpr std::array<std::string_view, A + B> joined(const std::array<std::strin
 }
 constexpr auto pod_group_spec = joined(group_fields, pod_group_fields);
 constexpr auto template_spec = joined(group_fields, std::array<std::string_view, 1>{"name"});
+
+/// Beside `spec`: what belongs into it, and what does not exist.
+void warn_misplaced_field(JsonReader& reader, const FieldPath& path, std::string_view key,
+                          std::span<const std::string_view> spec) {
+  if (std::ranges::find(spec, key) == spec.end()) {
+    return warn_unknown_field(reader, path, key, object_fields);
+  }
+  reader.warn(path, {}, "unknown field; it is ignored", "write it into spec");
+}
 
 void decode_taint(JsonReader& reader, JsonCursor& value, const FieldPath& path, Node& node) {
   Taint taint;
@@ -203,14 +216,15 @@ bool decode_group_field(JsonReader& reader, std::string_view key, JsonCursor& fi
 void decode_workload_reference(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                                PodGroup& group) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key == "workloadName" && reader.read(field, at, group.workload)) {
-      check_reference(reader, at, group.workload);
-    }
-    if (key == "templateName" || key == "podGroupTemplateName") {
+    if (key == "workloadName") {
+      if (reader.read(field, at, group.workload)) check_reference(reader, at, group.workload);
+    } else if (key == "templateName" || key == "podGroupTemplateName") {
       reader.read(field, at, group.template_name);
+    } else if (key == "workload") {  // 1.36: podGroupTemplateRef wraps the same two in a union.
+      decode_workload_reference(reader, field, at, group);
+    } else {
+      warn_unknown_field(reader, at, key, reference_fields);
     }
-    // 1.36: podGroupTemplateRef wraps the same two in a union.
-    if (key == "workload") decode_workload_reference(reader, field, at, group);
   });
 }
 
@@ -264,6 +278,7 @@ void decode_object(ObjectCursor cursor, Node& node) {
   const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "capacity") decode_amounts(reader, field, at, capacity);
     if (key == "allocatable") decode_amounts(reader, field, at, node.allocatable);
+    if (key == "conditions") decode_condition_times(reader, field, at, node.observed);
   };
   Metadata metadata = decode_fields<Node>(
       cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
@@ -323,9 +338,14 @@ void decode_object(ObjectCursor cursor, PodGroup& group) {
       warn_unknown_field(reader, at, key, pod_group_spec);
     }
   };
+  const auto status = [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "conditions") decode_condition_times(reader, field, at, group.observed);
+  };
   Metadata metadata = decode_fields<PodGroup>(
       cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
+        if (key == "status") reader.each_field(field, at, status);
+        warn_misplaced_field(reader, at, key, pod_group_spec);
       });
   warn_unknown_names(reader, cursor.path, metadata,
                      {.annotations = group_annotations, .labels = group_labels});
@@ -357,6 +377,7 @@ void decode_object(ObjectCursor cursor, Workload& workload) {
   Metadata metadata = decode_fields<Workload>(
       cursor, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
         if (key == "spec") reader.each_field(field, at, spec);
+        warn_misplaced_field(reader, at, key, workload_fields);
       });
   warn_unknown_names(reader, cursor.path, metadata,
                      {.annotations = workload_annotations, .labels = {}});

@@ -118,6 +118,7 @@ void decode_condition(JsonReader& reader, JsonCursor& value, const FieldPath& pa
     if (key == "type") reader.read(field, at, type);
     if (key == "status") reader.read(field, at, status);
     if (key == "reason") reader.read(field, at, reason);
+    read_condition_time(reader, key, field, at, pod.observed);
   });
   // Kubernetes looks at the reason of this one only.
   if (type == "PodResizePending") draft.resources.resize_infeasible = reason == "Infeasible";
@@ -256,6 +257,7 @@ void clear(Pod& pod) {
   pod.started.reset();
   pod.deletion.reset();
   pod.deletion_grace_seconds = 0;
+  pod.observed.reset();
   pod.ready = pod.mirror = pod.opted_out = false;
   pod.is_protected = pod.is_owner = pod.disrupted_by_preemption = false;
 }

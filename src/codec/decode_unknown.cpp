@@ -1,12 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codec/decoders.hpp"
 #include "model/knobs.hpp"
+#include "model/names.hpp"
 #include "model/validation/doubts.hpp"
 
 namespace makeway {
+namespace {
+
+constexpr std::array names_of_pods = {names::protected_member, names::owner, names::required_node,
+                                      names::deployment};
+
+}  // namespace
 
 void warn_unknown_field(JsonReader& reader, const FieldPath& path, std::string_view key,
                         std::span<const std::string_view> known) {
@@ -24,7 +32,13 @@ void warn_unknown_names(JsonReader& reader, const FieldPath& path, const Metadat
     if (!ours || std::ranges::find(names, key) != names.end()) return;
     const FieldPath at = path.at("metadata");
     const FieldPath fields = at.at(list);
-    reader.warn(fields.at(key), {}, "unknown name; it is ignored", unknown_name_remedy(names, key));
+    if (std::ranges::find(names_of_pods, key) != names_of_pods.end()) {
+      reader.warn(fields.at(key), {}, "only a pod can carry this name; it is ignored",
+                  "write it on the pods");
+    } else {
+      reader.warn(fields.at(key), {}, "unknown name; it is ignored",
+                  unknown_name_remedy(names, key));
+    }
   };
   for (const TextPair& item : metadata.annotations)
     look("annotations", item.key, known.annotations);

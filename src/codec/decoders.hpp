@@ -70,6 +70,12 @@ std::optional<Time> read_checkpoint(JsonReader& reader, const FieldPath& path,
                                     const Metadata& metadata);
 std::optional<std::int64_t> read_cost(JsonReader& reader, const FieldPath& path,
                                       const Metadata& metadata);
+/// A field of a condition. Changes, probes and heartbeats have happened: the newest one counts.
+void read_condition_time(JsonReader& reader, std::string_view key, JsonCursor& value,
+                         const FieldPath& path, std::optional<Time>& newest);
+/// `status.conditions` of which only the times matter.
+void decode_condition_times(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                            std::optional<Time>& newest);
 PreemptionPolicy read_preemption_policy(JsonReader& reader, JsonCursor& value,
                                         const FieldPath& path);
 

@@ -136,15 +136,16 @@ void write_container(DocumentWriter& writer, const Pod& pod) {
 }
 
 void write_pod_status(DocumentWriter& writer, const Pod& pod) {
-  const bool any = pod.started || !pod.nominated_node.empty() || pod.ready ||
-                   pod.disrupted_by_preemption || has_claim_statuses(pod.shape);
+  const bool has_conditions = pod.ready || pod.disrupted_by_preemption || pod.observed;
+  const bool any =
+      pod.started || !pod.nominated_node.empty() || has_conditions || has_claim_statuses(pod.shape);
   if (!any) return;
   writer.key("status");
   writer.begin_object();
   time_if(writer, "startTime", pod.started);
   text_if(writer, "nominatedNodeName", pod.nominated_node);
   write_claim_statuses(writer, pod.shape);
-  if (pod.ready || pod.disrupted_by_preemption) {
+  if (has_conditions) {
     writer.key("conditions");
     writer.begin_array();
     const auto condition = [&](std::string_view type, std::string_view reason) {
@@ -156,12 +157,21 @@ void write_pod_status(DocumentWriter& writer, const Pod& pod) {
     };
     if (pod.disrupted_by_preemption) condition("DisruptionTarget", "PreemptionByScheduler");
     if (pod.ready) condition("Ready", {});
+    write_observed_if(writer, pod.observed);
     writer.end_array();
   }
   writer.end_object();
 }
 
 // ---- Other kinds ------------------------------------------------------------------------------
+
+void write_conditions_if(DocumentWriter& writer, const std::optional<Time>& observed) {
+  if (!observed) return;
+  writer.key("conditions");
+  writer.begin_array();
+  write_observed_if(writer, observed);
+  writer.end_array();
+}
 
 void write_count(DocumentWriter& writer, std::string_view key,
                  const std::optional<CountOrPercent>& count) {
@@ -257,6 +267,7 @@ void write_object(DocumentWriter& writer, const Node& node) {
   writer.begin_object();
   writer.key("allocatable");
   write_amounts(writer, node.allocatable);
+  write_conditions_if(writer, node.observed);
   writer.end_object();
   writer.end_object();
 }
@@ -348,6 +359,12 @@ void write_object(DocumentWriter& writer, const PodGroup& group) {
   write_group_policy(writer, group.policy);
   write_claim(writer, group.priority, group.priority.preemption_class_in_field);
   writer.end_object();
+  if (group.observed) {
+    writer.key("status");
+    writer.begin_object();
+    write_conditions_if(writer, group.observed);
+    writer.end_object();
+  }
   writer.end_object();
 }
 

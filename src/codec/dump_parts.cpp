@@ -21,6 +21,15 @@ void time_if(DocumentWriter& writer, std::string_view key, const std::optional<T
   if (time) writer.string_field(key, to_text(*time));
 }
 
+void write_observed_if(DocumentWriter& writer, const std::optional<Time>& time) {
+  if (!time) return;
+  writer.begin_object();
+  writer.string_field("type", names::observed);
+  writer.string_field("status", "True");
+  writer.string_field("lastTransitionTime", to_text(*time));
+  writer.end_object();
+}
+
 void write_amounts(DocumentWriter& writer, const Amounts& amounts) {
   writer.begin_object();
   for (const Amount& amount : amounts) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/victims.hpp"
@@ -35,6 +36,8 @@ class AskLimits : public VictimScope {
   virtual std::string full_text(std::span<const PodIndex> coming) const = 0;
   /// "queue team-a"
   virtual std::string title() const = 0;
+  /// Whom it may take, after `full_text`: "its pods of lower priority".
+  virtual std::string_view own_pods() const = 0;
 };
 
 }  // namespace makeway

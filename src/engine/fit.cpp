@@ -71,6 +71,7 @@ bool PodFit::holds_room(PodIndex pod) const {
   // What is only reserved takes nothing from whom the same node was promised.
   const PodColumns& pods = cluster.pods();
   if (!survey_.regimes().may_go(pod, pods.nominated[pod])) return false;
+  if (survey_.has_void_nomination(pod)) return false;
   const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
   if (gives_way && cluster.notes(pods.notes[pod]).reserved_since) return false;
   if (!gives_way && survey_.keeps_room(pod)) return true;

@@ -57,6 +57,7 @@ Survey::Survey(const Cluster& cluster, const Configuration& configuration)
     : cluster_(cluster),
       regimes_(cluster, configuration),
       keeps_room_(cluster.pods().slots()),
+      void_(cluster.pods().slots()),
       allocatable_(cluster.request_rows()),
       resource_notes_(cluster.resources().size()) {
   for (const Namespace* object : cluster.namespaces()) {
@@ -132,6 +133,17 @@ ShapeVerdicts& Survey::verdicts_of(PodIndex pod) {
         names_single_nodes(*at->second.shape) || !at->second.claims->places.empty();
   }
   return at->second;
+}
+
+bool Survey::could_take(PodIndex pod, NodeIndex node) {
+  const PodColumns& pods = cluster_.pods();
+  const std::string& only = cluster_.notes(pods.notes[pod]).required_node;
+  if (!only.empty() && cluster_.text(cluster_.nodes().name[node]) != only) return false;
+  const std::span<const std::int64_t> has = allocatable(node);
+  return std::ranges::all_of(
+             cluster_.requests(pods.requests[pod]),
+             [&](const ResourceAmount& item) { return item.amount <= has[item.resource.value]; }) &&
+         !placing(pod, node).refused;
 }
 
 const StaticVerdict& Survey::judge_new(ShapeVerdicts& known, std::size_t slot, NodeIndex node) {

@@ -96,6 +96,8 @@ class Survey {
   const StaticVerdict& placing(PodIndex pod, NodeIndex node) {
     return placing(verdicts_of(pod), node);
   }
+  /// Whether the node would take the pod, were it empty, its regime apart.
+  bool could_take(PodIndex pod, NodeIndex node);
   const ShapeClaims& claims_of(ShapeId shape);
   /// Whether the pod needs something that is not checked, so that nothing is proven about it.
   bool unsupported(PodIndex pod);
@@ -126,6 +128,9 @@ class Survey {
   /// the priority of who asks.
   void keep_room_of(PodIndex pod) { keeps_room_.writable(pod) = 1; }
   bool keeps_room(PodIndex pod) const { return keeps_room_[pod] != 0; }
+  /// The pod is pinned, and can never run where it is nominated: that keeps no room.
+  void void_nomination_of(PodIndex pod) { void_.writable(pod) = 1; }
+  bool has_void_nomination(PodIndex pod) const { return void_[pod] != 0; }
 
   StringId note(std::string_view text) { return texts_.intern(text); }
   std::string_view text(StringId id) const { return texts_.text(id); }
@@ -141,6 +146,7 @@ class Survey {
   const Cluster& cluster_;
   Regimes regimes_;
   SparseColumn<PodIndex, std::uint8_t> keeps_room_;
+  SparseColumn<PodIndex, std::uint8_t> void_;
   std::vector<NodeIndex> own_nodes_;  ///< Where they are not simply all.
   std::vector<NodeIndex> others_nodes_;
   std::optional<Refused> no_refusal_;

@@ -58,6 +58,10 @@ void World::find_nominated() {
     const NodeIndex node = cluster_.pods().nominated[pod];
     if (!cluster_.nodes().flags[node].exists) continue;
     if (!survey_.regimes().may_go(pod, node)) continue;  // Void.
+    if (asks_pinned(pod) && !survey_.could_take(pod, node)) {
+      survey_.void_nomination_of(pod);
+      continue;
+    }
     if (asks_pinned(pod) && can_use(pod, node)) survey_.keep_room_of(pod);
     // Who only has a node reserved was promised its room, not whom it will find there.
     const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
@@ -76,11 +80,7 @@ void World::find_nominated() {
 bool World::can_use(PodIndex pod, NodeIndex node) {
   if (cluster_.notes(cluster_.pods().notes[pod]).reserved_since) return false;
   const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
-  if (required_node_of(cluster_, pod) != name || survey_.placing(pod, node).refused) return false;
-  const std::span<const std::int64_t> allocatable = survey_.allocatable(node);
-  return std::ranges::all_of(
-      cluster_.requests(cluster_.pods().requests[pod]),
-      [&](const ResourceAmount& item) { return item.amount <= allocatable[item.resource.value]; });
+  return required_node_of(cluster_, pod) == name && survey_.could_take(pod, node);
 }
 
 void World::find_leaving() {

@@ -154,6 +154,8 @@ class LossJudge {
                    std::int64_t lost_seconds);
   PlanCost cost(PodIndex index) const;
   const Workload* workload_named(const Pod& pod, const std::optional<PodGroup>& group) const;
+  std::optional<PodGroup> group_of(const Pod& pod) const;
+  bool has_group(const Pod& pod) const;
   std::int64_t lost_seconds(const Pod& pod) const;
   bool runs(const Pod& pod, PodIndex index) const;
   void compare(const std::string& ask, std::string_view whose, const PlanCost& said,
@@ -185,7 +187,7 @@ void LossJudge::judge(const HeardAsk& ask) {
     compare(ask.text, victim.text, victim.entry->cost, truth);
     total = sum(total, truth);
     const Pod pod = cluster_.pod(victim.pod);
-    if (!pod.group.empty()) lost[{pod.namespace_name, pod.group, pod.plane}].push_back(victim.pod);
+    if (has_group(pod)) lost[{pod.namespace_name, pod.group, pod.plane}].push_back(victim.pod);
   }
   std::vector<PodIndex> stopped;
   for (const auto& [name_of_group, pods] : lost) {
@@ -292,21 +294,32 @@ const Workload* LossJudge::workload_named(const Pod& pod,
       group ? std::string_view(group->workload) : workload_of_group_name(pod.group);
   if (name.empty()) return nullptr;
   for (const Workload* const workload : cluster_.workloads()) {
-    if (workload->name == name && workload->namespace_name == pod.namespace_name &&
-        workload->plane == pod.plane) {
-      return workload;
+    if (workload->name != name || workload->namespace_name != pod.namespace_name ||
+        workload->plane != pod.plane) {
+      continue;
     }
+    // Without an object of its own, the group is there if the workload has its template.
+    const bool described =
+        group || std::ranges::find(workload->templates, template_of_group_name(pod.group),
+                                   &GroupTemplate::name) != workload->templates.end();
+    return described ? workload : nullptr;
   }
   return nullptr;
 }
 
+std::optional<PodGroup> LossJudge::group_of(const Pod& pod) const {
+  const auto found = cluster_.find_group(pod.namespace_name, pod.group, pod.plane);
+  return found && !pod.group.empty() ? cluster_.groups()[*found].object : std::nullopt;
+}
+
+/// SPEC section 2: bound pods of a group that is not there count as lone pods.
+bool LossJudge::has_group(const Pod& pod) const {
+  return group_of(pod) || workload_named(pod, std::nullopt) != nullptr;
+}
+
 /// SPEC section 2: a cost that is stated, else since the checkpoint or the start, the later one.
 std::int64_t LossJudge::lost_seconds(const Pod& pod) const {
-  std::optional<PodGroup> group;
-  if (const auto found = cluster_.find_group(pod.namespace_name, pod.group, pod.plane);
-      found && !pod.group.empty()) {
-    group = cluster_.groups()[*found].object;
-  }
+  const std::optional<PodGroup> group = group_of(pod);
   const Workload* const workload = workload_named(pod, group);
   if (pod.notes.preemption_cost_seconds) return *pod.notes.preemption_cost_seconds;
   if (group && group->preemption_cost_seconds) return *group->preemption_cost_seconds;

@@ -70,13 +70,7 @@ bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIn
   if (!configuration.required_node.enabled) return false;
   if (cluster.notes(cluster.pods().notes[pod]).reserved_since) return false;  // Not yet its own.
   if (pinned_to(cluster, pod) != cluster.text(cluster.nodes().name[node])) return false;
-  const RequestRow whole = cluster.requests(cluster.nodes().allocatable[node]);
-  const bool too_large = std::ranges::any_of(
-      cluster.requests(cluster.pods().requests[pod]), [&](const ResourceAmount& wanted) {
-        const auto offered = std::ranges::find(whole, wanted.resource, &ResourceAmount::resource);
-        return offered == whole.end() || offered->amount < wanted.amount;
-      });
-  return !too_large && !NaiveFit(world, pod).static_refusal(node);
+  return NaiveFit(world, pod).fits_when_empty(node);
 }
 
 bool counts_as_pinned(const Cluster& cluster, PodIndex pod, const std::vector<PinnedBy>& ways) {

@@ -33,7 +33,10 @@ PlanWalk::PlanWalk(Hearing& hearing)
   for (const PodIndex pod : cluster_.nominated_pods()) {
     const NodeIndex node = cluster_.pods().nominated[pod];
     const bool there = cluster_.nodes().flags[node].exists;
-    if (there && keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
+    if (!there) continue;
+    if (keeps_its_node(now_, configuration_, pod, node)) keeping_.insert(pod);
+    const bool kernel = cluster_.pods().flags[pod].kernel;
+    if (!kernel && !NaiveFit(now_, pod).fits_when_empty(node)) hopeless_.insert(pod);
   }
   find_credited();
 }
@@ -130,6 +133,10 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
     const Unit& unit = cluster_.units()[index];
     if (decided_.contains(pod) || lost_.contains(pod)) continue;
     if (!regimes().may_go(pod, node)) continue;  // Void.
+    if (hopeless_.contains(pod) && !pinned_to(cluster_, pod).empty() &&
+        configuration_.required_node.enabled) {
+      continue;
+    }
     // Pinned pods take turns: their reservations do not hold against each other, nor against whom
     // the node was promised.
     const bool gives_way = !ask.pinned_to.empty() || cluster_.pods().nominated[member] == node;
@@ -222,7 +229,7 @@ bool PlanWalk::queue_fits(const HeardAsk& ask, const std::vector<PodIndex>& pods
         ask.pods, node, [&](PodIndex pod) { return cluster_.pods().nominated[pod]; });
     for (const PodIndex pod :
          holders(ask, promised == ask.pods.end() ? ask.pods.front() : *promised, node)) {
-      if (queue_room_.same_queue(ask, pod)) others.push_back(pod);
+      if (queue_room_.same_queue(ask, pod) && !hopeless_.contains(pod)) others.push_back(pod);
     }
   }
   return queue_room_.fits_after(ask, pods, away, others);

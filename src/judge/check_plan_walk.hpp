@@ -138,6 +138,7 @@ class PlanWalk {
   HeardQueueRoom queue_room_;
   NaiveWorld now_;
   std::set<PodIndex> keeping_;       ///< Pinned pods whose room is nobody else's, from before.
+  std::set<PodIndex> hopeless_;      ///< Nominated to a node that would not take them if empty.
   std::optional<NaiveWorld> after_;  ///< Where it differs from `now_`.
   std::vector<Promise> promises_;
   std::vector<PodIndex> hopeful_;  ///< Nominated where they do not fit yet.

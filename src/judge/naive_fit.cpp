@@ -149,6 +149,14 @@ MaybeRefusal NaiveFit::static_refusal(NodeIndex node) const {
   return std::nullopt;
 }
 
+bool NaiveFit::fits_when_empty(NodeIndex node) const {
+  return std::ranges::all_of(requests_,
+                             [&](const ResourceAmount& wanted) {
+                               return wanted.amount <= allocatable(node, wanted.resource);
+                             }) &&
+         !static_refusal(node);
+}
+
 MaybeRefusal NaiveFit::lasting_refusal(NodeIndex node) const {
   for (const ResourceAmount& wanted : requests_) {
     if (wanted.amount > allocatable(node, wanted.resource)) {

@@ -37,6 +37,8 @@ class NaiveFit {
   bool fits(NodeIndex node) const;
   /// What the node says however empty it is, its size apart.
   MaybeRefusal static_refusal(NodeIndex node) const;
+  /// Whether the node would take it, were it empty.
+  bool fits_when_empty(NodeIndex node) const;
   /// A refusal that stays whoever leaves the node.
   MaybeRefusal lasting_refusal(NodeIndex node) const;
 

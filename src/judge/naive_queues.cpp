@@ -143,9 +143,10 @@ std::size_t NaiveQueues::queue_of(PodIndex pod) const {
 }
 
 /// What divided nodes have, less what pods of no queue hold there, each node for itself: those who
-/// are there, or, if that is more, those who stay and those who are nominated.
+/// are there, or, if that is more, those who stay and those who are nominated and could come.
 void NaiveQueues::find_totals() {
   const PodColumns& pods = cluster_.pods();
+  NaiveWorld world(cluster_);
   std::map<NodeIndex, std::vector<PodIndex>> here;
   for (std::uint32_t slot = 0; slot < pods.slots(); ++slot) {
     const PodIndex pod{slot};
@@ -153,6 +154,8 @@ void NaiveQueues::find_totals() {
     const bool bound = pods.node[pod].exists();
     const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
     if (!node.exists() || !divided(node)) continue;
+    const bool kernel = pods.flags[pod].kernel;
+    if (!bound && !kernel && !NaiveFit(world, pod).fits_when_empty(node)) continue;
     if (bound) outside.push_back(pod);
     here[node].push_back(pod);
   }
@@ -201,14 +204,8 @@ std::vector<std::int64_t> NaiveQueues::requests(PodIndex pod) const {
 /// Whether some divided node would take it, were it empty.
 bool NaiveQueues::fits_some_node(NaiveWorld& world, PodIndex pod) const {
   const NaiveFit fit(world, pod);
-  const RequestRow wanted = cluster_.requests(cluster_.pods().requests[pod]);
   return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
-    const RequestRow has = cluster_.requests(cluster_.nodes().allocatable[node]);
-    const auto enough = [&](const ResourceAmount& need) {
-      const auto at = std::ranges::find(has, need.resource, &ResourceAmount::resource);
-      return need.amount <= (at == has.end() ? 0 : at->amount);
-    };
-    return divided(node) && std::ranges::all_of(wanted, enough) && !fit.static_refusal(node);
+    return divided(node) && fit.fits_when_empty(node);
   });
 }
 

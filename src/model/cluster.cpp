@@ -85,7 +85,7 @@ Pod Cluster::pod(PodIndex index) const {
           .labels = label_objects(pods_.labels[index]),
           .node = node_name(pods_.node[index]),
           .nominated_node = node_name(pods_.nominated[index]),
-          .group = unit.kind == UnitKind::group ? std::string(text(groups_[unit.group].name)) : "",
+          .group = unit.group.exists() ? std::string(text(groups_[unit.group].name)) : "",
           .scheduler = std::string(text(pods_.scheduler[index])),
           .priority_class = std::string(text(pods_.priority_class[index])),
           .priority = std::nullopt,
@@ -98,6 +98,7 @@ Pod Cluster::pod(PodIndex index) const {
           .started = object_time(pods_.started[index]),
           .deletion = object_time(pods_.deletion[index]),
           .deletion_grace_seconds = pods_.deletion_grace_seconds[index],
+          .observed = object_time(pods_.observed[index]),
           .ready = flags.ready,
           .mirror = flags.mirror,
           .opted_out = flags.opted_out,
@@ -117,7 +118,8 @@ Node Cluster::node(NodeIndex index) const {
           .taints = taint_sets_[nodes_.taints[index]],
           .unschedulable = nodes_.flags[index].unschedulable,
           .allocatable = amount_objects(nodes_.allocatable[index]),
-          .created = object_time(nodes_.created[index])};
+          .created = object_time(nodes_.created[index]),
+          .observed = object_time(nodes_.observed[index])};
 }
 
 std::vector<PodIndex> Cluster::pods_by_name() const {

@@ -10,7 +10,8 @@
 //     derived state, whatever slots they got. (Node classes may stay finer than needed after a pod
 //     that selected nodes by some label is gone; `compacted` forgets.)
 //  3. References may dangle: a pod may name a node, a group or a class that is not here (yet). It
-//     is kept and counted; `validate` in validation.hpp tells.
+//     is kept and counted; `validate` in validation.hpp tells. A bound pod whose group is not here
+//     is a unit of its own.
 //  4. Reading is free of side effects; while a decision is made the cluster is const.
 //  5. Kernels of sessions are rows among the pods, so that whoever counts what a node holds counts
 //     them. They are no pods: flags.kernel is set, their namespace is empty, they take none of the
@@ -318,8 +319,11 @@ class Cluster {
   };
   GroupIndex group_slot(Space space, std::string_view name);
   WorkloadIndex workload_slot(Space space, std::string_view name);
-  void join_unit(PodIndex pod, std::string_view group);
+  void join_unit(PodIndex pod, std::string_view group, bool bound);
   void leave_unit(PodIndex pod);
+  void attach(PodIndex pod, GroupIndex group, bool bound);
+  void free_lone_unit(PodIndex pod);
+  void settle_members(GroupIndex index);
   void follow_workload(GroupIndex index);
   void drop_group_if_unused(GroupIndex index);
   void drop_workload_if_unused(WorkloadIndex index);

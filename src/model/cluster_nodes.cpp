@@ -45,6 +45,7 @@ NodeIndex Cluster::node_slot(std::string_view name, std::string_view plane) {
   nodes_.node_class[slot] = {};
   nodes_.claims[slot] = {};
   nodes_.created[slot] = no_time;
+  nodes_.observed[slot] = no_time;
   nodes_.pods[slot] = 0;
   nodes_.kernels[slot] = 0;
   nodes_.leaving[slot] = 0;
@@ -63,6 +64,7 @@ bool Cluster::apply(const Node& node) {
   nodes_.taints[slot] = taint_sets_.intern(node.taints);
   nodes_.allocatable[slot] = intern_requests(node.allocatable, false);
   nodes_.created[slot] = node.created.value_or(no_time);
+  nodes_.observed[slot] = node.observed.value_or(no_time);
   if (!bulk_) {
     classify(slot);
     claim(slot);
@@ -84,6 +86,7 @@ bool Cluster::remove(KindTag<Node> /*kind*/, const Removal& removal) {
   nodes_.allocatable[*found] = RequestId{0};
   nodes_.node_class[*found] = {};
   nodes_.created[*found] = no_time;
+  nodes_.observed[*found] = no_time;
   drop_node_if_unused(*found);
   return true;
 }

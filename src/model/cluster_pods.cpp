@@ -84,7 +84,7 @@ bool Cluster::upsert(const Pod& pod, bool kernel) {
   nominate(slot, {});
   write_pod(slot, pod, kernel);
   if (!pod.priority && !bulk_) pods_.priority[slot] = own_priority(slot).scheduling;
-  join_unit(slot, pod.group);
+  join_unit(slot, pod.group, !pod.node.empty());
   if (!pod.node.empty()) {
     bind(slot, node_slot(pod.node, pod.plane));
   } else if (!pod.nominated_node.empty()) {
@@ -114,6 +114,7 @@ void Cluster::write_pod(PodIndex index, const Pod& pod, bool kernel) {
   pods_.started[index] = column_time(pod.started);
   pods_.deletion[index] = column_time(pod.deletion);
   pods_.deletion_grace_seconds[index] = pod.deletion_grace_seconds;
+  pods_.observed[index] = column_time(pod.observed);
   pods_.flags[index] = PodFlags{.exists = true,
                                 .ordered = pods_.flags[index].ordered,
                                 .priority_given = pod.priority.has_value(),

@@ -86,6 +86,8 @@ TEST(Cluster, ImportanceIsPriorityThenGroupThenSizeThenAgeThenName) {
                          .name = "whole",
                          .policy = {.mode = DisruptionMode::all},
                          .priority = {.priority = 5}});
+  cluster.apply(
+      PodGroup{.namespace_name = "default", .name = "loose", .priority = {.priority = 5}});
   cluster.apply(started(pod("z-unstarted", "n1", 5, 1), std::nullopt));
   cluster.apply(pod("b-same-age", "n1", 5, 1));
   cluster.apply(pod("a-same-age", "n1", 5, 1));
@@ -375,18 +377,55 @@ TEST(ClusterPriority, AGroupPreemptsAsItSaysElseAsItsClassAndItsPodsAllow) {
   EXPECT_TRUE(never());
 }
 
+/// SPEC 2: bound pods of a group that is not there count as lone pods of their own priority.
+TEST(Cluster, BoundPodsOfAnUnknownGroupStandForThemselves) {
+  Cluster cluster;
+  Pod strong = pod("strong", "n1", 30, 1);
+  Pod weak = pod("weak", "n1", 20, 1);
+  Pod pending = pod("pending", "", 10, 1);
+  strong.group = weak.group = pending.group = "g";
+  for (const Pod& each : {strong, weak, pending}) cluster.apply(each);
+  EXPECT_EQ(unit_of(cluster, "strong").kind, UnitKind::pod);
+  EXPECT_EQ(unit_of(cluster, "strong").preemption_priority, 30);
+  EXPECT_EQ(unit_of(cluster, "weak").preemption_priority, 20);
+  EXPECT_EQ(unit_of(cluster, "pending").kind, UnitKind::group);
+  EXPECT_FALSE(unit_of(cluster, "pending").defined);
+  EXPECT_EQ(cluster.pod(*cluster.find_pod("default", "weak")).group, "g");
+
+  cluster.apply(PodGroup{.namespace_name = "default", .name = "g", .priority = {.priority = 7}});
+  for (const std::string_view name : {"strong", "weak", "pending"}) {
+    EXPECT_EQ(unit_of(cluster, name).kind, UnitKind::group);
+    EXPECT_EQ(unit_of(cluster, name).size, 3);
+    EXPECT_EQ(unit_of(cluster, name).preemption_priority, 7);
+  }
+  EXPECT_EQ(cluster.order().priorities(*cluster.find_node("n1"))[0], 7);
+
+  cluster.apply(Removal{.kind = ObjectKind::pod_group, .namespace_name = "default", .name = "g"});
+  EXPECT_EQ(cluster.order().priorities(*cluster.find_node("n1"))[0], 30);
+  EXPECT_EQ(unit_of(cluster, "weak").kind, UnitKind::pod);
+  pending.node = "n1";
+  cluster.apply(pending);
+  EXPECT_EQ(unit_of(cluster, "pending").preemption_priority, 10);
+  for (const std::string_view name : {"strong", "weak", "pending"}) {
+    EXPECT_EQ(cluster.groups_by_name().size(), 1U);
+    cluster.apply(
+        Removal{.kind = ObjectKind::pod, .namespace_name = "default", .name = std::string(name)});
+  }
+  EXPECT_TRUE(cluster.groups_by_name().empty());
+}
+
 TEST(Cluster, GroupsOfThe135FormFollowTheirWorkload) {
   Cluster cluster;
   Pod member = pod("a", "n1", 3, 1);
   member.group = group_name("training", "workers", "0");
   cluster.apply(member);
-  EXPECT_FALSE(unit_of(cluster, "a").defined);
+  EXPECT_EQ(unit_of(cluster, "a").kind, UnitKind::pod);
   cluster.apply(Workload{
       .namespace_name = "default",
       .name = "training",
       .templates = {{.name = "workers",
                      .policy = {.minimum = 4, .gang = true, .mode = DisruptionMode::all}}}});
-  EXPECT_TRUE(unit_of(cluster, "a").defined);
+  EXPECT_EQ(unit_of(cluster, "a").kind, UnitKind::group);
   EXPECT_TRUE(unit_of(cluster, "a").gang);
   EXPECT_EQ(unit_of(cluster, "a").minimum, 4);
   EXPECT_EQ(unit_of(cluster, "a").mode, DisruptionMode::all);
@@ -459,7 +498,7 @@ TEST(Cluster, SlotsOfRemovedObjectsAreUsedAgain) {
   EXPECT_EQ(cluster.pods().slots(), 256U);  // The columns of pods grow by that many.
   EXPECT_EQ(cluster.nodes().slots(), 1U);
   EXPECT_EQ(cluster.groups().size(), 1U);
-  EXPECT_EQ(cluster.units().size(), 1U);
+  EXPECT_EQ(cluster.units().size(), 2U);  // The group is not here: the pod's, and the group's.
   EXPECT_LT(cluster.compacted().bytes().texts, cluster.bytes().texts + 1);
 }
 

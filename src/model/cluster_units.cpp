@@ -1,9 +1,9 @@
 // Units in the store: groups, workloads, and whose priority counts.
 //
 // The priority of a group is its PodGroup's, else its Workload's, else that of the default class,
-// else 0, whatever its pods say; only where there is no such group yet, the lowest of its pods'
-// (anything above that could preempt part of it). A class that is not here counts as 0 until it
-// comes; `validate` reports it.
+// else 0, whatever its pods say. Where there is no such group yet, bound pods that name it stand
+// for themselves, and the pending ones wait with the lowest priority among them. A class that is
+// not here counts as 0 until it comes; `validate` reports it.
 #include <algorithm>
 #include <array>
 
@@ -171,7 +171,7 @@ void Cluster::follow_workload(GroupIndex index) {
 
 void Cluster::drop_group_if_unused(GroupIndex index) {
   Group& group = groups_[index];
-  if (group.object || !group.members.empty()) return;
+  if (group.object || !group.members.empty() || !group.strays.empty()) return;
   groups_by_key_.erase(key_hash(space_of(group), group.name), index.value);
   units_[group.unit] = {};
   free_units_.push_back(group.unit);
@@ -193,45 +193,86 @@ void Cluster::drop_workload_if_unused(WorkloadIndex index) {
 
 // ---- Changes ----------------------------------------------------------------------------------
 
-void Cluster::join_unit(PodIndex pod, std::string_view group) {
+void Cluster::join_unit(PodIndex pod, std::string_view group, bool bound) {
   const UnitIndex old = pods_.unit[pod];
   const Space space{.plane = pods_.plane[pod], .namespace_name = pods_.namespace_name[pod]};
   if (old.exists()) {
     const Unit& unit = units_[old];
-    const bool stays =
-        unit.kind == UnitKind::pod ? group.empty() : text(groups_[unit.group].name) == group;
-    if (stays) return refresh_unit(old);
+    const bool named = unit.group.exists();
+    const bool same = named ? text(groups_[unit.group].name) == group : group.empty();
+    const bool lone = !named || (bound && policy_of(groups_[unit.group]) == nullptr);
+    if (same && lone == (unit.kind == UnitKind::pod)) return refresh_unit(old);
     leave_unit(pod);
   }
-  if (group.empty()) {
-    const UnitIndex unit = new_unit();
-    units_[unit].kind = UnitKind::pod;
-    units_[unit].pod = pod;
-    pods_.unit[pod] = unit;
-  } else {
-    const GroupIndex slot = group_slot(space, group);
-    groups_[slot].members.push_back(pod);
-    pods_.unit[pod] = groups_[slot].unit;
-  }
+  const GroupIndex slot = group.empty() ? GroupIndex{} : group_slot(space, group);
+  attach(pod, slot, bound);
   refresh_unit(pods_.unit[pod]);
+  // A group that only strays name may be new, and has a row of its own.
+  if (slot.exists() && pods_.unit[pod] != groups_[slot].unit) refresh_unit(groups_[slot].unit);
 }
 
 void Cluster::leave_unit(PodIndex pod) {
   const UnitIndex index = pods_.unit[pod];
-  pods_.unit[pod] = {};
   const Unit unit = units_[index];
-  if (unit.kind == UnitKind::pod) {
-    units_[index] = {};
-    free_units_.push_back(index);
+  free_lone_unit(pod);
+  if (!unit.group.exists()) return;
+  Group& group = groups_[unit.group];
+  std::vector<PodIndex>& among = unit.kind == UnitKind::group ? group.members : group.strays;
+  const auto at = std::ranges::find(among, pod);
+  CHECK(at != among.end(), "a pod is missing from its group");
+  *at = among.back();
+  among.pop_back();
+  if (unit.kind == UnitKind::group) refresh_unit(index);
+  drop_group_if_unused(unit.group);
+}
+
+/// To the group, if there is one. Nobody says whether the pods of an unknown group belong together:
+/// those that run already stand for themselves.
+void Cluster::attach(PodIndex pod, GroupIndex group, bool bound) {
+  const bool stray = group.exists() && bound && policy_of(groups_[group]) == nullptr;
+  if (group.exists() && !stray) {
+    groups_[group].members.push_back(pod);
+    pods_.unit[pod] = groups_[group].unit;
     return;
   }
-  std::vector<PodIndex>& members = groups_[unit.group].members;
-  const auto at = std::ranges::find(members, pod);
-  CHECK(at != members.end(), "a pod is missing from its group");
-  *at = members.back();
-  members.pop_back();
-  refresh_unit(index);
-  drop_group_if_unused(unit.group);
+  if (stray) groups_[group].strays.push_back(pod);
+  const UnitIndex unit = new_unit();
+  units_[unit].kind = UnitKind::pod;
+  units_[unit].pod = pod;
+  units_[unit].group = group;
+  pods_.unit[pod] = unit;
+}
+
+void Cluster::free_lone_unit(PodIndex pod) {
+  const UnitIndex index = pods_.unit[pod];
+  pods_.unit[pod] = {};
+  if (units_[index].kind != UnitKind::pod) return;
+  units_[index] = {};
+  free_units_.push_back(index);
+}
+
+/// After the group's rules came or went: its bound pods join it, or stand for themselves.
+void Cluster::settle_members(GroupIndex index) {
+  Group& group = groups_[index];
+  std::vector<PodIndex> moving;
+  if (policy_of(group) != nullptr) {
+    moving.swap(group.strays);
+  } else {
+    const auto bound = std::ranges::stable_partition(
+        group.members, [this](PodIndex pod) { return !pods_.node[pod].exists(); });
+    moving.assign(bound.begin(), bound.end());
+    group.members.erase(bound.begin(), bound.end());
+  }
+  std::vector<PodIndex> ordered;
+  for (const PodIndex pod : moving) {
+    if (pods_.flags[pod].ordered) ordered.push_back(pod);
+    leave_order(pod);
+    free_lone_unit(pod);
+    attach(pod, index, true);
+  }
+  refresh_unit(group.unit);
+  for (const PodIndex pod : group.strays) refresh_unit(pods_.unit[pod]);
+  for (const PodIndex pod : ordered) enter_order(pod);
 }
 
 bool Cluster::apply(const PodGroup& object) {
@@ -242,7 +283,7 @@ bool Cluster::apply(const PodGroup& object) {
   groups_[slot].object = object;
   strings_.intern(object.queue);
   follow_workload(slot);
-  refresh_unit(groups_[slot].unit);
+  settle_members(slot);
   return is_new;
 }
 
@@ -251,7 +292,7 @@ bool Cluster::remove(KindTag<PodGroup> /*kind*/, const Removal& removal) {
   if (!found || !groups_[*found].object) return false;
   groups_[*found].object.reset();
   follow_workload(*found);
-  refresh_unit(groups_[*found].unit);
+  settle_members(*found);
   drop_group_if_unused(*found);
   return true;
 }
@@ -262,7 +303,7 @@ bool Cluster::apply(const Workload& object) {
   const WorkloadIndex slot = workload_slot(space, object.name);
   const bool is_new = !workloads_[slot].object;
   workloads_[slot].object = object;
-  for (const GroupIndex group : workloads_[slot].groups) refresh_unit(groups_[group].unit);
+  for (const GroupIndex group : workloads_[slot].groups) settle_members(group);
   return is_new;
 }
 
@@ -271,7 +312,7 @@ bool Cluster::remove(KindTag<Workload> /*kind*/, const Removal& removal) {
   const auto found = space ? find_workload(*space, removal.name) : std::nullopt;
   if (!found || !workloads_[*found].object) return false;
   workloads_[*found].object.reset();
-  for (const GroupIndex group : workloads_[*found].groups) refresh_unit(groups_[group].unit);
+  for (const GroupIndex group : workloads_[*found].groups) settle_members(group);
   drop_workload_if_unused(*found);
   return true;
 }
@@ -303,7 +344,8 @@ void Cluster::refresh_unit(UnitIndex index) {
 
 Unit Cluster::computed(const Unit& unit) const {
   if (unit.kind == UnitKind::group) return computed_group(unit);
-  Unit fresh{.kind = UnitKind::pod, .defined = true, .size = 1, .pod = unit.pod};
+  Unit fresh{
+      .kind = UnitKind::pod, .defined = true, .size = 1, .pod = unit.pod, .group = unit.group};
   const ResolvedPriority priority = own_priority(unit.pod);
   fresh.scheduling_priority = priority.scheduling;
   fresh.preemption_priority = priority.preemption;

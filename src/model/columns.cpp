@@ -25,6 +25,7 @@ void each_column(Columns& pods, const Visit& visit) {
   visit(pods.started);
   visit(pods.deletion);
   visit(pods.deletion_grace_seconds);
+  visit(pods.observed);
   visit(pods.name);
   visit(pods.uid);
 }
@@ -40,6 +41,7 @@ void each_node_column(Columns& nodes, const Visit& visit) {
   visit(nodes.node_class);
   visit(nodes.claims);
   visit(nodes.created);
+  visit(nodes.observed);
   visit(nodes.pods);
   visit(nodes.kernels);
   visit(nodes.leaving);

@@ -56,6 +56,7 @@ struct PodColumns {
   IndexedVector<PodIndex, Time> started;
   IndexedVector<PodIndex, Time> deletion;
   IndexedVector<PodIndex, std::int32_t> deletion_grace_seconds;
+  IndexedVector<PodIndex, Time> observed;  ///< The newest of its conditions.
   TextColumn name;
   TextColumn uid;
 
@@ -131,6 +132,7 @@ struct NodeColumns {
   IndexedVector<NodeIndex, NodeClassId> node_class;
   IndexedVector<NodeIndex, NodeClaims> claims;
   IndexedVector<NodeIndex, Time> created;
+  IndexedVector<NodeIndex, Time> observed;                    ///< The newest of its conditions.
   IndexedVector<NodeIndex, std::uint32_t> pods;               ///< Bound to it, leaving included.
   IndexedVector<NodeIndex, std::uint32_t> kernels;            ///< The same of rows of kernels.
   IndexedVector<NodeIndex, std::uint32_t> leaving;            ///< Of these, already leaving.
@@ -156,8 +158,8 @@ struct Unit {
   std::int32_t minimum = 1;
   std::int32_t size = 0;  ///< Pods of it that are here, pending and bound.
   StringId queue{0};
-  PodIndex pod;  ///< Kind pod.
-  GroupIndex group;
+  PodIndex pod;      ///< Kind pod.
+  GroupIndex group;  ///< Of a pod: the one that it names and that is not here.
 
   friend bool operator==(const Unit&, const Unit&) = default;
 };
@@ -174,7 +176,8 @@ struct Space {
   friend bool operator==(const Space&, const Space&) = default;
 };
 
-/// A group that has an object, members, or both.
+/// A group that has an object, pods that name it, or both. While nothing says what its rules are,
+/// bound pods that name it are units of their own, and only the others are members.
 struct Group {
   StringId plane{0};
   StringId namespace_name{0};
@@ -183,6 +186,7 @@ struct Group {
   WorkloadIndex workload;
   std::optional<PodGroup> object;
   std::vector<PodIndex> members;  ///< No order.
+  std::vector<PodIndex> strays;   ///< Bound, while the group is not defined; no order.
 };
 
 /// A workload that has an object, groups that name it, or both.

@@ -25,6 +25,8 @@ inline constexpr std::string_view deployment = "makeway.dev/deployment";
 inline constexpr std::string_view resource_group = "makeway.dev/resource-group";
 inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
+/// Type of a condition in dumps: when something was last heard of the object.
+inline constexpr std::string_view observed = "makeway.dev/Observed";
 
 /// The field of node and pod affinity that is not a wish.
 inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";

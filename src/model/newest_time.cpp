@@ -24,7 +24,7 @@ Time newest_time(const Cluster& cluster) {
   Time newest{0};
   const PodColumns& pods = cluster.pods();
   for (const PodIndex pod : cluster.each_pod()) {
-    newest = std::max({newest, pods.created[pod], pods.started[pod]});
+    newest = std::max({newest, pods.created[pod], pods.started[pod], pods.observed[pod]});
     // A deletion timestamp lies ahead by the grace period: when the deletion was asked for counts.
     if (pods.deletion[pod] != no_time) {
       const std::int64_t grace_ms = std::int64_t{1'000} * pods.deletion_grace_seconds[pod];
@@ -44,12 +44,15 @@ Time newest_time(const Cluster& cluster) {
     }
   }
   for (const NodeIndex node : cluster.nodes_by_name()) {
-    newest = std::max(newest, cluster.nodes().created[node]);
+    newest = std::max({newest, cluster.nodes().created[node], cluster.nodes().observed[node]});
   }
   for (const GroupIndex group : cluster.groups_by_name()) {
     const std::optional<PodGroup>& object = cluster.groups()[group].object;
-    if (object && object->created) newest = std::max(newest, *object->created);
-    if (object && object->last_checkpoint) newest = std::max(newest, *object->last_checkpoint);
+    if (!object) continue;
+    for (const std::optional<Time>& noted :
+         {object->created, object->last_checkpoint, object->observed}) {
+      if (noted) newest = std::max(newest, *noted);
+    }
   }
   for (const Workload* const workload : cluster.workloads()) {
     for (const std::optional<Time>& noted : {workload->created, workload->last_checkpoint}) {

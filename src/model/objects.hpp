@@ -164,6 +164,7 @@ struct Pod {
   std::optional<Time> started;
   std::optional<Time> deletion;  ///< deletionTimestamp: it is leaving.
   std::int32_t deletion_grace_seconds = 0;
+  std::optional<Time> observed;  ///< The newest time that its conditions tell of.
   bool ready = false;
   bool mirror = false;                   ///< Mirror of a static pod: the kubelet owns it.
   bool opted_out = false;                ///< allow-preemption: "false"
@@ -183,6 +184,7 @@ struct Node {
   bool unschedulable = false;
   Amounts allocatable;
   std::optional<Time> created;
+  std::optional<Time> observed;  ///< The newest heartbeat or change that its conditions tell of.
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -260,6 +262,7 @@ struct PodGroup {
   bool opted_out = false;
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;
+  std::optional<Time> observed;  ///< The newest time that its conditions tell of.
 
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };

@@ -49,7 +49,11 @@ std::string refusal_text(const PlanRefusal& refusal) {
     case RefusalReason::claim: return detail;
     case RefusalReason::claim_node: return fmt::format("{} is not available there", detail);
     case RefusalReason::volume_in_use:
-      return fmt::format("persistentVolumeClaim {} is in use by another pod", detail);
+      return fmt::format("persistentVolumeClaim {} is in use by {}", detail,
+                         refusal.holders.empty() ? std::string("another pod")
+                                                 : key_text({refusal.holders.front().namespace_name,
+                                                             refusal.holders.front().name,
+                                                             refusal.holders.front().plane}));
     case RefusalReason::volume_limit:
       return fmt::format("{}{} more volumes of {} than the node takes", least, refusal.amount_min,
                          detail);

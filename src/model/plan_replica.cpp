@@ -51,7 +51,7 @@ std::string claim_text(const PlanReplicas& replicas, const PlanReplicaClaim& cla
   tell(claim.free, "free", "free");
   tell(claim.left_over, "left over by others", "left over by others");
   tell(amount_of(claim, false), "leaving by itself", "leaving by themselves");
-  tell(amount_of(claim, true), "force-deleted", "force-deleted");
+  tell(amount_of(claim, true), "freed by force-deletion", "freed by force-deletion");
   std::map<std::string, std::int64_t> losers;
   for (const PlanReplicaVictim& victim : claim.victims) {
     if (victim.action != ReplicaAction::scale_down) continue;

@@ -274,6 +274,7 @@ Pod RandomObjects::pod(const std::string& namespace_name, const std::string& nam
   pod.is_protected = prng_.chance(5);
   pod.is_owner = prng_.chance(5);
   pod.disrupted_by_preemption = prng_.chance(5);
+  if (pod.ready) pod.observed = pod.created;
   normalize(pod);
   return pod;
 }
@@ -330,6 +331,7 @@ Node RandomObjects::node(const std::string& name) {
             .allocatable = amounts(true)};
   if (prng_.chance(70)) node.labels.push_back({.key = std::string(names::hostname), .value = name});
   if (prng_.chance(50)) node.created = time();
+  if (!node.unschedulable) node.observed = node.created;
   if (on(options_.features.claims, 30)) {
     node.labels.push_back({.key = std::string(names::plane), .value = "east"});
   }
@@ -366,6 +368,7 @@ PodGroup RandomObjects::group(const std::string& namespace_name, const std::stri
   }
   if (on(options_.features.queues, 30)) group.queue = queue_name();
   if (prng_.chance(50)) group.created = time();
+  if (group.policy.gang) group.observed = group.created;
   return group;
 }
 

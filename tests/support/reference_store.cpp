@@ -23,11 +23,6 @@ std::string key_text(const ObjectKey& key) {
 
 ObjectKey key_of_pod(const Pod& pod) { return {pod.namespace_name, pod.name, pod.plane}; }
 
-std::string unit_key(const Pod& pod) {
-  return pod.group.empty() ? "Pod " + key_text(key_of_pod(pod))
-                           : "PodGroup " + key_text({pod.namespace_name, pod.group, pod.plane});
-}
-
 std::string label(const Labels& labels, const std::string& key) {
   for (const Label& candidate : labels) {
     if (candidate.key == key) return candidate.value;
@@ -254,6 +249,20 @@ const GroupTemplate* ReferenceStore::template_of(const ObjectKey& group) const {
   return nullptr;
 }
 
+bool ReferenceStore::has_rules(const ObjectKey& group) const {
+  return all<PodGroup>().contains(group) || template_of(group) != nullptr;
+}
+
+bool ReferenceStore::is_member(const Pod& pod) const {
+  if (pod.group.empty()) return false;
+  return pod.node.empty() || has_rules({pod.namespace_name, pod.group, pod.plane});
+}
+
+std::string ReferenceStore::unit_key(const Pod& pod) const {
+  if (!is_member(pod)) return "Pod " + key_text(key_of_pod(pod));
+  return "PodGroup " + key_text({pod.namespace_name, pod.group, pod.plane});
+}
+
 UnitView ReferenceStore::pod_unit(const Pod& pod) const {
   const Priority priority = pod_priority(pod);
   return {.key = unit_key(pod),
@@ -316,10 +325,12 @@ std::map<std::string, UnitView> ReferenceStore::units() const {
   std::map<ObjectKey, std::vector<const Pod*>> members;
   for (const auto& [key, object] : all<PodGroup>()) members[key];
   for (const auto& [key, pod] : all<Pod>()) {
-    if (pod.group.empty()) {
-      units[unit_key(pod)] = pod_unit(pod);
+    const ObjectKey group{pod.namespace_name, pod.group, pod.plane};
+    if (!pod.group.empty()) members[group];
+    if (is_member(pod)) {
+      members[group].push_back(&pod);
     } else {
-      members[{pod.namespace_name, pod.group, pod.plane}].push_back(&pod);
+      units[unit_key(pod)] = pod_unit(pod);
     }
   }
   for (const auto& [key, pods] : members) {

@@ -2,13 +2,14 @@
 //
 // It keeps the objects in maps and derives everything from nothing whenever it is asked, in the
 // most obvious way. It shares no code with Cluster besides the object types and the names. Rules:
-//  1. A pod is a unit of its own, or belongs to the group it names in its namespace, whether or
-//     not there is such an object.
+//  1. A pod is a unit of its own, or belongs to the group it names in its namespace. If nothing
+//  says
+//     what the rules of that group are, its bound pods are units of their own.
 //  2. A group's policy is its PodGroup's, else that of the Workload's template that it follows.
 //  3. A group's priority is said by its PodGroup, else the template, else the Workload, else by the
-//     lowest global default, else it is 0; of a group without a policy, by the lowest of its pods.
-//     A class that is not here counts as 0. The preemption priority is the scheduling priority
-//     unless a class that is here is named for it.
+//     lowest global default, else it is 0; of a group without a policy, by the lowest of its
+//     pending pods. A class that is not here counts as 0. The preemption priority is the scheduling
+//     priority unless a class that is here is named for it.
 //  4. On a node: preemption priority, group over pod, size (of units that go whole), older start
 //     (none: last), plane, namespace, name.
 //  5. Names are meant in the plane of the object that says them; the key of an object is its plane,
@@ -57,6 +58,9 @@ class ReferenceStore {
                             const std::vector<PriorityClaim>& claims) const;
   const Workload* workload_of(const ObjectKey& group) const;
   const GroupTemplate* template_of(const ObjectKey& group) const;
+  bool has_rules(const ObjectKey& group) const;
+  bool is_member(const Pod& pod) const;
+  std::string unit_key(const Pod& pod) const;
   UnitView pod_unit(const Pod& pod) const;
   UnitView group_unit(const ObjectKey& group, const std::vector<const Pod*>& members) const;
   std::map<std::string, UnitView> units() const;

@@ -41,14 +41,17 @@ std::string mode_text(const Unit& unit) {
 
 std::vector<Cell> group_cells(const Cluster& cluster, const Group& group, bool show_victim) {
   const Unit& unit = cluster.units()[group.unit];
-  const auto bound = std::ranges::count_if(
-      group.members, [&](PodIndex pod) { return cluster.pods().node[pod].exists(); });
-  const auto pending = static_cast<std::ptrdiff_t>(group.members.size()) - bound;
+  const auto strays = static_cast<std::ptrdiff_t>(group.strays.size());
+  const auto bound = strays + std::ranges::count_if(group.members, [&](PodIndex pod) {
+                       return cluster.pods().node[pod].exists();
+                     });
+  const auto pods = static_cast<std::ptrdiff_t>(group.members.size()) + strays;
+  const auto pending = pods - bound;
   std::vector<Cell> cells = {
       {.text = object_key(cluster.text(group.namespace_name), cluster.text(group.name))},
       {.text = mode_text(unit), .tone = unit.defined ? Tone::plain : Tone::warning},
       {.text = minimum_text(unit)},
-      {.text = fmt::format("{}", unit.size)},
+      {.text = fmt::format("{}", pods)},
       {.text = fmt::format("{}", bound),
        .tone = bound > 0 && bound < unit.minimum ? Tone::warning : Tone::plain},
       {.text = fmt::format("{}", pending), .tone = pending > 0 ? Tone::warning : Tone::plain},

@@ -86,6 +86,8 @@ class Batch {
                                ConfigurationDocument& document) const;
   std::string attempt(const PlanCase& plan_case, std::optional<Plan>& plan);
   void note_unknown(const std::vector<std::string>& keys, const JsonValue& id);
+  void note_warnings(const Loaded& loaded, const Configuration& configuration,
+                     const std::string& name);
   void report_error(const JsonValue& id, const std::string& error);
   void print(const Plan& plan, const JsonValue& id);
 
@@ -146,6 +148,22 @@ void Batch::note_unknown(const std::vector<std::string>& keys, const JsonValue& 
   }
 }
 
+/// As for files; a case is told by its line.
+void Batch::note_warnings(const Loaded& loaded, const Configuration& configuration,
+                          const std::string& name) {
+  constexpr std::size_t noted_max = 20;
+  Problems warnings = loaded.warnings;
+  std::ranges::move(plan_doubts(loaded, configuration), std::back_inserter(warnings));
+  for (Problem& problem : warnings) {
+    if (result_.warnings.size() == noted_max) {
+      ++result_.warnings_left_out;
+      continue;
+    }
+    if (problem.origin.source.empty()) problem.origin.source = name;
+    result_.warnings.push_back(std::move(problem));
+  }
+}
+
 std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const std::string& name) {
   const std::int64_t start = tools_.microseconds();
   LoadResult result = load_text(item.snapshot, name);
@@ -163,6 +181,7 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
                      .now = options_.now ? options_.now : item.now,
                      .placements = item.placements,
                      .explain = options_.detail == PlanDetail::with_explanation};
+  note_warnings(*result.loaded, plan_case.configuration.configuration, name);
   if (!item.asks.empty()) plan_case.asks.clear();
   for (const std::string& written : item.asks) {
     Result<WrittenAsk> ask = parse_ask(written, item.ask_kind);

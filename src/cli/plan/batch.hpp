@@ -45,6 +45,8 @@ struct BatchResult {
   PlanTiming timing;
   Verification verification;
   std::map<std::string, UnknownKey> unknown_keys;  ///< The first twenty.
+  Problems warnings;                               ///< Of the snapshots; the first twenty.
+  std::uint64_t warnings_left_out = 0;
 };
 
 BatchResult run_batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal);

@@ -14,8 +14,6 @@
 #include "codec/batch_line.hpp"
 #include "codec/plan_codec.hpp"
 #include "model/knobs.hpp"
-#include "model/validation/doubts.hpp"
-#include "model/validation/regimes.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -117,12 +115,8 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  Problems doubts = find_regime_problems(loaded->cluster, chosen.document->configuration);
-  for (Problem& problem : doubts) problem.severity = Severity::warning;  // The first claim wins.
-  std::ranges::move(find_doubts(loaded->cluster, chosen.document->configuration),
-                    std::back_inserter(doubts));
-  loaded->origins.locate(doubts, loaded->cluster);
-  terminal.error.write(problem_lines(doubts, palette_for_error(terminal)));
+  terminal.error.write(problem_lines(plan_doubts(*loaded, chosen.document->configuration),
+                                     palette_for_error(terminal)));
   name_configuration(*chosen.document, !choice.overrides.empty());
   PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
                                    .configuration = *chosen.document,
@@ -167,6 +161,11 @@ void report_batch(const BatchResult& result, const Arguments& arguments, Termina
                                                           : verification_text(verification));
   }
   terminal.error.write(unknown_keys_text(result, palette_for_error(terminal)));
+  terminal.error.write(problem_lines(result.warnings, palette_for_error(terminal)));
+  if (result.warnings_left_out > 0) {
+    terminal.error.write(
+        fmt::format("... and {}\n", counted(result.warnings_left_out, "more warning")));
+  }
   if (!result.failure.empty()) {
     terminal.error.write(fmt::format("makeway: {}\n", printable(result.failure)));
   } else if (result.cases == 0) {

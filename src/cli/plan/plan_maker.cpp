@@ -8,6 +8,8 @@
 #include "cli/plan/bug_report.hpp"
 #include "codec/plan_codec.hpp"
 #include "codec/writer.hpp"
+#include "model/validation/doubts.hpp"
+#include "model/validation/regimes.hpp"
 #include "model/validation/validation.hpp"
 #include "policies/decide.hpp"
 
@@ -59,6 +61,14 @@ void name_configuration(ConfigurationDocument& document, bool changed) {
   if (document.name.empty()) document.name = "custom";
   // What it was made from is no longer what it is.
   if (changed) document.name += "-changed";
+}
+
+Problems plan_doubts(const Loaded& loaded, const Configuration& configuration) {
+  Problems doubts = find_regime_problems(loaded.cluster, configuration);
+  for (Problem& problem : doubts) problem.severity = Severity::warning;  // The first claim wins.
+  std::ranges::move(find_doubts(loaded.cluster, configuration), std::back_inserter(doubts));
+  loaded.origins.locate(doubts, loaded.cluster);
+  return doubts;
 }
 
 PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing) {

@@ -9,6 +9,7 @@
 
 #include "cli/plan/ask_name.hpp"
 #include "codec/configuration_codec.hpp"
+#include "codec/load.hpp"
 #include "control/lawful_plan.hpp"
 
 namespace makeway::cli {
@@ -49,6 +50,9 @@ struct PlanAttempt {
   Problems problems;         ///< Of what was asked for.
   std::string bug;           ///< Lines for standard error; empty: none showed.
 };
+
+/// Warnings: what is legal, changes who leaves, and is probably not meant.
+Problems plan_doubts(const Loaded& loaded, const Configuration& configuration);
 
 PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing);
 

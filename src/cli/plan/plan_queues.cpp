@@ -81,9 +81,19 @@ Cell preempting_cell(const PlanQueueShare& share) {
 
 constexpr std::string_view nobody = "unused room";
 
-std::string from_text(const PlanQueueMove& move) {
+/// Whether the queue already holds what it is given: leaving pods of its own do.
+bool holds_already(const Plan& plan, const PlanQueueMove& move) {
+  const auto queue = std::ranges::find(plan.queues, move.to, &PlanQueue::name);
+  if (queue == plan.queues.end()) return false;
+  const auto share = std::ranges::find(queue->shares, move.resource, &PlanQueueShare::resource);
+  return share != queue->shares.end() && share->leaving >= move.amount &&
+         share->used - share->allocated_before >= move.amount;
+}
+
+std::string from_text(const Plan& plan, const PlanQueueMove& move) {
   if (!move.from.empty()) return move.from;
-  return std::string(move.at_once ? nobody : "room being freed");
+  if (!move.at_once) return "room being freed";
+  return std::string(holds_already(plan, move) ? "its own leaving pods" : nobody);
 }
 
 std::string to_text(const PlanQueueMove& move) {
@@ -193,9 +203,9 @@ std::string QueuesText::adopted_text() const {
 std::string QueuesText::hidden_text() const {
   const Names hidden = resources_hidden(plan_, resources_);
   if (hidden.empty()) return {};
-  return wrapped(
-      printable(fmt::format("Not shown, because no pod requests it: {}.", fmt::join(hidden, ", "))),
-      2);
+  return wrapped(printable(fmt::format("Not shown, because no pod of a queue requests it: {}.",
+                                       fmt::join(hidden, ", "))),
+                 2);
 }
 
 std::string QueuesText::moves_text() const {
@@ -209,7 +219,7 @@ std::string QueuesText::moves_text() const {
     if (!resources_.contains(move.resource) || ++moves > moves_max) continue;
     table.row({{.text = fmt::format("{} {}", short_name(move.resource),
                                     amount_text(move.resource, move.amount))},
-               {.text = from_text(move)},
+               {.text = from_text(plan_, move)},
                {.text = "->", .tone = move.at_once ? Tone::good : Tone::warning},
                {.text = to_text(move)},
                {.text = move.at_once ? "at once" : "when its pods are gone",

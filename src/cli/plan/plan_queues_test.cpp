@@ -139,7 +139,7 @@ TEST(PlanQueuesText, LeavesOutWhatNobodyAsksFor) {
             "Queues\n"
             "  QUEUE    WEIGHT  RESOURCE  DESERVED  ALLOCATED  USED  PREEMPTING\n"
             "  queue-1       2  cpu              2     3 -> 2     3           -\n"
-            "  Not shown, because no pod requests it: memory.\n"
+            "  Not shown, because no pod of a queue requests it: memory.\n"
             "  MOVES  FROM             TO           WHEN\n"
             "  cpu 1  queue-2      ->  unused room  at once\n"
             "  cpu 1  unused room  ->  queue-3      at once\n"

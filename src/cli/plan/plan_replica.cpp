@@ -81,11 +81,11 @@ std::string counts_text(const PlanReplicas& replicas) {
   std::vector<std::string> parts;
   if (found > 0) parts.push_back(fmt::format("{} {} room", found, found == 1 ? "finds" : "find"));
   if (waiting > 0) {
-    parts.push_back(fmt::format("{} {} for it", waiting, waiting == 1 ? "waits" : "wait"));
+    parts.push_back(fmt::format("{} {} for room", waiting, waiting == 1 ? "waits" : "wait"));
   }
   if (replicas.without > 0) {
     parts.push_back(
-        fmt::format("{} {} none", replicas.without, replicas.without == 1 ? "has" : "have"));
+        fmt::format("{} {} no room", replicas.without, replicas.without == 1 ? "finds" : "find"));
   }
   if (parts.size() < 2) return {};
   return fmt::format("  {} unmet: {}\n", replicas.unmet, fmt::join(parts, ", "));
@@ -103,8 +103,11 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
   std::size_t told = 0;
   for (const PlanReplicaClaim& claim : replicas.claims) {
     if (told++ == claims_max) break;
-    text += wrapped(printable(fmt::format("plane {}, node {}: {}", claim.plane, claim.node,
-                                          claim_text(replicas, claim))),
+    // With all its room free, why it waits is more than the claim says.
+    const bool ready = replicas.claims.size() == 1 && claim.free >= claim.needed;
+    text += wrapped(printable(ready ? ask.reason
+                                    : fmt::format("plane {}, node {}: {}", claim.plane, claim.node,
+                                                  claim_text(replicas, claim))),
                     2);
     text += victims_table(replicas, claim, options);
   }

@@ -57,7 +57,7 @@ std::string candidates_table(const PlanReservation& reservation, const Palette& 
 
 }  // namespace
 
-std::string reservation_text(const PlanAsk& ask, const PlanTextOptions& options) {
+std::string reservation_text(const PlanAsk& ask, Time now, const PlanTextOptions& options) {
   if (!ask.reservation) return {};
   const PlanReservation& reservation = *ask.reservation;
   std::string text;
@@ -65,7 +65,9 @@ std::string reservation_text(const PlanAsk& ask, const PlanTextOptions& options)
     const std::string since = options.time_is_known
                                   ? fmt::format(", since {}", to_text(reservation.since))
                                   : std::string{};
-    text += fmt::format("  node {} stays reserved for it{}\n", shorten(reservation.node), since);
+    const bool begins = reservation.since == now;
+    text += fmt::format("  node {} {} reserved for it{}\n", shorten(reservation.node),
+                        begins ? "is" : "stays", begins ? std::string{} : since);
   }
   if (!options.explain) return text;
   text += ladder_table(reservation, options.palette);

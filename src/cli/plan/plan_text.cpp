@@ -213,7 +213,7 @@ std::string held_back_text(const PlanAsk& ask) {
 }
 
 /// Everything below the heading.
-std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
+std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& options) {
   if (ask.replicas) return replicas_text(ask, options) + losses_text(ask);
   std::string text;
   // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
@@ -225,7 +225,7 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
         fmt::format("search stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
   }
   text += held_back_text(ask);
-  text += reservation_text(ask, options);
+  text += reservation_text(ask, plan.now, options);
   text += placements_table(ask, options.palette);
   text += victims_table(ask, options.palette);
   text += losses_text(ask);
@@ -375,7 +375,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
   std::string text;
   bool after_body = false;
   for (const PlanAsk& ask : plan.asks) {
-    const std::string below = body(ask, options);
+    const std::string below = body(plan, ask, options);
     const bool first = text.empty();
     if (!first && (after_body || !below.empty())) text += "\n";
     text += heading(ask, palette);

@@ -28,7 +28,7 @@ bool needs_victims(const PlanAsk& ask);
 std::string queues_text(const Plan& plan, const PlanTextOptions& options);
 
 /// Of a pinned pod; empty for others. The ladder and the candidates only where that is asked for.
-std::string reservation_text(const PlanAsk& ask, const PlanTextOptions& options);
+std::string reservation_text(const PlanAsk& ask, Time now, const PlanTextOptions& options);
 
 /// Everything below the heading of an ask for replicas; plan_replica.cpp.
 std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options);

@@ -9,6 +9,7 @@
 #include "model/findings.hpp"
 #include "model/knobs.hpp"
 #include "model/names.hpp"
+#include "model/required_node.hpp"
 #include "model/validation/priorities.hpp"
 
 namespace makeway {
@@ -109,7 +110,7 @@ void doubt_pins(Findings& findings) {
   const PodColumns& pods = cluster.pods();
   std::vector<PodIndex> lost;
   for (const PodIndex pod : cluster.pending_pods()) {
-    const std::string& node = cluster.notes(pods.notes[pod]).required_node;
+    const std::string_view node = required_node_of(cluster, pod);
     if (node.empty()) continue;
     const std::optional<NodeIndex> found = cluster.find_node(node, cluster.text(pods.plane[pod]));
     if (!found || !cluster.nodes().flags[*found].exists) lost.push_back(pod);
@@ -117,9 +118,11 @@ void doubt_pins(Findings& findings) {
   std::ranges::sort(lost, {}, [&](PodIndex pod) { return cluster.pod_key(pod); });
   FewOf few(findings, "pods that require a node which is not in the input");
   for (const PodIndex pod : lost) {
+    const bool noted = !cluster.notes(pods.notes[pod]).required_node.empty();
     few.add({.object = "Pod " + cluster.pod_key(pod),
-             .field = annotation_field(names::required_node),
-             .value = shorten(cluster.notes(pods.notes[pod]).required_node),
+             .field = noted ? annotation_field(names::required_node)
+                            : fmt::format("spec.affinity.nodeAffinity.{}", names::required_terms),
+             .value = shorten(required_node_of(cluster, pod)),
              .message = "this node is not in the input, so the pod cannot be placed",
              .remedy = "correct the name or add the node (kubectl get nodes -o yaml)"});
   }

@@ -356,7 +356,8 @@ void lint_claim(Findings& findings, const Stated& stated) {
        .remedy = "leave one of them out"});
 }
 
-void lint_references(Findings& findings, const GroupClaims& claims, GroupIndex index) {
+/// What a group relies on and the input does not have.
+void doubt_references(Findings& findings, const GroupClaims& claims, GroupIndex index) {
   const Cluster& cluster = findings.cluster();
   const PodGroup& object = *cluster.groups()[index].object;
   if (!object.parent.empty()) {
@@ -367,19 +368,19 @@ void lint_references(Findings& findings, const GroupClaims& claims, GroupIndex i
   }
   const bool speaks = object.priority.priority || !object.priority.priority_class.empty();
   if (speaks || object.workload.empty()) return;  // It needs nothing from its Workload.
+  // No field: the name may stand in workloadRef or in podGroupTemplateRef.
   if (claims.workload(index) == nullptr) {
     findings.warning({.object = group_text(cluster, index),
-                      .field = "spec.workloadRef.workloadName",
-                      .value = shorten(object.workload),
-                      .message = "no Workload of this name is in the input; the group has the "
-                                 "default priority",
+                      .message = fmt::format("its Workload {} is not in the input; the group has "
+                                             "the default priority",
+                                             shorten(object.workload)),
                       .remedy = "add it (kubectl get workloads -A -o yaml)"});
   } else if (!object.template_name.empty() && claims.template_of(index) == nullptr) {
-    findings.warning({.object = group_text(cluster, index),
-                      .field = "spec.workloadRef.templateName",
-                      .value = shorten(object.template_name),
-                      .message = "its Workload has no template of this name",
-                      .remedy = "correct the name"});
+    findings.warning(
+        {.object = group_text(cluster, index),
+         .message = fmt::format("its Workload {} has no template {}", shorten(object.workload),
+                                shorten(object.template_name)),
+         .remedy = "correct the name"});
   }
 }
 
@@ -404,12 +405,19 @@ Problems mismatched_groups(const Cluster& cluster) {
     const std::string mismatch =
         unit.defined ? priority_mismatch_text(cluster, index) : std::string();
     if (mismatch.empty()) continue;
-    problems.push_back({.object = group_text(cluster, index),
-                        .field = "spec.priorityClassName",
-                        .value = fmt::format("{}", unit.scheduling_priority),
-                        .message = fmt::format("{}: {}; the group's priority applies",
-                                               pods_not_matching_priority, mismatch),
-                        .remedy = "give the pods the group's class"});
+    Problem problem{.object = group_text(cluster, index),
+                    .message = fmt::format("{}: {}; the group's priority applies",
+                                           pods_not_matching_priority, mismatch),
+                    .remedy = "give the pods the group's class"};
+    const std::optional<PodGroup>& object = cluster.groups()[index].object;
+    if (object && !object->priority.priority_class.empty()) {
+      problem.field = "spec.priorityClassName";
+      problem.value = shorten(object->priority.priority_class);
+    } else if (object && object->priority.priority) {
+      problem.field = "spec.priority";
+      problem.value = fmt::format("{}", *object->priority.priority);
+    }
+    problems.push_back(std::move(problem));
   }
   return problems;
 }
@@ -417,12 +425,19 @@ Problems mismatched_groups(const Cluster& cluster) {
 Problems missing_groups(const Cluster& cluster) {
   Problems problems;
   for (const GroupIndex index : cluster.groups_by_name()) {
-    const Unit& unit = cluster.units()[cluster.groups()[index].unit];
-    if (unit.defined) continue;
+    const Group& group = cluster.groups()[index];
+    if (cluster.units()[group.unit].defined) continue;
+    std::vector<std::string> pods;
+    for (const PodIndex pod : group.members) pods.push_back(cluster.pod_key(pod));
+    for (const PodIndex pod : group.strays) pods.push_back(cluster.pod_key(pod));
+    std::string message =
+        fmt::format("this group is not in the input, but {} {} it ({})",
+                    pods.size() == 1 ? "a pod" : fmt::format("{} pods", pods.size()),
+                    pods.size() == 1 ? "names" : "name", few_names(pods));
+    if (!group.strays.empty()) message += "; bound pods count as lone pods of their own priority";
+    if (!group.members.empty()) message += "; pending pods wait for the group";
     problems.push_back({.object = group_text(cluster, index),
-                        .message = fmt::format("pods name this group ({}), but it is not in the "
-                                               "input; it counts as basic, minimum 1",
-                                               unit.size),
+                        .message = std::move(message),
                         .remedy = "add the PodGroup or its Workload"});
   }
   return problems;
@@ -432,7 +447,9 @@ void doubt_claims(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   const GroupClaims claims(cluster);
   for (const GroupIndex index : cluster.groups_by_name()) {
-    if (cluster.groups()[index].object) lint_claim(findings, claims.claims(index).front());
+    if (!cluster.groups()[index].object) continue;
+    lint_claim(findings, claims.claims(index).front());
+    doubt_references(findings, claims, index);
   }
   for (const Workload* workload : cluster.workloads()) {
     lint_claim(findings, stated_by(*workload));
@@ -444,13 +461,8 @@ void doubt_claims(Findings& findings) {
 
 void lint_groups(Findings& findings) {
   const Cluster& cluster = findings.cluster();
-  const GroupClaims claims(cluster);
   for (const GroupIndex index : cluster.groups_by_name()) {
-    const Group& group = cluster.groups()[index];
-    const Unit& unit = cluster.units()[group.unit];
-    if (!unit.defined) continue;  // A doubt.
-    if (group.object) lint_references(findings, claims, index);
-    lint_members(findings, index);
+    if (cluster.units()[cluster.groups()[index].unit].defined) lint_members(findings, index);
   }
 }
 

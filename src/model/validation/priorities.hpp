@@ -23,7 +23,8 @@ void check_caps(Findings& findings, const WorkloadSettings& settings);
 Problems missing_groups(const Cluster& cluster);
 /// Groups whose pods carry another priority.
 Problems mismatched_groups(const Cluster& cluster);
-/// Numbers of groups and Workloads that are not those of the class beside them.
+/// Numbers of groups and Workloads that are not those of the class beside them; Workloads and
+/// templates that groups rely on and that are not in the input.
 void doubt_claims(Findings& findings);
 
 void lint_groups(Findings& findings);

@@ -247,7 +247,7 @@ Pod with_class(Pod object, std::string_view preemption_class) {
 }
 
 constexpr std::string_view other_priorities =
-    "PodGroup default/g: spec.priorityClassName \"100\": PodsNotMatchingPriority: 2 of its 3 pods "
+    "PodGroup default/g: spec.priorityClassName \"high\": PodsNotMatchingPriority: 2 of its 3 pods "
     "carry another priority, the first is default/b with 10 instead of 100; the group's priority "
     "applies; give the pods the group's class\n";
 constexpr std::string_view above_size =
@@ -257,12 +257,10 @@ constexpr std::string_view two_numbers =
     "PodGroup default/g: spec.priority \"7\": its class high has 100; the number applies; leave "
     "one of them out\n";
 constexpr std::string_view no_workload =
-    "PodGroup default/g: spec.workloadRef.workloadName \"w\": no Workload of this name is in the "
-    "input; the group has the default priority; add it (kubectl get workloads -A -o "
-    "yaml)\n";
+    "PodGroup default/g: its Workload w is not in the input; the group has the default priority; "
+    "add it (kubectl get workloads -A -o yaml)\n";
 constexpr std::string_view no_template =
-    "PodGroup default/g: spec.workloadRef.templateName \"t\": its Workload has no template of this "
-    "name; correct the name\n";
+    "PodGroup default/g: its Workload w has no template t; correct the name\n";
 constexpr std::string_view two_priorities =
     "Workload default/w: spec.podGroupTemplates[b].priorityClassName \"low\": template a has "
     "another priority; Makeway reads both, an API server refuses them; give all templates the same "
@@ -286,20 +284,11 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, GroupLint,
     testing::Values(
         ValidationCase{"a_minimum_above_the_size", {gang(2), pod("a", "g", 100)}, above_size},
-        ValidationCase{
-            "a_silent_group_without_its_workload", {of_workload(group("g", {}), "t")}, no_workload},
-        ValidationCase{"a_group_that_speaks_needs_no_workload",
-                       {of_workload(group("g", {.priority_class = "high"}), "t")},
-                       ""},
-        ValidationCase{"a_template_that_is_not_there",
-                       {workload("w", {}), of_workload(group("g", {}), "t")},
-                       no_template},
         ValidationCase{"templates_of_two_priorities",
                        {workload("w", {},
                                  {{.name = "a", .priority = {.priority_class = "high"}},
                                   {.name = "b", .priority = {.priority_class = "low"}}})},
                        two_priorities},
-        ValidationCase{"a_group_in_a_tree", {child(gang(1)), pod("p", "g", 100)}, composite},
         ValidationCase{"a_protected_lone_pod", {marked(pod("p", "", 1))}, marked_alone},
         ValidationCase{"a_protected_member_of_a_whole_group",
                        {whole(gang(1)), marked(pod("p", "g", 100))},
@@ -308,6 +297,25 @@ INSTANTIATE_TEST_SUITE_P(
         ValidationCase{"a_class_on_a_member",
                        {gang(1), with_class(pod("p", "g", 100), "top")},
                        class_in_vain}),
+    case_name);
+
+class GroupDoubts : public ValidationTable {};
+TEST_P(GroupDoubts, AreToldInPlans) {
+  EXPECT_EQ(texts(find_doubts(cluster_of(GetParam().objects), {})), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, GroupDoubts,
+    testing::Values(
+        ValidationCase{
+            "a_silent_group_without_its_workload", {of_workload(group("g", {}), "t")}, no_workload},
+        ValidationCase{"a_group_that_speaks_needs_no_workload",
+                       {of_workload(group("g", {.priority_class = "high"}), "t")},
+                       ""},
+        ValidationCase{"a_template_that_is_not_there",
+                       {workload("w", {}), of_workload(group("g", {}), "t")},
+                       no_template},
+        ValidationCase{"a_group_in_a_tree", {child(gang(1)), pod("p", "g", 100)}, composite}),
     case_name);
 
 TEST(Doubts, PodsOfOtherPriorities) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 
+#include "policies/queue/queue_amount.hpp"
 #include "policies/shared/cluster_text.hpp"
 
 namespace makeway {
@@ -263,7 +264,7 @@ std::string QueuePlan::amounts_text(std::span<const std::int64_t> amounts) const
     if (!text.empty()) text += ", ";
     text += resource;
     text += ' ';
-    text += exact_amount(resource, amounts[column]);
+    text += queue_amount(resource, amounts[column]);
   }
   return text;
 }
@@ -429,7 +430,7 @@ void QueuePlan::add_victims(const Loss& loss, PlanAsk& ask) const {
          .unit = unit_text(cluster, loss.candidate->unit),
          .priority = loss.candidate->priority,
          .violates_budget = loss.candidate->violates_budget,
-         .budget = loss.candidate->violates_budget ? world_.budgets().tightest(pod) : std::string(),
+         .budget = loss.candidate->violates_budget ? world_.budgets().violated(pod) : std::string(),
          .reason = loss_reason(loss),
          .cause_for = ask_text(ask),
          .cause_rule = std::string(own ? overuse_rule : claim_rule),

@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "base/checked_math.hpp"
+#include "policies/queue/queue_amount.hpp"
 #include "policies/queue/queue_victims.hpp"
 
 namespace makeway {
@@ -41,9 +42,9 @@ QueueRoom::QueueRoom(World& world, QueueTable table)
   }
   for (const PodIndex pod : world.cluster().nominated_pods()) {
     const NodeIndex node = world.cluster().pods().nominated[pod];
-    const bool is_void =
-        !world.cluster().nodes().flags[node].exists || !world.survey().regimes().may_go(pod, node);
-    if (!is_void) nominated_.push_back(pod);
+    if (!world.cluster().nodes().flags[node].exists) continue;
+    if (!world.survey().regimes().may_go(pod, node)) continue;
+    if (QueueTable::may_come(world.survey(), pod, node)) nominated_.push_back(pod);
   }
   world.now().attach(now_);
   world.after().attach(after_);
@@ -236,6 +237,11 @@ std::string QueueRoom::title() const {
                                   : fmt::format("queue {}", table_.entry(row_).name);
 }
 
+std::string_view QueueRoom::own_pods() const {
+  return row_ == table_.outside() ? "pods of lower priority outside queues"
+                                  : "its pods of lower priority";
+}
+
 std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
   const std::vector<std::int64_t> wanted = requests(coming);
   const std::vector<std::int64_t> missing = shortage(coming);
@@ -243,7 +249,7 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (missing[column] <= 0) continue;
     const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
-    const auto text = [&](std::int64_t amount) { return exact_amount(resource, amount); };
+    const auto text = [&](std::int64_t amount) { return queue_amount(resource, amount); };
     const std::int64_t may_use = table_.at(row_, column).lasting();
     const std::int64_t used =
         saturated_sub(saturated_add(may_use, missing[column]), wanted[column]);

@@ -47,6 +47,7 @@ class QueueRoom : public AskLimits {
 
   /// "queue team-a is full: it may use cpu 4, holds 4, and 2 more is asked for"
   std::string full_text(std::span<const PodIndex> coming) const override;
+  std::string_view own_pods() const override;
   /// "queue team-a"
   std::string title() const override;
 

@@ -84,31 +84,26 @@ void QueueTable::list_resources() {
   }
 }
 
+bool QueueTable::may_come(Survey& survey, PodIndex pod, NodeIndex node) {
+  // Sessions have rules of their own.
+  return survey.cluster().pods().flags[pod].kernel || survey.could_take(pod, node);
+}
+
 /// Nobody is to leave for a pod that no node would take if it were empty.
 bool QueueTable::some_node_takes(Survey& survey, PodIndex pod) const {
-  const PodColumns& pods = cluster_.pods();
-  const RequestRow requests = cluster_.requests(pods.requests[pod]);
-  const std::string& only = cluster_.notes(pods.notes[pod]).required_node;
-  ShapeVerdicts& verdicts = survey.verdicts_of(pod);
   return std::ranges::any_of(cluster_.home_nodes(), [&](NodeIndex node) {
-    if (!membership_.counts(node)) return false;
-    if (!only.empty() && cluster_.text(cluster_.nodes().name[node]) != only) return false;
-    const std::span<const std::int64_t> has = survey.allocatable(node);
-    return std::ranges::all_of(requests,
-                               [&](const ResourceAmount& item) {
-                                 return item.amount <= has[item.resource.value];
-                               }) &&
-           !survey.placing(verdicts, node).refused;
+    return membership_.counts(node) && survey.could_take(pod, node);
   });
 }
 
 /// Who is bound holds its place, who is nominated will.
-void QueueTable::hold_outside(PodIndex pod, OutsideHeld& held) const {
+void QueueTable::hold_outside(Survey& survey, PodIndex pod, OutsideHeld& held) const {
   const PodColumns& pods = cluster_.pods();
   const bool bound = pods.node[pod].exists();
   const bool leaving = pods.deletion[pod] != no_time;
   const NodeIndex node = bound ? pods.node[pod] : pods.nominated[pod];
   if (!node.exists() || !membership_.counts(node) || (!bound && leaving)) return;
+  if (!bound && !may_come(survey, pod, node)) return;
   if (held.now.empty()) {
     held.now.resize(cluster_.nodes().slots() * resources_.size());
     held.after.resize(held.now.size());
@@ -152,7 +147,7 @@ void QueueTable::count_pods(Survey& survey, const VictimRules& rules) {
     const QueueRow member_of = membership_.of(pod);
     const QueueRow row = member_of.exists() ? member_of : outside();
     row_of_pod_[pod] = row;
-    if (row == outside()) hold_outside(pod, held);
+    if (row == outside()) hold_outside(survey, pod, held);
     const bool bound = pods.node[pod].exists();
     const bool leaving = pods.deletion[pod] != no_time;
     if (bound ? is_nowhere(pod) : leaving || row == outside()) continue;

@@ -108,6 +108,10 @@ class QueueTable {
     return node.exists() && !membership_.counts(node);
   }
 
+  /// A nomination to a node that would not take the pod if it were empty can never hold, and keeps
+  /// no room of its queue.
+  static bool may_come(Survey& survey, PodIndex pod, NodeIndex node);
+
   /// After the stage: pods outside may use what they hold, and what no queue is promised.
   void open_to_outside();
 
@@ -122,7 +126,7 @@ class QueueTable {
     std::vector<std::int64_t> now;
     std::vector<std::int64_t> after;
   };
-  void hold_outside(PodIndex pod, OutsideHeld& held) const;
+  void hold_outside(Survey& survey, PodIndex pod, OutsideHeld& held) const;
   void count_totals(const OutsideHeld& held);
   void read_status();
   void divide_all(const QueueSettings& settings);

@@ -41,6 +41,7 @@ class ReplicaEntries {
                                  const ReplicaVictimChoice& choice) const;
   std::string reason_of(const ReplicaAsk& ask, const FleetReplica& replica,
                         const PlanReplicaVictim& victim) const;
+  bool waits_for_own_surplus(const ReplicaAsk& ask) const;
   void conclude(const ReplicaAsk& ask, PlanAsk& entry);
   void nothing_found(const ReplicaAsk& ask, PlanAsk& entry);
   void tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const;
@@ -93,8 +94,11 @@ std::string ReplicaEntries::reason_of(const ReplicaAsk& ask, const FleetReplica&
   switch (replica.victim_class) {
     case ReplicaClass::force_deleting: return "is being force-deleted";
     case ReplicaClass::terminating:
-      if (victim.action == ReplicaAction::force_delete)
-        return "terminating, and its grace period is over";
+      if (victim.action == ReplicaAction::force_delete) {
+        const bool over = world_.cluster().pods().deletion[replica.pod] <= fleet_.now();
+        return over ? "terminating, and its grace period is over"
+                    : "terminating; its grace period is not waited for";
+      }
       if (victim.force_delete_from) {
         return fmt::format("terminating, its time is up at {}", to_text(*victim.force_delete_from));
       }
@@ -140,8 +144,7 @@ PlanReplicaVictim ReplicaEntries::victim_entry(const ReplicaAsk& ask,
     entry.cause_alternative = "the claim of the previous plan stands";
     entry.cause_key = "kept";
   } else if (claim.alternative.exists()) {
-    entry.cause_alternative =
-        fmt::format("node {}", node_name(cluster, fleet_.places()[claim.alternative].node));
+    entry.cause_alternative = place_text(fleet_, claim.alternative);
     entry.cause_key = claim.decided_by;
   } else {
     entry.cause_alternative = "no other node is possible";
@@ -254,6 +257,12 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.explanation.refusals.push_back(std::move(refusal));
 }
 
+/// Nobody else has to go, and a scale-up would only take back the scale-down that is under way.
+bool ReplicaEntries::waits_for_own_surplus(const ReplicaAsk& ask) const {
+  if (ask.claims.size() != 1 || !ask.claims.front().victims.empty()) return false;
+  return fleet_.shares()[ask.claims.front().share].surplus_moving > 0;
+}
+
 void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   const PlanReplicas& replicas = *entry.replicas;
   const std::int64_t down = scaled_down(replicas);
@@ -282,6 +291,10 @@ void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.reason = count == 1 ? fmt::format("node {} in plane {}: {}", first.node, first.plane,
                                           claim_text(replicas, first))
                             : fmt::format("{} replicas wait for room, each on one node", count);
+  if (waits_for_own_surplus(ask)) {
+    entry.reason +=
+        "; it waits for surplus replicas of its own there, which a scale-up would only keep";
+  }
   if (ask.left > 0) entry.reason += fmt::format("; no placement found for {} more", ask.left);
 }
 

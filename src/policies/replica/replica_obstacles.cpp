@@ -159,6 +159,14 @@ std::vector<ReplicaObstacle> ReplicaObstacles::of(const ReplicaAsk& ask) const {
   return obstacles;
 }
 
+std::string place_text(const Fleet& fleet, PlaceIndex place) {
+  const Cluster& cluster = fleet.cluster();
+  const NodeIndex node = fleet.places()[place].node;
+  const std::string_view plane = cluster.text(cluster.nodes().plane[node]);
+  return fmt::format("node {}{}{}", node_name(cluster, node),
+                     plane.empty() ? std::string_view{} : of_plane, plane);
+}
+
 std::string ReplicaObstacles::text(const ReplicaObstacle& obstacle) const {
   std::vector<std::string> parts;
   for (const PlanHolder& holder : obstacle.holders) {
@@ -166,7 +174,7 @@ std::string ReplicaObstacles::text(const ReplicaObstacle& obstacle) const {
     parts.push_back(fmt::format("{}/{} is {}", holder.namespace_name, holder.name, holder.why));
   }
   if (obstacle.holders.size() > told_max) {
-    parts.push_back(fmt::format("{} more pods", obstacle.holders.size() - told_max));
+    parts.push_back(counted(std::ssize(obstacle.holders) - std::ssize(parts), "more pod"));
   }
   if (parts.empty() && !obstacle.promises.empty()) {
     parts.push_back(fmt::format("room is promised to {}", fmt::join(obstacle.promises, ", ")));
@@ -179,9 +187,7 @@ std::string ReplicaObstacles::text(const ReplicaObstacle& obstacle) const {
         fmt::format("short of {} by {}", fleet_.column_name(obstacle.column),
                     exact_amount(fleet_.column_name(obstacle.column), obstacle.missing)));
   }
-  return fmt::format("node {}: {}",
-                     node_name(fleet_.cluster(), fleet_.places()[obstacle.place].node),
-                     fmt::join(parts, ", "));
+  return fmt::format("{}: {}", place_text(fleet_, obstacle.place), fmt::join(parts, ", "));
 }
 
 }  // namespace makeway

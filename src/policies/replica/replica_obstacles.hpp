@@ -51,4 +51,7 @@ class ReplicaObstacles {
   std::map<ReplicaIndex, DeploymentIndex> takers_;
 };
 
+/// "node n1 of plane east": nodes of other planes may have the same name.
+std::string place_text(const Fleet& fleet, PlaceIndex place);
+
 }  // namespace makeway

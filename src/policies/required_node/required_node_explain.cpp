@@ -141,7 +141,7 @@ void explain_ladder(World& world, const VictimLadder& ladder, const CandidateLis
     for (const PodIndex pod : answer.victims.pods_of(unit)) {
       PlanVictim victim = victim_entry(world.cluster(), unit, pod, why_it_leaves(unit, ask));
       victim.violates_budget = world.budgets().charge(pod);
-      if (victim.violates_budget) victim.budget = world.budgets().tightest(pod);
+      if (victim.violates_budget) victim.budget = world.budgets().violated(pod);
       victim.cause_for = asks;
       victim.cause_rule = std::string(equal ? rule : lower_rule);
       victim.cause_alternative = alternative;

@@ -155,6 +155,20 @@ void explain_waiting(World& world, const SessionTable& table, const SessionEntry
 
 // ---- No place -----------------------------------------------------------------------------------
 
+namespace {
+
+/// Whether a session that could be preempted for it would only be suspended.
+bool keeps_memory_of_some(const SessionTable& table, const SessionEntry& ask) {
+  return std::ranges::any_of(table.sessions(), [&](const SessionEntry& holder) {
+    const Partition* const partition = table.partition_of(holder);
+    return partition != nullptr && partition->mode == PartitionMode::suspend &&
+           holder.standing == SessionStanding::running && holder.group == ask.group &&
+           holder.tier < ask.tier;
+  });
+}
+
+}  // namespace
+
 void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::size_t candidates,
                      PlanAsk& ask) {
   const std::string& group = table.group_of(entry).object->name;
@@ -170,6 +184,9 @@ void explain_no_help(const SessionTable& table, const SessionEntry& entry, std::
     ask.reason = fmt::format(
         "has no room in resource group {}, even without {} {} that may be preempted", group,
         candidates == 1 ? "the 1 session" : fmt::format("all {} sessions", candidates), lower);
+    if (keeps_memory_of_some(table, entry)) {
+      ask.reason += "; a session that is suspended keeps its memory";
+    }
   }
 }
 

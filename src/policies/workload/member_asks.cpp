@@ -7,7 +7,6 @@
 
 #include "model/group_status.hpp"
 #include "policies/shared/cluster_text.hpp"
-#include "policies/workload/group/group_domains.hpp"
 #include "policies/workload/group/group_explain.hpp"
 #include "policies/workload/pod/pod_explain.hpp"
 #include "policies/workload/pod/pod_policy.hpp"
@@ -99,14 +98,17 @@ MemberAsks::Standing MemberAsks::standing(UnitIndex group) const {
 }
 
 /// Every node that the group may use now that some of it have a place, by name.
-std::vector<NodeIndex> MemberAsks::domain_of(UnitIndex group) const {
-  std::vector<NodeIndex> nodes;
-  for (const GroupDomain& domain : domains_of(world_, group)) {
-    if (domain.widest) nodes.insert(nodes.end(), domain.nodes.begin(), domain.nodes.end());
+GroupDomain MemberAsks::domain_of(UnitIndex group) const {
+  GroupDomain all;
+  std::size_t parts = 0;
+  for (GroupDomain& domain : domains_of(world_, group)) {
+    if (!domain.widest) continue;
+    all.nodes.insert(all.nodes.end(), domain.nodes.begin(), domain.nodes.end());
+    all.name = parts++ == 0 ? std::move(domain.name) : std::string();
   }
-  std::ranges::sort(nodes, {},
+  std::ranges::sort(all.nodes, {},
                     [this](NodeIndex node) { return world_.survey().position_of(node); });
-  return nodes;
+  return all;
 }
 
 void MemberAsks::decide(const AskTurn& turn) {
@@ -115,8 +117,8 @@ void MemberAsks::decide(const AskTurn& turn) {
   const std::int64_t minimum = unit.gang ? unit.minimum : 0;
   if (world_.is_decided(turn.pod) || standing.later < minimum) return;  // Its group has spoken.
   context_.deciding.start(member_name(cluster_, turn.pod));
-  const std::vector<NodeIndex> domain = domain_of(turn.limited);
-  if (domain.empty() && !world_.survey().nodes().empty()) {
+  const GroupDomain domain = domain_of(turn.limited);
+  if (domain.nodes.empty() && !world_.survey().nodes().empty()) {
     PlanAsk ask = start_pod_ask(cluster_, turn.pod);
     ask.outcome = Outcome::not_found;
     ask.reason =
@@ -125,10 +127,11 @@ void MemberAsks::decide(const AskTurn& turn) {
     context_.draft.plan.asks.push_back(std::move(ask));
     return;
   }
-  const bool everywhere = domain.size() == world_.survey().nodes().size();
+  const bool everywhere = domain.nodes.size() == world_.survey().nodes().size();
   decide_pod(context_.draft, {.pod = turn.pod,
                               .only = context_.asking.given_node(turn.pod),
-                              .domain = everywhere ? nullptr : &domain,
+                              .domain = everywhere ? nullptr : &domain.nodes,
+                              .domain_name = everywhere ? std::string_view{} : domain.name,
                               .minimum_waits = standing.now < minimum});
 }
 

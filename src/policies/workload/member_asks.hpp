@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "policies/policy.hpp"
+#include "policies/workload/group/group_domains.hpp"
 
 namespace makeway {
 
@@ -40,7 +41,7 @@ class MemberAsks {
   Standing standing(UnitIndex group) const;
   bool may_ask_apart(UnitIndex group) const;
   AskTurn turn_of(PodIndex pod, const AskTurn& first) const;
-  std::vector<NodeIndex> domain_of(UnitIndex group) const;
+  GroupDomain domain_of(UnitIndex group) const;
 
   PolicyContext context_;
   World& world_;

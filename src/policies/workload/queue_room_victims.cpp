@@ -85,10 +85,11 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
 
 std::string queue_full_reason(const World& world, std::span<const PodIndex> coming,
                               QueueVerdict verdict, bool never_preempts) {
-  const std::string_view why = never_preempts ? "its preemptionPolicy is Never"
-                               : verdict == QueueVerdict::spoils
-                                   ? "evicting its pods would spoil the placement"
-                                   : "its pods of lower priority free too little";
+  const std::string_view pods = world.limits()->own_pods();
+  const std::string why = never_preempts ? std::string("its preemptionPolicy is Never")
+                          : verdict == QueueVerdict::spoils
+                              ? fmt::format("evicting {} would spoil the placement", pods)
+                              : fmt::format("{} free too little", pods);
   return fmt::format("{}, and {}", world.limits()->full_text(coming), why);
 }
 

@@ -77,7 +77,7 @@ std::string group_nothing_reason(const World& world, const PlanAsk& ask,
     return fmt::format("no placement found for enough of its pods before {} ended the search",
                        ask.bounds_reached.front());
   }
-  std::string words = nothing_reason(ask, why);
+  std::string words = nothing_reason(ask, why, {});
   if (!without) return words;
   return fmt::format("too few of its pods can be placed; for {}: {}",
                      world.cluster().pods().name[without->value], words);

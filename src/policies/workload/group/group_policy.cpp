@@ -452,7 +452,14 @@ void GroupDecision::preempt() {
       const auto first = std::span(task_.members)
                              .first(std::min<std::size_t>(static_cast<std::size_t>(task_.needed),
                                                           task_.members.size()));
-      const bool full = world_.limits() != nullptr && !world_.limits()->has_room_later(first);
+      // A queue with room would not help a pod that no node takes.
+      const auto some_node_takes = [&](PodIndex member) {
+        return std::ranges::any_of(world_.survey().nodes(), [&](NodeIndex node) {
+          return world_.survey().could_take(member, node);
+        });
+      };
+      const bool full = world_.limits() != nullptr && !world_.limits()->has_room_later(first) &&
+                        std::ranges::all_of(first, some_node_takes);
       if (full) ask_.reason = queue_full_reason(world_, first, QueueVerdict::too_little, false);
       return;
     }

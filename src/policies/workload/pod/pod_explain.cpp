@@ -27,7 +27,7 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
       victim.violates_budget = cause.budgets_by_victims
                                    ? violates
                                    : unit.violations > 0 && !world.budgets().governing(pod).empty();
-      if (victim.violates_budget) victim.budget = world.budgets().tightest(pod);
+      if (victim.violates_budget) victim.budget = world.budgets().violated(pod);
       victim.cause_for = ask_text(ask);
       victim.cause_rule = std::string(cause.rule);
       victim.cause_alternative = cause.alternative;
@@ -68,20 +68,23 @@ std::string fits_reason(const PlanAsk& ask) {
                      counted(ask.explanation.nodes_considered, "node"));
 }
 
-std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
+std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain) {
   const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
   if (refusals.empty()) return "there are no nodes";
   // A claim that keeps it off every node: there is nothing else to say.
   if (refusals.front().reason == RefusalReason::claim) {
     return fmt::format("cannot be placed on any node: {}", refusal_text(refusals.front()));
   }
+  const std::string any_node =
+      domain.empty() ? std::string("any node")
+                     : fmt::format("any node of {}, where its group has to stay", domain);
   std::string text;
   switch (why) {
     case Unplaced::never:
-      text = "does not fit on any node, and its preemptionPolicy is Never";
+      text = fmt::format("does not fit on {}, and its preemptionPolicy is Never", any_node);
       break;
     case Unplaced::proven:
-      text = "does not fit on any node, even with every evictable pod gone";
+      text = fmt::format("does not fit on {}, even with every evictable pod gone", any_node);
       break;
     case Unplaced::unproven: text = "no set of victims found that makes room"; break;
     case Unplaced::unsupported:
@@ -103,19 +106,29 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why) {
 
 namespace {
 
+/// Under strict budgets: the budgets that no eviction of the pod is left in; empty: there are none.
+std::string kept_by_budget(World& world, PodIndex pod) {
+  if (world.configuration().budgets.mode != BudgetMode::strict) return {};
+  world.budgets().start_trial();
+  if (!world.budgets().charge(pod)) return {};
+  return fmt::format("budget {} allows no eviction", world.budgets().violated(pod));
+}
+
 void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   world.after().for_each_pod(node, [&](PodIndex pod) {
     const bool hopes = std::ranges::find(world.hopeful(), pod) != world.hopeful().end();
-    add_holder(world, pod,
-               hopes ? "the node is reserved for it"
-                     : world.rules().stays_because(world.after(), pod, ask.priority),
-               refusal);
+    std::string why(hopes ? "the node is reserved for it"
+                          : world.rules().stays_because(world.after(), pod, ask.priority));
+    if (why.empty()) why = kept_by_budget(world, pod);
+    add_holder(world, pod, why, refusal);
   });
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
+    const bool keeps = world.survey().keeps_room(pod);
     const bool counts = world.may_hold_room(pod) && pod_text(cluster, pod) != ask_text(ask) &&
-                        world.rules().priority_of(pod) >= ask.priority;
-    if (counts) add_holder(world, pod, "nominated", refusal);
+                        (keeps || world.rules().priority_of(pod) >= ask.priority);
+    if (counts)
+      add_holder(world, pod, keeps ? "the node is reserved for it" : "nominated", refusal);
   }
   sort_holders(refusal);
 }
@@ -150,6 +163,32 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
       refusal.example = node_name(cluster, node);
       break;
     }
+  }
+}
+
+void explain_claim_users(World& world, PlanAsk& ask) {
+  const Cluster& cluster = world.cluster();
+  for (PlanRefusal& refusal : ask.explanation.refusals) {
+    if (refusal.reason != RefusalReason::volume_in_use) continue;
+    const auto uses_it = [&](PodIndex pod) {
+      const ShapeId shape = cluster.pods().shape[pod];
+      if (cluster.shape(shape).claims.empty() || !world.after().node_of(pod).exists()) return false;
+      return std::ranges::any_of(
+          world.survey().claims_of(shape).volume_claims,
+          [&](StringId claim) { return world.survey().text(claim) == refusal.detail; });
+    };
+    PodIndex user;  // One pod at a time may; of several the first by name is told.
+    for (const PodIndex pod : cluster.each_pod()) {
+      if (!uses_it(pod)) continue;
+      if (!user.exists() || cluster.pod_key(pod) < cluster.pod_key(user)) user = pod;
+    }
+    if (!user.exists()) continue;
+    PodPlacement place = placement_of(cluster, user, world.after().node_of(user));
+    refusal.holders = {{.namespace_name = std::move(place.namespace_name),
+                        .name = std::move(place.name),
+                        .plane = std::move(place.plane),
+                        .priority = world.rules().priority_of(user),
+                        .why = "uses the claim"}};
   }
 }
 

@@ -14,10 +14,14 @@ std::string fits_reason(const PlanAsk& ask);
 
 /// Why an ask has no place.
 enum class Unplaced : std::uint8_t { proven, unproven, never, unsupported };
-std::string nothing_reason(const PlanAsk& ask, Unplaced why);
+/// `domain`: where its group has to stay, if it has to stay somewhere.
+std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain);
 
 /// Names, on the example node of each refusal, who holds what is short and cannot leave.
 void explain_holders(World& world, PodIndex pod, PlanAsk& ask);
+
+/// Names, for each refusal because of a claim that one pod at a time may use, the pod that uses it.
+void explain_claim_users(World& world, PlanAsk& ask);
 
 /// What holds for all victims of an ask.
 struct VictimCause {

@@ -27,6 +27,7 @@ class PodPolicy {
         ask_(start_pod_ask(world_.cluster(), task.pod)),
         only_(task.only),
         in_domain_(task.domain != nullptr),
+        domain_name_(task.domain_name),
         minimum_waits_(task.minimum_waits) {
     domain_ = only_        ? std::span<const NodeIndex>(&*only_, 1)
               : in_domain_ ? std::span<const NodeIndex>(*task.domain)
@@ -78,6 +79,7 @@ class PodPolicy {
   std::optional<NodeIndex> only_;
   std::span<const NodeIndex> domain_;  ///< `only_`, its group's domain, or every node.
   bool in_domain_;
+  std::string_view domain_name_;
   bool minimum_waits_;
   RefusalTally refusals_;
   bool cascades_count_ = false;
@@ -335,11 +337,15 @@ void PodPolicy::nothing_works(bool unproven) {
                                                                   : Unplaced::proven;
   const bool proven = why == Unplaced::proven || why == Unplaced::never;
   ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
-  const bool full =
-      !unsupported && world_.limits() != nullptr && !world_.limits()->has_room_later(self());
+  explain_claim_users(world_, ask_);
+  // A queue with room would not help a pod that no node takes.
+  const auto could_take = [&](NodeIndex node) { return world_.survey().could_take(pod_, node); };
+  const bool full = !unsupported && world_.limits() != nullptr &&
+                    !world_.limits()->has_room_later(self()) &&
+                    std::ranges::any_of(domain_, could_take);
   ask_.reason =
       full ? queue_full_reason(world_, self(), QueueVerdict::too_little, unit().never_preempts)
-           : nothing_reason(ask_, why);
+           : nothing_reason(ask_, why, domain_name_);
   const bool others_have_all = world_.survey().nodes().empty() && cluster.node_count() > 0;
   if (others_have_all && ask_.explanation.refusals.empty()) {
     ask_.reason = "no node takes ordinary pods (regime pods)";

@@ -25,6 +25,7 @@ struct PodTask {
   std::optional<NodeIndex> only;  ///< The node that is given, if it is.
   /// Where a member of a group may go, by name; null: everywhere.
   const std::vector<NodeIndex>* domain = nullptr;
+  std::string_view domain_name;  ///< "rack=a"; empty: it has no name.
   /// The minimum of its group is not bound yet, so it may not be bound either.
   bool minimum_waits = false;
 };
