@@ -428,6 +428,7 @@ Problems missing_groups(const Cluster& cluster) {
     const Group& group = cluster.groups()[index];
     if (cluster.units()[group.unit].defined) continue;
     std::vector<std::string> pods;
+    pods.reserve(group.members.size() + group.strays.size());
     for (const PodIndex pod : group.members) pods.push_back(cluster.pod_key(pod));
     for (const PodIndex pod : group.strays) pods.push_back(cluster.pod_key(pod));
     std::string message =

@@ -449,9 +449,8 @@ void GroupDecision::preempt() {
   if (room_without_queue_.empty()) {
     chosen = search();
     if (!chosen) {
-      const auto first = std::span(task_.members)
-                             .first(std::min<std::size_t>(static_cast<std::size_t>(task_.needed),
-                                                          task_.members.size()));
+      const auto first =
+          std::span(task_.members).first(std::min(task_.needed, task_.members.size()));
       // A queue with room would not help a pod that no node takes.
       const auto some_node_takes = [&](PodIndex member) {
         return std::ranges::any_of(world_.survey().nodes(), [&](NodeIndex node) {
