@@ -4,11 +4,10 @@
 
 #include <algorithm>
 
-#include "model/selector.hpp"
-
 namespace makeway {
 
-Budgets::Budgets(Survey& survey) : survey_(survey), budgets_(survey.cluster().budgets()) {
+Budgets::Budgets(Survey& survey)
+    : survey_(survey), budgets_(survey.cluster().budgets()), finder_(budgets_) {
   for (const DisruptionBudget* budget : budgets_) {
     committed_.push_back(budget->disruptions_allowed.value_or(0));
   }
@@ -25,14 +24,11 @@ std::span<const std::uint32_t> Budgets::governing(PodIndex pod) {
   std::vector<Governing>& known = governing_[labels.value];
   const auto found = std::ranges::find(known, space, &Governing::space);
   if (found != known.end()) return found->budgets;
-  Governing& fresh = known.emplace_back(Governing{.space = space, .budgets = {}});
-  for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
-    if (budgets_[budget]->plane != cluster.text(space.plane)) continue;
-    if (governs(*budgets_[budget], cluster.text(space.namespace_name), survey_.labels(labels))) {
-      fresh.budgets.push_back(budget);
-    }
-  }
-  return fresh.budgets;
+  known.push_back(
+      {.space = space,
+       .budgets = finder_.governing(cluster.text(space.plane), cluster.text(space.namespace_name),
+                                    survey_.labels(labels))});
+  return known.back().budgets;
 }
 
 bool Budgets::counts(std::uint32_t budget, PodIndex pod) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/survey.hpp"
+#include "model/budget_finder.hpp"
 
 namespace makeway {
 
@@ -66,6 +67,7 @@ class Budgets {
  private:
   Survey& survey_;
   std::vector<const DisruptionBudget*> budgets_;
+  BudgetFinder finder_;
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.
   std::vector<std::int64_t> left_;       ///< In the trial.
   std::vector<std::uint32_t> touched_;   ///< Where `left_` differs from `committed_`.
