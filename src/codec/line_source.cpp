@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/check.hpp"
 #include "codec/source.hpp"
 
 namespace makeway {
@@ -100,7 +100,7 @@ Result<bool> LineSource::State::start() {
   is_gzip = bytes.rest().starts_with(gzip_mark);
   if (!is_gzip) return true;
   constexpr int gzip_only = 15 + 16;
-  CHECK(inflateInit2(&stream, gzip_only) == Z_OK, "out of memory");
+  if (inflateInit2(&stream, gzip_only) != Z_OK) throw std::bad_alloc();
   return true;
 }
 
@@ -136,6 +136,7 @@ Result<bool> LineSource::State::inflate_some() {
     stream.next_out = reinterpret_cast<Bytef*>(output);
     stream.avail_out = static_cast<uInt>(room);
     const int status = inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END) {
       return torn(between_members ? "something follows the gzip data" : "the gzip data is damaged");
     }

@@ -58,7 +58,6 @@ struct Loaded {
 struct LoadResult {
   std::optional<Loaded> loaded;
   Problems problems;
-  std::uint64_t problems_left_out = 0;
 };
 
 struct LoadStep {

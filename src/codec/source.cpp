@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "base/check.hpp"
@@ -151,7 +152,7 @@ class Inflater {
  public:
   Inflater() {
     constexpr int gzip_only = 15 + 16;
-    CHECK(inflateInit2(&stream_, gzip_only) == Z_OK, "out of memory");
+    if (inflateInit2(&stream_, gzip_only) != Z_OK) throw std::bad_alloc();
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -187,6 +188,7 @@ Result<std::size_t> inflate_member(std::string_view input, PaddedText& output,
     output.grow_by(output_step - stream.avail_out);
     if (output.size() > bytes_max) return too_large(name, bytes_max);
     if (status == Z_STREAM_END) return taken;
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status == Z_BUF_ERROR ||
         (status == Z_OK && taken == input.size() && stream.avail_out != 0)) {
       return torn(name, "the gzip data ends too early");
@@ -245,8 +247,9 @@ void use_huge_pages(char* memory, std::size_t size) {
 void PaddedText::reserve(std::size_t size) {
   if (buffer_ != nullptr && begin_ + size <= capacity_) return;
   const std::size_t capacity = begin_ + size;
-  auto* memory = static_cast<char*>(std::realloc(buffer_.release(), capacity + text_padding));
-  CHECK(memory != nullptr, "out of memory");
+  auto* memory = static_cast<char*>(std::realloc(buffer_.get(), capacity + text_padding));
+  if (memory == nullptr) throw std::bad_alloc();
+  static_cast<void>(buffer_.release());  // It has moved.
   buffer_.reset(memory);
   capacity_ = capacity;
   use_huge_pages(memory, capacity);

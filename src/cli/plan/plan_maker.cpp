@@ -61,7 +61,8 @@ void name_configuration(ConfigurationDocument& document, bool changed) {
   if (changed) document.name += "-changed";
 }
 
-PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing) {
+PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing,
+                      BugFiles& bug_files) {
   PlanRequest request{.now = item.now ? *item.now : newest_time(item.cluster),
                       .preset = item.configuration.name,
                       .placements = item.placements,
@@ -71,7 +72,7 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
   }
   const Configuration& configuration = item.configuration.configuration;
   if (Problems capped = find_cap_errors(item.cluster, configuration); !capped.empty()) {
-    return {.plan = {}, .problems = std::move(capped), .bug = {}};
+    return {.problems = std::move(capped)};
   }
   LawfulPlan made = make_lawful_plan(item.cluster, configuration, request, tools);
   timing.decide += made.decide_us;
@@ -83,11 +84,13 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
     if (problem.field == "ask") problem.field = item.ask_field;
   }
   add_near_misses(attempt.problems, request, item.cluster);
-  if (made.shows_bug()) {
+  attempt.shows_bug = made.shows_bug();
+  if (attempt.shows_bug) {
     attempt.bug = report_bug({.cluster = item.cluster,
                               .configuration = item.configuration,
                               .request = request,
-                              .made = made});
+                              .made = made},
+                             bug_files);
   }
   attempt.plan = std::move(made.plan);
   return attempt;
