@@ -30,7 +30,11 @@ struct Findings {
 /// `configuration` is what the command line says; without a word of it, one among the files counts.
 void check_files(const std::vector<LoadSource>& sources, const ChosenConfiguration& configuration,
                  bool configuration_wanted, Terminal& terminal, Findings& findings) {
-  LoadResult result = load_with_progress(sources, terminal);
+  UnpackLimits limits;
+  if (configuration.document) {
+    limits.ratio_max = configuration.document->configuration.engine.unpacked_ratio_max;
+  }
+  LoadResult result = load_with_progress(sources, terminal, limits);
   findings.add(std::move(result.problems));
   if (!result.loaded) {
     findings.objects.reset();

@@ -14,8 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "codec/source.hpp"
-
 namespace makeway {
 namespace {
 
@@ -48,7 +46,8 @@ class Window {
 }  // namespace
 
 struct LineSource::State {
-  State(std::string path, int number) : name(std::move(path)), descriptor(number) {}
+  State(std::string path, int number, const UnpackLimits& unpack_limits)
+      : name(std::move(path)), descriptor(number), limits(unpack_limits) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -66,6 +65,8 @@ struct LineSource::State {
 
   std::string name;
   int descriptor;
+  UnpackLimits limits;
+  std::size_t bytes_read = 0;
   bool started = false;
   bool is_gzip = false;
   bool between_members = true;
@@ -85,6 +86,7 @@ Result<bool> LineSource::State::read_bytes() {
                                      std::generic_category().message(errno)));
     }
     bytes.grow_by(static_cast<std::size_t>(count));
+    bytes_read += static_cast<std::size_t>(count);
     return count > 0;
   }
 }
@@ -154,13 +156,13 @@ LineSource::LineSource(LineSource&& other) noexcept = default;
 LineSource& LineSource::operator=(LineSource&& other) noexcept = default;
 LineSource::~LineSource() = default;
 
-Result<LineSource> LineSource::open(const std::string& path) {
+Result<LineSource> LineSource::open(const std::string& path, const UnpackLimits& limits) {
   const int descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     return input_error(
         fmt::format("{}: {}; check the path", path, std::generic_category().message(errno)));
   }
-  return LineSource(std::make_unique<State>(path, descriptor));
+  return LineSource(std::make_unique<State>(path, descriptor, limits));
 }
 
 Result<bool> LineSource::next(std::string& line) {
@@ -177,6 +179,9 @@ Result<bool> LineSource::next(std::string& line) {
       if (line.size() > source_bytes_max) {
         return input_error(fmt::format("{}: a line is larger than {} bytes; split it", state_->name,
                                        source_bytes_max));
+      }
+      if (state_->is_gzip && line.size() > state_->limits.bytes_max(state_->bytes_read)) {
+        return unpacks_to_too_much(state_->name, state_->limits, state_->bytes_read);
       }
       window.take(std::min(end == std::string_view::npos ? end : end + 1, rest.size()));
       if (end != std::string_view::npos) break;

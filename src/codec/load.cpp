@@ -240,7 +240,8 @@ void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
   for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
 }
 
-LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress) {
+LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress,
+                const UnpackLimits& limits) {
   Loader loader;
   // By plane, home first: a folder of one may lie below that of another.
   std::map<std::string_view, std::vector<std::string>> paths;
@@ -261,7 +262,7 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
                 .bytes_done = loader.statistics().bytes,
                 .file = file.path});
     loader.enter(plane);
-    const Result<SourceText> source = read_source(file);
+    const Result<SourceText> source = read_source(file, limits);
     if (source) {
       loader.text(source->text.view(), source->name);
     } else {

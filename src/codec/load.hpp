@@ -17,6 +17,7 @@
 
 #include "base/problem.hpp"
 #include "codec/configuration_codec.hpp"
+#include "codec/source.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway {
@@ -75,7 +76,8 @@ struct LoadSource {
 };
 
 /// `progress` hears of every file.
-LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {});
+LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {},
+                const UnpackLimits& limits = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {});

@@ -108,7 +108,9 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   PlanTiming timing;
   BugFiles bug_files;
   const std::int64_t start = tools.microseconds();
-  const std::optional<Loaded> loaded = load_or_report(wish.sources, terminal);
+  const std::optional<Loaded> loaded =
+      load_or_report(wish.sources, terminal,
+                     {.ratio_max = wish.chosen.document->configuration.engine.unpacked_ratio_max});
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
