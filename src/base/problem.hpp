@@ -2,13 +2,19 @@
 //
 // Law 13: bad input is refused with the object, the field, the value and the remedy. Parsers and
 // validators collect Problems instead of stopping at the first one; the edge prints them together.
+//
+// Memory is bounded whatever the input is: of each severity the first `kept_max` are kept, with
+// their texts shortened, and the others are only counted.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/printable.hpp"
 
 namespace makeway {
 
@@ -38,18 +44,76 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-using Problems = std::vector<Problem>;
+/// The first problems of each severity in the order in which they were found, and the number of
+/// the others.
+class Problems {
+ public:
+  static constexpr std::size_t kept_max = 100;  ///< Errors, and as many warnings.
 
-bool has_errors(const Problems& problems);
+  using value_type = Problem;                                   // NOLINT(*-identifier-naming)
+  using iterator = std::vector<Problem>::iterator;              // NOLINT(*-identifier-naming)
+  using const_iterator = std::vector<Problem>::const_iterator;  // NOLINT(*-identifier-naming)
 
-/// One line, without a newline:
+  Problems() = default;
+  Problems(std::initializer_list<Problem> problems) {
+    for (const Problem& problem : problems) push_back(problem);
+  }
+
+  void push_back(Problem problem);
+  /// Whether another one of this severity would only be counted.
+  bool is_full(Severity severity) const { return of(severity).kept == kept_max; }
+  /// One more that nobody describes, since it would not be kept.
+  void count_one(Severity severity) { ++of(severity).found; }
+  /// With what was left out of them.
+  void append(Problems more);
+  void clear() { *this = {}; }
+  /// Errors that turned out to be bearable.
+  void make_warnings();
+
+  /// All that were found, kept or not.
+  std::uint64_t count(Severity severity) const { return of(severity).found; }
+  std::uint64_t count() const { return errors_.found + warnings_.found; }
+  std::uint64_t left_out(Severity severity) const { return of(severity).found - of(severity).kept; }
+  std::uint64_t left_out() const { return count() - kept_.size(); }
+
+  // Those that are kept.
+  std::size_t size() const { return kept_.size(); }
+  bool empty() const { return kept_.empty(); }
+  iterator begin() { return kept_.begin(); }
+  iterator end() { return kept_.end(); }
+  const_iterator begin() const { return kept_.begin(); }
+  const_iterator end() const { return kept_.end(); }
+  Problem& front() { return kept_.front(); }
+  const Problem& front() const { return kept_.front(); }
+  Problem& back() { return kept_.back(); }
+  const Problem& back() const { return kept_.back(); }
+  Problem& operator[](std::size_t position) { return kept_[position]; }
+  const Problem& operator[](std::size_t position) const { return kept_[position]; }
+
+  friend bool operator==(const Problems&, const Problems&) = default;
+
+ private:
+  struct Tally {
+    std::uint64_t found = 0;
+    std::uint64_t kept = 0;
+
+    friend bool operator==(const Tally&, const Tally&) = default;
+  };
+
+  const Tally& of(Severity severity) const {
+    return severity == Severity::error ? errors_ : warnings_;
+  }
+  Tally& of(Severity severity) { return severity == Severity::error ? errors_ : warnings_; }
+
+  std::vector<Problem> kept_;
+  Tally errors_;
+  Tally warnings_;
+};
+
+inline bool has_errors(const Problems& problems) { return problems.count(Severity::error) > 0; }
+
+/// One printable line, without a newline:
 /// `a.yaml, document 2: Pod default/x: spec.nodeName "": expected ...`.
 std::string to_text(const Problem& problem);
-
-/// The text with control bytes escaped: input must not drive the terminal that shows it.
-std::string printable(std::string_view text);
-
-/// The text cut to `length_max` bytes at a UTF-8 boundary, with control bytes escaped.
-std::string shorten(std::string_view text, std::size_t length_max = 60);
 
 }  // namespace makeway

@@ -42,29 +42,66 @@ TEST(Problem, WarningsAreNotErrors) {
   EXPECT_TRUE(has_errors({warning, Problem{}}));
 }
 
-TEST(Shorten, KeepsShortTexts) {
-  EXPECT_EQ(shorten(""), "");
-  EXPECT_EQ(shorten("abc"), "abc");
-  EXPECT_EQ(shorten(std::string(60, 'x')), std::string(60, 'x'));
+/// Issue 20, point 4: memory is bounded, the counts are true.
+TEST(Problems, KeepTheFirstOfEachSeverityAndCountTheRest) {
+  Problems problems;
+  for (int number = 0; number < 150; ++number) {
+    problems.push_back({.message = std::to_string(number)});
+    problems.push_back({.severity = Severity::warning, .message = std::to_string(number)});
+  }
+  EXPECT_EQ(problems.size(), 200U);
+  EXPECT_EQ(problems.back().message, "99");
+  EXPECT_EQ(problems.count(), 300U);
+  EXPECT_EQ(problems.count(Severity::error), 150U);
+  EXPECT_EQ(problems.left_out(Severity::warning), 50U);
+  EXPECT_EQ(problems.left_out(), 100U);
+
+  Problems all = {Problem{.message = "first"}};
+  all.append(problems);
+  EXPECT_EQ(all.front().message, "first");
+  EXPECT_EQ(all.count(Severity::error), 151U);
+  EXPECT_EQ(all.left_out(Severity::error), 51U);
+  EXPECT_EQ(all.count(Severity::warning), 150U);
+
+  all.make_warnings();
+  EXPECT_EQ(all.count(Severity::error), 0U);
+  EXPECT_EQ(all.count(Severity::warning), 301U);
+  EXPECT_EQ(all.size(), 100U);
+  EXPECT_FALSE(has_errors(all));
+  all.clear();
+  EXPECT_EQ(all.count(), 0U);
 }
 
-TEST(Shorten, CutsLongOnes) {
-  EXPECT_EQ(shorten(std::string(61, 'x')), std::string(60, 'x') + "...");
-  EXPECT_EQ(shorten("abcdef", 3), "abc...");
-  EXPECT_EQ(shorten("abc", 0), "...");
+TEST(Problems, AnErrorBehindManyWarningsIsKept) {
+  Problems problems;
+  for (int number = 0; number < 150; ++number) problems.push_back({.severity = Severity::warning});
+  problems.push_back({.message = "wrong"});
+  EXPECT_TRUE(has_errors(problems));
+  EXPECT_EQ(problems.back().message, "wrong");
 }
 
-TEST(Shorten, NeverCutsThroughACharacter) {
-  // U+00E4 is two bytes, U+20AC three: a cut inside moves to the front of the character.
-  EXPECT_EQ(shorten("a\xC3\xA4z", 2), "a...");
-  EXPECT_EQ(shorten("a\xC3\xA4z", 3), "a\xC3\xA4...");
-  EXPECT_EQ(shorten("\xE2\x82\xACz", 2), "...");
-  EXPECT_EQ(shorten("\xE2\x82\xACz", 3), "\xE2\x82\xAC...");
+TEST(Problems, ShortenWhatNoHonestInputHas) {
+  const std::string long_text(1'000'000, 'x');
+  const Problems problems = {Problem{.object = long_text,
+                                     .field = long_text,
+                                     .value = long_text,
+                                     .message = long_text,
+                                     .remedy = long_text}};
+  const Problem& kept = problems.front();
+  EXPECT_LT(kept.object.size() + kept.field.size() + kept.value.size() + kept.message.size() +
+                kept.remedy.size(),
+            20'000U);
+  EXPECT_LT(to_text(kept).size(), 3'000U);
 }
 
-TEST(Shorten, EscapesControlBytes) {
-  EXPECT_EQ(shorten("a\nb\x1B[31m\x7F"), "a\\x0ab\\x1b[31m\\x7f");
-  EXPECT_EQ(shorten(std::string_view("\0", 1)), "\\x00");
+TEST(Problem, IsPrintable) {
+  const Problem problem{.origin = {.source = "a\nb.yaml"},
+                        .object = "Pod \x1B[2Jx",
+                        .field = "a\xE2\x80\xAE",
+                        .value = "\xFF",
+                        .message = "m\x7F",
+                        .remedy = "r\xC2\x9B"};
+  EXPECT_EQ(to_text(problem), R"(a\x0ab.yaml: Pod \x1b[2Jx: a\u202e "\xff": m\x7f; r\u009b)");
 }
 
 }  // namespace

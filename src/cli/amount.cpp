@@ -90,13 +90,15 @@ std::int64_t share_permille(std::int64_t part, std::int64_t whole) {
   return part < whole ? std::min<std::int64_t>(rounded, 999) : 1'000;
 }
 
-std::string bar(std::int64_t part, std::int64_t whole, std::size_t width) {
+std::string bar(std::int64_t part, std::int64_t whole, std::size_t width, bool ascii_only) {
   const auto cells = static_cast<std::int64_t>(width);
   std::int64_t filled = std::clamp<std::int64_t>(scaled(part, whole, cells), 0, cells);
   if (part > 0 && whole > 0) filled = std::max<std::int64_t>(filled, 1);
   if (part < whole) filled = std::min(filled, cells - 1);
   std::string text;
-  for (std::int64_t i = 0; i < cells; ++i) text += i < filled ? "█" : "░";
+  for (std::int64_t i = 0; i < cells; ++i) {
+    text += ascii_only ? (i < filled ? "#" : ".") : (i < filled ? "█" : "░");
+  }
   return text;
 }
 

@@ -28,6 +28,6 @@ std::int64_t percent_of(std::int64_t part, std::int64_t whole);
 std::int64_t share_permille(std::int64_t part, std::int64_t whole);
 
 /// A bar of `width` columns; something is never shown as nothing, nor almost full as full.
-std::string bar(std::int64_t part, std::int64_t whole, std::size_t width);
+std::string bar(std::int64_t part, std::int64_t whole, std::size_t width, bool ascii_only);
 
 }  // namespace makeway::cli

@@ -56,13 +56,14 @@ TEST(Share, SaysWhetherItFits) {
 }
 
 TEST(Bar, IsFullOnlyWhenFull) {
-  EXPECT_EQ(bar(0, 10, 4), "░░░░");
-  EXPECT_EQ(bar(1, 1'000, 4), "█░░░");
-  EXPECT_EQ(bar(5, 10, 4), "██░░");
-  EXPECT_EQ(bar(999, 1'000, 4), "███░");
-  EXPECT_EQ(bar(10, 10, 4), "████");
-  EXPECT_EQ(bar(20, 10, 4), "████");
-  EXPECT_EQ(bar(1, 0, 4), "░░░░");
+  EXPECT_EQ(bar(0, 10, 4, false), "░░░░");
+  EXPECT_EQ(bar(1, 1'000, 4, false), "█░░░");
+  EXPECT_EQ(bar(5, 10, 4, false), "██░░");
+  EXPECT_EQ(bar(999, 1'000, 4, false), "███░");
+  EXPECT_EQ(bar(10, 10, 4, false), "████");
+  EXPECT_EQ(bar(20, 10, 4, false), "████");
+  EXPECT_EQ(bar(1, 0, 4, false), "░░░░");
+  EXPECT_EQ(bar(5, 10, 4, true), "##..");
 }
 
 TEST(Amount, HoursHaveOneDecimal) {

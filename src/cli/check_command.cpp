@@ -19,27 +19,23 @@ namespace {
 
 struct Findings {
   Problems problems;
-  std::uint64_t left_out = 0;
   std::uint64_t skipped = 0;             ///< Objects of kinds that nobody here reads.
   std::optional<std::uint64_t> objects;  ///< Unknown when the files could not be read.
 
-  void add(Problems more) {
-    problems.insert(problems.end(), std::make_move_iterator(more.begin()),
-                    std::make_move_iterator(more.end()));
-  }
-  ProblemCounts counts() const {
-    ProblemCounts counts = count_problems(problems);
-    counts.errors += left_out;  // Only errors are ever left out.
-    return counts;
-  }
+  void add(Problems more) { problems.append(std::move(more)); }
+  std::uint64_t errors() const { return problems.count(Severity::error); }
+  std::uint64_t warnings() const { return problems.count(Severity::warning); }
 };
 
 /// `configuration` is what the command line says; without a word of it, one among the files counts.
 void check_files(const std::vector<LoadSource>& sources, const ChosenConfiguration& configuration,
                  bool configuration_wanted, Terminal& terminal, Findings& findings) {
-  LoadResult result = load_with_progress(sources, terminal);
+  UnpackLimits limits;
+  if (configuration.document) {
+    limits.ratio_max = configuration.document->configuration.engine.unpacked_ratio_max;
+  }
+  LoadResult result = load_with_progress(sources, terminal, limits);
   findings.add(std::move(result.problems));
-  findings.left_out = result.problems_left_out;
   if (!result.loaded) {
     findings.objects.reset();
     return;
@@ -69,13 +65,9 @@ void check_files(const std::vector<LoadSource>& sources, const ChosenConfigurati
 }
 
 std::string text_of(const Findings& findings, const Palette& palette) {
-  const ProblemCounts counts = findings.counts();
   std::string text = problem_lines(findings.problems, palette);
-  if (findings.left_out > 0) {
-    text += fmt::format("... and {}\n", counted(findings.left_out, "more problem"));
-  }
-  text +=
-      fmt::format("{}, {}", counted(counts.errors, "error"), counted(counts.warnings, "warning"));
+  text += fmt::format("{}, {}", counted(findings.errors(), "error"),
+                      counted(findings.warnings(), "warning"));
   if (findings.objects) text += fmt::format(" in {}", counted(*findings.objects, "object"));
   if (findings.skipped > 0) {
     text += fmt::format("; {} of other kinds skipped", counted(findings.skipped, "object"));
@@ -103,24 +95,25 @@ void write_problem(DocumentWriter& writer, const Problem& problem) {
 }
 
 std::string json_of(const Findings& findings) {
-  const ProblemCounts counts = findings.counts();
   std::string text;
   JsonWriter writer(text);
   writer.begin_object();
-  writer.integer_field("errors", static_cast<std::int64_t>(counts.errors));
-  writer.integer_field("warnings", static_cast<std::int64_t>(counts.warnings));
+  writer.integer_field("errors", static_cast<std::int64_t>(findings.errors()));
+  writer.integer_field("warnings", static_cast<std::int64_t>(findings.warnings()));
   if (findings.objects) {
     writer.integer_field("objects", static_cast<std::int64_t>(*findings.objects));
   }
   if (findings.skipped > 0) {
     writer.integer_field("skipped", static_cast<std::int64_t>(findings.skipped));
   }
-  if (findings.left_out > 0) {
-    writer.integer_field("leftOut", static_cast<std::int64_t>(findings.left_out));
+  if (findings.problems.left_out() > 0) {
+    writer.integer_field("leftOut", static_cast<std::int64_t>(findings.problems.left_out()));
   }
   writer.key("problems");
   writer.begin_array();
-  for (const Problem& problem : findings.problems) write_problem(writer, problem);
+  for (const Problem* const problem : errors_first(findings.problems)) {
+    write_problem(writer, *problem);
+  }
   writer.end_array();
   writer.end_object();
   return text;
@@ -142,9 +135,13 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
     return usage_error("nothing to check; name files with -f, or a configuration", terminal);
   }
   Findings findings;
-  ChosenConfiguration chosen = choose_configuration({.preset = arguments.text("preset"),
-                                                     .file = arguments.text("config"),
-                                                     .overrides = arguments.all("set")});
+  const ConfigurationChoice choice{.preset = arguments.text("preset"),
+                                   .file = arguments.given("config"),
+                                   .overrides = arguments.all("set")};
+  if (const std::string twice = standard_input_twice(choice, *sources); !twice.empty()) {
+    return usage_error(twice, terminal);
+  }
+  ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   findings.add(std::move(chosen.problems));
   if (wants_configuration && chosen.document) findings.objects = 1;
@@ -155,8 +152,8 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   const Palette palette = palette_for_out(terminal, arguments.text("color"));
   terminal.out.write(arguments.text("output") == "json" ? json_of(findings)
                                                         : text_of(findings, palette));
-  const ProblemCounts counts = findings.counts();
-  const bool refused = counts.errors > 0 || (arguments.has("strict") && counts.warnings > 0);
+  const bool refused =
+      findings.errors() > 0 || (arguments.has("strict") && findings.warnings() > 0);
   return refused ? ExitStatus::failed : ExitStatus::done;
 }
 

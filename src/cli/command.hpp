@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,8 @@ class Arguments {
   explicit Arguments(Values values) : values_(std::move(values)) {}
 
   bool has(std::string_view name) const;
+  /// The value, which may be empty; none: the flag is missing and has no standard value.
+  std::optional<std::string_view> given(std::string_view name) const;
   /// The value, or the standard one of the table.
   std::string_view text(std::string_view name) const;
   const std::vector<std::string>& all(std::string_view name) const;

@@ -67,10 +67,10 @@ Flag preset_flag() {
 
 Flag config_flag() {
   return {.name = "config",
-          .value = "FILE",
+          .value = "FILE|-",
           .help =
-              "Read the configuration from this file instead of a preset; a knob that it does not "
-              "set has its default."};
+              "Read the configuration from this file, or from standard input, instead of a preset; "
+              "a knob that it does not set has its default."};
 }
 
 /// "workload.evictFor=": what shells offer after --set. Written once, then never changed.
@@ -401,6 +401,12 @@ const std::vector<std::string>& Arguments::all(std::string_view name) const {
 }
 
 bool Arguments::has(std::string_view name) const { return !all(name).empty(); }
+
+std::optional<std::string_view> Arguments::given(std::string_view name) const {
+  const std::vector<std::string>& values = all(name);
+  if (values.empty()) return std::nullopt;
+  return values.back();
+}
 
 std::string_view Arguments::text(std::string_view name) const {
   const std::vector<std::string>& values = all(name);

@@ -65,10 +65,10 @@ std::vector<std::string_view> similar_knobs(std::string_view word) {
   return paths;
 }
 
-std::string explanation(const Knob& knob) {
-  std::string text = fmt::format("{}\n{}", knob.path, wrapped(knob.documentation, 2));
+std::string explanation(const Knob& knob, std::size_t width) {
+  std::string text = fmt::format("{}\n{}", knob.path, wrapped(knob.documentation, 2, width));
   const auto line = [&](std::string_view name, std::string_view value) {
-    std::string body = wrapped(value, 12);
+    std::string body = wrapped(value, 12, width);
     body.replace(0, name.size() + 2, fmt::format("  {}", name));
     text += body;
   };
@@ -132,7 +132,7 @@ ExitStatus run_config_show(const Arguments& arguments, Terminal& terminal) {
     return ExitStatus::done;
   }
   ChosenConfiguration chosen = choose_configuration(
-      {.preset = preset, .file = arguments.text("config"), .overrides = arguments.all("set")});
+      {.preset = preset, .file = arguments.given("config"), .overrides = arguments.all("set")});
   if (!chosen.usage.empty()) return usage_error("config show", chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
@@ -148,7 +148,7 @@ ExitStatus run_config_show(const Arguments& arguments, Terminal& terminal) {
 ExitStatus run_config_explain(const Arguments& arguments, Terminal& terminal) {
   const std::string& word = arguments.operands().front();
   if (const Knob* const knob = find_knob(word)) {
-    terminal.out.write(explanation(*knob));
+    terminal.out.write(explanation(*knob, palette_for_out(terminal, "never").text_width()));
     return ExitStatus::done;
   }
   const std::string section = knob_table(word.empty() ? "-" : word);

@@ -59,10 +59,11 @@ std::string says(const Field& field) {
   return std::string(field.fallback);
 }
 
-std::string explanation(const Explained& explained) {
-  std::string text = fmt::format("{}\n{}\n", explained.path, wrapped(explained.field.text, 2));
+std::string explanation(const Explained& explained, std::size_t width) {
+  std::string text =
+      fmt::format("{}\n{}\n", explained.path, wrapped(explained.field.text, 2, width));
   const auto line = [&](std::string_view name, std::string_view value) {
-    std::string body = wrapped(value, 12);
+    std::string body = wrapped(value, 12, width);
     body.replace(0, name.size() + 2, fmt::format("  {}", name));
     text += body;
   };
@@ -98,12 +99,13 @@ ExitStatus run_explain(const Arguments& arguments, Terminal& terminal) {
   const std::string& word = arguments.operands().front();
   const std::string kind = lower_case(word.substr(0, word.find('.')));
   const std::string path = kind + word.substr(kind.size());
+  const std::size_t width = palette_for_out(terminal, "never").text_width();
   std::string text;
   for (const Explained& each : all_fields()) {
-    if (each.path == path) text = explanation(each);
+    if (each.path == path) text = explanation(each, width);
   }
   const std::string below = field_table(path);
-  if (text.empty() && !below.empty()) text = path + "\n";
+  if (text.empty() && !below.empty()) text = printable(path) + "\n";
   if (!text.empty() && !below.empty()) text += "\n";
   text += below;
   if (!text.empty()) {

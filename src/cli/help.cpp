@@ -19,7 +19,7 @@ struct Entry {
 };
 
 /// Two columns; a left text that is too wide has its line alone.
-std::string entries_text(const std::vector<Entry>& entries) {
+std::string entries_text(const std::vector<Entry>& entries, std::size_t screen_width) {
   constexpr std::size_t left_max = 28;
   std::size_t width = 0;
   for (const Entry& entry : entries) {
@@ -28,7 +28,7 @@ std::string entries_text(const std::vector<Entry>& entries) {
   const std::size_t indent = width + 4;
   std::string out;
   for (const Entry& entry : entries) {
-    std::string right = wrapped(entry.right, indent);
+    std::string right = wrapped(entry.right, indent, screen_width);
     const bool same_line = entry.left.size() <= width;
     if (same_line) right.replace(0, entry.left.size() + 2, fmt::format("  {}", entry.left));
     out += same_line ? right : fmt::format("  {}\n{}", entry.left, right);
@@ -54,7 +54,7 @@ std::string flag_right(const Flag& flag) {
 /// Stands for a blank where a line must not be broken.
 constexpr char kept_blank = '\x1f';
 
-std::string usage_text(const Command& command) {
+std::string usage_text(const Command& command, std::size_t width) {
   std::string text = fmt::format("makeway {}", command.name);
   if (command.run == nullptr) text += " COMMAND";
   for (const Operand& operand : command.operands) {
@@ -71,7 +71,7 @@ std::string usage_text(const Command& command) {
       text += fmt::format(" [{}{}]{}", name, value, flag.repeats ? "..." : "");
     }
   }
-  std::string lines = wrapped(text, 2);
+  std::string lines = wrapped(text, 2, width);
   std::ranges::replace(lines, kept_blank, ' ');
   return lines;
 }
@@ -92,7 +92,7 @@ std::string examples_text(const Command& command) {
 
 }  // namespace
 
-std::string program_help() {
+std::string program_help(const Palette& palette) {
   std::vector<Entry> entries;
   for (const Command& command : commands()) {
     const bool leads_others = command.run == nullptr;
@@ -105,18 +105,19 @@ std::string program_help() {
       "--explain    which pods must leave in an example cluster\n  makeway snapshot -f "
       "examples/pods          an overview of that cluster\n  makeway help plan                     "
       "     what a command does, with examples\n\n{}",
-      entries_text(entries), exit_status_text);
+      entries_text(entries, palette.text_width()), exit_status_text);
 }
 
-std::string command_help(const Command& command) {
-  std::string text = wrapped(command.description, 0);
-  text += fmt::format("\nUsage:\n{}", usage_text(command));
+std::string command_help(const Command& command, const Palette& palette) {
+  const std::size_t width = palette.text_width();
+  std::string text = wrapped(command.description, 0, width);
+  text += fmt::format("\nUsage:\n{}", usage_text(command, width));
   std::vector<Entry> below;
   for (const Command& other : commands()) {
     if (!is_below(other, command.name)) continue;
     below.push_back({.left = std::string(other.name), .right = std::string(other.summary)});
   }
-  if (!below.empty()) text += fmt::format("\nCommands:\n{}", entries_text(below));
+  if (!below.empty()) text += fmt::format("\nCommands:\n{}", entries_text(below, width));
   std::vector<Entry> operands;
   for (const Operand& operand : command.operands) {
     std::string right(operand.help);
@@ -125,16 +126,16 @@ std::string command_help(const Command& command) {
     }
     operands.push_back({.left = std::string(operand.name), .right = std::move(right)});
   }
-  if (!operands.empty()) text += fmt::format("\nArguments:\n{}", entries_text(operands));
+  if (!operands.empty()) text += fmt::format("\nArguments:\n{}", entries_text(operands, width));
   std::vector<Entry> flags;
   flags.reserve(command.flags.size() + 1);
   for (const Flag& flag : command.flags) {
     flags.push_back({.left = flag_left(flag), .right = flag_right(flag)});
   }
   flags.push_back({.left = "-h, --help", .right = "Print this text."});
-  text += fmt::format("\nFlags:\n{}", entries_text(flags));
+  text += fmt::format("\nFlags:\n{}", entries_text(flags, width));
   text += examples_text(command);
-  return fmt::format("{}\n{}{}", text, exit_status_text, wrapped(command.exit_status, 0));
+  return fmt::format("{}\n{}{}", text, exit_status_text, wrapped(command.exit_status, 0, width));
 }
 
 std::string help_line(const Command* command) {

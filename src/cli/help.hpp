@@ -5,11 +5,13 @@
 #include <string_view>
 
 #include "cli/command.hpp"
+#include "cli/palette.hpp"
 
 namespace makeway::cli {
 
-std::string program_help();
-std::string command_help(const Command& command);
+/// Broken at the width of sentences.
+std::string program_help(const Palette& palette);
+std::string command_help(const Command& command, const Palette& palette);
 
 /// Where to read more: "makeway snapshot --help"; without a command the program's help.
 std::string help_line(const Command* command);

@@ -11,7 +11,7 @@ namespace makeway::cli {
 
 ExitStatus run_help(const Arguments& arguments, Terminal& terminal) {
   if (arguments.operands().empty()) {
-    terminal.out.write(program_help());
+    terminal.out.write(program_help(palette_for_out(terminal, "never")));
     return ExitStatus::done;
   }
   const std::string name = fmt::format("{}", fmt::join(arguments.operands(), " "));
@@ -21,7 +21,7 @@ ExitStatus run_help(const Arguments& arguments, Terminal& terminal) {
                                      did_you_mean(command_names(), name), help_line(nullptr)));
     return ExitStatus::usage;
   }
-  terminal.out.write(command_help(*command));
+  terminal.out.write(command_help(*command, palette_for_out(terminal, "never")));
   return ExitStatus::done;
 }
 

@@ -135,37 +135,39 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
   return sources;
 }
 
-LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal) {
-  if (!terminal.error_is_terminal) return load(sources);
+LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
+                              const UnpackLimits& limits) {
+  if (!terminal.error_is_terminal) return load(sources, {}, limits);
   ProgressLine line(terminal);
-  return load(sources, [&line](const LoadStep& step) { line.step(step); });
+  return load(sources, [&line](const LoadStep& step) { line.step(step); }, limits);
 }
 
-std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal) {
-  LoadResult result = load_with_progress(sources, terminal);
+std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
+                                     const UnpackLimits& limits) {
+  LoadResult result = load_with_progress(sources, terminal, limits);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {
     terminal.error.write(problem_lines(result.loaded->warnings, palette));
     return std::move(result.loaded);
   }
-  const std::uint64_t errors = count_problems(result.problems).errors + result.problems_left_out;
-  std::string text = problem_lines(result.problems, palette);
-  if (result.problems_left_out > 0) {
-    text += fmt::format("... and {}\n", counted(result.problems_left_out, "more problem"));
-  }
-  terminal.error.write(
-      fmt::format("{}makeway: {}; nothing was loaded\n", text, counted(errors, "error")));
+  terminal.error.write(fmt::format("{}makeway: {}; nothing was loaded\n",
+                                   problem_lines(result.problems, palette),
+                                   counted(result.problems.count(Severity::error), "error")));
   return std::nullopt;
 }
 
 ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {
   ChosenConfiguration chosen;
-  if (!choice.file.empty() && !choice.preset.empty()) {
+  if (choice.file && choice.file->empty()) {
+    chosen.usage = "--config '': expected a FILE, or - for standard input";
+    return chosen;
+  }
+  if (choice.file && !choice.preset.empty()) {
     chosen.usage = "a configuration comes from a preset or from --config, not from both";
     return chosen;
   }
-  if (!choice.file.empty()) {
-    chosen = read_file(choice.file);
+  if (choice.file) {
+    chosen = read_file(*choice.file);
   } else if (choice.preset.empty() && choice.found != nullptr) {
     chosen.document = *choice.found;
   } else {
@@ -180,6 +182,14 @@ ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {
   chosen.usage = apply_overrides(choice.overrides, *chosen.document);
   if (!chosen.usage.empty()) chosen.document.reset();
   return chosen;
+}
+
+std::string standard_input_twice(const ConfigurationChoice& choice,
+                                 std::span<const LoadSource> sources, std::string_view batch) {
+  if (choice.file != "-") return {};
+  const bool taken =
+      batch == "-" || std::ranges::find(sources, "-", &LoadSource::path) != sources.end();
+  return taken ? "standard input can be read only once; name a file with --config" : std::string{};
 }
 
 }  // namespace makeway::cli

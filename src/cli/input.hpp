@@ -20,18 +20,23 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
                                            std::span<const std::string> planes);
 
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
-LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal);
+LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
+                              const UnpackLimits& limits = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
-std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal);
+std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
+                                     const UnpackLimits& limits = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.
-  std::string_view file;    ///< Empty: no file.
+  std::optional<std::string_view> file;  ///< "-" is standard input.
   std::span<const std::string> overrides;
   /// Counts instead of the default preset; null: there is none.
   const ConfigurationDocument* found = nullptr;
+
+  /// The command line names one; nothing else counts then.
+  bool is_named() const { return file || !preset.empty(); }
 };
 
 struct ChosenConfiguration {
@@ -40,6 +45,12 @@ struct ChosenConfiguration {
   std::string usage;  ///< What is wrong on the command line; empty when nothing is.
 };
 
+/// Reads the file, which may be a pipe: ask once. Without one it reads nothing.
 ChosenConfiguration choose_configuration(const ConfigurationChoice& choice);
+
+/// What is wrong when the configuration and something else are both to be read from standard input;
+/// empty when nothing is.
+std::string standard_input_twice(const ConfigurationChoice& choice,
+                                 std::span<const LoadSource> sources, std::string_view batch = {});
 
 }  // namespace makeway::cli

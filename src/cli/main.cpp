@@ -1,14 +1,17 @@
 // The process: real streams, signals and the exit status. Everything else is a library.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <new>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/run.hpp"
@@ -26,6 +29,8 @@ class FileSink final : public makeway::cli::TextSink {
     if (failure_ != 0) return;
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) failure_ = errno;
   }
+  void flush() override { finish(); }
+  bool is_closed() const override { return failure_ != 0; }
   int finish() {
     if (std::fflush(file_) != 0 && failure_ == 0) failure_ = errno;
     return failure_;
@@ -37,20 +42,46 @@ class FileSink final : public makeway::cli::TextSink {
   int failure_ = 0;
 };
 
-bool is_set(const char* name) {
+/// Empty where it is not set.
+std::string_view variable(const char* name) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread starts
   const char* const value = std::getenv(name);
-  return value != nullptr && *value != '\0';
+  return value == nullptr ? std::string_view{} : std::string_view(value);
+}
+
+/// Whether a locale is set and it is none of UTF-8.
+bool is_ascii_only() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view locale = variable(name);
+    if (locale.empty()) continue;
+    return !locale.contains("UTF-8") && !locale.contains("utf8") && !locale.contains("utf-8");
+  }
+  return false;
+}
+
+/// 0: nobody said it. A screen narrower than forty columns shows no table anyway.
+std::size_t columns() {
+  constexpr std::size_t columns_min = 40;
+  constexpr std::size_t columns_max = 1'000;
+  const std::string_view text = variable("COLUMNS");
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number == 0) return 0;
+  return std::clamp(number, columns_min, columns_max);
 }
 
 int run(std::vector<std::string> arguments) {
   FileSink out(stdout);
   FileSink error(stderr, &out);
+  // A dumb terminal shows neither colours nor a line that overwrites itself.
+  const bool dumb = variable("TERM") == "dumb";
   makeway::cli::Terminal terminal{.out = out,
                                   .error = error,
-                                  .out_is_terminal = isatty(STDOUT_FILENO) == 1,
-                                  .error_is_terminal = isatty(STDERR_FILENO) == 1,
-                                  .colour_refused = is_set("NO_COLOR")};
+                                  .out_is_terminal = isatty(STDOUT_FILENO) == 1 && !dumb,
+                                  .error_is_terminal = isatty(STDERR_FILENO) == 1 && !dumb,
+                                  .colour_refused = !variable("NO_COLOR").empty() || dumb,
+                                  .ascii_only = is_ascii_only(),
+                                  .columns = columns()};
   const makeway::cli::ExitStatus status = makeway::cli::run(arguments, terminal);
   const int failure = out.finish();
   // A reader that closed the pipe has seen what it wanted, as with `| head`.
@@ -68,12 +99,9 @@ int main(int argument_count, char** arguments) {
   try {
     return run(std::vector<std::string>(arguments + (argument_count > 0 ? 1 : 0),
                                         arguments + argument_count));
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
+    // Whatever a command throws has been told; this was the way to it.
     std::fputs("makeway: out of memory\n", stderr);
-  } catch (const std::exception& failure) {
-    std::fputs("makeway: ", stderr);
-    std::fputs(failure.what(), stderr);
-    std::fputs("\n", stderr);
   }
   return static_cast<int>(makeway::cli::ExitStatus::failed);
 }

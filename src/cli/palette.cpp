@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace makeway::cli {
 namespace {
 
@@ -24,13 +26,23 @@ std::string Palette::paint(std::string_view text, Tone tone) const {
   return fmt::format("\x1b[{}m{}\x1b[0m", code_of(tone), text);
 }
 
+std::size_t Palette::text_width() const {
+  constexpr std::size_t comfortable = 88;
+  return columns_ == 0 ? comfortable : std::min(columns_, comfortable);
+}
+
+std::size_t Palette::table_width() const {
+  constexpr std::size_t usual = 100;
+  return columns_ == 0 ? usual : columns_;
+}
+
 Palette palette_for_out(const Terminal& terminal, std::string_view choice) {
-  if (choice == "auto") return Palette(terminal.out_is_terminal && !terminal.colour_refused);
-  return Palette(choice == "always");
+  const bool automatic = terminal.out_is_terminal && !terminal.colour_refused;
+  return {choice == "auto" ? automatic : choice == "always", terminal};
 }
 
 Palette palette_for_error(const Terminal& terminal) {
-  return Palette(terminal.error_is_terminal && !terminal.colour_refused);
+  return {terminal.error_is_terminal && !terminal.colour_refused, terminal};
 }
 
 }  // namespace makeway::cli

@@ -1,22 +1,18 @@
 // Problems of the input, printed.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/problem.hpp"
 #include "cli/palette.hpp"
 
 namespace makeway::cli {
 
-/// One line each: "error: a.yaml: Pod default/x: ...".
-std::string problem_lines(const Problems& problems, const Palette& palette);
+/// Errors first, otherwise in the order in which they were found.
+std::vector<const Problem*> errors_first(const Problems& problems);
 
-struct ProblemCounts {
-  std::uint64_t errors = 0;
-  std::uint64_t warnings = 0;
-};
-ProblemCounts count_problems(const Problems& problems);
+/// One line each, errors first: "error: a.yaml: Pod default/x: ..."; then how many more there are.
+std::string problem_lines(const Problems& problems, const Palette& palette);
 
 }  // namespace makeway::cli

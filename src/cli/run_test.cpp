@@ -58,8 +58,9 @@ TEST(Commands, ExamplesAreRealCommandLines) {
 }
 
 TEST(Help, FitsTheScreen) {
-  std::string all = program_help();
-  for (const Command& command : commands()) all += command_help(command);
+  const Palette palette(false);
+  std::string all = program_help(palette);
+  for (const Command& command : commands()) all += command_help(command, palette);
   std::size_t begin = 0;
   for (std::size_t end = all.find('\n'); end != std::string::npos; end = all.find('\n', begin)) {
     EXPECT_LE(end - begin, 88U) << all.substr(begin, end - begin);

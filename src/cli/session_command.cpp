@@ -13,8 +13,8 @@ namespace makeway::cli {
 namespace {
 
 ExitStatus refuse(const AskName& name, std::string_view message, Terminal& terminal) {
-  terminal.error.write(
-      fmt::format("error: Session {}/{}: {}\n", name.namespace_name, name.name, message));
+  terminal.error.write(fmt::format("error: Session {}/{}: {}\n", shorten(name.namespace_name),
+                                   shorten(name.name), printable(message)));
   return ExitStatus::failed;
 }
 

@@ -38,14 +38,24 @@ void finish_line(std::string& out) {
 
 }  // namespace
 
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) {
+    std::string heading;
+    for (const std::string_view line : lines_of(column.heading)) {
+      heading += (heading.empty() ? "" : "\n") + shorten(line, cell_bytes_max);
+    }
+    column.heading = std::move(heading);
+  }
+}
+
 void Table::row(std::vector<Cell> cells) {
   CHECK(cells.size() == columns_.size(), "a row has as many cells as there are columns");
   for (Cell& cell : cells) cell.text = shorten(cell.text, cell_bytes_max);
   rows_.push_back(std::move(cells));
 }
 
-void Table::band(std::size_t first, std::string text) {
-  bands_.push_back({.first = first, .text = std::move(text)});
+void Table::band(std::size_t first, std::string_view text) {
+  bands_.push_back({.first = first, .text = shorten(text, cell_bytes_max)});
 }
 
 std::vector<std::size_t> Table::widths() const {

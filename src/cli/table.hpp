@@ -4,8 +4,8 @@
 //   table.row({{"n1"}, {"12", Tone::bad}});
 //   out += table.text(palette);
 //
-// Texts from objects are made harmless: control bytes are escaped, and what is longer than a name
-// may reasonably be is cut. Lines have no blanks at their end.
+// Texts from objects are made harmless, headings too: they become printable (base/printable.hpp),
+// and what is longer than a name may reasonably be is cut. Lines have no blanks at their end.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ struct Cell {
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<Column> columns);
 
   void row(std::vector<Cell> cells);
   /// A text above the headings, beginning with the column `first`.
-  void band(std::size_t first, std::string text);
+  void band(std::size_t first, std::string_view text);
   bool empty() const { return rows_.empty(); }
 
   /// Every line after two blanks.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/text.hpp"
+#include "support/screen.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -29,6 +30,35 @@ TEST(Table, ControlBytesAreHarmless) {
   Table table({{.heading = "A"}});
   table.row({{.text = "\x1b[2J"}});
   EXPECT_EQ(table.text(Palette(false)), "  A\n  \\x1b[2J\n");
+}
+
+/// Issue 20, point 5 (cases/hostile/inject-resource-name): names of resources are headings.
+TEST(Table, HeadingsAndBandsAreHarmless) {
+  Table table({{.heading = "A\nB\x1b[2J"}, {.heading = std::string(200, 'x')}});
+  table.band(0, "\r\xE2\x80\xAE");
+  table.row({{.text = "1"}, {.text = "2"}});
+  EXPECT_EQ(table.text(Palette(false)),
+            "  \\x0d\\u202e\n"
+            "  A\n"
+            "  B\\x1b[2J  " +
+                std::string(96, 'x') + "...\n  1         2\n");
+}
+
+TEST(Palette, KnowsHowWideThePlaceIs) {
+  const Palette unknown(false);
+  EXPECT_EQ(unknown.text_width(), 88U);
+  EXPECT_EQ(unknown.table_width(), 100U);
+  EXPECT_FALSE(unknown.ascii_only());
+  makeway::Screen screen;
+  screen.terminal.columns = 60;
+  screen.terminal.ascii_only = true;
+  const Palette narrow = palette_for_out(screen.terminal, "auto");
+  EXPECT_EQ(narrow.text_width(), 60U);
+  EXPECT_EQ(narrow.table_width(), 60U);
+  EXPECT_TRUE(narrow.ascii_only());
+  screen.terminal.columns = 200;
+  EXPECT_EQ(palette_for_out(screen.terminal, "auto").text_width(), 88U);
+  EXPECT_EQ(palette_for_out(screen.terminal, "auto").table_width(), 200U);
 }
 
 TEST(Table, ABandWidensItsColumns) {

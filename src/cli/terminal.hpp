@@ -7,6 +7,7 @@
 // fails writes nothing to `out` (only `check` differs: problems are what it was asked for).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +21,10 @@ class TextSink {
   virtual ~TextSink() = default;
 
   virtual void write(std::string_view text) = 0;
+  /// What was written is seen now, not when a buffer is full.
+  virtual void flush() {}
+  /// Nobody reads any more, as behind `| head`: whoever writes on and on may stop.
+  virtual bool is_closed() const { return false; }
 };
 
 struct Terminal {
@@ -27,7 +32,9 @@ struct Terminal {
   TextSink& error;
   bool out_is_terminal = false;
   bool error_is_terminal = false;
-  bool colour_refused = false;  ///< NO_COLOR is set.
+  bool colour_refused = false;  ///< NO_COLOR is set, or TERM is dumb.
+  bool ascii_only = false;      ///< The locale is C or POSIX: no drawing characters.
+  std::size_t columns = 0;      ///< COLUMNS; 0: nobody said it.
 };
 
 /// The exit status of the process.

@@ -14,7 +14,7 @@ std::size_t columns_of(std::string_view text);
 /// The text broken at blanks into lines of at most `width` columns, each after `indent` blanks.
 /// Every paragraph (they are separated by newlines) begins on a new line; blank ones stay. Lines
 /// that begin with a blank are kept as they are.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = 88);
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
 
 /// "1 pod", "2 pods", "1,234 pods".
 std::string counted(std::uint64_t count, std::string_view noun);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "model/selector.hpp"
+#include "model/budget_finder.hpp"
 
 namespace makeway {
 namespace {
@@ -29,22 +31,19 @@ std::int32_t allowed(const DisruptionBudget& budget, const Governed& governed) {
   return static_cast<std::int32_t>(std::max(std::int64_t{0}, governed.healthy - desired));
 }
 
-Governed count_governed(const Cluster& cluster, const DisruptionBudget& budget,
-                        const std::vector<PodIndex>& pods) {
-  Governed governed;
-  std::map<LabelSetId, bool> answers;  // Pods of one controller share their labels.
-  for (const PodIndex pod : pods) {
-    const LabelSetId labels = cluster.pods().labels[pod];
-    const auto [at, is_new] = answers.try_emplace(labels, false);
-    if (is_new) {
-      at->second = governs(budget, budget.namespace_name, cluster.label_objects(labels));
-    }
-    if (!at->second) continue;
+/// Plane, namespace and labels: pods of one controller share them.
+using Alike = std::tuple<StringId, StringId, LabelSetId>;
+
+std::map<Alike, Governed> count_alike(const Cluster& cluster) {
+  std::map<Alike, Governed> counts;
+  const PodColumns& pods = cluster.pods();
+  for (const PodIndex pod : cluster.each_pod()) {
+    Governed& governed = counts[{pods.plane[pod], pods.namespace_name[pod], pods.labels[pod]}];
     ++governed.expected;
-    const bool leaving = cluster.pods().deletion[pod] != no_time;
-    if (cluster.pods().node[pod].exists() && !leaving) ++governed.healthy;
+    const bool leaving = pods.deletion[pod] != no_time;
+    if (pods.node[pod].exists() && !leaving) ++governed.healthy;
   }
-  return governed;
+  return counts;
 }
 
 }  // namespace
@@ -55,16 +54,22 @@ void fill_budget_status(Cluster& cluster) {
     if (!budget->disruptions_allowed) open.push_back(*budget);
   }
   if (open.empty()) return;
-  std::map<std::pair<std::string_view, std::string_view>, std::vector<PodIndex>> pods;
-  for (const PodIndex pod : cluster.each_pod()) {
-    pods[{cluster.text(cluster.pods().plane[pod]),
-          cluster.text(cluster.pods().namespace_name[pod])}]
-        .push_back(pod);
+  std::vector<const DisruptionBudget*> budgets;
+  budgets.reserve(open.size());
+  for (const DisruptionBudget& budget : open) budgets.push_back(&budget);
+  const BudgetFinder finder(std::move(budgets));
+  std::vector<Governed> governed(open.size());
+  for (const auto& [alike, count] : count_alike(cluster)) {
+    const auto& [plane, namespace_name, labels] = alike;
+    for (const std::uint32_t position : finder.governing(
+             cluster.text(plane), cluster.text(namespace_name), cluster.label_objects(labels))) {
+      governed[position].expected += count.expected;
+      governed[position].healthy += count.healthy;
+    }
   }
-  for (DisruptionBudget& budget : open) {
-    budget.disruptions_allowed = allowed(
-        budget, count_governed(cluster, budget, pods[{budget.plane, budget.namespace_name}]));
-    cluster.apply(budget);
+  for (std::size_t position = 0; position < open.size(); ++position) {
+    open[position].disruptions_allowed = allowed(open[position], governed[position]);
+    cluster.apply(open[position]);
   }
 }
 

@@ -43,7 +43,7 @@ std::string yaml_string(std::string_view text) {
     return std::string(text);
   }
   std::string quoted;
-  append_json_string(quoted, text);
+  append_yaml_string(quoted, text);
   return quoted;
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <optional>
 #include <ranges>
-#include <span>
 
 #include "base/check.hpp"
 #include "codec/kinds.hpp"
@@ -58,15 +57,14 @@ KindFound kind_of(const TypeMeta& type) {
 
 }  // namespace
 
-void DecodeReport::add(Problems more) {
-  for (Problem& problem : more) {
-    const bool warning = problem.severity == Severity::warning;
-    Problems& kept = warning ? warnings : problems;
-    if (kept.size() < problems_max) {
-      kept.push_back(std::move(problem));
-    } else {
-      ++(warning ? warnings_left_out : problems_left_out);
-    }
+void DecodeReport::skip(std::string kind) {
+  const auto known = skipped.find(kind);
+  if (known != skipped.end()) {
+    ++known->second;
+  } else if (skipped.size() < skipped_kinds_max) {
+    skipped.emplace(std::move(kind), 1);
+  } else {
+    ++skipped[std::string(other_kinds)];
   }
 }
 
@@ -96,24 +94,20 @@ struct ObjectDecoder::State {
            const TypeMeta& type) const;
   std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
                                   const FieldPath& path, TypeMeta inherited) const;
-  void locate_problems(std::size_t first, std::string_view object);
-  void report_problems();
+  void report_problems(std::string_view object = {});
 };
 
 ObjectDecoder::ObjectDecoder() : state_(std::make_unique<State>()) {}
 ObjectDecoder::~ObjectDecoder() = default;
 
-/// Names the object in the problems found since `first`.
-void ObjectDecoder::State::locate_problems(std::size_t first, std::string_view object) {
-  for (std::size_t index = first; index < found.size(); ++index) {
-    if (found[index].object.empty()) found[index].object = object;
+/// Hands over what was found, in `object` where that has a name.
+void ObjectDecoder::State::report_problems(std::string_view object) {
+  if (found.empty()) return;
+  for (Problem& problem : found) {
+    problem.origin = *origin;
+    if (problem.object.empty()) problem.object = object;
   }
-}
-
-/// Hands over what was found: the report keeps the first problems and counts the rest.
-void ObjectDecoder::State::report_problems() {
-  for (Problem& problem : found) problem.origin = *origin;
-  report->add(std::move(found));
+  report->problems.append(std::move(found));
   found.clear();
 }
 
@@ -164,8 +158,7 @@ void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& obje
   const KindFound found_kind = kind_of(*type);
   switch (found_kind.role) {
     case KindFound::Role::unknown:
-      ++report->skipped[fmt::format("{} {}", shorten(type->api_version), shorten(type->kind))];
-      return;
+      return report->skip(fmt::format("{} {}", shorten(type->api_version), shorten(type->kind)));
     case KindFound::Role::list: return list(reader, object, path, *type, depth);
     case KindFound::Role::own_document: return own(reader, object, path, *type);
     case KindFound::Role::object: return one(reader, object, path, *found_kind.kind);
@@ -199,17 +192,12 @@ void ObjectDecoder::State::list(JsonReader& reader, JsonObjectCursor& object, co
 
 void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
                                const TextKind& kind) {
-  const std::size_t first = found.size();
+  report_problems();  // What was found so far is not about this object.
   Change& decoded = kind.row.kind == ObjectKind::pod ? pod : other;
   const ObjectCursor cursor{.reader = reader, .object = object, .path = path};
   const bool present = kind.decode(cursor, draft, plane, decoded) == PodState::present;
-  const std::span new_problems = std::span(found).subspan(first);
-  const bool refused =
-      std::ranges::find(new_problems, Severity::error, &Problem::severity) != new_problems.end();
-  if (!new_problems.empty()) {
-    locate_problems(first, object_text(decoded));
-    report_problems();
-  }
+  const bool refused = has_errors(found);
+  if (!found.empty()) report_problems(object_text(decoded));
   if (refused) return;
   if (present) {
     ++report->objects;

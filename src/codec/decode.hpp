@@ -32,16 +32,15 @@ class ObjectSink {
 };
 
 struct DecodeReport {
-  Problems problems;                    ///< Errors: the first `problems_max` of them.
-  std::uint64_t problems_left_out = 0;  ///< How many more there were.
-  Problems warnings;                    ///< The same; none of them hides an error.
-  std::uint64_t warnings_left_out = 0;
+  Problems problems;
   std::map<std::string, std::uint64_t> skipped;  ///< "apps/v1 Deployment" -> how many.
   std::uint64_t finished_pods = 0;
   std::uint64_t objects = 0;
 
-  static constexpr std::size_t problems_max = 100;
-  void add(Problems more);
+  /// Different kinds that are counted by name; what comes later is counted together.
+  static constexpr std::size_t skipped_kinds_max = 100;
+  static constexpr std::string_view other_kinds = "of other kinds";
+  void skip(std::string kind);
 };
 
 /// Keeps its buffers from text to text. Not thread-safe; use one per thread.

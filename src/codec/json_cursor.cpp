@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <new>
 
 #include "base/ascii.hpp"
 
@@ -51,23 +52,24 @@ std::string FieldPath::text() const {
   return before.empty() ? std::string(key) : before + "." + std::string(key);
 }
 
-void JsonReader::refuse(const FieldPath& path, std::string_view value, std::string message,
-                        std::string remedy) {
-  problems_->push_back({.field = path.text(),
+void JsonReader::report(Severity severity, const FieldPath& path, std::string_view value,
+                        std::string_view message, std::string_view remedy) {
+  // A text of nothing but mistakes: describing those that are not kept would take its time.
+  if (problems_->is_full(severity)) return problems_->count_one(severity);
+  problems_->push_back({.severity = severity,
+                        .field = path.text(),
                         .value = shorten(value),
-                        .message = std::move(message),
-                        .remedy = std::move(remedy)});
-}
-
-void JsonReader::warn(const FieldPath& path, std::string_view value, std::string message,
-                      std::string remedy) {
-  refuse(path, value, std::move(message), std::move(remedy));
-  problems_->back().severity = Severity::warning;
+                        .message = std::string(message),
+                        .remedy = std::string(remedy)});
 }
 
 void JsonReader::broken(simdjson::error_code error, const FieldPath& path) {
   if (is_broken_) return;
   is_broken_ = true;
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (error == simdjson::CAPACITY) {
+    return refuse(path, {}, "one JSON document of more than 4 GiB", "split it");
+  }
   const bool ends_early = error == simdjson::UNCLOSED_STRING || error == simdjson::EMPTY ||
                           error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
   refuse(path, {},

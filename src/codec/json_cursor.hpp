@@ -153,16 +153,20 @@ class JsonReader {
     }
   }
 
-  void refuse(const FieldPath& path, std::string_view value, std::string message,
-              std::string remedy = {});
+  void refuse(const FieldPath& path, std::string_view value, std::string_view message,
+              std::string_view remedy = {}) {
+    report(Severity::error, path, value, message, remedy);
+  }
   /// The object is taken all the same.
-  void warn(const FieldPath& path, std::string_view value, std::string message,
-            std::string remedy = {});
+  void warn(const FieldPath& path, std::string_view value, std::string_view message,
+            std::string_view remedy = {}) {
+    report(Severity::warning, path, value, message, remedy);
+  }
 
   /// The text is no JSON here; nothing more can be read from this document.
   void broken(simdjson::error_code error, const FieldPath& path);
   bool is_broken() const { return is_broken_; }
-  std::size_t problem_count() const { return problems_->size(); }
+  std::uint64_t problem_count() const { return problems_->count(); }
 
  private:
   static simdjson::error_code read_key(simdjson::ondemand::field& field, std::string_view& key) {
@@ -171,6 +175,8 @@ class JsonReader {
     key = *plain;
     return simdjson::SUCCESS;
   }
+  void report(Severity severity, const FieldPath& path, std::string_view value,
+              std::string_view message, std::string_view remedy);
   bool read_slowly(JsonCursor& value, const FieldPath& path, std::string_view& out);
   bool wrong_type(JsonCursor& value, simdjson::error_code error, const FieldPath& path,
                   std::string_view expected);

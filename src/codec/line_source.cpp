@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
-
-#include "base/check.hpp"
-#include "codec/source.hpp"
 
 namespace makeway {
 namespace {
@@ -48,7 +46,8 @@ class Window {
 }  // namespace
 
 struct LineSource::State {
-  State(std::string path, int number) : name(std::move(path)), descriptor(number) {}
+  State(std::string path, int number, const UnpackLimits& unpack_limits)
+      : name(std::move(path)), descriptor(number), limits(unpack_limits) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -66,6 +65,8 @@ struct LineSource::State {
 
   std::string name;
   int descriptor;
+  UnpackLimits limits;
+  std::size_t bytes_read = 0;
   bool started = false;
   bool is_gzip = false;
   bool between_members = true;
@@ -85,6 +86,7 @@ Result<bool> LineSource::State::read_bytes() {
                                      std::generic_category().message(errno)));
     }
     bytes.grow_by(static_cast<std::size_t>(count));
+    bytes_read += static_cast<std::size_t>(count);
     return count > 0;
   }
 }
@@ -100,7 +102,7 @@ Result<bool> LineSource::State::start() {
   is_gzip = bytes.rest().starts_with(gzip_mark);
   if (!is_gzip) return true;
   constexpr int gzip_only = 15 + 16;
-  CHECK(inflateInit2(&stream, gzip_only) == Z_OK, "out of memory");
+  if (inflateInit2(&stream, gzip_only) != Z_OK) throw std::bad_alloc();
   return true;
 }
 
@@ -136,6 +138,7 @@ Result<bool> LineSource::State::inflate_some() {
     stream.next_out = reinterpret_cast<Bytef*>(output);
     stream.avail_out = static_cast<uInt>(room);
     const int status = inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END) {
       return torn(between_members ? "something follows the gzip data" : "the gzip data is damaged");
     }
@@ -153,13 +156,13 @@ LineSource::LineSource(LineSource&& other) noexcept = default;
 LineSource& LineSource::operator=(LineSource&& other) noexcept = default;
 LineSource::~LineSource() = default;
 
-Result<LineSource> LineSource::open(const std::string& path) {
+Result<LineSource> LineSource::open(const std::string& path, const UnpackLimits& limits) {
   const int descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     return input_error(
         fmt::format("{}: {}; check the path", path, std::generic_category().message(errno)));
   }
-  return LineSource(std::make_unique<State>(path, descriptor));
+  return LineSource(std::make_unique<State>(path, descriptor, limits));
 }
 
 Result<bool> LineSource::next(std::string& line) {
@@ -176,6 +179,9 @@ Result<bool> LineSource::next(std::string& line) {
       if (line.size() > source_bytes_max) {
         return input_error(fmt::format("{}: a line is larger than {} bytes; split it", state_->name,
                                        source_bytes_max));
+      }
+      if (state_->is_gzip && line.size() > state_->limits.bytes_max(state_->bytes_read)) {
+        return unpacks_to_too_much(state_->name, state_->limits, state_->bytes_read);
       }
       window.take(std::min(end == std::string_view::npos ? end : end + 1, rest.size()));
       if (end != std::string_view::npos) break;

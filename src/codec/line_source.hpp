@@ -10,13 +10,15 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "codec/source.hpp"
 
 namespace makeway {
 
 class LineSource {
  public:
-  /// `path` may be "-": standard input. The file is opened, not yet read.
-  static Result<LineSource> open(const std::string& path);
+  /// `path` may be "-": standard input. The file is opened, not yet read. A line of gzip data may
+  /// be as long as the limits allow for what was read so far.
+  static Result<LineSource> open(const std::string& path, const UnpackLimits& limits = {});
   LineSource(LineSource&& other) noexcept;
   LineSource& operator=(LineSource&& other) noexcept;
   ~LineSource();

@@ -15,10 +15,10 @@ class Lines : public testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 
   /// All lines, and "error: ..." at the end when there is one.
-  std::vector<std::string> lines_of(std::string_view bytes) const {
+  std::vector<std::string> lines_of(std::string_view bytes, const UnpackLimits& limits = {}) const {
     std::ofstream(path_, std::ios::binary) << bytes;
     std::vector<std::string> lines;
-    Result<LineSource> source = LineSource::open(path_);
+    Result<LineSource> source = LineSource::open(path_, limits);
     if (!source) return {"error: " + source.error().message};
     std::string line;
     for (;;) {
@@ -87,6 +87,20 @@ TEST_F(Lines, OfNoFileAreAnError) {
   ASSERT_TRUE(folder.has_value());
   std::string line;
   EXPECT_FALSE(folder->next(line).has_value());
+}
+
+/// Issue 20, point 4: one line must fit into memory.
+TEST_F(Lines, ALineUnpacksToALimit) {
+  const std::string packed = gzipped(std::string(1'000'000, 'x') + "\ny\n");
+  EXPECT_EQ(lines_of(packed).size(), 2U);
+  EXPECT_EQ(
+      lines_of(packed, {.always = 900'000}),
+      Texts{"error: : unpacks to more than 900000 bytes, over 64 times its packed size; raise "
+            "engine.unpackedRatioMax if that is meant, or unpack it yourself"});
+  // Many short lines may be as much as they like.
+  std::string lines;
+  for (int count = 0; count < 100'000; ++count) lines += "x\n";
+  EXPECT_EQ(lines_of(gzipped(lines), {.always = 1'000}).size(), 100'000U);
 }
 
 }  // namespace

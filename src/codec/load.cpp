@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "codec/budget_status.hpp"
 #include "codec/decode.hpp"
@@ -28,7 +27,7 @@ class Loader final : public ObjectSink {
   Loader() { cluster_.begin_bulk(); }
 
   void text(std::string_view padded_text, std::string_view name);
-  void refuse(Problem problem) { report_.add({std::move(problem)}); }
+  void refuse(Problem problem) { report_.problems.push_back(std::move(problem)); }
   /// What is read from now on belongs to it.
   void enter(std::string_view plane) { plane_ = plane; }
   LoadResult finish();
@@ -48,7 +47,6 @@ class Loader final : public ObjectSink {
   LoadStatistics statistics_;
   std::optional<ConfigurationDocument> configuration_;
   Origin configuration_origin_;
-  Problems warnings_;
   ObjectOrigins origins_;
   bool too_many_resources_ = false;
 };
@@ -74,7 +72,7 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
         .source = std::string(name), .document = document.number, .line = document.line};
     decoder_.decode(std::string_view(document.json).substr(0, size), here, *this, report_, plane_);
   });
-  report_.add(std::move(problems));
+  report_.problems.append(std::move(problems));
 }
 
 void Loader::object(const Change& object, const Origin& origin) {
@@ -105,11 +103,11 @@ void Loader::repeated(const Change& object, const Origin& origin) {
 void Loader::warn_of_own_kind(const Change& object, const Origin& origin) {
   const KindRow& row = kind_rows[object.index()];
   if (!is_own(row)) return;
-  warnings_.push_back({.severity = Severity::warning,
-                       .origin = origin,
-                       .object = object_text(object),
-                       .message = fmt::format("a {} in a plane is not read", row.name),
-                       .remedy = "give it with -f"});
+  report_.problems.push_back({.severity = Severity::warning,
+                              .origin = origin,
+                              .object = object_text(object),
+                              .message = fmt::format("a {} in a plane is not read", row.name),
+                              .remedy = "give it with -f"});
 }
 
 void Loader::own_document(std::string_view kind, std::string_view json, const Origin& origin) {
@@ -138,10 +136,8 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
     configuration_ = std::move(reading.document);
     configuration_origin_ = origin;
     ++report_.objects;
-    warnings_.insert(warnings_.end(), reading.problems.begin(), reading.problems.end());
-  } else {
-    report_.add(std::move(reading.problems));
   }
+  report_.problems.append(std::move(reading.problems));
 }
 
 /// Pods may name them, and nothing would say that they mean nothing.
@@ -185,35 +181,28 @@ void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Pr
 
 LoadResult Loader::finish() {
   LoadResult result;
-  if (report_.problems.empty()) {
+  Problems& problems = report_.problems;
+  if (!has_errors(problems)) {
     cluster_.finish_bulk();
     fill_budget_status(cluster_);
     Problems errors = find_errors(cluster_);
     origins_.locate(errors, cluster_);
-    report_.add(std::move(errors));
+    problems.append(std::move(errors));
   }
-  result.problems = std::move(report_.problems);
-  result.problems_left_out = report_.problems_left_out;
-  if (has_errors(result.problems)) {
-    std::ranges::move(report_.warnings, std::back_inserter(result.problems));
+  if (has_errors(problems)) {
+    result.problems = std::move(problems);
     return result;
   }
   statistics_.objects = report_.objects;
   statistics_.finished_pods = report_.finished_pods;
   statistics_.skipped = std::move(report_.skipped);
-  for (Problem& problem : report_.warnings) warnings_.push_back(std::move(problem));
-  if (report_.warnings_left_out > 0) {
-    warnings_.push_back({.severity = Severity::warning,
-                         .message = fmt::format("and {} more", report_.warnings_left_out)});
-  }
-  warn_of_near_misses(statistics_.skipped, warnings_);
-  warn_of_other_queues(statistics_.skipped, warnings_);
-  result.problems.clear();
+  warn_of_near_misses(statistics_.skipped, problems);
+  warn_of_other_queues(statistics_.skipped, problems);
   result.loaded = Loaded{.cluster = std::move(cluster_),
                          .origins = std::move(origins_),
                          .configuration = std::move(configuration_),
                          .statistics = std::move(statistics_),
-                         .warnings = std::move(warnings_)};
+                         .warnings = std::move(problems)};
   return result;
 }
 
@@ -251,7 +240,8 @@ void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
   for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
 }
 
-LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress) {
+LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress,
+                const UnpackLimits& limits) {
   Loader loader;
   // By plane, home first: a folder of one may lie below that of another.
   std::map<std::string_view, std::vector<std::string>> paths;
@@ -272,7 +262,7 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
                 .bytes_done = loader.statistics().bytes,
                 .file = file.path});
     loader.enter(plane);
-    const Result<SourceText> source = read_source(file);
+    const Result<SourceText> source = read_source(file, limits);
     if (source) {
       loader.text(source->text.view(), source->name);
     } else {

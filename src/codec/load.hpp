@@ -17,6 +17,7 @@
 
 #include "base/problem.hpp"
 #include "codec/configuration_codec.hpp"
+#include "codec/source.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway {
@@ -58,7 +59,6 @@ struct Loaded {
 struct LoadResult {
   std::optional<Loaded> loaded;
   Problems problems;
-  std::uint64_t problems_left_out = 0;
 };
 
 struct LoadStep {
@@ -76,7 +76,8 @@ struct LoadSource {
 };
 
 /// `progress` hears of every file.
-LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {});
+LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {},
+                const UnpackLimits& limits = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {});

@@ -350,7 +350,43 @@ TEST(LoadErrors, ManyAreReportedTogetherAndTheRestIsCounted) {
   const LoadResult result = load_text(text, "test");
   EXPECT_FALSE(result.loaded.has_value());
   EXPECT_EQ(result.problems.size(), 100U);
-  EXPECT_EQ(result.problems_left_out, 50U);
+  EXPECT_EQ(result.problems.left_out(), 50U);
+}
+
+/// Issue 20, point 4 (cases/hostile/bomb-empty-items): a mistake costs no memory once there are
+/// enough of them.
+TEST(LoadErrors, MistakesInOneDocumentAreBounded) {
+  std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
+  for (int index = 0; index < 10'000; ++index) text += "{},";
+  text += R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"Bad"}}]})";
+  const LoadResult result = load_text(text, "test");
+  EXPECT_EQ(result.problems.size(), 100U);
+  EXPECT_EQ(result.problems.count(Severity::error), 10'001U);
+  EXPECT_EQ(to_text(result.problems.back()),
+            "test: items[99].kind: expected an object with a kind; set apiVersion and kind, or "
+            "leave the file out if it is no manifest");
+}
+
+TEST(LoadErrors, MistakesInOneObjectAreBounded) {
+  std::string text =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"tolerations":[)";
+  for (int index = 0; index < 1'000; ++index) text += "7,";
+  text += "7]}}";
+  const LoadResult result = load_text(text, "test");
+  EXPECT_EQ(result.problems.size(), 100U);
+  EXPECT_EQ(result.problems.count(Severity::error), 2'002U);  // No mapping, and no key.
+  EXPECT_EQ(result.problems.back().object, "Pod default/p");
+}
+
+TEST(LoadErrors, KindsThatNobodyReadsAreBounded) {
+  std::string text;
+  for (int index = 0; index < 300; ++index) {
+    text += fmt::format(R"({{"apiVersion":"v1","kind":"Kind{}"}})", index);
+  }
+  const LoadResult result = load_text(text, "test");
+  ASSERT_TRUE(result.loaded.has_value());
+  EXPECT_EQ(result.loaded->statistics.skipped.size(), 101U);
+  EXPECT_EQ(result.loaded->statistics.skipped.at("of other kinds"), 200U);
 }
 
 TEST(LoadErrors, UnknownFieldsOfOurKindsAreErrorsThoseOfKubernetesAreNot) {

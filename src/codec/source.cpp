@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "base/check.hpp"
@@ -151,7 +152,7 @@ class Inflater {
  public:
   Inflater() {
     constexpr int gzip_only = 15 + 16;
-    CHECK(inflateInit2(&stream_, gzip_only) == Z_OK, "out of memory");
+    if (inflateInit2(&stream_, gzip_only) != Z_OK) throw std::bad_alloc();
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -175,7 +176,7 @@ Result<std::size_t> inflate_member(std::string_view input, PaddedText& output,
   z_stream& stream = inflater.stream();
   std::size_t taken = 0;
   for (;;) {
-    if (output.room().empty()) output.reserve(output.size() * 2);
+    if (output.room().empty()) output.reserve(std::min(output.size() * 2, bytes_max + 1));
     const std::size_t input_step = std::min(input.size() - taken, step_max);
     const std::size_t output_step = std::min(output.room().size(), step_max);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data() + taken));
@@ -185,8 +186,9 @@ Result<std::size_t> inflate_member(std::string_view input, PaddedText& output,
     const int status = inflate(&stream, Z_NO_FLUSH);
     taken += input_step - stream.avail_in;
     output.grow_by(output_step - stream.avail_out);
-    if (output.size() > bytes_max) return too_large(name, bytes_max);
+    if (output.size() > bytes_max) return taken;  // The caller says so.
     if (status == Z_STREAM_END) return taken;
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status == Z_BUF_ERROR ||
         (status == Z_OK && taken == input.size() && stream.avail_out != 0)) {
       return torn(name, "the gzip data ends too early");
@@ -196,7 +198,9 @@ Result<std::size_t> inflate_member(std::string_view input, PaddedText& output,
 }
 
 Result<PaddedText> inflate_all(std::string_view input, std::string_view name,
-                               std::size_t bytes_max) {
+                               const UnpackLimits& limits) {
+  const std::size_t packed = input.size();
+  const std::size_t bytes_max = limits.bytes_max(packed);
   PaddedText output;
   output.reserve(std::min(bytes_max, std::max(input.size() * 4, first_read_size)) + 1);
   while (!input.empty()) {
@@ -205,6 +209,7 @@ Result<PaddedText> inflate_all(std::string_view input, std::string_view name,
     if (!is_gzip(input)) return torn(name, "something follows the gzip data");
     const auto taken = inflate_member(input, output, name, bytes_max);
     if (!taken) return std::unexpected(taken.error());
+    if (output.size() > bytes_max) return unpacks_to_too_much(name, limits, packed);
     input.remove_prefix(*taken);
   }
   return output;
@@ -217,6 +222,22 @@ bool is_utf16(std::string_view text) {
 }
 
 }  // namespace
+
+std::size_t UnpackLimits::bytes_max(std::size_t packed) const {
+  const auto ratio = static_cast<std::size_t>(ratio_max);
+  const std::size_t wanted = packed > source_bytes_max / ratio ? source_bytes_max : packed * ratio;
+  return std::min(std::max(wanted, always), source_bytes_max);
+}
+
+std::unexpected<Error> unpacks_to_too_much(std::string_view name, const UnpackLimits& limits,
+                                           std::size_t packed) {
+  const std::size_t bytes_max = limits.bytes_max(packed);
+  if (bytes_max == source_bytes_max) return too_large(name, source_bytes_max);
+  return input_error(
+      fmt::format("{}: unpacks to more than {} bytes, over {} times its packed size; raise "
+                  "engine.unpackedRatioMax if that is meant, or unpack it yourself",
+                  name, bytes_max, limits.ratio_max));
+}
 
 PaddedText::PaddedText(std::string_view text) {
   reserve(std::max<std::size_t>(text.size(), 1));
@@ -245,8 +266,12 @@ void use_huge_pages(char* memory, std::size_t size) {
 void PaddedText::reserve(std::size_t size) {
   if (buffer_ != nullptr && begin_ + size <= capacity_) return;
   const std::size_t capacity = begin_ + size;
-  auto* memory = static_cast<char*>(std::realloc(buffer_.release(), capacity + text_padding));
-  CHECK(memory != nullptr, "out of memory");
+  char* const before = buffer_.release();
+  auto* memory = static_cast<char*>(std::realloc(before, capacity + text_padding));
+  if (memory == nullptr) {
+    buffer_.reset(before);
+    throw std::bad_alloc();
+  }
   buffer_.reset(memory);
   capacity_ = capacity;
   use_huge_pages(memory, capacity);
@@ -294,18 +319,19 @@ Result<std::vector<SourceFile>> list_sources(std::span<const std::string> paths)
   return files;
 }
 
-Result<SourceText> read_source(const SourceFile& file) {
+Result<SourceText> read_source(const SourceFile& file, const UnpackLimits& limits) {
   auto bytes = read_bytes(file);
   if (!bytes) return std::unexpected(bytes.error());
-  auto text = decode_text(std::move(*bytes), file.path);
+  auto text = decode_text(std::move(*bytes), file.path, limits);
   if (!text) return std::unexpected(text.error());
   return SourceText{.name = file.path, .text = std::move(*text)};
 }
 
-Result<PaddedText> decode_text(PaddedText bytes, std::string_view name, std::size_t bytes_max) {
+Result<PaddedText> decode_text(PaddedText bytes, std::string_view name,
+                               const UnpackLimits& limits) {
   PaddedText text = std::move(bytes);
   if (is_gzip(text.view())) {
-    auto inflated = inflate_all(text.view(), name, bytes_max);
+    auto inflated = inflate_all(text.view(), name, limits);
     if (!inflated) return std::unexpected(inflated.error());
     text = std::move(*inflated);
   }

@@ -5,7 +5,7 @@
 //     *.yaml, *.yml, *.json, *.jsonl and these with .gz are taken, hidden ones never; links to
 //     folders are not followed. Files come in the order of their paths.
 //  2. gzip is recognised by its first bytes. Several members are one text; anything torn is
-//  refused.
+//     refused, and what unpacks to far more than its size (UnpackLimits).
 //  3. A byte order mark is taken off; what is not UTF-8 text is refused with the remedy.
 //  4. The text is followed by zero bytes that readers may look at, so parsers need no copy.
 #pragma once
@@ -28,6 +28,15 @@ namespace makeway {
 inline constexpr std::size_t text_padding = 64;
 /// The largest text, after decompression. Beyond it somebody has mistaken the file.
 inline constexpr std::size_t source_bytes_max = std::size_t{8} << 30U;
+/// How much a gzip text may unpack to: a small file must not fill the memory.
+struct UnpackLimits {
+  std::int64_t ratio_max = 64;                 ///< Times its packed size; engine.unpackedRatioMax.
+  std::size_t always = std::size_t{1} << 30U;  ///< Bytes that are allowed whatever that is.
+
+  /// In bytes; never more than `source_bytes_max`.
+  std::size_t bytes_max(std::size_t packed) const;
+};
+
 /// The most files and the deepest nesting of one folder.
 inline constexpr std::size_t source_files_max = 1'000'000;
 inline constexpr int source_depth_max = 64;
@@ -91,11 +100,15 @@ struct SourceText {
 Result<std::vector<SourceFile>> list_sources(std::span<const std::string> paths);
 
 /// The whole text, decompressed.
-Result<SourceText> read_source(const SourceFile& file);
+Result<SourceText> read_source(const SourceFile& file, const UnpackLimits& limits = {});
 
 /// What `read_source` does once the bytes are there; `name` is for messages.
 Result<PaddedText> decode_text(PaddedText bytes, std::string_view name,
-                               std::size_t bytes_max = source_bytes_max);
+                               const UnpackLimits& limits = {});
+
+/// "x.gz: unpacks to more than ..."
+std::unexpected<Error> unpacks_to_too_much(std::string_view name, const UnpackLimits& limits,
+                                           std::size_t packed);
 
 enum class TextFormat : std::uint8_t { json, yaml };
 

@@ -157,10 +157,26 @@ TEST_F(Source, RefusesTornGzip) {
 
 TEST_F(Source, LimitsTheDecompressedSize) {
   const std::string bomb = gzip(std::string(1'000'000, '\n'));
-  EXPECT_TRUE(decode_text(PaddedText(bomb), "x", 1'000'000));
-  const auto text = decode_text(PaddedText(bomb), "bomb.gz", 999'999);
+  EXPECT_TRUE(decode_text(PaddedText(bomb), "x"));
+  EXPECT_TRUE(decode_text(PaddedText(bomb), "x", {.always = 1'000'000}));
+  EXPECT_TRUE(decode_text(PaddedText(bomb), "x", {.ratio_max = 1'000'000, .always = 0}));
+  const auto text = decode_text(PaddedText(bomb), "bomb.gz", {.always = 999'999});
   ASSERT_FALSE(text);
-  EXPECT_EQ(text.error().message, "bomb.gz: larger than 999999 bytes; split it");
+  EXPECT_EQ(text.error().message,
+            "bomb.gz: unpacks to more than 999999 bytes, over 64 times its packed size; raise "
+            "engine.unpackedRatioMax if that is meant, or unpack it yourself");
+  const auto members = decode_text(PaddedText(bomb + bomb), "bomb.gz", {.always = 1'999'999});
+  EXPECT_FALSE(members);
+}
+
+/// Issue 20, point 4: 64 times the packed size or 1 GiB, whichever is larger.
+TEST_F(Source, UnpacksToALimit) {
+  constexpr std::size_t gib = std::size_t{1} << 30U;
+  EXPECT_EQ(UnpackLimits{}.bytes_max(0), gib);
+  EXPECT_EQ(UnpackLimits{}.bytes_max(gib / 64), gib);
+  EXPECT_EQ(UnpackLimits{}.bytes_max(gib / 32), 2 * gib);
+  EXPECT_EQ(UnpackLimits{}.bytes_max(gib), source_bytes_max);
+  EXPECT_EQ(UnpackLimits{.ratio_max = 1'000'000}.bytes_max(SIZE_MAX), source_bytes_max);
 }
 
 TEST_F(Source, RefusesUtf16) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/check.hpp"
+#include "base/printable.hpp"
 
 namespace makeway {
 namespace {
@@ -43,41 +44,9 @@ std::size_t safe_prefix(std::string_view text) {
   return at;
 }
 
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t length = 0;  ///< 0: not UTF-8.
-};
+enum class Notation : std::uint8_t { json, yaml };
 
-/// The first character of a text that starts with a byte of 0x80 or more.
-Character decode(std::string_view text) {
-  const auto byte_at = [&](std::size_t index) -> std::uint32_t {
-    return index < text.size() ? static_cast<unsigned char>(text[index]) : 0U;
-  };
-  const auto follows = [&](std::size_t index) { return (byte_at(index) & 0xC0U) == 0x80U; };
-  const std::uint32_t first = byte_at(0);
-  if (first >= 0xC2 && first <= 0xDF && follows(1)) {
-    return {((first & 0x1FU) << 6U) | (byte_at(1) & 0x3FU), 2};
-  }
-  if ((first & 0xF0U) == 0xE0U && follows(1) && follows(2)) {
-    const std::uint32_t code =
-        ((first & 0x0FU) << 12U) | ((byte_at(1) & 0x3FU) << 6U) | (byte_at(2) & 0x3FU);
-    if (code >= 0x800 && (code < 0xD800 || code > 0xDFFF)) return {code, 3};
-  }
-  if ((first & 0xF8U) == 0xF0U && follows(1) && follows(2) && follows(3)) {
-    const std::uint32_t code = ((first & 0x07U) << 18U) | ((byte_at(1) & 0x3FU) << 12U) |
-                               ((byte_at(2) & 0x3FU) << 6U) | (byte_at(3) & 0x3FU);
-    if (code >= 0x10000 && code <= 0x10FFFF) return {code, 4};
-  }
-  return {};
-}
-
-/// Control characters, YAML's further line breaks, the byte order mark and non-characters.
-bool is_special(std::uint32_t code) {
-  return code < 0xA0 || code == 0x2028 || code == 0x2029 || code == 0xFEFF || code == 0xFFFE ||
-         code == 0xFFFF;
-}
-
-void append_escape(std::string& out, std::uint32_t code) {
+void append_escape(std::string& out, std::uint32_t code, Notation notation) {
   switch (code) {
     case '"': out += "\\\""; return;
     case '\\': out += "\\\\"; return;
@@ -86,36 +55,53 @@ void append_escape(std::string& out, std::uint32_t code) {
     case '\t': out += "\\t"; return;
     case '\b': out += "\\b"; return;
     case '\f': out += "\\f"; return;
-    default: fmt::format_to(std::back_inserter(out), "\\u{:04x}", code); return;
+    default: break;
+  }
+  if (code <= 0xFFFF) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
+  } else if (notation == Notation::yaml) {
+    fmt::format_to(std::back_inserter(out), "\\U{:08x}", code);
+  } else {
+    const std::uint32_t beyond = code - 0x10000;
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xD800 + (beyond >> 10U),
+                   0xDC00 + (beyond & 0x3FFU));
   }
 }
 
 constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
+void append_quoted(std::string& out, std::string_view text, Notation notation) {
   out += '"';
   while (!text.empty()) {
     const std::size_t run = safe_prefix(text);
     out += text.substr(0, run);
     text.remove_prefix(run);
     if (text.empty()) break;
-    const auto first = static_cast<unsigned char>(text.front());
-    const Character character = first < 0x80 ? Character{first, 1} : decode(text);
+    const Character character = first_character(text);
     if (character.length == 0) {
       out += replacement_character;
       text.remove_prefix(1);
       continue;
     }
-    if (is_special(character.code)) {
-      append_escape(out, character.code);
+    const bool quoted = character.code == '"' || character.code == '\\';
+    if (quoted || is_unprintable(character.code)) {
+      append_escape(out, character.code, notation);
     } else {
       out += text.substr(0, character.length);
     }
     text.remove_prefix(character.length);
   }
   out += '"';
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  append_quoted(out, text, Notation::json);
+}
+
+void append_yaml_string(std::string& out, std::string_view text) {
+  append_quoted(out, text, Notation::yaml);
 }
 
 void DocumentWriter::key(std::string_view text) {

@@ -19,9 +19,11 @@
 
 namespace makeway {
 
-/// Appends the text as a JSON string with its quotes. Beyond what JSON asks for, everything that
-/// YAML 1.1 does not let stand in double quotes is escaped, so it is a YAML scalar as well.
+/// Appends the text as a JSON string with its quotes. Beyond what JSON asks for, everything is
+/// escaped that a terminal must not see (base/printable.hpp): documents are printed, too.
 void append_json_string(std::string& out, std::string_view text);
+/// The same for YAML 1.1, which writes characters beyond 16 bits in another way.
+void append_yaml_string(std::string& out, std::string_view text);
 
 class DocumentWriter {
  public:

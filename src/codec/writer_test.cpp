@@ -31,6 +31,21 @@ TEST(JsonString, EscapesWhatJsonAndYamlNeed) {
   EXPECT_EQ(json_text("\xC2\x85\xE2\x80\xA8\xEF\xBB\xBF"), R"("\u0085\u2028\ufeff")");
 }
 
+/// Issue 20, point 5: documents are printed on terminals, too.
+TEST(JsonString, EscapesWhatATerminalMustNotSee) {
+  const std::string_view hostile = "\x1B[2J\xC2\x9B\xE2\x80\x8B\xE2\x80\xAE\xF3\xA0\x81\x81";
+  EXPECT_EQ(json_text(hostile), R"("\u001b[2J\u009b\u200b\u202e\udb40\udc41")");
+  EXPECT_EQ(*parse_json_value(json_text(hostile))->as_string(), hostile);
+  std::string yaml;
+  YamlWriter writer(yaml);
+  writer.string(hostile);
+  EXPECT_EQ(yaml, "\"\\u001b[2J\\u009b\\u200b\\u202e\\U000e0041\"\n");
+  std::vector<YamlDocument> documents;
+  EXPECT_TRUE(yaml_to_json(yaml, "test", {}, documents).empty());
+  ASSERT_EQ(documents.size(), 1U);
+  EXPECT_EQ(*parse_json_value(documents.front().json)->as_string(), hostile);
+}
+
 TEST(JsonString, ReplacesWhatIsNotUtf8) {
   const std::string mark = "\xEF\xBF\xBD";
   EXPECT_EQ(json_text("a\xFFz"), "\"a" + mark + "z\"");

@@ -54,7 +54,7 @@ void YamlWriter::write_key(std::string_view text) {
   if (can_stand_plain(text)) {
     quoted_ += text;
   } else {
-    append_json_string(quoted_, text);
+    append_yaml_string(quoted_, text);
   }
   if (quoted_.size() > simple_key_bytes_max) {
     out() += "? " + quoted_ + '\n';
@@ -71,7 +71,7 @@ void YamlWriter::write_scalar(std::string_view text, bool is_string) {
   if (!is_string || can_stand_plain(text)) {
     out() += text;
   } else {
-    append_json_string(out(), text);
+    append_yaml_string(out(), text);
   }
   out() += '\n';
 }

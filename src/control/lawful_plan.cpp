@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "base/check.hpp"
 
@@ -85,6 +86,8 @@ class LawfulPlanMaker {
       try {
         const CheckContainment contained;
         decision = tools_.decide(cluster_, configuration_, request_);
+      } catch (const std::bad_alloc&) {
+        throw;  // No bug of ours: whoever gave us the input has to hear of it.
       } catch (const std::exception& failed) {
         decision = {.plan = {}, .problems = {}, .failure = failed.what()};
       }
@@ -113,6 +116,8 @@ class LawfulPlanMaker {
       try {
         const CheckContainment contained;
         breaches = tools_.check(cluster_, configuration_, plan);
+      } catch (const std::bad_alloc&) {
+        throw;  // No bug of ours: whoever gave us the input has to hear of it.
       } catch (const std::exception& failed) {
         judge_failure_ = failed.what();
       }

@@ -9,15 +9,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "engine/survey.hpp"
+#include "model/budget_finder.hpp"
 
 namespace makeway {
 
@@ -38,9 +36,8 @@ class Budgets {
   bool charge_all(std::span<const PodIndex> pods);
   /// How many more evictions the budget allows, beyond what is committed.
   std::int64_t allowed(std::uint32_t budget) const { return committed_[budget]; }
-  /// "default/web, default/zone": of the budgets that govern the pod, which was charged last, those
-  /// that its eviction violates; where there are none, the one that allows least in the trial.
-  std::string violated(PodIndex pod);
+  /// "default/web": of the budgets that govern the pod, the one that allows least in the trial.
+  std::string tightest(PodIndex pod);
   /// False for a pod that the budget counts as disrupted already.
   bool counts(std::uint32_t budget, PodIndex pod) const;
 
@@ -68,16 +65,9 @@ class Budgets {
   };
 
  private:
-  /// Plane, namespace, and a label that the selector demands; no label: it demands none.
-  using LabelKey =
-      std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
-
-  void add_governing(const LabelKey& key, const Labels& labels,
-                     std::vector<std::uint32_t>& governing) const;
-
   Survey& survey_;
   std::vector<const DisruptionBudget*> budgets_;
-  std::map<LabelKey, std::vector<std::uint32_t>> by_label_;
+  BudgetFinder finder_;
   std::vector<std::int64_t> committed_;  ///< Allowed, less what is committed.
   std::vector<std::int64_t> left_;       ///< In the trial.
   std::vector<std::uint32_t> touched_;   ///< Where `left_` differs from `committed_`.

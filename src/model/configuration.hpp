@@ -346,6 +346,7 @@ struct EngineSettings {
   std::int64_t exact_steps_max = 10'000'000;
   std::int64_t containment_rounds_max = 3;
   std::int64_t alternatives_max = 3;
+  std::int64_t unpacked_ratio_max = 64;
 
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };

@@ -97,6 +97,12 @@ constexpr std::array engine_rows = {
         {"engine.alternativesMax", "1",
          "How many rejected alternatives an explanation keeps for each ask."},
         {.minimum = 1, .maximum = 1'000}),
+    integer<engine, &Engine::unpacked_ratio_max>(
+        {"engine.unpackedRatioMax", "1",
+         "How many times its packed size a gzip file may unpack to; up to 1 GiB is always allowed. "
+         "It counts from a preset, a file or the command line: a Configuration among the input is "
+         "read too late."},
+        {.minimum = 1, .maximum = 1'000'000}),
 };
 
 // One array, because a span needs neighbours in memory.

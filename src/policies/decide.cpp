@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,8 @@ Decision decide_watched(const Cluster& cluster, const Configuration& configurati
     try {
       const CheckContainment contained;
       return decide_once(cluster, configuration, again, deciding);
+    } catch (const std::bad_alloc&) {
+      throw;  // No bug of ours: whoever gave us the input has to hear of it.
     } catch (const std::exception& failed) {
       failure = failed.what();
     }

@@ -50,10 +50,11 @@ std::vector<ShownResource> resources_by_name(const Cluster& cluster) {
   }
   for (ShownResource& resource : all) {
     const std::string_view shown = short_name(resource.name);
-    resource.heading = short_names[shown] > 1 ? resource.name : std::string(shown);
-    std::ranges::transform(resource.heading, resource.heading.begin(), [](unsigned char byte) {
+    std::string heading = short_names[shown] > 1 ? resource.name : std::string(shown);
+    std::ranges::transform(heading, heading.begin(), [](unsigned char byte) {
       return static_cast<char>(std::toupper(byte));
     });
+    resource.heading = printable(heading);
   }
   std::ranges::sort(all, [](const ShownResource& a, const ShownResource& b) {
     const auto rank = [](const ShownResource& resource) {
@@ -178,7 +179,8 @@ std::string resources_section(const View& view) {
                {.text = text(allocatable)},
                {.text = text(at(view.free, resource.index))},
                {.text = fmt::format("{}%", percent), .tone = tone_of_percent(percent)},
-               {.text = bar(used, allocatable, bar_width), .tone = tone_of_percent(percent)}});
+               {.text = bar(used, allocatable, bar_width, view.options.palette.ascii_only()),
+                .tone = tone_of_percent(percent)}});
   }
   const bool any_cordoned = std::ranges::any_of(view.nodes, [&](const NodeUsage& node) {
     return view.cluster.nodes().flags[node.node].unschedulable;

@@ -240,7 +240,8 @@ std::string fullness_table(const View& view) {
     table.row({{.text = std::string(bucket.name)},
                {.text = grouped(bucket.count)},
                {.text = bar(static_cast<std::int64_t>(bucket.count),
-                            static_cast<std::int64_t>(view.nodes.size()), bar_width),
+                            static_cast<std::int64_t>(view.nodes.size()), bar_width,
+                            view.options.palette.ascii_only()),
                 .tone = Tone::dim}});
   }
   return table.text(view.options.palette);

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
-#include "base/check.hpp"
 #include "cli/plan/plan_text.hpp"
+#include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/batch_line.hpp"
 #include "codec/line_source.hpp"
@@ -52,13 +53,16 @@ class BatchProgress {
 };
 
 /// "first; second; and 3 more problems"
-std::string joined(const Problems& problems, std::uint64_t left_out = 0) {
+std::string joined(const Problems& problems) {
   constexpr std::size_t shown_max = 3;
   std::string text;
-  for (std::size_t at = 0; at < std::min(problems.size(), shown_max); ++at) {
-    text += fmt::format("{}{}", at == 0 ? "" : "; ", to_text(problems[at]));
+  std::size_t shown = 0;
+  for (const Problem* const problem : errors_first(problems)) {
+    if (shown == shown_max) break;
+    text += fmt::format("{}{}", shown == 0 ? "" : "; ", to_text(*problem));
+    ++shown;
   }
-  const std::uint64_t more = problems.size() - std::min(problems.size(), shown_max) + left_out;
+  const std::uint64_t more = problems.count() - shown;
   if (more > 0) text += fmt::format("; and {}", counted(more, "more problem"));
   return text;
 }
@@ -66,10 +70,7 @@ std::string joined(const Problems& problems, std::uint64_t left_out = 0) {
 class Batch {
  public:
   Batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal)
-      : options_(options), tools_(tools), terminal_(terminal) {
-    ChosenConfiguration chosen = choose_configuration(options.configuration);
-    CHECK(chosen.document.has_value(), "the configuration was chosen before");
-    standard_ = std::move(*chosen.document);
+      : options_(options), tools_(tools), terminal_(terminal), standard_(options.standard) {
     name_configuration(standard_, !options.configuration.overrides.empty());
   }
 
@@ -90,16 +91,19 @@ class Batch {
                      const std::string& name);
   void report_error(const JsonValue& id, const std::string& error);
   void print(const Plan& plan, const JsonValue& id);
+  void write_line(std::string_view text);
 
   const BatchOptions& options_;
   const PlanTools& tools_;
   Terminal& terminal_;
   ConfigurationDocument standard_;
+  BugFiles bug_files_;
   BatchResult result_;
 };
 
 BatchResult Batch::run() {
-  Result<LineSource> source = LineSource::open(options_.path);
+  Result<LineSource> source = LineSource::open(
+      options_.path, {.ratio_max = standard_.configuration.engine.unpacked_ratio_max});
   if (!source) {
     result_.failure = source.error().message;
     return std::move(result_);
@@ -115,8 +119,14 @@ BatchResult Batch::run() {
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     ++result_.cases;
     JsonValue id;
-    const std::string error = plan_line(line, number, id);
+    std::string error;
+    try {
+      error = plan_line(line, number, id);
+    } catch (const std::bad_alloc&) {
+      error = "out of memory; give it more, or make the case smaller";
+    }
     if (!error.empty()) report_error(id, error);
+    if (terminal_.out.is_closed()) break;
     progress.step(result_.cases);
   }
   result_.timing.cases = static_cast<std::int64_t>(result_.cases);
@@ -168,7 +178,7 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
   const std::int64_t start = tools_.microseconds();
   LoadResult result = load_text(item.snapshot, name);
   result_.timing.load += tools_.microseconds() - start;
-  if (!result.loaded) return joined(result.problems, result.problems_left_out);
+  if (!result.loaded) return joined(result.problems);
 
   ConfigurationDocument own;
   std::string error = configuration_of(item, *result.loaded, own);
@@ -205,6 +215,10 @@ std::string Batch::configuration_of(const BatchCase& item, const Loaded& loaded,
   } else {
     return {};
   }
+  if (choice.is_named()) {
+    document = standard_;
+    return {};
+  }
   ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) return chosen.usage;
   if (!chosen.document) return joined(chosen.problems);
@@ -214,8 +228,8 @@ std::string Batch::configuration_of(const BatchCase& item, const Loaded& loaded,
 }
 
 std::string Batch::attempt(const PlanCase& plan_case, std::optional<Plan>& plan) {
-  PlanAttempt attempt = make_plan(plan_case, tools_, result_.timing);
-  if (!attempt.bug.empty()) {
+  PlanAttempt attempt = make_plan(plan_case, tools_, result_.timing, bug_files_);
+  if (attempt.shows_bug) {
     terminal_.error.write(attempt.bug);
     ++result_.bugs;
     if (!attempt.plan) return "a bug in Makeway: the plan breaks a law; standard error says more";
@@ -284,14 +298,19 @@ void Batch::report_error(const JsonValue& id, const std::string& error) {
   write_value(id, writer);
   writer.string_field("error", error);
   writer.end_object();
-  terminal_.out.write(text);
+  write_line(text);
 }
 
 void Batch::print(const Plan& plan, const JsonValue& id) {
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
   write_plan(writer, plan, options_.detail, &id);
+  write_line(text);
+}
+
+void Batch::write_line(std::string_view text) {
   terminal_.out.write(text);
+  terminal_.out.flush();
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 // Lines are read, planned and printed one by one, so memory is bounded by the largest line. A line
 // that cannot be read or planned gives {"id", "error"}; the others go on, and the batch fails at
 // the end. A bug of ours costs the asks of one case (law 14), and the batch goes on, too. A case
-// without an id is called by the number of its line.
+// without an id is called by the number of its line. A plan is written as soon as it is made; when
+// nobody reads any more (`| head`), the batch ends.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ namespace makeway::cli {
 struct BatchOptions {
   std::string path;  ///< "-" is standard input.
   ConfigurationChoice configuration;
-  std::vector<WrittenAsk> asks;  ///< For cases that name none.
-  std::optional<Time> now;       ///< Comes before what a case says.
+  ConfigurationDocument standard;  ///< What is chosen where a case does not matter.
+  std::vector<WrittenAsk> asks;    ///< For cases that name none.
+  std::optional<Time> now;         ///< Comes before what a case says.
   PlanDetail detail = PlanDetail::brief;
   bool verify = false;  ///< Compare and count instead of printing plans.
 };

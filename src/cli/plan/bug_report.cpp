@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,6 +13,8 @@
 
 namespace makeway::cli {
 namespace {
+
+constexpr std::size_t fault_shown_max = 1'000;
 
 std::string case_id(const LawfulPlan& made) {
   if (!made.refused.empty()) return made.refused.front().id;
@@ -107,29 +108,31 @@ std::string reproducer_text(const BugCase& bug) {
   return text;
 }
 
-std::string report_bug(const BugCase& bug) {
-  const std::string name = fmt::format("makeway-bug-{}.json", case_id(bug.made));
-  std::ofstream file(name, std::ios::binary);
-  file << reproducer_text(bug);
-  file.close();
+std::string report_bug(const BugCase& bug, BugFiles& files) {
+  if (files.is_full()) return {};
+  const BugFiles::Kept kept = files.keep(case_id(bug.made), reproducer_text(bug));
   std::string text =
       fmt::format("makeway: a bug in Makeway, not in your input: {}\n", what_follows(bug.made));
   for (const Fault& fault : faults_of(bug.made)) {
     const std::string rule = fault.law > 0 ? fmt::format("law {}", fault.law) : "check";
-    text += fmt::format("  {}: {}{}{}\n", rule, printable(fault.ask), fault.ask.empty() ? "" : ": ",
-                        printable(fault.text));
+    text += fmt::format("  {}: {}{}{}\n", rule, shorten(fault.ask, fault_shown_max),
+                        fault.ask.empty() ? "" : ": ", shorten(fault.text, fault_shown_max));
   }
-  if (!file) {
+  if (kept.name.empty()) {
     return text + fmt::format(
-                      "The case could not be written to {}; run it again where files can "
-                      "be written, and report it with that file.\n",
-                      name);
+                      "The case could not be kept ({}); run it again where files can be written, "
+                      "and report it with that file.\n",
+                      kept.failure);
   }
-  return text + fmt::format(
-                    "The case is in {}: please report it with that file. It holds what "
-                    "scheduling reads of your cluster, names and labels included.\n"
-                    "'makeway plan --batch {}' shows it again.\n",
-                    name, name);
+  text += fmt::format(
+      "The case is in {}: please report it with that file. It holds what scheduling reads of your "
+      "cluster, names and labels included.\n'makeway plan --batch {}' shows it again.\n",
+      kept.name, kept.name);
+  if (files.is_full()) {
+    text += fmt::format("makeway: {} cases are kept; what follows is only counted\n",
+                        BugFiles::files_max);
+  }
+  return text;
 }
 
 }  // namespace makeway::cli

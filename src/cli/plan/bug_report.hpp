@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "cli/plan/bug_files.hpp"
 #include "codec/configuration_codec.hpp"
 #include "control/lawful_plan.hpp"
 
@@ -22,7 +23,8 @@ struct BugCase {
 
 std::string reproducer_text(const BugCase& bug);
 
-/// Writes the reproducer into the current folder; returns what to tell the user.
-std::string report_bug(const BugCase& bug);
+/// Keeps the reproducer in the current folder; returns what to tell the user. Once there are enough
+/// files, nothing.
+std::string report_bug(const BugCase& bug, BugFiles& files);
 
 }  // namespace makeway::cli

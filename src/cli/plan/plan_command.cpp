@@ -29,6 +29,7 @@ struct Wish {
   std::vector<WrittenAsk> asks;
   std::optional<Time> now;
   ConfigurationChoice configuration;
+  ChosenConfiguration chosen;  ///< By the command line alone.
   PlanDetail detail = PlanDetail::brief;
 };
 
@@ -37,6 +38,7 @@ std::string refuse_flags(const Arguments& arguments) {
   const bool batch = arguments.has("batch");
   const bool files = arguments.has("file") || arguments.has("plane");
   if (!batch && !files) return "nothing to plan; name files with -f, or a --batch";
+  if (arguments.given("batch") == "") return "--batch '': expected a FILE, or - for standard input";
   if (batch && arguments.has("file")) return "cases come from -f or from --batch, not from both";
   if (batch && files) return "cases come from --plane or from --batch, not from both";
   if (arguments.has("verify") && !batch) return "--verify compares the cases of a --batch";
@@ -64,10 +66,10 @@ std::string read_wish(const Arguments& arguments, Wish& wish) {
     wish.now = *now;
   }
   wish.configuration = {.preset = arguments.text("preset"),
-                        .file = arguments.text("config"),
+                        .file = arguments.given("config"),
                         .overrides = arguments.all("set")};
   if (arguments.has("explain")) wish.detail = PlanDetail::with_explanation;
-  return {};
+  return standard_input_twice(wish.configuration, wish.sources, arguments.text("batch"));
 }
 
 std::string document_text(const Plan& plan, const Arguments& arguments, PlanDetail detail,
@@ -102,14 +104,20 @@ ExitStatus verdict(const Arguments& arguments, const Plan& plan) {
 ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& terminal,
                       const PlanTools& tools) {
   PlanTiming timing;
+  BugFiles bug_files;
   const std::int64_t start = tools.microseconds();
-  const std::optional<Loaded> loaded = load_or_report(wish.sources, terminal);
+  const std::optional<Loaded> loaded =
+      load_or_report(wish.sources, terminal,
+                     {.ratio_max = wish.chosen.document->configuration.engine.unpacked_ratio_max});
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
   ConfigurationChoice choice = wish.configuration;
-  if (loaded->configuration) choice.found = &*loaded->configuration;
-  ChosenConfiguration chosen = choose_configuration(choice);
+  ChosenConfiguration chosen = wish.chosen;
+  if (loaded->configuration && !choice.is_named()) {
+    choice.found = &*loaded->configuration;
+    chosen = choose_configuration(choice);
+  }
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   if (!chosen.document) {
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
@@ -124,12 +132,12 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
                                    .now = wish.now,
                                    .placements = {},
                                    .explain = wish.detail == PlanDetail::with_explanation},
-                                  tools, timing);
+                                  tools, timing, bug_files);
   terminal.error.write(attempt.bug);
   loaded->origins.locate(attempt.problems, loaded->cluster);
   terminal.error.write(problem_lines(attempt.problems, palette_for_error(terminal)));
   if (arguments.has("timing")) terminal.error.write(timing_line(timing));
-  const bool bug = !attempt.bug.empty();
+  const bool bug = attempt.shows_bug;
   if (!attempt.plan) return bug ? ExitStatus::bug : ExitStatus::failed;
   const bool time_is_known = wish.now || newest_time(loaded->cluster) != Time{0};
   terminal.out.write(document_text(*attempt.plan, arguments, wish.detail, time_is_known, terminal));
@@ -189,11 +197,13 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
                       const PlanTools& tools) {
   const BatchResult result = run_batch({.path = std::string(arguments.text("batch")),
                                         .configuration = wish.configuration,
+                                        .standard = *wish.chosen.document,
                                         .asks = wish.asks,
                                         .now = wish.now,
                                         .detail = wish.detail,
                                         .verify = arguments.has("verify")},
                                        tools, terminal);
+  if (terminal.out.is_closed()) return result.bugs > 0 ? ExitStatus::bug : ExitStatus::done;
   report_batch(result, arguments, terminal);
   const bool unverified = arguments.has("verify") && result.verification.compared_nothing();
   const bool failed = !result.failure.empty() || result.errors > 0 || result.cases == 0 ||
@@ -214,10 +224,10 @@ ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const P
     return usage_error(wrong, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.
-  const ChosenConfiguration chosen = choose_configuration(wish.configuration);
-  if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
-  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
-  if (!chosen.document) return ExitStatus::failed;
+  wish.chosen = choose_configuration(wish.configuration);
+  if (!wish.chosen.usage.empty()) return usage_error(wish.chosen.usage, terminal);
+  terminal.error.write(problem_lines(wish.chosen.problems, palette_for_error(terminal)));
+  if (!wish.chosen.document) return ExitStatus::failed;
   return arguments.has("batch") ? plan_batch(arguments, wish, terminal, tools)
                                 : plan_files(arguments, wish, terminal, tools);
 }

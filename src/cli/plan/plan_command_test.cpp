@@ -240,6 +240,70 @@ TEST_F(PlanCommand, ABatchGoesOnAfterABug) {
   EXPECT_TRUE(error.contains("\"refused\":1,\"leftOut\":0,\"cases\":2}\n")) << error;
 }
 
+/// Issue 20, point 6: ten files a run; the others are counted.
+TEST_F(PlanCommand, ABatchKeepsTenReproducers) {
+  std::string lines;
+  for (int number = 0; number < 12; ++number) {
+    lines += fmt::format("{{\"id\":{},\"snapshot\":{}}}\n", number, node);
+  }
+  write("batch", lines);
+  tools.identify = [this](const Plan&) { return fmt::format("{}", requests.size()); };
+  breaches = {{.law = 3, .ask = "Pod default/ask", .text = "it does not fit"}};
+  EXPECT_EQ(run({"--batch", "batch"}), 5);
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(".")) {
+    files += entry.path().filename().string().starts_with("makeway-bug-") ? 1 : 0;
+  }
+  EXPECT_EQ(files, 10U);
+  EXPECT_TRUE(error.contains("makeway: 10 cases are kept; what follows is only counted\n"))
+      << error;
+  EXPECT_TRUE(error.contains("makeway: 12 of 12 cases showed a bug in Makeway\n")) << error;
+}
+
+/// Issue 20, point 4: out of memory is told as such, never as a bug of ours.
+TEST_F(PlanCommand, OutOfMemoryIsNoBug) {
+  const auto decide = tools.decide;
+  tools.contain = true;
+  tools.decide = [&](const Cluster& cluster, const Configuration& configuration,
+                     const PlanRequest& request) {
+    if (requests.empty()) {
+      requests.push_back(request);
+      throw std::bad_alloc();
+    }
+    return decide(cluster, configuration, request);
+  };
+  write("batch", fmt::format("{}\n{}\n", node, node));
+  EXPECT_EQ(run({"--batch", "batch"}), 1);
+  EXPECT_TRUE(
+      out.starts_with("{\"id\":1,\"error\":\"out of memory; give it more, or make the case "
+                      "smaller\"}\n{\"id\":2,\"apiVersion\""))
+      << out;
+  EXPECT_EQ(error, "makeway: 1 of 2 cases could not be planned\n");
+  requests.clear();
+  EXPECT_THROW(run({"-f", "node.json"}), std::bad_alloc);
+}
+
+/// A sink whose reader goes away after the first write.
+class ClosingSink final : public TextSink {
+ public:
+  void write(std::string_view /*text*/) override { ++writes; }
+  bool is_closed() const override { return writes > 0; }
+
+  int writes = 0;
+};
+
+TEST_F(PlanCommand, ABatchEndsWhenNobodyReads) {
+  write("batch", fmt::format("nonsense\n{}\n{}\n", node, node));
+  ClosingSink closing;
+  StringSink errors;
+  Terminal terminal{.out = closing, .error = errors};
+  const Result<Invocation> invocation = parse(std::vector<std::string>{"plan", "--batch", "batch"});
+  EXPECT_EQ(run_plan_with(invocation->arguments, terminal, tools), ExitStatus::done);
+  EXPECT_EQ(closing.writes, 1);
+  EXPECT_EQ(errors.text(), "");
+  EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(PlanCommand, AReproducerKeepsTheWholeRequest) {
   LoadResult loaded = load_text(node, "test");
   const PlanRequest request{.now = Time{1'000},

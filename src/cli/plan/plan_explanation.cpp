@@ -151,8 +151,7 @@ Table alternatives_table(const PlanAsk& ask, const std::vector<ScoreKey>& keys) 
   return table;
 }
 
-bool is_wide(std::string_view text) {
-  constexpr std::size_t columns_max = 100;
+bool is_wide(std::string_view text, std::size_t columns_max) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (columns_of(text.substr(0, end)) > columns_max) return true;
@@ -170,7 +169,7 @@ std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
   const auto may_go = [&](ScoreKey key) {
     return std::ranges::find(others, choice_name(key), lost_key) == others.end();
   };
-  while (is_wide(alternatives_table(ask, keys).text(Palette(false)))) {
+  while (is_wide(alternatives_table(ask, keys).text(Palette(false)), palette.table_width())) {
     const auto last = std::ranges::find_if(keys.rbegin(), keys.rend(), may_go);
     if (last == keys.rend()) break;
     dropped.insert(dropped.begin(), choice_name(*last));
@@ -180,7 +179,7 @@ std::string alternatives_text(const PlanAsk& ask, const Palette& palette) {
   if (!dropped.empty()) {
     text += wrapped(
         fmt::format("They also differ in {}; -o json shows everything.", fmt::join(dropped, ", ")),
-        2);
+        2, palette.text_width());
   }
   return text;
 }
@@ -223,7 +222,7 @@ std::string choice_line(const PlanAsk& ask) {
   return fmt::format("  {}.\n", line);
 }
 
-std::string spared_text(const PlanAsk& ask) {
+std::string spared_text(const PlanAsk& ask, const Palette& palette) {
   const PlanExplanation& explanation = ask.explanation;
   if (explanation.spared.empty()) return {};
   std::vector<std::string> names;
@@ -241,17 +240,17 @@ std::string spared_text(const PlanAsk& ask) {
       "; {} of {} that could have been evicted.",
       grouped(count_of(std::max(explanation.spared_count, listed))),
       counted(count_of(explanation.potential_victims), ask.session ? "session" : "pod"));
-  return wrapped(printable(line), 2);
+  return wrapped(printable(line), 2, palette.text_width());
 }
 
 /// What the victims do next.
-std::string cascades_text(const PlanExplanation& explanation) {
+std::string cascades_text(const PlanExplanation& explanation, const Palette& palette) {
   std::string text;
   for (const PlanCascade& cascade : explanation.cascades) {
     const std::string line =
         fmt::format("Then {}, recreated by its controller, would in turn evict: {}", cascade.pod,
                     fmt::join(cascade.victims, ", "));
-    text += wrapped(printable(line), 2);
+    text += wrapped(printable(line), 2, palette.text_width());
   }
   return text;
 }
@@ -276,7 +275,7 @@ std::string refusals_text(const PlanAsk& ask) {
     const std::string example = refusal.nodes > 1 && !refusal.example.empty()
                                     ? fmt::format(" (for example {})", shorten(refusal.example))
                                     : std::string{};
-    text += fmt::format("    {}: {}{}\n", who, refusal_text(refusal), example);
+    text += fmt::format("    {}: {}{}\n", who, printable(refusal_text(refusal)), example);
     for (const PlanHolder& holder : refusal.holders) {
       text += printable(fmt::format("      held by {} ({}): {}",
                                     key_text({holder.namespace_name, holder.name, holder.plane}),
@@ -291,8 +290,8 @@ std::string explanation_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;
   if (!ask.reservation) text += choice_line(ask);
   text += alternatives_text(ask, palette);
-  text += spared_text(ask);
-  text += cascades_text(ask.explanation);
+  text += spared_text(ask, palette);
+  text += cascades_text(ask.explanation, palette);
   text += refusals_text(ask);
   return text;
 }

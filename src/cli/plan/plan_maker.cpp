@@ -65,13 +65,14 @@ void name_configuration(ConfigurationDocument& document, bool changed) {
 
 Problems plan_doubts(const Loaded& loaded, const Configuration& configuration) {
   Problems doubts = find_regime_problems(loaded.cluster, configuration);
-  for (Problem& problem : doubts) problem.severity = Severity::warning;  // The first claim wins.
-  std::ranges::move(find_doubts(loaded.cluster, configuration), std::back_inserter(doubts));
+  doubts.make_warnings();  // The first claim wins.
+  doubts.append(find_doubts(loaded.cluster, configuration));
   loaded.origins.locate(doubts, loaded.cluster);
   return doubts;
 }
 
-PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing) {
+PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing,
+                      BugFiles& bug_files) {
   PlanRequest request{.now = item.now ? *item.now : newest_time(item.cluster),
                       .preset = item.configuration.name,
                       .placements = item.placements,
@@ -81,7 +82,7 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
   }
   const Configuration& configuration = item.configuration.configuration;
   if (Problems capped = find_cap_errors(item.cluster, configuration); !capped.empty()) {
-    return {.plan = {}, .problems = std::move(capped), .bug = {}};
+    return {.problems = std::move(capped)};
   }
   LawfulPlan made = make_lawful_plan(item.cluster, configuration, request, tools);
   timing.decide += made.decide_us;
@@ -93,11 +94,13 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
     if (problem.field == "ask") problem.field = item.ask_field;
   }
   add_near_misses(attempt.problems, request, item.cluster);
-  if (made.shows_bug()) {
+  attempt.shows_bug = made.shows_bug();
+  if (attempt.shows_bug) {
     attempt.bug = report_bug({.cluster = item.cluster,
                               .configuration = item.configuration,
                               .request = request,
-                              .made = made});
+                              .made = made},
+                             bug_files);
   }
   attempt.plan = std::move(made.plan);
   return attempt;

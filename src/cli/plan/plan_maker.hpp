@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/plan/ask_name.hpp"
+#include "cli/plan/bug_files.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/load.hpp"
 #include "control/lawful_plan.hpp"
@@ -48,12 +49,15 @@ struct PlanCase {
 struct PlanAttempt {
   std::optional<Plan> plan;  ///< None: see the others.
   Problems problems;         ///< Of what was asked for.
-  std::string bug;           ///< Lines for standard error; empty: none showed.
+  bool shows_bug = false;    ///< Of ours.
+  std::string bug;           ///< Lines for standard error about it.
 };
 
 /// Warnings: what is legal, changes who leaves, and is probably not meant.
 Problems plan_doubts(const Loaded& loaded, const Configuration& configuration);
 
-PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing);
+/// A bug of ours leaves a file behind.
+PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing,
+                      BugFiles& bug_files);
 
 }  // namespace makeway::cli

@@ -195,7 +195,7 @@ std::string QueuesText::adopted_text() const {
                               queue.name, counted(static_cast<std::uint64_t>(queue.adopts), "pod"),
                               queue.adopts == 1 ? "names" : "name",
                               queue.adopts == 1 ? "becomes" : "become", queue.adopted_leave)),
-        2);
+        2, options_.palette.text_width());
   }
   return text;
 }
@@ -205,7 +205,7 @@ std::string QueuesText::hidden_text() const {
   if (hidden.empty()) return {};
   return wrapped(printable(fmt::format("Not shown, because no pod of a queue requests it: {}.",
                                        fmt::join(hidden, ", "))),
-                 2);
+                 2, options_.palette.text_width());
 }
 
 std::string QueuesText::moves_text() const {

@@ -67,7 +67,7 @@ std::string victims_table(const PlanReplicas& replicas, const PlanReplicaClaim& 
   } else if (options.explain) {
     text += wrapped(
         printable(fmt::format("Compared with {}: {}.", first.cause_alternative, first.cause_key)),
-        2);
+        2, options.palette.text_width());
   }
   return text;
 }
@@ -97,7 +97,7 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
   const PlanReplicas& replicas = *ask.replicas;
   std::string text = counts_text(replicas);
   if (replicas.claims.empty() && ask.outcome != Outcome::fits) {
-    text += wrapped(printable(ask.reason), 2);
+    text += wrapped(printable(ask.reason), 2, options.palette.text_width());
   }
   for (const PlanScaleUp& item : replicas.scale_ups) text += scale_up_text(item, options.palette);
   std::size_t told = 0;
@@ -108,7 +108,7 @@ std::string replicas_text(const PlanAsk& ask, const PlanTextOptions& options) {
     text += wrapped(printable(ready ? ask.reason
                                     : fmt::format("plane {}, node {}: {}", claim.plane, claim.node,
                                                   claim_text(replicas, claim))),
-                    2);
+                    2, options.palette.text_width());
     text += victims_table(replicas, claim, options);
   }
   if (replicas.claims.size() > claims_max) {

@@ -255,7 +255,7 @@ std::string resource_groups_text(const Plan& plan, const Palette& palette) {
     text += fmt::format("\n{} ({}; {}; order {})\n",
                         palette.paint("Resource group " + shorten(group.name), Tone::strong),
                         counted(static_cast<std::uint64_t>(group.nodes), "node"), rule,
-                        group.preemption_order);
+                        printable(group.preemption_order));
     text += GroupTable(plan, group, verdicts).text(palette);
   }
   return text;

@@ -133,7 +133,7 @@ std::string placements_table(const PlanAsk& ask, const Palette& palette) {
   return table.text(palette);
 }
 
-std::string waiting_text(const PlanAsk& ask) {
+std::string waiting_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;
   if (!ask.waits_for.empty()) {
     std::vector<std::string> names;
@@ -146,7 +146,7 @@ std::string waiting_text(const PlanAsk& ask) {
     if (ask.waits_for.size() > listed_max) {
       line += fmt::format(" and {} more", grouped(ask.waits_for.size() - listed_max));
     }
-    text += wrapped(printable(line), 2);
+    text += wrapped(printable(line), 2, palette.text_width());
   }
   if (ask.waits_until) text += fmt::format("  until {}\n", to_text(*ask.waits_until));
   return text;
@@ -176,7 +176,7 @@ std::string fate_text(const PlanDisruptedGroup& group) {
 }
 
 /// What it means for the groups among the victims, and what is lost.
-std::string losses_text(const PlanAsk& ask) {
+std::string losses_text(const PlanAsk& ask, const Palette& palette) {
   std::string text;
   for (const PlanDisruptedGroup& group : ask.disrupted_groups) {
     std::string line =
@@ -185,7 +185,7 @@ std::string losses_text(const PlanAsk& ask) {
                     counted(static_cast<std::uint64_t>(group.running), "pod"), fate_text(group));
     const std::string cost = group.cost == ask.cost ? std::string{} : cost_text(group.cost);
     if (!cost.empty()) line += fmt::format("; lost work {}", cost);
-    text += wrapped(printable(line + "."), 2);
+    text += wrapped(printable(line + "."), 2, palette.text_width());
   }
   const std::string cost = cost_text(ask.cost);
   if (!cost.empty()) text += fmt::format("  Lost work: {}.\n", cost);
@@ -193,7 +193,7 @@ std::string losses_text(const PlanAsk& ask) {
 }
 
 /// Who has the room that the group would take.
-std::string held_back_text(const PlanAsk& ask) {
+std::string held_back_text(const PlanAsk& ask, const Palette& palette) {
   if (!ask.held_back) return {};
   const PlanHeldBack& held_back = *ask.held_back;
   std::vector<std::string> takers;
@@ -209,27 +209,31 @@ std::string held_back_text(const PlanAsk& ask) {
   if (held_back.takers.size() > listed_max) {
     line += fmt::format(" and {} more", grouped(held_back.takers.size() - listed_max));
   }
-  return wrapped(printable(line), 2);
+  return wrapped(printable(line), 2, palette.text_width());
 }
 
 /// Everything below the heading.
 std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& options) {
-  if (ask.replicas) return replicas_text(ask, options) + losses_text(ask);
+  const Palette& palette = options.palette;
+  if (ask.replicas) return replicas_text(ask, options) + losses_text(ask, palette);
   std::string text;
   // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
   const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
-  if (!ask.reason.empty() && !heading_says_it) text += wrapped(printable(ask.reason), 2);
-  text += waiting_text(ask);
-  if (!ask.bounds_reached.empty()) {
-    text += wrapped(
-        fmt::format("search stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")), 2);
+  if (!ask.reason.empty() && !heading_says_it) {
+    text += wrapped(printable(ask.reason), 2, palette.text_width());
   }
-  text += held_back_text(ask);
+  text += waiting_text(ask, palette);
+  if (!ask.bounds_reached.empty()) {
+    text +=
+        wrapped(fmt::format("search stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")),
+                2, palette.text_width());
+  }
+  text += held_back_text(ask, palette);
   text += reservation_text(ask, plan.now, options);
-  text += placements_table(ask, options.palette);
-  text += victims_table(ask, options.palette);
-  text += losses_text(ask);
-  if (options.explain) text += explanation_text(ask, options.palette);
+  text += placements_table(ask, palette);
+  text += victims_table(ask, palette);
+  text += losses_text(ask, palette);
+  if (options.explain) text += explanation_text(ask, palette);
   return text;
 }
 
@@ -254,7 +258,7 @@ std::string_view law_text(WaivedLaw law) {
 }
 
 /// Asks without a place and how long each has been pending, the longest first.
-std::string starving_text(const Plan& plan) {
+std::string starving_text(const Plan& plan, const Palette& palette) {
   constexpr std::size_t starving_max = 5;
   std::vector<const PlanAsk*> asks;
   for (const PlanAsk& ask : plan.asks) {
@@ -273,7 +277,7 @@ std::string starving_text(const Plan& plan) {
   if (asks.size() > names.size()) {
     line += fmt::format(" and {} more", grouped(asks.size() - names.size()));
   }
-  return wrapped(printable(line + "."), 0);
+  return wrapped(printable(line + "."), 0, palette.text_width());
 }
 
 /// Of the whole plan, where no single ask says it.
@@ -284,7 +288,7 @@ std::string total_cost_text(const Plan& plan) {
   return fmt::format("Lost work: {}.\n", cost_text(plan.cost));
 }
 
-std::string laws_text(const Plan& plan) {
+std::string laws_text(const Plan& plan, const Palette& palette) {
   if (plan.laws_waived.empty()) return {};
   std::vector<std::string> laws;
   laws.reserve(plan.laws_waived.size());
@@ -292,7 +296,8 @@ std::string laws_text(const Plan& plan) {
     const std::string_view number = law == WaivedLaw::law_4_gangs ? "4" : choice_name(law);
     laws.push_back(fmt::format("{} ({})", number, law_text(law)));
   }
-  return wrapped(fmt::format("Laws waived by the configuration: {}.", fmt::join(laws, ", ")), 0);
+  return wrapped(fmt::format("Laws waived by the configuration: {}.", fmt::join(laws, ", ")), 0,
+                 palette.text_width());
 }
 
 /// Who has no place in the plan because of a bug of ours (law 14).
@@ -304,7 +309,8 @@ std::string left_out_text(const Plan& plan, const Palette& palette) {
             ? std::string("the queue stage")
             : object_text(choice_name(left.kind), left.namespace_name, left.name);
     const std::string rule = left.law > 0 ? fmt::format("law {}", left.law) : "check";
-    text += wrapped(printable(fmt::format("{}: {}: {}", name, rule, left.reason)), 2);
+    text += wrapped(printable(fmt::format("{}: {}: {}", name, rule, left.reason)), 2,
+                    palette.text_width());
   }
   if (!text.empty()) {
     text = palette.paint("Left out because of a bug in Makeway:", Tone::strong) + "\n" + text;
@@ -312,7 +318,7 @@ std::string left_out_text(const Plan& plan, const Palette& palette) {
   if (!plan.withheld.empty()) {
     text += wrapped(
         printable(fmt::format("The plan is empty because of a bug in Makeway: {}", plan.withheld)),
-        0);
+        0, palette.text_width());
   }
   return text;
 }
@@ -390,7 +396,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
     text += groups + net_schedule_text(plan, palette) + "\n";
     text += palette.paint(totals_text(plan), Tone::strong) + "\n";
     text += total_cost_text(plan);
-    text += starving_text(plan);
+    text += starving_text(plan, palette);
   }
   text += left_out_text(plan, palette);
   if (plan.others_pending > 0) {
@@ -400,7 +406,7 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
                     counted(static_cast<std::uint64_t>(plan.others_pending), "other pending pod"),
                     one ? "was" : "were");
   }
-  text += laws_text(plan);
+  text += laws_text(plan, palette);
   const std::string time = options.time_is_known ? fmt::format("time {}", to_text(plan.now))
                                                  : std::string("no time in the input");
   return queues + text +

@@ -51,6 +51,10 @@ class FewOf {
   void add(Problem problem) {
     if (++count_ <= told_max) findings_.warning(std::move(problem));
   }
+  void add_all(Problems problems) {
+    for (Problem& problem : problems) add(std::move(problem));
+    count_ += problems.left_out();
+  }
 
  private:
   Findings& findings_;
@@ -224,12 +228,12 @@ void doubt_labels(Findings& findings, const Configuration& configuration) {
 
 void doubt_missing_groups(Findings& findings) {
   FewOf few(findings, "groups that are not in the input");
-  for (Problem& problem : missing_groups(findings.cluster())) few.add(std::move(problem));
+  few.add_all(missing_groups(findings.cluster()));
 }
 
 void doubt_mismatched_groups(Findings& findings) {
   FewOf few(findings, "groups whose pods carry another priority");
-  for (Problem& problem : mismatched_groups(findings.cluster())) few.add(std::move(problem));
+  few.add_all(mismatched_groups(findings.cluster()));
 }
 
 }  // namespace

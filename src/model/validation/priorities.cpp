@@ -251,18 +251,18 @@ void check_cap(Findings& findings, const WorkloadSettings& settings,
   }
 }
 
-/// Calls `check(findings, pod)` for the pods that `suspicious` picks; findings come by name.
-/// Picking is cheap, so that names are compared only where something is wrong.
+/// Calls `check(findings, pod)` for the pods that `suspicious` picks, by name: which problems are
+/// kept must not depend on the order of the input. Picking is cheap, so that names are compared
+/// only where something is wrong.
 void check_suspects(Findings& findings, const std::function<bool(PodIndex)>& suspicious,
                     const std::function<void(Findings&, PodIndex)>& check) {
   const Cluster& cluster = findings.cluster();
-  Findings unsorted(cluster);
+  std::vector<std::pair<std::string, PodIndex>> suspects;
   for (const PodIndex pod : cluster.each_row()) {
-    if (suspicious(pod)) check(unsorted, pod);
+    if (suspicious(pod)) suspects.emplace_back(cluster.pod_key(pod), pod);
   }
-  Problems problems = unsorted.take();
-  std::ranges::stable_sort(problems, {}, &Problem::object);
-  for (Problem& problem : problems) findings.error(std::move(problem));
+  std::ranges::sort(suspects, {}, &std::pair<std::string, PodIndex>::first);
+  for (const auto& [name, pod] : suspects) check(findings, pod);
 }
 
 void check_pod(Findings& findings, PodIndex pod) {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
+#include <vector>
 
+#include "model/budget_finder.hpp"
 #include "model/findings.hpp"
 #include "model/names.hpp"
 #include "model/object_text.hpp"
-#include "model/selector.hpp"
 #include "model/validation/priorities.hpp"
 #include "model/validation/queues.hpp"
 #include "model/validation/replicas.hpp"
@@ -91,53 +93,50 @@ void lint_nodes(Findings& findings) {
   }
 }
 
-/// Plane and namespace.
-using SpaceName = std::pair<std::string_view, std::string_view>;
+/// How many pods each budget governs, and how many budgets govern each pod that has several.
+struct BudgetCounts {
+  std::vector<std::int64_t> pods;  ///< By the position of the budget.
+  std::map<std::string, std::size_t> crowded;
+};
 
-/// The pods of each namespace, for matching budgets.
-std::map<SpaceName, std::vector<PodIndex>> pods_by_namespace(const Cluster& cluster) {
-  std::map<SpaceName, std::vector<PodIndex>> pods;
-  if (cluster.budgets().empty()) return pods;
-  for (const PodIndex pod : cluster.pods_by_name()) {
-    pods[{cluster.text(cluster.pods().plane[pod]),
-          cluster.text(cluster.pods().namespace_name[pod])}]
-        .push_back(pod);
+BudgetCounts count_governed(const Cluster& cluster,
+                            const std::vector<const DisruptionBudget*>& budgets) {
+  BudgetCounts counts{.pods = std::vector<std::int64_t>(budgets.size()), .crowded = {}};
+  const BudgetFinder finder(budgets);
+  const PodColumns& pods = cluster.pods();
+  // Pods of one controller share their labels.
+  std::map<std::tuple<StringId, StringId, LabelSetId>, std::vector<std::uint32_t>> answers;
+  for (const PodIndex pod : cluster.each_pod()) {
+    const auto [at, is_new] =
+        answers.try_emplace({pods.plane[pod], pods.namespace_name[pod], pods.labels[pod]},
+                            std::vector<std::uint32_t>());
+    if (is_new) {
+      at->second =
+          finder.governing(cluster.text(pods.plane[pod]), cluster.text(pods.namespace_name[pod]),
+                           cluster.label_objects(pods.labels[pod]));
+    }
+    for (const std::uint32_t position : at->second) ++counts.pods[position];
+    if (at->second.size() > 1) counts.crowded.emplace(cluster.pod_key(pod), at->second.size());
   }
-  return pods;
+  return counts;
 }
 
 void lint_budgets(Findings& findings) {
-  const Cluster& cluster = findings.cluster();
-  const auto pods = pods_by_namespace(cluster);
-  std::map<std::string, std::int64_t> governed_by;
-  for (const DisruptionBudget* budget : cluster.budgets()) {
-    const std::string object = object_text(*budget);
-    std::int64_t governed = 0;
-    const auto here = pods.find({budget->plane, budget->namespace_name});
-    std::map<LabelSetId, bool> answers;  // Pods of one controller share their labels.
-    if (here != pods.end()) {
-      for (const PodIndex pod : here->second) {
-        const LabelSetId labels = cluster.pods().labels[pod];
-        const auto [at, is_new] = answers.try_emplace(labels, false);
-        if (is_new) {
-          at->second = governs(*budget, budget->namespace_name, cluster.label_objects(labels));
-        }
-        if (!at->second) continue;
-        ++governed;
-        ++governed_by[cluster.pod_key(pod)];
-      }
-    }
-    if (governed > 0) continue;
-    const bool empty = budget->selector && budget->selector->requirements.empty();
-    findings.warning({.object = object,
+  const std::vector<const DisruptionBudget*> budgets = findings.cluster().budgets();
+  if (budgets.empty()) return;
+  const BudgetCounts counts = count_governed(findings.cluster(), budgets);
+  for (std::size_t position = 0; position < budgets.size(); ++position) {
+    if (counts.pods[position] > 0) continue;
+    const DisruptionBudget& budget = *budgets[position];
+    const bool empty = budget.selector && budget.selector->requirements.empty();
+    findings.warning({.object = object_text(budget),
                       .field = "spec.selector",
                       .message = empty ? "an empty selector governs nothing here, as in "
                                          "kube-scheduler; evictions through the API do count it"
                                        : "it selects no pod in its namespace",
                       .remedy = "compare the selector with the pods' labels"});
   }
-  for (const auto& [pod, count] : governed_by) {
-    if (count < 2) continue;
+  for (const auto& [pod, count] : counts.crowded) {
     findings.warning({.object = "Pod " + pod,
                       .message = fmt::format("{} budgets govern it; Kubernetes refuses to evict "
                                              "such a pod through its API",
