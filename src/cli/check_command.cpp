@@ -61,7 +61,13 @@ void check_files(const std::vector<LoadSource>& sources, const ChosenConfigurati
     result.loaded->origins.locate(doubts, result.loaded->cluster);
     findings.add(std::move(doubts));
   }
-  Problems warnings = lint(result.loaded->cluster);
+  std::vector<TemplateLabels> templates;
+  for (const WorkloadPods& workload : result.loaded->workloads) {
+    for (const Labels& labels : workload.templates) {
+      templates.push_back({.namespace_name = workload.namespace_name, .labels = labels});
+    }
+  }
+  Problems warnings = lint(result.loaded->cluster, templates);
   result.loaded->origins.locate(warnings, result.loaded->cluster);
   findings.add(std::move(warnings));
   findings.objects = findings.objects.value_or(0) + result.loaded->statistics.objects;

@@ -135,14 +135,16 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
   return sources;
 }
 
-LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal) {
-  if (!terminal.error_is_terminal) return load(sources);
+LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
+                              std::span<const AskedWorkload> asked) {
+  if (!terminal.error_is_terminal) return load(sources, {}, asked);
   ProgressLine line(terminal);
-  return load(sources, [&line](const LoadStep& step) { line.step(step); });
+  return load(sources, [&line](const LoadStep& step) { line.step(step); }, asked);
 }
 
-std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal) {
-  LoadResult result = load_with_progress(sources, terminal);
+std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
+                                     std::span<const AskedWorkload> asked) {
+  LoadResult result = load_with_progress(sources, terminal, asked);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {
     terminal.error.write(problem_lines(result.loaded->warnings, palette));

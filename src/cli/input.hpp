@@ -20,11 +20,13 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
                                            std::span<const std::string> planes);
 
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
-LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal);
+LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
+                              std::span<const AskedWorkload> asked = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
-std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal);
+std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
+                                     std::span<const AskedWorkload> asked = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.

@@ -105,7 +105,8 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
                       const PlanTools& tools) {
   PlanTiming timing;
   const std::int64_t start = tools.microseconds();
-  const std::optional<Loaded> loaded = load_or_report(wish.sources, terminal);
+  const std::optional<Loaded> loaded =
+      load_or_report(wish.sources, terminal, asked_workloads(wish.asks));
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
@@ -127,6 +128,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
                                    .configuration = *chosen.document,
                                    .asks = wish.asks,
+                                   .workloads = loaded->workloads,
                                    .now = wish.now,
                                    .placements = {},
                                    .explain = wish.detail == PlanDetail::with_explanation},

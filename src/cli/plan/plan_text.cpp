@@ -212,6 +212,14 @@ std::string held_back_text(const PlanAsk& ask) {
   return wrapped(printable(line), 2);
 }
 
+/// Of a pod that its controller does not make at once.
+std::string wave_text(const PlanAsk& ask) {
+  if (ask.wave == 0) return {};
+  return wrapped(printable(fmt::format("{} makes it once {} (wave {})", ask.made_from,
+                                       ask.wave_after, ask.wave)),
+                 2);
+}
+
 /// Everything below the heading.
 std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   if (ask.replicas) return replicas_text(ask, options) + losses_text(ask);
@@ -219,6 +227,7 @@ std::string body(const PlanAsk& ask, const PlanTextOptions& options) {
   // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
   const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
   if (!ask.reason.empty() && !heading_says_it) text += wrapped(printable(ask.reason), 2);
+  text += wave_text(ask);
   text += waiting_text(ask);
   if (!ask.bounds_reached.empty()) {
     text += wrapped(

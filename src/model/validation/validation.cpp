@@ -106,6 +106,15 @@ std::map<SpaceName, std::vector<PodIndex>> pods_by_namespace(const Cluster& clus
   return pods;
 }
 
+/// Pods that are to come count as pods.
+bool governs_template(const Findings& findings, const DisruptionBudget& budget) {
+  return budget.plane.empty() &&
+         std::ranges::any_of(findings.templates(), [&](const TemplateLabels& each) {
+           return each.namespace_name == budget.namespace_name &&
+                  governs(budget, each.namespace_name, each.labels);
+         });
+}
+
 void lint_budgets(Findings& findings) {
   const Cluster& cluster = findings.cluster();
   const auto pods = pods_by_namespace(cluster);
@@ -127,7 +136,7 @@ void lint_budgets(Findings& findings) {
         ++governed_by[cluster.pod_key(pod)];
       }
     }
-    if (governed > 0) continue;
+    if (governed > 0 || governs_template(findings, *budget)) continue;
     const bool empty = budget->selector && budget->selector->requirements.empty();
     findings.warning({.object = object,
                       .field = "spec.selector",
@@ -259,8 +268,8 @@ Problems find_errors(const Cluster& cluster) {
   return findings.take();
 }
 
-Problems lint(const Cluster& cluster) {
-  Findings findings(cluster);
+Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates) {
+  Findings findings(cluster, templates);
   for (const KindRules& rules : kind_rules) rules.lint(findings);
   return findings.take();
 }
