@@ -241,6 +241,12 @@ void expand_job_order(Expansion& expansion, const JobOrder& order) {
   check_restart_policy(order);
   PodTemplate pods = read_template(order.spec.at(order.template_key));
   pods.owner = expansion.controller("Job", order.name, order.uid);
+  if (!order.own_nodes.empty()) {
+    if (JsonValue* const selector = member(pods.spec, "nodeSelector")) {
+      put_text(*selector, "alpha.jobset.sigs.k8s.io/namespaced-job", order.own_nodes);
+    }
+    tolerate(pods.spec, "alpha.jobset.sigs.k8s.io/no-schedule", "NoSchedule");
+  }
   if (!expansion.prepare(pods)) return;
   JobPods(expansion, order, counts, std::move(pods)).make();
 }
@@ -259,6 +265,7 @@ void expand_job(Expansion& expansion, const Manifest& manifest) {
                                .labels = {},
                                .exclusive_topology = {},
                                .job_key = {},
+                               .own_nodes = {},
                                .wave_after = {}});
 }
 
@@ -288,6 +295,7 @@ void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
                                .labels = {},
                                .exclusive_topology = {},
                                .job_key = {},
+                               .own_nodes = {},
                                .wave_after = {}});
 }
 

@@ -12,6 +12,8 @@ namespace makeway {
 namespace {
 
 constexpr std::string_view exclusive_name = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+/// With the above: nodes are labelled for each Job beforehand.
+constexpr std::string_view node_selector_name = "alpha.jobset.sigs.k8s.io/node-selector";
 
 /// One entry of replicatedJobs, read.
 struct ReplicatedJob {
@@ -20,6 +22,7 @@ struct ReplicatedJob {
   std::string name;
   std::string group_name;
   std::string exclusive_topology;
+  bool by_node_selector = false;
   std::int64_t replicas = 1;
   std::int32_t wave = 0;
   std::string wave_after;
@@ -62,7 +65,9 @@ std::vector<ReplicatedJob> read_replicated_jobs(const JobSetOrder& order) {
                       .replicas = item.at("replicas").count(1, MadePods::pods_max),
                       .wave_after = {}};
     if (job.name.empty()) item.at("name").refuse("expected a name");
-    if (!job.exclusive_topology.empty()) job.waves = 2;
+    job.by_node_selector = annotations.at(node_selector_name).is_present() ||
+                           order.metadata.at("annotations").at(node_selector_name).is_present();
+    if (!job.exclusive_topology.empty() && !job.by_node_selector) job.waves = 2;
     read_order(item, in_order, jobs, job);
     jobs.push_back(std::move(job));
   }
@@ -121,20 +126,27 @@ void expand_one_job(Expansion& expansion, const ReplicatedJob& job, const std::s
                                         .labels = {},
                                         .exclusive_topology = {},
                                         .job_key = {},
+                                        .own_nodes = {},
                                         .wave_after = {}});
   }
   const auto key =
       std::ranges::find(labels, "jobset.sigs.k8s.io/job-key", &TextPairs::value_type::first);
-  expand_job_order(expansion, {.spec = spec,
-                               .status = Field(nullptr, "status", spec.problems()),
-                               .name = name,
-                               .uid = {},
-                               .defaults_of_job_set = true,
-                               .labels = labels,
-                               .exclusive_topology = job.exclusive_topology,
-                               .job_key = key->second,
-                               .wave = job.wave,
-                               .wave_after = job.wave_after});
+  const bool exclusive = !job.exclusive_topology.empty();
+  expand_job_order(
+      expansion,
+      {.spec = spec,
+       .status = Field(nullptr, "status", spec.problems()),
+       .name = name,
+       .uid = {},
+       .defaults_of_job_set = true,
+       .labels = labels,
+       .exclusive_topology = job.by_node_selector ? std::string() : job.exclusive_topology,
+       .job_key = key->second,
+       .own_nodes = exclusive && job.by_node_selector
+                        ? fmt::format("{}_{}", expansion.namespace_name(), name)
+                        : std::string(),
+       .wave = job.wave,
+       .wave_after = job.wave_after});
 }
 
 }  // namespace

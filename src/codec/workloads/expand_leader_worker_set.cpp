@@ -32,6 +32,10 @@ class LeaderWorkerPods {
     replicas_ = spec.at("replicas").count(1, MadePods::pods_max);
     size_ = group.at("size").count(1, MadePods::pods_max);
     if (group.at("size").is_present() && size_ < 1) group.at("size").refuse("expected at least 1");
+    if (replicas_ * size_ > MadePods::pods_max) {
+      group.at("size").refuse(
+          fmt::format("{} groups of it are more than {} pods", replicas_, MadePods::pods_max));
+    }
     const Field sub = group.at("subGroupPolicy");
     subgroup_size_ = sub.at("subGroupSize").count(0, MadePods::pods_max);
     leader_excluded_ = sub.at("subGroupPolicyType").text() == "LeaderExcluded";

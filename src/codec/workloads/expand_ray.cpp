@@ -87,17 +87,13 @@ void make_workers(Expansion& expansion, const RayOrder& order, const Field& grou
   add_container(pods.spec, "initContainers", "wait-gcs-ready", cpu_and_memory("200m", "256Mi"));
   if (!expansion.prepare(pods) || least > most) return;
   const std::int64_t replicas = group.at("suspend").truth() ? 0 : std::clamp(written, least, most);
-  if (replicas > MadePods::pods_max) {
-    group.at(written >= least ? "replicas" : "minReplicas")
-        .refuse(fmt::format("expected at most {}", MadePods::pods_max));
-    return;
+  if (replicas * hosts > MadePods::pods_max) {
+    return group.at(written >= least ? "replicas" : "minReplicas")
+        .refuse(fmt::format("{} of {} pods each are more than {} pods", replicas, hosts,
+                            MadePods::pods_max));
   }
   TextPairs labels = ray_labels(order, "worker", name);
-  const Field extra = group.at("labels");
-  if (const JsonValue::Object* const members = extra.value().as_object()) {
-    for (const JsonMember& each : *members)
-      labels.emplace_back(each.key, extra.at(each.key).text());
-  }
+  for (const auto& [key, value] : group.at("labels").texts()) labels.emplace_back(key, value);
   const std::int64_t present = count_ray_pods(expansion, order, name);
   for (std::int64_t pod = present; pod < replicas * hosts; ++pod) {
     PodDetails details{
@@ -156,6 +152,7 @@ void make_submitter(Expansion& expansion, const Manifest& manifest, const Field&
                     .labels = {},
                     .exclusive_topology = {},
                     .job_key = {},
+                    .own_nodes = {},
                     .wave = wave,
                     .wave_after = wave_after});
 }

@@ -144,10 +144,10 @@ void expand_replication_controller(Expansion& expansion, const Manifest& manifes
   // A plain map; by default the labels of the template.
   LabelSelector selector;
   const Field written = spec.at("selector");
-  if (const JsonValue::Object* const members = written.value().as_object()) {
-    for (const JsonMember& each : *members) {
+  if (written.is_present()) {
+    for (const auto& [key, value] : written.texts()) {
       selector.requirements.push_back(
-          {.key = each.key, .operation = Operator::in, .values = {written.at(each.key).text()}});
+          {.key = std::string(key), .operation = Operator::in, .values = {value}});
     }
   } else {
     for (const Label& label : pods.sample.labels) {

@@ -205,8 +205,9 @@ const Manifest* find_runtime(Expansion& expansion, const Field& spec) {
   if (runtime == nullptr) {
     name.refuse(fmt::format("there is no such {} in the input", kind),
                 "its pods are made from it; add it to the input");
+    return nullptr;
   }
-  return runtime;
+  return expansion.charge(runtime->text.size()) ? runtime : nullptr;
 }
 
 }  // namespace

@@ -84,8 +84,13 @@ void read_expression(const Field& field, LabelSelector& selector) {
 }  // namespace
 
 bool MadePods::take(std::size_t bytes) {
-  if (pods_ >= pods_max || bytes_ + bytes > text_max) return false;
+  if (pods_ >= pods_max || !charge(bytes)) return false;
   ++pods_;
+  return true;
+}
+
+bool MadePods::charge(std::size_t bytes) {
+  if (bytes_ + bytes > text_max) return false;
   bytes_ += bytes;
   return true;
 }
@@ -100,7 +105,7 @@ std::string MadePods::fresh_name(const Cluster& cluster, std::string_view namesp
 }
 
 Expansion::Expansion(const ExpansionScope& scope, const Manifest& root, bool asked)
-    : scope_(scope), root_(root), asked_(asked) {
+    : scope_(scope), root_(root), asked_(asked), free_bytes_(root.text.size()) {
   result_.kind = root.kind->name;
   result_.namespace_name = root.namespace_name;
   result_.name = root.name;
@@ -189,6 +194,13 @@ std::string Expansion::fresh_name(std::string_view base) {
   return scope_.made.fresh_name(cluster(), namespace_name(), base);
 }
 
+/// Read once for all.
+const JsonValue* Expansion::reference(const Manifest& manifest) {
+  const auto [at, is_new] = scope_.references.try_emplace(&manifest);
+  if (is_new) at->second = tree_of(manifest.text);
+  return &at->second;
+}
+
 /// Looks the objects up that admission reads; they are references, and may be missing.
 Admission Expansion::admission_of(PodTemplate& pods) {
   Admission admission;
@@ -199,7 +211,7 @@ Admission Expansion::admission_of(PodTemplate& pods) {
         range.plane != root_.plane) {
       break;
     }
-    admission.limit_ranges.push_back(&fields(range).value());
+    admission.limit_ranges.push_back(reference(range));
   }
   const Field spec(&pods.spec, pods.path + ".spec", *pods.problems);
   if (pods.spec.as_object() == nullptr) return admission;
@@ -207,7 +219,7 @@ Admission Expansion::admission_of(PodTemplate& pods) {
   const std::string name = written.text();
   if (name.empty()) return admission;
   if (const Manifest* const runtime = find("RuntimeClass", name)) {
-    admission.runtime_class = &fields(*runtime).value();
+    admission.runtime_class = reference(*runtime);
   } else {
     written.warn("there is no such RuntimeClass in the input; its overhead is not counted",
                  "add it to the input");
@@ -219,6 +231,7 @@ bool Expansion::prepare(PodTemplate& pods) {
   if (pods.problems->has_errors()) return false;
   admit(admission_of(pods), pods.spec);
   pods.spec_text = compact_text(pods.spec);
+  if (!charge(pods.spec_text.size())) return false;
   pods.bytes = pods.spec_text.size() + compact_text(pods.labels).size() +
                compact_text(pods.annotations).size();
   Change sample = Pod{};
@@ -279,6 +292,16 @@ void Expansion::refuse_bound() {
        .remedy = "ask for fewer pods, or leave objects out"});
 }
 
+bool Expansion::charge(std::size_t bytes) {
+  if (bytes <= free_bytes_) {
+    free_bytes_ -= bytes;
+    return true;
+  }
+  if (scope_.made.charge(bytes)) return true;
+  refuse_bound();
+  return false;
+}
+
 bool Expansion::step() {
   if (stopped_) return false;
   if (scope_.made.step()) return true;
@@ -335,12 +358,9 @@ Problems Expansion::problems() const {
 std::optional<LabelSelector> read_selector(const Field& selector) {
   if (!selector.is_present()) return std::nullopt;
   LabelSelector read;
-  const Field labels = selector.at("matchLabels");
-  if (const JsonValue::Object* const members = labels.value().as_object()) {
-    for (const JsonMember& each : *members) {
-      read.requirements.push_back(
-          {.key = each.key, .operation = Operator::in, .values = {labels.at(each.key).text()}});
-    }
+  for (const auto& [key, value] : selector.at("matchLabels").texts()) {
+    read.requirements.push_back(
+        {.key = std::string(key), .operation = Operator::in, .values = {value}});
   }
   for (const Field& item : selector.at("matchExpressions").items()) read_expression(item, read);
   return read;

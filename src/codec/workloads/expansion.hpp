@@ -43,10 +43,12 @@ class MadePods {
   static constexpr std::int64_t pods_max = 50'000;
   static constexpr std::size_t text_max = std::size_t{64} << 20U;
   /// Jobs and groups that are gone through, with pods or without.
-  static constexpr std::int64_t steps_max = 1'000'000;
+  static constexpr std::int64_t steps_max = 100'000;
 
-  /// False: a bound is reached.
+  /// A pod. False: a bound is reached.
   bool take(std::size_t bytes);
+  /// Text that is gone through without a pod. False: a bound is reached.
+  bool charge(std::size_t bytes);
   bool step() { return ++steps_ <= steps_max; }
   /// Once: whoever comes after the first finds the same bound.
   bool tell_bound() { return !std::exchange(told_, true); }
@@ -66,6 +68,7 @@ struct ExpansionScope {
   const ExistingPods& existing;
   const Manifests& manifests;
   const ManifestChildren& children;
+  std::map<const Manifest*, JsonValue>& references;  ///< LimitRanges and RuntimeClasses, read.
   MadePods& made;
   ObjectDecoder& decoder;
   const MadePodSink& sink;
@@ -113,6 +116,8 @@ class Expansion {
   /// Makes an object besides pods, a PodGroup.
   void add_object(const JsonValue& object);
   bool step();
+  /// Counts text that is gone through again and again. False: a bound is reached.
+  bool charge(std::size_t bytes);
 
   WorkloadPods& result() { return result_; }
   /// Of everything that was read, children and runtimes included.
@@ -124,6 +129,7 @@ class Expansion {
     ManifestProblems problems;
   };
   Opened& open(const Manifest& manifest, std::string_view text);
+  const JsonValue* reference(const Manifest& manifest);
   Admission admission_of(PodTemplate& pods);
   std::string pod_text(const PodTemplate& pods, const PodDetails& details) const;
   bool decode(const PodTemplate& pods, const std::string& text, Change& decoded);
@@ -133,6 +139,7 @@ class Expansion {
   const Manifest& root_;
   bool asked_;
   bool stopped_ = false;
+  std::size_t free_bytes_;  ///< What may be read of the manifest itself: all of it, once.
   std::deque<Opened> opened_;
   std::map<std::pair<const Manifest*, bool>, Opened*> opened_by_;
   std::deque<JsonValue> kept_;

@@ -86,6 +86,22 @@ std::vector<Field> Field::items() const {
   return fields;
 }
 
+std::vector<std::pair<std::string_view, std::string>> Field::texts() const {
+  std::vector<std::pair<std::string_view, std::string>> pairs;
+  if (!is_present()) return pairs;
+  const JsonValue::Object* const members = value_->as_object();
+  if (members == nullptr) {
+    wrong_type("a mapping");
+    return pairs;
+  }
+  pairs.reserve(members->size());
+  for (const JsonMember& each : *members) {
+    pairs.emplace_back(
+        each.key, Field(&each.value, fmt::format("{}.{}", path_, each.key), *problems_).text());
+  }
+  return pairs;
+}
+
 std::int64_t Field::count(std::int64_t fallback, std::int64_t most) const {
   if (!is_present()) return fallback;
   const std::int64_t* const number = value_->as_integer();

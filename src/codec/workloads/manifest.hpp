@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/problem.hpp"
@@ -44,6 +45,8 @@ class Field {
 
   Field at(std::string_view key) const;
   std::vector<Field> items() const;
+  /// The texts of a mapping, by their keys.
+  std::vector<std::pair<std::string_view, std::string>> texts() const;
   bool is_present() const { return value_ != nullptr && !value_->is_null(); }
 
   /// 0 to `most`.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "codec/workloads/json_edit.hpp"
 #include "model/names.hpp"
@@ -41,6 +42,10 @@ const JsonValue* first_of(const JsonValue& item, std::string_view resource,
   return nullptr;
 }
 
+/// A LimitRange may name more; nobody asks for so many resources.
+constexpr std::size_t limit_range_resources_max = 256;
+constexpr std::size_t limit_range_items_max = 64;
+
 /// The defaults of one LimitRange entry for one container, where it says nothing itself.
 void default_requests(const JsonValue& item, JsonValue& container) {
   JsonValue* const resources = member(container, "resources");
@@ -49,7 +54,7 @@ void default_requests(const JsonValue& item, JsonValue& container) {
     const JsonValue* const amounts = item.find(list);
     const JsonValue::Object* const named = amounts == nullptr ? nullptr : amounts->as_object();
     if (named == nullptr) continue;
-    for (const JsonMember& each : *named) {
+    for (const JsonMember& each : *named | std::views::take(limit_range_resources_max)) {
       if (first_of(*resources, each.key, {"requests", "limits"}) != nullptr) continue;
       const JsonValue* const amount =
           first_of(item, each.key, {"defaultRequest", "default", "max", "min"});
@@ -63,7 +68,7 @@ void apply_limit_range(const JsonValue& range, JsonValue& spec) {
   const JsonValue* const limits = range.find("spec");
   const JsonValue* const items = limits == nullptr ? nullptr : limits->find("limits");
   if (items == nullptr || items->as_array() == nullptr) return;
-  for (const JsonValue& item : *items->as_array()) {
+  for (const JsonValue& item : *items->as_array() | std::views::take(limit_range_items_max)) {
     if (text_at(item, {"type"}) != "Container") continue;
     for (const std::string_view list : {"containers", "initContainers"}) {
       if (spec.find(list) == nullptr) continue;

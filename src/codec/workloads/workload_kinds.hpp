@@ -61,6 +61,8 @@ struct JobOrder {
   /// pod of index 0 goes first. Empty: anywhere.
   std::string exclusive_topology;
   std::string job_key;
+  /// The same by nodes that somebody has labelled with this value for it; empty: not so.
+  std::string own_nodes;
   std::int32_t wave = 0;
   std::string wave_after;
 };

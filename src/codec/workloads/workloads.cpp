@@ -103,11 +103,13 @@ Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload
         .push_back(&manifest);
   }
   const ExistingPods existing(cluster);
+  std::map<const Manifest*, JsonValue> references;
   MadePods made;
   ObjectDecoder decoder;
   const ExpansionScope scope{.existing = existing,
                              .manifests = manifests,
                              .children = children,
+                             .references = references,
                              .made = made,
                              .decoder = decoder,
                              .sink = sink};

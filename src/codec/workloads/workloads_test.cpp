@@ -245,6 +245,33 @@ TEST(WorkloadKinds, JobSetPodsCarryItsLabelsAndThoseOfTheirJob) {
   EXPECT_EQ(label_of(pod, "batch.kubernetes.io/job-completion-index"), "0");
 }
 
+TEST(WorkloadKinds, JobsOfAJobSetMayHaveNodesOfTheirOwn) {
+  const Loaded loaded = loaded_from(
+      "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: s, annotations: "
+      "{alpha.jobset.sigs.k8s.io/exclusive-topology: rack, alpha.jobset.sigs.k8s.io/node-selector: "
+      "'true'}}, spec: {replicatedJobs: [{name: a, template: {spec: {template: {spec: {containers: "
+      "[{name: c}]}}}}}]}}");
+  const Pod pod = pod_called(loaded, "s-a-0-0-22222");
+  EXPECT_EQ(pod.shape.node_selector,
+            (Labels{{.key = "alpha.jobset.sigs.k8s.io/namespaced-job", .value = "default_s-a-0"}}));
+  EXPECT_TRUE(pod.shape.affinity.empty());
+  ASSERT_EQ(pod.shape.tolerations.size(), 3U);
+  EXPECT_EQ(pod.shape.tolerations[0].key, "alpha.jobset.sigs.k8s.io/no-schedule");
+}
+
+TEST(WorkloadKinds, AllWorkloadsTogetherAreBounded) {
+  // 40,000 each: the first fits, the second reaches the bound, the third is not told of it again.
+  std::string text;
+  for (const std::string_view name : {"a", "b", "c"}) {
+    text += fmt::format(
+        "{{apiVersion: batch/v1, kind: Job, metadata: {{name: {}}}, spec: {{parallelism: 40000, "
+        "template: {{spec: {{restartPolicy: Never, containers: [{{name: c}}]}}}}}}}}\n---\n",
+        name);
+  }
+  EXPECT_EQ(problems_of(text), (Names{"Job default/b: spec \"\": more than 50000 pods, or 64 MiB "
+                                      "of them, would be made from templates"}));
+}
+
 TEST(WorkloadKinds, JobsOfAJobSetThatHaveEndedNeedNoPods) {
   const Loaded loaded = loaded_from(
       "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: s, uid: u}, spec: "
@@ -382,13 +409,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "{containers: [{name: c}]}}}}",
                 "ReplicaSet default/r: spec.selector \"\": it does not select the pods of the "
                 "template"},
-        BadCase{
-            "GroupsTimesSize",
-            "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: "
-            "l}, spec: {replicas: 50000, leaderWorkerTemplate: {size: 50000, workerTemplate: "
-            "{spec: {containers: [{name: c}]}}}}}",
-            "LeaderWorkerSet default/l: spec \"\": more than 50000 pods, or 64 MiB of them, would "
-            "be made from templates"},
+        BadCase{"GroupsTimesSize",
+                "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: "
+                "l}, spec: {replicas: 50000, leaderWorkerTemplate: {size: 50000, workerTemplate: "
+                "{spec: {containers: [{name: c}]}}}}}",
+                "LeaderWorkerSet default/l: spec.leaderWorkerTemplate.size \"50000\": 50000 groups "
+                "of it are "
+                "more than 50000 pods"},
         BadCase{"TwoWantOneName",
                 "{apiVersion: v1, kind: List, items: [{apiVersion: apps/v1, kind: StatefulSet, "
                 "metadata: {name: a-master}, spec: {selector: {matchLabels: {app: x}}, template: "
