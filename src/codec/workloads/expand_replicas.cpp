@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "codec/workloads/json_edit.hpp"
@@ -13,8 +12,6 @@
 
 namespace makeway {
 namespace {
-
-constexpr std::string_view hash_label = "pod-template-hash";
 
 void check_always(const Field& spec) {
   const Field policy = spec.at("template").at("spec").at("restartPolicy");
@@ -65,24 +62,15 @@ struct Revisions {
   std::string newest_hash;       ///< Of the newest ReplicaSet in the input.
 };
 
-std::int64_t revision_of(const Field& replica_set) {
-  const std::string text =
-      replica_set.at("metadata").at("annotations").at("deployment.kubernetes.io/revision").text();
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 Revisions find_revisions(Expansion& expansion, const Manifest& manifest) {
   Revisions revisions;
   std::int64_t newest = -1;
   const OwnerReference owner{.kind = "Deployment", .name = manifest.name, .uid = manifest.uid};
   for (const Manifest* const child : expansion.children("ReplicaSet", owner)) {
     revisions.names.insert(child->name);
-    const Field fields = expansion.fields(*child);
-    if (revision_of(fields) <= newest) continue;
-    newest = revision_of(fields);
-    revisions.newest_hash = fields.at("metadata").at("labels").at(hash_label).text();
+    if (child->revision <= newest) continue;
+    newest = child->revision;
+    revisions.newest_hash = child->template_hash;
   }
   const ExistingPods& existing = expansion.existing();
   const std::string prefix = manifest.name + "-";
@@ -92,7 +80,7 @@ Revisions find_revisions(Expansion& expansion, const Manifest& manifest) {
     const std::vector<PodIndex> pods =
         existing.of(expansion.namespace_name(), {.kind = "ReplicaSet", .name = name, .uid = {}});
     const bool own = std::ranges::any_of(
-        pods, [&](PodIndex pod) { return existing.label(pod, hash_label) == hash; });
+        pods, [&](PodIndex pod) { return existing.label(pod, pod_template_hash) == hash; });
     if (!own) continue;
     revisions.names.insert(name);
     revisions.hashes.insert(hash);
@@ -181,7 +169,7 @@ void expand_deployment(Expansion& expansion, const Manifest& manifest) {
   const std::string replica_set = fmt::format("{}-{}", manifest.name, hash);
   const Manifest* const child = expansion.find("ReplicaSet", replica_set);
   pods.owner = expansion.controller("ReplicaSet", replica_set, child == nullptr ? "" : child->uid);
-  make_replicas(expansion, pods, replica_set + "-", {{std::string(hash_label), hash}},
+  make_replicas(expansion, pods, replica_set + "-", {{std::string(pod_template_hash), hash}},
                 replicas - present);
 }
 

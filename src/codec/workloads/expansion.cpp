@@ -116,8 +116,16 @@ Expansion::Expansion(const ExpansionScope& scope, const Manifest& root, bool ask
 Expansion::Opened& Expansion::open(const Manifest& manifest, std::string_view text) {
   Opened*& opened = opened_by_[{&manifest, text.data() == manifest.live_text.data()}];
   if (opened == nullptr) {
-    opened = &opened_.emplace_back(
-        Opened{tree_of(text), ManifestProblems(manifest.object(), manifest.origin)});
+    opened =
+        &opened_.emplace_back(Opened{{}, ManifestProblems(manifest.object(), manifest.origin)});
+    auto tree = parse_json_value(text);
+    if (tree) {
+      opened->tree = std::move(*tree);
+    } else {
+      Problem problem = std::move(tree.error());
+      problem.origin = manifest.origin;
+      opened->problems.add(std::move(problem));
+    }
   }
   return *opened;
 }
@@ -194,10 +202,10 @@ std::string Expansion::fresh_name(std::string_view base) {
   return scope_.made.fresh_name(cluster(), namespace_name(), base);
 }
 
-/// Read once for all.
+/// Read once for all; it was read before, so it is JSON.
 const JsonValue* Expansion::reference(const Manifest& manifest) {
   const auto [at, is_new] = scope_.references.try_emplace(&manifest);
-  if (is_new) at->second = tree_of(manifest.text);
+  if (is_new) at->second = parse_json_value(manifest.text).value_or(JsonValue{});
   return &at->second;
 }
 

@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
-#include "base/check.hpp"
+#include "codec/decoders.hpp"
+#include "codec/source.hpp"
 #include "codec/workloads/json_edit.hpp"
 #include "codec/workloads/made_names.hpp"
 #include "codec/workloads/workload_kinds.hpp"
-#include "model/names.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway {
 namespace {
-
-constexpr std::size_t name_max = 253;
 
 /// Scalars only: what else is wrong is too large for a message.
 std::string told_value(const JsonValue& value) {
@@ -23,30 +22,27 @@ std::string told_value(const JsonValue& value) {
   return shorten(compact_text(value));
 }
 
-bool is_reference(std::string_view name) {
-  const auto is_fine = [](char byte) {
-    return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '-' ||
-           byte == '.';
-  };
-  return !name.empty() && name.size() <= name_max && std::ranges::all_of(name, is_fine);
+/// Reads only that; the rest of the text is skipped.
+void read_metadata(JsonReader& reader, std::string_view text, Metadata& metadata) {
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  JsonObjectCursor object;
+  const FieldPath root;
+  auto error = parser.iterate(text.data(), text.size(), text.size() + text_padding).get(document);
+  if (error == simdjson::SUCCESS) error = document.get_object().get(object);
+  if (error != simdjson::SUCCESS) return reader.broken(error, root);
+  reader.each_field(object, root,
+                    [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+                      if (key == "metadata") decode_metadata(reader, field, at, metadata);
+                    });
 }
 
-void read_owners(const Field& owners, Manifest& manifest) {
-  for (const Field& owner : owners.items()) {
-    if (!owner.at("controller").truth()) continue;
-    manifest.controller = {.kind = owner.at("kind").text(),
-                           .name = owner.at("name").text(),
-                           .uid = owner.at("uid").text(),
-                           .controller = true};
-  }
-}
-
-void check_name_of(const Field& field, std::string_view name) {
-  if (is_reference(name)) return;
-  field.refuse(name.empty()
-                   ? "every object needs a name"
-                   : "expected at most 253 lower-case letters, digits, '-' or '.' (RFC 1123)",
-               name.empty() ? fmt::format("set {}", field.path()) : std::string());
+/// What `kubectl create` would call an object that leaves its name to the API server.
+std::string generated_name(std::string_view text) {
+  const auto tree = parse_json_value(text);
+  if (!tree) return {};
+  const std::string_view base = text_at(*tree, {"metadata", "generateName"});
+  return base.empty() ? std::string() : with_suffix(base, 0);
 }
 
 }  // namespace
@@ -157,40 +153,29 @@ std::string Manifest::object() const {
 Manifest read_manifest(const WorkloadKind& kind, std::string_view text, const Origin& origin,
                        std::string_view plane, Problems& problems) {
   Manifest manifest{.kind = &kind, .plane = std::string(plane), .origin = origin};
-  auto tree = parse_json_value(text);
-  if (!tree) {
-    Problem problem = std::move(tree.error());
+  Problems found;
+  JsonReader reader(found);
+  Metadata metadata;
+  metadata.all_annotations = true;
+  read_metadata(reader, text, metadata);
+  if (found.empty() && metadata.name.empty()) metadata.name = generated_name(text);
+  if (found.empty()) finish_metadata(reader, {}, kind.scope, metadata);
+  manifest.name = metadata.name;
+  manifest.namespace_name = metadata.namespace_name;
+  for (Problem& problem : found) {
+    problem.object = manifest.name.empty() ? std::string(kind.name) : shorten(manifest.object());
     problem.origin = origin;
-    problem.object = kind.name;
-    problems.push_back(std::move(problem));
-    return manifest;
-  }
-  ManifestProblems found(std::string(kind.name), origin);
-  const Field metadata = Field(&*tree, "", found).at("metadata");
-  manifest.name = metadata.at("name").text();
-  const std::string generated = metadata.at("generateName").text();
-  if (manifest.name.empty() && !generated.empty()) manifest.name = with_suffix(generated, 0);
-  if (!found.has_errors()) check_name_of(metadata.at("name"), manifest.name);
-  if (kind.scope == Scope::in_namespace) {
-    manifest.namespace_name = metadata.at("namespace").text(names::default_namespace);
-    if (manifest.namespace_name.empty()) manifest.namespace_name = names::default_namespace;
-    check_name_of(metadata.at("namespace"), manifest.namespace_name);
-  }
-  manifest.uid = metadata.at("uid").text();
-  manifest.being_deleted = metadata.at("deletionTimestamp").is_present();
-  read_owners(metadata.at("ownerReferences"), manifest);
-  for (Problem problem : found.problems()) {
-    if (!manifest.name.empty()) problem.object = shorten(manifest.object());
     problems.push_back(std::move(problem));
   }
+  manifest.uid = metadata.uid;
+  manifest.being_deleted = metadata.deletion.has_value();
+  const auto controller = std::ranges::find(metadata.owners, true, &OwnerReference::controller);
+  if (controller != metadata.owners.end()) manifest.controller = *controller;
+  manifest.template_hash = metadata.label(pod_template_hash);
+  const std::string_view revision = metadata.annotation("deployment.kubernetes.io/revision");
+  std::from_chars(revision.data(), revision.data() + revision.size(), manifest.revision);
   manifest.text = text;
   return manifest;
-}
-
-JsonValue tree_of(std::string_view text) {
-  auto tree = parse_json_value(text);
-  CHECK(tree.has_value(), "it was read before");
-  return std::move(*tree);
 }
 
 }  // namespace makeway

@@ -81,7 +81,9 @@ struct Manifest {
   std::string plane;          ///< Empty: home.
   OwnerReference controller;  ///< Without a kind: nobody controls it.
   bool being_deleted = false;
-  std::string text;       ///< JSON.
+  std::string template_hash;  ///< Of a ReplicaSet that a Deployment has made.
+  std::int64_t revision = 0;  ///< The same.
+  std::string text;           ///< JSON.
   std::string live_text;  ///< The same object as the API server has it, where `text` changes it.
   Origin origin;
 
@@ -89,11 +91,11 @@ struct Manifest {
   std::string object() const;
 };
 
-/// What the text says about itself, and nothing else of it. Problems are errors.
+inline constexpr std::string_view pod_template_hash = "pod-template-hash";
+
+/// What the text says about itself; the rest of it may still be wrong. The text is followed by at
+/// least 64 readable bytes. Problems are errors.
 Manifest read_manifest(const WorkloadKind& kind, std::string_view text, const Origin& origin,
                        std::string_view plane, Problems& problems);
-
-/// The text was read before, so it is JSON.
-JsonValue tree_of(std::string_view text);
 
 }  // namespace makeway

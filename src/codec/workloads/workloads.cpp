@@ -30,6 +30,7 @@ bool has_parent(const Manifests& manifests, const Manifest& manifest) {
 
 /// Without a spec there is nothing to read, and one problem is enough.
 bool has_body(const Field& fields) {
+  if (fields.problems().has_errors()) return false;
   const Field body = fields.at(fields.at("template").is_present() ? "template" : "spec");
   if (body.value().as_object() != nullptr) return true;
   body.refuse(body.is_present()
@@ -63,6 +64,14 @@ Problems Workloads::add(std::string_view api_group, std::string_view kind, std::
   Problems problems;
   Manifest manifest = read_manifest(*row, json, origin, plane, problems);
   if (has_errors(problems)) return problems;
+  if (row->expand == nullptr) {
+    // Nobody reports what is wrong with it later.
+    if (auto tree = parse_json_value(json); !tree) {
+      tree.error().origin = origin;
+      tree.error().object = manifest.object();
+      return {std::move(tree.error())};
+    }
+  }
   const auto [at, is_new] = state_->manifests.try_emplace(key_of_manifest(manifest));
   Manifest& known = at->second;
   if (is_new) {

@@ -403,6 +403,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "Job default/j: spec \"\": expected a mapping"},
         BadCase{"WrongType", "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: 5}",
                 "Job default/j: spec \"5\": expected a mapping, found an integer"},
+        BadCase{
+            "NoJson",
+            R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"a":tru}})",
+            "Job default/j: spec.a \"\": not valid JSON: The JSON element does not have the "
+            "requested type."},
         BadCase{"SelectorOfOthers",
                 "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r}, spec: {selector: "
                 "{matchLabels: {app: z}}, template: {metadata: {labels: {app: x}}, spec: "
@@ -436,6 +441,13 @@ TEST(WorkloadKinds, ASnapshotKeepsMadePodsAndTheirMarks) {
   EXPECT_EQ(pod_called(again, "s-1"), pod_called(loaded, "s-1"));
   EXPECT_EQ(pod_called(again, "s-1").notes.made_from, "StatefulSet default/s");
   EXPECT_EQ(pod_called(again, "s-1").notes.wave, 1);
+}
+
+TEST(WorkloadKinds, ANameMayBeLeftToTheServer) {
+  const Loaded loaded = loaded_from(
+      filled("{apiVersion: batch/v1, kind: Job, metadata: {generateName: j-}, spec: {template: "
+             "TEMPLATE}}"));
+  EXPECT_EQ(pod_names(loaded), (Names{"j-22222-22222"}));
 }
 
 TEST(WorkloadKinds, TheOrderOfTheInputMeansNothing) {
