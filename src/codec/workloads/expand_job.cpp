@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.hpp"
 #include "codec/workloads/json_edit.hpp"
 #include "codec/workloads/workload_kinds.hpp"
 
@@ -49,11 +50,14 @@ class TakenIndexes {
 
   void add_range(std::string_view text) {
     Range range;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, range.first);
+    const std::size_t dash = std::min(text.find('-'), text.size());
+    const std::string_view first = text.substr(0, dash);
+    const auto [rest, error] =
+        std::from_chars(first.data(), first.data() + first.size(), range.first);
     if (error != std::errc{}) return;
     range.second = range.first;
-    if (rest != end && *rest == '-') std::from_chars(rest + 1, end, range.second);
+    const std::string_view last = text.substr(std::min(dash + 1, text.size()));
+    std::from_chars(last.data(), last.data() + last.size(), range.second);
     if (range.second >= range.first && range.second <= count_max) ranges_.push_back(range);
   }
 
@@ -226,7 +230,7 @@ std::vector<OwnerReference> running_jobs(Expansion& expansion, const Manifest& m
   for (const std::string& name :
        expansion.existing().controllers(expansion.namespace_name(), "Job", prefix)) {
     const std::string_view rest = std::string_view(name).substr(prefix.size());
-    const bool minutes = !rest.empty() && rest.find_first_not_of("0123456789") == rest.npos;
+    const bool minutes = !rest.empty() && std::ranges::all_of(rest, is_digit);
     if (minutes && std::ranges::find(jobs, name, &OwnerReference::name) == jobs.end()) {
       jobs.push_back({.kind = "Job", .name = name});
     }

@@ -99,7 +99,7 @@ TextPairs job_set_labels(const Expansion& expansion, const JobSetOrder& order,
       {"group-name", job.group_name},
       {"group-replicas", number(all.of_group.at(job.group_name))},
       {"job-group-index", number(earlier + index)}};
-  for (auto& [key, value] : labels) key = "jobset.sigs.k8s.io/" + key;
+  for (auto& [key, value] : labels) key.insert(0, "jobset.sigs.k8s.io/");
   return labels;
 }
 
@@ -151,8 +151,7 @@ void expand_one_job(Expansion& expansion, const ReplicatedJob& job, const std::s
 
 }  // namespace
 
-void expand_job_set_order(Expansion& expansion, const JobSetOrder& written) {
-  JobSetOrder order = written;
+void expand_job_set_order(Expansion& expansion, JobSetOrder order) {
   if (order.uid.empty()) order.uid = expansion.controller("JobSet", order.name, {}).uid;
   const std::vector<ReplicatedJob> jobs = read_replicated_jobs(order);
   JobSetTotals all;

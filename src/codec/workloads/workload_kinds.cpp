@@ -89,12 +89,10 @@ bool is_unsupported_workload(std::string_view api_version, std::string_view kind
 }
 
 bool has_condition(const Field& status, std::initializer_list<std::string_view> types) {
-  for (const Field& condition : status.at("conditions").items()) {
+  return std::ranges::any_of(status.at("conditions").items(), [&](const Field& condition) {
     const std::string type = condition.at("type").text();
-    if (std::ranges::find(types, type) == types.end()) continue;
-    if (condition.at("status").text() == "True") return true;
-  }
-  return false;
+    return std::ranges::find(types, type) != types.end() && condition.at("status").text() == "True";
+  });
 }
 
 }  // namespace makeway

@@ -76,7 +76,7 @@ struct JobSetOrder {
   std::string uid;
   std::string group;  ///< PodGroup of all its pods; empty: none.
 };
-void expand_job_set_order(Expansion& expansion, const JobSetOrder& order);
+void expand_job_set_order(Expansion& expansion, JobSetOrder order);
 
 /// Conditions of these types say that an object has ended.
 bool has_condition(const Field& status, std::initializer_list<std::string_view> types);
