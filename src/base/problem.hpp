@@ -69,6 +69,16 @@ class Problems {
   void clear() { *this = {}; }
   /// Errors that turned out to be bearable.
   void make_warnings();
+  /// Those of the kept ones for which `unwanted(problem)`, which may change them, says yes.
+  template <class Unwanted>
+  void erase_if(const Unwanted& unwanted) {
+    std::erase_if(kept_, [&](Problem& problem) {
+      if (!unwanted(problem)) return false;
+      --of(problem.severity).found;
+      --of(problem.severity).kept;
+      return true;
+    });
+  }
 
   /// All that were found, kept or not.
   std::uint64_t count(Severity severity) const { return of(severity).found; }

@@ -30,11 +30,11 @@ struct Findings {
 /// `configuration` is what the command line says; without a word of it, one among the files counts.
 void check_files(const std::vector<LoadSource>& sources, const ChosenConfiguration& configuration,
                  bool configuration_wanted, Terminal& terminal, Findings& findings) {
-  UnpackLimits limits;
+  LoadWish wish;
   if (configuration.document) {
-    limits.ratio_max = configuration.document->configuration.engine.unpacked_ratio_max;
+    wish.limits.ratio_max = configuration.document->configuration.engine.unpacked_ratio_max;
   }
-  LoadResult result = load_with_progress(sources, terminal, limits);
+  LoadResult result = load_with_progress(sources, terminal, wish);
   findings.add(std::move(result.problems));
   if (!result.loaded) {
     findings.objects.reset();
@@ -57,7 +57,13 @@ void check_files(const std::vector<LoadSource>& sources, const ChosenConfigurati
     result.loaded->origins.locate(doubts, result.loaded->cluster);
     findings.add(std::move(doubts));
   }
-  Problems warnings = lint(result.loaded->cluster);
+  std::vector<TemplateLabels> templates;
+  for (const WorkloadPods& workload : result.loaded->workloads) {
+    for (const Labels& labels : workload.templates) {
+      templates.push_back({.namespace_name = workload.namespace_name, .labels = labels});
+    }
+  }
+  Problems warnings = lint(result.loaded->cluster, templates);
   result.loaded->origins.locate(warnings, result.loaded->cluster);
   findings.add(std::move(warnings));
   findings.objects = findings.objects.value_or(0) + result.loaded->statistics.objects;

@@ -160,8 +160,9 @@ std::vector<Flag> plan_flags() {
            "it is not given. "
            "Other pending units then count only where they hold a nomination; but queues divide "
            "the cluster among all, so their claims are all planned. KIND is pod, podgroup, "
-           "replicaschedule or session; a bare NAME is in the namespace default. In a batch: for "
-           "cases that name none.",
+           "replicaschedule, session, or a kind whose controller makes pods, such as job or "
+           "deployment; then all its pending pods ask, also if it is suspended. A bare NAME is in "
+           "the namespace default. In a batch: for cases that name none.",
        .repeats = true},
       preset_flag(),
       config_flag(),

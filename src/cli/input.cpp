@@ -136,15 +136,15 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
 }
 
 LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
-                              const UnpackLimits& limits) {
-  if (!terminal.error_is_terminal) return load(sources, {}, limits);
+                              const LoadWish& wish) {
+  if (!terminal.error_is_terminal) return load(sources, {}, wish);
   ProgressLine line(terminal);
-  return load(sources, [&line](const LoadStep& step) { line.step(step); }, limits);
+  return load(sources, [&line](const LoadStep& step) { line.step(step); }, wish);
 }
 
 std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
-                                     const UnpackLimits& limits) {
-  LoadResult result = load_with_progress(sources, terminal, limits);
+                                     const LoadWish& wish) {
+  LoadResult result = load_with_progress(sources, terminal, wish);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {
     terminal.error.write(problem_lines(result.loaded->warnings, palette));

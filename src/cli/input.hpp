@@ -21,12 +21,12 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
 
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
 LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
-                              const UnpackLimits& limits = {});
+                              const LoadWish& wish = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
 std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
-                                     const UnpackLimits& limits = {});
+                                     const LoadWish& wish = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.

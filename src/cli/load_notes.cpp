@@ -3,38 +3,68 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
+#include "base/problem.hpp"
 #include "cli/text.hpp"
 
 namespace makeway::cli {
 namespace {
 
-/// Kinds whose controllers make pods from a template.
-constexpr std::array<std::string_view, 10> templated_kinds = {
-    "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",      "ReplicationController",
-    "Job",        "CronJob",     "JobSet",    "LeaderWorkerSet", "PodTemplate"};
-
-/// "apps/v1 Deployment"
-bool has_template(std::string_view name) {
-  const std::string_view kind = name.substr(name.rfind(' ') + 1);
-  return std::ranges::find(templated_kinds, kind) != templated_kinds.end();
+/// "kubeflow.org/v1 TFJob"
+bool is_unsupported(std::string_view name) {
+  const std::size_t blank = name.rfind(' ');
+  return blank != std::string_view::npos &&
+         is_unsupported_workload(name.substr(0, blank), name.substr(blank + 1));
 }
 
-std::string skipped_note(const LoadStatistics& statistics) {
+std::string unsupported_note(const LoadStatistics& statistics) {
   std::vector<std::string> kinds;
   std::uint64_t total = 0;
   for (const auto& [name, count] : statistics.skipped) {
-    if (!has_template(name)) continue;
-    kinds.push_back(fmt::format("{} {}", grouped(count), name));
+    if (!is_unsupported(name)) continue;
+    kinds.push_back(fmt::format("{} {}", grouped(count), printable(name)));
     total += count;
   }
   if (kinds.empty()) return {};
-  return fmt::format(
-      "note: skipped {}: only pods are scheduled; provide {}\n", fmt::join(kinds, ", "),
-      total == 1 ? "a Pod made from its template" : "Pods made from their templates");
+  return fmt::format("note: skipped {}: not supported yet; provide {}\n", fmt::join(kinds, ", "),
+                     total == 1 ? "Pods made from its template" : "Pods made from their templates");
+}
+
+/// "a, b and 3 more"
+std::string first_few(std::vector<std::string> names) {
+  constexpr std::size_t told_max = 5;
+  const std::size_t others = names.size() > told_max ? names.size() - told_max : 0;
+  if (others > 0) names.resize(told_max);
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (others > 0) text += fmt::format(" and {} more", grouped(others));
+  return text;
+}
+
+/// Which pods were made, and who makes none.
+std::string made_note(const Loaded& loaded) {
+  std::vector<std::string> makers;
+  std::vector<std::string> held;
+  std::uint64_t total = 0;
+  for (const WorkloadPods& workload : loaded.workloads) {
+    const std::string object = shorten(workload.object(), 120);
+    if (workload.made > 0) {
+      makers.push_back(fmt::format("{} of {}", grouped(workload.made), object));
+      total += workload.made;
+    } else if (!workload.held.empty()) {
+      held.push_back(fmt::format("{}: {}", object, workload.held));
+    }
+  }
+  std::string text;
+  if (total > 0) {
+    text += fmt::format("note: made {} from templates: {}\n", counted(total, "pod"),
+                        first_few(std::move(makers)));
+  }
+  if (!held.empty()) {
+    text += fmt::format("note: no pods made of {}; --ask KIND/NAMESPACE/NAME plans one\n",
+                        first_few(std::move(held)));
+  }
+  return text;
 }
 
 std::string missing_nodes_note(const Cluster& cluster) {
@@ -57,7 +87,8 @@ std::string missing_nodes_note(const Cluster& cluster) {
 }  // namespace
 
 std::string load_notes(const Loaded& loaded) {
-  return skipped_note(loaded.statistics) + missing_nodes_note(loaded.cluster);
+  return made_note(loaded) + unsupported_note(loaded.statistics) +
+         missing_nodes_note(loaded.cluster);
 }
 
 }  // namespace makeway::cli

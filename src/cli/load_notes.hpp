@@ -7,8 +7,9 @@
 
 namespace makeway::cli {
 
-/// Lines for standard error: skipped kinds that have pod templates, pods on nodes that are not
-/// there. Empty when there is nothing to say.
+/// Lines for standard error: pods that were made from templates, workloads that make none, kinds
+/// that have templates and are skipped, pods on nodes that are not there. Empty when there is
+/// nothing to say.
 std::string load_notes(const Loaded& loaded);
 
 }  // namespace makeway::cli

@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "codec/kinds.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/workloads.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway {
@@ -36,7 +37,7 @@ std::string_view raw_text(simdjson::ondemand::raw_json_string raw, const char* e
 
 /// What to do with an object of some type.
 struct KindFound {
-  enum class Role : std::uint8_t { unknown, object, list, own_document };
+  enum class Role : std::uint8_t { unknown, object, list, own_document, workload };
   Role role = Role::unknown;
   const TextKind* kind = nullptr;  ///< Of an object of the cluster.
 };
@@ -52,7 +53,13 @@ KindFound kind_of(const TypeMeta& type) {
     if (rest.empty()) return {.role = Role::object, .kind = &candidate};
     if (rest == "List") return {.role = Role::list};  // As the API server answers: PodList, ...
   }
-  return {.role = group == own_api_group ? Role::own_document : Role::unknown};
+  if (group == own_api_group) return {.role = Role::own_document};
+  if (is_workload_kind(group, type.kind)) return {.role = Role::workload};
+  if (type.kind.ends_with("List") &&
+      is_workload_kind(group, type.kind.substr(0, type.kind.size() - 4))) {
+    return {.role = Role::list};
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,8 +97,8 @@ struct ObjectDecoder::State {
             const TypeMeta& type, int depth);
   void one(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
            const TextKind& kind);
-  void own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
-           const TypeMeta& type) const;
+  void whole(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
+             const TypeMeta& type, KindFound::Role role) const;
   std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
                                   const FieldPath& path, TypeMeta inherited) const;
   void report_problems(std::string_view object = {});
@@ -160,7 +167,8 @@ void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& obje
     case KindFound::Role::unknown:
       return report->skip(fmt::format("{} {}", shorten(type->api_version), shorten(type->kind)));
     case KindFound::Role::list: return list(reader, object, path, *type, depth);
-    case KindFound::Role::own_document: return own(reader, object, path, *type);
+    case KindFound::Role::own_document:
+    case KindFound::Role::workload: return whole(reader, object, path, *type, found_kind.role);
     case KindFound::Role::object: return one(reader, object, path, *found_kind.kind);
   }
 }
@@ -207,12 +215,19 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   }
 }
 
-void ObjectDecoder::State::own(JsonReader& reader, JsonObjectCursor& object, const FieldPath& path,
-                               const TypeMeta& type) const {
+/// Hands the text of an object on.
+void ObjectDecoder::State::whole(JsonReader& reader, JsonObjectCursor& object,
+                                 const FieldPath& path, const TypeMeta& type,
+                                 KindFound::Role role) const {
   std::string_view json;
   if (const auto error = object.raw_json().get(json)) return reader.broken(error, path);
   const std::string kind(type.kind);
-  sink->own_document(kind, json, *origin);
+  if (role == KindFound::Role::workload) {
+    const std::string group(type.group());
+    sink->workload({.api_group = group, .kind = kind}, json, *origin);
+  } else {
+    sink->own_document(kind, json, *origin);
+  }
 }
 
 void ObjectDecoder::State::document(JsonReader& reader, simdjson::ondemand::document& root) {

@@ -18,6 +18,11 @@
 
 namespace makeway {
 
+struct ObjectType {
+  std::string_view api_group;  ///< Empty: the core of Kubernetes.
+  std::string_view kind;
+};
+
 /// Receives the objects of a text, in the order of the text.
 class ObjectSink {
  public:
@@ -29,6 +34,8 @@ class ObjectSink {
   virtual void object(const Change& object, const Origin& origin) = 0;
   /// A document of ours (apiVersion makeway.dev/v1), as JSON text.
   virtual void own_document(std::string_view kind, std::string_view json, const Origin& origin) = 0;
+  /// An object whose controller makes pods (workloads/workloads.hpp), as JSON text.
+  virtual void workload(const ObjectType& type, std::string_view json, const Origin& origin) = 0;
 };
 
 struct DecodeReport {

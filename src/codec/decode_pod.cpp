@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "codec/kinds.hpp"
@@ -202,6 +203,21 @@ std::string_view read_required_node(JsonReader& reader, const FieldPath& path,
   return found->value;
 }
 
+/// 0 without the annotation.
+std::int32_t read_wave(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+  constexpr std::int32_t wave_max = 1'000'000;
+  const std::string_view text = metadata.annotation(names::wave);
+  if (text.empty()) return 0;
+  std::int32_t wave = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wave);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (whole && wave >= 0 && wave <= wave_max) return wave;
+  const FieldPath at = path.at("metadata");
+  reader.refuse(at.at("annotations").at(names::wave), text,
+                fmt::format("expected the number of a wave, 0 to {}", wave_max));
+  return 0;
+}
+
 void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
   if (!has_marks(metadata)) return;
   pod.opted_out = read_opted_out(reader, path, metadata);
@@ -214,6 +230,9 @@ void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metad
   pod.notes.plan = metadata.annotation(names::plan);
   pod.notes.queue = metadata.annotation(names::queue);
   if (pod.notes.queue.empty()) pod.notes.queue = metadata.annotation(names::volcano_queue);
+  pod.notes.made_from = metadata.annotation(names::made_from);
+  pod.notes.wave = read_wave(reader, path, metadata);
+  pod.notes.wave_after = metadata.annotation(names::wave_after);
   pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
   pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
   for (const TextPair& annotation : metadata.annotations) {

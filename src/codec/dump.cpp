@@ -58,6 +58,9 @@ Labels pod_annotations(const Pod& pod) {
   note_opt_out(annotations, pod.labels, pod.opted_out);
   note(annotations, names::evicted_for, pod.notes.evicted_for);
   note(annotations, names::key_plane, pod.plane);
+  note(annotations, names::made_from, pod.notes.made_from);
+  if (pod.notes.wave > 0) note(annotations, names::wave, fmt::format("{}", pod.notes.wave));
+  note(annotations, names::wave_after, pod.notes.wave_after);
   note_cost(annotations, pod.notes.last_checkpoint, pod.notes.preemption_cost_seconds);
   note_mark(annotations, pod.labels, names::owner, pod.is_owner);
   note(annotations, names::plan, pod.notes.plan);

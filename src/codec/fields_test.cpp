@@ -121,6 +121,10 @@ class OneObject final : public ObjectSink {
                     const Origin& /*origin*/) override {
     ADD_FAILURE() << kind << " is no object of a cluster";
   }
+  void workload(const ObjectType& type, std::string_view /*json*/,
+                const Origin& /*origin*/) override {
+    ADD_FAILURE() << type.kind << " is no object of a cluster";
+  }
   std::optional<Change> found;
 };
 

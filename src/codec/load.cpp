@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <tuple>
 
 #include "codec/budget_status.hpp"
 #include "codec/decode.hpp"
@@ -35,8 +37,14 @@ class Loader final : public ObjectSink {
 
   void object(const Change& object, const Origin& origin) override;
   void own_document(std::string_view kind, std::string_view json, const Origin& origin) override;
+  void workload(const ObjectType& type, std::string_view json, const Origin& origin) override;
+  void ask_for(std::span<const AskedWorkload> asked) { asked_ = asked; }
 
  private:
+  void make_pods();
+  bool exists(const Change& object) const;
+  void count_resources(const Change& object, const Origin& origin);
+  bool made(const Change& object, const TemplatePlace& place);
   void repeated(const Change& object, const Origin& origin);
   void warn_of_own_kind(const Change& object, const Origin& origin);
 
@@ -48,6 +56,9 @@ class Loader final : public ObjectSink {
   std::optional<ConfigurationDocument> configuration_;
   Origin configuration_origin_;
   ObjectOrigins origins_;
+  Workloads workloads_;
+  std::vector<WorkloadPods> workload_pods_;
+  std::span<const AskedWorkload> asked_;
   bool too_many_resources_ = false;
 };
 
@@ -77,8 +88,48 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
 
 void Loader::object(const Change& object, const Origin& origin) {
   if (!cluster_.apply(object)) return repeated(object, origin);
-  origins_.add(object, origin);
+  origins_.add(object, origin, cluster_);
   if (!plane_.empty()) warn_of_own_kind(object, origin);
+  count_resources(object, origin);
+}
+
+void Loader::workload(const ObjectType& type, std::string_view json, const Origin& origin) {
+  Problems problems = workloads_.add(type.api_group, type.kind, json, origin, plane_);
+  if (!has_errors(problems)) ++report_.objects;
+  report_.problems.append(std::move(problems));
+}
+
+bool Loader::made(const Change& object, const TemplatePlace& place) {
+  if (exists(object)) return false;
+  cluster_.apply(object);
+  origins_.add_made(object, place, cluster_);
+  count_resources(object, place.origin);
+  return true;
+}
+
+/// The pods of workloads, once everything that they depend on is known.
+void Loader::make_pods() {
+  Expanded expanded = workloads_.expand(
+      cluster_, asked_,
+      [this](const Change& object, const TemplatePlace& place) { return made(object, place); });
+  report_.problems.append(std::move(expanded.problems));
+  workload_pods_ = std::move(expanded.workloads);
+}
+
+/// Whether the store has one of that name; only for kinds that are made.
+bool Loader::exists(const Change& object) const {
+  if (const Pod* const pod = std::get_if<Pod>(&object)) {
+    return cluster_.find_pod(pod->namespace_name, pod->name).has_value();
+  }
+  if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&object)) {
+    return cluster_.own<PersistentVolumeClaim>().contains(key_of(*claim));
+  }
+  const PodGroup& group = std::get<PodGroup>(object);
+  const std::optional<GroupIndex> found = cluster_.find_group(group.namespace_name, group.name);
+  return found && cluster_.groups()[*found].object.has_value();
+}
+
+void Loader::count_resources(const Change& object, const Origin& origin) {
   if (cluster_.resources().size() <= resource_names_max || too_many_resources_) return;
   too_many_resources_ = true;  // Every name is a column of the store; say it once.
   refuse({.origin = origin,
@@ -181,6 +232,7 @@ void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Pr
 
 LoadResult Loader::finish() {
   LoadResult result;
+  make_pods();
   Problems& problems = report_.problems;
   if (!has_errors(problems)) {
     cluster_.finish_bulk();
@@ -202,7 +254,8 @@ LoadResult Loader::finish() {
                          .origins = std::move(origins_),
                          .configuration = std::move(configuration_),
                          .statistics = std::move(statistics_),
-                         .warnings = std::move(problems)};
+                         .warnings = std::move(problems),
+                         .workloads = std::move(workload_pods_)};
   return result;
 }
 
@@ -212,37 +265,70 @@ Problem failure(std::string source, std::string message) {
 
 }  // namespace
 
-void ObjectOrigins::add(const Change& object, const Origin& origin) {
+void ObjectOrigins::add(const Change& object, const Origin& origin, const Cluster& cluster) {
   if (documents_.empty() || documents_.back() != origin) documents_.push_back(origin);
   const auto document = static_cast<std::uint32_t>(documents_.size() - 1);
-  if (std::holds_alternative<Pod>(object)) {
+  if (const Pod* const pod = std::get_if<Pod>(&object)) {
+    if (!cluster.kernel_rows().empty()) {
+      const auto slot = cluster.find_pod(pod->namespace_name, pod->name, pod->plane);
+      if (slot) document_of_pod_.resize(slot->value);  // Kernels are rows as well.
+    }
     document_of_pod_.push_back(document);
+    template_of_pod_.resize(document_of_pod_.size());
   } else {
     document_of_object_.emplace(object_text(object), document);
   }
 }
 
-Origin ObjectOrigins::find(std::string_view object, const Cluster& cluster) const {
-  const auto found = document_of_object_.find(object);
-  if (found != document_of_object_.end()) return documents_[found->second];
+void ObjectOrigins::add_made(const Change& object, const TemplatePlace& place,
+                             const Cluster& cluster) {
+  add(object, place.origin, cluster);
+  if (!std::holds_alternative<Pod>(object)) return;
+  Place here{.object = std::string(place.object), .field = std::string(place.field)};
+  if (places_.empty() || places_.back() != here) places_.push_back(std::move(here));
+  template_of_pod_.back() = static_cast<std::uint32_t>(places_.size());
+}
+
+/// Of a pod, by its name in messages.
+std::optional<std::size_t> ObjectOrigins::slot_of(std::string_view object,
+                                                  const Cluster& cluster) const {
   const std::size_t end = object.find(of_plane);
   const std::string_view key = object.substr(0, end);
   const std::size_t slash = key.find('/');
-  if (!object.starts_with("Pod ") || slash == std::string_view::npos) return {};
+  if (!object.starts_with("Pod ") || slash == std::string_view::npos) return std::nullopt;
   const std::string_view plane =
       end == std::string_view::npos ? std::string_view{} : object.substr(end + of_plane.size());
   const auto pod = cluster.find_pod(key.substr(4, slash - 4), key.substr(slash + 1), plane);
-  if (!pod || pod->value >= document_of_pod_.size()) return {};
-  return documents_[document_of_pod_[pod->value]];
+  if (!pod || pod->value >= document_of_pod_.size()) return std::nullopt;
+  return pod->value;
+}
+
+Origin ObjectOrigins::find(std::string_view object, const Cluster& cluster) const {
+  const auto found = document_of_object_.find(object);
+  if (found != document_of_object_.end()) return documents_[found->second];
+  const std::optional<std::size_t> slot = slot_of(object, cluster);
+  return slot ? documents_[document_of_pod_[*slot]] : Origin{};
 }
 
 void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
-  for (Problem& problem : problems) problem.origin = find(problem.object, cluster);
+  std::set<std::tuple<std::string, std::string, std::string>> told;
+  problems.erase_if([&](Problem& problem) {
+    problem.origin = find(problem.object, cluster);
+    if (places_.empty() || problem.field.starts_with("--")) return false;  // Of an option.
+    const std::optional<std::size_t> slot = slot_of(problem.object, cluster);
+    if (!slot || template_of_pod_[*slot] == 0) return false;
+    const Place& place = places_[template_of_pod_[*slot] - 1];
+    problem.object = place.object;
+    problem.field =
+        problem.field.empty() ? place.field : fmt::format("{}.{}", place.field, problem.field);
+    return !told.emplace(problem.object, problem.field, problem.message).second;
+  });
 }
 
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress,
-                const UnpackLimits& limits) {
+                const LoadWish& wish) {
   Loader loader;
+  loader.ask_for(wish.asked);
   // By plane, home first: a folder of one may lie below that of another.
   std::map<std::string_view, std::vector<std::string>> paths;
   for (const LoadSource& source : sources) paths[source.plane].push_back(source.path);
@@ -262,7 +348,7 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
                 .bytes_done = loader.statistics().bytes,
                 .file = file.path});
     loader.enter(plane);
-    const Result<SourceText> source = read_source(file, limits);
+    const Result<SourceText> source = read_source(file, wish.limits);
     if (source) {
       loader.text(source->text.view(), source->name);
     } else {

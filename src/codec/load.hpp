@@ -18,6 +18,7 @@
 #include "base/problem.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/source.hpp"
+#include "codec/workloads/workloads.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway {
@@ -30,20 +31,34 @@ struct LoadStatistics {
   std::map<std::string, std::uint64_t> skipped;  ///< Kinds that nobody here reads.
 };
 
-/// Where each object came from. Four bytes a pod.
+/// Where each object came from. Eight bytes a pod.
 class ObjectOrigins {
  public:
-  void add(const Change& object, const Origin& origin);
+  /// The cluster has it already.
+  void add(const Change& object, const Origin& origin, const Cluster& cluster);
+  /// An object that was made from a template.
+  void add_made(const Change& object, const TemplatePlace& place, const Cluster& cluster);
   /// By its name in messages ("Pod shop/web-1"); empty when unknown.
   Origin find(std::string_view object, const Cluster& cluster) const;
-  /// Fills in the origin of problems that name an object.
+  /// Fills in the origin of problems that name an object. What is wrong with pods that were made
+  /// from a template is told once, of the template.
   void locate(Problems& problems, const Cluster& cluster) const;
 
  private:
-  // A pod's slot in a fresh store is its number, so its document is found by slot; the other kinds
-  // are few enough for a map by name.
+  // A pod's slot in a fresh store is its number among pods and kernels, so its document is found by
+  // slot; the other kinds are few enough for a map by name.
   std::vector<Origin> documents_;
+  struct Place {
+    std::string object;
+    std::string field;
+
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  std::optional<std::size_t> slot_of(std::string_view object, const Cluster& cluster) const;
+
   std::vector<std::uint32_t> document_of_pod_;
+  std::vector<std::uint32_t> template_of_pod_;  ///< 0: it was not made; else one above its place.
+  std::vector<Place> places_;
   std::map<std::string, std::uint32_t, std::less<>> document_of_object_;
 };
 
@@ -52,7 +67,8 @@ struct Loaded {
   ObjectOrigins origins;
   std::optional<ConfigurationDocument> configuration;  ///< At most one may be among the files.
   LoadStatistics statistics;
-  Problems warnings;  ///< Never errors.
+  Problems warnings;                    ///< Never errors.
+  std::vector<WorkloadPods> workloads;  ///< Whose pods are in the cluster, made or not.
 };
 
 /// Either `loaded`, or `problems` with at least one error.
@@ -75,9 +91,15 @@ struct LoadSource {
   std::string plane;  ///< Empty: home, or what an object of a dump says.
 };
 
+/// How much a packed file may become, and whose pods are made even if it is suspended.
+struct LoadWish {
+  UnpackLimits limits;
+  std::span<const AskedWorkload> asked;
+};
+
 /// `progress` hears of every file.
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress = {},
-                const UnpackLimits& limits = {});
+                const LoadWish& wish = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
 LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {});

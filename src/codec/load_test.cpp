@@ -75,14 +75,14 @@ TEST(Load, ALargeFirstDocumentMayBeFollowedByAnother) {
 
 TEST(Load, OtherKindsAreSkippedAndCounted) {
   const LoadResult result = load_text(
-      "{apiVersion: apps/v1, kind: Deployment}\n---\n{apiVersion: v1, kind: Service}\n---\n"
-      "{apiVersion: apps/v1, kind: Deployment}\n---\n"
+      "{apiVersion: v1, kind: ConfigMap}\n---\n{apiVersion: v1, kind: Service}\n---\n"
+      "{apiVersion: v1, kind: ConfigMap}\n---\n"
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup}",
       "test");
   ASSERT_TRUE(result.loaded.has_value());
   EXPECT_EQ(result.loaded->statistics.skipped,
-            (std::map<std::string, std::uint64_t>{{"apps/v1 Deployment", 2},
-                                                  {"scheduling.volcano.sh/v1beta1 PodGroup", 1},
+            (std::map<std::string, std::uint64_t>{{"scheduling.volcano.sh/v1beta1 PodGroup", 1},
+                                                  {"v1 ConfigMap", 2},
                                                   {"v1 Service", 1}}));
 }
 

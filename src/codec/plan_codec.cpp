@@ -205,6 +205,9 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   writer.string_field("namespace", ask.namespace_name);
   writer.string_field("name", ask.name);
   text_if(writer, "plane", ask.plane);
+  text_if(writer, "madeFrom", ask.made_from);
+  if (ask.wave > 0) writer.integer_field("wave", ask.wave);
+  text_if(writer, "waveAfter", ask.wave_after);
   writer.integer_field("priority", ask.priority);
   writer.string_field("outcome", choice_name(ask.outcome));
   if (ask.pending_seconds) writer.integer_field("pendingSeconds", *ask.pending_seconds);

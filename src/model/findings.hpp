@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,9 +14,16 @@
 
 namespace makeway {
 
+/// The labels of a template's pods.
+struct TemplateLabels {
+  std::string_view namespace_name;
+  const Labels& labels;
+};
+
 class Findings {
  public:
-  explicit Findings(const Cluster& cluster) : cluster_(cluster) {}
+  explicit Findings(const Cluster& cluster, std::span<const TemplateLabels> templates = {})
+      : cluster_(cluster), templates_(templates) {}
 
   void error(Problem problem) { add(Severity::error, std::move(problem)); }
   void warning(Problem problem) { add(Severity::warning, std::move(problem)); }
@@ -29,6 +37,7 @@ class Findings {
   }
 
   const Cluster& cluster() const { return cluster_; }
+  std::span<const TemplateLabels> templates() const { return templates_; }
   Problems take() { return std::move(problems_); }
 
  private:
@@ -38,6 +47,7 @@ class Findings {
   }
 
   const Cluster& cluster_;
+  std::span<const TemplateLabels> templates_;
   Problems problems_;
 };
 

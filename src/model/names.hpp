@@ -27,6 +27,10 @@ inline constexpr std::string_view evicted_for = "makeway.dev/evicted-for";
 inline constexpr std::string_view plan = "makeway.dev/plan";
 /// Type of a condition in dumps: when something was last heard of the object.
 inline constexpr std::string_view observed = "makeway.dev/Observed";
+/// On pods that were made from a template: of whom, in which wave, and what that wave waits for.
+inline constexpr std::string_view made_from = "makeway.dev/made-from";
+inline constexpr std::string_view wave = "makeway.dev/wave";
+inline constexpr std::string_view wave_after = "makeway.dev/wave-after";
 
 /// The field of node and pod affinity that is not a wish.
 inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -63,7 +67,7 @@ constexpr bool is_mark(std::string_view key) {
   for (const std::string_view known :
        {preemption_priority_class, last_checkpoint, preemption_cost, allow_preemption,
         protected_member, owner, required_node, reserved_since, plane, key_plane, deployment,
-        evicted_for, plan, queue}) {
+        evicted_for, plan, queue, made_from, wave, wave_after}) {
     if (key == known) return false;
   }
   return key.starts_with("makeway.dev/");

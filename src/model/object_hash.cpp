@@ -75,7 +75,8 @@ std::uint64_t hash_of(const PodShape& shape) {
 std::uint64_t hash_of(const PodNotes& notes) {
   return Hasher{}(notes.preemption_priority_class, notes.queue, notes.required_node,
                   notes.reserved_since, notes.evicted_for, notes.plan, notes.last_checkpoint,
-                  notes.preemption_cost_seconds, notes.marks)
+                  notes.preemption_cost_seconds, notes.made_from, notes.wave, notes.wave_after,
+                  notes.marks)
       .result();
 }
 

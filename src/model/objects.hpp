@@ -136,6 +136,10 @@ struct PodNotes {
   std::string plan;
   std::optional<Time> last_checkpoint;
   std::optional<std::int64_t> preemption_cost_seconds;
+  /// "StatefulSet shop/db": the pod is not there yet and was made from that object's template.
+  std::string made_from;
+  std::int32_t wave = 0;   ///< Its controller makes it after those of lower waves; 0: at once.
+  std::string wave_after;  ///< What it waits for: "db-0 is ready".
   /// Annotations under makeway.dev/ that mean nothing by themselves; a class of victims may be made
   /// of them (`required_node.victimClasses`).
   Labels marks;

@@ -1,7 +1,7 @@
 // Plan: what was decided, for whom, and why. The document that machines read and people are shown.
 //
 // Plain values with names instead of slots, so that a plan outlives the cluster it was made for.
-// Asks come in the order in which they were decided: priority, creation, namespace/name. Lists of
+// Asks come in the order in which they were decided: priority, creation, wave, name. Lists of
 // pods are sorted by namespace and name, except victims: they come most important first.
 #pragma once
 
@@ -273,6 +273,10 @@ struct PlanAsk {
   std::string namespace_name;
   std::string name;
   std::string plane;  ///< Empty: home.
+  /// Of a pod that was made from a template, see PodNotes.
+  std::string made_from;
+  std::int32_t wave = 0;
+  std::string wave_after;
   std::int32_t priority = 0;
   Outcome outcome = Outcome::infeasible;
   /// Since the pod or group was created; of a group with running members, since its oldest pending

@@ -15,8 +15,8 @@ namespace {
 
 using Policies = std::vector<std::unique_ptr<Policy>>;
 
-/// Who crosses regimes first; by priority, creation and name; who has no pod comes last, as its
-/// policy has listed it.
+/// Who crosses regimes first; by priority, creation, wave and name; who has no pod comes last, as
+/// its policy has listed it.
 void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
   const auto name = [&](const AskTurn& turn) {
     return std::pair(cluster.text(cluster.pods().namespace_name[turn.pod]),
@@ -27,7 +27,9 @@ void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
     if (a.priority != b.priority) return a.priority > b.priority;
     if (a.created != b.created) return a.created < b.created;
     if (!a.pod.exists() || !b.pod.exists()) return a.pod.exists() && !b.pod.exists();
-    return name(a) < name(b);
+    const std::int32_t wave_a = wave_of(cluster, a.pod);
+    const std::int32_t wave_b = wave_of(cluster, b.pod);
+    return wave_a != wave_b ? wave_a < wave_b : name(a) < name(b);
   };
   if (!std::ranges::is_sorted(turns, before)) std::ranges::stable_sort(turns, before);
 }

@@ -25,7 +25,7 @@ namespace {
 
 void sort_by_turn(std::vector<PendingUnit>& units) {
   std::ranges::stable_sort(units, [](const PendingUnit& a, const PendingUnit& b) {
-    return std::tie(b.priority, a.created) < std::tie(a.priority, b.created);
+    return std::tie(b.priority, a.created, a.wave) < std::tie(a.priority, b.created, b.wave);
   });
 }
 
@@ -74,7 +74,8 @@ std::vector<PendingUnit> pending_units(const Cluster& cluster, const Regimes& re
     if (seen[index.value] != 0) continue;
     seen[index.value] = 1;
     const Unit& unit = cluster.units()[index];
-    units.push_back({unit.scheduling_priority, created_of(cluster, unit, pod), index, pod});
+    units.push_back({unit.scheduling_priority, created_of(cluster, unit, pod), index, pod,
+                     wave_of(cluster, pod)});
   }
   sort_by_turn(units);
   return units;
@@ -185,6 +186,7 @@ std::optional<Problem> find_named(const Cluster& cluster, const AskName& name,
   }
   unit.priority = row.scheduling_priority;
   unit.created = created_of(cluster, row, unit.pod);
+  unit.wave = wave_of(cluster, unit.pod);
   asking.units.push_back(unit);
   return std::nullopt;
 }
@@ -242,6 +244,12 @@ std::vector<PodOnNode> Asking::given_to(const Cluster& cluster, UnitIndex unit) 
 std::optional<NodeIndex> Asking::given_node(PodIndex pod) const {
   const auto found = std::ranges::find(given, pod, &PodOnNode::pod);
   return found == given.end() ? std::nullopt : std::optional(found->node);
+}
+
+std::int32_t wave_of(const Cluster& cluster, PodIndex pod) {
+  const PodColumns& pods = cluster.pods();
+  if (cluster.units()[pods.unit[pod]].kind != UnitKind::pod) return 0;
+  return cluster.notes(pods.notes[pod]).wave;
 }
 
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,

@@ -16,7 +16,8 @@ struct PendingUnit {
   std::int32_t priority = 0;
   Time created;
   UnitIndex unit;
-  PodIndex pod;         ///< The first by name, for a group.
+  PodIndex pod;  ///< The first by name, for a group.
+  std::int32_t wave = 0;
   bool member = false;  ///< One pod of a group is named; MemberAsks knows whether it may ask.
 };
 
@@ -32,6 +33,9 @@ struct Asking {
 
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,
                                    const PlanRequest& request, Asking& asking);
+
+/// Which wave of its controller's pods the pod belongs to; members of a group ask with their group.
+std::int32_t wave_of(const Cluster& cluster, PodIndex pod);
 
 /// Why somebody who is named cannot ask.
 Problem ask_problem(const AskName& name, std::string message, std::string remedy);

@@ -106,7 +106,41 @@ std::unexpected<Error> refused(std::string message) {
 }
 
 constexpr std::string_view expected_form =
-    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup, replicaschedule or session";
+    "expected [KIND/]NAMESPACE/NAME with KIND pod, podgroup, replicaschedule, session or a kind of "
+    "workload such as job or deployment";
+
+/// What a workload is called among those that were loaded; null: it is not among them.
+const WorkloadPods* find_workload(const WrittenAsk& written,
+                                  std::span<const WorkloadPods> workloads) {
+  const auto found = std::ranges::find_if(workloads, [&](const WorkloadPods& each) {
+    return each.namespace_name == written.namespace_name && each.name == written.name &&
+           (written.workload.empty() || each.kind == written.workload);
+  });
+  return found == workloads.end() ? nullptr : &*found;
+}
+
+/// Its pods; members of a group ask together.
+void add_pods_of(const WorkloadPods& workload, const Cluster& cluster, std::vector<AskName>& asks) {
+  for (const PodIndex pod : workload.pending) {
+    const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+    const bool lone = unit.kind == UnitKind::pod;
+    AskName ask{.kind = lone ? AskKind::pod : AskKind::pod_group,
+                .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
+                .name = lone ? std::string(cluster.pods().name[pod.value])
+                             : std::string(cluster.text(cluster.groups()[unit.group].name))};
+    if (lone || std::ranges::find(asks, ask) == asks.end()) asks.push_back(std::move(ask));
+  }
+}
+
+/// Why nobody asks for it.
+std::string nothing_pending_text(const WrittenAsk& written, const WorkloadPods* workload) {
+  if (workload == nullptr) {
+    return fmt::format("there is no {} {}/{} in the input", written.workload,
+                       shorten(written.namespace_name), shorten(written.name));
+  }
+  return fmt::format("{} has no pending pod; {} of its pods are there",
+                     shorten(workload->object(), 120), workload->present);
+}
 
 }  // namespace
 
@@ -116,10 +150,11 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
   if (first != std::string_view::npos && text.find('/', first + 1) != std::string_view::npos) {
     const std::string_view word = text.substr(0, first);
     const std::optional<AskKind> written = kind_of(word);
-    if (!written && !kind) {
+    if (!written && !kind) ask.workload = workload_kind_called(word);
+    if (!written && !kind && ask.workload.empty()) {
       return refused(fmt::format("'{}' is no kind of ask; {}", shorten(word), expected_form));
     }
-    if (written) text.remove_prefix(first + 1);
+    if (written || !ask.workload.empty()) text.remove_prefix(first + 1);
     if (!kind) ask.kind = written;
   }
   const std::size_t slash = text.find('/');
@@ -154,6 +189,36 @@ AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster) {
     if (is_there(other, cluster)) return other;
   }
   return ask;
+}
+
+std::vector<AskedWorkload> asked_workloads(std::span<const WrittenAsk> asks) {
+  std::vector<AskedWorkload> asked;
+  for (const WrittenAsk& ask : asks) {
+    if (ask.kind) continue;
+    asked.push_back({.kind = ask.workload, .namespace_name = ask.namespace_name, .name = ask.name});
+  }
+  return asked;
+}
+
+Result<std::vector<AskName>> resolve_asks(std::span<const WrittenAsk> written,
+                                          const Cluster& cluster,
+                                          std::span<const WorkloadPods> workloads) {
+  std::vector<AskName> asks;
+  for (const WrittenAsk& each : written) {
+    AskName ask = resolve_ask(each, cluster);
+    const WorkloadPods* const workload = find_workload(each, workloads);
+    const bool means_workload =
+        !each.workload.empty() || (!each.kind && workload != nullptr && !is_there(ask, cluster));
+    if (!means_workload) {
+      asks.push_back(std::move(ask));
+      continue;
+    }
+    if (workload == nullptr || workload->pending.empty()) {
+      return refused(nothing_pending_text(each, workload));
+    }
+    add_pods_of(*workload, cluster, asks);
+  }
+  return asks;
 }
 
 std::string near_misses(const AskName& ask, const Cluster& cluster, Time now) {

@@ -4,13 +4,19 @@
 // "pod/web" is the pod web of the namespace pod. Without a kind, a pod of that name comes before a
 // group. A group that has no object of its own is called workload/template[/replica], so a name may
 // have slashes itself; such a name needs its kind, since three parts begin with one.
+//
+// A kind may also be one whose controller makes pods (Job, Deployment, ...): the ask is then for
+// its pending pods, those that were made from its template included.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
+#include "codec/workloads/workloads.hpp"
 #include "model/cluster.hpp"
 #include "model/request.hpp"
 
@@ -20,12 +26,22 @@ struct WrittenAsk {
   std::optional<AskKind> kind;  ///< None: not said.
   std::string namespace_name;
   std::string name;
+  std::string workload = {};  ///< "Job": all pods of that object; empty: not said.
 
   friend bool operator==(const WrittenAsk&, const WrittenAsk&) = default;
 };
 
 /// The error says what was expected. A `kind` that is said elsewhere need not be in the text.
 Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind = std::nullopt);
+
+/// Who may be suspended and is planned all the same, since somebody asks for it.
+std::vector<AskedWorkload> asked_workloads(std::span<const WrittenAsk> asks);
+
+/// The asks of all that is written; those of a workload are its pods or their groups. A problem:
+/// a workload has no pending pod.
+Result<std::vector<AskName>> resolve_asks(std::span<const WrittenAsk> written,
+                                          const Cluster& cluster,
+                                          std::span<const WorkloadPods> workloads);
 
 /// Fills in the kind. The unit need not be there.
 AskName resolve_ask(const WrittenAsk& written, const Cluster& cluster);

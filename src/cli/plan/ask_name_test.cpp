@@ -48,11 +48,11 @@ TEST(Ask, IsWrittenInThreeWays) {
 }
 
 TEST(Ask, OfThreePartsBeginsWithAKind) {
-  const Result<WrittenAsk> ask = parse_ask("deployment/shop/web");
+  const Result<WrittenAsk> ask = parse_ask("service/shop/web");
   ASSERT_FALSE(ask.has_value());
   EXPECT_EQ(ask.error().message,
-            "'deployment' is no kind of ask; expected [KIND/]NAMESPACE/NAME with KIND pod, "
-            "podgroup, replicaschedule or session");
+            "'service' is no kind of ask; expected [KIND/]NAMESPACE/NAME with KIND pod, "
+            "podgroup, replicaschedule, session or a kind of workload such as job or deployment");
 }
 
 TEST(Ask, NeedsAllItsParts) {
@@ -67,6 +67,45 @@ TEST(Ask, WithoutAKindIsAPodBeforeAGroup) {
   EXPECT_EQ(resolve_ask({{}, "shop", "training"}, cluster).kind, AskKind::pod_group);
   EXPECT_EQ(resolve_ask({{}, "shop", "nobody"}, cluster).kind, AskKind::pod);
   EXPECT_EQ(resolve_ask({AskKind::pod, "shop", "training"}, cluster).kind, AskKind::pod);
+}
+
+TEST(Ask, OfAWorkloadIsForItsPendingPodsOrTheirGroup) {
+  // SPEC 7, workload kinds: they are asked for by name.
+  const LoadResult result = load_text(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: lone, namespace: shop}
+spec: {parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: gang, namespace: shop}
+spec:
+  parallelism: 2
+  template:
+    spec: {restartPolicy: Never, schedulingGroup: {podGroupName: g}, containers: [{name: c}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: done, namespace: shop}
+spec: {parallelism: 0, template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}
+)",
+                                      "test");
+  ASSERT_TRUE(result.loaded.has_value());
+  const auto resolved = [&](std::string_view text) {
+    const std::vector<WrittenAsk> written = {*parse_ask(text)};
+    return resolve_asks(written, result.loaded->cluster, result.loaded->workloads);
+  };
+  EXPECT_EQ(*parse_ask("JOB/shop/lone"), (WrittenAsk{std::nullopt, "shop", "lone", "Job"}));
+  const std::vector<AskName> pods = {{AskKind::pod, "shop", "lone-22222"},
+                                     {AskKind::pod, "shop", "lone-22224"}};
+  EXPECT_EQ(*resolved("job/shop/lone"), pods);
+  EXPECT_EQ(*resolved("shop/lone"), pods);
+  EXPECT_EQ(*resolved("job/shop/gang"), (std::vector<AskName>{{AskKind::pod_group, "shop", "g"}}));
+  EXPECT_EQ(resolved("job/shop/done").error().message,
+            "Job shop/done has no pending pod; 0 of its pods are there");
+  EXPECT_EQ(resolved("deployment/shop/lone").error().message,
+            "there is no Deployment shop/lone in the input");
 }
 
 TEST(Ask, ThatIsNotThereHasNearMisses) {

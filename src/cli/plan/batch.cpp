@@ -187,6 +187,7 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
   PlanCase plan_case{.cluster = result.loaded->cluster,
                      .configuration = has_own ? own : standard_,
                      .asks = options_.asks,
+                     .workloads = result.loaded->workloads,
                      .ask_field = item.asks.empty() ? "--ask" : "ask",
                      .now = options_.now ? options_.now : item.now,
                      .placements = item.placements,

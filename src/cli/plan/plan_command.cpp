@@ -106,9 +106,11 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   PlanTiming timing;
   BugFiles bug_files;
   const std::int64_t start = tools.microseconds();
+  const std::vector<AskedWorkload> asked = asked_workloads(wish.asks);
+  const EngineSettings& engine = wish.chosen.document->configuration.engine;
   const std::optional<Loaded> loaded =
       load_or_report(wish.sources, terminal,
-                     {.ratio_max = wish.chosen.document->configuration.engine.unpacked_ratio_max});
+                     {.limits = {.ratio_max = engine.unpacked_ratio_max}, .asked = asked});
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
@@ -129,6 +131,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
                                    .configuration = *chosen.document,
                                    .asks = wish.asks,
+                                   .workloads = loaded->workloads,
                                    .now = wish.now,
                                    .placements = {},
                                    .explain = wish.detail == PlanDetail::with_explanation},

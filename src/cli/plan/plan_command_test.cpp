@@ -159,7 +159,7 @@ TEST_F(PlanCommand, FlagsThatDoNotGoTogetherAreRefused) {
            {"-f", "node.json", "--verify"},
            {"--batch", "x", "-o", "yaml"},
            {"-f", "node.json", "--ask", "a/"},
-           {"-f", "node.json", "--ask", "deployment/a/b"},
+           {"-f", "node.json", "--ask", "service/a/b"},
            {"-f", "node.json", "--preset", "makeway", "--config", "x"}}) {
     EXPECT_EQ(run(words), 2);
     EXPECT_TRUE(error.ends_with("'makeway plan --help' says more.\n")) << error;
@@ -417,13 +417,13 @@ TEST_F(PlanCommand, KeysThatNobodyReadsAreNamed) {
 
 TEST_F(PlanCommand, WhatDoesNotCountIsNoted) {
   write("more.yaml",
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n---\n"
+        "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: web}\n---\n"
         "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
         "spec: {nodeName: gone, containers: [{name: c}]}\n");
   EXPECT_EQ(run({"-f", "node.json", "-f", "more.yaml"}), 0);
   EXPECT_EQ(error,
-            "note: skipped 1 apps/v1 Deployment: only pods are scheduled; provide a Pod made from "
-            "its template\n"
+            "note: skipped 1 kubeflow.org/v1 TFJob: not supported yet; provide Pods made from its "
+            "template\n"
             "note: 1 pod runs on a node that is not in the input; it is not counted\n");
   EXPECT_TRUE(
       out.ends_with("Configuration makeway, no time in the input, plan 00ff00ff00ff00ff.\n"))

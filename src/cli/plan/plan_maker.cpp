@@ -77,9 +77,13 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
                       .preset = item.configuration.name,
                       .placements = item.placements,
                       .explain = item.explain};
-  for (const WrittenAsk& ask : item.asks) {
-    request.asks.push_back(resolve_ask(ask, item.cluster));
+  Result<std::vector<AskName>> asks = resolve_asks(item.asks, item.cluster, item.workloads);
+  if (!asks) {
+    return {.plan = {},
+            .problems = {{.field = std::string(item.ask_field), .message = asks.error().message}},
+            .bug = {}};
   }
+  request.asks = std::move(*asks);
   const Configuration& configuration = item.configuration.configuration;
   if (Problems capped = find_cap_errors(item.cluster, configuration); !capped.empty()) {
     return {.problems = std::move(capped)};

@@ -212,6 +212,14 @@ std::string held_back_text(const PlanAsk& ask, const Palette& palette) {
   return wrapped(printable(line), 2, palette.text_width());
 }
 
+/// Of a pod that its controller does not make at once.
+std::string wave_text(const PlanAsk& ask, const Palette& palette) {
+  if (ask.wave == 0) return {};
+  return wrapped(printable(fmt::format("{} makes it once {} (wave {})", ask.made_from,
+                                       ask.wave_after, ask.wave)),
+                 2, palette.text_width());
+}
+
 /// Everything below the heading.
 std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& options) {
   const Palette& palette = options.palette;
@@ -222,6 +230,7 @@ std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& op
   if (!ask.reason.empty() && !heading_says_it) {
     text += wrapped(printable(ask.reason), 2, palette.text_width());
   }
+  text += wave_text(ask, palette);
   text += waiting_text(ask, palette);
   if (!ask.bounds_reached.empty()) {
     text +=

@@ -31,7 +31,10 @@ constexpr std::array pod_annotations = {names::preemption_priority_class,
                                         names::evicted_for,
                                         names::plan,
                                         names::queue,
-                                        names::key_plane};
+                                        names::key_plane,
+                                        names::made_from,
+                                        names::wave,
+                                        names::wave_after};
 constexpr std::array pod_labels = {
     names::allow_preemption, names::protected_member, names::owner, names::queue, names::plane,
     names::deployment};

@@ -12,6 +12,7 @@
 #include "model/findings.hpp"
 #include "model/names.hpp"
 #include "model/object_text.hpp"
+#include "model/selector.hpp"
 #include "model/validation/priorities.hpp"
 #include "model/validation/queues.hpp"
 #include "model/validation/replicas.hpp"
@@ -121,13 +122,22 @@ BudgetCounts count_governed(const Cluster& cluster,
   return counts;
 }
 
+/// Pods that are to come count as pods.
+bool governs_template(const Findings& findings, const DisruptionBudget& budget) {
+  return budget.plane.empty() &&
+         std::ranges::any_of(findings.templates(), [&](const TemplateLabels& each) {
+           return each.namespace_name == budget.namespace_name &&
+                  governs(budget, each.namespace_name, each.labels);
+         });
+}
+
 void lint_budgets(Findings& findings) {
   const std::vector<const DisruptionBudget*> budgets = findings.cluster().budgets();
   if (budgets.empty()) return;
   const BudgetCounts counts = count_governed(findings.cluster(), budgets);
   for (std::size_t position = 0; position < budgets.size(); ++position) {
-    if (counts.pods[position] > 0) continue;
     const DisruptionBudget& budget = *budgets[position];
+    if (counts.pods[position] > 0 || governs_template(findings, budget)) continue;
     const bool empty = budget.selector && budget.selector->requirements.empty();
     findings.warning({.object = object_text(budget),
                       .field = "spec.selector",
@@ -258,8 +268,8 @@ Problems find_errors(const Cluster& cluster) {
   return findings.take();
 }
 
-Problems lint(const Cluster& cluster) {
-  Findings findings(cluster);
+Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates) {
+  Findings findings(cluster, templates);
   for (const KindRules& rules : kind_rules) rules.lint(findings);
   return findings.take();
 }

@@ -9,14 +9,18 @@
 // know files.
 #pragma once
 
+#include <span>
+
 #include "base/problem.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "model/findings.hpp"
 
 namespace makeway {
 
 Problems find_errors(const Cluster& cluster);
 Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration);
-Problems lint(const Cluster& cluster);
+/// `templates`: of pods that may come, though they are not there.
+Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates = {});
 
 }  // namespace makeway

@@ -68,6 +68,10 @@ PlanAsk start_pod_ask(const Cluster& cluster, PodIndex pod) {
   ask.namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod]));
   ask.name = std::string(cluster.pods().name[pod.value]);
   ask.plane = std::string(cluster.text(cluster.pods().plane[pod]));
+  const PodNotes& notes = cluster.notes(cluster.pods().notes[pod]);
+  ask.made_from = notes.made_from;
+  ask.wave = notes.wave;
+  ask.wave_after = notes.wave_after;
   ask.priority = cluster.units()[cluster.pods().unit[pod]].scheduling_priority;
   return ask;
 }

@@ -1,0 +1,88 @@
+// PyTorchJob (facts/workload-kinds.md, 8).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "codec/workloads/json_edit.hpp"
+#include "codec/workloads/workload_kinds.hpp"
+
+namespace makeway {
+namespace {
+
+/// Master first: without one, worker 0 is the master.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> replica_types = {
+    {{"Master", "master"}, {"Worker", "worker"}}};
+
+void check_pytorch_container(const Field& replica) {
+  const Field containers = replica.at("template").at("spec").at("containers");
+  const bool found = std::ranges::any_of(
+      containers.items(), [](const Field& each) { return each.at("name").text() == "pytorch"; });
+  if (!found) containers.refuse("expected a container named pytorch");
+}
+
+std::int64_t read_replicas(const Field& replica, bool master) {
+  const Field field = replica.at("replicas");
+  const std::int64_t replicas = field.count(1, MadePods::pods_max);
+  if (master && field.is_present() && replicas != 1) field.refuse("a PyTorchJob has 1 Master");
+  if (master && !field.is_present()) field.refuse("expected 1", "set it to 1");
+  return replicas;
+}
+
+/// Makes the pods of one replica type.
+void make_type(Expansion& expansion, const Manifest& manifest, const Field& replica,
+               std::string_view type, bool has_master) {
+  const bool master = type == "master";
+  const std::int64_t replicas = read_replicas(replica, master);
+  PodTemplate pods = read_template(replica.at("template"));
+  pods.owner = expansion.controller("PyTorchJob", manifest.name, manifest.uid);
+  check_pytorch_container(replica);
+  // Waits for the master.
+  if (!master && has_master) {
+    add_container(pods.spec, "initContainers", "init-pytorch", cpu_and_memory("50m", "10Mi"));
+  }
+  if (!expansion.prepare(pods)) return;
+  const std::string prefix = "training.kubeflow.org/";
+  for (std::int64_t index = 0; index < replicas; ++index) {
+    const std::string name = fmt::format("{}-{}-{}", manifest.name, type, index);
+    if (const auto pod = expansion.cluster().find_pod(expansion.namespace_name(), name)) {
+      expansion.note_present(*pod);
+      continue;
+    }
+    PodDetails details{.name = name,
+                       .labels = {{prefix + "operator-name", "pytorchjob-controller"},
+                                  {prefix + "job-name", manifest.name},
+                                  {prefix + "replica-type", std::string(type)},
+                                  {prefix + "replica-index", fmt::format("{}", index)}},
+                       .annotations = {},
+                       .wave_after = {}};
+    if (master || (!has_master && index == 0)) {
+      details.labels.emplace_back(prefix + "job-role", "master");
+    }
+    if (!expansion.add(pods, details)) return;
+  }
+}
+
+}  // namespace
+
+void expand_pytorch_job(Expansion& expansion, const Manifest& manifest) {
+  const Field spec = expansion.fields(manifest).at("spec");
+  const Field run = spec.at("runPolicy");
+  if (run.at("suspend").truth()) expansion.hold("it is suspended (spec.runPolicy.suspend)");
+  const std::string manager = run.at("managedBy").text();
+  if (!manager.empty() && manager != "kubeflow.org/training-operator") {
+    expansion.hold(fmt::format("{} manages it (spec.runPolicy.managedBy)", shorten(manager)));
+  }
+  if (has_condition(expansion.status(manifest), {"Succeeded", "Failed"})) {
+    expansion.end();
+  }
+  const Field replicas = spec.at("pytorchReplicaSpecs");
+  if (!replicas.is_present()) replicas.refuse("expected Master or Worker");
+  const bool has_master = replicas.at("Master").is_present();
+  for (const auto& [key, type] : replica_types) {
+    const Field replica = replicas.at(key);
+    if (replica.is_present()) make_type(expansion, manifest, replica, type, has_master);
+  }
+}
+
+}  // namespace makeway

@@ -1,0 +1,140 @@
+#include "codec/workloads/workloads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.hpp"
+#include "codec/workloads/workload_kinds.hpp"
+#include "model/object_text.hpp"
+
+namespace makeway {
+namespace {
+
+ManifestKey key_of_manifest(const Manifest& manifest) {
+  return {manifest.kind->name, manifest.plane, manifest.namespace_name, manifest.name};
+}
+
+/// Whether the input has the object that controls this one, and it makes pods itself.
+bool has_parent(const Manifests& manifests, const Manifest& manifest) {
+  if (manifest.controller.kind.empty()) return false;
+  const WorkloadKind* const kind = find_workload_kind(manifest.controller.kind);
+  if (kind == nullptr || kind->expand == nullptr) return false;
+  const auto found = manifests.find(
+      {kind->name, manifest.plane, manifest.namespace_name, manifest.controller.name});
+  if (found == manifests.end()) return false;
+  const std::string& uid = found->second.uid;
+  return uid.empty() || manifest.controller.uid.empty() || uid == manifest.controller.uid;
+}
+
+/// Without a spec there is nothing to read, and one problem is enough.
+bool has_body(const Field& fields) {
+  if (fields.problems().has_errors()) return false;
+  const Field body = fields.at(fields.at("template").is_present() ? "template" : "spec");
+  if (body.value().as_object() != nullptr) return true;
+  body.refuse(body.is_present()
+                  ? fmt::format("expected a mapping, found {}", body.value().type_name())
+                  : std::string("expected a mapping"));
+  return false;
+}
+
+bool is_asked_for(std::span<const AskedWorkload> asked, const Manifest& manifest) {
+  return std::ranges::any_of(asked, [&](const AskedWorkload& each) {
+    return (each.kind.empty() || each.kind == manifest.kind->name) &&
+           each.namespace_name == manifest.namespace_name && each.name == manifest.name;
+  });
+}
+
+}  // namespace
+
+std::string WorkloadPods::object() const { return object_text(kind, namespace_name, name); }
+
+struct Workloads::State {
+  Manifests manifests;
+};
+
+Workloads::Workloads() : state_(std::make_unique<State>()) {}
+Workloads::~Workloads() = default;
+
+Problems Workloads::add(std::string_view api_group, std::string_view kind, std::string_view json,
+                        const Origin& origin, std::string_view plane) {
+  const WorkloadKind* const row = find_workload_kind(api_group, kind);
+  CHECK(row != nullptr, "whoever calls has asked is_workload_kind");
+  Problems problems;
+  Manifest manifest = read_manifest(*row, json, origin, plane, problems);
+  if (has_errors(problems)) return problems;
+  if (row->expand == nullptr) {
+    // Nobody reports what is wrong with it later.
+    if (auto tree = parse_json_value(json); !tree) {
+      tree.error().origin = origin;
+      tree.error().object = manifest.object();
+      return {std::move(tree.error())};
+    }
+  }
+  const auto [at, is_new] = state_->manifests.try_emplace(key_of_manifest(manifest));
+  Manifest& known = at->second;
+  if (is_new) {
+    known = std::move(manifest);
+    return problems;
+  }
+  // A manifest beside the object of a dump says what is to be applied to it.
+  if (known.uid.empty() == manifest.uid.empty()) {
+    problems.push_back(
+        {.origin = origin,
+         .object = manifest.object(),
+         .message = fmt::format(
+             "it is defined twice; the other definition is in {}{}", known.origin.source,
+             known.origin.document == 0 ? std::string()
+                                        : fmt::format(", document {}", known.origin.document)),
+         .remedy = "remove one of them"});
+    return problems;
+  }
+  if (known.uid.empty()) std::swap(known, manifest);
+  manifest.live_text = std::move(known.text);
+  manifest.uid = known.uid;
+  manifest.controller = known.controller;
+  manifest.being_deleted = known.being_deleted;
+  known = std::move(manifest);
+  return problems;
+}
+
+Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload> asked,
+                           const MadePodSink& sink) const {
+  Expanded expanded;
+  const Manifests& manifests = state_->manifests;
+  if (manifests.empty()) return expanded;
+  ManifestChildren children;
+  for (const auto& [key, manifest] : manifests) {
+    if (manifest.controller.kind.empty()) continue;
+    children[{manifest.controller.kind, manifest.plane, manifest.namespace_name,
+              manifest.controller.name}]
+        .push_back(&manifest);
+  }
+  const ExistingPods existing(cluster);
+  std::map<const Manifest*, JsonValue> references;
+  MadePods made;
+  ObjectDecoder decoder;
+  const ExpansionScope scope{.existing = existing,
+                             .manifests = manifests,
+                             .children = children,
+                             .references = references,
+                             .made = made,
+                             .decoder = decoder,
+                             .sink = sink};
+  for (const WorkloadKind& kind : workload_kinds()) {
+    if (kind.expand == nullptr) continue;
+    for (auto at = manifests.lower_bound({kind.name, "", "", ""});
+         at != manifests.end() && at->second.kind == &kind; ++at) {
+      const Manifest& root = at->second;
+      if (has_parent(manifests, root)) continue;
+      Expansion expansion(scope, root, is_asked_for(asked, root));
+      if (has_body(expansion.fields(root))) kind.expand(expansion, root);
+      expanded.problems.append(expansion.problems());
+      if (root.plane.empty()) expanded.workloads.push_back(std::move(expansion.result()));
+    }
+  }
+  return expanded;
+}
+
+}  // namespace makeway
