@@ -124,7 +124,7 @@ bool Loader::exists(const Change& object) const {
   if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&object)) {
     return cluster_.own<PersistentVolumeClaim>().contains(key_of(*claim));
   }
-  const PodGroup& group = std::get<PodGroup>(object);
+  const auto& group = std::get<PodGroup>(object);
   const std::optional<GroupIndex> found = cluster_.find_group(group.namespace_name, group.name);
   return found && cluster_.groups()[*found].object.has_value();
 }

@@ -26,7 +26,7 @@ struct WrittenAsk {
   std::optional<AskKind> kind;  ///< None: not said.
   std::string namespace_name;
   std::string name;
-  std::string workload = {};  ///< "Job": all pods of that object; empty: not said.
+  std::string workload;  ///< "Job": all pods of that object; empty: not said.
 
   friend bool operator==(const WrittenAsk&, const WrittenAsk&) = default;
 };
