@@ -80,10 +80,10 @@ TEST(Load, OtherKindsAreSkippedAndCounted) {
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup}",
       "test");
   ASSERT_TRUE(result.loaded.has_value());
-  EXPECT_EQ(result.loaded->statistics.skipped,
-            (std::map<std::string, std::uint64_t>{{"scheduling.volcano.sh/v1beta1 PodGroup", 1},
-                                                  {"v1 ConfigMap", 2},
-                                                  {"v1 Service", 1}}));
+  EXPECT_EQ(
+      result.loaded->statistics.skipped,
+      (std::map<std::string, std::uint64_t>{
+          {"scheduling.volcano.sh/v1beta1 PodGroup", 1}, {"v1 ConfigMap", 2}, {"v1 Service", 1}}));
 }
 
 TEST(Load, FinishedPodsAreLeftOut) {

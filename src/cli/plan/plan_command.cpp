@@ -108,9 +108,8 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   const std::int64_t start = tools.microseconds();
   const std::vector<AskedWorkload> asked = asked_workloads(wish.asks);
   const EngineSettings& engine = wish.chosen.document->configuration.engine;
-  const std::optional<Loaded> loaded =
-      load_or_report(wish.sources, terminal,
-                     {.limits = {.ratio_max = engine.unpacked_ratio_max}, .asked = asked});
+  const std::optional<Loaded> loaded = load_or_report(
+      wish.sources, terminal, {.limits = {.ratio_max = engine.unpacked_ratio_max}, .asked = asked});
   timing.load = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
