@@ -40,10 +40,10 @@ void name_configuration(ConfigurationDocument& document, bool changed);
 struct PlanCase {
   const Cluster& cluster;
   const ConfigurationDocument& configuration;
-  std::vector<WrittenAsk> asks;                  ///< None: everything that is pending.
-  std::span<const WorkloadPods> workloads = {};  ///< Whose pods may be asked for.
-  std::string_view ask_field = "--ask";          ///< What problems call it, for whoever wrote it.
-  std::optional<Time> now;                       ///< None: the newest time in the cluster.
+  std::vector<WrittenAsk> asks;             ///< None: everything that is pending.
+  std::span<const WorkloadPods> workloads;  ///< Whose pods may be asked for.
+  std::string_view ask_field = "--ask";     ///< What problems call it, for whoever wrote it.
+  std::optional<Time> now;                  ///< None: the newest time in the cluster.
   std::vector<PodPlacement> placements;
   bool explain = true;
 };
