@@ -37,16 +37,23 @@ bool Budgets::counts(std::uint32_t budget, PodIndex pod) const {
          !std::ranges::binary_search(disrupted, survey_.cluster().pods().name[pod.value]);
 }
 
-std::string Budgets::tightest(PodIndex pod) {
-  const DisruptionBudget* tightest = nullptr;
-  std::int64_t least = 0;
+std::string Budgets::violated(PodIndex pod) {
+  std::string names;
+  std::uint32_t tightest = 0;
+  bool any = false;
+  bool stopped = false;  // Charging ends at the first: those after it were not charged.
+  const auto name = [this](std::uint32_t budget) {
+    return fmt::format("{}/{}", budgets_[budget]->namespace_name, budgets_[budget]->name);
+  };
   for (const std::uint32_t budget : governing(pod)) {
-    if (!counts(budget, pod) || (tightest != nullptr && left_[budget] >= least)) continue;
-    tightest = budgets_[budget];
-    least = left_[budget];
+    if (!counts(budget, pod)) continue;
+    if (!any || left_[budget] < left_[tightest]) tightest = budget;
+    any = true;
+    if (left_[budget] >= (stopped ? 1 : 0)) continue;
+    stopped = true;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name(budget));
   }
-  return tightest == nullptr ? std::string()
-                             : fmt::format("{}/{}", tightest->namespace_name, tightest->name);
+  return names.empty() && any ? name(tightest) : names;
 }
 
 void Budgets::start_trial() {

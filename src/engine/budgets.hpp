@@ -36,8 +36,9 @@ class Budgets {
   bool charge_all(std::span<const PodIndex> pods);
   /// How many more evictions the budget allows, beyond what is committed.
   std::int64_t allowed(std::uint32_t budget) const { return committed_[budget]; }
-  /// "default/web": of the budgets that govern the pod, the one that allows least in the trial.
-  std::string tightest(PodIndex pod);
+  /// "default/web, default/zone": of the budgets that govern the pod, which was charged last, those
+  /// that its eviction violates; where there are none, the one that allows least in the trial.
+  std::string violated(PodIndex pod);
   /// False for a pod that the budget counts as disrupted already.
   bool counts(std::uint32_t budget, PodIndex pod) const;
 
