@@ -6,9 +6,9 @@
 #   decision   the plan as JSON without ids, hashes and words (reasons, messages, causes)
 #   words      everything that is said with --explain, without ids and hashes
 # What differs is listed with the first line of the difference, and summed up. Exit status 1 when a
-# decision differs. Presets that OLD does not know are left out, and named. SHOWN: how many cases are
-# listed of each (20); KEEP: a folder for both outputs of every case that differs; IGNORE: a filter
-# for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'.
+# decision differs. Presets that OLD does not know are left out, and named. SHOWN: how many cases
+# are listed of each (20); KEEP: a folder for both outputs of every case that differs; IGNORE: a
+# filter for jq, for what is new on purpose, as in IGNORE='del(.queueStatus)'.
 set -euo pipefail
 
 usage="usage: tools/compare-decisions.sh OLD_BINARY NEW_BINARY"
