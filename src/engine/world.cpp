@@ -394,18 +394,25 @@ class World::PromiseKeeper {
     return held;
   }
 
-  /// Whether nobody loses its place by them who would have it should nobody else come.
+  /// Whether nobody loses by them whom it wants to be near who would need nobody who is still to
+  /// come: who starts a series cannot do that once another one runs elsewhere. A spread that is
+  /// uneven until others have come is even in the end.
   bool keeps_firm(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) const {
     Scratch& firm = world_.firm_;
+    const auto stands = [&](const PodOnNode& place) {
+      const auto refused = world_.firm_fit_of(place.pod).check_unreserved(place.node);
+      return !refused || refused->reason != RefusalReason::affinity;
+    };
     std::vector<PodOnNode> standing;
     for (const PodOnNode& place : world_.promises_) {
-      if (!world_.firm_fit_of(place.pod).check_unreserved(place.node)) standing.push_back(place);
+      const ShapeId shape = cluster_.pods().shape[place.pod];
+      if (!cluster_.shape(shape).affinity.empty() && stands(place)) standing.push_back(place);
     }
     if (standing.empty()) return true;
     const auto all_stand = [&] {
       return std::ranges::all_of(standing, [&](const PodOnNode& place) {
         return std::ranges::find(coming, place.pod, &PodOnNode::pod) != coming.end() ||
-               !world_.firm_fit_of(place.pod).check_unreserved(place.node);
+               stands(place);
       });
     };
     const Scratch::Checkpoint before = firm.checkpoint();

@@ -313,7 +313,7 @@ bool PlanWalk::keeps_promises(NaiveFit& fit, NodeIndex node) {
   return kept && keeps_firm_promises(fit, node);
 }
 
-/// The same should none of those come who are still to come, and before the ask as well.
+/// Whether whom somebody wants to be near stays, should none of those come who are still to come.
 bool PlanWalk::keeps_firm_promises(NaiveFit& fit, NodeIndex node) {
   std::vector<Place> coming;
   for (const Promise& promise : promises_) coming.push_back(promise.place);
@@ -323,7 +323,8 @@ bool PlanWalk::keeps_firm_promises(NaiveFit& fit, NodeIndex node) {
   }
   for (const Place& each : coming) fit.remove(each.pod);
   const auto fits = [this](const Place& place) {
-    return !NaiveFit(after(), place.pod).refusal(place.node);
+    const MaybeRefusal refused = NaiveFit(after(), place.pod).refusal(place.node);
+    return !refused || refused->reason != RefusalReason::affinity;
   };
   std::vector<Place> standing;
   for (const Promise& promise : promises_) {
