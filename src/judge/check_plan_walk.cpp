@@ -316,6 +316,7 @@ bool PlanWalk::keeps_promises(NaiveFit& fit, NodeIndex node) {
 /// Whether whom somebody wants to be near stays, should none of those come who are still to come.
 bool PlanWalk::keeps_firm_promises(NaiveFit& fit, NodeIndex node) {
   std::vector<Place> coming;
+  coming.reserve(promises_.size() + hopeful_.size());
   for (const Promise& promise : promises_) coming.push_back(promise.place);
   for (const PodIndex pod : hopeful_) {
     if (pod == fit.ask() || !after().where(pod).exists()) continue;
