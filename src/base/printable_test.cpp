@@ -25,6 +25,7 @@ TEST(Printable, EscapesControlCharacters) {
 }
 
 TEST(Printable, EscapesWhatHidesOrReorders) {
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about.
   EXPECT_EQ(printable("\xE2\x80\xAE\xE2\x81\xA6\xD8\x9C\xE2\x80\x8F"),
             R"(\u202e\u2066\u061c\u200f)");
   EXPECT_EQ(printable("\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD\xE2\x81\xA0"),
@@ -43,6 +44,7 @@ TEST(Printable, EscapesWhatIsNotUtf8) {
 }
 
 TEST(Printable, TwiceIsOnce) {
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about.
   const std::string once = printable("\x1B[2J\xE2\x80\xAE\xFF");
   EXPECT_EQ(printable(once), once);
   EXPECT_EQ(printable_lines(once), once);

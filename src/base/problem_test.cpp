@@ -97,6 +97,7 @@ TEST(Problems, ShortenWhatNoHonestInputHas) {
 TEST(Problem, IsPrintable) {
   const Problem problem{.origin = {.source = "a\nb.yaml"},
                         .object = "Pod \x1B[2Jx",
+                        // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about.
                         .field = "a\xE2\x80\xAE",
                         .value = "\xFF",
                         .message = "m\x7F",

@@ -35,6 +35,7 @@ TEST(Table, ControlBytesAreHarmless) {
 /// Issue 20, point 5 (cases/hostile/inject-resource-name): names of resources are headings.
 TEST(Table, HeadingsAndBandsAreHarmless) {
   Table table({{.heading = "A\nB\x1b[2J"}, {.heading = std::string(200, 'x')}});
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about.
   table.band(0, "\r\xE2\x80\xAE");
   table.row({{.text = "1"}, {.text = "2"}});
   EXPECT_EQ(table.text(Palette(false)),

@@ -33,6 +33,7 @@ TEST(JsonString, EscapesWhatJsonAndYamlNeed) {
 
 /// Issue 20, point 5: documents are printed on terminals, too.
 TEST(JsonString, EscapesWhatATerminalMustNotSee) {
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about.
   const std::string_view hostile = "\x1B[2J\xC2\x9B\xE2\x80\x8B\xE2\x80\xAE\xF3\xA0\x81\x81";
   EXPECT_EQ(json_text(hostile), R"("\u001b[2J\u009b\u200b\u202e\udb40\udc41")");
   EXPECT_EQ(*parse_json_value(json_text(hostile))->as_string(), hostile);

@@ -241,7 +241,8 @@ void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_
            !walk_.spoils_nomination(fit.ask(), ask_, node);
   };
   const NodeIndex nominated = walk_.cluster().pods().nominated[fit.ask()];
-  if (nominated.exists() && fits_after(nominated)) {
+  const bool allowed = std::ranges::find(nodes(), nominated) != nodes().end();
+  if (nominated.exists() && allowed && fits_after(nominated)) {
     walk_.report(7, ask_,
                  fmt::format("it has victims, and its nomination to node {} is valid",
                              walk_.node_name(nominated)));
