@@ -131,7 +131,7 @@ TEST_F(Process, DrawsInAsciiWhereTheLocaleAsksForIt) {
   const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
   for (const std::string locale :
        {"LC_ALL=C", "LC_ALL= LC_CTYPE=POSIX", "LC_ALL= LC_CTYPE= LANG=C"}) {
-    const RunResult result = shell(locale + " " + snapshot);
+    const RunResult result = shell(fmt::format("{} {}", locale, snapshot));
     EXPECT_EQ(result.status, 0);
     EXPECT_TRUE(std::ranges::all_of(result.out, is_ascii)) << locale << result.out;
     EXPECT_TRUE(result.out.contains("38%  #########..............."));
