@@ -19,7 +19,7 @@ stage_tidy-all() { tools/tidy.sh --all; }
 # Many cases where they are cheap, in the release build; the sanitizers see fewer of them.
 stage_properties() {
   tools/build.sh release
-  MAKEWAY_PROPERTY_CASES=${MAKEWAY_PROPERTY_CASES:-20000} tools/test.sh release -L property
+  MAKEWAY_PROPERTY_CASES=${MAKEWAY_PROPERTY_CASES:-4000} tools/test.sh release -L property
 }
 
 stage_asan() {
