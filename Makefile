@@ -2,6 +2,7 @@
 #
 #   PRESET=dev make test       the same tests in another build (dev, release, asan, tsan)
 #   JOBS=1 make build          fewer compilers at a time
+#   E2E='-run plan' make e2e   only tests whose name contains that
 #   FUZZ_SECONDS=5 make check  shorter fuzzing; MAKEWAY_PROPERTY_CASES=n sets the random cases
 
 SHELL := /bin/bash
@@ -15,8 +16,8 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test check check-all bench bench-peers deps fmt clean
-.PHONY: deps-build deps-test deps-check
+.PHONY: help build run test e2e check check-all nightly soak bench bench-peers deps fmt clean
+.PHONY: deps-build deps-test deps-check deps-e2e
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -31,11 +32,20 @@ test: deps-test ## one build, all tests (2,000 random cases per property)
 	@tools/build.sh $(PRESET)
 	@MAKEWAY_PROPERTY_CASES=$${MAKEWAY_PROPERTY_CASES:-2000} tools/test.sh $(PRESET)
 
-check: deps-check ## sanitizers, 20,000 random cases, clang-format, clang-tidy (a share), fuzzers
+e2e: deps-e2e ## makeway against a real Kubernetes control plane, built once (Go, 8 to 15 min)
+	@tools/e2e.sh $(E2E)
+
+check: deps-check ## sanitizers, 5,000 random cases, clang-format, clang-tidy (a share), fuzzers
 	@tools/check.sh
 
-check-all: deps-check ## the same with clang-tidy over everything
-	@tools/check.sh format tidy-all properties asan tsan fuzz
+check-all: deps-check ## the same with clang-tidy over everything and all fuzzers
+	@tools/check.sh format tidy-all properties asan tsan-all fuzz-all
+
+nightly: deps-check deps-e2e ## what is too long for every change; log and figures in docs/evidence
+	@tools/nightly.sh
+
+soak: deps-test ## histories in the simulator with all faults, until you stop it; seeds are printed
+	@tools/soak.sh
 
 bench: deps-build ## build the benchmarks and run them one after the other
 	@tools/bench.sh
@@ -44,7 +54,7 @@ bench-peers: deps-build ## time kube-scheduler's preemption on the same clusters
 	@tools/bench-peers.sh
 
 deps: ## install missing Debian packages, or say which
-	@tools/deps.sh build test check
+	@tools/deps.sh build test check e2e
 
 fmt: deps-check ## format every C++ file
 	@tools/format.sh fix
@@ -58,3 +68,5 @@ deps-test:
 	@tools/deps.sh build test
 deps-check:
 	@tools/deps.sh build test check
+deps-e2e:
+	@tools/deps.sh build e2e

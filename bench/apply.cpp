@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "bench/support/generate.hpp"
 #include "model/cluster.hpp"
+#include "model/cluster_compaction.hpp"
 
 namespace makeway {
 namespace {
@@ -104,6 +105,37 @@ void run(const Size& size) {
   });
 }
 
+/// A store that grows one by one, as by a watch: what the worst insertion costs, when everything
+/// has outgrown its memory; and what it costs to make it anew bit by bit.
+void run_growth(const Size& size) {
+  Cluster cluster;
+  Prng random(1);
+  for (std::size_t index = 0; index < size.nodes; ++index) {
+    cluster.apply(bench::sample_node(index));
+  }
+  const std::size_t pods = size.nodes * size.pods_per_node;
+  fmt::print("apply growth to {} nodes x {} pods\n", size.nodes, size.pods_per_node);
+  time_each("pod added to a growing store", pods, [&](std::size_t index) {
+    cluster.apply(bench::sample_pod(index, size.nodes, random));
+  });
+  CHECK(cluster.pod_count() == pods);
+  ClusterCompaction compaction;
+  std::vector<std::int64_t> nanoseconds;
+  for (bool done = false; !done;) {
+    const auto begin = std::chrono::steady_clock::now();
+    done = compaction.step(cluster, 1'000);
+    nanoseconds.push_back((std::chrono::steady_clock::now() - begin).count());
+  }
+  report("1,000 objects made anew", nanoseconds);
+  const std::int64_t cpu = used_cpu(cluster);
+  const auto begin = std::chrono::steady_clock::now();
+  cluster = compaction.take();
+  nanoseconds = {(std::chrono::steady_clock::now() - begin).count()};
+  report("old store dropped", nanoseconds);
+  CHECK(cluster.pod_count() == pods);
+  CHECK(used_cpu(cluster) == cpu, "the store made anew is another one");
+}
+
 /// One gang with its PodGroup: does a member's event cost more because the group is large?
 void run_gang(std::int32_t members) {
   Cluster cluster;
@@ -141,6 +173,7 @@ int main(int argc, char** argv) {
   }
   if (sizes.empty()) sizes = {{5'000, 30}, {20'000, 30}};
   for (const makeway::Size& size : sizes) makeway::run(size);
+  makeway::run_growth(sizes.back());
   for (const std::int32_t members : {100, 1'000, 10'000}) makeway::run_gang(members);
   return 0;
 }

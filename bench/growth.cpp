@@ -18,12 +18,14 @@
 
 #include "bench/support/policy_bench.hpp"
 #include "codec/presets.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway::bench {
 namespace {
 
 constexpr Time now{1'767'225'600'000};
 constexpr std::size_t factor = 8;
+constexpr std::size_t rounds = 3;
 constexpr std::int64_t plenty = 1'000'000'000;
 constexpr std::string_view hostname = "kubernetes.io/hostname";
 
@@ -135,6 +137,40 @@ void budgets(Cluster& cluster, std::size_t count) {
   cluster.apply(asking(0, 2'000));
 }
 
+/// Budgets that are found by no label: each governs every pod but one.
+void excluding_budgets(Cluster& cluster, std::size_t count) {
+  for (std::size_t at = 0; at < count; ++at) {
+    if (at % 10 == 0) cluster.apply(node(at / 10, 10'000));
+    cluster.apply(running(at, at / 10));
+    const LabelSelector but_one{
+        {{.key = "app", .operation = Operator::not_in, .values = {fmt::format("v{}", at)}}}};
+    cluster.apply(DisruptionBudget{.namespace_name = "default",
+                                   .name = fmt::format("b{:05}", at),
+                                   .selector = but_one,
+                                   .disruptions_allowed = 1});
+  }
+  cluster.apply(asking(0, 2'000));
+}
+
+/// Everybody is under one budget that allows nothing, and comes back through a controller: those of
+/// priority 5 in the place of somebody of priority 0 elsewhere.
+void exhausted_budget(Cluster& cluster, std::size_t count) {
+  const LabelSelector everybody{{{.key = "app", .operation = Operator::exists, .values = {}}}};
+  cluster.apply(DisruptionBudget{.namespace_name = "default",
+                                 .name = "everybody",
+                                 .selector = everybody,
+                                 .disruptions_allowed = 0});
+  for (std::size_t at = 0; at < count; ++at) {
+    if (at % 10 == 0) cluster.apply(node(at / 10, 10'000));
+    Pod pod = running(at, at / 10);
+    pod.priority = at % 2 == 0 ? 5 : 0;
+    pod.started = now + Duration{-1'000 * static_cast<std::int64_t>(1 + at * 7'919 % 100'003)};
+    pod.owners = {{.kind = "ReplicaSet", .name = "all", .uid = "uid-all", .controller = true}};
+    cluster.apply(pod);
+  }
+  for (std::size_t at = 0; at < 10; ++at) cluster.apply(asking(at, 6'000));
+}
+
 void constraints_of_one(Cluster& cluster, std::size_t count) {
   Pod ask = asking(0, 2'000);
   Labels keys;
@@ -189,10 +225,30 @@ void pods_on_one_node(Cluster& cluster, std::size_t count) {
   cluster.apply(asking(0, cpu / 2));
 }
 
+/// Workloads of a class that is not there, each with a group that has its priority from it.
+void wrong_workloads(Cluster& cluster, std::size_t count) {
+  for (std::size_t at = 0; at < count; ++at) {
+    const std::string name = fmt::format("w{:05}", at);
+    cluster.apply(Workload{
+        .namespace_name = "default", .name = name, .priority = {.priority_class = "missing"}});
+    cluster.apply(
+        PodGroup{.namespace_name = "default", .name = fmt::format("g{:05}", at), .workload = name});
+  }
+}
+
+/// Queues whose parent is not there.
+void wrong_queues(Cluster& cluster, std::size_t count) {
+  for (std::size_t at = 0; at < count; ++at) {
+    cluster.apply(
+        Queue{.name = fmt::format("q{:05}", at), .parent = fmt::format("missing-{}", at)});
+  }
+}
+
 struct GrowthCase {
   std::string_view name;
   std::size_t size = 0;
   void (*fill)(Cluster&, std::size_t) = nullptr;
+  bool mends = false;  ///< Nothing is planned; what is wrong goes into quarantine.
 };
 
 constexpr std::array cases = {
@@ -202,17 +258,21 @@ constexpr std::array cases = {
     GrowthCase{.name = "asks-apart-by-host", .size = 25, .fill = apart_by_host},
     GrowthCase{.name = "namespaces", .size = 1'000, .fill = namespaces},
     GrowthCase{.name = "budgets", .size = 1'000, .fill = budgets},
+    GrowthCase{.name = "budgets-that-exclude", .size = 250, .fill = excluding_budgets},
+    GrowthCase{.name = "pods-under-an-exhausted-budget", .size = 500, .fill = exhausted_budget},
     GrowthCase{.name = "spread-constraints-of-one-ask", .size = 50, .fill = constraints_of_one},
     GrowthCase{.name = "host-ports", .size = 500, .fill = host_ports},
     GrowthCase{.name = "taints-and-tolerations", .size = 50, .fill = taints},
     GrowthCase{.name = "pods-on-one-node", .size = 1'000, .fill = pods_on_one_node},
+    GrowthCase{.name = "wrong-workloads", .size = 1'000, .fill = wrong_workloads, .mends = true},
+    GrowthCase{.name = "wrong-queues", .size = 1'000, .fill = wrong_queues, .mends = true},
 };
 
 /// The least of three, in milliseconds.
 template <class Work>
 double processor_ms(const Work& work) {
   double least = 0;
-  for (int round = 0; round < 3; ++round) {
+  for (std::size_t round = 0; round < rounds; ++round) {
     const std::clock_t begin = std::clock();
     work();
     const double taken = 1'000.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
@@ -255,13 +315,42 @@ bool compare(const GrowthCase& item, const Configuration& configuration) {
   return right;
 }
 
+/// Law 13: what it costs to put every object into quarantine.
+bool compare_mending(const GrowthCase& item) {
+  const auto mend_ms = [&](std::size_t size) {
+    std::vector<Cluster> clusters(rounds);
+    for (Cluster& cluster : clusters) {
+      cluster.begin_bulk();
+      item.fill(cluster, size);
+      cluster.finish_bulk();
+    }
+    bool right = true;
+    const double taken = processor_ms([&] {
+      Quarantine quarantine;
+      quarantine_errors(clusters.back(), quarantine);
+      clusters.pop_back();
+      right = right && quarantine.objects() == size;
+    });
+    return std::pair(taken, right);
+  };
+  const auto [small_ms, small_right] = mend_ms(item.size);
+  const auto [large_ms, large_right] = mend_ms(item.size * factor);
+  const bool right = small_right && large_right;
+  fmt::print("{:30} {:6} -> {:6}  mend   {:9.2f} ms, x {:5.1f}  {}\n", item.name, item.size,
+             item.size * factor, large_ms, large_ms / small_ms,
+             right ? "answers checked" : "WRONG ANSWER");
+  return right;
+}
+
 int run(int argc, char** argv) {
   const Configuration configuration = *load_preset(default_preset);
   fmt::print(
       "Times of the larger size, and how many times the smaller one's they are (goal 10).\n");
   return run_cases(
       argc, argv, cases, [](const GrowthCase& item) { return item.name; },
-      [&](const GrowthCase& item) { return compare(item, configuration); });
+      [&](const GrowthCase& item) {
+        return item.mends ? compare_mending(item) : compare(item, configuration);
+      });
 }
 
 }  // namespace

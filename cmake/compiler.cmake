@@ -51,6 +51,7 @@ find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(CURL REQUIRED)
 
 # Debian's libyaml brings no CMake files.
 find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)

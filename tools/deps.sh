@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that Debian packages are installed: tools/deps.sh GROUP...   (build, test, check)
+# Makes sure that Debian packages are installed: tools/deps.sh GROUP...   (build, test, check, e2e)
 #
 # Missing ones are installed when we may (root, or sudo without a password); otherwise the one line
 # to run is printed and we fail. Nothing is missing: no output, a few hundredths of a second.
@@ -7,9 +7,10 @@ set -euo pipefail
 
 declare -A group=(
   [build]="g++ cmake ninja-build ccache mold
-           libfmt-dev libsimdjson-dev libyaml-dev zlib1g-dev libcli11-dev"
+           libfmt-dev libsimdjson-dev libyaml-dev zlib1g-dev libcli11-dev libcurl4-openssl-dev"
   [test]="libgtest-dev"
   [check]="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 libbenchmark-dev"
+  [e2e]="ca-certificates util-linux"
 )
 
 wanted=()

@@ -9,10 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/plain_vector.hpp"
 
 namespace makeway {
 
@@ -65,7 +67,9 @@ class IndexedVector {
   const T* data() const { return items_.data(); }
 
  private:
-  std::vector<T> items_;
+  // Plain values grow without a pause. (Of truth values std::vector makes bits.)
+  static constexpr bool is_plain = std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>;
+  std::conditional_t<is_plain, PlainVector<T>, std::vector<T>> items_;
 };
 
 }  // namespace makeway

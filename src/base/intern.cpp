@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace makeway {
 
@@ -19,40 +20,63 @@ std::uint64_t hash_of(std::string_view text) {
   return mix64(hash ^ tail);
 }
 
+void HashTable::put(const Slot& slot) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = slot.tag & mask;
+  while (slots_[at].mark > erased_mark) at = (at + 1) & mask;
+  if (slots_[at].mark == empty_mark) ++used_;
+  slots_[at] = slot;
+}
+
 void HashTable::insert(std::uint64_t hash, std::uint32_t id) {
-  CHECK(id < erased_id);
+  CHECK(id < std::numeric_limits<std::uint32_t>::max() - first_mark);
+  // Enough that the older table is empty long before this one is full.
+  constexpr std::size_t moved_at_once = 8;
   if ((used_ + 1) * 4 > slots_.size() * 3) grow();
-  std::size_t at = tag_of(hash) & mask();
-  while (slots_[at].id < erased_id) at = (at + 1) & mask();
-  if (slots_[at].id == empty_id) ++used_;
-  slots_[at] = {.tag = tag_of(hash), .id = id};
+  move_some(moved_at_once);
+  put({.tag = tag_of(hash), .mark = id + first_mark});
   ++live_;
 }
 
-void HashTable::erase(std::uint64_t hash, std::uint32_t id) {
-  CHECK(!slots_.empty());
-  std::size_t at = tag_of(hash) & mask();
-  while (slots_[at].id != id) {
-    CHECK(slots_[at].id != empty_id, "erased an entry that is not there");
-    at = (at + 1) & mask();
+bool HashTable::erase_in(Slots& slots, const Slot& wanted) {
+  if (slots.empty()) return false;
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t at = wanted.tag & mask; slots[at].mark != empty_mark; at = (at + 1) & mask) {
+    if (slots[at].mark != wanted.mark) continue;
+    slots[at].mark = erased_mark;
+    return true;
   }
-  slots_[at].id = erased_id;
+  return false;
+}
+
+void HashTable::erase(std::uint64_t hash, std::uint32_t id) {
+  const Slot wanted{.tag = tag_of(hash), .mark = id + first_mark};
+  const bool erased = erase_in(slots_, wanted) || erase_in(older_, wanted);
+  CHECK(erased, "erased an entry that is not there");
   --live_;
 }
 
+void HashTable::move_some(std::size_t slots) {
+  if (older_.empty()) return;
+  const std::size_t end = std::min(older_.size(), moved_ + std::min(slots, older_.size()));
+  for (; moved_ < end; ++moved_) {
+    Slot& slot = older_[moved_];
+    if (slot.mark <= erased_mark) continue;
+    put(slot);
+    slot.mark = erased_mark;  // Not empty: others may stand behind it.
+  }
+  if (moved_ == older_.size()) Slots().swap(older_);
+}
+
 void HashTable::grow() {
+  move_some(older_.size());
   const std::size_t wanted = std::max<std::size_t>(16, (live_ + 1) * 2);
   std::size_t size = 16;
   while (size < wanted) size *= 2;
-  std::vector<Slot> old(size);
-  old.swap(slots_);
-  used_ = live_;
-  for (const Slot& slot : old) {
-    if (slot.id >= erased_id) continue;
-    std::size_t at = slot.tag & mask();
-    while (slots_[at].id != empty_id) at = (at + 1) & mask();
-    slots_[at] = slot;
-  }
+  older_ = Slots::zeros(size);
+  older_.swap(slots_);
+  moved_ = 0;
+  used_ = 0;
 }
 
 namespace {

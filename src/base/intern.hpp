@@ -17,6 +17,7 @@
 
 #include "base/check.hpp"
 #include "base/index.hpp"
+#include "base/plain_vector.hpp"
 #include "base/prng.hpp"
 
 namespace makeway {
@@ -28,18 +29,14 @@ constexpr std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t word) {
 
 std::uint64_t hash_of(std::string_view text);
 
-/// Maps a hash to an id; whether two things are equal is the caller's `same(id)`.
+/// Maps a hash to an id; whether two things are equal is the caller's `same(id)`. It grows step by
+/// step: while there is an older table, every insertion moves a few of its entries.
 class HashTable {
  public:
   template <class Same>
   std::optional<std::uint32_t> find(std::uint64_t hash, const Same& same) const {
-    if (slots_.empty()) return std::nullopt;
-    const std::uint32_t tag = tag_of(hash);
-    for (std::size_t at = tag & mask();; at = (at + 1) & mask()) {
-      const Slot& slot = slots_[at];
-      if (slot.id == empty_id) return std::nullopt;
-      if (slot.id != erased_id && slot.tag == tag && same(slot.id)) return slot.id;
-    }
+    const std::optional<std::uint32_t> found = find_in(slots_, hash, same);
+    return found || older_.empty() ? found : find_in(older_, hash, same);
   }
 
   /// The caller has made sure that no equal entry exists.
@@ -48,25 +45,46 @@ class HashTable {
   /// The entry must exist.
   void erase(std::uint64_t hash, std::uint32_t id);
 
-  std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
+  std::size_t bytes() const { return (slots_.capacity() + older_.capacity()) * sizeof(Slot); }
 
  private:
-  static constexpr std::uint32_t empty_id = 0xFFFFFFFFU;
-  static constexpr std::uint32_t erased_id = 0xFFFFFFFEU;
+  // So that fresh memory is a table without entries.
+  static constexpr std::uint32_t empty_mark = 0;
+  static constexpr std::uint32_t erased_mark = 1;
+  static constexpr std::uint32_t first_mark = 2;  ///< Of id 0.
 
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t id = empty_id;
+    std::uint32_t mark = empty_mark;
   };
+  using Slots = PlainVector<Slot>;
 
-  // The tag keeps the hash's middle bits: enough to place the entry again when the table grows
-  // (up to 2^32 slots) and to tell most unequal entries apart.
+  template <class Same>
+  static std::optional<std::uint32_t> find_in(const Slots& slots, std::uint64_t hash,
+                                              const Same& same) {
+    if (slots.empty()) return std::nullopt;
+    const std::uint32_t tag = tag_of(hash);
+    const std::size_t mask = slots.size() - 1;
+    for (std::size_t at = tag & mask;; at = (at + 1) & mask) {
+      const Slot& slot = slots[at];
+      if (slot.mark == empty_mark) return std::nullopt;
+      if (slot.mark == erased_mark || slot.tag != tag) continue;
+      if (same(slot.mark - first_mark)) return slot.mark - first_mark;
+    }
+  }
+
+  // The tag keeps the hash's low bits: enough to place the entry again when the table grows (up to
+  // 2^32 slots) and to tell most unequal entries apart.
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
-  std::size_t mask() const { return slots_.size() - 1; }
+  static bool erase_in(Slots& slots, const Slot& wanted);
+  void put(const Slot& slot);
   void grow();
+  void move_some(std::size_t slots);
 
-  std::vector<Slot> slots_;
-  std::size_t used_ = 0;  ///< Entries and erased slots: both lengthen a probe.
+  Slots slots_;
+  Slots older_;            ///< What is not moved yet; usually empty.
+  std::size_t moved_ = 0;  ///< So many slots of it are.
+  std::size_t used_ = 0;   ///< Entries and erased slots of `slots_`: both lengthen a probe.
   std::size_t live_ = 0;
 };
 

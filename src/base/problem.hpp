@@ -4,12 +4,15 @@
 // validators collect Problems instead of stopping at the first one; the edge prints them together.
 //
 // Memory is bounded whatever the input is: of each severity the first `kept_max` are kept, with
-// their texts shortened, and the others are only counted.
+// their texts shortened, and the others are only counted. Problems that differ in nothing but names
+// and numbers have one cause. They are counted by cause, and the first few of a cause are kept also
+// when it comes late: ten thousand equal slips do not hide another one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,11 +47,17 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
+/// The same for problems that differ only in names and numbers.
+std::string cause_of(const Problem& problem);
+
 /// The first problems of each severity in the order in which they were found, and the number of
 /// the others.
 class Problems {
  public:
   static constexpr std::size_t kept_max = 100;  ///< Errors, and as many warnings.
+  // Beyond that:
+  static constexpr std::size_t cause_kept_max = 3;  ///< Of each cause.
+  static constexpr std::size_t causes_max = 100;    ///< More causes are not told apart.
 
   using value_type = Problem;                                   // NOLINT(*-identifier-naming)
   using iterator = std::vector<Problem>::iterator;              // NOLINT(*-identifier-naming)
@@ -60,8 +69,8 @@ class Problems {
   }
 
   void push_back(Problem problem);
-  /// Whether another one of this severity would only be counted.
-  bool is_full(Severity severity) const { return of(severity).kept == kept_max; }
+  /// Whether another one of this severity is kept only if its cause is new.
+  bool is_full(Severity severity) const { return of(severity).kept >= kept_max; }
   /// One more that nobody describes, since it would not be kept.
   void count_one(Severity severity) { ++of(severity).found; }
   /// With what was left out of them.
@@ -69,13 +78,17 @@ class Problems {
   void clear() { *this = {}; }
   /// Errors that turned out to be bearable.
   void make_warnings();
+  /// Errors that somebody else tells.
+  void drop_errors();
   /// Those of the kept ones for which `unwanted(problem)`, which may change them, says yes.
   template <class Unwanted>
   void erase_if(const Unwanted& unwanted) {
     std::erase_if(kept_, [&](Problem& problem) {
+      const std::string cause = cause_of(problem);  // `unwanted` may change the problem.
       if (!unwanted(problem)) return false;
       --of(problem.severity).found;
       --of(problem.severity).kept;
+      forget(cause);
       return true;
     });
   }
@@ -85,6 +98,8 @@ class Problems {
   std::uint64_t count() const { return errors_.found + warnings_.found; }
   std::uint64_t left_out(Severity severity) const { return of(severity).found - of(severity).kept; }
   std::uint64_t left_out() const { return count() - kept_.size(); }
+  /// How many were found of this cause, kept or not; 0: it is not told apart.
+  std::uint64_t count_of_cause(const std::string& cause) const;
 
   // Those that are kept.
   std::size_t size() const { return kept_.size(); }
@@ -115,9 +130,14 @@ class Problems {
   }
   Tally& of(Severity severity) { return severity == Severity::error ? errors_ : warnings_; }
 
+  /// Null: there are too many causes to tell it apart.
+  Tally* tally_of(const std::string& cause);
+  void forget(const std::string& cause);
+
   std::vector<Problem> kept_;
   Tally errors_;
   Tally warnings_;
+  std::map<std::string, Tally> causes_;
 };
 
 inline bool has_errors(const Problems& problems) { return problems.count(Severity::error) > 0; }

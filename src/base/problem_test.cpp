@@ -1,5 +1,6 @@
 #include "base/problem.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,6 +79,40 @@ TEST(Problems, AnErrorBehindManyWarningsIsKept) {
   problems.push_back({.message = "wrong"});
   EXPECT_TRUE(has_errors(problems));
   EXPECT_EQ(problems.back().message, "wrong");
+}
+
+TEST(Problems, CountByCause) {
+  const auto on_missing_node = [](int number) {
+    return Problem{
+        .severity = Severity::warning,
+        .object = fmt::format("Pod shop/web-{}", number),
+        .field = "spec.nodeName",
+        .value = fmt::format("n{}", number),
+        .message = fmt::format("node {} is not there; shop/{} says 'n{}'", number, number, number)};
+  };
+  EXPECT_EQ(cause_of(on_missing_node(1)), cause_of(on_missing_node(23)));
+  EXPECT_NE(cause_of(on_missing_node(1)), cause_of({.severity = Severity::warning}));
+  Problems problems;
+  for (int number = 0; number < 5'000; ++number) problems.push_back(on_missing_node(number));
+  for (int number = 0; number < 9; ++number) {
+    problems.push_back({.severity = Severity::warning, .message = "another"});
+  }
+  EXPECT_EQ(problems.size(), 103U);  // The other cause is not hidden.
+  EXPECT_EQ(problems.count_of_cause(cause_of(on_missing_node(0))), 5'000U);
+  EXPECT_EQ(problems.count_of_cause(cause_of(problems.back())), 9U);
+  Problems all = {on_missing_node(0)};
+  all.append(problems);
+  EXPECT_EQ(all.count_of_cause(cause_of(on_missing_node(0))), 5'001U);
+  EXPECT_EQ(all.count(), 5'010U);
+  all.erase_if([](const Problem& problem) { return problem.message == "another"; });
+  EXPECT_EQ(all.count_of_cause(cause_of(problems.back())), 6U);  // Those that were not kept.
+}
+
+TEST(Problems, ThatBecomeWarningsKeepTheirCounts) {
+  Problems problems;
+  for (int number = 0; number < 500; ++number) problems.push_back({.message = "same"});
+  problems.make_warnings();
+  EXPECT_EQ(problems.count_of_cause(cause_of(problems.front())), 500U);
 }
 
 TEST(Problems, ShortenWhatNoHonestInputHas) {

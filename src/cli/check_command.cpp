@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/palette.hpp"
+#include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
@@ -27,33 +32,45 @@ struct Findings {
   std::uint64_t warnings() const { return problems.count(Severity::warning); }
 };
 
+bool wants_configuration(const Arguments& arguments) {
+  return arguments.has("config") || arguments.has("preset") || arguments.has("set");
+}
+
 /// `configuration` is what the command line says; without a word of it, one among the files counts.
-void check_files(const std::vector<LoadSource>& sources, const ChosenConfiguration& configuration,
-                 bool configuration_wanted, Terminal& terminal, Findings& findings) {
-  LoadWish wish;
+void check_files(const ClusterInput& input, const ChosenConfiguration& configuration,
+                 const Arguments& arguments, Terminal& terminal, Findings& findings) {
+  LoadWish wish{.keep_going = arguments.has("keep-going")};
+  const bool live = trusts_live(arguments, input);
+  wish.planes_of_dumps = !live;
   if (configuration.document) {
     wish.limits.ratio_max = configuration.document->configuration.engine.unpacked_ratio_max;
   }
-  LoadResult result = load_with_progress(sources, terminal, wish);
+  LoadResult result = load_with_progress(input, terminal, wish);
   findings.add(std::move(result.problems));
   if (!result.loaded) {
     findings.objects.reset();
     return;
   }
+  findings.add(std::move(result.loaded->quarantine.problems()));
   findings.add(std::move(result.loaded->warnings));
   const ConfigurationDocument* document =
       configuration.document ? &*configuration.document : nullptr;
-  if (!configuration_wanted && result.loaded->configuration) {
+  if (!wants_configuration(arguments) && result.loaded->configuration && !live) {
     document = &*result.loaded->configuration;
   }
   if (document != nullptr) {
+    const TrustReport trust = honour_marks(*result.loaded, document->configuration, {}, live);
+    Problems not_honoured = trust.problems();
+    result.loaded->origins.locate(not_honoured, result.loaded->cluster);
+    findings.add(std::move(not_honoured));
     Problems errors = find_cap_errors(result.loaded->cluster, document->configuration);
     result.loaded->origins.locate(errors, result.loaded->cluster);
     findings.add(std::move(errors));
     Problems regimes = find_regime_problems(result.loaded->cluster, document->configuration);
     result.loaded->origins.locate(regimes, result.loaded->cluster);
     findings.add(std::move(regimes));
-    Problems doubts = find_doubts(result.loaded->cluster, document->configuration);
+    Problems doubts =
+        find_doubts(result.loaded->cluster, document->configuration, result.loaded->quarantine);
     result.loaded->origins.locate(doubts, result.loaded->cluster);
     findings.add(std::move(doubts));
   }
@@ -70,10 +87,63 @@ void check_files(const std::vector<LoadSource>& sources, const ChosenConfigurati
   for (const auto& [kind, count] : result.loaded->statistics.skipped) findings.skipped += count;
 }
 
+/// Problems that differ only in names and numbers, in the order of the first of each.
+struct Cause {
+  std::vector<const Problem*> problems;  ///< Those that are kept.
+  std::uint64_t count = 0;               ///< All that were found.
+};
+
+std::vector<Cause> causes_of(const Problems& problems) {
+  std::vector<Cause> causes;
+  std::map<std::string, std::size_t> positions;
+  for (const Problem* const problem : errors_first(problems)) {
+    const std::string cause = cause_of(*problem);
+    const auto [at, is_new] = positions.try_emplace(cause, causes.size());
+    if (is_new) causes.push_back({.problems = {}, .count = problems.count_of_cause(cause)});
+    causes[at->second].problems.push_back(problem);
+  }
+  // What a cause was found by may have been told of a template since.
+  for (Cause& each : causes) {
+    each.count = std::max(each.count, std::uint64_t{each.problems.size()});
+  }
+  return causes;
+}
+
+/// A few problems of one cause as they are, many as a number and the first of them.
+std::string text_of(const Cause& cause, const Palette& palette) {
+  constexpr std::size_t told_max = 3;
+  const bool is_error = cause.problems.front()->severity == Severity::error;
+  const std::string severity =
+      is_error ? palette.paint("error:", Tone::bad) : palette.paint("warning:", Tone::warning);
+  std::string text;
+  if (cause.count <= told_max) {
+    for (const Problem* const problem : cause.problems) {
+      text += fmt::format("{} {}\n", severity, to_text(*problem));
+    }
+    return text;
+  }
+  text = fmt::format("{} {} of one cause, such as\n", severity,
+                     counted(cause.count, is_error ? "error" : "warning"));
+  const std::size_t told = std::min(cause.problems.size(), told_max);
+  for (const Problem* const problem : std::span(cause.problems).first(told)) {
+    text += fmt::format("  {}\n", to_text(*problem));
+  }
+  return text;
+}
+
 std::string text_of(const Findings& findings, const Palette& palette) {
-  std::string text = problem_lines(findings.problems, palette);
+  const std::vector<Cause> causes = causes_of(findings.problems);
+  std::string text;
+  std::uint64_t told = 0;
+  for (const Cause& cause : causes) {
+    text += text_of(cause, palette);
+    told += cause.count;
+  }
+  const std::uint64_t found = findings.problems.count();
+  if (found > told) text += fmt::format("... and {} more\n", grouped(found - told));
   text += fmt::format("{}, {}", counted(findings.errors(), "error"),
                       counted(findings.warnings(), "warning"));
+  if (found > causes.size()) text += fmt::format(" of {}", counted(causes.size(), "cause"));
   if (findings.objects) text += fmt::format(" in {}", counted(*findings.objects, "object"));
   if (findings.skipped > 0) {
     text += fmt::format("; {} of other kinds skipped", counted(findings.skipped, "object"));
@@ -115,6 +185,16 @@ std::string json_of(const Findings& findings) {
   if (findings.problems.left_out() > 0) {
     writer.integer_field("leftOut", static_cast<std::int64_t>(findings.problems.left_out()));
   }
+  writer.key("causes");
+  writer.begin_array();
+  for (const Cause& cause : causes_of(findings.problems)) {
+    writer.begin_object();
+    writer.integer_field("count", static_cast<std::int64_t>(cause.count));
+    writer.key("first");
+    write_problem(writer, *cause.problems.front());
+    writer.end_object();
+  }
+  writer.end_array();
   writer.key("problems");
   writer.begin_array();
   for (const Problem* const problem : errors_first(findings.problems)) {
@@ -133,26 +213,29 @@ ExitStatus usage_error(std::string_view message, Terminal& terminal) {
 }  // namespace
 
 ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
-  const bool wants_configuration =
-      arguments.has("config") || arguments.has("preset") || arguments.has("set");
-  const auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
-  if (!sources) return usage_error(sources.error().message, terminal);
-  if (sources->empty() && !wants_configuration) {
-    return usage_error("nothing to check; name files with -f, or a configuration", terminal);
+  const bool alone = wants_configuration(arguments);
+  const auto input = input_of(arguments, terminal, alone ? LiveByDefault::no : LiveByDefault::yes);
+  if (!input) return usage_error(input.error().message, terminal);
+  if (input->empty() && !alone) {
+    return usage_error(
+        "nothing to check; name files with -f, a live cluster with --kubeconfig, or a "
+        "configuration",
+        terminal);
   }
   Findings findings;
   const ConfigurationChoice choice{.preset = arguments.text("preset"),
                                    .file = arguments.given("config"),
-                                   .overrides = arguments.all("set")};
-  if (const std::string twice = standard_input_twice(choice, *sources); !twice.empty()) {
+                                   .overrides = arguments.all("set"),
+                                   .live_trust = trusts_live(arguments, *input)};
+  if (const std::string twice = standard_input_twice(choice, input->sources); !twice.empty()) {
     return usage_error(twice, terminal);
   }
   ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   findings.add(std::move(chosen.problems));
-  if (wants_configuration && chosen.document) findings.objects = 1;
-  if (!sources->empty()) {
-    check_files(*sources, chosen, wants_configuration, terminal, findings);
+  if (wants_configuration(arguments) && chosen.document) findings.objects = 1;
+  if (!input->empty()) {
+    check_files(*input, chosen, arguments, terminal, findings);
   }
 
   const Palette palette = palette_for_out(terminal, arguments.text("color"));

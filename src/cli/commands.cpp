@@ -1,125 +1,69 @@
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.hpp"
+#include "cli/advance/advance_command.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command.hpp"
 #include "cli/completion/completion_command.hpp"
 #include "cli/config_command.hpp"
 #include "cli/explain_command.hpp"
+#include "cli/flags.hpp"
 #include "cli/help_command.hpp"
+#include "cli/journal/journal_entries.hpp"
 #include "cli/man_command.hpp"
 #include "cli/plan/plan_command.hpp"
+#include "cli/risk/risk_command.hpp"
 #include "cli/session_command.hpp"
+#include "cli/shadow/run_entry.hpp"
+#include "cli/simulate/simulate_command.hpp"
 #include "cli/snapshot_command.hpp"
 #include "cli/version_command.hpp"
 #include "codec/presets.hpp"
 #include "model/knobs.hpp"
+#include "model/plan.hpp"
 
 namespace makeway::cli {
 namespace {
-
-Flag file_flag(bool required) {
-  return {.name = "file",
-          .letter = 'f',
-          .value = "FILE|DIR|-",
-          .help =
-              "Read this file, every .yaml, .yml, .json and .jsonl (also .gz) below this "
-              "folder, or standard input. May be repeated.",
-          .repeats = true,
-          .required = required};
-}
-
-Flag plane_flag() {
-  return {.name = "plane",
-          .value = "NAME=FILE|DIR|-",
-          .help =
-              "Read this file or folder as the plane NAME, one Kubernetes cluster of several. Its "
-              "objects belong to that plane and their names are its own, so that ordinary dumps of "
-              "several clusters can be read together. What schedules over planes "
-              "(ReplicaSchedule) comes with -f. May be repeated.",
-          .repeats = true};
-}
-
-Flag output_flag(std::vector<std::string_view> choices, std::string_view help) {
-  const std::string_view standard = choices.front();
-  return {.name = "output",
-          .letter = 'o',
-          .value = "FORMAT",
-          .help = help,
-          .choices = std::move(choices),
-          .standard = standard};
-}
-
-Flag color_flag() {
-  return {.name = "color",
-          .value = "WHEN",
-          .help = "Colour the text. auto: on a terminal, unless NO_COLOR is set.",
-          .choices = {"auto", "always", "never"},
-          .standard = "auto"};
-}
-
-Flag preset_flag() {
-  return {.name = "preset",
-          .value = "NAME",
-          .help = "Start from this preset; makeway when neither it nor --config is given.",
-          .choices = preset_names()};
-}
-
-Flag config_flag() {
-  return {.name = "config",
-          .value = "FILE|-",
-          .help =
-              "Read the configuration from this file, or from standard input, instead of a preset; "
-              "a knob that it does not set has its default."};
-}
-
-/// "workload.evictFor=": what shells offer after --set. Written once, then never changed.
-const std::vector<std::string>& assignments() {
-  static const std::vector<std::string> texts = [] {
-    std::vector<std::string> list;
-    for (const Knob& knob : knobs()) list.push_back(std::string(knob.path) + "=");
-    return list;
-  }();
-  return texts;
-}
-
-std::vector<std::string_view> knob_names() {
-  std::vector<std::string_view> names;
-  for (const Knob& knob : knobs()) {
-    if (std::ranges::find(names, knob.section()) == names.end()) names.push_back(knob.section());
-    names.push_back(knob.path);
-  }
-  return names;
-}
-
-Flag set_flag() {
-  return {.name = "set",
-          .value = "KNOB=VALUE",
-          .help = "Change one knob; lists are separated by commas. May be repeated.",
-          .suggestions = {assignments().begin(), assignments().end()},
-          .repeats = true};
-}
 
 Command snapshot_entry() {
   return {.name = "snapshot",
           .summary = "load a cluster and show it",
           .description =
-              "Loads Kubernetes manifests, or what `kubectl get -o json|yaml` printed, and shows "
-              "the cluster that they describe.\n\ntext is an overview for people: resources, "
+              "Loads Kubernetes manifests, what `kubectl get -o json|yaml` printed, or a live "
+              "cluster, and shows the cluster that they describe.\n\ntext is an overview for "
+              "people: resources, "
               "nodes, what runs at which priority, groups, budgets, pending pods. json and yaml "
               "are the canonical dump: one List that holds what scheduling reads and nothing else, "
               "sorted, the same bytes for the same cluster; it can be loaded again.\n\nInvalid "
-              "input is rejected as a whole, with every problem listed.",
+              "input is rejected as a whole, with every problem listed, unless --keep-going is "
+              "given.",
           .flags = {file_flag(false),
                     plane_flag(),
                     output_flag({"text", "json", "yaml"}, "How to print the cluster."),
                     {.name = "all",
                      .help = "text: list every node, priority, group, budget and pending pod, "
                              "however many there are."},
+                    {.name = "hide-names",
+                     .help = "json, yaml: replace every name, namespace, uid and label value, so "
+                             "that the dump can be given away. A plan of it is the same plan with "
+                             "other names. Label keys and resources stay."},
+                    {.name = "watch-for",
+                     .value = "TIME",
+                     .help = "Watch the live cluster for so long, such as 30s, or until Ctrl-C, "
+                             "and show it as the watches told it; without this it is read once."},
+                    keep_going_flag(),
                     color_flag()},
           .examples = {{"makeway snapshot -f examples/tour", "an overview of the example cluster"},
+                       {"makeway snapshot --live", "an overview of a live cluster"},
+                       {"makeway snapshot --live -o json | gzip > dump.json.gz",
+                        "record what scheduling reads, for later"},
+                       {"makeway snapshot --live --hide-names -o json | gzip > report.json.gz",
+                        "the same without names, to send with a question"},
+                       {"makeway snapshot --live --watch-for 5m -o json",
+                        "what five minutes of watches told"},
                        {"kubectl get nodes,pods,pc,pdb -A -o json | makeway snapshot -f -",
-                        "an overview of a live cluster"},
+                        "what kubectl printed"},
                        {"makeway snapshot --plane east=east.json --plane west=west.json",
                         "two clusters together"},
                        {"makeway snapshot -f dump.json.gz -o yaml", "the canonical dump"}},
@@ -133,8 +77,9 @@ Command check_entry() {
       .description =
           "Reads the files as every other command does, and also looks for input that is legal but "
           "probably a mistake: pods on missing nodes, gangs that cannot start, budgets that select "
-          "no pods, requests that no node can hold.\n\nFindings go to standard output. The exit "
-          "status is 1 when there are errors; with --strict warnings count as well.",
+          "no pods, requests that no node can hold.\n\nFindings go to standard output, "
+          "those of one cause together. The exit status is 1 when there are errors; with --strict "
+          "warnings count as well.",
       .flags = {file_flag(false),
                 plane_flag(),
                 preset_flag(),
@@ -142,6 +87,8 @@ Command check_entry() {
                 set_flag(),
                 output_flag({"text", "json"}, "How to print the findings."),
                 {.name = "strict", .help = "Warnings count as errors."},
+                trust_flag(),
+                keep_going_flag(),
                 color_flag()},
       .examples = {{"makeway check -f manifests/", "every file of a folder"},
                    {"makeway check --config ours.yaml", "a configuration alone"},
@@ -149,8 +96,58 @@ Command check_entry() {
       .run = run_check};
 }
 
-std::vector<Flag> plan_flags() {
+/// What the text of a plan shows.
+std::vector<Flag> shown_flags() {
   return {
+      {.name = "summary",
+       .help = "Print only the summary: victims, asks without a place, asks that wait and asks "
+               "that get room, by owner. A large plan begins with it anyway."},
+      {.name = "outcome",
+       .value = "OUTCOME[,..]",
+       .help = "Show only asks with this outcome: fits, preempts, waits, infeasible or not-found. "
+               "Filters are for the text: the plan is the same, and documents are complete.",
+       .suggestions = {choice_names<Outcome>.begin(), choice_names<Outcome>.end()},
+       .repeats = true},
+      {.name = "namespace",
+       .letter = 'n',
+       .value = "NAMESPACE",
+       .help = "Show only asks of this namespace, and asks that take or wait for pods of it."},
+      {.name = "node",
+       .value = "NODE",
+       .help = "Show only asks that get room on this node, or that take or wait for pods there."},
+      {.name = "queue",
+       .value = "QUEUE",
+       .help = "Show only asks of this queue, and asks that take or wait for pods of it."}};
+}
+
+/// What is asked about a cluster or configuration that is not there.
+std::vector<Flag> what_if_flags() {
+  return {
+      {.name = "drain",
+       .value = "NODE",
+       .help = "Plan as if this node were drained: it is cordoned and its pods ask again; pods of "
+               "DaemonSets and mirror pods stay. May be repeated.",
+       .repeats = true},
+      {.name = "without-node",
+       .value = "NODE",
+       .help = "Plan as if this node and the pods on it were gone. May be repeated.",
+       .repeats = true},
+      {.name = "with-nodes",
+       .value = "COUNT",
+       .help = "Plan as if there were so many more nodes, each like the NODE of --like."},
+      {.name = "like",
+       .value = "NODE",
+       .help = "What the nodes of --with-nodes are like: its labels, taints and room, and its pods "
+               "of DaemonSets."},
+      {.name = "compare",
+       .value = "PRESET",
+       .help = "Also plan with this preset, and print only what differs: outcomes, places, "
+               "victims, and on which key.",
+       .choices = preset_names()}};
+}
+
+std::vector<Flag> plan_flags() {
+  std::vector<Flag> flags = {
       file_flag(false),
       plane_flag(),
       {.name = "ask",
@@ -189,7 +186,14 @@ std::vector<Flag> plan_flags() {
       {.name = "detailed-exitcode",
        .help = "Exit status 3 when there are victims, 4 when an ask is infeasible or no placement "
                "was found; 4 takes precedence."},
+      trust_flag(),
+      keep_going_flag(),
       color_flag()};
+  const auto place = std::ranges::find(flags, "batch", &Flag::name);
+  std::vector<Flag> more = shown_flags();
+  std::ranges::move(what_if_flags(), std::back_inserter(more));
+  flags.insert(place, more.begin(), more.end());
+  return flags;
 }
 
 Command plan_entry() {
@@ -197,7 +201,8 @@ Command plan_entry() {
       .name = "plan",
       .summary = "decide which pods must leave so that something can run",
       .description =
-          "Loads a cluster and decides for each pending unit, most important first: whether it "
+          "Loads a cluster, from files or live, and decides for each pending unit, most important "
+          "first: whether it "
           "fits, which pods must leave for it, whether it only has to wait, or that it cannot be "
           "placed. Nothing is changed. Every plan is checked against the laws before it is shown; "
           "an ask whose plan breaks one (a bug in Makeway) is left out, and the others get their "
@@ -211,8 +216,17 @@ Command plan_entry() {
       .examples = {{"makeway plan -f examples/pods --explain", "an example cluster, with reasons"},
                    {"makeway plan -f dump.json --ask shop/checkout-7 -o json",
                     "one pod, for machines"},
+                   {"makeway plan -f dump.json -n shop --outcome infeasible,not-found",
+                    "what finds no place in a namespace, and why"},
+                   {"makeway plan -f dump.json --drain node-7", "where its pods would go"},
+                   {"makeway plan -f dump.json --with-nodes 5 --like node-7",
+                    "what five more nodes would change"},
+                   {"makeway plan -f dump.json --compare kube-1.37",
+                    "what kube-scheduler would do otherwise"},
+                   {"makeway plan --live -f job.yaml",
+                    "who would have to go if job.yaml were submitted to the live cluster"},
                    {"kubectl get nodes,pods,ns,pc,pdb,podgroups -A -o json | makeway plan -f -",
-                    "a live cluster; leave out podgroups where kubectl does not know them"},
+                    "what kubectl printed; leave out podgroups where it does not know them"},
                    {"makeway plan -f schedules.yaml --plane east=east.json --plane west=west.json",
                     "replicas over two clusters, each from its own dump"},
                    {"makeway plan --batch cases.jsonl.gz --verify --preset kube-1.37",
@@ -223,6 +237,211 @@ Command plan_entry() {
           "infeasible or no placement was found for it. In any case 5 when a bug in Makeway was "
           "detected; standard error names the file to report it with.",
       .run = run_plan};
+}
+
+Command risk_entry() {
+  return {
+      .name = "risk",
+      .summary = "say who would evict a running pod, and what would protect it",
+      .description =
+          "Tells of a running pod whether today's plan evicts it and for which ask, where it "
+          "stands "
+          "in line on its node, the lowest priority and the smallest ask that would evict it, and "
+          "what would protect it.\n\nEvery answer is that of a plan: made-up asks are put on the "
+          "pod's node, and protections are tried one at a time. Nothing is changed. The made-up "
+          "asks name the resource of which the pod holds the largest part of its node.\n\nOf a "
+          "group or a workload, the running pod that is in the most danger is told. Of a session, "
+          "a replicaschedule, a replica and a pod in another plane, what today's plan does to it, "
+          "and no more.\n\nA pod may stay and stop all the same, with others of its JobSet or "
+          "gang that leave; that is told, and no protection. With queues, one ask in each of the "
+          "other queues is tried, too.",
+      .flags = {file_flag(false),
+                plane_flag(),
+                preset_flag(),
+                config_flag(),
+                set_flag(),
+                {.name = "now",
+                 .value = "TIME",
+                 .help = "The time of the decision, such as 2026-01-01T00:00:00Z; else the newest "
+                         "time in the input."},
+                keep_going_flag(),
+                trust_flag(),
+                output_flag({"text", "json"}, "How to print the answers."),
+                color_flag()},
+      .operands = {{.name = "[KIND/]NAMESPACE/NAME",
+                    .help = "The pod; or a podgroup, or a kind whose controller makes pods, such "
+                            "as deployment or job; or a session or replicaschedule. A bare NAME is "
+                            "in the namespace default. A pod in another plane may be called \"shop/"
+                            "web-1 of plane east\".",
+                    .required = true}},
+      .examples = {{"makeway risk research/render-1 -f examples/pods", "a pod of the example"},
+                   {"makeway risk deployment/shop/web -f dump.json --preset kube-1.37",
+                    "the pods of a Deployment, by the rules of kube-scheduler"}},
+      .run = run_risk};
+}
+
+/// What is simulated, how much of it, and under which configurations.
+/// What is simulated.
+std::vector<Flag> simulated_load_flags() {
+  return {{.name = "trace", .value = "KIND:PATH", .help = "openb:DIR, swf:FILE or csv:FILE."},
+          {.name = "generate",
+           .value = "LIST",
+           .help = "Make up a load: nodes, pods, cpus and gpus (of a node), load (percent of "
+                   "what the nodes can do), gangs and services (percent of the tasks), "
+                   "priorities, queues, checkpoint (seconds), daemons, sessions and replicas "
+                   "(percent of tasks and nodes), planes, affinity, anti-affinity and "
+                   "spread (percent), zones, such as nodes=100,pods=10000."},
+          file_flag(false),
+          {.name = "now",
+           .value = "TIME",
+           .help = "-f: the time of the start; else the newest time in the input."},
+          {.name = "seed",
+           .value = "NUMBER",
+           .help = "Of the generated load, and of the faults.",
+           .standard = "1"},
+          {.name = "faults",
+           .value = "LIST",
+           .help = "Let things go wrong, each in so many of a thousand cases: node-loss, conflict, "
+                   "late (a change is shown late), stuck (a pod that will not leave), writer "
+                   "(somebody else writes, too), kill "
+                   "(the process dies), such as node-loss=5,kill=5."}};
+}
+
+std::vector<Flag> simulate_flags() {
+  std::vector<Flag> flags = simulated_load_flags();
+  const std::vector<Flag> others = {
+      {.name = "preset",
+       .value = "NAME",
+       .help = "Simulate this preset. May be repeated; makeway when neither it nor "
+               "--config is given.",
+       .choices = preset_names(),
+       .repeats = true},
+      {.name = "config",
+       .value = "FILE",
+       .help = "Simulate the configuration in this file. May be repeated.",
+       .repeats = true},
+      set_flag(),
+      {.name = "arrivals",
+       .value = "PERCENT",
+       .help = "How fast tasks arrive; 200: in half the time.",
+       .standard = "100"},
+      {.name = "nodes",
+       .value = "PERCENT",
+       .help = "How many of the nodes are there.",
+       .standard = "100"},
+      {.name = "runs",
+       .value = "PERCENT",
+       .help = "How long tasks run; 200: twice as long.",
+       .standard = "100"},
+      {.name = "tasks",
+       .value = "NUMBER",
+       .help = "Only so many tasks, the first ones; 0: all.",
+       .standard = "0"},
+      {.name = "shard",
+       .value = "I/N",
+       .help = "Only each Nth configuration, from the Ith on, counted from 0; `makeway "
+               "simulate merge` puts the results together."},
+      {.name = "until",
+       .value = "DURATION",
+       .help = "Stop after so much virtual time, such as 24h."},
+      {.name = "cycle",
+       .value = "DURATION",
+       .help = "How long a cycle takes in virtual time.",
+       .standard = "1s"},
+      {.name = "judge",
+       .value = "every|N|off",
+       .help = "Check every plan, each Nth one, or none against the laws.",
+       .standard = "every"},
+      {.name = "journal",
+       .value = "FILE",
+       .help = "Record everything in a new journal, for `replay`, `why` and `journal`. One "
+               "configuration only."},
+      journal_size_flag(),
+      journal_files_flag(),
+      output_flag({"text", "json", "csv"},
+                  "text: a table; json: the same for machines; csv: a time series."),
+      color_flag()};
+  flags.insert(flags.end(), others.begin(), others.end());
+  return flags;
+}
+
+Command simulate_merge_entry() {
+  return {.name = "simulate merge",
+          .summary = "put results of several simulations side by side",
+          .description =
+              "Reads what `makeway simulate -o json` printed, of the same load under other "
+              "configurations, and shows all of them in one table. So a sweep can be divided over "
+              "machines with --shard, for example as a Job with completionMode Indexed.",
+          .flags = {output_flag({"text", "json"}, "How to print the results."), color_flag()},
+          .operands = {{.name = "FILE",
+                        .help = "A result, as makeway simulate -o json printed it.",
+                        .repeats = true,
+                        .required = true}},
+          .examples = {{"makeway simulate merge shard-0.json shard-1.json", "one table"}},
+          .run = run_simulate_merge};
+}
+
+Command advance_entry() {
+  return {
+      .name = "advance",
+      .summary = "carry out a plan and print the objects afterwards",
+      .description =
+          "Decides about everything that is pending, carries out the plan in the world of the "
+          "simulator (docs/simulation.md), lets time pass, and prints the objects as they are "
+          "then: input for the next plan. No further plan is made meanwhile.\n\nWith --plan it "
+          "carries out a plan that was made before; it must be the one that is decided on these "
+          "objects by this configuration, so that a stale plan is never carried out.",
+      .flags = {file_flag(false),
+                {.name = "plan",
+                 .value = "FILE",
+                 .help = "Carry out this plan, as makeway plan -o json printed it."},
+                {.name = "for",
+                 .value = "DURATION",
+                 .help = "How much time passes, such as 60s: victims leave and their controllers "
+                         "make new pods.",
+                 .standard = "0s"},
+                preset_flag(),
+                config_flag(),
+                set_flag(),
+                {.name = "now",
+                 .value = "TIME",
+                 .help = "The time of the decision, such as 2026-01-01T00:00:00Z; else the newest "
+                         "time in the input."},
+                keep_going_flag(),
+                output_flag({"yaml", "json"}, "How to print the objects.")},
+      .examples = {{"makeway advance -f examples/tour --for 60s > later.yaml",
+                    "the example cluster a minute later"},
+                   {"makeway plan -f a.yaml -o json > p.json && makeway advance -f a.yaml --plan "
+                    "p.json",
+                    "look at the plan first"}},
+      .exit_status = "5: a plan broke a law and was not carried out.",
+      .run = run_advance};
+}
+
+Command simulate_entry() {
+  return {
+      .name = "simulate",
+      .summary = "try configurations on a trace or a generated load",
+      .description =
+          "Lets tasks arrive, run, be evicted and come back on a virtual clock, under one or "
+          "several configurations, and shows what became of them side by side: waiting times, "
+          "stretch, goodput, lost work, preemptions, inversion and more. The loop is the one that "
+          "runs a cluster; only the cluster is made up. The same load and seed give the same bytes "
+          "on every machine.\n\nThe trace is openb:DIR (the tables of Alibaba's GPU cluster), "
+          "swf:FILE (Standard Workload Format) or csv:FILE (a table of your own, see "
+          "docs/simulation.md). A real trace rarely contends: --arrivals, --nodes and --runs scale "
+          "it, and the result says so. -f starts from a cluster of yours: its objects take the "
+          "place "
+          "of the nodes of the load, or are all there is.\n\n"
+          "Ctrl-C shows the results so far, marked partial.",
+      .flags = simulate_flags(),
+      .examples = {{"makeway simulate --generate nodes=50,pods=2000 --preset makeway --preset "
+                    "kube-1.37",
+                    "two presets on the same load"},
+                   {"makeway simulate --trace openb:traces/openb --nodes 20 --arrivals 2000",
+                    "a real trace on a fifth of its nodes, twenty times as fast"}},
+      .exit_status = "5: a plan broke a law and was not carried out.",
+      .run = run_simulate};
 }
 
 Command config_list_entry() {
@@ -340,9 +559,24 @@ Command man_entry() {
           .run = run_man};
 }
 
+/// Commands that read a live cluster as well as files.
+void add_live_flags(std::vector<Command>& table) {
+  for (const std::string_view name : {"plan", "risk", "snapshot", "check"}) {
+    std::vector<Flag>& flags = std::ranges::find(table, name, &Command::name)->flags;
+    const std::vector<Flag> live = live_flags();
+    flags.insert(std::next(std::ranges::find(flags, "plane", &Flag::name)), live.begin(),
+                 live.end());
+  }
+}
+
 std::vector<Command> all_commands() {
   std::vector<Command> table = {
       plan_entry(),
+      risk_entry(),
+      advance_entry(),
+      simulate_entry(),
+      simulate_merge_entry(),
+      run_entry(),
       snapshot_entry(),
       check_entry(),
       {.name = "config",
@@ -375,6 +609,10 @@ std::vector<Command> all_commands() {
                      .repeats = true}},
        .examples = {{"makeway help config show", "the same as makeway config show --help"}},
        .run = run_help}};
+  add_live_flags(table);
+  const std::vector<Command> journals = journal_commands();
+  table.insert(std::ranges::find(table, "snapshot", &Command::name), journals.begin(),
+               journals.end());
   // Help comes last and knows the others.
   for (const Command& command : table) {
     if (command.name.contains(' ')) continue;

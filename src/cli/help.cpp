@@ -11,7 +11,9 @@ namespace makeway::cli {
 namespace {
 
 constexpr std::string_view exit_status_text =
-    "Exit status: 0 done, 1 bad input or failure, 2 wrong usage.\n";
+    "Exit status: 0 done, 1 bad input or failure, 2 wrong usage, 5 a bug in Makeway.\n";
+constexpr std::string_view detailed_exit_status_text =
+    "With plan --detailed-exitcode also 3 victims are needed, 4 an ask has no place.\n";
 
 struct Entry {
   std::string left;
@@ -104,8 +106,8 @@ std::string program_help(const Palette& palette) {
       "makeway COMMAND [flags]\n\nCommands:\n{}\nStart here:\n  makeway plan -f examples/pods "
       "--explain    which pods must leave in an example cluster\n  makeway snapshot -f "
       "examples/pods          an overview of that cluster\n  makeway help plan                     "
-      "     what a command does, with examples\n\n{}",
-      entries_text(entries, palette.text_width()), exit_status_text);
+      "     what a command does, with examples\n\n{}{}",
+      entries_text(entries, palette.text_width()), exit_status_text, detailed_exit_status_text);
 }
 
 std::string command_help(const Command& command, const Palette& palette) {

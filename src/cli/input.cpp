@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "base/check.hpp"
 #include "cli/palette.hpp"
@@ -13,7 +14,9 @@
 #include "codec/presets.hpp"
 #include "codec/quantity.hpp"
 #include "codec/source.hpp"
+#include "kube/live_cluster.hpp"
 #include "model/knobs.hpp"
+#include "model/trust.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -37,21 +40,30 @@ class ProgressLine {
   }
 
   void step(const LoadStep& step) {
-    const SteadyClock::time_point now = SteadyClock::now();
     std::error_code ignored;
     const std::uintmax_t size = std::filesystem::file_size(step.file, ignored);
     const bool large = !ignored && size >= large_file_bytes;
-    if (!large && now - start_ < patience) return;
+    draw(large, [&] {
+      return fmt::format("reading file {} of {} ({}), {} read so far", grouped(step.files_done + 1),
+                         grouped(step.files), shorten(step.file),
+                         human_bytes(static_cast<std::int64_t>(step.bytes_done)));
+    });
+  }
+  void step(std::string_view resource) {
+    draw(false, [&] { return fmt::format("reading {} of the live cluster", resource); });
+  }
+
+ private:
+  template <class Text>
+  void draw(bool at_once, const Text& text) {
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (!at_once && now - start_ < patience) return;
     if (shown_ && now - drawn_ < redraw_interval) return;
-    terminal_.error.write(fmt::format("{}reading file {} of {} ({}), {} read so far", erase_line,
-                                      grouped(step.files_done + 1), grouped(step.files),
-                                      shorten(step.file),
-                                      human_bytes(static_cast<std::int64_t>(step.bytes_done))));
+    terminal_.error.write(fmt::format("{}{}", erase_line, text()));
     shown_ = true;
     drawn_ = now;
   }
 
- private:
   Terminal& terminal_;
   SteadyClock::time_point start_ = SteadyClock::now();
   SteadyClock::time_point drawn_;
@@ -106,7 +118,37 @@ std::string apply_overrides(std::span<const std::string> overrides,
   return {};
 }
 
+/// Everything that a live cluster has, or why it cannot be read.
+Problems read_live(const kube::TargetWish& wish, const kube::KubeEnvironment& environment,
+                   const kube::LiveWish& live, const TextTaker& take) {
+  OpenedCluster opened = open_cluster(wish, environment);
+  if (opened.connection == nullptr) return std::move(opened.problems);
+  kube::LiveReading reading = kube::read_live_cluster(
+      opened.connection->api(), live,
+      [&](std::string_view name, const PaddedText& page) { take(name, page.view()); });
+  opened.problems.append(std::move(reading.problems));
+  return std::move(opened.problems);
+}
+
 }  // namespace
+
+OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment) {
+  const auto target = kube::find_target(wish, environment);
+  if (!target) return {.connection = {}, .problems = target.error()};
+  auto connection = kube::Connection::open(*target, kube::real_connection_tools());
+  if (!connection) return {.connection = {}, .problems = std::move(connection.error())};
+  OpenedCluster opened{.connection = std::move(*connection), .problems = {}};
+  if (target->cluster.skips_verification) {
+    opened.problems.push_back(
+        {.severity = Severity::warning,
+         .object = fmt::format("cluster of context {}", shorten(target->context)),
+         .field = "insecure-skip-tls-verify",
+         .value = "true",
+         .message = "anybody on the way may answer instead of the server",
+         .remedy = "give certificate-authority instead"});
+  }
+  return opened;
+}
 
 Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
                                            std::span<const std::string> planes) {
@@ -135,16 +177,50 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
   return sources;
 }
 
-LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
-                              const LoadWish& wish) {
-  if (!terminal.error_is_terminal) return load(sources, {}, wish);
-  ProgressLine line(terminal);
-  return load(sources, [&line](const LoadStep& step) { line.step(step); }, wish);
+Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& terminal,
+                              LiveByDefault by_default) {
+  auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
+  if (!sources) return std::unexpected(sources.error());
+  ClusterInput input{.sources = std::move(*sources), .live = {}};
+  for (const std::string_view flag : {"kubeconfig", "context"}) {
+    if (arguments.given(flag) == "") return wrong_usage(fmt::format("--{} '': it is empty", flag));
+  }
+  const kube::KubeEnvironment& environment = terminal.kube;
+  const bool is_wished =
+      arguments.has("kubeconfig") || arguments.has("context") || arguments.has("live");
+  const bool is_known = !environment.kubeconfig.empty() || environment.is_in_cluster();
+  const bool may_be = by_default == LiveByDefault::yes &&
+                      (environment.is_plugin || (input.sources.empty() && is_known));
+  if (is_wished || may_be) {
+    input.live = kube::TargetWish{.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                  .context = std::string(arguments.text("context"))};
+  }
+  return input;
 }
 
-std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
+bool trusts_live(const Arguments& arguments, const ClusterInput& input) {
+  return arguments.has("trust") ? arguments.text("trust") == "live" : input.live.has_value();
+}
+
+LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, const LoadWish& wish) {
+  std::optional<ProgressLine> line;
+  if (terminal.error_is_terminal) line.emplace(terminal);
+  LoadWish whole = wish;
+  if (input.live) {
+    whole.feed = [&](const TextTaker& take) {
+      kube::LiveWish live{.keep_going = wish.keep_going, .progress = {}};
+      if (line) live.progress = [&](std::string_view resource) { line->step(resource); };
+      return read_live(*input.live, terminal.kube, live, take);
+    };
+  }
+  LoadProgress progress;
+  if (line) progress = [&](const LoadStep& step) { line->step(step); };
+  return load(input.sources, progress, whole);
+}
+
+std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
                                      const LoadWish& wish) {
-  LoadResult result = load_with_progress(sources, terminal, wish);
+  LoadResult result = load_with_progress(input, terminal, wish);
   const Palette palette = palette_for_error(terminal);
   if (result.loaded) {
     terminal.error.write(problem_lines(result.loaded->warnings, palette));
@@ -179,6 +255,12 @@ ChosenConfiguration choose_configuration(const ConfigurationChoice& choice) {
                                             .configuration = std::move(*preset)};
   }
   if (!chosen.document) return chosen;
+  if (choice.live_trust) {
+    TrustSettings& trust = chosen.document->configuration.trust;
+    const TrustSettings own = std::exchange(trust, live_trust());
+    trust.namespaces = own.namespaces;
+    trust.outside_queues = own.outside_queues;
+  }
   chosen.usage = apply_overrides(choice.overrides, *chosen.document);
   if (!chosen.usage.empty()) chosen.document.reset();
   return chosen;

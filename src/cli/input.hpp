@@ -1,7 +1,8 @@
-// What commands read: clusters with -f and --plane, configurations with --preset, --config and
-// --set.
+// What commands read: clusters with -f and --plane or from a live cluster, configurations with
+// --preset, --config and --set.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,9 +10,11 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/load.hpp"
+#include "kube/connection.hpp"
 
 namespace makeway::cli {
 
@@ -19,19 +22,46 @@ namespace makeway::cli {
 Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
                                            std::span<const std::string> planes);
 
+/// Where a cluster is read from.
+struct ClusterInput {
+  std::vector<LoadSource> sources;
+  std::optional<kube::TargetWish> live;  ///< None: there is no live cluster.
+
+  bool empty() const { return sources.empty() && !live; }
+};
+
+enum class LiveByDefault : bool { no, yes };
+
+/// For commands with --file, --plane and the live flags. A live cluster is read where a flag says
+/// so, where we are kubectl's plugin, and where nothing is given and `by_default` allows it, if
+/// KUBECONFIG or a pod says where it is. An error is one of usage.
+Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& terminal,
+                              LiveByDefault by_default);
+
+/// A live cluster to talk to.
+struct OpenedCluster {
+  std::unique_ptr<kube::Connection> connection;  ///< Null: there are errors.
+  Problems problems;                             ///< Warnings, too.
+};
+OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment);
+
+/// --trust, or what follows from where the cluster is read.
+bool trusts_live(const Arguments& arguments, const ClusterInput& input);
+
 /// Loads; on a terminal, a line on standard error tells how far it is when it takes long.
-LoadResult load_with_progress(std::span<const LoadSource> sources, Terminal& terminal,
+LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal,
                               const LoadWish& wish = {});
 
 /// Loads for a command that needs a cluster: problems and warnings go to standard error, and
 /// nothing is returned when there are errors.
-std::optional<Loaded> load_or_report(std::span<const LoadSource> sources, Terminal& terminal,
+std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,
                                      const LoadWish& wish = {});
 
 struct ConfigurationChoice {
   std::string_view preset;  ///< Empty: `found` or the default one, unless there is a file.
   std::optional<std::string_view> file;  ///< "-" is standard input.
   std::span<const std::string> overrides;
+  bool live_trust = false;  ///< The knobs of trust as live (SPEC section 10), before overrides.
   /// Counts instead of the default preset; null: there is none.
   const ConfigurationDocument* found = nullptr;
 

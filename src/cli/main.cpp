@@ -70,7 +70,18 @@ std::size_t columns() {
   return std::clamp(number, columns_min, columns_max);
 }
 
-int run(std::vector<std::string> arguments) {
+/// `kubectl makeway` looks for a program of that name in PATH; a link to makeway is enough.
+makeway::kube::KubeEnvironment kube_environment(std::string_view program) {
+  makeway::kube::KubeEnvironment environment;
+  environment.kubeconfig = variable("KUBECONFIG");
+  environment.home = variable("HOME");
+  environment.service_host = variable("KUBERNETES_SERVICE_HOST");
+  environment.service_port = variable("KUBERNETES_SERVICE_PORT");
+  environment.is_plugin = program.substr(program.rfind('/') + 1) == "kubectl-makeway";
+  return environment;
+}
+
+int run(std::string_view program, const std::vector<std::string>& arguments) {
   FileSink out(stdout);
   FileSink error(stderr, &out);
   // A dumb terminal shows neither colours nor a line that overwrites itself.
@@ -81,7 +92,8 @@ int run(std::vector<std::string> arguments) {
                                   .error_is_terminal = isatty(STDERR_FILENO) == 1 && !dumb,
                                   .colour_refused = !variable("NO_COLOR").empty() || dumb,
                                   .ascii_only = is_ascii_only(),
-                                  .columns = columns()};
+                                  .columns = columns(),
+                                  .kube = kube_environment(program)};
   const makeway::cli::ExitStatus status = makeway::cli::run(arguments, terminal);
   const int failure = out.finish();
   // A reader that closed the pipe has seen what it wanted, as with `| head`.
@@ -96,9 +108,12 @@ int run(std::vector<std::string> arguments) {
 int main(int argument_count, char** arguments) {
   // A closed pipe is an ordinary write error; it must not kill the process half-way.
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  // A file that may not grow any more is a write that fails.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   try {
-    return run(std::vector<std::string>(arguments + (argument_count > 0 ? 1 : 0),
-                                        arguments + argument_count));
+    const std::string_view program = argument_count > 0 ? arguments[0] : "";
+    return run(program, std::vector<std::string>(arguments + (argument_count > 0 ? 1 : 0),
+                                                 arguments + argument_count));
   } catch (const std::exception&) {
     // Whatever a command throws has been told; this was the way to it.
     std::fputs("makeway: out of memory\n", stderr);

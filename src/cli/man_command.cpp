@@ -108,7 +108,9 @@ std::string man_page() {
   text +=
       ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nbad input or failure\n.TP\n2\nwrong "
       "usage\n.TP\n3\nvictims are needed (only plan \\-\\-detailed\\-exitcode)\n.TP\n4\nan ask is "
-      "infeasible, or no placement was found (only plan \\-\\-detailed\\-exitcode)\n.SH "
+      "infeasible, or no placement was found (only plan \\-\\-detailed\\-exitcode)\n.TP\n5\na bug "
+      "in "
+      "Makeway was detected, whatever else happened\n.SH "
       "ENVIRONMENT\n.TP\nNO_COLOR\nNo colours, unless \\-\\-color always is given.\n.SH EXAMPLES\n";
   return text + examples_text();
 }

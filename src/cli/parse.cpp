@@ -222,6 +222,9 @@ Result<Invocation> parse(std::span<const std::string> words) {
   }
   const Command* const first = find_command(words[0]);
   if (first == nullptr || words[0].contains(' ')) return unknown_command(nullptr, words[0]);
+  const Command* const deeper =
+      words.size() > 1 ? find_command(fmt::format("{} {}", words[0], words[1])) : nullptr;
+  if (deeper != nullptr) return parse_command(*deeper, words.subspan(2));
   if (first->run != nullptr) return parse_command(*first, words.subspan(1));
   if (words.size() == 1 || is_help(words[1])) {
     return Invocation{.command = first, .arguments = Arguments({}), .help = true};

@@ -6,6 +6,7 @@
 
 #include "base/problem.hpp"
 #include "cli/palette.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway::cli {
 
@@ -14,5 +15,10 @@ std::vector<const Problem*> errors_first(const Problems& problems);
 
 /// One line each, errors first: "error: a.yaml: Pod default/x: ..."; then how many more there are.
 std::string problem_lines(const Problems& problems, const Palette& palette);
+
+/// The same for what was put into quarantine, and of how many objects it is; empty: nothing was.
+/// Pods of one owner that have the same problem are one line; owners are looked up in `cluster`.
+std::string quarantine_lines(const Quarantine& quarantine, const Cluster& cluster,
+                             const Palette& palette);
 
 }  // namespace makeway::cli

@@ -63,7 +63,8 @@ ExitStatus run(std::span<const std::string> arguments, Terminal& terminal) {
                  .error_is_terminal = terminal.error_is_terminal,
                  .colour_refused = terminal.colour_refused,
                  .ascii_only = terminal.ascii_only,
-                 .columns = terminal.columns};
+                 .columns = terminal.columns,
+                 .kube = terminal.kube};
   try {
     // A bug outside of any plan ends the run, not the process half-way; tests hide none.
     std::optional<CheckContainment> contained;

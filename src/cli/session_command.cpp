@@ -29,7 +29,7 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
   }
   const auto sources = sources_of(arguments.all("file"), {});
   CHECK(sources.has_value(), "only planes can be written wrongly");
-  std::optional<Loaded> loaded = load_or_report(*sources, terminal);
+  std::optional<Loaded> loaded = load_or_report({.sources = *sources, .live = {}}, terminal);
   if (!loaded) return ExitStatus::failed;
   const AskName name = resolve_ask(*written, loaded->cluster);
   const auto& sessions = loaded->cluster.own<Session>();

@@ -2,37 +2,118 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/printable.hpp"
+#include "base/time.hpp"
 #include "cli/help.hpp"
+#include "cli/hidden_names.hpp"
 #include "cli/input.hpp"
 #include "cli/overview/overview.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/snapshot_watch.hpp"
 #include "codec/dump.hpp"
+#include "codec/json_value.hpp"
+#include "codec/writer.hpp"
 
 namespace makeway::cli {
 
+namespace {
+
+/// Only a live cluster can be watched, and it is watched as it is.
+Result<Duration> watch_span(const Arguments& arguments, const ClusterInput& input) {
+  const std::string_view text = arguments.text("watch-for");
+  Result<Duration> span = parse_duration(text);
+  std::string wrong;
+  if (!span) {
+    wrong = span.error().message;
+  } else if (!input.live) {
+    wrong = "files cannot be watched; name a live cluster with --kubeconfig or --live";
+  } else if (!input.sources.empty() || arguments.has("keep-going")) {
+    wrong = "-f, --plane and --keep-going are for a cluster that is read once";
+  }
+  if (wrong.empty()) return span;
+  return std::unexpected(
+      Error{.code = ErrorCode::fix_usage,
+            .message = fmt::format("--watch-for '{}': {}", shorten(text), wrong)});
+}
+
+/// An error is one of usage; without one and without a cluster, what went wrong was told.
+Result<std::optional<Loaded>> read_cluster(const Arguments& arguments, const ClusterInput& input,
+                                           Terminal& terminal) {
+  if (!arguments.has("watch-for")) {
+    return load_or_report(input, terminal,
+                          {.limits = {}, .asked = {}, .keep_going = arguments.has("keep-going")});
+  }
+  const Result<Duration> span = watch_span(arguments, input);
+  if (!span) return std::unexpected(span.error());
+  std::optional<Cluster> cluster = watch_cluster(*input.live, *span, terminal);
+  if (!cluster) return std::nullopt;
+  Loaded loaded;
+  loaded.cluster = std::move(*cluster);
+  return loaded;
+}
+
+std::string hidden_dump(const Cluster& cluster, DumpFormat format) {
+  auto tree = parse_json_value(dump(cluster, DumpFormat::json));
+  CHECK(tree.has_value(), "a dump is JSON");
+  hide_names(*tree);
+  std::string text;
+  if (format == DumpFormat::json) {
+    JsonWriter writer(text);
+    write_value(*tree, writer);
+  } else {
+    YamlWriter writer(text);
+    write_value(*tree, writer);
+  }
+  return text;
+}
+
+void show(const Loaded& loaded, const Arguments& arguments, Terminal& terminal) {
+  terminal.error.write(
+      quarantine_lines(loaded.quarantine, loaded.cluster, palette_for_error(terminal)));
+  const std::string_view format = arguments.text("output");
+  if (format != "text") {
+    const DumpFormat as = format == "json" ? DumpFormat::json : DumpFormat::yaml;
+    terminal.out.write(arguments.has("hide-names") ? hidden_dump(loaded.cluster, as)
+                                                   : dump(loaded.cluster, as));
+  } else {
+    const auto& found = loaded.configuration;
+    terminal.out.write(
+        overview_text(loaded, {.all = arguments.has("all"),
+                               .palette = palette_for_out(terminal, arguments.text("color")),
+                               .configuration = found ? found->configuration : Configuration{}}));
+  }
+}
+
+}  // namespace
+
 ExitStatus run_snapshot(const Arguments& arguments, Terminal& terminal) {
-  const auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
+  const auto input = input_of(arguments, terminal, LiveByDefault::yes);
   const std::string_view missing =
-      "-f/--file is missing; expected -f/--file FILE|DIR|-, or --plane NAME=FILE|DIR|-";
-  if (!sources || sources->empty()) {
+      "there is no cluster; name files with -f or --plane, or a live one with --kubeconfig";
+  if (!input || input->empty()) {
     terminal.error.write(fmt::format("makeway: {}\n{}\n",
-                                     sources ? missing : std::string_view(sources.error().message),
+                                     input ? missing : std::string_view(input.error().message),
                                      help_line(find_command("snapshot"))));
     return ExitStatus::usage;
   }
-  const std::optional<Loaded> loaded = load_or_report(*sources, terminal);
-  if (!loaded) return ExitStatus::failed;
-  const std::string_view format = arguments.text("output");
-  if (format == "json") {
-    terminal.out.write(dump(loaded->cluster, DumpFormat::json));
-  } else if (format == "yaml") {
-    terminal.out.write(dump(loaded->cluster, DumpFormat::yaml));
-  } else {
-    const auto& found = loaded->configuration;
-    terminal.out.write(
-        overview_text(*loaded, {.all = arguments.has("all"),
-                                .palette = palette_for_out(terminal, arguments.text("color")),
-                                .configuration = found ? found->configuration : Configuration{}}));
+  if (arguments.has("hide-names") && arguments.text("output") == "text") {
+    terminal.error.write(fmt::format("makeway: --hide-names is for -o json and -o yaml\n{}\n",
+                                     help_line(find_command("snapshot"))));
+    return ExitStatus::usage;
   }
+  const auto loaded = read_cluster(arguments, *input, terminal);
+  if (!loaded) {
+    terminal.error.write(fmt::format("makeway: {}\n{}\n", loaded.error().message,
+                                     help_line(find_command("snapshot"))));
+    return ExitStatus::usage;
+  }
+  if (!*loaded) return ExitStatus::failed;
+  show(**loaded, arguments, terminal);
   return ExitStatus::done;
 }
 

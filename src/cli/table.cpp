@@ -36,6 +36,16 @@ void finish_line(std::string& out) {
   out += '\n';
 }
 
+/// Sentences are cut behind a word.
+std::string cut(std::string_view text) {
+  const std::size_t blank =
+      text.size() <= cell_bytes_max ? std::string_view::npos : text.rfind(' ', cell_bytes_max);
+  if (blank == std::string_view::npos || blank < cell_bytes_max / 2) {
+    return shorten(text, cell_bytes_max);
+  }
+  return printable(text.substr(0, blank)) + " ...";
+}
+
 }  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
@@ -50,7 +60,7 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
 
 void Table::row(std::vector<Cell> cells) {
   CHECK(cells.size() == columns_.size(), "a row has as many cells as there are columns");
-  for (Cell& cell : cells) cell.text = shorten(cell.text, cell_bytes_max);
+  for (Cell& cell : cells) cell.text = cut(cell.text);
   rows_.push_back(std::move(cells));
 }
 

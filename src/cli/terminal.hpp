@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kube/kubeconfig.hpp"
+
 namespace makeway::cli {
 
 class TextSink {
@@ -35,6 +37,7 @@ struct Terminal {
   bool colour_refused = false;  ///< NO_COLOR is set, or TERM is dumb.
   bool ascii_only = false;      ///< The locale is C or POSIX: no drawing characters.
   std::size_t columns = 0;      ///< COLUMNS; 0: nobody said it.
+  kube::KubeEnvironment kube;   ///< Where a live cluster may be.
 };
 
 /// The exit status of the process.

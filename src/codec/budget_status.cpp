@@ -14,6 +14,17 @@ namespace {
 struct Governed {
   std::int64_t expected = 0;
   std::int64_t healthy = 0;
+
+  Governed& operator+=(const Governed& other) {
+    expected += other.expected;
+    healthy += other.healthy;
+    return *this;
+  }
+  Governed& operator-=(const Governed& other) {
+    expected -= other.expected;
+    healthy -= other.healthy;
+    return *this;
+  }
 };
 
 std::int64_t count_of(const CountOrPercent& wanted, std::int64_t expected) {
@@ -58,15 +69,14 @@ void fill_budget_status(Cluster& cluster) {
   budgets.reserve(open.size());
   for (const DisruptionBudget& budget : open) budgets.push_back(&budget);
   const BudgetFinder finder(std::move(budgets));
-  std::vector<Governed> governed(open.size());
+  BudgetSums<Governed> sums(open.size());
   for (const auto& [alike, count] : count_alike(cluster)) {
     const auto& [plane, namespace_name, labels] = alike;
-    for (const std::uint32_t position : finder.governing(
-             cluster.text(plane), cluster.text(namespace_name), cluster.label_objects(labels))) {
-      governed[position].expected += count.expected;
-      governed[position].healthy += count.healthy;
-    }
+    sums.add(finder.find(cluster.text(plane), cluster.text(namespace_name),
+                         cluster.label_objects(labels)),
+             count);
   }
+  const std::vector<Governed> governed = std::move(sums).finish();
   for (std::size_t position = 0; position < open.size(); ++position) {
     open[position].disruptions_allowed = allowed(open[position], governed[position]);
     cluster.apply(open[position]);

@@ -123,7 +123,7 @@ TEST(ConfigurationCodec, APresetMustStateEveryKnob) {
   const ConfigurationReading reading =
       read("spec: {workload: {evictFor: all}}\n", MissingKnobs::refuse);
   EXPECT_FALSE(reading.document.has_value());
-  EXPECT_EQ(reading.problems.size(), knobs().size() - 1);
+  EXPECT_EQ(reading.problems.count(), knobs().size() - 1);
 }
 
 TEST(ConfigurationCodec, ReportsAllProblemsTogether) {

@@ -11,6 +11,7 @@
 #include "codec/kinds.hpp"
 #include "codec/source.hpp"
 #include "codec/workloads/workloads.hpp"
+#include "model/names.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway {
@@ -83,7 +84,7 @@ struct ObjectDecoder::State {
   Change other;
 
   std::string_view text;
-  std::string_view plane;
+  DecodeOptions options;
   const Origin* origin = nullptr;
   ObjectSink* sink = nullptr;
   DecodeReport* report = nullptr;
@@ -102,6 +103,7 @@ struct ObjectDecoder::State {
   std::optional<TypeMeta> type_of(JsonReader& reader, JsonObjectCursor& object,
                                   const FieldPath& path, TypeMeta inherited) const;
   void report_problems(std::string_view object = {});
+  bool put_into_quarantine(Change& object);
 };
 
 ObjectDecoder::ObjectDecoder() : state_(std::make_unique<State>()) {}
@@ -116,6 +118,67 @@ void ObjectDecoder::State::report_problems(std::string_view object) {
   }
   report->problems.append(std::move(found));
   found.clear();
+}
+
+namespace {
+
+/// An object that says itself in which plane it is, where that does not count.
+void come_home(JsonReader& reader, const FieldPath& path, Change& object) {
+  std::visit(
+      [&](auto& each) {
+        if (each.plane.empty()) return;
+        const FieldPath metadata = path.at("metadata");
+        reader.warn(metadata.at("annotations").at(names::key_plane), each.plane,
+                    "not honoured: only a dump says in which plane an object is", "leave it out");
+        each.plane.clear();
+      },
+      object);
+}
+
+/// Only a dump says what losing a pod costs; otherwise its controllers do.
+void forget_loss_units(JsonReader& reader, const FieldPath& path, Change& object) {
+  Pod* const pod = std::get_if<Pod>(&object);
+  if (pod == nullptr || pod->notes.loss_units.empty()) return;
+  const FieldPath metadata = path.at("metadata");
+  reader.warn(metadata.at("annotations").at(names::loss_units), pod->notes.loss_units.front().unit,
+              "not honoured: only a dump says who stops with a pod", "leave it out");
+  pod->notes.loss_units.clear();
+}
+
+bool has_name(const Change& object) {
+  return std::visit(
+      [](const auto& each) {
+        if constexpr (ClusterObject<std::decay_t<decltype(each)>>) {
+          const ObjectKeyView key = key_of(each);
+          return !key.name.empty() && is_object_name(key.name) &&
+                 is_object_name(key.namespace_name) && is_object_name(key.plane);
+        } else {
+          return false;
+        }
+      },
+      object);
+}
+
+}  // namespace
+
+/// Moves the errors there; false: nothing of the object is left.
+bool ObjectDecoder::State::put_into_quarantine(Change& object) {
+  const std::string name = object_text(object);
+  const Problem* first = nullptr;
+  Problems others;
+  for (Problem& problem : found) {
+    problem.origin = *origin;
+    if (problem.object.empty()) problem.object = name;
+    if (problem.severity != Severity::error) {
+      others.push_back(std::move(problem));
+      continue;
+    }
+    if (first == nullptr) first = &problem;
+    report->quarantine.add(problem);
+  }
+  const bool kept = has_name(object) && first != nullptr && isolate(object, *first);
+  found = std::move(others);
+  return kept;
 }
 
 /// Looks for kind and apiVersion without unescaping, since every text may be unescaped only once.
@@ -159,8 +222,12 @@ void ObjectDecoder::State::any_object(JsonReader& reader, JsonObjectCursor& obje
     return;
   }
   if (type->group() == own_api_group && type->api_version != own_api_version) {
-    reader.refuse(path.at("apiVersion"), type->api_version, "expected makeway.dev/v1");
-    return;
+    Problem problem{.origin = *origin,
+                    .field = path.at("apiVersion").text(),
+                    .value = shorten(type->api_version),
+                    .message = "expected makeway.dev/v1"};
+    if (options.keep_going) return report->quarantine.add(std::move(problem));
+    return reader.refuse(path.at("apiVersion"), problem.value, problem.message);
   }
   const KindFound found_kind = kind_of(*type);
   switch (found_kind.role) {
@@ -203,8 +270,14 @@ void ObjectDecoder::State::one(JsonReader& reader, JsonObjectCursor& object, con
   report_problems();  // What was found so far is not about this object.
   Change& decoded = kind.row.kind == ObjectKind::pod ? pod : other;
   const ObjectCursor cursor{.reader = reader, .object = object, .path = path};
-  const bool present = kind.decode(cursor, draft, plane, decoded) == PodState::present;
-  const bool refused = has_errors(found);
+  const bool present = kind.decode(cursor, draft, options.plane, decoded) == PodState::present;
+  if (!options.planes_of_dumps && options.plane.empty()) come_home(reader, path, decoded);
+  if (!options.planes_of_dumps) forget_loss_units(reader, path, decoded);
+  bool refused = has_errors(found);
+  if (refused && options.keep_going && !reader.is_broken()) {
+    if (!present) found.clear();  // What has finished harms nobody.
+    refused = present && !put_into_quarantine(decoded);
+  }
   if (!found.empty()) report_problems(object_text(decoded));
   if (refused) return;
   if (present) {
@@ -318,9 +391,9 @@ std::size_t ObjectDecoder::State::next_document(std::string_view document) {
 }
 
 void ObjectDecoder::decode(std::string_view text, const Origin& origin, ObjectSink& sink,
-                           DecodeReport& report, std::string_view plane) {
+                           DecodeReport& report, const DecodeOptions& options) {
   Origin here = origin;
-  state_->plane = plane;
+  state_->options = options;
   state_->origin = &here;
   state_->sink = &sink;
   state_->report = &report;

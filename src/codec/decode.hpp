@@ -15,6 +15,7 @@
 
 #include "base/problem.hpp"
 #include "model/objects.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway {
 
@@ -40,6 +41,7 @@ class ObjectSink {
 
 struct DecodeReport {
   Problems problems;
+  Quarantine quarantine;  ///< Errors of single objects, where the others go on.
   std::map<std::string, std::uint64_t> skipped;  ///< "apps/v1 Deployment" -> how many.
   std::uint64_t finished_pods = 0;
   std::uint64_t objects = 0;
@@ -50,6 +52,15 @@ struct DecodeReport {
   void skip(std::string kind);
 };
 
+struct DecodeOptions {
+  /// Whose the objects are; empty: home, unless an object says otherwise, as in a dump.
+  std::string_view plane;
+  /// Law 13: what is wrong with one object is put into quarantine, and the rest of it is taken.
+  bool keep_going = false;
+  /// Whether an object itself may say in which plane it is, and who stops with it, as in a dump.
+  bool planes_of_dumps = true;
+};
+
 /// Keeps its buffers from text to text. Not thread-safe; use one per thread.
 class ObjectDecoder {
  public:
@@ -58,10 +69,9 @@ class ObjectDecoder {
   ObjectDecoder& operator=(const ObjectDecoder&) = delete;
   ~ObjectDecoder();
 
-  /// `text` is followed by at least 64 readable bytes (see PaddedText). What it holds belongs to
-  /// `plane`; empty: home, unless an object says otherwise, as in a dump.
+  /// `text` is followed by at least 64 readable bytes (see PaddedText).
   void decode(std::string_view text, const Origin& origin, ObjectSink& sink, DecodeReport& report,
-              std::string_view plane = {});
+              const DecodeOptions& options = {});
 
  private:
   struct State;

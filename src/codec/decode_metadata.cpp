@@ -129,8 +129,12 @@ void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& pat
   });
 }
 
+bool is_object_name(std::string_view name) {
+  return name.size() <= name_length_max && std::ranges::all_of(name, is_name_byte);
+}
+
 void check_reference(JsonReader& reader, const FieldPath& path, std::string_view name) {
-  if (name.size() <= name_length_max && std::ranges::all_of(name, is_name_byte)) return;
+  if (is_object_name(name)) return;
   reader.refuse(path, name,
                 "expected at most 253 lower-case letters, digits, '-' or '.' (RFC 1123)");
 }

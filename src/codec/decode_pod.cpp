@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <utility>
 
 #include "codec/kinds.hpp"
@@ -70,8 +71,10 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
     if (!other.empty() && !pod.group.empty()) {
       reader.refuse(at, pod.group, fmt::format("the pod is in group {} already", shorten(other)),
                     "a pod is in one group: leave schedulingGroup or workloadRef out");
+      pod.group.clear();  // Nobody knows which.
+    } else if (pod.group.empty()) {
+      pod.group = other;
     }
-    if (pod.group.empty()) pod.group = other;
   } else {
     return false;
   }
@@ -160,14 +163,18 @@ void decode_status(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 }
 
 void join_statuses(PodDraft& draft) {
+  std::map<std::string_view, const ContainerResources*> by_name;  // The last one counts.
+  for (const ContainerResources& status : draft.statuses) {
+    if (status.has_status) by_name[status.name] = &status;
+  }
+  if (by_name.empty()) return;
   for (auto* const containers : {&draft.resources.containers, &draft.resources.init_containers}) {
     for (ContainerResources& container : *containers) {
-      for (const ContainerResources& status : draft.statuses) {
-        if (status.name != container.name || !status.has_status) continue;
-        container.has_status = true;
-        container.actual = status.actual;
-        container.allocated = status.allocated;
-      }
+      const auto status = by_name.find(container.name);
+      if (status == by_name.end()) continue;
+      container.has_status = true;
+      container.actual = status->second->actual;
+      container.allocated = status->second->allocated;
     }
   }
 }
@@ -218,6 +225,42 @@ std::int32_t read_wave(JsonReader& reader, const FieldPath& path, const Metadata
   return 0;
 }
 
+/// "JobSet shop/train;Job train-a-0;6": a unit, a part of it or nothing, and how many pods of the
+/// part may be lost.
+std::optional<LossShare> parse_loss_share(std::string_view text) {
+  const std::size_t first = text.find(';');
+  const std::size_t second = first == std::string_view::npos ? first : text.find(';', first + 1);
+  if (first == 0 || second == std::string_view::npos) return std::nullopt;
+  LossShare share{.unit = std::string(text.substr(0, first)),
+                  .part = std::string(text.substr(first + 1, second - first - 1))};
+  const std::string_view number = text.substr(second + 1);
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), share.allowed);
+  const bool whole = error == std::errc{} && end == number.data() + number.size();
+  constexpr std::int64_t allowed_max = std::numeric_limits<std::int32_t>::max();
+  if (!whole || share.allowed < 0 || share.allowed > allowed_max) return std::nullopt;
+  return share;
+}
+
+std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path,
+                                       const Metadata& metadata) {
+  std::vector<LossShare> shares;
+  const std::string_view text = metadata.annotation(names::loss_units);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::optional<LossShare> share = parse_loss_share(text.substr(begin, end - begin));
+    if (!share) {
+      const FieldPath at = path.at("metadata");
+      reader.refuse(at.at("annotations").at(names::loss_units), text,
+                    "expected UNIT;PART;NUMBER, with commas between several");
+      return {};
+    }
+    shares.push_back(std::move(*share));
+    begin = end + 1;
+  }
+  return shares;
+}
+
 void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
   if (!has_marks(metadata)) return;
   pod.opted_out = read_opted_out(reader, path, metadata);
@@ -226,6 +269,7 @@ void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metad
   pod.notes.preemption_priority_class = metadata.annotation(names::preemption_priority_class);
   pod.notes.required_node = read_required_node(reader, path, metadata);
   pod.notes.reserved_since = read_time_note(reader, path, metadata, names::reserved_since);
+  pod.notes.promised = read_mark(reader, path, metadata, names::promised).value_or(false);
   pod.notes.evicted_for = metadata.annotation(names::evicted_for);
   pod.notes.plan = metadata.annotation(names::plan);
   pod.notes.queue = metadata.annotation(names::queue);
@@ -233,6 +277,11 @@ void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metad
   pod.notes.made_from = metadata.annotation(names::made_from);
   pod.notes.wave = read_wave(reader, path, metadata);
   pod.notes.wave_after = metadata.annotation(names::wave_after);
+  pod.notes.loss_units = read_loss_units(reader, path, metadata);
+  const std::string_view held = metadata.annotation(names::held);
+  if (!held.empty()) {
+    pod.shape.unsupported.push_back(std::string(names::held_need) + std::string(held));
+  }
   pod.notes.last_checkpoint = read_checkpoint(reader, path, metadata);
   pod.notes.preemption_cost_seconds = read_cost(reader, path, metadata);
   for (const TextPair& annotation : metadata.annotations) {

@@ -52,12 +52,12 @@ void read_plane(JsonReader& reader, JsonCursor& item, const FieldPath& path,
   const std::size_t problems = reader.problem_count();
   read_fields<ReplicaPlane>(reader, item, path, plane_rows, plane);
   if (reader.problem_count() == problems) want_name(reader, path, "name", plane.name);
+  if (plane.name.empty()) return;  // Law 13: what cannot be read counts as absent.
   const bool twice =
-      !plane.name.empty() &&
       std::ranges::find(schedule.planes, plane.name, &ReplicaPlane::name) != schedule.planes.end();
   if (twice) {
-    reader.refuse(path.at("name"), plane.name, "the plane is listed twice",
-                  "give each plane one entry");
+    return reader.refuse(path.at("name"), plane.name, "the plane is listed twice",
+                         "give each plane one entry");
   }
   schedule.planes.push_back(std::move(plane));
 }
@@ -116,8 +116,8 @@ void read_victim(JsonReader& reader, JsonCursor& item, const FieldPath& path, Re
            other.namespace_name == victim.namespace_name;
   });
   if (twice) {
-    reader.refuse(path.at("name"), victim.name, "the claim lists the victim twice",
-                  "give each victim one entry");
+    return reader.refuse(path.at("name"), victim.name, "the claim lists the victim twice",
+                         "give each victim one entry");
   }
   claim.victims.push_back(std::move(victim));
 }
@@ -309,6 +309,14 @@ constexpr std::array schedule_spec = {
                 [](const FieldValue& value, ReplicaSchedule& schedule) {
                   value.read_integer(schedule.unmet);
                 }},
+    ScheduleRow{
+        {.key = "selector",
+         .type = FieldType::labels,
+         .text = "Labels that its pods carry. Where trust.deploymentLabels says selected, a "
+                 "pod without all of them does not belong to it."},
+        [](const FieldValue& value, ReplicaSchedule& schedule) {
+          decode_labels(value.reader, value.value, value.at, schedule.selector);
+        }},
     ScheduleRow{{.key = "planes", .type = FieldType::objects, .text = "Where it may run."},
                 read_list<read_plane>,
                 list_plane},

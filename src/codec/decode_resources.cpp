@@ -14,26 +14,34 @@ constexpr std::size_t containers_max = 1'000;
 constexpr std::size_t resources_max = 256;
 constexpr std::size_t resource_name_length_max = 320;
 
+/// What a too large amount counts as.
+Quantity largest_of(Scale scale) {
+  constexpr std::int64_t nano_per_one = 1'000'000'000;
+  constexpr std::int64_t nano_per_milli = 1'000'000;
+  return Quantity::from_nano(Quantity::Int128{quantity_amount_max} *
+                             (scale == Scale::milli ? nano_per_milli : nano_per_one));
+}
+
+/// Refuses what is no amount; one that is too large is refused and clamped.
 bool read_quantity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                    std::string_view resource, Quantity& quantity) {
   std::string_view text;
   if (!reader.read_token(value, path, text)) return false;
-  const Result<Quantity> parsed = parse_quantity_exact(text);
+  const Scale scale = counted_in_thousandths(resource) ? Scale::milli : Scale::one;
+  const auto parsed = parse_quantity_exact(text);
   if (!parsed) {
-    // The problem shows the value itself: leave out the message's own `"value" is `.
-    std::string_view message = parsed.error().message;
-    message.remove_prefix(std::min(message.size(), shorten(text).size() + 6));
-    reader.refuse(path, text, std::string(message));
-    return false;
+    reader.refuse(path, text, refusal_text(parsed.error(), Scale::one));
+    quantity = largest_of(scale);
+    return parsed.error() == QuantityRefusal::too_large && !text.starts_with('-');
   }
   if (parsed->is_negative()) {
     reader.refuse(path, text, "expected an amount that is not negative");
     return false;
   }
-  const Scale scale = counted_in_thousandths(resource) ? Scale::milli : Scale::one;
   if (!is_representable(*parsed, scale)) {
     reader.refuse(path, text, "too large; the largest amount accepted is 2^60 of its unit");
-    return false;
+    quantity = largest_of(scale);
+    return true;
   }
   quantity = *parsed;
   return true;
@@ -82,8 +90,7 @@ void decode_resource_list(JsonReader& reader, JsonCursor& value, const FieldPath
     ResourceQuantity entry{.resource = key};
     if (key.empty() || key.size() > resource_name_length_max) {
       reader.refuse(at, key, "expected the name of a resource");
-    } else if (list.size() < resources_max &&
-               read_quantity(reader, item, at, key, entry.quantity)) {
+    } else if (read_quantity(reader, item, at, key, entry.quantity)) {
       list.push_back(entry);
     }
   });
@@ -122,7 +129,7 @@ void decode_containers(JsonReader& reader, JsonCursor& value, const FieldPath& p
                        std::vector<ContainerPort>& ports) {
   reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
     if (containers.size() == containers_max) {
-      return reader.refuse(at, {}, fmt::format("expected at most {} containers", containers_max));
+      reader.refuse(at, {}, fmt::format("expected at most {} containers", containers_max));
     }
     ContainerResources& container = containers.emplace_back();
     const std::size_t ports_before = ports.size();

@@ -35,6 +35,11 @@ constexpr std::array resource_group_spec = {
              [](const FieldValue& value, ResourceGroup& group) {
                decode_labels(value.reader, value.value, value.at, group.node_selector);
              }},
+    GroupRow{
+        {.key = "namespaces",
+         .type = FieldType::names,
+         .text = "Whose sessions count where trust.sessions says listed; none: everybody's."},
+        [](const FieldValue& value, ResourceGroup& group) { value.read_names(group.namespaces); }},
     GroupRow{{.key = "preemptiblePriority",
               .type = FieldType::integer,
               .text = "Running sessions of this priority or less may be preempted. If not set: "

@@ -55,6 +55,8 @@ struct ObjectCursor {
 void decode_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                      Metadata& metadata);
 void decode_labels(JsonReader& reader, JsonCursor& value, const FieldPath& path, Labels& labels);
+/// Lower-case letters, digits, '-' and '.', at most 253; an empty text, too.
+bool is_object_name(std::string_view name);
 /// Refuses what cannot be the name of an object; an empty text is no name and passes.
 void check_reference(JsonReader& reader, const FieldPath& path, std::string_view name);
 /// Refuses objects without a usable name; fills in the default namespace where one belongs.

@@ -53,6 +53,16 @@ void note_opt_out(Labels& annotations, const Labels& labels, bool opted_out) {
   note(annotations, names::allow_preemption, opted_out ? "false" : "true");
 }
 
+/// "JobSet shop/train;Job train-a-0;6", with commas between several.
+std::string loss_units_text(const std::vector<LossShare>& shares) {
+  std::vector<std::string> parts;
+  parts.reserve(shares.size());
+  for (const LossShare& share : shares) {
+    parts.push_back(fmt::format("{};{};{}", share.unit, share.part, share.allowed));
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
 Labels pod_annotations(const Pod& pod) {
   Labels annotations;
   note_opt_out(annotations, pod.labels, pod.opted_out);
@@ -61,15 +71,21 @@ Labels pod_annotations(const Pod& pod) {
   note(annotations, names::made_from, pod.notes.made_from);
   if (pod.notes.wave > 0) note(annotations, names::wave, fmt::format("{}", pod.notes.wave));
   note(annotations, names::wave_after, pod.notes.wave_after);
+  note(annotations, names::loss_units, loss_units_text(pod.notes.loss_units));
   note_cost(annotations, pod.notes.last_checkpoint, pod.notes.preemption_cost_seconds);
   note_mark(annotations, pod.labels, names::owner, pod.is_owner);
   note(annotations, names::plan, pod.notes.plan);
   note(annotations, names::preemption_priority_class, pod.notes.preemption_priority_class);
+  if (pod.notes.promised) note(annotations, names::promised, "true");
   note_mark(annotations, pod.labels, names::protected_member, pod.is_protected);
   note(annotations, names::queue, pod.notes.queue);
   note(annotations, names::required_node, pod.notes.required_node);
   if (pod.notes.reserved_since) {
     note(annotations, names::reserved_since, to_text(*pod.notes.reserved_since));
+  }
+  for (const std::string& need : pod.shape.unsupported) {
+    if (!need.starts_with(names::held_need)) continue;
+    note(annotations, names::held, std::string_view(need).substr(names::held_need.size()));
   }
   for (const Label& mark : pod.notes.marks) note(annotations, mark.key, mark.value);
   if (pod.mirror) note(annotations, names::mirror_pod, "mirror");

@@ -42,6 +42,7 @@ void write_spec(DocumentWriter& writer, const ReplicaSchedule& schedule) {
   writer.key("resources");
   write_amounts(writer, schedule.requests);
   if (schedule.unmet != 0) writer.integer_field("unmet", schedule.unmet);
+  write_labels_if(writer, "selector", schedule.selector);
   if (!schedule.planes.empty()) {
     writer.key("planes");
     writer.begin_array();

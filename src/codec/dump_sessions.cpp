@@ -76,6 +76,7 @@ void write_object(DocumentWriter& writer, const ResourceGroup& group) {
   writer.begin_object();
   texts_if(writer, "nodes", group.nodes);
   write_labels_if(writer, "nodeSelector", group.node_selector);
+  texts_if(writer, "namespaces", group.namespaces);
   if (group.preemptible_priority) {
     writer.integer_field("preemptiblePriority", *group.preemptible_priority);
   }

@@ -100,7 +100,9 @@ void write_claims(DocumentWriter& writer, const PodShape& shape) {
   const auto is_volume = [](const ClaimUse& use) {
     return use.kind == ClaimKind::volume || use.kind == ClaimKind::own_volume;
   };
-  const auto is_disk = [](const std::string& need) { return !need.starts_with("schedulingGate "); };
+  const auto is_disk = [](const std::string& need) {
+    return !need.starts_with("schedulingGate ") && !need.starts_with(names::held_need);
+  };
   if (std::ranges::any_of(shape.claims, is_volume) ||
       std::ranges::any_of(shape.unsupported, is_disk)) {
     writer.key("volumes");

@@ -46,9 +46,10 @@ struct FieldValue {
     std::int64_t found = 0;
     if (!reader.read(value, at, found)) return;
     if (found < field.lowest || found > field.highest) {
-      return reader.refuse(
+      reader.refuse(
           at, std::to_string(found),
           fmt::format("expected {} from {} to {}", field.noun, field.lowest, field.highest));
+      found = std::clamp(found, field.lowest, field.highest);
     }
     if constexpr (requires { typename Out::value_type; }) {
       out = static_cast<typename Out::value_type>(found);

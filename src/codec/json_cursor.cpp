@@ -129,6 +129,9 @@ bool JsonReader::read(JsonCursor& value, const FieldPath& path, std::int32_t& ou
   if (wide < std::numeric_limits<std::int32_t>::min() ||
       wide > std::numeric_limits<std::int32_t>::max()) {
     refuse(path, fmt::format("{}", wide), "expected an integer of 32 bits");
+    constexpr std::int64_t lowest = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
+    out = static_cast<std::int32_t>(std::clamp(wide, lowest, highest));
     return false;
   }
   out = static_cast<std::int32_t>(wide);

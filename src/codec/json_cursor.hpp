@@ -95,6 +95,7 @@ class JsonReader {
   }
   bool read(JsonCursor& value, const FieldPath& path, std::string& out);
   bool read(JsonCursor& value, const FieldPath& path, std::int64_t& out);
+  /// One that is too large is refused, and `out` is what comes nearest to it.
   bool read(JsonCursor& value, const FieldPath& path, std::int32_t& out);
   bool read(JsonCursor& value, const FieldPath& path, bool& out);
   bool read(JsonCursor& value, const FieldPath& path, Time& out);

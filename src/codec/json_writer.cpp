@@ -27,7 +27,12 @@ void JsonWriter::write_end() {
   const Level& level = levels().back();
   if (level.items != 0) start_line(levels().size() - 1);
   out() += level.is_object ? '}' : ']';
-  if (levels().size() == 1) out() += '\n';
+  const bool complete = levels().size() == 1;
+  if (complete) out() += '\n';
+  constexpr std::size_t piece_min = std::size_t{1} << 16U;
+  if (!sink_ || (!complete && out().size() < piece_min)) return;
+  sink_(out());
+  out().clear();
 }
 
 /// What stands between the members of an object and the elements of an array.

@@ -7,47 +7,76 @@
 #include <array>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "codec/budget_status.hpp"
 #include "codec/decode.hpp"
 #include "codec/fields.hpp"
 #include "codec/json_value.hpp"
+#include "codec/resource_names.hpp"
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
+#include "model/normalize.hpp"
 #include "model/object_text.hpp"
 #include "model/validation/validation.hpp"
 
 namespace makeway {
 namespace {
 
-/// Different names of resources in one cluster; real ones have a few dozen.
-constexpr std::size_t resource_names_max = 256;
+/// An object that waits until all nodes are known.
+struct HeldBack {
+  Change object;
+  Origin origin;
+  std::string plane;
+};
+
+/// How the names of what a feed gives begin.
+constexpr std::string_view feed_prefix = "live: ";
+
+Problem too_many_names(const Change& object, const Origin& origin) {
+  return {.origin = origin,
+          .object = object_text(object),
+          .message = fmt::format("the input names more than {} different resources, and no node "
+                                 "offers one that it asks for",
+                                 resource_names_max),
+          .remedy = "correct the name of the resource"};
+}
 
 /// Collects objects into a cluster and remembers where each came from.
 class Loader final : public ObjectSink {
  public:
-  Loader() { cluster_.begin_bulk(); }
+  explicit Loader(LoadWish wish) : wish_(std::move(wish)) { cluster_.begin_bulk(); }
 
   void text(std::string_view padded_text, std::string_view name);
   void refuse(Problem problem) { report_.problems.push_back(std::move(problem)); }
+  /// Of one object: the others go on where that is wanted.
+  void refuse_object(Problem problem);
   /// What is read from now on belongs to it.
   void enter(std::string_view plane) { plane_ = plane; }
+  /// Everything besides the files, once they are read.
+  void take_feed();
   LoadResult finish();
   LoadStatistics& statistics() { return statistics_; }
 
   void object(const Change& object, const Origin& origin) override;
   void own_document(std::string_view kind, std::string_view json, const Origin& origin) override;
   void workload(const ObjectType& type, std::string_view json, const Origin& origin) override;
-  void ask_for(std::span<const AskedWorkload> asked) { asked_ = asked; }
 
  private:
+  void take(const Change& object, const Origin& origin);
+  void take_held_back();
+  bool is_replaced(const Change& object);
+  void take_late_pods();
+  void refuse_objects(Problems problems);
   void make_pods();
+  void find_what_is_wrong();
   bool exists(const Change& object) const;
   void count_resources(const Change& object, const Origin& origin);
   bool made(const Change& object, const TemplatePlace& place);
   void repeated(const Change& object, const Origin& origin);
   void warn_of_own_kind(const Change& object, const Origin& origin);
 
+  LoadWish wish_;
   std::string plane_;
   Cluster cluster_;
   ObjectDecoder decoder_;
@@ -58,8 +87,14 @@ class Loader final : public ObjectSink {
   ObjectOrigins origins_;
   Workloads workloads_;
   std::vector<WorkloadPods> workload_pods_;
-  std::span<const AskedWorkload> asked_;
+  ReplicaSetOwners replica_sets_;
   bool too_many_resources_ = false;
+  std::vector<HeldBack> held_back_;
+  std::vector<HeldBack> late_pods_;  ///< Of files, where there is a feed.
+  bool is_fed_ = false;              ///< What is read comes from the feed.
+  bool is_late_ = false;             ///< All else is there.
+  bool has_files_ = false;           ///< Besides the feed.
+  ResourceNames resource_names_;
 };
 
 void Loader::text(std::string_view padded_text, std::string_view name) {
@@ -72,8 +107,10 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   ++statistics_.files;
   statistics_.bytes += padded_text.size();
   const Origin origin{.source = std::string(name)};
+  const DecodeOptions options{
+      .plane = plane_, .keep_going = wish_.keep_going, .planes_of_dumps = wish_.planes_of_dumps};
   if (detect_format(padded_text) == TextFormat::json) {
-    decoder_.decode(padded_text, origin, *this, report_, plane_);
+    decoder_.decode(padded_text, origin, *this, report_, options);
     return;
   }
   Problems problems = yaml_documents(padded_text, name, {}, [&](YamlDocument& document) {
@@ -81,12 +118,108 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
     document.json.append(text_padding, '\0');
     const Origin here{
         .source = std::string(name), .document = document.number, .line = document.line};
-    decoder_.decode(std::string_view(document.json).substr(0, size), here, *this, report_, plane_);
+    decoder_.decode(std::string_view(document.json).substr(0, size), here, *this, report_, options);
   });
   report_.problems.append(std::move(problems));
 }
 
+void Loader::refuse_object(Problem problem) {
+  if (!wish_.keep_going) return refuse(std::move(problem));
+  report_.quarantine.add(std::move(problem));
+}
+
+void Loader::refuse_objects(Problems problems) {
+  if (!wish_.keep_going) return report_.problems.append(std::move(problems));
+  for (Problem& problem : problems) {
+    if (problem.severity == Severity::error) {
+      report_.quarantine.add(std::move(problem));
+    } else {
+      report_.problems.push_back(std::move(problem));
+    }
+  }
+}
+
 void Loader::object(const Change& object, const Origin& origin) {
+  if (wish_.feed && !is_fed_ && !is_late_ && std::holds_alternative<Pod>(object)) {
+    late_pods_.push_back({.object = object, .origin = origin, .plane = plane_});
+    return;
+  }
+  if (wish_.keep_going && resource_names_.names_new(object)) {
+    held_back_.push_back({.object = object, .origin = origin, .plane = plane_});
+    return;
+  }
+  take(object, origin);
+}
+
+/// What names resources that no node offers, once all nodes are known.
+void Loader::take_held_back() {
+  std::vector<Change*> objects;
+  objects.reserve(held_back_.size());
+  for (HeldBack& each : held_back_) objects.push_back(&each.object);
+  const std::vector<bool> shortened = resource_names_.limit(objects);
+  for (std::size_t at = 0; at < held_back_.size(); ++at) {
+    HeldBack& each = held_back_[at];
+    plane_ = each.plane;
+    if (shortened[at]) {
+      Problem problem = too_many_names(each.object, each.origin);
+      const bool kept = isolate(each.object, problem);
+      report_.quarantine.add(std::move(problem));
+      if (!kept) continue;
+    }
+    take(each.object, each.origin);
+  }
+  held_back_.clear();
+}
+
+void Loader::take_feed() {
+  if (!wish_.feed) return;
+  plane_.clear();
+  has_files_ = statistics_.files > 0;
+  is_fed_ = true;
+  report_.problems.append(
+      wish_.feed([this](std::string_view name, std::string_view padded) { text(padded, name); }));
+  is_fed_ = false;
+  take_late_pods();
+}
+
+void Loader::take_late_pods() {
+  is_late_ = true;
+  for (const HeldBack& each : late_pods_) {
+    plane_ = each.plane;
+    const auto& pod = std::get<Pod>(each.object);
+    if (!cluster_.find_pod(pod.namespace_name, pod.name, pod.plane)) {
+      object(each.object, each.origin);
+      continue;
+    }
+    const std::string name = object_text(each.object);
+    if (origins_.find(name, cluster_).source.starts_with(feed_prefix)) {
+      report_.problems.push_back({.severity = Severity::warning,
+                                  .origin = each.origin,
+                                  .object = name,
+                                  .message = "the cluster has it already; that one counts",
+                                  .remedy = "give it another name if a second one is meant"});
+    } else {
+      repeated(each.object, each.origin);
+    }
+  }
+  late_pods_.clear();
+}
+
+/// Whether a file says what becomes of an object of the feed.
+bool Loader::is_replaced(const Change& object) {
+  if (!has_files_ || std::holds_alternative<Pod>(object)) return false;
+  const std::string name = object_text(object);
+  const Origin first = origins_.find(name, cluster_);
+  if (first.source.empty() || first.source.starts_with(feed_prefix)) return false;
+  report_.problems.push_back({.severity = Severity::warning,
+                              .origin = first,
+                              .object = name,
+                              .message = "it replaces that of the cluster in this plan"});
+  return true;
+}
+
+void Loader::take(const Change& object, const Origin& origin) {
+  if (is_fed_ && is_replaced(object)) return;
   if (!cluster_.apply(object)) return repeated(object, origin);
   origins_.add(object, origin, cluster_);
   if (!plane_.empty()) warn_of_own_kind(object, origin);
@@ -96,11 +229,16 @@ void Loader::object(const Change& object, const Origin& origin) {
 void Loader::workload(const ObjectType& type, std::string_view json, const Origin& origin) {
   Problems problems = workloads_.add(type.api_group, type.kind, json, origin, plane_);
   if (!has_errors(problems)) ++report_.objects;
-  report_.problems.append(std::move(problems));
+  refuse_objects(std::move(problems));
 }
 
 bool Loader::made(const Change& object, const TemplatePlace& place) {
   if (exists(object)) return false;
+  if (wish_.keep_going && cluster_.resources().size() >= resource_names_max &&
+      resource_names_.names_new(object)) {
+    report_.quarantine.add(too_many_names(object, place.origin));
+    return true;
+  }
   cluster_.apply(object);
   origins_.add_made(object, place, cluster_);
   count_resources(object, place.origin);
@@ -110,10 +248,17 @@ bool Loader::made(const Change& object, const TemplatePlace& place) {
 /// The pods of workloads, once everything that they depend on is known.
 void Loader::make_pods() {
   Expanded expanded = workloads_.expand(
-      cluster_, asked_,
+      cluster_, wish_.asked,
       [this](const Change& object, const TemplatePlace& place) { return made(object, place); });
-  report_.problems.append(std::move(expanded.problems));
+  refuse_objects(std::move(expanded.problems));
   workload_pods_ = std::move(expanded.workloads);
+  replica_sets_ = std::move(expanded.replica_sets);
+  for (auto& [index, shares] : expanded.losses) {
+    Pod pod = cluster_.pod(index);
+    pod.notes.loss_units = std::move(shares);
+    normalize(pod);
+    cluster_.apply(pod);
+  }
 }
 
 /// Whether the store has one of that name; only for kinds that are made.
@@ -131,7 +276,8 @@ bool Loader::exists(const Change& object) const {
 
 void Loader::count_resources(const Change& object, const Origin& origin) {
   if (cluster_.resources().size() <= resource_names_max || too_many_resources_) return;
-  too_many_resources_ = true;  // Every name is a column of the store; say it once.
+  if (wish_.keep_going) return;  // Only what nodes offer is more.
+  too_many_resources_ = true;    // Every name is a column of the store; say it once.
   refuse({.origin = origin,
           .object = object_text(object),
           .message =
@@ -142,12 +288,13 @@ void Loader::count_resources(const Change& object, const Origin& origin) {
 void Loader::repeated(const Change& object, const Origin& origin) {
   const std::string name = object_text(object);
   const Origin first = origins_.find(name, cluster_);
-  refuse({.origin = origin,
-          .object = name,
-          .message = fmt::format(
-              "it is defined twice; the other definition is in {}{}", first.source,
-              first.document == 0 ? std::string() : fmt::format(", document {}", first.document)),
-          .remedy = "remove one of them"});
+  refuse_object(
+      {.origin = origin,
+       .object = name,
+       .message = fmt::format(
+           "it is defined twice; the other definition is in {}{}", first.source,
+           first.document == 0 ? std::string() : fmt::format(", document {}", first.document)),
+       .remedy = "remove one of them"});
 }
 
 /// Asks, queues and what else we schedule by are at home; in a plane nobody reads them.
@@ -163,24 +310,30 @@ void Loader::warn_of_own_kind(const Change& object, const Origin& origin) {
 
 void Loader::own_document(std::string_view kind, std::string_view json, const Origin& origin) {
   if (kind != "Configuration") {
-    return refuse({.origin = origin,
-                   .field = "kind",
-                   .value = shorten(kind),
-                   .message = "this version knows no such kind of makeway.dev/v1",
-                   .remedy = fmt::format("known kinds: {}", fmt::join(own_kind_names(), ", "))});
+    return refuse_object(
+        {.origin = origin,
+         .field = "kind",
+         .value = shorten(kind),
+         .message = "this version knows no such kind of makeway.dev/v1",
+         .remedy = fmt::format("known kinds: {}", fmt::join(own_kind_names(), ", "))});
   }
+  // Live, none among the objects counts (SPEC section 10), so a wrong one is just a bad object.
+  const bool counts = !wish_.keep_going || wish_.planes_of_dumps;
+  const auto wrong = [&](Problem problem) {
+    return counts ? refuse(std::move(problem)) : refuse_object(std::move(problem));
+  };
   if (configuration_) {
-    return refuse({.origin = origin,
-                   .object = "Configuration",
-                   .message = fmt::format("there is another Configuration in {}",
-                                          configuration_origin_.source),
-                   .remedy = "keep one, or name it with --config"});
+    return wrong({.origin = origin,
+                  .object = "Configuration",
+                  .message = fmt::format("there is another Configuration in {}",
+                                         configuration_origin_.source),
+                  .remedy = "keep one, or name it with --config"});
   }
   auto tree = parse_json_value(json);
   if (!tree) {
     Problem problem = std::move(tree.error());
     problem.origin = origin;
-    return refuse(std::move(problem));
+    return wrong(std::move(problem));
   }
   ConfigurationReading reading = read_configuration(*tree, MissingKnobs::take_defaults, origin);
   if (reading.document) {
@@ -188,7 +341,8 @@ void Loader::own_document(std::string_view kind, std::string_view json, const Or
     configuration_origin_ = origin;
     ++report_.objects;
   }
-  report_.problems.append(std::move(reading.problems));
+  if (counts) return report_.problems.append(std::move(reading.problems));
+  for (const Problem& problem : reading.problems) refuse_object(problem);
 }
 
 /// Pods may name them, and nothing would say that they mean nothing.
@@ -230,16 +384,30 @@ void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Pr
   }
 }
 
+/// Of the cluster as a whole.
+void Loader::find_what_is_wrong() {
+  if (wish_.keep_going) {
+    Quarantine found;
+    quarantine_errors(cluster_, found);
+    origins_.locate(found.problems(), cluster_);
+    report_.quarantine.append(std::move(found));
+  }
+  Problems errors = find_errors(cluster_);
+  // Marks that count as absent anyway may still be told.
+  if (wish_.keep_going) errors.drop_errors();
+  origins_.locate(errors, cluster_);
+  report_.problems.append(std::move(errors));
+}
+
 LoadResult Loader::finish() {
   LoadResult result;
+  take_held_back();
   make_pods();
   Problems& problems = report_.problems;
   if (!has_errors(problems)) {
     cluster_.finish_bulk();
     fill_budget_status(cluster_);
-    Problems errors = find_errors(cluster_);
-    origins_.locate(errors, cluster_);
-    problems.append(std::move(errors));
+    find_what_is_wrong();
   }
   if (has_errors(problems)) {
     result.problems = std::move(problems);
@@ -255,7 +423,9 @@ LoadResult Loader::finish() {
                          .configuration = std::move(configuration_),
                          .statistics = std::move(statistics_),
                          .warnings = std::move(problems),
-                         .workloads = std::move(workload_pods_)};
+                         .quarantine = std::move(report_.quarantine),
+                         .workloads = std::move(workload_pods_),
+                         .replica_sets = std::move(replica_sets_)};
   return result;
 }
 
@@ -327,8 +497,7 @@ void ObjectOrigins::locate(Problems& problems, const Cluster& cluster) const {
 
 LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progress,
                 const LoadWish& wish) {
-  Loader loader;
-  loader.ask_for(wish.asked);
+  Loader loader(wish);
   // By plane, home first: a folder of one may lie below that of another.
   std::map<std::string_view, std::vector<std::string>> paths;
   for (const LoadSource& source : sources) paths[source.plane].push_back(source.path);
@@ -355,11 +524,13 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
       loader.refuse(failure({}, source.error().message));
     }
   }
+  loader.take_feed();
   return loader.finish();
 }
 
-LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane) {
-  Loader loader;
+LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane,
+                     const LoadWish& wish) {
+  Loader loader(wish);
   loader.enter(plane);
   const PaddedText padded(text);
   loader.text(padded.view(), name);

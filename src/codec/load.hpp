@@ -3,7 +3,9 @@
 // All or nothing: with a single error nothing is handed out (law 13). Objects are found by name, so
 // the order of files and documents means nothing; an object that is there twice is an error. What
 // only refers to something missing is kept (see Cluster), what cannot be decided is refused: an
-// unknown priority class, a preemption priority below the scheduling priority.
+// unknown priority class, a preemption priority below the scheduling priority. Whoever wants to
+// keep going gets the cluster without what is wrong (quarantine.hpp); a text that cannot be read, a
+// wrong Configuration and a missing file still end it, since nobody knows what they hide.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include "codec/source.hpp"
 #include "codec/workloads/workloads.hpp"
 #include "model/cluster.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway {
 
@@ -68,7 +71,9 @@ struct Loaded {
   std::optional<ConfigurationDocument> configuration;  ///< At most one may be among the files.
   LoadStatistics statistics;
   Problems warnings;                    ///< Never errors.
+  Quarantine quarantine;                ///< Empty unless LoadWish says to keep going.
   std::vector<WorkloadPods> workloads;  ///< Whose pods are in the cluster, made or not.
+  ReplicaSetOwners replica_sets;        ///< As the ReplicaSets of the input say.
 };
 
 /// Either `loaded`, or `problems` with at least one error.
@@ -91,10 +96,21 @@ struct LoadSource {
   std::string plane;  ///< Empty: home, or what an object of a dump says.
 };
 
-/// How much a packed file may become, and whose pods are made even if it is suspended.
+/// Takes a text that is followed by padding; `name` stands for the file in messages and begins with
+/// "live: ".
+using TextTaker = std::function<void(std::string_view name, std::string_view padded_text)>;
+/// Gives texts that are in no file, as those of a live cluster, and tells what went wrong.
+using TextFeed = std::function<Problems(const TextTaker&)>;
+
 struct LoadWish {
-  UnpackLimits limits;
-  std::span<const AskedWorkload> asked;
+  UnpackLimits limits;                   ///< How much a packed file may become.
+  std::span<const AskedWorkload> asked;  ///< Whose pods are made even if it is suspended.
+  bool keep_going = false;               ///< Law 13: one bad object does not stop the others.
+  bool planes_of_dumps = true;           ///< See DecodeOptions.
+  /// What is there besides the files, at home; may be empty. The files say what would be added: of
+  /// what both have, a pod is the feed's, since nobody submits a pod twice, and all else the
+  /// files'.
+  TextFeed feed;
 };
 
 /// `progress` hears of every file.
@@ -102,6 +118,7 @@ LoadResult load(std::span<const LoadSource> sources, const LoadProgress& progres
                 const LoadWish& wish = {});
 
 /// One text that is already in memory; `name` stands for the file in messages.
-LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {});
+LoadResult load_text(std::string_view text, std::string_view name, std::string_view plane = {},
+                     const LoadWish& wish = {});
 
 }  // namespace makeway

@@ -360,9 +360,10 @@ TEST(LoadErrors, MistakesInOneDocumentAreBounded) {
   for (int index = 0; index < 10'000; ++index) text += "{},";
   text += R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"Bad"}}]})";
   const LoadResult result = load_text(text, "test");
-  EXPECT_EQ(result.problems.size(), 100U);
+  EXPECT_EQ(result.problems.size(), 101U);
   EXPECT_EQ(result.problems.count(Severity::error), 10'001U);
-  EXPECT_EQ(to_text(result.problems.back()),
+  EXPECT_EQ(result.problems.back().object, "Pod default/Bad");  // A cause of its own is not hidden.
+  EXPECT_EQ(to_text(result.problems[99]),
             "test: items[99].kind: expected an object with a kind; set apiVersion and kind, or "
             "leave the file out if it is no manifest");
 }

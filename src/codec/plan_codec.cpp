@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/intern.hpp"
 #include "codec/dump_parts.hpp"
 #include "codec/json_value.hpp"
@@ -76,6 +78,17 @@ void write_disrupted_group(DocumentWriter& writer, const PlanDisruptedGroup& gro
   if (group.minimum > 0) writer.integer_field("minimum", group.minimum);
   writer.string_field("fate", choice_name(group.fate));
   write_cost(writer, group.cost);
+  writer.end_object();
+}
+
+void write_stopped_unit(DocumentWriter& writer, const PlanStoppedUnit& unit) {
+  writer.begin_object();
+  writer.string_field("namespace", unit.namespace_name);
+  text_if(writer, "plane", unit.plane);
+  writer.string_field("unit", unit.unit);
+  writer.integer_field("lost", unit.lost);
+  writer.integer_field("stopped", unit.stopped);
+  write_cost(writer, unit.cost);
   writer.end_object();
 }
 
@@ -219,6 +232,10 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
                write_victim(out, victim, detail);
              });
   list_field(writer, "disruptedGroups", ask.disrupted_groups, write_disrupted_group);
+  if (!ask.stopped_units.empty()) {
+    list_field(writer, "stoppedUnits", ask.stopped_units, write_stopped_unit);
+    writer.integer_field("stoppedBesides", ask.stopped_pods);
+  }
   write_cost(writer, ask.cost);
   list_field(writer, "waitsFor", ask.waits_for, write_placement);
   if (ask.waits_until) writer.string_field("waitsUntil", to_text(*ask.waits_until));
@@ -242,6 +259,7 @@ void write_action(DocumentWriter& writer, const PlanAction& action) {
   if (!action.node.empty()) writer.string_field("node", action.node);
   if (!action.ask.empty()) writer.string_field("for", action.ask);
   if (action.since) writer.string_field("since", to_text(*action.since));
+  if (action.promised) writer.boolean_field("promised", true);
   if (action.scale) {
     write_scale(writer, *action.scale);  // Names the plane.
   } else {
@@ -269,6 +287,35 @@ void write_left_out(DocumentWriter& writer, const PlanLeftOut& left) {
   if (left.law > 0) writer.integer_field("law", left.law);
   if (left.law == 0) writer.boolean_field("check", true);
   writer.string_field("reason", left.reason);
+  writer.end_object();
+}
+
+void write_quarantine(DocumentWriter& writer, const PlanQuarantine& quarantine) {
+  writer.key("quarantine");
+  writer.begin_object();
+  writer.integer_field("objects", quarantine.objects);
+  writer.integer_field("problems", quarantine.problems);
+  list_field(writer, "first", quarantine.first,
+             [](DocumentWriter& out, const PlanQuarantined& each) {
+               out.begin_object();
+               text_if(out, "object", each.object);
+               text_if(out, "field", each.field);
+               text_if(out, "value", each.value);
+               out.string_field("message", each.message);
+               text_if(out, "remedy", each.remedy);
+               out.end_object();
+             });
+  writer.end_object();
+}
+
+void write_not_honoured(DocumentWriter& writer, const PlanNotHonoured& each) {
+  writer.begin_object();
+  writer.string_field("mark", each.mark);
+  writer.integer_field("marks", each.marks);
+  writer.string_field("object", each.object);
+  writer.string_field("field", each.field);
+  text_if(writer, "value", each.value);
+  writer.string_field("reason", each.reason);
   writer.end_object();
 }
 
@@ -367,8 +414,18 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   writer.string_field("apiVersion", "makeway.dev/v1");
   writer.string_field("kind", "Plan");
   writer.string_field(case_id == nullptr ? "id" : "planId", plan.id);
+  if (plan.quarantine.problems > 0) write_quarantine(writer, plan.quarantine);
+  if (!plan.not_honoured.empty()) {
+    list_field(writer, "notHonoured", plan.not_honoured, write_not_honoured);
+  }
   write_decided(writer, plan, detail);
   writer.end_object();
+}
+
+void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::pretty, std::move(sink));
+  write_plan(writer, plan, detail);
 }
 
 std::string plan_text_json(const Plan& plan, PlanDetail detail, JsonStyle style) {

@@ -35,6 +35,9 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail = Pl
 std::string plan_text_json(const Plan& plan, PlanDetail detail = PlanDetail::brief,
                            JsonStyle style = JsonStyle::pretty);
 
+/// The same text, pretty, piece by piece: a plan of 50,000 asks is a document of 100 MB.
+void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink);
+
 /// 16 hexadecimal digits: a hash of the document without explanations and without its id. So it
 /// covers everything that was decided, and is the same whether that is explained or not. Of a
 /// victim's cause, what it was compared with is explanation: who explains looks further.

@@ -151,7 +151,8 @@ TEST(PlanDocument, SaysWhatBecomesOfGroupsAndWhoHoldsTheRoom) {
                            .minimum = 4,
                            .fate = GroupFate::degraded,
                            .cost = {60, 0}}};
-  ask.held_back = {.needed = 4,
+  ask.held_back =
+      PlanHeldBack{.needed = 4,
                    .room_left = 1,
                    .room_alone = 4,
                    .takers = {{.ask = "PodGroup default/first", .priority = 7, .pods = 3}}};

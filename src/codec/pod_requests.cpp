@@ -1,121 +1,154 @@
 #include "codec/pod_requests.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "model/resource.hpp"
 
 namespace makeway {
 namespace {
 
-Quantity* find(ResourceList& list, std::string_view resource) {
-  const auto found = std::ranges::find(list, resource, &ResourceQuantity::resource);
-  return found == list.end() ? nullptr : &found->quantity;
-}
+/// Amounts by resource. A few are found by looking, many by an index: hostile pods name thousands.
+class ResourceSums {
+ public:
+  explicit ResourceSums(ResourceList list = {}) : list_(std::move(list)) {}
 
-void add(ResourceList& total, const ResourceList& more) {
-  for (const ResourceQuantity& item : more) {
-    if (Quantity* const there = find(total, item.resource)) {
+  const ResourceList& list() const { return list_; }
+  void clear() {
+    list_.clear();
+    index_.clear();
+    indexed_ = 0;
+  }
+
+  Quantity* find(std::string_view resource) {
+    constexpr std::size_t few = 32;
+    if (list_.size() <= few) {
+      const auto found = std::ranges::find(list_, resource, &ResourceQuantity::resource);
+      return found == list_.end() ? nullptr : &found->quantity;
+    }
+    for (; indexed_ < list_.size(); ++indexed_) {
+      index_.try_emplace(list_[indexed_].resource, indexed_);
+    }
+    const auto found = index_.find(resource);
+    return found == index_.end() ? nullptr : &list_[found->second].quantity;
+  }
+
+  void put(const ResourceQuantity& item) {
+    if (Quantity* const there = find(item.resource)) {
+      *there = item.quantity;
+    } else {
+      list_.push_back(item);
+    }
+  }
+  void add(const ResourceQuantity& item) {
+    if (Quantity* const there = find(item.resource)) {
       *there = checked_add(*there, item.quantity).value_or(*there);
     } else {
-      total.push_back(item);
+      list_.push_back(item);
     }
   }
-}
-
-void raise(ResourceList& total, const ResourceList& floor) {
-  for (const ResourceQuantity& item : floor) {
-    if (Quantity* const there = find(total, item.resource)) {
-      *there = std::max(*there, item.quantity);
+  void raise(const ResourceQuantity& floor) {
+    if (Quantity* const there = find(floor.resource)) {
+      *there = std::max(*there, floor.quantity);
     } else {
-      total.push_back(item);
+      list_.push_back(floor);
     }
   }
-}
-
-/// Adds those entries of `defaults` that the list does not have.
-void complete(ResourceList& list, const ResourceList& defaults) {
-  for (const ResourceQuantity& item : defaults) {
-    if (find(list, item.resource) == nullptr) list.push_back(item);
+  void add(const ResourceList& more) {
+    for (const ResourceQuantity& item : more) add(item);
   }
-}
+  void raise(const ResourceList& floor) {
+    for (const ResourceQuantity& item : floor) raise(item);
+  }
+  /// Takes those entries of `defaults` that it does not have.
+  void complete(const ResourceList& defaults) {
+    for (const ResourceQuantity& item : defaults) {
+      if (find(item.resource) == nullptr) list_.push_back(item);
+    }
+  }
+
+ private:
+  ResourceList list_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+  std::size_t indexed_ = 0;  ///< So many of the list are in the index.
+};
 
 ResourceList container_requests(const ContainerResources& container, bool resize_infeasible) {
-  ResourceList requests = container.requests;
-  complete(requests, container.limits);
-  if (!container.has_status) return requests;
+  ResourceSums requests(container.requests);
+  requests.complete(container.limits);
+  if (!container.has_status) return requests.list();
   if (resize_infeasible) requests.clear();
-  raise(requests, container.actual);
-  raise(requests, container.allocated);
-  return requests;
+  requests.raise(container.actual);
+  requests.raise(container.allocated);
+  return requests.list();
 }
 
 bool counts_at_pod_level(std::string_view resource) {
   return resource == cpu_name || resource == memory_name || resource.starts_with("hugepages-");
 }
 
-void apply_pod_level(ResourceList& total, const PodResources& pod) {
-  ResourceList level = pod.requests;
-  if (!level.empty()) {
+void apply_pod_level(ResourceSums& total, const PodResources& pod) {
+  ResourceSums level(pod.requests);
+  if (!pod.requests.empty()) {
     if (pod.resize_infeasible && !pod.actual.empty()) level.clear();
-    raise(level, pod.actual);
-    raise(level, pod.allocated);
+    level.raise(pod.actual);
+    level.raise(pod.allocated);
   }
-  for (const ResourceQuantity& item : level) {
-    if (!counts_at_pod_level(item.resource)) continue;
-    if (Quantity* const there = find(total, item.resource)) {
-      *there = item.quantity;
-    } else {
-      total.push_back(item);
-    }
+  for (const ResourceQuantity& item : level.list()) {
+    if (counts_at_pod_level(item.resource)) total.put(item);
   }
   // A limit alone is the request, unless the containers asked for something themselves; huge pages
   // are never overcommitted, so there the pod's limit counts in any case.
   for (const ResourceQuantity& item : pod.limits) {
     if (!counts_at_pod_level(item.resource)) continue;
-    Quantity* const there = find(total, item.resource);
-    if (there == nullptr) {
-      total.push_back(item);
-    } else if (item.resource.starts_with("hugepages-") && find(level, item.resource) == nullptr) {
-      *there = item.quantity;
+    const bool huge = item.resource.starts_with("hugepages-");
+    if (total.find(item.resource) == nullptr || (huge && level.find(item.resource) == nullptr)) {
+      total.put(item);
     }
   }
 }
 
-}  // namespace
-
-namespace {
-
 ResourceList total_of(const PodResources& pod) {
-  ResourceList total;
+  ResourceSums total;
   for (const ContainerResources& container : pod.containers) {
-    add(total, container_requests(container, pod.resize_infeasible));
+    total.add(container_requests(container, pod.resize_infeasible));
   }
-  ResourceList sidecars;
-  ResourceList peak;
+  ResourceSums sidecars;
+  ResourceSums peak;
   for (const ContainerResources& container : pod.init_containers) {
     // Only sidecars can be resized; an ordinary init container runs as it was specified.
-    ContainerResources seen = container;
-    seen.has_status = container.has_status && container.restartable;
-    ResourceList requests = container_requests(seen, pod.resize_infeasible);
+    const bool resized = container.has_status && container.restartable;
+    const ResourceList requests = resized || !container.has_status
+                                      ? container_requests(container, pod.resize_infeasible)
+                                      : container_requests({.name = container.name,
+                                                            .requests = container.requests,
+                                                            .limits = container.limits},
+                                                           pod.resize_infeasible);
     if (container.restartable) {
-      add(total, requests);
-      add(sidecars, requests);
-      requests = sidecars;
-    } else {
-      add(requests, sidecars);
+      total.add(requests);
+      sidecars.add(requests);
     }
-    raise(peak, requests);
+    // Of what it does not name the sidecars before it have been counted.
+    for (const ResourceQuantity& item : requests) {
+      Quantity here = item.quantity;
+      if (const Quantity* const running = sidecars.find(item.resource)) {
+        here = container.restartable ? *running : checked_add(here, *running).value_or(here);
+      }
+      peak.raise({.resource = item.resource, .quantity = here});
+    }
   }
-  raise(total, peak);
+  total.raise(peak.list());
   apply_pod_level(total, pod);
-  add(total, pod.overhead);
-  return total;
+  total.add(pod.overhead);
+  return total.list();
 }
 
 /// One container that says what it requests: most pods, and nothing has to be added up.
 bool is_plain(const PodResources& pod) {
-  return pod.containers.size() == 1 && pod.init_containers.empty() && pod.requests.empty() &&
-         pod.limits.empty() && pod.overhead.empty() && pod.containers.front().limits.empty() &&
+  constexpr std::size_t few = 32;  // Among many a name may come twice.
+  return pod.containers.size() == 1 && pod.containers.front().requests.size() <= few &&
+         pod.init_containers.empty() && pod.requests.empty() && pod.limits.empty() &&
+         pod.overhead.empty() && pod.containers.front().limits.empty() &&
          !pod.containers.front().has_status;
 }
 

@@ -11,7 +11,7 @@ namespace {
 ResourceList list(std::initializer_list<std::pair<std::string_view, std::string_view>> items) {
   ResourceList result;
   for (const auto& [resource, text] : items) {
-    const Result<Quantity> quantity = parse_quantity_exact(text);
+    const auto quantity = parse_quantity_exact(text);
     EXPECT_TRUE(quantity.has_value()) << text;
     result.push_back({.resource = resource, .quantity = *quantity});
   }

@@ -18,10 +18,8 @@ constexpr std::int64_t nano_per_one = 1'000'000'000;
 constexpr std::int64_t nano_per_milli = 1'000'000;
 constexpr Int128 nano_max = Int128{quantity_amount_max} * nano_per_one;
 
-enum class Refusal : std::uint8_t { malformed, too_large };
-
 template <class T>
-using Parsed = std::expected<T, Refusal>;
+using Parsed = std::expected<T, QuantityRefusal>;
 
 /// A quantity cut into its parts; nothing is computed yet.
 struct Parts {
@@ -50,7 +48,7 @@ Parsed<Parts> split(std::string_view text) {
     parts.fraction = take_digits(text);
     any_digit = any_digit || !parts.fraction.empty();
   }
-  if (!any_digit) return std::unexpected(Refusal::malformed);
+  if (!any_digit) return std::unexpected(QuantityRefusal::malformed);
   while (!parts.whole.empty() && parts.whole.front() == '0') parts.whole.remove_prefix(1);
   parts.suffix = text;
   return parts;
@@ -65,12 +63,12 @@ Parsed<Multiplier> exponent_of(std::string_view text) {
     negative = text.front() == '-';
     text.remove_prefix(1);
   }
-  if (text.empty()) return std::unexpected(Refusal::malformed);
+  if (text.empty()) return std::unexpected(QuantityRefusal::malformed);
   std::int64_t value = 0;
   for (const char byte : text) {
-    if (!is_digit(byte)) return std::unexpected(Refusal::malformed);
+    if (!is_digit(byte)) return std::unexpected(QuantityRefusal::malformed);
     value = value * 10 + (byte - '0');
-    if (value > exponent_max) return std::unexpected(Refusal::malformed);
+    if (value > exponent_max) return std::unexpected(QuantityRefusal::malformed);
   }
   return Multiplier{.exponent = negative ? -value : value};
 }
@@ -97,7 +95,8 @@ Parsed<Multiplier> multiplier_of(std::string_view suffix) {
   for (const auto& [name, scale] : scales) {
     if (name == suffix) return scale;
   }
-  if (suffix.front() != 'e' && suffix.front() != 'E') return std::unexpected(Refusal::malformed);
+  if (suffix.front() != 'e' && suffix.front() != 'E')
+    return std::unexpected(QuantityRefusal::malformed);
   return exponent_of(suffix.substr(1));
 }
 
@@ -141,7 +140,7 @@ Parsed<Int128> magnitude_of(const Parts& parts, const Multiplier& scale) {
   const Digits digits(parts.whole, parts.fraction);
   if (digits.count() == 0) return Int128{0};
   const std::int64_t point = digits.point() + scale.exponent;
-  if (point > reach) return std::unexpected(Refusal::too_large);
+  if (point > reach) return std::unexpected(QuantityRefusal::too_large);
   if (point < -reach) return Int128{1};
 
   const Int128 nano_per_unit = Int128{nano_per_one} << scale.shift;
@@ -149,7 +148,7 @@ Parsed<Int128> magnitude_of(const Parts& parts, const Multiplier& scale) {
   Int128 whole = 0;
   for (std::int64_t position = 0; position < point; ++position) {
     whole = whole * 10 + digits.at(position);
-    if (whole > whole_max) return std::unexpected(Refusal::too_large);
+    if (whole > whole_max) return std::unexpected(QuantityRefusal::too_large);
   }
   // From the last digit to the first, so that each step divides once and no digit is ever lost:
   // `fraction` stays below nano_per_unit, and a remainder only has to be remembered as such.
@@ -161,7 +160,7 @@ Parsed<Int128> magnitude_of(const Parts& parts, const Multiplier& scale) {
     fraction = sum / 10;
   }
   const Int128 nano = whole * nano_per_unit + fraction + (inexact ? 1 : 0);
-  if (nano > nano_max) return std::unexpected(Refusal::too_large);
+  if (nano > nano_max) return std::unexpected(QuantityRefusal::too_large);
   return nano;
 }
 
@@ -222,16 +221,8 @@ std::optional<std::int64_t> amount_of(const Simple& simple, Scale scale) {
   return amount;
 }
 
-std::unexpected<Error> refuse(std::string_view text, Refusal refusal, Scale scale) {
-  if (refusal == Refusal::too_large) {
-    return input_error(fmt::format("\"{}\" is too large; the largest amount accepted is {}{}",
-                                   shorten(text), quantity_amount_max,
-                                   scale == Scale::milli ? "m" : " (1Ei)"));
-  }
-  return input_error(
-      fmt::format("\"{}\" is not a quantity; expected a number and at most one suffix of n u m k M "
-                  "G T P E, Ki Mi Gi Ti Pi Ei, or an exponent like e3 (500m, 1.5, 2Gi)",
-                  shorten(text)));
+std::unexpected<Error> refuse(std::string_view text, QuantityRefusal refusal, Scale scale) {
+  return input_error(fmt::format("\"{}\" is {}", shorten(text), refusal_text(refusal, scale)));
 }
 
 }  // namespace
@@ -258,7 +249,16 @@ std::optional<std::int64_t> rounded_up(Quantity quantity, Scale scale) {
   return static_cast<std::int64_t>(amount);
 }
 
-Result<Quantity> parse_quantity_exact(std::string_view text) {
+std::string refusal_text(QuantityRefusal refusal, Scale scale) {
+  if (refusal == QuantityRefusal::too_large) {
+    return fmt::format("too large; the largest amount accepted is {}{}", quantity_amount_max,
+                       scale == Scale::milli ? "m" : " (1Ei)");
+  }
+  return "not a quantity; expected a number and at most one suffix of n u m k M G T P E, Ki Mi Gi "
+         "Ti Pi Ei, or an exponent like e3 (500m, 1.5, 2Gi)";
+}
+
+std::expected<Quantity, QuantityRefusal> parse_quantity_exact(std::string_view text) {
   if (const auto simple = parse_simply(text)) {
     // At most 10^15 * 2^30 * 10^9: far from the border of 128 bits.
     const Int128 nano = simple->thousandths
@@ -266,9 +266,7 @@ Result<Quantity> parse_quantity_exact(std::string_view text) {
                             : (Int128{simple->value} << simple->shift) * nano_per_one;
     if (nano <= nano_max) return Quantity::from_nano(nano);
   }
-  const Parsed<Quantity> parsed = parse_slowly(text);
-  if (!parsed) return refuse(text, parsed.error(), Scale::one);
-  return *parsed;
+  return parse_slowly(text);
 }
 
 Result<std::int64_t> parse_quantity(std::string_view text, Scale scale) {
@@ -278,7 +276,7 @@ Result<std::int64_t> parse_quantity(std::string_view text, Scale scale) {
   const Parsed<Quantity> parsed = parse_slowly(text);
   if (!parsed) return refuse(text, parsed.error(), scale);
   const auto amount = rounded_up(*parsed, scale);
-  if (!amount) return refuse(text, Refusal::too_large, scale);
+  if (!amount) return refuse(text, QuantityRefusal::too_large, scale);
   return *amount;
 }
 

@@ -15,6 +15,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,8 +64,13 @@ bool is_representable(Quantity quantity, Scale scale);
 /// In `scale`, rounded away from zero; nothing beyond quantity_amount_max.
 std::optional<std::int64_t> rounded_up(Quantity quantity, Scale scale);
 
+enum class QuantityRefusal : std::uint8_t { malformed, too_large };
+
+/// For people: what is wrong with a text that was refused, as the end of a sentence about it.
+std::string refusal_text(QuantityRefusal refusal, Scale scale);
+
 /// Negative amounts are quantities too; a caller that wants none refuses them.
-Result<Quantity> parse_quantity_exact(std::string_view text);
+std::expected<Quantity, QuantityRefusal> parse_quantity_exact(std::string_view text);
 
 /// `rounded_up(parse_quantity_exact(text), unit)`, only faster.
 Result<std::int64_t> parse_quantity(std::string_view text, Scale scale);

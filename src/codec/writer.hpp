@@ -12,9 +12,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace makeway {
@@ -85,10 +87,14 @@ enum class JsonStyle : std::uint8_t {
 };
 
 /// Every document ends with a newline.
+/// Takes a document piece by piece.
+using PieceSink = std::function<void(std::string_view)>;
+
 class JsonWriter final : public DocumentWriter {
  public:
-  explicit JsonWriter(std::string& out, JsonStyle style = JsonStyle::pretty)
-      : DocumentWriter(out), style_(style) {}
+  /// With a sink, `out` holds no more than the piece that is being written, and nothing in the end.
+  explicit JsonWriter(std::string& out, JsonStyle style = JsonStyle::pretty, PieceSink sink = {})
+      : DocumentWriter(out), style_(style), sink_(std::move(sink)) {}
 
  private:
   void write_key(std::string_view text) override;
@@ -99,6 +105,7 @@ class JsonWriter final : public DocumentWriter {
   void start_line(std::size_t depth);
 
   JsonStyle style_;
+  PieceSink sink_;
 };
 
 /// Block style as kubectl prints it; documents are separated by "---". Strings are quoted whenever

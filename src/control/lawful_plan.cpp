@@ -69,7 +69,8 @@ class LawfulPlanMaker {
         made_.recheck_at = decision.recheck_at;
         return std::move(made_);
       }
-      made_.refused.push_back({.id = decision.plan->id, .breaches = *breaches});
+      made_.refused.push_back(
+          {.id = decision.plan->id, .breaches = *breaches, .plan = *std::move(decision.plan)});
       if (!tools_.contain) return std::move(made_);
       const bool named = leave_out(*breaches, request_.left_out);
       if (!named || round == rounds_max) return withhold(breach_text(breaches->front()));
@@ -129,7 +130,9 @@ class LawfulPlanMaker {
   /// An empty plan: nothing of it can break a law.
   LawfulPlan withhold(std::string why) {
     made_.plan = Plan{.preset = request_.preset,
-                      .configuration_hash = configuration_hash(configuration_),
+                      .configuration_hash = request_.configuration_hash.empty()
+                                                ? configuration_hash(configuration_)
+                                                : request_.configuration_hash,
                       .now = request_.now,
                       .laws_waived = configuration_.engine.laws_waived,
                       .left_out = std::move(request_.left_out),

@@ -34,6 +34,7 @@ struct PlanTools {
 struct RefusedPlan {
   std::string id;
   std::vector<LawBreach> breaches;
+  Plan plan;
 };
 
 struct LawfulPlan {

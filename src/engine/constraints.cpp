@@ -180,6 +180,20 @@ bool PodConstraints::matches(Term& term, PodIndex pod) {
   return at->second;
 }
 
+std::vector<std::int32_t> PodConstraints::least_counts() const {
+  std::vector<std::int32_t> counts;
+  counts.reserve(spread_.size());
+  for (const Spread& spread : spread_) counts.push_back(spread.least_count());
+  return counts;
+}
+
+std::vector<const Topology*> PodConstraints::spread_topologies() const {
+  std::vector<const Topology*> topologies;
+  topologies.reserve(spread_.size());
+  for (const Spread& spread : spread_) topologies.push_back(spread.topology);
+  return topologies;
+}
+
 bool PodConstraints::matches_all_affinity(PodIndex pod) {
   return std::ranges::all_of(affinity_, [&](Term& term) { return matches(term, pod); });
 }
@@ -285,18 +299,43 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
 }
 
 /// Pods that are leaving do not count: they are not there when the ask starts.
-void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, int delta) {
+bool PodConstraints::counts(Spread& spread, PodIndex pod, NodeIndex node) {
   const PodColumns& pods = survey_.cluster().pods();
-  if (!spread.counts_pods || spread.takes_part[node] == 0) return;
-  if (pods.deletion[pod] != no_time) return;
-  if (pods.namespace_name[pod] != pods.namespace_name[ask_]) return;
-  if (pods.plane[pod] != pods.plane[ask_]) return;
-  if (!spread.matcher.matches(survey_, pods.labels[pod])) return;
+  if (!spread.counts_pods || spread.takes_part[node] == 0) return false;
+  if (pods.deletion[pod] != no_time) return false;
+  if (pods.namespace_name[pod] != pods.namespace_name[ask_]) return false;
+  if (pods.plane[pod] != pods.plane[ask_]) return false;
+  return spread.matcher.matches(survey_, pods.labels[pod]);
+}
+
+void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, int delta) {
+  if (!counts(spread, pod, node)) return;
   std::int32_t& count = spread.counts[spread.topology->domain[node]];
   const auto old = spread.domains_by_count.find(count);
   if (--old->second == 0) spread.domains_by_count.erase(old);
   count += delta;
   ++spread.domains_by_count[count];
+}
+
+/// Who leaves can only lower the least count of a domain, which the skew is measured from.
+bool PodConstraints::closed_by_placed(NodeIndex node) {
+  const std::span<const PodIndex> placed = scratch_.placed(node);
+  if (placed.empty()) return false;
+  for (Term& term : anti_affinity_) {
+    if (term.topology->domain[node] == Topology::no_domain) continue;
+    if (std::ranges::any_of(placed, [&](PodIndex pod) { return matches(term, pod); })) return true;
+  }
+  return std::ranges::any_of(spread_, [&](Spread& spread) {
+    const std::int64_t staying =
+        std::ranges::count_if(placed, [&](PodIndex pod) { return counts(spread, pod, node); });
+    return staying > 0 && staying + spread.self - base_count(spread) > spread.constraint->skew_max;
+  });
+}
+
+/// What the skew of a domain is measured from.
+std::int64_t PodConstraints::base_count(const Spread& spread) {
+  const bool too_few = spread.domains < spread.constraint->domains_min;
+  return too_few ? 0 : spread.least_count();
 }
 
 std::optional<Refused> PodConstraints::check(NodeIndex node) const {
@@ -327,10 +366,7 @@ std::optional<Refused> PodConstraints::check_spread(const Spread& spread, NodeIn
   if (domain == Topology::no_domain) {
     return refused(RefusalReason::spread_label, survey_, spread.topology->key);
   }
-  const bool too_few = spread.domains < spread.constraint->domains_min;
-  const std::int32_t minimum =
-      too_few || spread.domains_by_count.empty() ? 0 : spread.domains_by_count.begin()->first;
-  const std::int64_t skew = std::int64_t{spread.counts[domain]} + spread.self - minimum;
+  const std::int64_t skew = std::int64_t{spread.counts[domain]} + spread.self - base_count(spread);
   if (skew <= spread.constraint->skew_max) return std::nullopt;
   return refused(RefusalReason::spread, survey_, spread.topology->key,
                  skew - spread.constraint->skew_max);

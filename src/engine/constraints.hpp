@@ -35,11 +35,23 @@ class PodConstraints final : public ScratchWatcher {
 
   std::optional<Refused> check(NodeIndex node) const;
 
+  /// Whether pods that this world has placed on the node keep the ask off it by spread or by its
+  /// anti-affinity, whoever else leaves the world: they are nobody's victims.
+  bool closed_by_placed(NodeIndex node);
+
   /// False: other pods mean nothing but the room they take.
   bool any() const {
     return !(affinity_.empty() && anti_affinity_.empty() && spread_.empty() && repelling_.empty() &&
              one_pod_.empty() && volumes_.empty());
   }
+  /// Whether spread is all that others mean to it, besides the room they take.
+  bool only_spread() const {
+    return affinity_.empty() && anti_affinity_.empty() && repelling_.empty() && one_pod_.empty() &&
+           volumes_.empty();
+  }
+  /// The least count of any domain, by spread constraint.
+  std::vector<std::int32_t> least_counts() const;
+  std::vector<const Topology*> spread_topologies() const;
   /// Whether the presence of the pod can be what the ask needs: by affinity, or because a volume
   /// that both use is not attached once more.
   bool wanted(PodIndex pod);
@@ -87,6 +99,10 @@ class PodConstraints final : public ScratchWatcher {
     std::vector<std::uint8_t> domain_takes_part;
     std::int32_t domains = 0;
     std::map<std::int32_t, std::int32_t> domains_by_count;
+
+    std::int32_t least_count() const {
+      return domains_by_count.empty() ? 0 : domains_by_count.begin()->first;
+    }
   };
 
   struct OnePodClaim {
@@ -113,6 +129,8 @@ class PodConstraints final : public ScratchWatcher {
   void count_everything();
   void count(PodIndex pod, NodeIndex node, int delta);
   void count_spread(Spread& spread, PodIndex pod, NodeIndex node, int delta);
+  bool counts(Spread& spread, PodIndex pod, NodeIndex node);
+  static std::int64_t base_count(const Spread& spread);
   std::optional<Refused> check_spread(const Spread& spread, NodeIndex node) const;
   std::optional<Refused> check_affinity(NodeIndex node) const;
 

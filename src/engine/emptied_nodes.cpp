@@ -46,7 +46,7 @@ void EmptiedNodes::mark_budgets(const Scope& scope) {
   const auto governed = [&](PodIndex pod) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
     const bool whole = unit.kind == UnitKind::group && unit.mode == DisruptionMode::all;
-    return whole || !budgets_.governing(pod).empty();
+    return whole || budgets_.governed(pod);
   };
   rules_.collect_some(world_, nodes_, ask_priority_, governed, list);
   std::ranges::sort(list.units, [this](const VictimUnit& a, const VictimUnit& b) {

@@ -1,7 +1,5 @@
 #include "engine/fit.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -10,10 +8,6 @@
 
 namespace makeway {
 namespace {
-
-constexpr std::string_view every_address = "0.0.0.0";
-
-bool is_every_address(const HostPort& port) { return port.ip.empty() || port.ip == every_address; }
 
 /// part / whole in thousandths; huge amounts lose low bits instead of overflowing.
 std::int64_t permille_of(std::int64_t part, std::int64_t whole) {
@@ -25,19 +19,7 @@ std::int64_t permille_of(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? std::numeric_limits<std::int64_t>::max() : part * 1000 / whole;
 }
 
-bool clash(const HostPort& a, const HostPort& b) {
-  if (a.port != b.port || a.protocol != b.protocol) return false;
-  return is_every_address(a) || is_every_address(b) || a.ip == b.ip;
-}
-
 }  // namespace
-
-std::string port_text(const HostPort& port) {
-  constexpr std::array<std::string_view, 3> protocols = {"TCP", "UDP", "SCTP"};
-  const std::string_view protocol = protocols.at(static_cast<std::size_t>(port.protocol));
-  return is_every_address(port) ? fmt::format("{}/{}", port.port, protocol)
-                                : fmt::format("{}:{}/{}", port.ip, port.port, protocol);
-}
 
 PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods& decided)
     : survey_(survey),
@@ -46,6 +28,7 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
       decided_(decided),
       placing_(survey.verdicts_of(ask)),
       requests_(survey.cluster().requests(survey.cluster().pods().requests[ask])),
+      ports_(survey, scratch, ask),
       constraints_(survey, scratch, ask) {
   const Cluster& cluster = survey.cluster();
   const std::string& required = cluster.notes(cluster.pods().notes[ask]).required_node;
@@ -59,21 +42,16 @@ PodFit::PodFit(Survey& survey, Scratch& scratch, PodIndex ask, const DecidedPods
   stays_in_regime_ = regimes.mixed() && !regimes.crosses(ask);
   ask_priority_ = cluster.units()[cluster.pods().unit[ask]].scheduling_priority;
   priority_ = ask_priority_;
-  for (const HostPort& port : cluster.shape(cluster.pods().shape[ask]).ports) {
-    ports_.push_back({&port, survey.note(port_text(port))});
-  }
 }
 
 bool PodFit::holds_room(PodIndex pod) const {
   // Who has a place in this world already holds that one.
   if (pod == ask_ || decided_[pod] != 0 || scratch_.node_of(pod).exists()) return false;
   const Cluster& cluster = survey_.cluster();
-  // What is only reserved takes nothing from whom the same node was promised.
   const PodColumns& pods = cluster.pods();
   if (!survey_.regimes().may_go(pod, pods.nominated[pod])) return false;
   if (survey_.has_void_nomination(pod)) return false;
   const bool gives_way = !reservations_hold_ || pods.nominated[ask_] == pods.nominated[pod];
-  if (gives_way && cluster.notes(pods.notes[pod]).reserved_since) return false;
   if (!gives_way && survey_.keeps_room(pod)) return true;
   return cluster.units()[cluster.pods().unit[pod]].scheduling_priority >= priority_;
 }
@@ -115,27 +93,10 @@ std::optional<Refused> PodFit::check_unreserved(NodeIndex node) {
   return constraints_.check(node);
 }
 
-/// Tells the first of the ask's own ports that is taken, whoever took it: pods that this world has
-/// placed come in no order that means anything.
-std::optional<Refused> PodFit::check_ports(NodeIndex node) const {
-  if (ports_.empty()) return std::nullopt;
-  const Cluster& cluster = survey_.cluster();
-  std::size_t first = ports_.size();
-  scratch_.for_each_pod(node, [&](PodIndex pod) {
-    if (cluster.pods().shape[pod] == ShapeId{0}) return;
-    for (const HostPort& taken : cluster.shape(cluster.pods().shape[pod]).ports) {
-      // They come sorted by their number.
-      const auto number = [](const Port& each) { return each.port->port; };
-      const auto same = std::ranges::lower_bound(ports_, taken.port, {}, number);
-      for (auto at = static_cast<std::size_t>(same - ports_.begin());
-           at < first && ports_[at].port->port == taken.port; ++at) {
-        if (clash(taken, *ports_[at].port)) first = at;
-      }
-    }
-  });
-  if (first == ports_.size()) return std::nullopt;
-  return Refused{
-      .reason = RefusalReason::host_port, .detail = ports_[first].note, .resolvable = true};
+std::optional<Refused> PodFit::check_ports(NodeIndex node) {
+  const std::optional<StringId> taken = ports_.first_taken(node);
+  if (!taken) return std::nullopt;
+  return Refused{.reason = RefusalReason::host_port, .detail = *taken, .resolvable = true};
 }
 
 /// Tells the resource that is shortest in proportion to the request, then the first by name. What

@@ -19,11 +19,11 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/constraints.hpp"
+#include "engine/port_clashes.hpp"
 #include "engine/scratch.hpp"
 #include "engine/survey.hpp"
 
@@ -73,12 +73,12 @@ class PodFit {
   std::int64_t count_beside(NodeIndex node, std::span<const std::int64_t> used, std::int64_t most);
   /// Whether removals and put-backs can change nothing on the node but resources.
   bool only_resources(NodeIndex node) const {
-    return ports_.empty() && !constraints_.any() && !reserved(node);
+    return !ports_.any() && !constraints_.any() && !reserved(node);
   }
   /// Whether somebody who is nominated there holds room against the ask.
   bool expects_somebody(NodeIndex node) const { return reserved(node); }
   RequestRow requests() const { return requests_; }
-  bool portless() const { return ports_.empty(); }
+  bool portless() const { return !ports_.any(); }
   std::int32_t priority() const { return ask_priority_; }
 
   /// Every nomination holds its room from now on, also those of lower priority; or no longer.
@@ -97,12 +97,7 @@ class PodFit {
   void ask_for(PodIndex ask) { ask_ = ask; }
 
  private:
-  struct Port {
-    const HostPort* port;
-    StringId note;
-  };
-
-  std::optional<Refused> check_ports(NodeIndex node) const;
+  std::optional<Refused> check_ports(NodeIndex node);
   bool holds_room(PodIndex pod) const;
   bool reserved(NodeIndex node) const {
     const std::vector<PodIndex>& nominated = survey_.cluster().nodes().nominated[node];
@@ -128,11 +123,8 @@ class PodFit {
   std::vector<std::int64_t> kept_free_;
   ShapeVerdicts& placing_;
   RequestRow requests_;
-  std::vector<Port> ports_;
+  PortClashes ports_;
   PodConstraints constraints_;
 };
-
-/// "8080/TCP", with the address in front when it is not every address.
-std::string port_text(const HostPort& port);
 
 }  // namespace makeway

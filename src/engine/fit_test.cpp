@@ -109,12 +109,6 @@ std::vector<FitCase> fit_cases() {
        {nominated(pod("other", "", 4, 3), "n1")},
        asks(2),
        ""},
-      {"WhatIsReservedGivesWayToWhoIsNominatedThere",
-       node("n1", 4),
-       {changed(nominated(pod("other", "", 5, 3), "n1"),
-                [](Pod& object) { object.notes.reserved_since = scene::now; })},
-       nominated(asks(2), "n1"),
-       ""},
   };
 }
 
@@ -134,6 +128,34 @@ TEST(PodFit, LooksAtTheWorldItWasMadeFor) {
   EXPECT_EQ(fit.count_beside(scene.on("n1"), scratch.used(scene.on("n1")), 10), 1);
   scratch.place(scene.at("ask"), scene.on("n1"));
   EXPECT_TRUE(fit.stands_beside(scene.on("n1")));
+}
+
+TEST(PodFit, TakenPortsFollowEveryMove) {
+  const auto with_ports = [](Pod object, std::vector<HostPort> ports) {
+    object.shape.ports = std::move(ports);
+    return object;
+  };
+  FitScene scene(node("n1", 4), node("n2", 4), with_ports(pod("a", "n1", 1, 1), {{.port = 80}}),
+                 with_ports(pod("b", "n1", 1, 1), {{.port = 80}, {.port = 81}}),
+                 with_ports(asks(1), {{.port = 80}, {.port = 81}}));
+  Survey survey(scene.cluster, scene.configuration);
+  Scratch scratch(scene.cluster);
+  const DecidedPods decided(scene.cluster.pods().slots());
+  PodFit fit(survey, scratch, scene.at("ask"), decided);
+  const auto told = [&](const char* name) { return text_of(survey, fit.check(scene.on(name))); };
+  EXPECT_EQ(told("n1"), "host-port 80/TCP");
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  scratch.remove(scene.at("b"));
+  EXPECT_EQ(told("n1"), "host-port 80/TCP");
+  scratch.remove(scene.at("a"));
+  EXPECT_EQ(told("n1"), "");
+  scratch.place(scene.at("a"), scene.on("n2"));
+  EXPECT_EQ(told("n2"), "host-port 80/TCP");
+  EXPECT_EQ(told("n1"), "");
+  scratch.rollback(before);
+  EXPECT_EQ(told("n2"), "");
+  scratch.remove(scene.at("a"));
+  EXPECT_EQ(told("n1"), "host-port 80/TCP");
 }
 
 TEST(PodFit, CanRespectEveryNomination) {

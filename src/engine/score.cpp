@@ -15,6 +15,7 @@ class Scoring {
  public:
   Scoring(const Survey& survey, const VictimRules& rules, const ScoreInput& input)
       : cluster_(survey.cluster()),
+        loss_units_(survey.loss_units()),
         rules_(rules),
         input_(input),
         by_pod_(rules.configuration().workload.score_priority == ScorePriority::pod) {
@@ -93,8 +94,29 @@ class Scoring {
     return std::ranges::max(input_.victims, {}, &VictimUnit::size).size;
   }
 
-  /// What stays of the gangs that the victims stop.
+  /// What stays of the gangs and the loss units that the victims stop; each pod once.
   void find_stopped() {
+    const std::vector<UnitIndex> gangs = stopped_gangs();
+    const std::vector<LossUnits::Stopped> units = stopped_units();
+    if (units.empty()) return;
+    // A pod may be in both, so they are counted one by one.
+    std::vector<PodIndex> pods;
+    for (const LossUnits::Stopped& unit : units) {
+      pods.insert(pods.end(), unit.rest.begin(), unit.rest.end());
+    }
+    std::ranges::sort(pods);
+    const auto repeated = std::ranges::unique(pods);
+    pods.erase(repeated.begin(), repeated.end());
+    for (const PodIndex pod : pods) {
+      if (std::ranges::binary_search(gangs, cluster_.pods().unit[pod])) continue;
+      ++stopped_.running;
+      stopped_.lost_work_seconds += rules_.lost_work_seconds(pod);
+    }
+  }
+
+  /// Adds up what stays of them; sorted.
+  std::vector<UnitIndex> stopped_gangs() {
+    std::vector<UnitIndex> gangs;
     std::vector<std::pair<UnitIndex, PodIndex>> losing;
     for (const VictimUnit& unit : input_.victims) {
       if (!unit.group || unit.whole || !cluster_.units()[unit.unit].gang) continue;
@@ -113,9 +135,24 @@ class Scoring {
         left.lost_work_seconds -= rules_.lost_work_seconds(at->second);
       }
       if (left.running >= minimum || left.running + lost < minimum) continue;
+      gangs.push_back(gang);
       stopped_.running += left.running;
       stopped_.lost_work_seconds += left.lost_work_seconds;
     }
+    return gangs;
+  }
+
+  std::vector<LossUnits::Stopped> stopped_units() const {
+    if (!loss_units_.any()) return {};
+    std::vector<PodIndex> victims;
+    for (const VictimUnit& unit : input_.victims) {
+      const auto pods = input_.list.pods_of(unit);
+      victims.insert(victims.end(), pods.begin(), pods.end());
+    }
+    std::ranges::sort(victims);
+    return loss_units_.stopped_by(
+        victims, [this](PodIndex pod) { return !rules_.leaving(pod); },
+        [this](PodIndex pod) { return input_.scratch.node_of(pod).exists(); });
   }
 
   std::int64_t groups(bool below_minimum) const {
@@ -132,8 +169,10 @@ class Scoring {
     const Unit& unit = cluster_.units()[index];
     if (!unit.gang) return false;
     const std::vector<PodIndex>& members = cluster_.groups()[unit.group].members;
-    const auto remaining = std::ranges::count_if(
-        members, [&](PodIndex pod) { return input_.scratch.node_of(pod).exists(); });
+    // Who leaves late is still there (law 6), and runs no more.
+    const auto remaining = std::ranges::count_if(members, [&](PodIndex pod) {
+      return input_.scratch.node_of(pod).exists() && !rules_.late(pod);
+    });
     return remaining - still_there(index) < unit.minimum;
   }
 
@@ -150,10 +189,11 @@ class Scoring {
   }
 
   const Cluster& cluster_;
+  const LossUnits& loss_units_;
   const VictimRules& rules_;
   const ScoreInput& input_;
   bool by_pod_;
-  GangStanding stopped_;  ///< Of all stopped gangs together.
+  GangStanding stopped_;  ///< Of all that stops beside the victims.
 };
 
 }  // namespace

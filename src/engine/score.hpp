@@ -7,11 +7,12 @@
 //                        own priority of the first pod of the most important victim
 //  secondary-victims     pods that the recreated victims would make leave in turn
 //  stopped-pods          victims, and the pods that stay in stopped gangs: those that have their
-//                        minimum and lack it once the victims are gone
+//                        minimum and lack it once the victims are gone; and those of loss units
+//                        that the victims stop (loss_units.hpp)
 //  victims               pods
 //  priority-sum          over pods, of their units' priorities
 //  raw-priority-sum      over pods, priority + 2^31: kube-scheduler's criterion
-//  lost-work             seconds, over pods; of a stopped gang all that run
+//  lost-work             seconds, over pods; of what stops all that run
 //  groups-below-minimum  groups that keep fewer pods than their minimum
 //  disrupted-groups      groups that lose a pod
 //  oldest-victim         milliseconds that the oldest victim of the highest priority has run

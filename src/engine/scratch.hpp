@@ -86,7 +86,15 @@ class Scratch {
 
     friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
   };
+  struct Move {
+    PodIndex pod;
+    NodeIndex node;
+    bool came = false;
+  };
   Checkpoint checkpoint() const { return {log_.size()}; }
+  std::span<const Move> moves_since(Checkpoint checkpoint) const {
+    return std::span(log_).subspan(checkpoint.moves);
+  }
   void rollback(Checkpoint checkpoint);
 
   void attach(ScratchWatcher& watcher) { watchers_.push_back(&watcher); }
@@ -94,11 +102,6 @@ class Scratch {
 
  private:
   enum class State : std::uint8_t { as_in_cluster, nowhere, placed };
-  struct Move {
-    PodIndex pod;
-    NodeIndex node;
-    bool came = false;
-  };
   /// A node that some move touched.
   struct Row {
     std::vector<std::int64_t> used;

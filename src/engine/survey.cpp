@@ -44,13 +44,23 @@ std::string taint_text(const Taint& taint) {
                              : fmt::format("{}={}:{}", taint.key, taint.value, effect);
 }
 
+/// Tolerations come sorted by their key, those of every taint (without a key) first.
 bool tolerates(const PodShape& shape, const Taint& taint) {
-  return std::ranges::any_of(shape.tolerations, [&](const Toleration& toleration) {
-    if (toleration.effect && *toleration.effect != taint.effect) return false;
-    if (toleration.key.empty()) return toleration.exists;
-    if (toleration.key != taint.key) return false;
-    return toleration.exists || toleration.value == taint.value;
-  });
+  const auto with_key = [&](std::string_view key) {
+    return std::ranges::equal_range(shape.tolerations, key, {}, &Toleration::key);
+  };
+  const auto of_effect = [&](const Toleration& toleration) {
+    return !toleration.effect || *toleration.effect == taint.effect;
+  };
+  const auto every = with_key({});
+  return std::ranges::any_of(every,
+                             [&](const Toleration& toleration) {
+                               return toleration.exists && of_effect(toleration);
+                             }) ||
+         std::ranges::any_of(with_key(taint.key), [&](const Toleration& toleration) {
+           const bool equal = toleration.exists || toleration.value == taint.value;
+           return equal && !toleration.key.empty() && of_effect(toleration);
+         });
 }
 
 Survey::Survey(const Cluster& cluster, const Configuration& configuration)

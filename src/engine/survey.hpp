@@ -8,6 +8,7 @@
 //              node selector, node affinity, claims. Once per shape and node class (DESIGN: ask
 //              classes).
 //   claims     what the claims of a shape mean (shape_claims.hpp), and how many volumes nodes take
+//   losses     who stops with whom (loss_units.hpp)
 //   texts      details of refusals as small numbers, so that nodes can be grouped by reason
 #pragma once
 
@@ -24,6 +25,7 @@
 
 #include "base/intern.hpp"
 #include "base/sparse_column.hpp"
+#include "engine/loss_units.hpp"
 #include "engine/shape_claims.hpp"
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
@@ -77,6 +79,10 @@ class Survey {
 
   const Cluster& cluster() const { return cluster_; }
   const Regimes& regimes() const { return regimes_; }
+  const LossUnits& loss_units() const {
+    if (!loss_units_) loss_units_.emplace(cluster_);
+    return *loss_units_;
+  }
   const Topology& topology(std::string_view key);
   /// Dense: one amount for each resource column.
   std::span<const std::int64_t> allocatable(NodeIndex node) {
@@ -160,6 +166,7 @@ class Survey {
   static constexpr std::size_t verdict_rows_max = 2'000'000;
   std::size_t verdict_rows_ = 0;
   std::map<ShapeId, ShapeClaims> claims_;
+  mutable std::optional<LossUnits> loss_units_;  ///< Made on demand.
   /// By driver, then by node; made on demand.
   std::optional<std::map<StringId, std::map<NodeIndex, std::int32_t>>> volume_limits_;
   std::vector<std::unique_ptr<Labels>> labels_;

@@ -66,6 +66,12 @@ bool VictimRules::credited(PodIndex pod) const {
          survey_.cluster().pods().deletion[pod] != no_time && !overdue(pod);
 }
 
+bool VictimRules::late(PodIndex pod) const {
+  const PodColumns& pods = survey_.cluster().pods();
+  return credited(pod) && !pods.flags[pod].kernel &&
+         configuration_.engine.leave_wait_max < pods.deletion[pod] - now_;
+}
+
 bool VictimRules::overdue(PodIndex pod) const {
   const Time deletion = survey_.cluster().pods().deletion[pod];
   return deletion != no_time && !(now_ - deletion < configuration_.engine.leave_timeout);
@@ -120,7 +126,7 @@ std::string_view VictimRules::own_protection(PodIndex pod) const {
   const ProtectionSettings& protection = configuration_.protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
-  if (flags.kernel) return "kernel of a session";
+  if (flags.kernel) return why_kernel_stays;
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
@@ -140,8 +146,9 @@ std::string_view VictimRules::own_protection(PodIndex pod) const {
 
 std::string_view VictimRules::stays_because(const Scratch& scratch, PodIndex pod,
                                             std::int32_t ask_priority) const {
-  if (survey_.cluster().pods().flags[pod].kernel) return "kernel of a session";
+  if (survey_.cluster().pods().flags[pod].kernel) return why_kernel_stays;
   if (priority_of(pod) >= ask_priority) return "not of lower priority";
+  if (late(pod)) return "leaving, but not soon";
   if (leaving(pod)) return "leaving, but overdue";
   if ((*settled_)[pod] != 0) return "placed by this plan";
   if (*scope_ != nullptr && !(*scope_)->contains(pod)) return "in another queue";
@@ -206,8 +213,7 @@ bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitInde
   for (const PodIndex pod : cluster.groups()[unit.group].members) {
     if (!scratch.node_of(pod).exists() || leaving(pod)) continue;
     ++staying;
-    all_may_leave =
-        all_may_leave && may_leave(scratch, pod) && (!strict || budgets.governing(pod).empty());
+    all_may_leave = all_may_leave && may_leave(scratch, pod) && (!strict || !budgets.governed(pod));
   }
   return staying > 0 && staying < unit.minimum && all_may_leave;
 }

@@ -92,6 +92,9 @@ class VictimRules {
   std::int32_t priority_of(PodIndex pod) const;
   /// Already on its way out, and not to be evicted again.
   bool leaving(PodIndex pod) const;
+  /// Law 6: its room is credited, but comes only after `engine.leaveWaitMax`. Kernels end when
+  /// their session says.
+  bool late(PodIndex pod) const;
   /// Leaving, and its room counts as free (law 6).
   bool credited(PodIndex pod) const;
   /// Leaving for so long that nobody waits for it any more.

@@ -41,6 +41,7 @@ World::World(const Cluster& cluster, const Configuration& configuration, Time no
       survey_(cluster, configuration),
       rules_(survey_, configuration, now),
       budgets_(survey_),
+      steps_{.left = configuration.engine.plan_steps_max},
       now_(cluster),
       after_(cluster),
       firm_(cluster),
@@ -58,14 +59,14 @@ void World::find_nominated() {
     const NodeIndex node = cluster_.pods().nominated[pod];
     if (!cluster_.nodes().flags[node].exists) continue;
     if (!survey_.regimes().may_go(pod, node)) continue;  // Void.
-    if (asks_pinned(pod) && !survey_.could_take(pod, node)) {
+    // Who only has its node reserved holds nothing there yet (section 5).
+    const bool only_reserved =
+        asks_pinned(pod) && cluster_.notes(cluster_.pods().notes[pod]).only_reserved();
+    if (only_reserved || (ends_when_hopeless(pod) && !survey_.could_take(pod, node))) {
       survey_.void_nomination_of(pod);
       continue;
     }
     if (asks_pinned(pod) && can_use(pod, node)) survey_.keep_room_of(pod);
-    // Who only has a node reserved was promised its room, not whom it will find there.
-    const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
-    if (reserved) continue;
     const bool looks = looks_at_others(cluster_.shape(cluster_.pods().shape[pod]));
     (looks ? nominated_before_ : nominated_anyhow_).push_back({.pod = pod, .node = node});
   }
@@ -76,9 +77,16 @@ void World::find_nominated() {
   }
 }
 
-/// Whether the pinned pod would fit on the node, were it empty, and is more than reserved there.
+/// Whether a nomination to a node that would not take the pod, were it empty, holds nothing.
+/// kube-scheduler has no such rule; kernels have rules of their own about which nodes take them.
+bool World::ends_when_hopeless(PodIndex pod) const {
+  if (cluster_.pods().flags[pod].kernel) return false;
+  return asks_pinned(pod) ||
+         configuration_.workload.nomination_held_by == NominationHeldBy::placement;
+}
+
+/// Whether the pinned pod would fit on the node, were it empty.
 bool World::can_use(PodIndex pod, NodeIndex node) {
-  if (cluster_.notes(cluster_.pods().notes[pod]).reserved_since) return false;
   const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
   return required_node_of(cluster_, pod) == name && survey_.could_take(pod, node);
 }
@@ -88,8 +96,14 @@ void World::find_leaving() {
   for (const PodIndex pod : cluster_.leaving_pods()) {
     const NodeIndex node = cluster_.pods().node[pod];
     const bool counts = cluster_.nodes().flags[node].exists && rules_.credited(pod);
-    if (counts) leaving.push_back({.pod = pod, .node = node});
+    if (!counts) continue;
+    if (rules_.late(pod)) {
+      late_.push_back(pod);
+    } else {
+      leaving.push_back({.pod = pod, .node = node});
+    }
   }
+  sort_late();
   sort_by_node(cluster_, leaving,
                [this](PodIndex a, PodIndex b) { return cluster_.more_important(a, b); });
   for (const PodOnNode& item : leaving) {
@@ -132,6 +146,7 @@ void World::begin_operation() const {
 void World::end_operation() {
   now_end_ = now_.checkpoint();
   after_end_ = after_.checkpoint();
+  promise_watch_.forget();
 }
 
 void World::settle(PodIndex pod) {
@@ -240,7 +255,9 @@ void World::add_promise(const PodOnNode& place) {
   std::ranges::for_each(shape.affinity, add_domain);
   std::ranges::for_each(shape.spread, add_domain);
   if (!shape.claims.empty()) kind.push_back(place.node.value);
-  if (promise_kinds_.insert(std::move(kind)).second) promises_.push_back(place);
+  if (!promise_kinds_.insert(std::move(kind)).second) return;
+  promises_.push_back(place);
+  if (!shape.affinity.empty()) promises_near_.push_back(place);
 }
 
 World::FitKey World::fit_key(PodIndex pod) const {
@@ -266,16 +283,6 @@ PodFit& World::firm_fit_of(PodIndex pod) {
   return *fit;
 }
 
-void World::reserve(PodIndex pod, NodeIndex node) {
-  begin_operation();
-  changed_nodes_.push_back(node);
-  after_.place(pod, node);
-  hopeful_.push_back(pod);
-  settle(pod);
-  differs_ = true;
-  end_operation();
-}
-
 // ---- Who waits for whom -------------------------------------------------------------------------
 
 void World::take(PodIndex leaving) {
@@ -283,10 +290,62 @@ void World::take(PodIndex leaving) {
 }
 
 void World::await(std::span<const PodIndex> leaving) {
+  // Whoever is waited for is gone for everybody, however late.
+  std::vector<PodIndex> late;
+  std::ranges::copy_if(late_, std::back_inserter(late), [&](PodIndex pod) {
+    return std::ranges::find(leaving, pod) != leaving.end();
+  });
+  if (!late.empty()) credit_late(late);
   for (const PodIndex pod : leaving) {
     CHECK(now_.node_of(pod).exists(), "who is awaited is still there");
     take(pod);
   }
+}
+
+void World::credit_late(std::span<const PodIndex> pods) {
+  begin_operation();
+  const std::set<PodIndex> credited(pods.begin(), pods.end());
+  for (const PodIndex pod : late_) {
+    if (!credited.contains(pod)) continue;
+    after_.remove(pod);
+    firm_.remove(pod);
+    gone_.push_back(pod);
+    lent_.push_back(pod);
+  }
+  CHECK(
+      std::erase_if(late_, [&](PodIndex pod) { return credited.contains(pod); }) == credited.size(),
+      "only who is late is credited late");
+  differs_ = differs_ || !gone_.empty();
+  end_operation();
+}
+
+void World::return_late() {
+  if (lent_.empty()) return;
+  begin_operation();
+  std::set<PodIndex> back;
+  for (const PodIndex pod : lent_) {
+    if (is_taken(pod)) {
+      changed_nodes_.push_back(cluster_.pods().node[pod]);
+      continue;
+    }
+    after_.put_back(std::span(&pod, 1));
+    firm_.put_back(std::span(&pod, 1));
+    back.insert(pod);
+  }
+  lent_.clear();
+  std::erase_if(gone_, [&](PodIndex pod) { return back.contains(pod); });
+  late_.insert(late_.end(), back.begin(), back.end());
+  sort_late();
+  end_operation();
+}
+
+/// By name, whatever the order of slots.
+void World::sort_late() {
+  const PodColumns& pods = cluster_.pods();
+  std::ranges::sort(late_, {}, [&](PodIndex pod) {
+    return std::tuple(cluster_.text(pods.plane[pod]), cluster_.text(pods.namespace_name[pod]),
+                      std::string_view(pods.name[pod.value]));
+  });
 }
 
 /// Those of other nodes first: they are put back first, since they seldom matter.
@@ -301,6 +360,8 @@ std::vector<PodIndex> World::leavers_of(std::span<const NodeIndex> nodes,
     std::ranges::copy_if(gone_, std::back_inserter(leaving), [&](PodIndex pod) {
       return !std::ranges::binary_search(sorted, cluster_.pods().node[pod]);
     });
+    // Late ones first: they are spared the waiting for before others are.
+    std::ranges::stable_partition(leaving, [this](PodIndex pod) { return gone_rank_[pod] == 0; });
   }
   const std::size_t others = leaving.size();
   for (const NodeIndex node : sorted) {
@@ -368,6 +429,24 @@ class World::PromiseKeeper {
  public:
   explicit PromiseKeeper(World& world) : world_(world), cluster_(world.cluster_) {}
 
+  /// Remembers which promises stand before anything is tried.
+  void learn_promises() const {
+    PromiseWatch& watch = world_.promise_watch_;
+    const bool tried = world_.after_.checkpoint() != world_.after_end_;
+    if (tried || watch.size() > 0 || !world_.hopeful_.empty()) return;
+    for (const PodOnNode& place : world_.promises_) {
+      watch.learn(place.node, world_.fit_of(place.pod), fits(place));
+    }
+  }
+
+  bool promises_fit() const {
+    const std::vector<PodOnNode>& promises = world_.promises_;
+    const PromiseWatch& watch = world_.promise_watch_;
+    if (watch.size() != promises.size() || !world_.hopeful_.empty()) return all_fit(promises);
+    return std::ranges::all_of(watch.doubtful(world_.after_.moves_since(world_.after_end_)),
+                               [&](std::uint32_t position) { return fits(promises[position]); });
+  }
+
   bool all_fit(std::span<const PodOnNode> places) const {
     Scratch& after = world_.after_;
     const Scratch::Checkpoint before = after.checkpoint();
@@ -386,7 +465,7 @@ class World::PromiseKeeper {
     const std::int32_t priority = cluster_.units()[own].scheduling_priority;
     for (const PodOnNode& place : nominated) {
       const UnitIndex unit = cluster_.pods().unit[place.pod];
-      if (unit == own || !world_.may_hold_room(place.pod) || gives_way(place, ask)) continue;
+      if (unit == own || !world_.may_hold_room(place.pod)) continue;
       if (world_.after_.node_of(place.pod).exists()) continue;
       if (cluster_.units()[unit].scheduling_priority < priority) continue;
       if (all_fit(std::span(&place, 1))) held.push_back(place);
@@ -404,10 +483,7 @@ class World::PromiseKeeper {
       return !refused || refused->reason != RefusalReason::affinity;
     };
     std::vector<PodOnNode> standing;
-    for (const PodOnNode& place : world_.promises_) {
-      const ShapeId shape = cluster_.pods().shape[place.pod];
-      if (!cluster_.shape(shape).affinity.empty() && stands(place)) standing.push_back(place);
-    }
+    std::ranges::copy_if(world_.promises_near_, std::back_inserter(standing), stands);
     if (standing.empty()) return true;
     const auto all_stand = [&] {
       return std::ranges::all_of(standing, [&](const PodOnNode& place) {
@@ -429,12 +505,6 @@ class World::PromiseKeeper {
   }
 
  private:
-  /// A reservation promises nothing: pinned pods take turns, and a nomination to the node is more.
-  bool gives_way(const PodOnNode& place, PodIndex ask) const {
-    if (!cluster_.notes(cluster_.pods().notes[place.pod]).reserved_since) return false;
-    return world_.asks_pinned(ask) || cluster_.pods().nominated[ask] == place.node;
-  }
-
   /// Whether the pod is there already or not.
   bool fits(const PodOnNode& place) const {
     Scratch& after = world_.after_;
@@ -449,18 +519,25 @@ class World::PromiseKeeper {
   const Cluster& cluster_;
 };
 
+bool World::heeds_promises(PodIndex ask) const {
+  if (anybody_promised()) return true;
+  return heeds_before_ && !nominated_anyhow_.empty() &&
+         looks_at_others(cluster_.shape(cluster_.pods().shape[ask]));
+}
+
 bool World::keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodIndex> victims) {
   const PodOnNode coming{.pod = ask, .node = node};
   return keeps_promises(std::span(&coming, 1), victims);
 }
 
 bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
+  const auto heeds = [this](const PodOnNode& place) { return heeds_promises(place.pod); };
+  if (std::ranges::none_of(coming, heeds)) return true;
   const bool looks = std::ranges::any_of(coming, [this](const PodOnNode& place) {
     return looks_at_others(cluster_.shape(cluster_.pods().shape[place.pod]));
   });
-  const bool heeds_anyhow = looks && heeds_before_ && !nominated_anyhow_.empty();
-  if (!anybody_promised() && !heeds_anyhow) return true;
   const PromiseKeeper keeper(*this);
+  keeper.learn_promises();
   const PodIndex ask = coming.front().pod;
   const std::vector<PodOnNode> held = keeper.held_against(ask, nominated_before_);
   std::vector<PodOnNode> arriving;
@@ -479,18 +556,18 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
     if (after_.node_of(victim).exists()) after_.remove(victim);
   }
   // Those for whom it is said already must not lean on who has not arrived.
-  bool kept = keeper.all_fit(promises_);
+  bool kept = keeper.promises_fit();
   const Scratch::Checkpoint empty = after_.checkpoint();
   for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
-  kept = kept && keeper.all_fit(promises_) && keeper.all_fit(held);
+  kept = kept && keeper.promises_fit() && keeper.all_fit(held);
   if (kept && !arriving.empty()) {
     // They will come, and find no place if somebody who is promised one would lose it by that.
     arrive();
     kept = !looks || keeper.all_fit(coming);
-    const bool all = keeper.all_fit(promises_);
+    const bool all = keeper.promises_fit();
     after_.rollback(empty);
     arrive();
-    kept = kept && (all || !keeper.all_fit(promises_));
+    kept = kept && (all || !keeper.promises_fit());
   }
   after_.rollback(before);
   return kept && keeper.keeps_firm(coming, victims);

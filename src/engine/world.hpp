@@ -6,9 +6,10 @@
 // that fits in `after` only waits; otherwise it may make others leave, and that is tried in
 // `after`. Nominations of pods that were not decided yet hold their room in `after`.
 //
-// Only the operations change it: `bind`, `nominate`, `reserve`, `leave`, `decided`. Between them
-// anybody may try things in the two scratch worlds and has to undo them. It holds (CHECK) that
-//  - what was placed, nominated or reserved in this cycle is nobody's victim (law 8)
+// Only the operations change it: `bind`, `nominate`, `leave`, `decided`, and those about who waits
+// and who is late. Between them anybody may try things in the two scratch worlds and has to undo
+// them. It holds (CHECK) that
+//  - what was placed or nominated in this cycle is nobody's victim (law 8)
 //  - a victim leaves once, and is somewhere; a pod is decided once
 //  - nobody's what-if is left over when an operation comes.
 //
@@ -28,7 +29,9 @@
 #include "engine/ask_limits.hpp"
 #include "engine/budgets.hpp"
 #include "engine/fit.hpp"
+#include "engine/promise_watch.hpp"
 #include "engine/scratch.hpp"
+#include "engine/step_meter.hpp"
 #include "engine/survey.hpp"
 #include "engine/victims.hpp"
 #include "model/configuration.hpp"
@@ -59,12 +62,14 @@ class World {
   void nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims);
   /// The same for several who come together, and may need each other.
   void nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims);
-  /// The pod's room on the node is kept for it, although there is not enough of it yet.
-  void reserve(PodIndex pod, NodeIndex node);
   /// These pods leave, whoever comes.
   void leave(std::span<const PodIndex> victims);
   /// An ask waits until these are gone; they make room for it before they make any for later asks.
   void await(std::span<const PodIndex> leaving);
+  /// Law 6: these of `late()` are gone from `after`, for the ask whose turn it is.
+  void credit_late(std::span<const PodIndex> pods);
+  /// The turn ends: those for whom nobody waits are there again.
+  void return_late();
 
   // ---- What is known --------------------------------------------------------------------------
   const Cluster& cluster() const { return cluster_; }
@@ -74,6 +79,7 @@ class World {
   const Survey& survey() const { return survey_; }
   VictimRules& rules() { return rules_; }
   const VictimRules& rules() const { return rules_; }
+  PlanSteps& steps() { return steps_; }
   Budgets& budgets() { return budgets_; }
   const Budgets& budgets() const { return budgets_; }
   /// For trying; whoever moves somebody undoes it.
@@ -88,6 +94,9 @@ class World {
   bool differs() const { return differs_; }
   /// In `now`, but not in `after`: by node and importance, then as it happened.
   std::span<const PodIndex> gone() const { return gone_; }
+  /// Leaving, and there in `after`: their room comes later than an ask waits for while there is
+  /// another way (`engine.leaveWaitMax`).
+  std::span<const PodIndex> late() const { return late_; }
   /// Nodes that something came to, left, or is no longer kept for, as it happened.
   std::span<const NodeIndex> changed_nodes() const { return changed_nodes_; }
   const DecidedPods& decided_pods() const { return decided_; }
@@ -96,8 +105,7 @@ class World {
   bool may_hold_room(PodIndex pod) const { return decided_[pod] == 0; }
   /// Whether the pod, alone, is an ask of section 5: it can run on one node only.
   bool asks_pinned(PodIndex pod) const;
-  /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`), or
-  /// have a node reserved.
+  /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
   std::span<const PodIndex> hopeful() const { return hopeful_; }
   bool is_hopeful(PodIndex pod) const;
 
@@ -118,6 +126,8 @@ class World {
   // ---- Promises -------------------------------------------------------------------------------
   /// Whether what happens on one node can matter to who is promised another.
   bool anybody_promised() const { return promises_made_ > 0 || heeds_nominated_before(); }
+  /// Whether `keeps_promises` has to be asked about this one at all.
+  bool heeds_promises(PodIndex ask) const;
   /// How many nominated asks of this cycle depend on others being there.
   std::size_t promises_made() const { return promises_made_; }
   /// Whether everybody who was promised a place still fits there in `after` when these victims
@@ -172,7 +182,9 @@ class World {
 
   bool can_use(PodIndex pod, NodeIndex node);
   void find_leaving();
+  void sort_late();
   void find_nominated();
+  bool ends_when_hopeless(PodIndex pod) const;
   bool heeds_nominated_before() const { return heeds_before_ && !nominated_before_.empty(); }
   /// CHECK: nobody's what-if is left over.
   void begin_operation() const;
@@ -196,6 +208,7 @@ class World {
   Survey survey_;
   VictimRules rules_;
   Budgets budgets_;
+  PlanSteps steps_;
   Scratch now_;
   Scratch after_;
   Scratch firm_;  ///< `after` without anybody who is still to come, in whatever order they will.
@@ -204,7 +217,10 @@ class World {
   bool differs_ = false;
   std::vector<PodIndex> gone_;
   std::size_t gone_before_ = 0;  ///< Of these, before this cycle made anybody leave.
-  SparseColumn<PodIndex, std::uint32_t> gone_rank_;  ///< Position in `gone_`, from 1.
+  /// Position in `gone_`, from 1; 0: it is late, and first to be spared the waiting for.
+  SparseColumn<PodIndex, std::uint32_t> gone_rank_;
+  std::vector<PodIndex> late_;
+  std::vector<PodIndex> lent_;  ///< Late, and credited to the ask whose turn it is.
   SparseColumn<PodIndex, std::uint8_t> taken_;
   std::vector<NodeIndex> changed_nodes_;
   DecidedPods decided_;
@@ -212,8 +228,10 @@ class World {
   /// Nominated asks whose place depends on others being there: affinity or spread. Of those that
   /// are alike, and in the same domains, one: what breaks the promise to it breaks all of them.
   std::vector<PodOnNode> promises_;
+  std::vector<PodOnNode> promises_near_;  ///< Of these, those who want to be near somebody.
   std::size_t promises_made_ = 0;
   std::set<std::vector<std::uint32_t>> promise_kinds_;
+  PromiseWatch promise_watch_;  ///< Of `promises_`; empty after an operation.
   /// Pending with a nomination from before, and with constraints that look at others.
   std::vector<PodOnNode> nominated_before_;
   /// The same without such constraints.

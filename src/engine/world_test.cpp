@@ -72,13 +72,26 @@ TEST(World, OperationsChangeBothWorlds) {
   EXPECT_EQ(scene.node_of(world.after(), "next"), "n1");
 }
 
-TEST(World, WhatIsReservedIsHopedFor) {
-  const WorldScene scene = two_full_nodes();
+/// Law 6: who leaves late is there, but for the ask that finds nothing else, and for which it stays
+/// gone if it waits for it.
+TEST(World, WhoLeavesLateIsLent) {
+  Pod slow = pod("slow", "n1", 1, 4);
+  slow.deletion = scene::now + Duration{3'600'000};
+  const WorldScene scene(node("n1", 4), slow, pod("ask", "", 5, 4));
   World world(scene.cluster, scene.configuration, scene::now);
-  world.reserve(scene.at("ask"), scene.on("n1"));
-  EXPECT_TRUE(world.is_hopeful(scene.at("ask")));
-  EXPECT_FALSE(world.is_hopeful(scene.at("next")));
-  EXPECT_EQ(scene.node_of(world.after(), "ask"), "n1");
+  EXPECT_EQ(scene.node_of(world.after(), "slow"), "n1");
+  EXPECT_EQ(scene.names(world.late()), Names{"slow"});
+  world.credit_late(world.late());
+  EXPECT_EQ(scene.node_of(world.after(), "slow"), "");
+  world.return_late();
+  EXPECT_EQ(scene.node_of(world.after(), "slow"), "n1");
+  EXPECT_TRUE(world.gone().empty());
+  world.credit_late(world.late());
+  world.await(std::vector{scene.at("slow")});
+  world.return_late();
+  EXPECT_EQ(scene.node_of(world.after(), "slow"), "");
+  EXPECT_EQ(scene.names(world.gone()), Names{"slow"});
+  EXPECT_TRUE(world.late().empty());
 }
 
 /// a needs b beside it: who comes before b is there only hopes for its place, who comes with it is
@@ -103,6 +116,41 @@ TEST(World, WhoComeTogetherMayNeedEachOther) {
   together.nominate(std::vector{first, second}, {});
   EXPECT_FALSE(together.is_hopeful(first.pod));
   EXPECT_EQ(together.promises_made(), 1U);
+}
+
+/// One web pod on each of three hosts, and another that is promised a place on the first.
+TEST(World, APromiseBySpreadEndsWhereTheLeastFallsOrItsHostFills) {
+  WorldScene scene;
+  for (const std::string name : {"n1", "n2", "n3"}) {
+    Node host = node(name, 9);
+    host.labels = {{"host", name}};
+    scene.cluster.apply(host);
+    Pod web = pod("web-" + name, name, 1, 1);
+    web.labels = {{"app", "web"}};
+    scene.cluster.apply(web);
+    scene.cluster.apply(pod("other-" + name, name, 1, 1));
+  }
+  Pod more = pod("more", "", 5, 1);
+  more.labels = {{"app", "web"}};
+  scene.cluster.apply(more);
+  Pod promised = pod("promised", "", 5, 1);
+  promised.labels = {{"app", "web"}};
+  promised.shape.spread = {
+      {.topology_key = "host",
+       .selector = LabelSelector{{{.key = "app", .operation = Operator::in, .values = {"web"}}}}}};
+  scene.cluster.apply(promised);
+  scene.cluster.apply(pod("ask", "", 5, 1));
+  World world(scene.cluster, scene.configuration, scene::now);
+  world.nominate(scene.at("promised"), scene.on("n1"), {});
+  ASSERT_EQ(world.promises_made(), 1U);
+  const auto kept = [&](const char* ask, const char* on, std::vector<PodIndex> victims) {
+    return world.keeps_promises(scene.at(ask), scene.on(on), victims);
+  };
+  EXPECT_TRUE(kept("ask", "n3", {scene.at("other-n3")}));
+  EXPECT_FALSE(kept("ask", "n3", {scene.at("web-n3")}));
+  EXPECT_TRUE(kept("more", "n3", {scene.at("other-n3")}));
+  EXPECT_FALSE(kept("more", "n1", {}));
+  EXPECT_TRUE(kept("ask", "n1", {scene.at("web-n1")}));
 }
 
 TEST(World, ADecidedPodHoldsNothing) {

@@ -23,6 +23,7 @@ struct ActionKey {
   std::string node;
   std::string uid;
   std::string ask;
+  bool promised = false;
 
   friend auto operator<=>(const ActionKey&, const ActionKey&) = default;
 };
@@ -65,11 +66,12 @@ void ActionJudge::expect(const HeardAsk& ask) {
     asks_of_placed_.try_emplace(pod, ask.text);
     ++open_[{.type = type, .pod = pod, .node = placement.node, .ask = ask.text}];
   }
-  if (ask.entry->reservation && ask.entry->placements.empty()) {
+  if (ask.entry->reservation) {
     ++open_[{.type = ActionType::reserve,
              .pod = key_text({ask.entry->namespace_name, ask.entry->name, ask.entry->plane}),
              .node = ask.entry->reservation->node,
-             .ask = ask.text}];
+             .ask = ask.text,
+             .promised = !ask.entry->placements.empty()}];
   }
   for (const PlanVictim& victim : ask.entry->victims) {
     ++open_[{.type = ActionType::evict,
@@ -84,7 +86,8 @@ void ActionJudge::expect(const HeardAsk& ask) {
 ActionKey ActionJudge::key_of(const PlanAction& action) const {
   ActionKey key{.type = action.type,
                 .pod = key_text({action.namespace_name, action.name, action.plane}),
-                .node = action.node};
+                .node = action.node,
+                .promised = action.promised};
   if (action.type == ActionType::evict) {
     key.uid = action.uid;
     key.ask = action.ask;
@@ -139,18 +142,25 @@ void judge_score(Hearing& hearing, const HeardAsk& ask, const EvictionRules& rul
 /// Recounts costs and disrupted groups from the objects, ask by ask.
 class LossJudge {
  public:
-  explicit LossJudge(Hearing& hearing) : hearing_(hearing), cluster_(hearing.cluster) {}
+  explicit LossJudge(Hearing& hearing) : hearing_(hearing), cluster_(hearing.cluster) {
+    find_units();
+  }
 
   void judge();
 
  private:
   using GroupName = std::tuple<std::string, std::string, std::string>;  ///< With its plane.
 
+  void find_units();
   void judge(const HeardAsk& ask);
   void judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
                    const std::vector<PodIndex>& lost);
   std::vector<PodIndex> stopped_with(const std::vector<PodIndex>& lost) const;
-  void judge_score(const HeardAsk& ask, const std::vector<PodIndex>& stopped,
+  void judge_units(const HeardAsk& ask, std::set<PodIndex>& stopped);
+  void judge_stopped();
+  std::vector<PodIndex> stopped_in(const std::vector<PodIndex>& members, const std::string& unit,
+                                   const std::set<PodIndex>& lost) const;
+  void judge_score(const HeardAsk& ask, const std::set<PodIndex>& stopped,
                    std::int64_t lost_seconds);
   PlanCost cost(PodIndex index) const;
   const Workload* workload_named(const Pod& pod, const std::optional<PodGroup>& group) const;
@@ -164,22 +174,59 @@ class LossJudge {
   Hearing& hearing_;
   const Cluster& cluster_;
   std::set<PodIndex> gone_;  ///< Victims of asks before.
+  std::set<PodIndex> lost_;  ///< The same, and who stopped with them.
+  bool all_counted_ = true;
+  std::vector<std::pair<const HeardAsk*, std::set<PodIndex>>> stopped_in_units_;
+  /// The bound pods of loss units (SPEC section 7), by namespace, name and plane.
+  std::map<GroupName, std::vector<PodIndex>> units_;
 };
+
+void LossJudge::find_units() {
+  const bool any_victims = std::ranges::any_of(
+      hearing_.asks, [](const HeardAsk& ask) { return !ask.session && !ask.victims.empty(); });
+  if (!any_victims) return;
+  const PodColumns& pods = cluster_.pods();
+  for (const PodIndex pod : cluster_.each_pod()) {
+    if (!pods.node[pod].exists()) continue;
+    for (const LossShare& share : cluster_.notes(pods.notes[pod]).loss_units) {
+      units_[{std::string(cluster_.text(pods.namespace_name[pod])), share.unit,
+              std::string(cluster_.text(pods.plane[pod]))}]
+          .push_back(pod);
+    }
+  }
+}
 
 void LossJudge::judge() {
   PlanCost total;
   for (const HeardAsk& ask : hearing_.asks) {
+    if (ask.session || ask.entry->replicas) total = sum(total, ask.entry->cost);
     if (!ask.session) judge(ask);
-    total = sum(total, ask.entry->cost);
   }
-  if (hearing_.asks.size() == hearing_.plan.asks.size()) {
-    compare("", "the plan", hearing_.plan.cost, total);
+  if (!all_counted_ || hearing_.asks.size() != hearing_.plan.asks.size()) return;
+  for (const PodIndex pod : lost_) total = sum(total, cost(pod));
+  compare("", "the plan", hearing_.plan.cost, total);
+  judge_stopped();
+}
+
+/// SPEC section 7: a pod stops once, and not at all when it leaves for some ask of the plan.
+void LossJudge::judge_stopped() {
+  std::set<PodIndex> known = gone_;
+  for (const auto& [ask, pods] : stopped_in_units_) {
+    const auto truth =
+        std::ranges::count_if(pods, [&](PodIndex pod) { return known.insert(pod).second; });
+    if (truth == ask->entry->stopped_pods) continue;
+    hearing_.breaches.add(9, ask->text,
+                          fmt::format("it says that it stops {} pods, and it is {}",
+                                      ask->entry->stopped_pods, truth));
   }
 }
 
 void LossJudge::judge(const HeardAsk& ask) {
   // Whoever is no bound pod, or named twice, is a breach already.
-  if (ask.victims.size() != ask.entry->victims.size()) return;
+  if (ask.victims.size() != ask.entry->victims.size()) {
+    all_counted_ = false;
+    return;
+  }
   PlanCost total;
   std::map<GroupName, std::vector<PodIndex>> lost;
   for (const HeardVictim& victim : ask.victims) {
@@ -189,13 +236,13 @@ void LossJudge::judge(const HeardAsk& ask) {
     const Pod pod = cluster_.pod(victim.pod);
     if (has_group(pod)) lost[{pod.namespace_name, pod.group, pod.plane}].push_back(victim.pod);
   }
-  std::vector<PodIndex> stopped;
+  std::set<PodIndex> stopped;
   for (const auto& [name_of_group, pods] : lost) {
-    for (const PodIndex pod : stopped_with(pods)) {
-      stopped.push_back(pod);
-      total = sum(total, cost(pod));
-    }
+    for (const PodIndex pod : stopped_with(pods)) stopped.insert(pod);
   }
+  judge_units(ask, stopped);
+  for (const PodIndex pod : stopped) total = sum(total, cost(pod));
+  lost_.insert(stopped.begin(), stopped.end());
   compare(ask.text, "the ask", ask.entry->cost, total);
   judge_score(ask, stopped, total.pod_seconds);
   const auto name = [](const PlanDisruptedGroup& group) {
@@ -210,7 +257,10 @@ void LossJudge::judge(const HeardAsk& ask) {
       judge_group(ask, entry, (pods++)->second);
     }
   }
-  for (const HeardVictim& victim : ask.victims) gone_.insert(victim.pod);
+  for (const HeardVictim& victim : ask.victims) {
+    all_counted_ = gone_.insert(victim.pod).second && all_counted_;
+    lost_.insert(victim.pod);
+  }
 }
 
 void LossJudge::judge_group(const HeardAsk& ask, const PlanDisruptedGroup& entry,
@@ -255,7 +305,74 @@ std::vector<PodIndex> LossJudge::stopped_with(const std::vector<PodIndex>& lost)
   return stops ? stay : std::vector<PodIndex>{};
 }
 
-void LossJudge::judge_score(const HeardAsk& ask, const std::vector<PodIndex>& stopped,
+/// Adds to the stopped who stops with a loss unit.
+void LossJudge::judge_units(const HeardAsk& ask, std::set<PodIndex>& stopped) {
+  std::set<PodIndex> lost;
+  std::set<GroupName> losing;
+  for (const HeardVictim& victim : ask.victims) {
+    lost.insert(victim.pod);
+    const Pod pod = cluster_.pod(victim.pod);
+    for (const LossShare& share : pod.notes.loss_units) {
+      losing.insert({pod.namespace_name, share.unit, pod.plane});
+    }
+  }
+  std::vector<PlanStoppedUnit> truth;
+  std::set<PodIndex>& in_units = stopped_in_units_.emplace_back(&ask, std::set<PodIndex>{}).second;
+  for (const GroupName& key : losing) {
+    const auto& [namespace_name, name, plane] = key;
+    const std::vector<PodIndex>& members = units_.at(key);
+    const std::vector<PodIndex> stay = stopped_in(members, name, lost);
+    if (stay.empty()) continue;
+    PlanStoppedUnit unit{
+        .namespace_name = namespace_name,
+        .plane = plane,
+        .unit = name,
+        .lost = std::ranges::count_if(members, [&](PodIndex pod) { return lost.contains(pod); }),
+        .stopped = std::ssize(stay)};
+    for (const PodIndex pod : stay) {
+      unit.cost = sum(unit.cost, cost(pod));
+      stopped.insert(pod);
+      in_units.insert(pod);
+    }
+    truth.push_back(std::move(unit));
+  }
+  const auto same = [&](const PlanStoppedUnit& unit) {
+    return std::ranges::count(ask.entry->stopped_units, unit) == 1;
+  };
+  if (truth.size() == ask.entry->stopped_units.size() && std::ranges::all_of(truth, same)) return;
+  hearing_.breaches.add(9, ask.text, "it does not say what stops with its victims");
+}
+
+/// SPEC section 7: the pods that stay of a unit which stood before these were lost, and stands no
+/// more; none: it does, or nobody is left. A part that lost more than it may has ended its unit.
+std::vector<PodIndex> LossJudge::stopped_in(const std::vector<PodIndex>& members,
+                                            const std::string& unit,
+                                            const std::set<PodIndex>& lost) const {
+  std::map<std::string_view, std::int64_t> losses_allowed;  // By part.
+  std::map<std::string_view, std::int64_t> losses_before;   // To asks before this one.
+  std::map<std::string_view, std::int64_t> losses;
+  std::vector<PodIndex> stay;
+  for (const PodIndex pod : members) {
+    const bool taken_before = gone_.contains(pod);
+    const bool counts = taken_before || runs(cluster_.pod(pod), pod);  // Else it was leaving.
+    for (const LossShare& share : cluster_.notes(cluster_.pods().notes[pod]).loss_units) {
+      if (share.unit != unit || share.part.empty()) continue;
+      const auto at = losses_allowed.try_emplace(share.part, share.allowed).first;
+      at->second = std::min(at->second, share.allowed);
+      losses_before[share.part] += taken_before ? 1 : 0;
+      losses[share.part] += counts && lost.contains(pod) ? 1 : 0;
+    }
+    if (counts && !taken_before && !lost.contains(pod)) stay.push_back(pod);
+  }
+  bool stops = false;
+  for (const auto& [part, allowed] : losses_allowed) {
+    if (losses_before[part] > allowed) return {};
+    stops = stops || losses_before[part] + losses[part] > allowed;
+  }
+  return stops ? stay : std::vector<PodIndex>{};
+}
+
+void LossJudge::judge_score(const HeardAsk& ask, const std::set<PodIndex>& stopped,
                             std::int64_t lost_seconds) {
   const auto stopped_pods = static_cast<std::int64_t>(ask.victims.size() + stopped.size());
   for (const ScoreTerm& term : ask.entry->score) {

@@ -63,6 +63,7 @@ class GroupJudge {
   void judge_irreducible(const Places& found);
   Places held_by_members();
   bool can_come_in_turn(const Places& found);
+  bool can_come_without(const Places& others, const Places& found);
   void find_needed(const Places& found, const std::vector<std::vector<PodIndex>>& units,
                    std::vector<bool>& is_needed);
   void judge_infeasible();
@@ -412,7 +413,8 @@ void GroupJudge::judge_irreducible(const Places& found) {
     if (!queue_fits(found, others)) continue;
     for (const PodIndex pod : units[at]) world.place(pod, cluster_.pods().node[pod]);
     // It may have to leave so that asks before this one still get what they were promised.
-    if (walk_.promises_hold() && can_come_in_turn(found)) {
+    // Nor may its members lean on those who were promised a place and have not come.
+    if (walk_.promises_hold() && can_come_in_turn(found) && can_come_without(held, found)) {
       walk_.report(4, ask_,
                    fmt::format("victim {} need not leave: every member fits where it goes",
                                cluster_.pod_key(units[at].front())));
@@ -437,6 +439,14 @@ Places GroupJudge::held_by_members() {
     if (waits) held.push_back({pod, node});
   }
   return held;
+}
+
+/// The same when these, who are there, are not. All of them are there afterwards.
+bool GroupJudge::can_come_without(const Places& others, const Places& found) {
+  for (const Place& place : others) walk_.after().remove(place.pod);
+  const bool come = can_come_in_turn(found);
+  for (const Place& place : others) walk_.after().place(place.pod, place.node);
+  return come;
 }
 
 /// Members come one at a time: in some order each must find what it needs. All of them are there.

@@ -515,6 +515,24 @@ TEST(CheckPlanGroups, Law7PreemptedPodsHoldNominationsWhereTheConfigurationSaysS
   EXPECT_EQ(scene.laws(), Laws{});
 }
 
+/// m2 hopes for room that is not free yet, and m1 wants to be near it: m1 only hopes, too, though
+/// it is heard first.
+TEST(CheckPlanGroups, Law3WhoLeansOnAMemberThatHopesIsPromisedNothing) {
+  Pod goes = leaving(pod("goes", "b1", 10, 1200));
+  goes.disrupted_by_preemption = true;
+  Pod first = nominated(member("m1", 600), "a1");
+  first.shape.affinity = {term("friend", "zone")};
+  Pod second = nominated(member("m2", 600), "b1");
+  second.labels = {{"app", "friend"}};
+  GroupScene scene(in_zone(node("a1", 600), "z"), in_zone(node("b1", 1200), "z"), gang("gang", 2),
+                   first, second, goes);
+  scene.configuration.engine.laws_waived = {WaivedLaw::law_6};
+  scene.configuration.workload.leaving_room = LeavingRoom::victims;
+  scene.configuration.workload.nomination_held_by = NominationHeldBy::preempted_pods;
+  scene.group_waits("gang", {{"m1", "a1"}, {"m2", "b1"}}, "goes");
+  EXPECT_EQ(scene.laws(), Laws{});
+}
+
 // ---- Law 8 --------------------------------------------------------------------------------------
 
 TEST(CheckPlanGroups, Law8OwnMembersAreNoVictims) {

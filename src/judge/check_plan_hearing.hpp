@@ -102,6 +102,8 @@ class EvictionRules {
   bool leaving(PodIndex pod) const { return cluster_.pods().deletion[pod] != no_time; }
   /// Leaving for so long that nobody counts on it any more.
   bool overdue(PodIndex pod) const;
+  /// Leaving so late that an ask waits for it only if there is no other way (law 6).
+  bool late(PodIndex pod) const;
   /// The bound pods that leave together with it, itself included.
   std::vector<PodIndex> leaves_with(PodIndex pod) const;
   /// Whether an ask of that priority may make it, and what leaves with it, leave. Under strict

@@ -49,7 +49,8 @@ std::string node_of_affinity(const Cluster& cluster, PodIndex pod) {
     if (term.labels.empty() && term.fields.empty()) continue;
     std::string name;
     for (const Requirement& field : term.fields) {
-      if (field.operation == Operator::in && field.values.size() == 1) name = field.values.front();
+      const bool one = field.operation == Operator::in && field.values.size() == 1;
+      if (one && field.key == "metadata.name") name = field.values.front();
     }
     names.insert(name);
   }
@@ -68,7 +69,7 @@ bool keeps_its_node(NaiveWorld& world, const Configuration& configuration, PodIn
                     NodeIndex node) {
   const Cluster& cluster = world.cluster();
   if (!configuration.required_node.enabled) return false;
-  if (cluster.notes(cluster.pods().notes[pod]).reserved_since) return false;  // Not yet its own.
+  if (cluster.notes(cluster.pods().notes[pod]).only_reserved()) return false;  // Not yet its own.
   if (pinned_to(cluster, pod) != cluster.text(cluster.nodes().name[node])) return false;
   return NaiveFit(world, pod).fits_when_empty(node);
 }
@@ -133,7 +134,7 @@ Time reserved_since(const Cluster& cluster, PodIndex pod, Time now) {
 }
 
 void judge_reservation(PlanWalk& walk, const HeardAsk& ask) {
-  const std::optional<PlanReservation>& reservation = ask.entry->reservation;
+  const Rare<PlanReservation>& reservation = ask.entry->reservation;
   if (!reservation) return;
   if (ask.pinned_to.empty()) return walk.report(9, ask, "it reserves a node, and is not pinned");
   if (reservation->node != ask.pinned_to) {

@@ -149,11 +149,22 @@ TEST(CheckPlanPinned, AReservationSaysTheTruth) {  // law 9
   EXPECT_EQ(scene.laws(), Laws{9});
 }
 
-TEST(CheckPlanPinned, ReservedRoomIsNobodyElses) {  // laws 3, 8
+TEST(CheckPlanPinned, AReservationAloneHoldsNothing) {  // section 5
   Scene scene = full_node(pod("boss", "n1", 200, 800), pinned(pod("other", "", 50, 150), "n1"));
   reserves(scene, "agent", Outcome::infeasible, now);
   scene.ask("other", Outcome::fits, "n1");
-  EXPECT_EQ(scene.laws(), Laws{3});
+  EXPECT_EQ(scene.laws(), Laws{});
+}
+
+TEST(CheckPlanPinned, APromisedReservationIsItsOwn) {  // section 5, law 7
+  Pod agent = nominated(pinned(pod("agent", "", 100, 400), "n1"), "n1");
+  agent.notes.reserved_since = now;
+  Scene scene(node("n1", 1000), agent, pod("boss", "", 200, 800));
+  scene.ask("boss", Outcome::fits, "n1");
+  EXPECT_EQ(scene.laws(), Laws{});
+  agent.notes.promised = true;
+  scene.cluster.apply(agent);
+  EXPECT_EQ(scene.laws(), Laws{7});
 }
 
 TEST(CheckPlanPinned, FreedRoomIsItsOwnWhateverThePriority) {  // law 7

@@ -120,6 +120,8 @@ class PodJudge {
   void judge();
 
  private:
+  void judge_late();
+  bool fits_after(NaiveFit& fit, NodeIndex node);
   void judge_after(NaiveFit& fit, NodeIndex node, const std::vector<NodeIndex>& free_now);
   void judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now);
   void judge_irreducible(NaiveFit& fit, NodeIndex node);
@@ -158,6 +160,7 @@ std::vector<PodIndex> PodJudge::moved_by_leaving_room(bool away) const {
     const bool credits = walk_.configuration().required_node.leaving_room == LeavingRoom::credited;
     for (const PodIndex pod : walk_.cluster().order().pods(node)) {
       if (!walk_.rules().leaving(pod) || walk_.is_earlier_victim(pod)) continue;
+      if (walk_.rules().late(pod)) continue;  // As for everybody.
       const bool gone = credits && !walk_.rules().overdue(pod);
       if (gone != walk_.is_gone(pod) && gone == away) moved.push_back(pod);
     }
@@ -172,7 +175,36 @@ void PodJudge::respect_claims(NaiveFit& fit) const {
   }
 }
 
+/// Law 6: whose nomination holds waits for whom it made leave, however long; and nobody waits for
+/// somebody who is late if it fits without.
+void PodJudge::judge_late() {
+  walk_.count_own_late(ask_);
+  if (walk_.somebody_own_late()) {
+    NaiveFit fit(walk_.after(), ask_.pods.front());
+    const NodeIndex node = walk_.cluster().pods().nominated[fit.ask()];
+    const bool allowed = std::ranges::find(nodes(), node) != nodes().end();
+    if (!allowed || !fits_after(fit, node)) walk_.put_back_own_late();
+  }
+  if (!walk_.waits_for_late(ask_) || ask_.entry->placement_given) return;
+  if (!walk_.queue_room().fits_now(ask_, {ask_.pods.front()})) return;  // Its queue makes it wait.
+  NaiveFit fit(walk_.after(), ask_.pods.front());
+  respect_claims(fit);
+  const auto free =
+      std::ranges::find_if(nodes(), [&](NodeIndex node) { return fits_after(fit, node); });
+  if (free == nodes().end()) return;
+  walk_.report(6, ask_,
+               fmt::format("it waits for somebody who leaves late, and fits on node {} without",
+                           walk_.node_name(*free)));
+}
+
+bool PodJudge::fits_after(NaiveFit& fit, NodeIndex node) {
+  return walk_.fits_for_sure(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
+         !walk_.spoils_nomination(fit.ask(), ask_, node);
+}
+
 void PodJudge::judge() {
+  judge_late();
+  walk_.count_awaited(ask_);
   const Outcome outcome = ask_.entry->outcome;
   const std::vector<PlanWalk::Place> found = walk_.places(ask_, true);
   const NodeIndex node = found.empty() ? NodeIndex{} : found.front().node;
@@ -236,25 +268,22 @@ void PodJudge::judge_after(NaiveFit& fit, NodeIndex node, const std::vector<Node
 /// else who is leaving is gone.
 void PodJudge::judge_evicting(NaiveFit& fit, const std::vector<NodeIndex>& free_now) {
   if (!queue_fits({})) return;
-  const auto fits_after = [&](NodeIndex node) {
-    return walk_.fits_for_sure(fit, ask_, node) && walk_.keeps_promises(fit, node) &&
-           !walk_.spoils_nomination(fit.ask(), ask_, node);
-  };
+  const auto fits_there = [&](NodeIndex node) { return fits_after(fit, node); };
   const NodeIndex nominated = walk_.cluster().pods().nominated[fit.ask()];
   const bool allowed = std::ranges::find(nodes(), nominated) != nodes().end();
-  if (nominated.exists() && allowed && fits_after(nominated)) {
+  if (nominated.exists() && allowed && fits_there(nominated)) {
     walk_.report(7, ask_,
                  fmt::format("it has victims, and its nomination to node {} is valid",
                              walk_.node_name(nominated)));
   }
-  const auto free = std::ranges::find_if(free_now, fits_after);
+  const auto free = std::ranges::find_if(free_now, fits_there);
   if (free != free_now.end()) {
     return walk_.report(1, ask_,
                         fmt::format("it has victims, and fits on node {}", walk_.node_name(*free)));
   }
   // Nobody is leaving: there is no room later that is not there now.
   if (!walk_.somebody_gone()) return;
-  const auto later = std::ranges::find_if(nodes(), fits_after);
+  const auto later = std::ranges::find_if(nodes(), fits_there);
   if (later == nodes().end()) return;
   walk_.report(6, ask_,
                fmt::format("it has victims, and fits on node {} once others have left",
@@ -404,8 +433,10 @@ void judge_places(Hearing& hearing) {
     if (ask.entry->kind == AskKind::pod) {
       PodJudge(walk, ask).judge();
     } else {
+      walk.count_awaited(ask);
       judge_group(walk, ask);
     }
+    walk.put_back_own_late();
     walk.settle(ask);
   }
   walk.judge_promises();

@@ -253,33 +253,43 @@ std::vector<NodeIndex> SessionJudge::suspended_on(const Session& session) const 
   return nodes;
 }
 
+KernelNodes& SessionJudge::nodes_for(const Session& session) {
+  const std::vector<NodeIndex>& nodes = rules_.nodes(session);
+  const auto known = nodes_.find(&nodes);
+  return known != nodes_.end() ? known->second
+                               : nodes_.emplace(&nodes, KernelNodes(nodes)).first->second;
+}
+
 void SessionJudge::judge_places(const Turn& turn, const GroupState& group) {
-  std::vector<NodeIndex> nodes = rules_.nodes(turn.session);
-  if (turn.runs_on) {
-    nodes = suspended_on(turn.session);
-    std::erase_if(nodes, [](NodeIndex node) { return !node.exists(); });
-  }
+  std::vector<NodeIndex> own;
+  if (turn.runs_on) own = suspended_on(turn.session);
+  std::erase_if(own, [](NodeIndex node) { return !node.exists(); });
+  KernelNodes suspended(std::move(own));
+  KernelNodes& nodes = turn.runs_on ? suspended : nodes_for(turn.session);
   const std::vector<std::vector<PodIndex>> rows = own_rows(turn);
   OpenNodes* const open = turn.runs_on ? nullptr : &open_nodes_[turn.session.resource_group];
-  const KernelRoom now(walk_.now(), nodes, rows, open);
-  KernelRoom after(walk_.after(), nodes, rows, open);
-  adjust_leaving(turn, after);
   const bool placed = !turn.places.empty();
-  if (turn.entry.outcome == Outcome::fits && placed && !now.fits(turn.places)) {
+  const bool evicts = !turn.victims.empty();
+  const auto now = [&] { return KernelRoom(walk_.now(), nodes, rows, open); };
+  if (turn.entry.outcome == Outcome::fits && placed && !now().fits(turn.places)) {
     report(3, turn, "its kernels do not fit now");
   }
-  KernelRoom emptied = after;
-  for (const Session* const victim : turn.victims) add_leaving(emptied, *victim);
-  if (placed && !emptied.fits(turn.places)) {
+  KernelRoom after(walk_.after(), nodes, rows, open);
+  adjust_leaving(turn, after);
+  if (placed && !with_victims_gone(turn, after).fits(turn.places)) {
     report(3, turn, "its kernels do not fit, even when everybody has left who leaves");
   }
-  if (!turn.victims.empty()) void_nominations(turn);
+  if (evicts) void_nominations(turn);
   if (placed) judge_nominations(turn);
-  KernelRoom beside_held = after;
-  take_held(turn, beside_held);
-  if (!turn.victims.empty()) judge_needed(turn, now, beside_held);
-  if (!turn.victims.empty() && placed) judge_irreducible(turn, beside_held);
-  if (turn.entry.placements.empty()) judge_without_room(turn, beside_held, group);
+  take_held(turn, after);
+  if (evicts) judge_needed(turn, now(), after);
+  if (evicts && placed) judge_irreducible(turn, after);
+  if (turn.entry.placements.empty()) judge_without_room(turn, after, group);
+}
+
+KernelRoom SessionJudge::with_victims_gone(const Turn& turn, KernelRoom room) const {
+  for (const Session* const victim : turn.victims) add_leaving(room, *victim);
+  return room;
 }
 
 /// Laws 1 and 6, and the choice of victims.
@@ -301,7 +311,7 @@ void SessionJudge::judge_needed(const Turn& turn, const KernelRoom& now, const K
 
 /// Law 4. Rows of victims that somebody else made leave free nothing, so they are not needed.
 void SessionJudge::judge_irreducible(const Turn& turn, KernelRoom after) {
-  for (const Session* const victim : turn.victims) add_leaving(after, *victim);
+  after = with_victims_gone(turn, std::move(after));
   for (const Session* const victim : turn.victims) {
     KernelRoom beside = after;
     for (const PodIndex row : leaving_rows(*victim)) {

@@ -50,23 +50,39 @@ void KernelRoom::read_needs(const Cluster& cluster,
   }
 }
 
-KernelRoom::KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
-                       const std::vector<std::vector<PodIndex>>& rows, OpenNodes* open)
-    : cluster_(&world.cluster()), nodes_(nodes.begin(), nodes.end()) {
-  const Cluster& cluster = world.cluster();
-  read_needs(cluster, rows);
+KernelNodes::KernelNodes(std::vector<NodeIndex> nodes) : nodes_(std::move(nodes)) {
   std::ranges::sort(nodes_);
   nodes_.erase(std::ranges::unique(nodes_).begin(), nodes_.end());
-  open_.reserve(nodes_.size());
-  free_.reserve(nodes_.size() * resources_.size());
+}
+
+const std::vector<std::int64_t>& KernelNodes::free(const NaiveWorld& world,
+                                                   const std::vector<ResourceIndex>& resources) {
+  const auto [at, is_new] = known_.try_emplace(&world);
+  Known& known = at->second;
+  const bool same = known.changes == world.changes() && known.resources == resources;
+  if (!is_new && same) return known.free;
+  const Cluster& cluster = world.cluster();
+  known = {.changes = world.changes(), .resources = resources, .free = {}};
+  known.free.reserve(nodes_.size() * resources.size());
   for (const NodeIndex node : nodes_) {
-    open_.push_back(open == nullptr || is_open(world, node, rows, *open) ? 1 : 0);
     const RequestRow whole = cluster.requests(cluster.nodes().allocatable[node]);
-    for (const ResourceIndex resource : resources_) {
+    for (const ResourceIndex resource : resources) {
       const auto found = std::ranges::find(whole, resource, &ResourceAmount::resource);
       const std::int64_t amount = found == whole.end() ? 0 : found->amount;
-      free_.push_back(saturated_sub(amount, world.used(node, resource)));
+      known.free.push_back(saturated_sub(amount, world.used(node, resource)));
     }
+  }
+  return known.free;
+}
+
+KernelRoom::KernelRoom(NaiveWorld& world, KernelNodes& nodes,
+                       const std::vector<std::vector<PodIndex>>& rows, OpenNodes* open)
+    : cluster_(&world.cluster()), nodes_(nodes.nodes()) {
+  read_needs(*cluster_, rows);
+  free_ = nodes.free(world, resources_);
+  open_.reserve(nodes_.size());
+  for (const NodeIndex node : nodes_) {
+    open_.push_back(open == nullptr || is_open(world, node, rows, *open) ? 1 : 0);
   }
 }
 
@@ -110,13 +126,17 @@ void KernelRoom::move(std::size_t node, const KernelNeed& need, std::int64_t sig
 
 bool KernelRoom::fits(std::span<const NodeIndex> places) const {
   if (places.size() != needs_.size()) return false;
-  KernelRoom left = *this;
+  std::map<std::size_t, KernelNeed> together;  // What goes to each node.
   for (std::size_t kernel = 0; kernel < needs_.size(); ++kernel) {
     const std::size_t node = find_node(places[kernel]);
-    if (node == nodes_.size() || !left.holds(node, needs_[kernel])) return false;
-    left.move(node, needs_[kernel], -1);
+    if (node == nodes_.size() || !holds(node, needs_[kernel])) return false;
+    KernelNeed& sum = together.try_emplace(node, resources_.size()).first->second;
+    for (std::size_t column = 0; column < sum.size(); ++column) {
+      sum[column] = saturated_add(sum[column], needs_[kernel][column]);
+    }
   }
-  return true;
+  return std::ranges::all_of(together,
+                             [this](const auto& each) { return holds(each.first, each.second); });
 }
 
 // ---- Is there room? -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -25,12 +26,35 @@ enum class Finding : std::uint8_t { no, yes, unknown };  ///< Unknown: that was 
 enum class Openness : std::uint8_t { unknown, open, closed };
 using OpenNodes = IndexedVector<NodeIndex, Openness>;
 
+/// Nodes where kernels may go, and what is free there. Many sessions ask about the same nodes while
+/// nobody comes or leaves, so what was read last is kept.
+class KernelNodes {
+ public:
+  explicit KernelNodes(std::vector<NodeIndex> nodes);
+
+  std::span<const NodeIndex> nodes() const { return nodes_; }  ///< Sorted.
+  /// Node by node, in the order of the resources.
+  const std::vector<std::int64_t>& free(const NaiveWorld& world,
+                                        const std::vector<ResourceIndex>& resources);
+
+ private:
+  struct Known {
+    std::uint64_t changes = 0;
+    std::vector<ResourceIndex> resources;
+    std::vector<std::int64_t> free;
+  };
+
+  std::vector<NodeIndex> nodes_;
+  std::map<const NaiveWorld*, Known> known_;
+};
+
 class KernelRoom {
  public:
-  /// `rows`: of each kernel the rows that want room. `open`: what is known, and what is found;
-  /// null: they are there already, and nothing but room matters.
-  KernelRoom(NaiveWorld& world, std::span<const NodeIndex> nodes,
-             const std::vector<std::vector<PodIndex>>& rows, OpenNodes* open);
+  /// `nodes` must outlive it and its copies. `rows`: of each kernel the rows that want room.
+  /// `open`: what is known, and what is found; null: they are there already, and nothing but room
+  /// matters.
+  KernelRoom(NaiveWorld& world, KernelNodes& nodes, const std::vector<std::vector<PodIndex>>& rows,
+             OpenNodes* open);
 
   /// Nothing on other nodes.
   void add(PodIndex row, NodeIndex node) { change(row, node, 1); }
@@ -59,7 +83,7 @@ class KernelRoom {
   const Cluster* cluster_;
   std::vector<ResourceIndex> resources_;
   std::vector<KernelNeed> needs_;
-  std::vector<NodeIndex> nodes_;  ///< Sorted.
+  std::span<const NodeIndex> nodes_;  ///< Sorted.
   std::vector<std::uint8_t> open_;
   std::vector<std::int64_t> free_;  ///< Node by node.
 };

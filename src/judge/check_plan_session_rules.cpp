@@ -78,14 +78,15 @@ const std::vector<NodeIndex>& SessionRules::nodes_of(const std::string& name_of_
   const auto& groups = cluster_.own<ResourceGroup>();
   const auto group = groups.find({std::string(), name_of_group});
   if (group == groups.end()) return at->second;
+  const std::set<std::string_view> listed(group->second.nodes.begin(), group->second.nodes.end());
+  std::set<std::string_view> of_partition;
+  if (part != nullptr) of_partition.insert(part->nodes.begin(), part->nodes.end());
   for (const NodeIndex node : cluster_.home_nodes()) {
     const std::string_view name = cluster_.text(cluster_.nodes().name[node]);
-    const std::vector<std::string>& listed = group->second.nodes;
     const bool of_group =
-        std::ranges::find(listed, name) != listed.end() ||
+        listed.contains(name) ||
         selects(group->second.node_selector, cluster_.label_objects(cluster_.nodes().labels[node]));
-    const bool of_part = part == nullptr || part->nodes.empty() ||
-                         std::ranges::find(part->nodes, name) != part->nodes.end();
+    const bool of_part = of_partition.empty() || of_partition.contains(name);
     if (of_group && of_part) at->second.push_back(node);
   }
   return at->second;

@@ -81,6 +81,8 @@ class SessionJudge {
   void adjust_leaving(const Turn& turn, KernelRoom& room) const;
   void take_held(const Turn& turn, KernelRoom& room) const;
   void add_leaving(KernelRoom& room, const Session& session) const;
+  KernelRoom with_victims_gone(const Turn& turn, KernelRoom room) const;
+  KernelNodes& nodes_for(const Session& session);
   std::vector<const Session*> candidates(const Turn& turn) const;
   bool is_victim(const Turn& turn, const Session& session) const;
   std::vector<HeardAsk::RowPlace> nominated_rows(const Session& holder) const;
@@ -89,8 +91,9 @@ class SessionJudge {
 
   PlanWalk& walk_;
   SessionRules rules_;
-  std::vector<const Session*> nominated_;        ///< As long as that may be valid.
-  std::map<std::string, OpenNodes> open_nodes_;  ///< By group.
+  std::vector<const Session*> nominated_;                       ///< As long as that may be valid.
+  std::map<std::string, OpenNodes> open_nodes_;                 ///< By group.
+  std::map<const std::vector<NodeIndex>*, KernelNodes> nodes_;  ///< By those of `rules_`.
   std::map<std::string, GroupState> groups_;
   std::map<SessionKey, std::string> taken_;  ///< Victims, and for whom.
 };

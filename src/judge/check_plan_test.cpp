@@ -17,6 +17,34 @@ TEST(AskText, NamesKindAndObject) {
             "PodGroup a/b");
 }
 
+// ---- Law 9, SPEC section 7 ----------------------------------------------------------------------
+
+TEST(CheckPlan, Law9WhatStopsWithTheVictimsIsTold) {
+  Pod victim = pod("a", "n1", 0, 1000);
+  Pod other = pod("b", "n2", 0, 500);
+  victim.notes.loss_units = {{.unit = "JobSet default/train", .part = "Job a"}};
+  other.notes.loss_units = {{.unit = "JobSet default/train", .part = "Job b"}};
+  Scene scene(node("n1", 1000), node("n2", 1000), victim, other, pod("urgent", "", 100, 1000));
+  PlanAsk& ask = scene.ask("urgent", Outcome::preempts, "n1", {"a"});
+  fill_losses(scene.cluster, scene.configuration, scene.plan);
+  const std::vector<LawBreach> silent = scene.breaches_as_is();
+  ASSERT_FALSE(silent.empty());
+  for (const LawBreach& breach : silent) EXPECT_EQ(breach.law, 9);
+  const PlanCost cost{.pod_seconds = 999};
+  ask.stopped_units = {{.namespace_name = "default",
+                        .unit = "JobSet default/train",
+                        .lost = 1,
+                        .stopped = 1,
+                        .cost = cost}};
+  ask.cost = sum(ask.cost, cost);
+  scene.plan.cost = sum(scene.plan.cost, cost);
+  EXPECT_FALSE(scene.breaches_as_is().empty());
+  ask.stopped_pods = 1;
+  EXPECT_TRUE(scene.breaches_as_is().empty());
+  ask.stopped_units.front().stopped = 2;
+  EXPECT_FALSE(scene.breaches_as_is().empty());
+}
+
 // ---- Law 14 ------------------------------------------------------------------------------------
 
 using Names = std::vector<AskName>;

@@ -74,6 +74,13 @@ bool EvictionRules::overdue(PodIndex pod) const {
   return end <= now_;
 }
 
+bool EvictionRules::late(PodIndex pod) const {
+  if (configuration_.workload.leaving_room != LeavingRoom::credited) return false;
+  const PodColumns& pods = cluster_.pods();
+  if (!leaving(pod) || overdue(pod) || pods.flags[pod].kernel) return false;
+  return now_ + configuration_.engine.leave_wait_max < pods.deletion[pod];
+}
+
 std::vector<PodIndex> EvictionRules::leaves_with(PodIndex pod) const {
   const Unit& unit = cluster_.units()[cluster_.pods().unit[pod]];
   if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return {pod};

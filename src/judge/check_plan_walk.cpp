@@ -48,9 +48,62 @@ void PlanWalk::find_credited() {
     if (!cluster_.nodes().flags[node].used || cluster_.nodes().leaving[node] == 0) continue;
     for (const PodIndex pod : cluster_.order().pods(node)) {
       if (!rules_.leaving(pod) || rules_.overdue(pod)) continue;
+      if (rules_.late(pod)) {
+        late_.insert(pod);
+        continue;
+      }
       gone_.insert(pod);
       own_after().remove(pod);
     }
+  }
+}
+
+// ---- Who leaves late (law 6) --------------------------------------------------------------------
+
+bool PlanWalk::waits_for_late(const HeardAsk& ask) const {
+  return std::ranges::any_of(ask.entry->waits_for, [&](const PodPlacement& awaited) {
+    const auto pod = cluster_.find_pod(awaited.namespace_name, awaited.name, awaited.plane);
+    return pod && late_.contains(*pod) && !own_late_.contains(*pod);
+  });
+}
+
+void PlanWalk::leave_late(PodIndex pod) {
+  if (late_.erase(pod) == 0) return;
+  gone_.insert(pod);
+  own_after().remove(pod);
+}
+
+void PlanWalk::count_own_late(const HeardAsk& ask) {
+  own_late_.clear();
+  for (const PodIndex pod : ask.pods) {
+    const NodeIndex node = cluster_.pods().nominated[pod];
+    if (!node.exists() || !cluster_.nodes().flags[node].exists) continue;
+    for (const PodIndex late : late_) {
+      if (cluster_.pods().node[late] != node) continue;
+      const std::string& noted = cluster_.notes(cluster_.pods().notes[late]).evicted_for;
+      const bool preempted = cluster_.pods().flags[late].disrupted_by_preemption &&
+                             rules_.priority(late) < ask.priority;
+      if (noted.empty() ? preempted : noted == ask.text) own_late_.insert(late);
+    }
+  }
+  for (const PodIndex pod : own_late_) leave_late(pod);
+}
+
+void PlanWalk::put_back_own_late() {
+  for (const PodIndex pod : own_late_) {
+    gone_.erase(pod);
+    late_.insert(pod);
+    own_after().place(pod, cluster_.pods().node[pod]);
+  }
+  own_late_.clear();
+}
+
+void PlanWalk::count_awaited(const HeardAsk& ask) {
+  for (const PodPlacement& awaited : ask.entry->waits_for) {
+    const auto pod = cluster_.find_pod(awaited.namespace_name, awaited.name, awaited.plane);
+    if (!pod) continue;
+    own_late_.erase(*pod);  // It stays gone.
+    leave_late(*pod);
   }
 }
 
@@ -133,15 +186,15 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
     const Unit& unit = cluster_.units()[index];
     if (decided_.contains(pod) || lost_.contains(pod)) continue;
     if (!regimes().may_go(pod, node)) continue;  // Void.
-    if (hopeless_.contains(pod) && !pinned_to(cluster_, pod).empty() &&
-        configuration_.required_node.enabled) {
-      continue;
-    }
-    // Pinned pods take turns: their reservations do not hold against each other, nor against whom
-    // the node was promised.
+    const bool pinned = configuration_.required_node.enabled && !pinned_to(cluster_, pod).empty();
+    const bool ends =
+        pinned || configuration_.workload.nomination_held_by == NominationHeldBy::placement;
+    if (ends && hopeless_.contains(pod)) continue;  // Void.
+    // Before its victims are chosen a reservation holds nothing.
+    if (pinned && cluster_.notes(cluster_.pods().notes[pod]).only_reserved()) continue;
+    // Pinned pods take turns: their room is not their own against each other, nor against whom the
+    // node was promised.
     const bool gives_way = !ask.pinned_to.empty() || cluster_.pods().nominated[member] == node;
-    const bool reserved = cluster_.notes(cluster_.pods().notes[pod]).reserved_since.has_value();
-    if (reserved && gives_way) continue;
     const bool lower = unit.scheduling_priority < ask.priority;
     if (lower && (gives_way || !keeping_.contains(pod))) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
@@ -184,8 +237,7 @@ bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex no
       const bool still = fit.fits(other);
       fit.remove(pod);
       if (!still) return true;
-      const bool reserved = cluster_.notes(cluster_.pods().notes[held]).reserved_since.has_value();
-      if (!reserved) coming.push_back({.pod = held, .node = other});
+      coming.push_back({.pod = held, .node = other});
     }
   }
   if (coming.empty()) return false;
@@ -387,26 +439,31 @@ bool PlanWalk::nominated_may_spoil(const HeardAsk& ask, const Place& place) {
   return spoilt;
 }
 
-/// All of them come before one is asked whether it fits: members may need each other.
+/// All of them come before one is asked whether it fits: members may need each other. So whoever
+/// leans on one that may never come is asked again.
 void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   for (const Place& place : found) {
     own_after().place(place.pod, place.node);
     queue_room_.nominate(place.pod, place.node);
-  }
-  for (const Place& place : found) {
     someone_nominated_ = true;
-    // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that
-    // is no promise.
-    const bool only_held =
-        ask.entry->outcome == Outcome::waits &&
-        configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
-    if (refusal_after(place) || leans_on_hopeful(place, only_held) ||
-        (only_held && nominated_may_spoil(ask, place))) {
-      hopeful_.push_back(place.pod);
-    } else {
-      promises_.push_back({.ask = &ask, .place = place});
-    }
   }
+  // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that is
+  // no promise.
+  const bool only_held =
+      ask.entry->outcome == Outcome::waits &&
+      configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+  const auto may_never_come = [&](const Place& place) {
+    return refusal_after(place) || leans_on_hopeful(place, only_held) ||
+           (only_held && nominated_may_spoil(ask, place));
+  };
+  std::vector<Place> sure = found;
+  while (true) {
+    const auto place = std::ranges::find_if(sure, may_never_come);
+    if (place == sure.end()) break;
+    hopeful_.push_back(place->pod);
+    sure.erase(place);
+  }
+  for (const Place& place : sure) promises_.push_back({.ask = &ask, .place = place});
 }
 
 /// Whether a member that is left over, and asks for itself later, still fits where it is nominated.
@@ -415,19 +472,6 @@ bool PlanWalk::keeps_nomination(const HeardAsk& ask, PodIndex member) {
   if (!node.exists() || !cluster_.nodes().flags[node].exists) return true;
   NaiveFit fit(after(), member);
   return fits_beside_nominated(fit, ask, node);
-}
-
-/// Its room is kept for it, whether there is enough of it or not.
-void PlanWalk::reserve(const HeardAsk& ask) {
-  const auto node = cluster_.find_node(ask.pinned_to, ask.entry->plane);
-  const PodIndex pod = ask.pods.front();
-  if (!node || !cluster_.nodes().flags[*node].exists || after().where(pod).exists()) return;
-  // Before its victims are chosen it holds nothing against other regimes.
-  if (regimes().of_node(*node) != Regime::pods) return;
-  own_after().place(pod, *node);
-  queue_room_.nominate(pod, *node);
-  hopeful_.push_back(pod);
-  someone_nominated_ = true;
 }
 
 void PlanWalk::settle(const HeardAsk& ask) {
@@ -447,7 +491,6 @@ void PlanWalk::settle(const HeardAsk& ask) {
   } else {
     nominate(ask, found);
   }
-  if (ask.entry->reservation && found.empty()) reserve(ask);
   // Members beyond the minimum ask for themselves.
   const bool others_ask = ask.entry->kind == AskKind::pod_group && !found.empty() &&
                           !ask.entry->placement_given &&

@@ -55,6 +55,17 @@ class PlanWalk {
   bool is_decided(PodIndex pod) const { return decided_.contains(pod); }
   bool someone_nominated() const { return someone_nominated_; }
 
+  // ---- Who leaves late (law 6) ------------------------------------------------------------------
+  /// Whether the ask waits for somebody whose room it should do without if it can.
+  bool waits_for_late(const HeardAsk& ask) const;
+  /// Those are gone who were made to leave for the ask's nomination, however late.
+  void count_own_late(const HeardAsk& ask);
+  /// They are there again: the nomination does not hold, or the ask does not wait for them.
+  void put_back_own_late();
+  bool somebody_own_late() const { return !own_late_.empty(); }
+  /// Those are gone for whom the ask waits, however late, for it and for later ones.
+  void count_awaited(const HeardAsk& ask);
+
   // ---- What an entry of the plan means ----------------------------------------------------------
   /// The placements that make sense; the others are breaches.
   std::vector<Place> places(const HeardAsk& ask, bool complain);
@@ -120,8 +131,8 @@ class PlanWalk {
   }
 
   void find_credited();
+  void leave_late(PodIndex pod);
   void nominate(const HeardAsk& ask, const std::vector<Place>& found);
-  void reserve(const HeardAsk& ask);
   bool keeps_firm_promises(NaiveFit& fit, NodeIndex node);
   bool nominated_may_spoil(const HeardAsk& ask, const Place& place);
   bool keeps_nomination(const HeardAsk& ask, PodIndex member);
@@ -144,6 +155,8 @@ class PlanWalk {
   std::vector<PodIndex> hopeful_;  ///< Nominated where they do not fit yet.
   bool someone_nominated_ = false;
   std::set<PodIndex> gone_;
+  std::set<PodIndex> late_;           ///< Leaving, and there in `after()`.
+  std::set<PodIndex> own_late_;       ///< Of these, who is gone for the ask that is judged.
   std::set<PodIndex> victims_;        ///< Of earlier asks.
   std::set<NodeIndex> victim_nodes_;  ///< Where they are.
   std::set<PodIndex> decided_;        ///< Pods of earlier asks.

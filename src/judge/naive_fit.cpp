@@ -17,9 +17,15 @@ bool tolerates(const Toleration& toleration, const Taint& taint) {
   return toleration.exists || toleration.value == taint.value;
 }
 
+/// The store keeps them sorted by key, so only those with the taint's key and those without a key
+/// are asked.
 bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
-  return std::ranges::any_of(
-      tolerations, [&](const Toleration& toleration) { return tolerates(toleration, taint); });
+  const auto some_tolerate = [&](std::string_view key) {
+    return std::ranges::any_of(
+        std::ranges::equal_range(tolerations, key, {}, &Toleration::key),
+        [&](const Toleration& toleration) { return tolerates(toleration, taint); });
+  };
+  return some_tolerate(taint.key) || some_tolerate({});
 }
 
 bool every_address(const HostPort& port) { return port.ip.empty() || port.ip == "0.0.0.0"; }
@@ -76,12 +82,14 @@ std::vector<NaiveFit::NodeTerm> NaiveFit::read_terms(const Cluster& cluster,
 }
 
 void NaiveFit::remove(PodIndex pod) {
+  count_ports(pod, world_.where(pod), -1);
   topology_.count(pod, world_.where(pod), -1);
   world_.remove(pod);
 }
 
 void NaiveFit::place(PodIndex pod, NodeIndex node) {
   world_.place(pod, node);
+  count_ports(pod, node, 1);
   topology_.count(pod, node, 1);
 }
 
@@ -170,16 +178,28 @@ MaybeRefusal NaiveFit::lasting_refusal(NodeIndex node) const {
 
 // ---- Filters that look at the pods of the node --------------------------------------------------
 
+bool NaiveFit::takes_port(PodIndex pod) const {
+  const std::vector<HostPort>& ports = cluster_.shape(cluster_.pods().shape[pod]).ports;
+  return std::ranges::any_of(ports, [&](const HostPort& taken) {
+    const auto same = std::ranges::equal_range(shape_.ports, taken.port, {}, &HostPort::port);
+    return std::ranges::any_of(same,
+                               [&](const HostPort& wanted) { return conflict(wanted, taken); });
+  });
+}
+
+void NaiveFit::count_ports(PodIndex pod, NodeIndex node, int delta) {
+  const auto known = port_takers_.find(node);
+  if (known != port_takers_.end() && takes_port(pod)) known->second += delta;
+}
+
 MaybeRefusal NaiveFit::port_refusal(NodeIndex node) const {
   if (shape_.ports.empty()) return std::nullopt;
-  for (const PodIndex pod : world_.pods_on(node)) {
-    for (const HostPort& taken : cluster_.shape(cluster_.pods().shape[pod]).ports) {
-      const auto same = std::ranges::equal_range(shape_.ports, taken.port, {}, &HostPort::port);
-      const bool clash = std::ranges::any_of(
-          same, [&](const HostPort& wanted) { return conflict(wanted, taken); });
-      if (clash) return NaiveRefusal{RefusalReason::host_port, {}};
-    }
+  const auto [at, is_new] = port_takers_.try_emplace(node);
+  if (is_new) {
+    at->second = std::ranges::count_if(world_.pods_on(node),
+                                       [this](PodIndex pod) { return takes_port(pod); });
   }
+  if (at->second > 0) return NaiveRefusal{RefusalReason::host_port, {}};
   return std::nullopt;
 }
 

@@ -15,6 +15,7 @@
 // O(1) to make unless the ask or some other pod cares about other pods; then O(pods).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -70,6 +71,8 @@ class NaiveFit {
   bool affinity_matches(NodeIndex node) const;
   bool taints_tolerated(NodeIndex node) const;
   bool of_its_regime(NodeIndex node) const;
+  bool takes_port(PodIndex pod) const;
+  void count_ports(PodIndex pod, NodeIndex node, int delta);
   MaybeRefusal port_refusal(NodeIndex node) const;
   MaybeRefusal resource_refusal(NodeIndex node) const;
   std::int64_t allocatable(NodeIndex node, ResourceIndex resource) const;
@@ -84,6 +87,8 @@ class NaiveFit {
   std::optional<Regime> regime_;  ///< Its own; none: they do not matter.
   bool crosses_ = false;
   std::vector<std::int64_t> kept_free_;
+  /// Pods with a port that the ask wants, on the nodes that were asked about.
+  mutable std::map<NodeIndex, std::int64_t> port_takers_;
   NaiveClaims claims_;
   NaiveTopology topology_;  ///< Last: inclusion policies read the node terms.
 };

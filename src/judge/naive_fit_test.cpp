@@ -252,5 +252,27 @@ TEST(NaiveFit, SumsThatDoNotFitIntoAnIntegerStayTrue) {
   EXPECT_FALSE(fit.fits(n1));
 }
 
+TEST(NaiveFit, TakenPortsFollowEveryMove) {
+  Cluster cluster;
+  cluster.apply(node("n1"));
+  for (const std::string name : {"a", "b"}) {
+    Pod holder = pod(name, "n1");
+    holder.shape.ports = {{.port = 80}};
+    cluster.apply(holder);
+  }
+  cluster.apply(ask({.ports = {{.port = 80}, {.port = 81}}}));
+  const auto at = [&](const char* name) { return *cluster.find_pod("default", name); };
+  const NodeIndex there = *cluster.find_node("n1");
+  NaiveWorld world(cluster);
+  NaiveFit fit(world, at("ask"));
+  EXPECT_TRUE(fit.refusal(there));
+  fit.remove(at("a"));
+  EXPECT_TRUE(fit.refusal(there));
+  fit.remove(at("b"));
+  EXPECT_FALSE(fit.refusal(there));
+  fit.put_back(at("a"));
+  EXPECT_TRUE(fit.refusal(there));
+}
+
 }  // namespace
 }  // namespace makeway::naive_fit_test

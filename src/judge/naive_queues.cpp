@@ -156,6 +156,9 @@ void NaiveQueues::find_totals() {
     if (!node.exists() || !divided(node)) continue;
     const bool kernel = pods.flags[pod].kernel;
     if (!bound && !kernel && !NaiveFit(world, pod).fits_when_empty(node)) continue;
+    // Before its victims are chosen a reservation holds nothing (section 5).
+    const bool pinned = configuration_.required_node.enabled && !pinned_to(cluster_, pod).empty();
+    if (!bound && pinned && cluster_.notes(pods.notes[pod]).only_reserved()) continue;
     if (bound) outside.push_back(pod);
     here[node].push_back(pod);
   }

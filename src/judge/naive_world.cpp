@@ -96,6 +96,7 @@ std::optional<StringId> NaiveWorld::node_label(NodeIndex node, StringId key) con
 void NaiveWorld::remove(PodIndex pod) {
   const NodeIndex node = where_[pod];
   CHECK(node.exists(), "removing a pod that is nowhere");
+  ++changes_;
   where_[pod] = {};
   const auto placed = placed_.find(node);
   if (placed != placed_.end()) std::erase(placed->second, pod);
@@ -107,6 +108,7 @@ void NaiveWorld::remove(PodIndex pod) {
 
 void NaiveWorld::place(PodIndex pod, NodeIndex node) {
   CHECK(!where_[pod].exists(), "placing a pod that is somewhere");
+  ++changes_;
   where_[pod] = node;
   if (cluster_.pods().node[pod] != node) placed_[node].push_back(pod);
   for (const ResourceAmount& amount : cluster_.requests(cluster_.pods().requests[pod])) {

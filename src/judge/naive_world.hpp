@@ -53,6 +53,8 @@ class NaiveWorld {
 
   void remove(PodIndex pod);
   void place(PodIndex pod, NodeIndex node);
+  /// How often somebody was placed or removed: what was read from it holds until this changes.
+  std::uint64_t changes() const { return changes_; }
 
  private:
   void find_repelling();
@@ -60,6 +62,7 @@ class NaiveWorld {
   const Cluster& cluster_;
   const NaiveRegimes* regimes_;
   std::size_t columns_ = 0;
+  std::uint64_t changes_ = 0;
   IndexedVector<PodIndex, NodeIndex> where_;
   IndexedVector<NodeIndex, bool> saturated_;
   std::vector<std::int64_t> used_;  ///< Node by node, `columns_` each.

@@ -1,6 +1,7 @@
 #include "model/budget_finder.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/selector.hpp"
 
@@ -34,7 +35,7 @@ BudgetFinder::BudgetFinder(std::vector<const DisruptionBudget*> budgets)
     InNamespace& here = namespaces_[{budget.plane, budget.namespace_name}];
     const Requirement* const requirement = narrowest(*budget.selector);
     if (requirement == nullptr) {
-      here.others.push_back(position);
+      add_excluding(here, position);
     } else if (requirement->operation != Operator::in) {
       here.by_key[requirement->key].push_back(position);
     } else {
@@ -45,15 +46,25 @@ BudgetFinder::BudgetFinder(std::vector<const DisruptionBudget*> budgets)
   }
 }
 
-std::vector<std::uint32_t> BudgetFinder::governing(std::string_view plane,
-                                                   std::string_view namespace_name,
-                                                   const Labels& labels) const {
-  Positions found;
+std::vector<std::uint32_t> GoverningBudgets::all() const {
+  std::vector<std::uint32_t> staying;
+  staying.reserve(size());
+  std::ranges::set_difference(excluding, excluded, std::back_inserter(staying));
+  if (named.empty()) return staying;
+  std::vector<std::uint32_t> merged;
+  merged.reserve(size());
+  std::ranges::merge(named, staying, std::back_inserter(merged));
+  return merged;
+}
+
+GoverningBudgets BudgetFinder::find(std::string_view plane, std::string_view namespace_name,
+                                    const Labels& labels) const {
+  GoverningBudgets found;
   const auto here = namespaces_.find({plane, namespace_name});
   if (here == namespaces_.end()) return found;
   const auto ask = [&](const Positions& candidates) {
     for (const std::uint32_t position : candidates) {
-      if (governs(*budgets_[position], namespace_name, labels)) found.push_back(position);
+      if (governs(*budgets_[position], namespace_name, labels)) found.named.push_back(position);
     }
   };
   for (const auto& [key, value] : labels) {
@@ -62,9 +73,42 @@ std::vector<std::uint32_t> BudgetFinder::governing(std::string_view plane,
     const auto by_key = here->second.by_key.find(key);
     if (by_key != here->second.by_key.end()) ask(by_key->second);
   }
-  ask(here->second.others);
-  std::ranges::sort(found);
+  std::ranges::sort(found.named);
+  if (labels.empty()) return found;  // No budget governs a pod without labels.
+  found.excluding = here->second.excluding;
+  found.excluded = find_excluded(here->second, labels);
   return found;
+}
+
+void BudgetFinder::add_excluding(InNamespace& here, std::uint32_t position) {
+  here.excluding.push_back(position);
+  for (const Requirement& requirement : budgets_[position]->selector->requirements) {
+    if (requirement.operation == Operator::does_not_exist) {
+      here.excluding_key[requirement.key].push_back(position);
+      continue;
+    }
+    for (const std::string& value : requirement.values) {
+      here.excluding_label[{requirement.key, value}].push_back(position);
+    }
+  }
+}
+
+BudgetFinder::Positions BudgetFinder::find_excluded(const InNamespace& here, const Labels& labels) {
+  Positions excluded;
+  const auto exclude = [&](const auto& positions, const auto& by) {
+    const auto at = positions.find(by);
+    if (at != positions.end()) {
+      excluded.insert(excluded.end(), at->second.begin(), at->second.end());
+    }
+  };
+  for (const auto& [key, value] : labels) {
+    exclude(here.excluding_label, std::pair<std::string_view, std::string_view>(key, value));
+    exclude(here.excluding_key, std::string_view(key));
+  }
+  std::ranges::sort(excluded);
+  const auto repeated = std::ranges::unique(excluded);
+  excluded.erase(repeated.begin(), repeated.end());
+  return excluded;
 }
 
 }  // namespace makeway

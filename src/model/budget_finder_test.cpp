@@ -71,7 +71,9 @@ TEST(BudgetFinder, AgreesWithAskingEveryBudget) {
         const DisruptionBudget& budget = budgets[position];
         if (budget.plane == plane && governs(budget, space, labels)) expected.push_back(position);
       }
-      EXPECT_EQ(finder.governing(plane, space, labels), expected);
+      const GoverningBudgets governing = finder.find(plane, space, labels);
+      EXPECT_EQ(governing.all(), expected);
+      EXPECT_EQ(governing.size(), expected.size());
       found += expected.size();
     }
   }

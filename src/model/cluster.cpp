@@ -187,6 +187,11 @@ Cluster Cluster::compacted() const {
   return fresh;
 }
 
+std::size_t Cluster::interned_count() const {
+  return strings_.size() + label_sets_.size() + requests_.size() + shapes_.size() + notes_.size() +
+         owner_sets_.size();
+}
+
 ClusterBytes Cluster::bytes() const {
   ClusterBytes bytes;
   bytes.pods = pods_.bytes() - pods_.name.bytes() - pods_.uid.bytes() + pods_by_key_.bytes();

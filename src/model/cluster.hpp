@@ -164,6 +164,8 @@ class Cluster {
   const std::set<PodIndex>& nominated_pods() const { return nominated_pods_; }
   /// Pods that repel others (required anti-affinity), bound or not.
   const std::set<PodIndex>& repelling_pods() const { return repelling_pods_; }
+  /// Pods that stop together with others (LossShare), bound or not.
+  const std::set<PodIndex>& sharing_pods() const { return sharing_pods_; }
 
   /// Importance for ties inside one node: priority, group over pod, size, age, name.
   bool more_important(PodIndex a, PodIndex b) const;
@@ -213,8 +215,12 @@ class Cluster {
   /// The same cluster without the strings and rows that removed objects left behind.
   Cluster compacted() const;
   ClusterBytes bytes() const;
+  /// How many texts, label sets, rows and shapes it remembers, also of objects that are gone.
+  std::size_t interned_count() const;
 
  private:
+  friend class ClusterCompaction;
+
   template <class Visit>
   void each_in_columns(KindTag<Node> /*kind*/, const Visit& visit) const {
     for (const NodeIndex index : nodes_by_name()) visit(node(index));
@@ -363,6 +369,7 @@ class Cluster {
   HashTable pods_by_key_;
   std::size_t pod_count_ = 0;
   std::set<PodIndex> repelling_pods_;
+  std::set<PodIndex> sharing_pods_;
   std::set<PodIndex> pending_pods_;
   std::set<PodIndex> leaving_pods_;
   std::set<PodIndex> nominated_pods_;

@@ -105,6 +105,11 @@ void Cluster::write_pod(PodIndex index, const Pod& pod, bool kernel) {
     repelling_pods_.erase(index);
   }
   pods_.notes[index] = notes_.intern(pod.notes);
+  if (!pod.notes.loss_units.empty()) {
+    sharing_pods_.insert(index);
+  } else if (!sharing_pods_.empty()) {
+    sharing_pods_.erase(index);
+  }
   pods_.queue[index] = stated_queue(index);
   pods_.owners[index] = owner_sets_.intern(pod.owners);
   pods_.scheduler[index] = strings_.intern(pod.scheduler);
@@ -140,6 +145,7 @@ void Cluster::remove_pod(PodIndex pod) {
   nominate(pod, {});
   leave_unit(pod);
   repelling_pods_.erase(pod);
+  sharing_pods_.erase(pod);
   pending_pods_.erase(pod);
   const Space space{.plane = pods_.plane[pod], .namespace_name = pods_.namespace_name[pod]};
   pods_by_key_.erase(pod_hash(space, pods_.name[pod.value]), pod.value);

@@ -308,6 +308,40 @@ template <>
 inline constexpr std::array<std::string_view, 3> choice_names<ResumeRule> = {
     "never", "when-declared", "on-request"};
 
+// ---- Trust --------------------------------------------------------------------------------------
+
+/// Whose marks count.
+enum class TrustedOnly : std::uint8_t { everyone, trusted };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<TrustedOnly> = {"everyone",
+                                                                              "trusted"};
+
+enum class TrustListed : std::uint8_t { everyone, listed };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<TrustListed> = {"everyone", "listed"};
+
+enum class TrustSelected : std::uint8_t { everyone, selected };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<TrustSelected> = {"everyone",
+                                                                                "selected"};
+
+enum class TrustCapped : std::uint8_t { everyone, capped };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<TrustCapped> = {"everyone", "capped"};
+
+enum class TrustNever : std::uint8_t { everyone, never };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<TrustNever> = {"everyone", "never"};
+
+enum class GroupPriority : std::uint8_t { everyone, lowest };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<GroupPriority> = {"everyone",
+                                                                                "lowest"};
+
+enum class CostMax : std::uint8_t { none, run_time };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<CostMax> = {"none", "run-time"};
+
 // ---- The value ----------------------------------------------------------------------------------
 
 inline constexpr std::int64_t priority_min = std::numeric_limits<std::int32_t>::min();
@@ -339,11 +373,13 @@ struct EngineSettings {
   std::vector<WaivedLaw> laws_waived;
   Duration preemption_delay;
   Duration leave_timeout{60'000};
+  Duration leave_wait_max{600'000};
   std::int64_t cascade_depth = 1;
   std::int64_t cascade_steps_max = 1'000'000;
   std::int64_t victim_steps_max = 1'000'000;
   std::int64_t placement_steps_max = 10'000'000;
   std::int64_t exact_steps_max = 10'000'000;
+  std::int64_t plan_steps_max = 1'000'000'000;
   std::int64_t containment_rounds_max = 3;
   std::int64_t alternatives_max = 3;
   std::int64_t unpacked_ratio_max = 64;
@@ -470,6 +506,24 @@ struct SessionSettings {
   friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
 };
 
+/// Which marks on objects count (SPEC section 10). These are the values for files.
+struct TrustSettings {
+  std::vector<std::string> namespaces = {"kube-system"};
+  TrustedOnly pinned = TrustedOnly::everyone;
+  TrustedOnly protection = TrustedOnly::everyone;
+  TrustCapped preemption_priority = TrustCapped::everyone;
+  GroupPriority group_priority = GroupPriority::everyone;
+  TrustListed queue_labels = TrustListed::everyone;
+  TrustedOnly outside_queues = TrustedOnly::everyone;
+  TrustSelected deployment_labels = TrustSelected::everyone;
+  TrustListed sessions = TrustListed::everyone;
+  TrustedOnly replica_schedules = TrustedOnly::everyone;
+  CostMax cost_max = CostMax::none;
+  TrustNever notes = TrustNever::everyone;
+
+  friend bool operator==(const TrustSettings&, const TrustSettings&) = default;
+};
+
 struct Configuration {
   ProtectionSettings protection;
   BudgetSettings budgets;
@@ -479,6 +533,7 @@ struct Configuration {
   ReplicaSettings replica;
   RequiredNodeSettings required_node;
   SessionSettings session;
+  TrustSettings trust;
 
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };

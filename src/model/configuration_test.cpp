@@ -39,9 +39,9 @@ std::string random_text(const Knob& knob, Prng& random) {
 }
 
 TEST(Knobs, AreDocumentedUniqueAndGrouped) {
-  constexpr std::array<std::string_view, 8> sections = {"protection",    "budgets", "engine",
+  constexpr std::array<std::string_view, 9> sections = {"protection",    "budgets", "engine",
                                                         "workload",      "queue",   "replica",
-                                                        "required_node", "session"};
+                                                        "required_node", "session", "trust"};
   std::set<std::string_view> paths;
   std::size_t section = 0;
   for (const Knob& knob : knobs()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/problem.hpp"
 #include "model/cluster.hpp"
@@ -39,16 +40,20 @@ class Findings {
   const Cluster& cluster() const { return cluster_; }
   std::span<const TemplateLabels> templates() const { return templates_; }
   Problems take() { return std::move(problems_); }
+  /// Every error goes there, too, however many there are.
+  void list_errors_in(std::vector<Problem>& errors) { errors_ = &errors; }
 
  private:
   void add(Severity severity, Problem problem) {
     problem.severity = severity;
+    if (errors_ != nullptr && severity == Severity::error) errors_->push_back(problem);
     problems_.push_back(std::move(problem));
   }
 
   const Cluster& cluster_;
   std::span<const TemplateLabels> templates_;
   Problems problems_;
+  std::vector<Problem>* errors_ = nullptr;
 };
 
 /// "1500m", "4": exact, as it can be written in a manifest.

@@ -101,6 +101,7 @@ TEST(ObjectHash, EveryPartCounts) {
                                        {.queue = "x"},
                                        {.required_node = "x"},
                                        {.reserved_since = Time{0}},
+                                       {.promised = true},
                                        {.made_from = "x"},
                                        {.wave = 1},
                                        {.wave_after = "x"},

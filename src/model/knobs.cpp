@@ -25,7 +25,8 @@ constexpr std::array shorthands = {Shorthand{"budgets", "budgets.mode"}};
 std::vector<Knob> all_knobs() {
   std::vector<Knob> all;
   for (const auto part : {knob_tables::general_knobs(), knob_tables::workload_knobs(),
-                          knob_tables::placement_policy_knobs(), knob_tables::session_knobs()}) {
+                          knob_tables::placement_policy_knobs(), knob_tables::session_knobs(),
+                          knob_tables::trust_knobs()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

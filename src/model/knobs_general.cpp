@@ -64,6 +64,13 @@ constexpr std::array engine_rows = {
         {"engine.leaveTimeout", "1",
          "How long after its deletion timestamp the room of a leaving pod still counts as coming. "
          "After that a dead kubelet or a stuck finalizer blocks no ask."}),
+    plain<engine, &Engine::leave_wait_max>(
+        {"engine.leaveWaitMax", "1",
+         "Room that becomes free only after more than this is not counted at first: an ask is "
+         "tried "
+         "without it, and waits for it only if nothing else is found. Victims of its own "
+         "nomination "
+         "always count. So a pod with a grace period of years blocks no ask."}),
     integer<engine, &Engine::cascade_depth>(
         {"engine.cascadeDepth", "2",
          "How many further preemptions are followed when a victim's controller recreates it; their "
@@ -88,6 +95,13 @@ constexpr std::array engine_rows = {
         {"engine.exactStepsMax", "2",
          "Bound of the exact search, per ask: the number of partial plans that are expanded."},
         steps),
+    integer<engine, &Engine::plan_steps_max>({"engine.planStepsMax", "1",
+                                              "Bound of all searches of a plan together, in the "
+                                              "same steps as the bounds per ask. When it "
+                                              "is reached, later pods are placed only where there "
+                                              "is room, later groups and sessions not "
+                                              "at all, and they say so."},
+                                             steps),
     integer<engine, &Engine::containment_rounds_max>(
         {"engine.containmentRoundsMax", "1",
          "How often a cycle is decided again without the asks whose plan broke a law, a bug in "

@@ -109,9 +109,10 @@ constexpr std::array workload_rows = {
     choices<workload, &Workload::score_keys>(
         {"workload.scoreKeys", "2",
          "The score of a plan, smaller is better, the first difference decides; names come last. "
-         "stopped-pods are the victims and the pods that stay in gangs which they take below their "
-         "minimum, whose lost work counts, too. raw-priority-sum adds 2^31 to each priority, as "
-         "kube-scheduler does; oldest-victim is the age of the oldest victim of the highest "
+         "stopped-pods are the victims and the pods that stop with them, in gangs which they take "
+         "below their minimum and in workloads that one lost pod stops, such as a JobSet; their "
+         "lost work counts, too. raw-priority-sum adds 2^31 to each priority, as kube-scheduler "
+         "does; oldest-victim is the age of the oldest victim of the highest "
          "priority. grouped-victims (pods of groups), largest-victim (pods of the largest unit) "
          "and victims-age let ties fall on less important units."}),
     choice<workload, &Workload::score_priority>(

@@ -17,6 +17,7 @@ inline constexpr std::string_view protected_member = "makeway.dev/protected";
 inline constexpr std::string_view owner = "makeway.dev/owner";
 inline constexpr std::string_view required_node = "makeway.dev/required-node";
 inline constexpr std::string_view reserved_since = "makeway.dev/reserved-since";
+inline constexpr std::string_view promised = "makeway.dev/promised";
 inline constexpr std::string_view plane = "makeway.dev/plane";
 /// Annotation of dumps: the plane of the object's key, which no label changes.
 inline constexpr std::string_view key_plane = "makeway.dev/key-plane";
@@ -31,6 +32,15 @@ inline constexpr std::string_view observed = "makeway.dev/Observed";
 inline constexpr std::string_view made_from = "makeway.dev/made-from";
 inline constexpr std::string_view wave = "makeway.dev/wave";
 inline constexpr std::string_view wave_after = "makeway.dev/wave-after";
+/// On pods of dumps: who stops when they are lost, as their controllers say (LossShare).
+inline constexpr std::string_view loss_units = "makeway.dev/loss-units";
+/// On pending pods of dumps that are not placed: why, such as a quarantine (law 13). In the store
+/// it is a need that nothing meets, with this word before it.
+inline constexpr std::string_view held = "makeway.dev/held";
+inline constexpr std::string_view held_need = "held: ";
+
+/// Label of a namespace whose marks count (SPEC section 10): "true".
+inline constexpr std::string_view trusted = "makeway.dev/trusted";
 
 /// The field of node and pod affinity that is not a wish.
 inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -64,10 +74,26 @@ inline constexpr std::string_view cluster_critical = "system-cluster-critical";
 /// Under makeway.dev/, but none of the names that mean something by themselves: whoever writes
 /// classes of victims may use it.
 constexpr bool is_mark(std::string_view key) {
-  for (const std::string_view known :
-       {preemption_priority_class, last_checkpoint, preemption_cost, allow_preemption,
-        protected_member, owner, required_node, reserved_since, plane, key_plane, deployment,
-        evicted_for, plan, queue, made_from, wave, wave_after}) {
+  for (const std::string_view known : {preemption_priority_class,
+                                       last_checkpoint,
+                                       preemption_cost,
+                                       allow_preemption,
+                                       protected_member,
+                                       owner,
+                                       required_node,
+                                       reserved_since,
+                                       promised,
+                                       plane,
+                                       key_plane,
+                                       deployment,
+                                       evicted_for,
+                                       plan,
+                                       queue,
+                                       made_from,
+                                       wave,
+                                       wave_after,
+                                       loss_units,
+                                       held}) {
     if (key == known) return false;
   }
   return key.starts_with("makeway.dev/");

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/index.hpp"
+#include "base/plain_vector.hpp"
 #include "model/ids.hpp"
 
 namespace makeway {
@@ -148,10 +149,10 @@ class NodeOrder {
   }
 
   IndexedVector<NodeIndex, Block> blocks_;
-  std::vector<PodIndex> pods_;
-  std::vector<std::int32_t> priorities_;
-  std::vector<std::uint8_t> guarded_;
-  std::vector<std::int64_t> sums_;
+  PlainVector<PodIndex> pods_;
+  PlainVector<std::int32_t> priorities_;
+  PlainVector<std::uint8_t> guarded_;
+  PlainVector<std::int64_t> sums_;
   std::vector<std::int64_t> zero_row_ = std::vector<std::int64_t>(4);
   std::size_t columns_ = 4;
   std::map<std::uint32_t, std::vector<std::uint64_t>> free_blocks_;  ///< By capacity.

@@ -134,6 +134,7 @@ void normalize(Pod& pod) {
   for (ClaimUse& use : pod.shape.claims) identify(use, pod);
   normalize(pod.shape);
   sort_unique(pod.owners);
+  sort_unique(pod.notes.loss_units);
   if (pod.scheduler == names::default_scheduler) pod.scheduler.clear();
   // Who is bound has its place, and who is being deleted will never come (law 7).
   if (!pod.node.empty() || pod.deletion) pod.nominated_node.clear();
@@ -182,6 +183,7 @@ void normalize(Queue& queue) {
 
 void normalize(ResourceGroup& group) {
   sort_unique(group.nodes);
+  sort_unique(group.namespaces);
   normalize(group.node_selector);
 }
 

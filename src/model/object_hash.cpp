@@ -46,6 +46,7 @@ class Hasher {
   void add(const ClaimUse& use) {
     (*this)(use.kind, use.namespace_name, use.name, use.local, use.pod, use.pod_uid);
   }
+  void add(const LossShare& share) { (*this)(share.unit, share.part, share.allowed); }
   void add(const OwnerReference& owner) {
     (*this)(owner.kind, owner.name, owner.uid, owner.controller);
   }
@@ -74,9 +75,9 @@ std::uint64_t hash_of(const PodShape& shape) {
 
 std::uint64_t hash_of(const PodNotes& notes) {
   return Hasher{}(notes.preemption_priority_class, notes.queue, notes.required_node,
-                  notes.reserved_since, notes.evicted_for, notes.plan, notes.last_checkpoint,
-                  notes.preemption_cost_seconds, notes.made_from, notes.wave, notes.wave_after,
-                  notes.marks)
+                  notes.reserved_since, notes.promised, notes.evicted_for, notes.plan,
+                  notes.last_checkpoint, notes.preemption_cost_seconds, notes.made_from, notes.wave,
+                  notes.wave_after, notes.loss_units, notes.marks)
       .result();
 }
 

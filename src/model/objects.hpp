@@ -126,12 +126,23 @@ struct OwnerReference {
   friend auto operator<=>(const OwnerReference&, const OwnerReference&) = default;
 };
 
+/// A pod's share in a loss unit (SPEC section 7): pods that stop together, though nothing places
+/// them together. The unit stops when one of its parts loses more pods than are allowed.
+struct LossShare {
+  std::string unit;          ///< "JobSet shop/train"; of one namespace and plane.
+  std::string part;          ///< Whose losses are counted together; empty: this pod's stop nobody.
+  std::int64_t allowed = 0;  ///< So many pods of the part may be lost.
+
+  friend auto operator<=>(const LossShare&, const LossShare&) = default;
+};
+
 /// The rare and the written-by-us parts of a pod, kept apart so that ordinary pods stay small.
 struct PodNotes {
   std::string preemption_priority_class;
   std::string queue;  ///< From an annotation; a queue label stays among the labels.
   std::string required_node;
   std::optional<Time> reserved_since;  ///< When its reservation of that node began.
+  bool promised = false;               ///< The reserved room is its own: see `only_reserved`.
   std::string evicted_for;
   std::string plan;
   std::optional<Time> last_checkpoint;
@@ -140,9 +151,15 @@ struct PodNotes {
   std::string made_from;
   std::int32_t wave = 0;   ///< Its controller makes it after those of lower waves; 0: at once.
   std::string wave_after;  ///< What it waits for: "db-0 is ready".
+  /// From its controllers in the input, or from a dump of such an input.
+  std::vector<LossShare> loss_units;
   /// Annotations under makeway.dev/ that mean nothing by themselves; a class of victims may be made
   /// of them (`required_node.victimClasses`).
   Labels marks;
+
+  /// Its node is reserved, and neither were victims chosen for it nor are pods leaving whose room
+  /// is enough: its nomination to the node promises nothing yet.
+  bool only_reserved() const { return reserved_since && !promised; }
 
   friend auto operator<=>(const PodNotes&, const PodNotes&) = default;
 };

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/problem.hpp"
+#include "model/names.hpp"
 #include "model/object_text.hpp"
 #include "model/resource.hpp"
 
@@ -38,12 +39,18 @@ bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out) {
   return std::ranges::find(left_out, AskKind::queue, &PlanLeftOut::kind) != left_out.end();
 }
 
+std::string unmet_need_text(std::string_view need) {
+  if (need.starts_with(names::held_need)) {
+    return std::string(need.substr(names::held_need.size()));
+  }
+  return fmt::format("needs {}, which Makeway does not check", need);
+}
+
 std::string refusal_text(const PlanRefusal& refusal) {
   std::string detail = shorten(refusal.detail, 96);
   const std::string_view least = refusal.nodes == 1 ? "" : "at least ";
   switch (refusal.reason) {
-    case RefusalReason::unsupported:
-      return fmt::format("needs {}, which Makeway does not check", detail);
+    case RefusalReason::unsupported: return unmet_need_text(detail);
     case RefusalReason::unschedulable: return "cordoned";
     case RefusalReason::taint: return fmt::format("taint {} is not tolerated", detail);
     case RefusalReason::claim: return detail;

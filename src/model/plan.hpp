@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/rare.hpp"
+#include "base/shared_list.hpp"
 #include "base/time.hpp"
 #include "model/configuration.hpp"
 #include "model/objects.hpp"
@@ -115,6 +117,19 @@ struct PlanDisruptedGroup {
   friend bool operator==(const PlanDisruptedGroup&, const PlanDisruptedGroup&) = default;
 };
 
+/// A loss unit that an ask's victims stop (SPEC section 7). Its other pods are counted without
+/// those that are leaving anyway or are victims of asks before.
+struct PlanStoppedUnit {
+  std::string namespace_name;
+  std::string plane;      ///< Empty: home.
+  std::string unit;       ///< "JobSet shop/train"
+  std::int64_t lost = 0;  ///< Victims.
+  std::int64_t stopped = 0;
+  PlanCost cost;  ///< Of those that stop; some may be in a gang that stops as well.
+
+  friend bool operator==(const PlanStoppedUnit&, const PlanStoppedUnit&) = default;
+};
+
 /// Who has room that another ask would use.
 struct PlanTaker {
   std::string ask;  ///< "PodGroup default/first"
@@ -162,6 +177,9 @@ inline constexpr std::array<std::string_view, 17> choice_names<RefusalReason> = 
     "affinity",    "anti-affinity", "repelled",      "promised",     "regime"};
 
 /// A pod that holds what the ask needs and cannot be made to leave for it.
+/// Why a kernel stays; its name is "SESSION/KERNEL", and it has no priority.
+inline constexpr std::string_view why_kernel_stays = "kernel of a session";
+
 struct PlanHolder {
   std::string namespace_name;
   std::string name;
@@ -226,7 +244,7 @@ struct PlanExplanation {
   std::vector<PlanCascade> cascades;  ///< Of the chosen node; in the order in which they follow.
   /// Most frequent first. For an ask that fits nowhere: what stays unmet when everybody who may be
   /// made to leave has left.
-  std::vector<PlanRefusal> refusals;
+  SharedList<PlanRefusal> refusals;
 
   friend bool operator==(const PlanExplanation&, const PlanExplanation&) = default;
 };
@@ -287,16 +305,19 @@ struct PlanAsk {
   bool placement_given = false;     ///< Whoever asked said where; only victims were chosen.
   std::vector<PlanVictim> victims;  ///< Most important first.
   std::vector<PlanDisruptedGroup> disrupted_groups;  ///< By namespace and name.
-  PlanCost cost;                                     ///< Over all victims.
+  std::vector<PlanStoppedUnit> stopped_units;        ///< By namespace and name.
+  /// Pods of these units. In the whole plan each is counted once, and none that an ask evicts.
+  std::int64_t stopped_pods = 0;
+  PlanCost cost;                        ///< Over all victims, and the pods that stop with them.
   std::vector<PodPlacement> waits_for;  ///< Leaving pods whose room is needed, and where they are.
   std::optional<Time> waits_until;      ///< The end of a delay.
-  std::optional<PlanReservation> reservation;  ///< Of a pinned pod that does not fit now.
-  ScoreTerms score;                            ///< Empty without victims.
-  std::vector<std::string> bounds_reached;     ///< Names of bounds that stopped a search.
-  std::optional<PlanHeldBack> held_back;
-  std::optional<PlanReplicas> replicas;  ///< Of a ReplicaSchedule.
-  std::optional<PlanSession> session;    ///< Of a Session.
-  std::string reason;                    ///< One sentence.
+  Rare<PlanReservation> reservation;    ///< Of a pinned pod that does not fit now.
+  ScoreTerms score;                     ///< Empty without victims.
+  std::vector<std::string> bounds_reached;  ///< Names of bounds that stopped a search.
+  Rare<PlanHeldBack> held_back;
+  Rare<PlanReplicas> replicas;  ///< Of a ReplicaSchedule.
+  Rare<PlanSession> session;    ///< Of a Session.
+  std::string reason;           ///< One sentence.
   PlanExplanation explanation;
 
   friend bool operator==(const PlanAsk&, const PlanAsk&) = default;
@@ -333,6 +354,8 @@ struct PlanAction {
   std::string plane;                              ///< Whose API server is asked; empty: home's.
   /// evict, requeue, suspend of a session: notice now, and this is when its grace time is over.
   std::optional<Time> until = std::nullopt;
+  /// reserve: its victims are chosen, or who is leaving makes enough room; nobody else gets it.
+  bool promised = false;
 
   friend bool operator==(const PlanAction&, const PlanAction&) = default;
 };
@@ -359,6 +382,37 @@ struct PlanLeftOut {
   friend bool operator==(const PlanLeftOut&, const PlanLeftOut&) = default;
 };
 
+/// An object whose plan is made without what is wrong with it (law 13).
+struct PlanQuarantined {
+  std::string object;
+  std::string field;
+  std::string value;
+  std::string message;
+  std::string remedy;
+
+  friend bool operator==(const PlanQuarantined&, const PlanQuarantined&) = default;
+};
+
+struct PlanQuarantine {
+  std::int64_t objects = 0;
+  std::int64_t problems = 0;
+  std::vector<PlanQuarantined> first;  ///< Those that are kept, see Problems.
+
+  friend bool operator==(const PlanQuarantine&, const PlanQuarantine&) = default;
+};
+
+/// Marks of one sort that did not count (SPEC section 10, trust.hpp).
+struct PlanNotHonoured {
+  std::string mark;  ///< "protection", "pinned", ...
+  std::int64_t marks = 0;
+  std::string object;  ///< The first by name.
+  std::string field;
+  std::string value;
+  std::string reason;
+
+  friend bool operator==(const PlanNotHonoured&, const PlanNotHonoured&) = default;
+};
+
 struct Plan {
   std::string id;  ///< 16 hexadecimal digits over everything but explanations.
   std::string preset;
@@ -374,10 +428,12 @@ struct Plan {
   std::vector<PlanAsk> asks;
   std::vector<PlanAction> actions;
   std::vector<PlanStatus> status;
-  std::int64_t others_pending = 0;    ///< Pending pods that did not ask.
-  PlanCost cost;                      ///< Over all asks.
-  std::vector<PlanLeftOut> left_out;  ///< In the order in which they were left out.
-  std::string withheld;               ///< Why the plan is empty although it should not be (law 14).
+  std::int64_t others_pending = 0;            ///< Pending pods that did not ask.
+  PlanCost cost;                              ///< Over all asks; each pod counts once.
+  std::vector<PlanLeftOut> left_out;          ///< In the order in which they were left out.
+  PlanQuarantine quarantine;                  ///< No part of the id.
+  std::vector<PlanNotHonoured> not_honoured;  ///< No part of the id.
+  std::string withheld;  ///< Why the plan is empty although it should not be (law 14).
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -392,6 +448,9 @@ bool leaves_out_queues(const std::vector<PlanLeftOut>& left_out);
 
 /// As a Kubernetes quantity, never rounded: "1500m", "12", "2Gi".
 std::string exact_amount(std::string_view resource, std::int64_t amount);
+
+/// Of a pod that cannot be placed: what it needs and nobody checks, or why it is in quarantine.
+std::string unmet_need_text(std::string_view need);
 
 /// "short of nvidia.com/gpu by at least 2"
 std::string refusal_text(const PlanRefusal& refusal);

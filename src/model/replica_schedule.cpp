@@ -10,6 +10,7 @@ void normalize(ReplicaSchedule& schedule) {
   std::erase_if(schedule.requests, [](const Amount& amount) { return amount.amount <= 0; });
   std::ranges::sort(schedule.requests);
   std::ranges::sort(schedule.planes);
+  std::ranges::sort(schedule.selector);
   for (ReplicaClaim& claim : schedule.status.claims) std::ranges::sort(claim.victims);
   std::ranges::sort(schedule.status.claims);
   std::vector<MissedVictim>& missed = schedule.status.missed;

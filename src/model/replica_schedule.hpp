@@ -90,6 +90,7 @@ struct ReplicaSchedule {
   std::string priority_class;
   std::optional<std::int32_t> priority;
   Amounts requests;  ///< Of one replica.
+  Labels selector;   ///< Only pods with all of these belong to it (trust.hpp); empty: all.
   std::int64_t unmet = 0;
   std::vector<ReplicaPlane> planes;  ///< Sorted by name.
   ReplicaStatus status;

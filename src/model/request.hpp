@@ -41,7 +41,9 @@ const Profile* find_profile(std::span<const Profile> profiles, std::string_view 
 
 struct PlanRequest {
   Time now;
-  std::string preset;         ///< Only copied into the plan.
+  std::string preset;  ///< Only copied into the plan.
+  /// Of the configuration, for whoever decides many times; empty: it is computed.
+  std::string configuration_hash;
   std::vector<AskName> asks;  ///< None: everything that is pending. Their order means nothing.
   /// Taken as they are, for the pods of `asks`: only victims are chosen.
   std::vector<PodPlacement> placements;

@@ -23,9 +23,10 @@ enum class PreemptionOrder : std::uint8_t;  // model/configuration.hpp
 struct ResourceGroup {
   std::string name;
   std::string uid;
-  std::string plane;               ///< Empty: home.
-  std::vector<std::string> nodes;  ///< By name; sorted.
-  Labels node_selector;            ///< And every node with all of these labels; empty: none.
+  std::string plane;                    ///< Empty: home.
+  std::vector<std::string> nodes;       ///< By name; sorted.
+  Labels node_selector;                 ///< And every node with all of these labels; empty: none.
+  std::vector<std::string> namespaces;  ///< Whose sessions count (trust.hpp); sorted.
   std::optional<std::int64_t> preemptible_priority;  ///< None: session.preemptiblePriority.
   std::optional<PreemptionOrder> preemption_order;   ///< None: session.preemptionOrder.
 

@@ -1,14 +1,17 @@
 // TextColumn: one text per slot, packed, for texts that are unique anyway (names, uids).
 //
-// Replaced and cleared texts leave garbage; once it is more than half of the buffer, the buffer is
-// packed again, so memory stays within twice what is alive and `set` is amortised O(length).
+// Texts take multiples of 8 bytes. The place of one that was replaced or cleared is given to the
+// next of that size, so `set` costs O(length), and memory is what was alive at the most.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <map>
 #include <string_view>
 #include <vector>
+
+#include "base/check.hpp"
+#include "base/plain_vector.hpp"
 
 namespace makeway {
 
@@ -17,10 +20,12 @@ class TextColumn {
   void resize(std::size_t slots) { entries_.resize(slots); }
   void set(std::size_t slot, std::string_view text);
   std::string_view operator[](std::size_t slot) const {
-    const Entry& entry = entries_.at(slot);
-    return std::string_view(buffer_).substr(entry.begin, entry.length);
+    CHECK(slot < entries_.size(), "index out of range");
+    const Entry& entry = entries_[slot];
+    return {buffer_.data() + entry.begin, entry.length};
   }
   std::size_t bytes() const { return buffer_.capacity() + entries_.capacity() * sizeof(Entry); }
+  /// Packs everything again. O(all).
   void shrink_to_fit();
 
  private:
@@ -29,11 +34,11 @@ class TextColumn {
     std::uint64_t length : 24 = 0;  // No name is longer than 16 MB; `set` checks.
   };
 
-  void pack();
+  std::uint64_t place_for(std::size_t length);
 
-  std::string buffer_;
-  std::vector<Entry> entries_;
-  std::size_t garbage_ = 0;
+  PlainVector<char> buffer_;
+  PlainVector<Entry> entries_;
+  std::map<std::size_t, std::vector<std::uint64_t>> free_;  ///< By the room that they have.
 };
 
 }  // namespace makeway

@@ -69,8 +69,12 @@ void finish(const Draft& draft, const Policies& made, std::span<Policy* const> o
   Losses losses(draft.world);
   for (std::size_t at = 0; at < owners.size(); ++at) {
     owners[at]->finish(plan.asks[at], losses);
-    plan.cost = sum(plan.cost, plan.asks[at].cost);
+    // Losses hear of pods and groups; nobody else takes what a session or a schedule takes.
+    const PlanAsk& ask = plan.asks[at];
+    if (ask.session || ask.replicas) plan.cost = sum(plan.cost, ask.cost);
   }
+  losses.close();
+  plan.cost = sum(plan.cost, losses.total());
 }
 
 Decision decide_once(const Cluster& cluster, const Configuration& configuration,
@@ -83,7 +87,8 @@ Decision decide_once(const Cluster& cluster, const Configuration& configuration,
   Plan plan;
   plan.now = request.now;
   plan.preset = request.preset;
-  plan.configuration_hash = configuration_hash(configuration);
+  plan.configuration_hash = request.configuration_hash.empty() ? configuration_hash(configuration)
+                                                               : request.configuration_hash;
   plan.laws_waived = configuration.engine.laws_waived;
   plan.others_pending = asking.others;
   plan.left_out = request.left_out;

@@ -246,7 +246,8 @@ TEST(BestGangs, AreNeverBetterThanThoseOfTheBruteForce) {
         << places_and_victims(ask) << "\n"
         << text(ours) << "\nbest " << places_and_victims(best_plan.asks.front()) << "\n"
         << text(cost_of(best)) << "\n"
-        << changed_knobs(rules);
+        << changed_knobs(rules) << "\n"
+        << dump(*cluster, DumpFormat::yaml);
   });
   skips.expect_at_most(80, "have no pending member, a domain, or too many places to tell");
 }

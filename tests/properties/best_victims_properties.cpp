@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "codec/dump.hpp"
 #include "codec/presets.hpp"
 #include "model/normalize.hpp"
 #include "policies/decide.hpp"
@@ -127,6 +128,7 @@ Configuration random_rules(Prng& random) {
   if (random.chance(10)) configuration.protection.protect_system_critical = false;
   if (random.chance(10)) configuration.protection.namespaces = {"space-1"};
   if (random.chance(10)) configuration.protection.minimum_runtime = {200'000};
+  if (random.chance(30)) configuration.engine.leave_wait_max = {random.between(0, 3) * 10'000};
   if (random.chance(10)) configuration.engine.leave_timeout = {random.between(0, 3) * 30'000};
   CHECK(!has_errors(validate(configuration)), "random rules must be valid");
   return configuration;
@@ -197,8 +199,8 @@ void expect_answer(const Cluster& cluster, const Configuration& configuration, c
                    const BruteAnswer& best) {
   const std::string outcome(choice_name(ask.outcome));
   const auto context = [&] {
-    return fmt::format("{}\n{}\n{}", ask.reason, text(cluster, best),
-                       canonical_text(configuration));
+    return fmt::format("{}\n{}\n{}\n{}", ask.reason, text(cluster, best),
+                       canonical_text(configuration), dump(cluster, DumpFormat::yaml));
   };
   switch (best.verdict) {
     case BruteVerdict::fits: EXPECT_EQ(outcome, "fits") << context(); return;

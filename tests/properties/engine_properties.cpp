@@ -138,10 +138,7 @@ std::string naive_reason(NaiveFit& fit, NodeIndex node) {
   };
   std::vector<PodIndex> holders;
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
-    // A reservation gives way to whom the node was promised.
-    const bool gives_way = cluster.notes(cluster.pods().notes[pod]).reserved_since &&
-                           cluster.pods().nominated[fit.ask()] == node;
-    if (pod == fit.ask() || gives_way) continue;
+    if (pod == fit.ask()) continue;
     if (!fit.world().regimes()->may_go(pod, node)) continue;  // Void.
     if (priority(pod) >= priority(fit.ask())) holders.push_back(pod);
   }

@@ -18,8 +18,8 @@
 #include "codec/plan_codec.hpp"
 #include "codec/presets.hpp"
 #include "model/names.hpp"
+#include "support/disturber.hpp"
 #include "support/history.hpp"
-#include "support/history_world.hpp"
 #include "support/plan_scene.hpp"
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
@@ -115,10 +115,8 @@ std::string last_answer(const History& history, std::string_view name) {
 /// Nobody moves to take another's place, and everybody leaves at once unless told otherwise.
 template <class... Objects>
 std::unique_ptr<History> preset_history_of(std::string_view preset, const Objects&... objects) {
-  Cluster cluster;
-  (cluster.apply(objects), ...);
-  return std::make_unique<History>(std::move(cluster), *load_preset(preset), scene::now,
-                                   HistoryOptions{.takers = Takers::higher_placeless});
+  return std::make_unique<History>(std::vector<Change>{objects...}, *load_preset(preset),
+                                   scene::now, HistoryOptions{.takers = Takers::higher_placeless});
 }
 
 template <class... Objects>
@@ -303,8 +301,7 @@ TEST(HistoriesByHand, APromisedPlaceProvesNothingAboutWhoMayNotPreempt) {
 TEST(Histories, WhatWasPromisedComesTrueWithoutFurtherVictims) {
   for_each_history("promises come true", [](Prng& random, std::string_view preset) {
     const Start start = random_start(random);
-    History history(cluster_of(start.objects), *load_preset(preset), planning_now,
-                    punctual(random));
+    History history(start.objects, *load_preset(preset), planning_now, punctual(random));
     EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
     EXPECT_TRUE(history.complaints().empty()) << history.story();
   });
@@ -316,13 +313,13 @@ TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
   for_each_history("gangs together", [](Prng& random, std::string_view preset) {
     RandomPlanning options = random_planning_options(random);
     options.gangs = 2 + random.below(4);
-    // Room only. With constraints that look at others promises to members are still broken, rarely:
-    // makeway, seed 693 (spread); kep-5710, seed 312; kube-1.37, seed 267.
+    // Room only: with constraints that look at others promises to members are still broken, rarely
+    // (docs/decisions/0013-promises.md, Open).
     options.affinity = false;
     options.anti_affinity = false;
     options.spread = false;
     const std::vector<Change> objects = random_planning(random, options);
-    History history(cluster_of(objects), *load_preset(preset), planning_now, punctual(random));
+    History history(objects, *load_preset(preset), planning_now, punctual(random));
     EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
     EXPECT_TRUE(history.complaints().empty()) << history.story();
     for (const PlanAsk& ask : history.plans().back().asks) {
@@ -339,7 +336,7 @@ TEST(Histories, RecreatedVictimsComeToRest) {
     const Start start = random_start(random);
     HistoryOptions options = punctual(random);
     options.recreate = true;
-    History history(cluster_of(start.objects), *load_preset(preset), planning_now, options);
+    History history(start.objects, *load_preset(preset), planning_now, options);
     for (const Pod& pod : history.pods()) {  // Half of the pods have a controller.
       if (pod.node.empty() || !random.chance(50)) continue;
       Pod owned = pod;
@@ -363,7 +360,7 @@ void live(History& history, const RandomPlanning& options, std::uint64_t seed) {
   Prng random(seed);
   RandomPlanning few = options;
   few.asks = 1 + random.below(3);
-  HistoryWorld world(random, few);
+  Disturber world(random, few);
   for (int cycle = 0; cycle < 12 && history.complaints().empty(); ++cycle) {
     history.step();
     if (random.chance(60)) world.disturb(history);
@@ -378,11 +375,11 @@ TEST(Histories, NoPlanBreaksALawAndTheSameHappensAgain) {
     options.recreate = random.chance(50);
     options.late_max = {random.chance(50) ? 20'000 : 120'000};
     options.stuck_percent = random.chance(50) ? 0 : 10;
-    options.late_bind_percent = random.chance(50) ? 0 : 10;
+    options.conflict = random.chance(50) ? 0 : 100;
     const std::uint64_t seed = random.next();
     std::vector<std::string> told;
     for (int run = 0; run < 2; ++run) {
-      History history(cluster_of(start.objects), *load_preset(preset), planning_now, options);
+      History history(start.objects, *load_preset(preset), planning_now, options);
       live(history, start.options, seed);
       EXPECT_TRUE(history.complaints().empty()) << history.story();
       std::string text;

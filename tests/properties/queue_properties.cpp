@@ -255,7 +255,7 @@ TEST(QueueProperties, ShufflingChangesNothing) {
   });
 }
 
-/// As History does it: the status, deletion timestamps, and budgets that are spent.
+/// As the world does it: the status, deletion timestamps, and budgets that are spent.
 void carry_out_queues(Cluster& cluster, const Plan& plan) {
   for (const Queue& queue : queues_after(cluster, plan)) cluster.apply(queue);
   for (const std::string& name : queue_victims(plan)) {
@@ -429,7 +429,7 @@ TEST(QueueHistories, VictimsResubmittedComeToRest) {
     Configuration configuration = queue_configuration(random);
     configuration.budgets.mode = BudgetMode::best_effort;
     configuration.engine.preemption_delay = {};  // It would only take longer.
-    History history(cluster_of(item.objects), configuration, planning_now,
+    History history(item.objects, configuration, planning_now,
                     {.seed = random.next(),
                      .step_min = {1'000},
                      .step_max = {20'000},

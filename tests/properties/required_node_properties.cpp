@@ -219,6 +219,7 @@ TEST(RequiredNodeProperties, KeepTheLawsAmongOthers) {
       if (!pod->node.empty() || random.chance(50)) continue;
       pod->notes.reserved_since = planning_now + Duration{-1'000 * random.between(-10, 60)};
       if (random.chance(50)) pod->nominated_node = random.pick(nodes);
+      pod->notes.promised = random.chance(30);
     }
     const Cluster cluster = cluster_of(objects);
     const Configuration configuration = random_configuration(random);
@@ -248,26 +249,28 @@ Pod full_size(std::string name, std::string node, std::int32_t priority) {
 
 /// Reserved, waited for, preempted, stolen, preempted again, and there in the end.
 TEST(RequiredNodeHistory, AReservationComesToItsEnd) {
-  Cluster cluster;
-  cluster.apply(Node{.name = node_name, .allocatable = {{"cpu", 1'000}, {"pods", 10}}});
-  cluster.apply(full_size("web", node_name, 0));
   Pod agent = full_size("agent", "", 10);
   agent.notes.required_node = node_name;
-  cluster.apply(agent);
+  const std::vector<Change> objects = {
+      Node{.name = node_name, .allocatable = {{"cpu", 1'000}, {"pods", 10}}},
+      full_size("web", node_name, 0), agent};
   Configuration configuration = *load_preset(default_preset);
   configuration.required_node.preemption_start_delay = {25'000};
-  History history(std::move(cluster), std::move(configuration), now, {});
+  History history(objects, std::move(configuration), now, {});
   const auto outcome = [&history] {
     const Plan& plan = history.step();
     return std::string(plan.asks.empty() ? "nobody asks" : choice_name(plan.asks.front().outcome));
   };
   EXPECT_EQ(outcome(), "waits");  // Age 0: reserves.
-  EXPECT_EQ(history.pod({"default", "agent"}).nominated_node, node_name);
+  EXPECT_TRUE(history.pod({"default", "agent"}).notes.only_reserved());
   EXPECT_EQ(history.pod({"default", "agent"}).notes.reserved_since, now);
   EXPECT_EQ(outcome(), "waits");     // Age 10 s.
   EXPECT_EQ(outcome(), "waits");     // Age 20 s.
   EXPECT_EQ(outcome(), "preempts");  // Age 30 s; the victim is gone 10 s later.
   EXPECT_FALSE(history.has_pod({"default", "web"}));
+  EXPECT_EQ(history.pod({"default", "agent"}).nominated_node, node_name);
+  EXPECT_TRUE(history.pod({"default", "agent"}).notes.promised);
+  EXPECT_EQ(history.pod({"default", "agent"}).notes.reserved_since, now);
   history.happens(full_size("thief", node_name, 5));
   EXPECT_EQ(outcome(), "preempts");  // It starts again.
   EXPECT_EQ(outcome(), "fits");
@@ -292,7 +295,7 @@ TEST(RequiredNodeHistory, RandomOnesKeepTheLaws) {
     }
     Configuration configuration = *load_preset(default_preset);
     configuration.required_node.preemption_start_delay = {random.between(0, 3) * 15'000};
-    History history(cluster_of(objects), configuration, planning_now,
+    History history(objects, configuration, planning_now,
                     {.seed = random.next(),
                      .step_min = {1'000},
                      .step_max = {20'000},
@@ -301,7 +304,8 @@ TEST(RequiredNodeHistory, RandomOnesKeepTheLaws) {
                      .takers = Takers::higher_placeless});
     for (int cycle = 0; cycle < cycles && history.complaints().empty(); ++cycle) history.step();
     EXPECT_TRUE(history.complaints().empty()) << history.complaints().front() << "\n"
-                                              << history.story();
+                                              << history.story() << "\n"
+                                              << dump(cluster_of(objects), DumpFormat::yaml);
   });
 }
 

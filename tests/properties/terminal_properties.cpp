@@ -30,86 +30,10 @@
 #include "support/random_planes.hpp"
 #include "support/random_world.hpp"
 #include "support/screen.hpp"
+#include "support/screen_text.hpp"
 
 namespace makeway {
 namespace {
-
-/// One of each class: a colour and a cleared screen (C0 and C1), the bell, DEL, zero-width, marks
-/// of direction, separators, a tag, the byte order mark, and a line that is not ours.
-constexpr std::string_view payload =
-    "\x1b[31m\xC2\x9B"
-    "2J\x07\x7F\xE2\x80\x8B\xE2\x80\xAE\xE2\x80\xA8\xE2\x81\xA6\xF3\xA0\x81\x81\xEF\xBB\xBF\r\n"
-    "@@forged\n@@forged";
-constexpr std::string_view forged = "@@forged";
-
-// ---- What must not be printed, told independently of base/printable.hpp
-// ---------------------------
-
-/// Each is a text in UTF-8 that must not occur.
-const std::vector<std::string>& forbidden_texts() {
-  static const std::vector<std::string> texts = [] {
-    std::vector<std::string> all;
-    for (int code = 0; code < 0x20; ++code) {
-      if (code != '\n') all.emplace_back(1, static_cast<char>(code));
-    }
-    all.emplace_back(1, '\x7F');
-    for (int code = 0x80; code < 0xA0; ++code) {
-      all.push_back({'\xC2', static_cast<char>(code)});
-    }
-    const auto three_bytes = [&](std::uint32_t first, std::uint32_t last) {
-      for (std::uint32_t code = first; code <= last; ++code) {
-        all.push_back({static_cast<char>(0xE0U | (code >> 12U)),
-                       static_cast<char>(0x80U | ((code >> 6U) & 0x3FU)),
-                       static_cast<char>(0x80U | (code & 0x3FU))});
-      }
-    };
-    three_bytes(0x200B, 0x200F);
-    three_bytes(0x2028, 0x202E);
-    three_bytes(0x2060, 0x206F);
-    three_bytes(0xFEFF, 0xFEFF);
-    all.emplace_back("\xD8\x9C");      // U+061C
-    all.emplace_back("\xF3\xA0\x81");  // tags
-    return all;
-  }();
-  return texts;
-}
-
-/// By the lengths that first bytes promise.
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto first = static_cast<unsigned char>(text[at]);
-    const std::size_t length = first < 0x80               ? 1
-                               : (first >> 5U) == 0b110   ? 2
-                               : (first >> 4U) == 0b1110  ? 3
-                               : (first >> 3U) == 0b11110 ? 4
-                                                          : 0;
-    if (length == 0 || at + length > text.size()) return false;
-    for (std::size_t next = 1; next < length; ++next) {
-      if ((static_cast<unsigned char>(text[at + next]) & 0xC0U) != 0x80U) return false;
-    }
-    at += length;
-  }
-  return true;
-}
-
-/// Empty: all is well.
-std::string complaint_about(std::string_view printed) {
-  if (!is_utf8(printed)) return "not UTF-8";
-  for (const std::string& text : forbidden_texts()) {
-    if (!printed.contains(text)) continue;
-    std::string bytes;
-    for (const char byte : text) bytes += fmt::format(" {:02x}", static_cast<unsigned char>(byte));
-    return "the bytes" + bytes;
-  }
-  for (std::size_t at = printed.find(forged); at != std::string_view::npos;
-       at = printed.find(forged, at + 1)) {
-    const std::size_t before = printed.find_last_not_of(' ', at == 0 ? 0 : at - 1);
-    if (at == 0 || before == std::string_view::npos || printed[before] == '\n') {
-      return "a line that is not ours";
-    }
-  }
-  return {};
-}
 
 // ---- Running commands
 // ------------------------------------------------------------------------------
@@ -149,10 +73,10 @@ void run_and_look(const std::vector<std::string>& words, Tally& tally) {
   const cli::ExitStatus status = cli::run(words, screen.terminal);
   ++tally.runs;
   tally.done += status == cli::ExitStatus::done ? 1 : 0;
-  tally.hostile += (screen.out.text() + screen.error.text()).contains(forged) ? 1 : 0;
+  tally.hostile += (screen.out.text() + screen.error.text()).contains(screen_forged) ? 1 : 0;
   EXPECT_NE(status, cli::ExitStatus::bug) << screen.error.text();
   for (const std::string* const printed : {&screen.out.text(), &screen.error.text()}) {
-    const std::string complaint = complaint_about(*printed);
+    const std::string complaint = screen_complaint(*printed);
     if (complaint.empty()) continue;
     ADD_FAILURE() << fmt::format("{}", fmt::join(words, " ")) << ": " << complaint << "\n"
                   << *printed;
@@ -175,6 +99,10 @@ const std::vector<std::vector<std::string>>& commands_over_files() {
       {"plan", "-f", "cluster.json", "--explain", "-o", "json"},
       {"plan", "-f", "cluster.json", "--explain", "-o", "yaml"},
       {"plan", "-f", "cluster.json", "--preset", "kube-1.37"},
+      {"plan", "-f", "cluster.json", "--keep-going", "--trust", "live"},
+      {"plan", "-f", "cluster.json", "--keep-going", "--trust", "live", "-o", "yaml"},
+      {"check", "-f", "cluster.json", "--keep-going", "--trust", "live"},
+      {"snapshot", "-f", "cluster.json", "--keep-going"},
       {"plan", "--plane", "east=cluster.json"},
       {"plan", "--batch", "cluster.json"},
       {"plan", "--batch", "batch.json"},
@@ -239,7 +167,7 @@ JsonValue random_document(Prng& random) {
 
 /// Instead of the text, or behind it: a reference should still be found now and then.
 void poison(std::string& text, bool behind) {
-  text = behind ? text + std::string(payload) : std::string(payload);
+  text = behind ? text + std::string(screen_payload) : std::string(screen_payload);
 }
 
 void write_files(const JsonValue& list, std::string_view id) {
@@ -310,7 +238,7 @@ TEST(TerminalProperties, EveryFieldOfEveryKindMayBeHostile) {
       each_text(items_of(list)[place.item], "", [&](const std::string&, std::string& text) {
         if (number++ == place.text) poison(text, behind);
       });
-      write_files(list, behind ? payload : "case");
+      write_files(list, behind ? screen_payload : "case");
       for (const auto& words : texts_over_files()) run_and_look(words, tally);
       run_and_look(commands[turn++ % commands.size()], tally);
     }
@@ -344,7 +272,7 @@ TEST(TerminalProperties, NothingRawIsPrinted) {
     each_text(list, "", [&](const std::string&, std::string& text) {
       if (chosen.contains(number++)) poison(text, random.chance(60));
     });
-    write_files(list, payload);
+    write_files(list, screen_payload);
     if (random.chance(10)) {
       std::string text = json_of(list);
       for (int count = 0; count < 3; ++count) {
@@ -366,7 +294,7 @@ TEST(TerminalProperties, NothingRawIsPrinted) {
 
 TEST(TerminalProperties, ArgumentsAndFileNamesMayBeHostile) {
   const Folder folder;
-  const std::string hostile(payload);
+  const std::string hostile(screen_payload);
   const std::string bytes = "\xFF\xC0\xAF\xED\xA0\x80" + hostile;
   Tally tally;
   Folder::write("node.json", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}})");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scenarios/sandbox.hpp"
+#include "support/shell.hpp"
 
 namespace makeway {
 namespace {
@@ -61,6 +62,12 @@ TEST(Documents, ShowWhatTheProgramPrints) {
       const Sandbox sandbox;
       std::filesystem::create_directory_symlink(repository_root() / "examples",
                                                 sandbox.folder() / "examples");
+      if (text.contains("tools/night-dump.sh > night.yaml")) {
+        const ShellResult made = run_shell(
+            fmt::format("'{}' > '{}'", (repository_root() / "tools/night-dump.sh").string(),
+                        (sandbox.folder() / "night.yaml").string()));
+        ASSERT_EQ(made.status, 0) << made.out;
+      }
       fresh = refreshed(text, sandbox);
     }
     if (rewriting()) {

@@ -35,6 +35,7 @@ class BruteForce {
 
   BruteAnswer answer() {
     const std::vector<NodeIndex> nodes = cluster_.nodes_by_name();
+    nominated_ = find_nominated();
     std::set<NodeIndex> free_now;
     for (const NodeIndex node : nodes) {
       if (fit_.fits(node)) free_now.insert(node);
@@ -45,10 +46,16 @@ class BruteForce {
       answer_.verdict = free_now.contains(node) ? BruteVerdict::fits : BruteVerdict::waits;
       if (answer_.verdict == BruteVerdict::fits) return answer_;
     }
-    if (answer_.verdict == BruteVerdict::waits || unit().never_preempts) return answer_;
-    for (const NodeIndex node : nodes) try_node(node);
+    if (answer_.verdict == BruteVerdict::waits) return answer_;
+    if (!unit().never_preempts) {
+      for (const NodeIndex node : nodes) try_node(node);
+    }
     if (too_many_units_) return {.verdict = BruteVerdict::unknown};
-    if (!answer_.places.empty()) answer_.verdict = BruteVerdict::preempts;
+    if (!answer_.places.empty()) {
+      answer_.verdict = BruteVerdict::preempts;
+    } else if (fits_without_late(nodes)) {
+      answer_.verdict = BruteVerdict::waits;
+    }
     return answer_;
   }
 
@@ -58,27 +65,84 @@ class BruteForce {
   void remove_credited() {
     if (configuration_.workload.leaving_room != LeavingRoom::credited) return;
     for (const PodIndex pod : cluster_.pods_by_name()) {
-      if (world_.where(pod).exists() && rules_.leaving(pod) && !rules_.overdue(pod)) {
+      if (!world_.where(pod).exists() || !rules_.leaving(pod) || rules_.overdue(pod)) continue;
+      if (rules_.late(pod)) {
+        late_.push_back(pod);
+      } else {
         fit_.remove(pod);
       }
     }
+    remove_own_late();
   }
 
-  /// Both with and without those who hold room there by their nomination.
-  bool fits_beside_nominated(NodeIndex node) {
-    if (!fit_.fits(node)) return false;
-    std::vector<PodIndex> held;
-    for (const PodIndex pod : cluster_.nodes().nominated[node]) {
-      const Unit& other = cluster_.units()[cluster_.pods().unit[pod]];
-      const bool holds = other.scheduling_priority >= priority_ ||
-                         keeps_its_node(world_, configuration_, pod, node);
-      if (pod != ask_ && holds && !world_.where(pod).exists()) held.push_back(pod);
+  /// Law 6: those who leave late count if they left for the ask's nomination, and that is valid.
+  void remove_own_late() {
+    const NodeIndex node = cluster_.pods().nominated[ask_];
+    if (!node.exists() || !cluster_.nodes().flags[node].exists) return;
+    std::vector<PodIndex> own;
+    for (const PodIndex pod : late_) {
+      const bool preempted = cluster_.pods().flags[pod].disrupted_by_preemption;
+      const bool for_others = !cluster_.notes(cluster_.pods().notes[pod]).evicted_for.empty();
+      if (cluster_.pods().node[pod] != node || !preempted || for_others) continue;
+      if (rules_.priority(pod) < priority_) own.push_back(pod);
     }
-    for (const PodIndex pod : held) fit_.place(pod, node);
+    for (const PodIndex pod : own) fit_.remove(pod);
+    if (fits_beside_nominated(node)) return;
+    for (const PodIndex pod : own) fit_.put_back(pod);
+  }
+
+  /// Nothing else helps.
+  bool fits_without_late(const std::vector<NodeIndex>& nodes) {
+    for (const PodIndex pod : late_) {
+      if (world_.where(pod).exists()) fit_.remove(pod);
+    }
+    return std::ranges::any_of(nodes, [&](NodeIndex node) { return fits_beside_nominated(node); });
+  }
+
+  struct Nominated {
+    PodIndex pod;
+    NodeIndex node;
+  };
+
+  /// Those who hold room by a nomination against the ask.
+  std::vector<Nominated> find_nominated() {
+    std::vector<Nominated> found;
+    for (const NodeIndex node : cluster_.nodes_by_name()) {
+      for (const PodIndex pod : cluster_.nodes().nominated[node]) {
+        const Unit& other = cluster_.units()[cluster_.pods().unit[pod]];
+        const bool holds = other.scheduling_priority >= priority_ ||
+                           keeps_its_node(world_, configuration_, pod, node);
+        if (pod == ask_ || !holds || world_.where(pod).exists()) continue;
+        if (!NaiveFit(world_, pod).fits_when_empty(node)) continue;  // Void: it never comes.
+        found.push_back({.pod = pod, .node = node});
+      }
+    }
+    return found;
+  }
+
+  bool fits_with(NodeIndex node, const std::vector<Nominated>& others) {
+    for (const Nominated& each : others) fit_.place(each.pod, each.node);
     const bool fits = fit_.fits(node);
-    for (const PodIndex pod : held) fit_.remove(pod);
+    for (const Nominated& each : others) fit_.remove(each.pod);
     return fits;
   }
+
+  /// Without those who hold room there by their nomination, with them, and when everybody has come
+  /// whose nomination is valid, wherever that is.
+  bool fits_beside_nominated(NodeIndex node) {
+    if (!fit_.fits(node)) return false;
+    std::vector<Nominated> there;
+    std::vector<Nominated> arriving;
+    for (const Nominated& each : nominated_) {
+      if (each.node == node) there.push_back(each);
+      if (fits_alone(each)) arriving.push_back(each);
+    }
+    return fits_with(node, there) && fits_with(node, arriving);
+  }
+
+  /// Whoever is nominated looks at nobody else (see the property), so that neither the ask nor the
+  /// others matter beyond the room on its node.
+  bool fits_alone(const Nominated& each) { return NaiveFit(world_, each.pod).fits(each.node); }
 
   std::vector<LeavingUnit> units_on(NodeIndex node) const {
     const bool again = configuration_.workload.leaving_room == LeavingRoom::victims;
@@ -151,6 +215,8 @@ class BruteForce {
   NaiveScore scorer_;
   NaiveWorld world_;
   NaiveFit fit_;
+  std::vector<Nominated> nominated_;
+  std::vector<PodIndex> late_;
   BruteAnswer answer_;
   bool too_many_units_ = false;
 };

@@ -1,31 +1,32 @@
-// History: a cluster over time, driven by plans. One step is one cycle and what follows it.
+// History: the simulated world over time, looked at cycle by cycle. One step is one cycle and what
+// follows it.
 //
-//   History history(std::move(cluster), configuration, planning_now, {.seed = seed});
+//   History history(objects, configuration, planning_now, {.seed = seed});
 //   while (history.cycles() < 10 && history.complaints().empty()) history.step();
 //
-// A cycle decides about everything that is pending, shows the plan to the laws (history_laws.hpp)
-// and carries out its actions: bind, nominate, evict; queues get their status. What an eviction
-// does: a deletion timestamp in the future by a grace period, and the marks of a preempted pod. A
-// pending pod for which there is no place loses its nomination. Then time passes: leaving pods
-// whose time has come disappear, and a controller may recreate them under a new name.
+// The world is that of src/sim, behind its port; the loop is that of src/control, told to decide
+// about everybody who is pending in each cycle; the laws over time (history_laws.hpp) watch the
+// loop. What is here only says when somebody leaves, and lets things happen: a history is
+// determined by its start, its seed and what is done to it. Nothing arrives by itself.
 //
-// Everything else that happens (`happens`, see history_world.hpp) is a disturbance: promises made
-// before it need not be kept. So is a pod that leaves too late, and a bind that does not come off.
-//
-// A history is determined by its start, its seed and what is done to it. A plan that breaks a law
-// is a complaint and is not carried out.
+// A complaint is a plan that breaks a law, which is not carried out, or an action that the world
+// refuses although no fault explains it.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/prng.hpp"
+#include "control/control_loop.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"
+#include "sim/sim_world.hpp"
 #include "support/history_laws.hpp"
 
 namespace makeway {
@@ -35,18 +36,19 @@ struct HistoryOptions {
   std::uint64_t seed = 1;
   Duration step_min{10'000};
   Duration step_max{10'000};
-  Duration grace_max{0};                ///< Of victims; up to this.
-  Duration late_max{0};                 ///< They stay longer than their grace by up to this.
-  std::uint64_t stuck_percent = 0;      ///< Victims that never leave.
-  std::uint64_t late_bind_percent = 0;  ///< Binds that do not come off in their cycle.
-  bool recreate = false;                ///< Controllers recreate their pods that are gone.
+  Duration grace_max{0};            ///< Of victims; up to this.
+  Duration late_max{0};             ///< They stay longer than their grace by up to this.
+  std::uint64_t stuck_percent = 0;  ///< Victims that never leave.
+  std::int64_t conflict = 0;        ///< Of a thousand actions: they are refused.
+  bool recreate = false;            ///< Controllers recreate their pods that are gone.
   Takers takers = Takers::higher;
 };
 
 class History {
  public:
-  History(Cluster cluster, Configuration configuration, Time now, HistoryOptions options);
-  // The laws refer to the configuration.
+  History(std::vector<Change> objects, Configuration configuration, Time now,
+          HistoryOptions options);
+  // The loop and the laws refer to the configuration.
   History(const History&) = delete;
   History& operator=(const History&) = delete;
   History(History&&) = delete;
@@ -55,28 +57,24 @@ class History {
 
   /// A cycle, and then time until the next one.
   const Plan& step();
-  /// Decides, checks and carries out.
-  const Plan& cycle();
-  void pass(Duration duration);
 
-  /// Says when a pod leaves that is leaving or will be evicted: so long after its deletion
-  /// timestamp, or never. Otherwise the options say it.
-  void leaves_late(const PodKey& key, std::optional<Duration> late);
+  /// Says when a pod leaves that will be evicted: so long after its deletion timestamp, or never.
+  /// Otherwise the options say it.
+  void leaves_late(const PodKey& key, std::optional<Duration> late) { told_late_[key] = late; }
 
   /// Something from outside: an object comes, changes or goes. A pod that goes may be recreated.
   void happens(const Change& change);
 
-  const Cluster& cluster() const { return cluster_; }
-  const Configuration& configuration() const { return configuration_; }
-  Time now() const { return now_; }
-  const std::vector<Plan>& plans() const { return plans_; }
-  std::size_t cycles() const { return plans_.size(); }
+  Time now() const { return world_.now(); }
+  const std::vector<Plan>& plans() const { return laws_.plans(); }
+  std::size_t cycles() const { return plans().size(); }
   /// The objects, by name. The pod must be there.
   Pod pod(const PodKey& key) const;
   bool has_pod(const PodKey& key) const;
   std::vector<Pod> pods() const;
+  std::vector<Node> nodes() const;
   /// How many evictions were carried out, those of pods that were leaving already left out.
-  std::int64_t evictions() const { return evictions_; }
+  std::int64_t evictions() const { return world_.metrics().victims; }
   /// Somebody is leaving and will be gone one day.
   bool anybody_leaving() const;
 
@@ -85,34 +83,27 @@ class History {
   std::string story() const;
 
  private:
-  void carry_out(const Plan& plan);
-  void write_queues(const Plan& plan);
-  void bind(const PlanAction& action);
-  void nominate(const PlanAction& action);
-  void evict(const PlanAction& action, const Plan& plan);
-  void spend_budgets(const Pod& victim);
-  void drop_nominations(const Plan& plan);
-  void plan_departure(const Pod& pod);
-  void disappear(const Pod& gone);
-  void recreate(const Pod& gone);
+  SimOptions sim_options(Time now);
+  std::optional<Duration> lateness(const Pod& pod, Time now);
   void tell(std::string line);
 
-  Cluster cluster_;
+  SimLoad load_;
   Configuration configuration_;
-  Time now_;
   HistoryOptions options_;
   Prng random_;
   HistoryLaws laws_;
-  std::vector<Plan> plans_;
-  /// Of leaving pods: when they will be gone; none: never.
-  std::map<PodKey, std::optional<Time>> departures_;
   std::map<PodKey, std::optional<Duration>> told_late_;
-  std::int64_t evictions_ = 0;
-  std::int64_t recreated_ = 0;
+  std::set<PodKey> stuck_;  ///< They never leave.
   std::vector<std::string> complaints_;
   std::string world_then_;  ///< At the first complaint.
   std::vector<std::string> story_;
+  PlanTools tools_;
+  SimWorld world_;
+  ControlLoop loop_;
 };
+
+/// The real ones, without containment: a plan that breaks a law is refused. No time passes in them.
+PlanTools history_tools();
 
 /// The queues that have an object, with the status that the plan gives them.
 std::vector<Queue> queues_after(const Cluster& cluster, const Plan& plan);

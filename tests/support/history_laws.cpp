@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <variant>
 
-#include "judge/check_plan.hpp"
 #include "model/resource.hpp"
 
 namespace makeway {
@@ -80,18 +80,77 @@ bool still_awaited(const Pod& pod, const Configuration& configuration, Time now)
          now - *pod.deletion < configuration.engine.leave_timeout;
 }
 
-std::vector<std::string> HistoryLaws::judge(const Cluster& cluster, const Plan& plan) {
-  complaints_.clear();
+// ---- What happens -------------------------------------------------------------------------------
+
+void HistoryLaws::start(const LoopStart& /*start*/) {
+  seen_.clear();
+  forget();
+}
+
+bool HistoryLaws::is_awaited(const Seen& seen, Time now) const {
+  return seen.deletion && !seen.node.empty() &&
+         now - *seen.deletion < configuration_.engine.leave_timeout;
+}
+
+void HistoryLaws::batch(const AppliedBatch& batch, const Cluster& cluster) {
+  if (!batch.receipts.empty()) forget();
+  for (const Change& change : batch.changes) note(change);
+  judge_gangs(cluster);
+}
+
+void HistoryLaws::note(const Change& change) {
+  if (const Pod* const pod = std::get_if<Pod>(&change)) return note_pod(*pod);
+  const Removal* const gone = std::get_if<Removal>(&change);
+  if (gone != nullptr && gone->kind == ObjectKind::pod) {
+    return note_gone({gone->namespace_name, gone->name});
+  }
+  // These are written because of the plans.
+  const bool status = std::holds_alternative<Queue>(change) ||
+                      std::holds_alternative<DisruptionBudget>(change) ||
+                      std::holds_alternative<ReplicaSchedule>(change);
+  if (!status) forget();
+}
+
+void HistoryLaws::note_pod(const Pod& pod) {
+  const auto [at, is_new] = seen_.try_emplace(PodKey{pod.namespace_name, pod.name});
+  Seen& seen = at->second;
+  const bool deleted = pod.deletion && !seen.deletion && !pod.disrupted_by_preemption;
+  if (is_new || seen.uid != pod.uid || deleted) forget();
+  seen = {.uid = pod.uid, .node = pod.node, .deletion = pod.deletion};
+}
+
+/// Whom nobody awaited any more was counted as staying, also by those who want to be near it.
+void HistoryLaws::note_gone(const PodKey& key) {
+  const auto found = seen_.find(key);
+  if (found == seen_.end()) return;
+  if (!is_awaited(found->second, last_cycle_)) forget();
+  seen_.erase(found);
+}
+
+void HistoryLaws::cycle(const MadeCycle& cycle, const Cluster& cluster) {
+  for (const RefusedPlan& refused : cycle.made.refused) {
+    for (const LawBreach& breach : refused.breaches) {
+      complaints_.push_back(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));
+    }
+    plans_.push_back(refused.plan);
+  }
+  for (const auto& [key, seen] : seen_) {
+    // Nobody waits for it any more: what counted on its room may need more.
+    if (is_awaited(seen, last_cycle_) && !is_awaited(seen, cycle.now)) forget();
+  }
+  last_cycle_ = cycle.now;
+  if (!cycle.made.plan) return;
+  plans_.push_back(*cycle.made.plan);
+  judge(cluster, plans_.back());
+}
+
+void HistoryLaws::judge(const Cluster& cluster, const Plan& plan) {
   ++cycle_;
   if (gangs_unknown_) note_gangs(cluster);
-  for (const LawBreach& breach : check_plan(cluster, configuration_, plan)) {
-    complaints_.push_back(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));
-  }
   judge_victims(plan);
   if (complaints_.empty()) judge_rooms(cluster, plan);
   judge_promises(cluster, plan);
   remember(cluster, plan);
-  return std::move(complaints_);
 }
 
 namespace {
@@ -111,9 +170,9 @@ void HistoryLaws::note_gangs(const Cluster& cluster) {
   gangs_unknown_ = false;
 }
 
-std::vector<std::string> HistoryLaws::judge_gangs(const Cluster& cluster) {
-  std::vector<std::string> complaints;
-  if (gangs_unknown_) return complaints;  // A bind did not come off.
+/// Of the state that a plan has led to.
+void HistoryLaws::judge_gangs(const Cluster& cluster) {
+  if (gangs_unknown_) return;  // A bind did not come off.
   for (const GroupIndex index : cluster.groups_by_name()) {
     const Group& group = cluster.groups()[index];
     const Unit& unit = cluster.units()[group.unit];
@@ -121,11 +180,10 @@ std::vector<std::string> HistoryLaws::judge_gangs(const Cluster& cluster) {
     if (!unit.gang || count == 0 || gangs_.contains(group.unit)) continue;
     gangs_.insert(group.unit);
     if (count >= unit.minimum) continue;
-    complaints.push_back(fmt::format("law 3, PodGroup {}/{}: {} of its minimum {} run",
-                                     cluster.text(group.namespace_name), cluster.text(group.name),
-                                     count, unit.minimum));
+    complaints_.push_back(fmt::format("law 3, PodGroup {}/{}: {} of its minimum {} run",
+                                      cluster.text(group.namespace_name), cluster.text(group.name),
+                                      count, unit.minimum));
   }
-  return complaints;
 }
 
 /// An ask that is held only by whom it preempted: it does not say that it will fit.

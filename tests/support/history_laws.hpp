@@ -1,7 +1,8 @@
 // HistoryLaws: what must hold from one cycle to the next (SPEC section 1, laws 3, 7 and 8).
 //
-// Every plan is shown to it before it is carried out. It says what is wrong, in words:
-//  - a law that check_plan finds broken;
+// It watches a loop: every plan is shown to it before it is carried out, and every batch of changes
+// after it. It says what is wrong, in words:
+//  - a plan that the judge refused;
 //  - law 8: a victim that the same plan places or that leaves for two asks, and two asks that count
 //    on the same room. This is summed up from the objects, without check_plan's worlds;
 //  - law 7: an ask that has its place, and gets victims again before it is there;
@@ -10,7 +11,9 @@
 //  - law 3: after a plan was carried out, a gang that has some members running, fewer than its
 //    minimum, and never had its minimum. Who lost members later is only degraded.
 // The two before the last are promises. They hold as long as nothing but the plans themselves
-// happens to the cluster; whoever does anything else to it says `forget`.
+// happens to the cluster. What else happens it sees for itself, and forgets what was promised: an
+// action was refused; a pod, group or node came or changed, or a pod was deleted, for which no plan
+// asked; somebody who leaves did not in time.
 //
 // By law 7 a strictly higher ask may take a promised place, and the promise is void; `Takers` says
 // who. With queues on, room in the same queue is such a place.
@@ -22,11 +25,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "control/loop_watcher.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
 #include "model/plan.hpp"
@@ -45,24 +50,38 @@ enum class Takers : std::uint8_t {
 /// Leaving, and `now` is before the end of what others wait for it (law 6).
 bool still_awaited(const Pod& pod, const Configuration& configuration, Time now);
 
-class HistoryLaws {
+class HistoryLaws final : public LoopWatcher {
  public:
   HistoryLaws(const Configuration& configuration, Takers takers)
       : configuration_(configuration), takers_(takers) {}
 
-  /// What is wrong with the plan; empty when nothing is. Then it counts as carried out.
-  std::vector<std::string> judge(const Cluster& cluster, const Plan& plan);
+  void start(const LoopStart& start) override;
+  void batch(const AppliedBatch& batch, const Cluster& cluster) override;
+  void cycle(const MadeCycle& cycle, const Cluster& cluster) override;
+
+  const std::vector<std::string>& complaints() const { return complaints_; }
+  /// Every plan, also those that were refused.
+  const std::vector<Plan>& plans() const { return plans_; }
+
+ private:
+  /// What it knows of a pod.
+  struct Seen {
+    std::string uid;
+    std::string node;
+    std::optional<Time> deletion;
+  };
 
   /// Something happened that no plan asked for: nothing is promised any more.
   void forget() {
     promises_.clear();
     gangs_unknown_ = true;
   }
-
-  /// What is wrong with the state that a plan has led to.
-  std::vector<std::string> judge_gangs(const Cluster& cluster);
-
- private:
+  void note(const Change& change);
+  void note_pod(const Pod& pod);
+  void note_gone(const PodKey& key);
+  bool is_awaited(const Seen& seen, Time now) const;
+  void judge(const Cluster& cluster, const Plan& plan);
+  void judge_gangs(const Cluster& cluster);
   struct Promise {
     std::int32_t priority = 0;
     std::vector<PodPlacement> placements;
@@ -87,6 +106,9 @@ class HistoryLaws {
   Takers takers_;
   std::map<std::string, Promise> promises_;  ///< By ask_text.
   std::vector<std::string> complaints_;
+  std::vector<Plan> plans_;
+  std::map<PodKey, Seen> seen_;
+  Time last_cycle_;
   int cycle_ = 0;
   std::set<UnitIndex> gangs_;  ///< They have had their minimum, or began with less.
   bool gangs_unknown_ = true;  ///< Something else happened: who runs in part may do so.

@@ -39,7 +39,8 @@ MemberPlaces::MemberPlaces(const Cluster& cluster, const Configuration& configur
       const Unit& unit = cluster.units()[pods.unit[pod]];
       const bool holds = unit.scheduling_priority >= cluster.units()[own].scheduling_priority ||
                          keeps_its_node(world, configuration, pod, node);
-      if (holds && pods.unit[pod] != own && !pods.node[pod].exists()) {
+      const bool void_nomination = !NaiveFit(world, pod).fits_when_empty(node);
+      if (holds && !void_nomination && pods.unit[pod] != own && !pods.node[pod].exists()) {
         holders_[node.value].push_back(pod);
       }
     }

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
+#include "codec/dump.hpp"
 #include "judge/check_plan.hpp"
 #include "model/names.hpp"
 #include "model/session_lifecycle.hpp"
@@ -20,6 +22,7 @@ namespace makeway {
 namespace {
 
 constexpr Duration calm_step{300'000};
+constexpr std::uint64_t brisk_cycles = 10;
 
 Removal gone_pod(const Pod& pod) {
   return {.kind = ObjectKind::pod, .namespace_name = pod.namespace_name, .name = pod.name};
@@ -43,19 +46,22 @@ MixedHistory::MixedHistory(Cluster cluster, Configuration configuration, Time no
       configuration_(std::move(configuration)),
       now_(now),
       options_(options),
-      random_(options.seed) {}
+      random_(options.seed),
+      ledger_(configuration_) {}
 
 void MixedHistory::tell(std::string line) {
   story_.push_back(fmt::format("{} {}", to_text(now_), std::move(line)));
 }
 
 std::string MixedHistory::story() const {
-  return fmt::format("{}\n{}\n", fmt::join(complaints_, "\n"), fmt::join(story_, "\n"));
+  return fmt::format("{}\n{}\nthe world before the last cycle:\n{}\n", fmt::join(complaints_, "\n"),
+                     fmt::join(story_, "\n"), last_world_);
 }
 
 // ---- One cycle ----------------------------------------------------------------------------------
 
 const Plan& MixedHistory::step() {
+  if (options_.hostility != nullptr) last_world_ = dump(cluster_, DumpFormat::json);
   Decision decision = decide(cluster_, configuration_, {.now = now_, .preset = "history"});
   CHECK(decision.plan.has_value(), "a request for everybody is a good one");
   plan_ = *std::move(decision.plan);
@@ -64,21 +70,36 @@ const Plan& MixedHistory::step() {
     complaints_.push_back(
         fmt::format("{} law {}: {}: {}", to_text(now_), breach.law, breach.ask, breach.text));
   }
+  if (options_.hostility != nullptr) {
+    std::ranges::copy(ledger_.judge(cluster_, plan_), std::back_inserter(complaints_));
+    if (has_queues() && places_outside(plan_)) ledger_.happened_everywhere();
+  }
   if (!complaints_.empty()) return plan_;
   carry_out(plan_);
   expect_sound();
   pass();
+  still_ = calm_cycles_ > brisk_cycles && last_world_ == dump(cluster_, DumpFormat::json);
   return plan_;
 }
 
 void MixedHistory::carry_out(const Plan& plan) {
-  for (const Queue& queue : queues_after(cluster_, plan)) cluster_.apply(queue);
-  for (const PlanReplicaStatus& next : plan.replica_status) {
-    ReplicaSchedule schedule = cluster_.own<ReplicaSchedule>().at({next.namespace_name, next.name});
-    schedule.status = next.status;
-    cluster_.apply(schedule);
+  const std::map<Key, std::int64_t> replicas = replica_totals();
+  clear_nominations(plan);
+  std::vector<Effect> effects = effects_of(plan);
+  std::size_t dropped = 0;
+  if (options_.hostility != nullptr) {
+    dropped = mistake_victim(plan, effects) + crash_halfway(effects);
   }
-  // Who is not nominated any more loses its nomination: only the newest plan counts.
+  for (const Effect& effect : effects) effect.act();
+  if (options_.hostility == nullptr) return;
+  if (replica_totals() != replicas) {
+    complaints_.emplace_back("replicas are lost or made up: committed and unmet no longer add up");
+  }
+  if (dropped == 0) decide_once_more(plan);
+}
+
+/// Who is not nominated any more loses its nomination: only the newest plan counts.
+void MixedHistory::clear_nominations(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     if (ask.kind != AskKind::pod || !ask.placements.empty() || ask.reservation) continue;
     const auto index = cluster_.find_pod(ask.namespace_name, ask.name);
@@ -87,14 +108,67 @@ void MixedHistory::carry_out(const Plan& plan) {
     pod.nominated_node.clear();
     cluster_.apply(pod);
   }
-  const std::vector<Session> sessions = sessions_after(cluster_, plan);
+}
+
+/// What the plan writes, what others rely on first.
+std::vector<MixedHistory::Effect> MixedHistory::effects_of(const Plan& plan) {
+  std::vector<Effect> effects;
+  for (const Queue& queue : queues_after(cluster_, plan)) {
+    effects.push_back({.relied_on = true, .act = [this, queue] { cluster_.apply(queue); }});
+  }
+  for (const PlanReplicaStatus& next : plan.replica_status) {
+    effects.push_back({.relied_on = true, .act = [this, &next] {
+                         ReplicaSchedule schedule =
+                             cluster_.own<ReplicaSchedule>().at({next.namespace_name, next.name});
+                         schedule.status = next.status;
+                         cluster_.apply(schedule);
+                       }});
+  }
   acted_ = false;
   for (const PlanAction& action : plan.actions) {
     acted_ = acted_ || changes_the_world(action);
     ++done_[action.type];
-    act(action);
+    const std::optional<Pod> pod = find(action);
+    if (action.type == ActionType::wait || (!action.scale && !pod)) continue;
+    effects.push_back(
+        {.relied_on = action.type == ActionType::nominate || action.type == ActionType::reserve,
+         .ask = action.ask,
+         .nodes = {action.node, pod ? pod->nominated_node : ""},
+         .makes_leave = action.type == ActionType::evict,
+         .act = [this, &action] { act(action); }});
   }
-  for (const Session& session : sessions) cluster_.apply(session);
+  add_session_effects(plan, effects);
+  std::ranges::stable_partition(effects, &Effect::relied_on);
+  return effects;
+}
+
+void MixedHistory::add_session_effects(const Plan& plan, std::vector<Effect>& effects) {
+  std::map<Key, std::string> victims;  // And for whom they leave.
+  std::set<Key> starting;
+  for (const PlanAsk& ask : plan.asks) {
+    if (!ask.session) continue;
+    if (ask.outcome == Outcome::fits) starting.insert({ask.namespace_name, ask.name});
+    for (const PlanSessionVictim& victim : ask.session->victims) {
+      victims[{victim.namespace_name, victim.name}] = ask_text(ask);
+    }
+  }
+  for (const Session& session : sessions_after(cluster_, plan)) {
+    const Key key(session.namespace_name, session.name);
+    const auto victim = victims.find(key);
+    const bool leaves = victim != victims.end();
+    std::vector<std::string> nodes;
+    nodes.reserve(session.kernels.size() * 2);
+    for (const Kernel& kernel : session.kernels) nodes.push_back(kernel.node);
+    for (const Kernel& kernel : cluster_.own<Session>().at({key.first, key.second}).kernels) {
+      nodes.push_back(kernel.nominated_node);
+    }
+    effects.push_back(
+        {.relied_on = !leaves && !starting.contains(key),
+         .ask = leaves ? victim->second : fmt::format("Session {}/{}", key.first, key.second),
+         .nodes = std::move(nodes),
+         .makes_leave = leaves,
+         .act = [this, session] { cluster_.apply(session); }});
+  }
 }
 
 /// The pod that an action is about; none: it is about a session or a deployment.
@@ -115,10 +189,10 @@ void MixedHistory::act(const PlanAction& action) {
       pod->started = now_;
       pod->ready = true;
       break;
-    case ActionType::nominate:
+    case ActionType::nominate: pod->nominated_node = action.node; break;
     case ActionType::reserve:
-      pod->nominated_node = action.node;
-      if (action.since) pod->notes.reserved_since = action.since;
+      pod->notes.reserved_since = action.since;
+      pod->notes.promised = action.promised;
       break;
     case ActionType::evict:
       pod->disrupted_by_preemption = true;
@@ -126,6 +200,7 @@ void MixedHistory::act(const PlanAction& action) {
       if (!pod->deletion) return leave(*std::move(pod));
       break;
     case ActionType::force_delete:
+      if (finalizers_.contains({pod->namespace_name, pod->name})) return stay_for_ever(*pod);
       tell(fmt::format("{} is force-deleted", pod->name));
       gone_[{pod->namespace_name, pod->name}] = now_;
       return;
@@ -160,6 +235,7 @@ void MixedHistory::leave(Pod pod) {
 /// What was decided must be input that the next cycle accepts.
 void MixedHistory::expect_sound() {
   for (const Problem& problem : find_errors(cluster_)) {
+    if (options_.hostility != nullptr && problem.severity == Severity::warning) continue;
     complaints_.push_back(fmt::format("{} {}", to_text(now_), to_text(problem)));
   }
 }
@@ -168,10 +244,16 @@ void MixedHistory::expect_sound() {
 
 void MixedHistory::pass() {
   if (options_.happenings && !calm_) something_happens();
-  now_ = now_ + (calm_ ? calm_step : Duration{random_.between(1'000, options_.step_max.ms)});
+  // A hostile world goes on at its old pace for a while: much is decided within a timeout.
+  const bool slow = calm_ && (options_.hostility == nullptr || ++calm_cycles_ > brisk_cycles);
+  now_ = now_ + (slow ? calm_step : Duration{random_.between(1'000, options_.step_max.ms)});
   let_pods_go();
   let_sessions_go();
   if (configuration_.replica.enabled) control_replicas();
+  if (options_.hostility == nullptr) return;
+  HostileWorld world(cluster_, *options_.hostility, now_);
+  world.change();
+  note(world);
 }
 
 std::vector<Pod> MixedHistory::pods() const {
@@ -188,15 +270,34 @@ void MixedHistory::let_pods_go() {
     const Key key(pod.namespace_name, pod.name);
     if (!gone_.contains(key)) {
       const Duration late{1'000 * random_.between(0, options_.late_max_s)};
-      const bool stuck = random_.chance(options_.stuck_percent);
-      gone_[key] = stuck ? std::nullopt : std::optional(*pod.deletion + late);
+      gone_[key] = is_stuck(pod) ? std::nullopt : std::optional(*pod.deletion + late);
     }
     const std::optional<Time> when = gone_.at(key);
     if (!when || *when > now_) continue;
     tell(fmt::format("{}/{} is gone", pod.namespace_name, pod.name));
     gone_.erase(key);
     cluster_.apply(gone_pod(pod));
+    take_room(pod.node, pod.requests);
+    if (options_.recreate) recreate(pod);
   }
+}
+
+void MixedHistory::recreate(const Pod& gone) {
+  if (gone.mirror || std::ranges::none_of(gone.owners, &OwnerReference::controller)) return;
+  Pod again = gone;
+  again.name = fmt::format("{}-again-{}", gone.name.substr(0, gone.name.find("-again-")), ++made_);
+  again.uid = "uid-" + again.name;
+  again.node.clear();
+  again.created = now_;
+  again.started.reset();
+  again.deletion.reset();
+  again.deletion_grace_seconds = 0;
+  again.ready = false;
+  again.disrupted_by_preemption = false;
+  again.notes.evicted_for.clear();
+  tell(fmt::format("{} is submitted again as {}", gone.name, again.name));
+  if (has_queues()) ledger_.happened_everywhere();
+  cluster_.apply(again);
 }
 
 void MixedHistory::let_sessions_go() {
@@ -205,12 +306,23 @@ void MixedHistory::let_sessions_go() {
     const SessionStatus& status = session.status;
     const bool ends = status.phase == SessionPhase::running && status.ends_at;
     if (!ends || *status.ends_at > now_) continue;
+    const Key name(session.namespace_name, session.name);
+    if (stuck_sessions_.contains(name)) continue;
+    if (options_.hostility != nullptr && options_.hostility->strikes(HostileAct::will_not_leave)) {
+      options_.hostility->happened(HostileAct::will_not_leave);
+      stuck_sessions_.insert(name);
+      tell(fmt::format("HOSTILE: session {} will not leave", session.name));
+      continue;
+    }
     if (options_.late_max_s > 0 && !calm_ && random_.chance(30)) continue;
     over.push_back(session);
   }
   for (const Session& session : over) {
     tell(fmt::format("session {} leaves", session.name));
-    cluster_.apply(take_off_session(session));
+    const Session left = take_off_session(session);
+    cluster_.apply(left);
+    const Kernel& first = session.kernels.front();
+    if (left.kernels.front().node.empty()) take_room(first.node, first.requests);
   }
 }
 
@@ -231,19 +343,29 @@ std::vector<Pod> MixedHistory::replicas(const ReplicaSchedule& schedule,
   return own;
 }
 
-/// As many as are committed: somebody leaves, or somebody comes.
+/// As many as are committed: somebody leaves, or somebody comes. In planes that a schedule does not
+/// list, nobody stays.
 void MixedHistory::control_replicas() {
+  std::set<std::string> planes;
+  for (const NodeIndex index : cluster_.nodes_by_name()) {
+    planes.insert(plane_label(cluster_.node(index)));
+  }
+  planes.erase("");
   const auto schedules = cluster_.own<ReplicaSchedule>();  // A copy: what follows changes them.
   for (const auto& [key, schedule] : schedules) {
-    for (const ReplicaPlane& plane : schedule.planes) {
-      std::vector<Pod> running = replicas(schedule, plane.name);
+    for (const std::string& plane : planes) {
+      const auto listed = std::ranges::find(schedule.planes, plane, &ReplicaPlane::name);
+      const std::int64_t committed = listed == schedule.planes.end() ? 0 : listed->committed;
+      std::vector<Pod> running = replicas(schedule, plane);
       random_.shuffle(running);
-      while (std::ssize(running) > plane.committed) {
+      if (std::ssize(running) > committed) choose_claimed(running);
+      while (std::ssize(running) > committed) {
+        ledger_.happened_on(running.back().node);
         leave(running.back());
         running.pop_back();
       }
-      for (std::int64_t count = std::ssize(running); count < plane.committed; ++count) {
-        place(schedule, plane.name);
+      for (std::int64_t count = std::ssize(running); count < committed; ++count) {
+        place(schedule, plane);
       }
     }
   }
@@ -272,6 +394,7 @@ void MixedHistory::place(const ReplicaSchedule& schedule, const std::string& pla
   const std::string name = fmt::format("{}-made-{}", schedule.name, ++made_);
   const Pod pod = fleet_pod(schedule, name, random_.pick(fitting), now_);
   tell(fmt::format("{} lands on {}", name, pod.node));
+  ledger_.happened_on(pod.node);
   cluster_.apply(pod);
 }
 

@@ -188,7 +188,8 @@ std::int64_t NaiveScore::value(ScoreKey key, const std::vector<Leaver>& leavers)
       ages += std::max<std::int64_t>(age_ms(pod), 0);
     }
   }
-  const std::vector<PodIndex> beside = stopped_beside(leavers);
+  std::set<PodIndex> beside = stopped_beside(leavers);
+  beside.merge(stopped_in_units(leavers));
   for (const PodIndex pod : beside) work += lost_work(pod);
   switch (key) {
     case ScoreKey::members_not_placed:
@@ -278,12 +279,12 @@ bool NaiveScore::below_minimum(UnitIndex index, const std::vector<Leaver>& leave
 }
 
 /// Bound pods that do not leave, of gangs that had their minimum and lack it without the leavers.
-std::vector<PodIndex> NaiveScore::stopped_beside(const std::vector<Leaver>& leavers) const {
+std::set<PodIndex> NaiveScore::stopped_beside(const std::vector<Leaver>& leavers) const {
   std::map<UnitIndex, std::set<PodIndex>> lost;
   for (const Leaver& leaver : leavers) {
     for (const PodIndex pod : leaver.pods) lost[cluster_.pods().unit[pod]].insert(pod);
   }
-  std::vector<PodIndex> stopped;
+  std::set<PodIndex> stopped;
   for (const auto& [index, gone] : lost) {
     const Unit& unit = cluster_.units()[index];
     if (unit.kind != UnitKind::group || !unit.gang) continue;
@@ -298,8 +299,38 @@ std::vector<PodIndex> NaiveScore::stopped_beside(const std::vector<Leaver>& leav
     const std::size_t before = kept.size() + gone.size();
     const auto minimum = static_cast<std::size_t>(unit.minimum);
     if (before >= minimum && kept.size() < minimum) {
-      stopped.insert(stopped.end(), kept.begin(), kept.end());
+      stopped.insert(kept.begin(), kept.end());
     }
+  }
+  return stopped;
+}
+
+/// SPEC section 7: a unit stops when more pods of one of its parts leave than it allows.
+std::set<PodIndex> NaiveScore::stopped_in_units(const std::vector<Leaver>& leavers) const {
+  std::set<PodIndex> gone;
+  for (const Leaver& leaver : leavers) gone.insert(leaver.pods.begin(), leaver.pods.end());
+  using UnitName = std::pair<std::string, std::string>;
+  std::map<std::pair<UnitName, std::string>, std::int64_t> allowed;  // By unit and part.
+  std::map<std::pair<UnitName, std::string>, std::int64_t> losses;
+  std::map<UnitName, std::set<PodIndex>> others;
+  for (const PodIndex pod : cluster_.each_pod()) {
+    const bool leaves = configuration_.workload.leaving_room != LeavingRoom::victims &&
+                        cluster_.pods().deletion[pod] != no_time;
+    if (!cluster_.pods().node[pod].exists()) continue;
+    const std::string space(cluster_.text(cluster_.pods().namespace_name[pod]));
+    for (const LossShare& share : cluster_.notes(cluster_.pods().notes[pod]).loss_units) {
+      const UnitName unit(space, share.unit);
+      if (!gone.contains(pod) && !leaves) others[unit].insert(pod);
+      if (share.part.empty()) continue;
+      const std::pair part(unit, share.part);
+      allowed[part] =
+          std::min(allowed.contains(part) ? allowed[part] : share.allowed, share.allowed);
+      if (gone.contains(pod)) ++losses[part];
+    }
+  }
+  std::set<PodIndex> stopped;
+  for (const auto& [part, count] : losses) {
+    if (count > allowed[part]) stopped.insert(others[part.first].begin(), others[part.first].end());
   }
   return stopped;
 }

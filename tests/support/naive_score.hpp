@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "model/cluster.hpp"
@@ -46,7 +47,8 @@ class NaiveScore {
   std::int64_t oldest_victim(const std::vector<Leaver>& leavers) const;
   std::int64_t groups(const std::vector<Leaver>& leavers, bool only_below_minimum) const;
   bool below_minimum(UnitIndex index, const std::vector<Leaver>& leavers) const;
-  std::vector<PodIndex> stopped_beside(const std::vector<Leaver>& leavers) const;
+  std::set<PodIndex> stopped_beside(const std::vector<Leaver>& leavers) const;
+  std::set<PodIndex> stopped_in_units(const std::vector<Leaver>& leavers) const;
 
   const Unit& unit_of(PodIndex pod) const;
   const PodGroup* group_object(PodIndex pod) const;

@@ -176,6 +176,20 @@ Change RandomObjects::volume_object(const std::string& namespace_name) {
   return random_volumes().any(namespace_name, node_name());
 }
 
+std::vector<LossShare> random_loss_units(Prng prng) {
+  static const std::vector<std::string> units = {"JobSet train", "group 0 of LeaderWorkerSet llm"};
+  static const std::vector<std::string> parts = {"", "Job a", "Job a", "Job b"};
+  constexpr int draws_apart = 16;  // What comes next elsewhere does not go with it.
+  for (int draw = 0; draw < draws_apart; ++draw) prng.below(2);
+  std::vector<LossShare> shares;
+  if (!prng.chance(25)) return shares;
+  for (const std::string& unit : units) {
+    if (prng.chance(30)) continue;
+    shares.push_back({.unit = unit, .part = prng.pick(parts), .allowed = prng.chance(70) ? 0 : 1});
+  }
+  return shares;
+}
+
 PodNotes RandomObjects::notes() {
   PodNotes notes;
   if (on(options_.features.priority_classes, 15)) notes.preemption_priority_class = class_name();
@@ -187,6 +201,8 @@ PodNotes RandomObjects::notes() {
   if (prng_.chance(50)) notes.last_checkpoint = time();
   if (prng_.chance(50)) notes.preemption_cost_seconds = prng_.between(0, 1000);
   if (prng_.chance(30)) notes.reserved_since = time();
+  if (notes.reserved_since) notes.promised = prng_.chance(30);
+  notes.loss_units = random_loss_units(prng_);
   if (prng_.chance(30)) notes.marks = {{.key = "makeway.dev/tier", .value = "cache"}};
   return notes;
 }

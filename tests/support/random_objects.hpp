@@ -22,6 +22,10 @@
 
 namespace makeway {
 
+/// Of few units and parts, so that several pods share them; most pods have none. Takes a copy: the
+/// numbers that are drawn after it are the same without it.
+std::vector<LossShare> random_loss_units(Prng prng);
+
 /// What random objects may have. A run with half of it off reaches states that one with everything
 /// on never does, for example long sequences without a single removal.
 struct RandomFeatures {

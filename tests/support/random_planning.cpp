@@ -11,6 +11,7 @@
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 #include "model/resource.hpp"
+#include "support/random_objects.hpp"
 #include "support/random_shape.hpp"
 
 namespace makeway {
@@ -182,6 +183,7 @@ void Planning::mark(Pod& pod) {
   if (random_.chance(15)) pod.notes.preemption_priority_class = "keep";
   if (random_.chance(15)) pod.notes.preemption_cost_seconds = random_.between(0, 3) * 1000;
   if (random_.chance(15)) pod.notes.last_checkpoint = seconds_ago(random_.between(0, 3) * 50);
+  pod.notes.loss_units = random_loss_units(random_);
   if (random_.chance(5)) pod.started = seconds_ago(-10);
   if (random_.chance(20)) {
     pod.owners = {{.kind = "ReplicaSet", .name = "owner", .uid = "owner-uid", .controller = true}};

@@ -15,6 +15,7 @@
 #include "model/names.hpp"
 #include "model/normalize.hpp"
 #include "model/resource.hpp"
+#include "support/random_objects.hpp"
 
 namespace makeway {
 namespace {
@@ -236,6 +237,7 @@ void WorldMaker::pin(Pod& pod) {
   if (!pod.node.empty() || !random_.chance(40)) return;
   pod.notes.reserved_since = planning_now + Duration{-1'000 * random_.between(0, 100)};
   if (random_.chance(70)) pod.nominated_node = node;
+  pod.notes.promised = random_.chance(30);
 }
 
 void WorldMaker::leave(Pod& pod) {
@@ -256,6 +258,7 @@ void WorldMaker::mark(Pod& pod) {
   pod.is_owner = pod.is_owner || random_.chance(10);
   pod.mirror = pod.mirror || (!pod.node.empty() && random_.chance(5));
   if (random_.chance(10)) pod.notes.preemption_cost_seconds = random_.between(0, 5) * 500;
+  pod.notes.loss_units = random_loss_units(random_);
   if (random_.chance(10)) pod.labels.push_back({.key = "app", .value = "web"});
   if (random_.chance(10)) {
     pod.owners = {{.kind = "ReplicaSet", .name = "set", .uid = "set-uid", .controller = true}};

@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <variant>
 
-#include "judge/check_plan.hpp"
 #include "model/session_names.hpp"
 #include "model/validation/validation.hpp"
-#include "policies/decide.hpp"
 #include "policies/session/session_actions.hpp"
+#include "support/history.hpp"
 
 namespace makeway {
 namespace {
@@ -29,13 +30,10 @@ Session configuration_of(Session session) {
   return session;
 }
 
-std::vector<KernelPlace> places_of(const PlanAsk& ask) {
-  std::vector<KernelPlace> places;
-  places.reserve(ask.placements.size());
-  for (const PodPlacement& place : ask.placements) {
-    places.push_back({.kernel = place.name.substr(ask.name.size() + 1), .node = place.node});
-  }
-  return places;
+/// It neither comes back by itself nor may be resumed.
+bool ends_with(std::optional<SessionFate> fate) {
+  const SessionFate what = fate.value_or(SessionFate::ends);
+  return what == SessionFate::ends || what == SessionFate::to_autoscaler;
 }
 
 const Partition* partition_of(const Cluster& cluster, const Session& session) {
@@ -48,63 +46,101 @@ const Partition* partition_of(const Cluster& cluster, const Session& session) {
 
 SessionHistory::SessionHistory(Prng& random, const RandomSessions& options,
                                Configuration configuration)
-    : random_(random), options_(options), configuration_(std::move(configuration)) {
-  for (const Change& object : random_sessions(random, options)) {
-    cluster_.apply(object);
-  }
-  for (const Session& session : sessions()) keep(session);
+    : random_(random),
+      options_(options),
+      configuration_(std::move(configuration)),
+      load_{.objects = random_sessions(random, options), .tasks = {}, .notes = {}},
+      tools_(history_tools()),
+      world_(load_, sim_options()),
+      loop_(world_, configuration_, tools_,
+            {.preset = "random", .everybody = true, .watcher = this}) {
   for (const Session& session : sessions()) {
+    const Key key(session.namespace_name, session.name);
+    first_seen_.try_emplace(key, configuration_of(session));
+    const bool leaves = session.status.ends_at && ends_with(session.status.fate);
+    if (session.status.phase == SessionPhase::ended || leaves) ended_[key] = "from the start";
     if (session.status.fate == SessionFate::requeues && session.status.resume_after) {
-      off_queue_till_[{session.namespace_name, session.name}] = *session.status.resume_after;
+      off_queue_till_[key] = *session.status.resume_after;
     }
   }
 }
 
+SimOptions SessionHistory::sim_options() {
+  SimOptions sim{.cycle = {0}, .sample = {0}, .start = planning_now};
+  sim.manners.session_late = [this](const Session&) {
+    const bool late = !calm_ && random_.chance(10);
+    return Duration{late ? random_.between(1, 90) * 1'000 : 0};
+  };
+  // People come back when `disturb` says so.
+  sim.manners.session_back = [](const Session&) { return std::optional<Duration>(); };
+  return sim;
+}
+
 std::vector<Session> SessionHistory::sessions() const {
   std::vector<Session> all;
-  for (const auto& [key, session] : cluster_.own<Session>()) all.push_back(session);
+  for (const Change& object : world_.objects()) {
+    if (const Session* const session = std::get_if<Session>(&object)) all.push_back(*session);
+  }
   return all;
 }
 
 void SessionHistory::keep(const Session& session) {
   first_seen_.try_emplace({session.namespace_name, session.name}, configuration_of(session));
-  cluster_.apply(session);
+  world_.happens(session);
 }
 
 void SessionHistory::complain(const std::string& text) {
-  complaints_.push_back(fmt::format("{}: {}", to_text(now_), text));
+  complaints_.push_back(fmt::format("{}: {}", to_text(now()), text));
 }
 
 std::string SessionHistory::story() const { return fmt::format("{}\n", fmt::join(story_, "\n")); }
 
 void SessionHistory::step() {
-  cycle();
-  pass(Duration{1'000 * random_.between(2, 90)}, random_.chance(20));
+  decide();
+  world_.pass(now() + Duration{1'000 * random_.between(2, 90)});
   disturb();
 }
 
 void SessionHistory::calm(std::size_t cycles) {
+  calm_ = true;
   for (std::size_t count = 1; count <= cycles; ++count) {
     const std::int64_t before = evictions_;
-    cycle();
+    decide();
     if (evictions_ > before) last_calm_eviction_ = count;
-    pass(Duration{300'000}, false);
+    world_.pass(now() + Duration{300'000});
   }
 }
 
 // ---- One cycle ----------------------------------------------------------------------------------
 
-void SessionHistory::cycle() {
-  const Decision decision =
-      decide(cluster_, configuration_,
-             {.now = now_, .preset = "random", .asks = {}, .placements = {}, .explain = false});
-  const Plan& plan = *decision.plan;
-  for (const LawBreach& breach : check_plan(cluster_, configuration_, plan)) {
-    complain(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));
-  }
-  judge_asks(plan);
-  carry_out(plan);
+void SessionHistory::decide() {
+  loop_.step();
+  if (world_.metrics().refused > 0) complain("the world refuses an action");
   judge_states();
+}
+
+void SessionHistory::start(const LoopStart& /*start*/) {}
+
+void SessionHistory::batch(const AppliedBatch& /*batch*/, const Cluster& /*cluster*/) {}
+
+void SessionHistory::cycle(const MadeCycle& cycle, const Cluster& cluster) {
+  for (const RefusedPlan& refused : cycle.made.refused) {
+    for (const LawBreach& breach : refused.breaches) {
+      complain(fmt::format("law {}, {}: {}", breach.law, breach.ask, breach.text));
+    }
+  }
+  expected_.clear();
+  if (!cycle.made.plan) return;
+  judge_asks(*cycle.made.plan);
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    expected_[{session.namespace_name, session.name}] = session;
+  }
+  for (const Session& session : sessions_after(cluster, *cycle.made.plan)) {
+    expected_[{session.namespace_name, session.name}] = session;
+  }
+  for (const PlanAsk& ask : cycle.made.plan->asks) {
+    if (ask.session) note_outcome(ask, cluster);
+  }
 }
 
 /// Everybody who waits for a turn has one, and nobody else.
@@ -118,7 +154,7 @@ void SessionHistory::judge_asks(const Plan& plan) {
     const SessionStatus& status = session.status;
     const auto off = off_queue_till_.find(key);
     const bool back = status.phase == SessionPhase::preempted && off != off_queue_till_.end() &&
-                      off->second <= now_;
+                      off->second <= now();
     const bool waits =
         status.phase == SessionPhase::pending || status.phase == SessionPhase::suspended || back;
     if (waits && !asked.contains(key)) complain(text_of(session) + " is forgotten");
@@ -126,87 +162,60 @@ void SessionHistory::judge_asks(const Plan& plan) {
   }
 }
 
-void SessionHistory::carry_out(const Plan& plan) {
-  std::map<Key, Session> changed;
-  for (const PlanAsk& ask : plan.asks) {
-    if (!ask.session) continue;
-    const Key key(ask.namespace_name, ask.name);
-    const Session& session = cluster_.own<Session>().at(key);
-    if (ask.outcome == Outcome::fits) {
-      if (session.status.preemptions > 0) ++resumed_;
-      changed[key] = ask.session->runs_on ? run_on_session(session)
-                                          : start_session(session, places_of(ask), now_);
-      off_queue_till_.erase(key);
-      story_.push_back(fmt::format("{} {} starts", to_text(now_), text_of(session)));
-    } else if (!ask.session->runs_on) {
-      changed[key] = nominate_session(session, places_of(ask));
-    }
-    carry_out_victims(ask, changed);
+void SessionHistory::note_outcome(const PlanAsk& ask, const Cluster& cluster) {
+  const Key key(ask.namespace_name, ask.name);
+  if (ask.outcome == Outcome::fits) {
+    if (cluster.own<Session>().at(key).status.preemptions > 0) ++resumed_;
+    off_queue_till_.erase(key);
+    story_.push_back(fmt::format("{} {}/{} starts", to_text(now()), ask.namespace_name, ask.name));
   }
-  // What the program itself would write into the objects is the same.
-  std::map<Key, Session> own;
-  for (const Session& session : sessions_after(cluster_, plan)) {
-    own[{session.namespace_name, session.name}] = session;
-  }
-  for (const auto& [key, session] : changed) {
-    const bool same =
-        own.contains(key) ? own.at(key) == session : cluster_.own<Session>().at(key) == session;
-    if (!same) complain(text_of(session) + " is written down otherwise than it was decided");
-  }
-  for (const auto& [key, session] : own) {
-    if (!changed.contains(key)) complain(text_of(session) + " is written down, and nobody asked");
-  }
-  for (const auto& [key, session] : changed) keep(session);
-  for (const PlanAction& action : plan.actions) {  // Pods that share the nodes.
-    const auto pod = cluster_.find_pod(action.namespace_name, action.name);
-    if (action.type != ActionType::bind || !pod || cluster_.pods().flags[*pod].kernel) continue;
-    Pod bound = cluster_.pod(*pod);
-    bound.node = action.node;
-    cluster_.apply(bound);
-  }
+  for (const PlanSessionVictim& victim : ask.session->victims) judge_victim(ask, victim, cluster);
 }
 
-void SessionHistory::carry_out_victims(const PlanAsk& ask, std::map<Key, Session>& changed) {
-  for (const PlanSessionVictim& victim : ask.session->victims) {
-    const Key key(victim.namespace_name, victim.name);
-    const Session& session = cluster_.own<Session>().at(key);
-    judge_victim(ask, session);
-    ++evictions_;
-    story_.push_back(fmt::format("{} {} leaves for {} and {}", to_text(now_), text_of(session),
-                                 ask_text(ask), choice_name(victim.fate)));
-    if (victim.resume_after) {
-      off_queue_till_[key] = *victim.resume_after;
-      if (*victim.resume_after < victim.ends_at + configuration_.session.backoff_first &&
-          configuration_.session.backoff_first <= configuration_.session.backoff_max) {
-        complain(text_of(session) + " comes back before its back-off");
-      }
+void SessionHistory::judge_victim(const PlanAsk& ask, const PlanSessionVictim& victim,
+                                  const Cluster& cluster) {
+  const Key key(victim.namespace_name, victim.name);
+  const Session& session = cluster.own<Session>().at(key);
+  const SessionSettings& settings = configuration_.session;
+  ++evictions_;
+  story_.push_back(fmt::format("{} {} leaves for {} and {}", to_text(now()), text_of(session),
+                               ask_text(ask), choice_name(victim.fate)));
+  if (ends_with(victim.fate)) ended_[key] = "preempted by " + ask_text(ask);
+  if (victim.resume_after) {
+    off_queue_till_[key] = *victim.resume_after;
+    if (*victim.resume_after < victim.ends_at + settings.backoff_first &&
+        settings.backoff_first <= settings.backoff_max) {
+      complain(text_of(session) + " comes back before its back-off");
     }
-    changed[key] = notice_session(session, {.by = ask_text(ask),
-                                            .fate = victim.fate,
-                                            .now = now_,
-                                            .ends_at = victim.ends_at,
-                                            .resume_after = victim.resume_after});
   }
-}
-
-void SessionHistory::judge_victim(const PlanAsk& ask, const Session& victim) {
-  const Partition* const own = partition_of(cluster_, victim);
-  const Time created = std::min(now_, victim.created.value_or(now_));
-  const Duration age = now_ - victim.status.started.value_or(created);
+  const Partition* const own = partition_of(cluster, session);
+  const Time created = std::min(now(), session.created.value_or(now()));
+  const Duration age = now() - session.status.started.value_or(created);
   if (own != nullptr && age < own->exempt_time) {
-    complain(fmt::format("{} leaves for {} in its exempt time", text_of(victim), ask_text(ask)));
+    complain(fmt::format("{} leaves for {} in its exempt time", text_of(session), ask_text(ask)));
   }
-  const std::int64_t most = configuration_.session.max_preemptions;
-  if (most > 0 && victim.status.preemptions >= most) {
-    complain(text_of(victim) + " is preempted once too often");
+  if (settings.max_preemptions > 0 && session.status.preemptions >= settings.max_preemptions) {
+    complain(text_of(session) + " is preempted once too often");
   }
 }
 
-/// Nothing is lost, and nobody has become somebody else.
+/// Nothing is lost, nobody has become somebody else, and the world has done what was decided.
 void SessionHistory::judge_states() {
+  std::map<Key, Session> there;
+  for (const Session& session : sessions()) {
+    there[{session.namespace_name, session.name}] = session;
+  }
+  for (const auto& [key, session] : expected_) {
+    const auto found = there.find(key);
+    if (found != there.end() && found->second == session) continue;
+    // Without a grace time it is gone at once.
+    const bool over = session.status.ends_at && *session.status.ends_at <= now();
+    if (over && found != there.end() && found->second == take_off_session(session)) continue;
+    complain(text_of(session) + " is written down otherwise than it was decided");
+  }
   for (const auto& [key, first] : first_seen_) {
-    const auto found = cluster_.own<Session>().find(key);
-    if (found == cluster_.own<Session>().end()) {
+    const auto found = there.find(key);
+    if (found == there.end()) {
       complain(text_of(first) + " is gone");
       continue;
     }
@@ -222,27 +231,12 @@ void SessionHistory::judge_states() {
       complain(text_of(session) + " has ended for no reason");
     }
   }
-  for (const Problem& problem : find_errors(cluster_)) {
+  for (const Problem& problem : find_errors(cluster_of(world_.objects()))) {
     complain(fmt::format("{} {}: {}", problem.object, problem.field, problem.message));
   }
 }
 
 // ---- What else happens --------------------------------------------------------------------------
-
-void SessionHistory::pass(Duration duration, bool late) {
-  now_ = now_ + duration;
-  for (const Session& session : sessions()) {
-    const SessionStatus& status = session.status;
-    const bool over =
-        status.phase == SessionPhase::running && status.ends_at && *status.ends_at <= now_;
-    if (!over || (late && random_.chance(50))) continue;
-    const Session gone = take_off_session(session);
-    if (gone.status.phase == SessionPhase::ended) {
-      ended_[{gone.namespace_name, gone.name}] = "preempted by " + status.preempted_by;
-    }
-    keep(gone);
-  }
-}
 
 void SessionHistory::disturb() {
   for (const Session& session : sessions()) {
@@ -253,7 +247,7 @@ void SessionHistory::disturb() {
       done.status.ends_at.reset();
       for (Kernel& kernel : done.kernels) kernel.node.clear();
       ended_[{done.namespace_name, done.name}] = "finished";
-      story_.push_back(fmt::format("{} {} finishes", to_text(now_), text_of(done)));
+      story_.push_back(fmt::format("{} {} finishes", to_text(now()), text_of(done)));
       keep(done);
     } else if (phase == SessionPhase::preempted && random_.chance(10)) {
       const Result<Session> resumed = resume_session(session);
@@ -263,7 +257,8 @@ void SessionHistory::disturb() {
     }
   }
   if (!random_.chance(75)) return;
-  keep(random_pending(random_, options_, cluster_, fmt::format("new{:02}", arrived_++), now_));
+  keep(random_pending(random_, options_, loop_.cluster(), fmt::format("new{:02}", arrived_++),
+                      now()));
 }
 
 }  // namespace makeway

@@ -1,18 +1,18 @@
-// SessionHistory: sessions over time on a virtual clock, driven by plans.
+// SessionHistory: sessions over time in the simulated world.
 //
 //   SessionHistory history(random, options, configuration);
 //   for (int cycle = 0; cycle < 10; ++cycle) history.step();
 //   history.calm(40);   // nothing else happens any more
 //   history.complaints();
 //
-// A cycle decides, shows the plan to the judge, and carries out its actions. Then time passes:
-// sessions whose grace time is over leave, now and then late. `step` also lets sessions end, come,
-// and be resumed by their people.
+// The world is that of src/sim, the loop that of src/control, told to decide about everybody in
+// each cycle; this watches it. Sessions whose grace time is over leave, now and then late. `step`
+// also lets sessions end, come, and be resumed by their people.
 //
-// Complaints are plans that break a law, and what SPEC section 6 promises over time: nobody is
-// forgotten, exempt times and `maxPreemptions` are kept, whoever is off the queue stays off it
-// until its back-off has passed, and nobody's configuration changes while it is preempted and comes
-// back.
+// Complaints are plans that break a law, actions that the world refuses, and what SPEC section 6
+// promises over time: nobody is forgotten, exempt times and `maxPreemptions` are kept, whoever is
+// off the queue stays off it until its back-off has passed, nobody's configuration changes while it
+// is preempted and comes back, and what the world does with a plan is what `sessions_after` says.
 #pragma once
 
 #include <map>
@@ -20,13 +20,15 @@
 #include <utility>
 #include <vector>
 
+#include "control/control_loop.hpp"
 #include "model/plan.hpp"
 #include "model/session_lifecycle.hpp"
+#include "sim/sim_world.hpp"
 #include "support/random_sessions.hpp"
 
 namespace makeway {
 
-class SessionHistory {
+class SessionHistory final : private LoopWatcher {
  public:
   SessionHistory(Prng& random, const RandomSessions& options, Configuration configuration);
 
@@ -34,7 +36,6 @@ class SessionHistory {
   /// So many cycles in which nothing else happens, five minutes apart.
   void calm(std::size_t cycles);
 
-  const Cluster& cluster() const { return cluster_; }
   std::int64_t evictions() const { return evictions_; }
   std::int64_t resumed() const { return resumed_; }
   /// The last calm cycle, counted from 1, in which somebody had to leave; 0: none.
@@ -45,24 +46,30 @@ class SessionHistory {
  private:
   using Key = ObjectKey;
 
-  void cycle();
-  void pass(Duration duration, bool late);
+  void start(const LoopStart& start) override;
+  void batch(const AppliedBatch& batch, const Cluster& cluster) override;
+  void cycle(const MadeCycle& cycle, const Cluster& cluster) override;
+
+  SimOptions sim_options();
+  void decide();
   void disturb();
-  void carry_out(const Plan& plan);
-  void carry_out_victims(const PlanAsk& ask, std::map<Key, Session>& changed);
-  void judge_victim(const PlanAsk& ask, const Session& victim);
   void judge_asks(const Plan& plan);
+  void note_outcome(const PlanAsk& ask, const Cluster& cluster);
+  void judge_victim(const PlanAsk& ask, const PlanSessionVictim& victim, const Cluster& cluster);
   void judge_states();
   void keep(const Session& session);
   void complain(const std::string& text);
   std::vector<Session> sessions() const;
+  Time now() const { return world_.now(); }
 
   Prng& random_;
   RandomSessions options_;
   Configuration configuration_;
-  Cluster cluster_;
-  Time now_ = planning_now;
+  SimLoad load_;
+  PlanTools tools_;
+  bool calm_ = false;
   std::map<Key, Session> first_seen_;   ///< As it came.
+  std::map<Key, Session> expected_;     ///< After the last plan.
   std::map<Key, std::string> ended_;    ///< Why.
   std::map<Key, Time> off_queue_till_;  ///< Of sessions that were preempted and requeue.
   std::size_t arrived_ = 0;
@@ -71,6 +78,8 @@ class SessionHistory {
   std::size_t last_calm_eviction_ = 0;
   std::vector<std::string> complaints_;
   std::vector<std::string> story_;
+  SimWorld world_;
+  ControlLoop loop_;
 };
 
 }  // namespace makeway

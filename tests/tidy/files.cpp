@@ -40,7 +40,8 @@ bool is_compiled(std::string_view path) {
   constexpr std::array folders = {
       std::string_view("tests/support"),    std::string_view("tests/properties"),
       std::string_view("tests/scenarios"),  std::string_view("tests/peers"),
-      std::string_view("tests/peer_cases"), std::string_view("tests/mixed_soak"),
+      std::string_view("tests/live"),       std::string_view("tests/peer_cases"),
+      std::string_view("tests/mixed_soak"), std::string_view("tests/hostile_documents"),
       std::string_view("tests/tidy"),       std::string_view("tests/compile_fail"),
       std::string_view("tests/replay"),     std::string_view("bench"),
       std::string_view("bench/support")};

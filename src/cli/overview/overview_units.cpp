@@ -8,6 +8,7 @@
 #include "cli/amount.hpp"
 #include "cli/overview/overview_sections.hpp"
 #include "cli/text.hpp"
+#include "model/names.hpp"
 #include "model/selector.hpp"
 
 namespace makeway::cli {
@@ -138,7 +139,11 @@ std::string remarks(const Cluster& cluster, PodIndex pod) {
   if (cluster.units()[pods.unit[pod]].never_preempts) parts.emplace_back("never preempts");
   const std::string& node = cluster.notes(pods.notes[pod]).required_node;
   if (!node.empty()) parts.push_back(fmt::format("only on {}", node));
-  const std::vector<std::string>& needs = cluster.shape(pods.shape[pod]).unsupported;
+  std::vector<std::string> needs;
+  for (const std::string& need : cluster.shape(pods.shape[pod]).unsupported) {
+    const bool held = need.starts_with(names::held_need);
+    (held ? parts : needs).push_back(held ? need.substr(names::held_need.size()) : need);
+  }
   if (!needs.empty()) parts.push_back(fmt::format("not checked: {}", fmt::join(needs, ", ")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -167,6 +167,10 @@ Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind)
   return ask;
 }
 
+bool is_ask_kind(std::string_view word) {
+  return kind_of(word) || !workload_kind_called(word).empty();
+}
+
 bool is_there(const AskName& ask, const Cluster& cluster) {
   if (ask.kind == AskKind::replica_schedule) {
     return cluster.own<ReplicaSchedule>().contains({ask.namespace_name, ask.name});

@@ -34,6 +34,9 @@ struct WrittenAsk {
 /// The error says what was expected. A `kind` that is said elsewhere need not be in the text.
 Result<WrittenAsk> parse_ask(std::string_view text, std::optional<AskKind> kind = std::nullopt);
 
+/// Whether a word in front of a name says what it is: "podgroup", "job".
+bool is_ask_kind(std::string_view word);
+
 /// Who may be suspended and is planned all the same, since somebody asks for it.
 std::vector<AskedWorkload> asked_workloads(std::span<const WrittenAsk> asks);
 

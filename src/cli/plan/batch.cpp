@@ -71,7 +71,7 @@ class Batch {
  public:
   Batch(const BatchOptions& options, const PlanTools& tools, Terminal& terminal)
       : options_(options), tools_(tools), terminal_(terminal), standard_(options.standard) {
-    name_configuration(standard_, !options.configuration.overrides.empty());
+    name_configuration(standard_, options.configuration);
   }
 
   BatchResult run();
@@ -176,14 +176,19 @@ void Batch::note_warnings(const Loaded& loaded, const Configuration& configurati
 
 std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const std::string& name) {
   const std::int64_t start = tools_.microseconds();
-  LoadResult result = load_text(item.snapshot, name);
+  LoadResult result = load_text(item.snapshot, name, {},
+                                {.limits = {},
+                                 .asked = {},
+                                 .keep_going = options_.keep_going,
+                                 .planes_of_dumps = !options_.configuration.live_trust});
   result_.timing.load += tools_.microseconds() - start;
   if (!result.loaded) return joined(result.problems);
 
   ConfigurationDocument own;
   std::string error = configuration_of(item, *result.loaded, own);
   if (!error.empty()) return error;
-  const bool has_own = item.configuration || result.loaded->configuration;
+  const bool from_snapshot = result.loaded->configuration && !options_.configuration.live_trust;
+  const bool has_own = item.configuration || from_snapshot;
   PlanCase plan_case{.cluster = result.loaded->cluster,
                      .configuration = has_own ? own : standard_,
                      .asks = options_.asks,
@@ -191,7 +196,14 @@ std::string Batch::plan_case(const BatchCase& item, const JsonValue& id, const s
                      .ask_field = item.asks.empty() ? "--ask" : "ask",
                      .now = options_.now ? options_.now : item.now,
                      .placements = item.placements,
-                     .explain = options_.detail == PlanDetail::with_explanation};
+                     .explain = options_.detail == PlanDetail::with_explanation,
+                     .quarantine = &result.loaded->quarantine};
+  const TrustReport trust = honour_marks(*result.loaded, plan_case.configuration.configuration,
+                                         plan_case.now, options_.configuration.live_trust);
+  plan_case.trust = &trust;
+  if (options_.keep_going) {
+    keep_going_beyond_caps(*result.loaded, plan_case.configuration.configuration);
+  }
   note_warnings(*result.loaded, plan_case.configuration.configuration, name);
   if (!item.asks.empty()) plan_case.asks.clear();
   for (const std::string& written : item.asks) {
@@ -211,7 +223,7 @@ std::string Batch::configuration_of(const BatchCase& item, const Loaded& loaded,
     reading = read_configuration(*item.configuration, MissingKnobs::take_defaults);
     if (!reading.document) return joined(reading.problems);
     choice.found = &*reading.document;
-  } else if (loaded.configuration) {
+  } else if (loaded.configuration && !choice.live_trust) {
     choice.found = &*loaded.configuration;
   } else {
     return {};
@@ -224,7 +236,7 @@ std::string Batch::configuration_of(const BatchCase& item, const Loaded& loaded,
   if (!chosen.usage.empty()) return chosen.usage;
   if (!chosen.document) return joined(chosen.problems);
   document = std::move(*chosen.document);
-  name_configuration(document, !choice.overrides.empty());
+  name_configuration(document, choice);
   return {};
 }
 

@@ -28,6 +28,8 @@ struct BatchOptions {
   std::vector<WrittenAsk> asks;    ///< For cases that name none.
   std::optional<Time> now;         ///< Comes before what a case says.
   PlanDetail detail = PlanDetail::brief;
+  bool keep_going =
+      false;            ///< Law 13: within a case, too, one bad object does not stop the others.
   bool verify = false;  ///< Compare and count instead of printing plans.
 };
 

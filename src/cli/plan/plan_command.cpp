@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/load_notes.hpp"
 #include "cli/plan/batch.hpp"
+#include "cli/plan/node_what_if.hpp"
+#include "cli/plan/plan_compare.hpp"
+#include "cli/plan/plan_parties.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
@@ -25,34 +29,96 @@ ExitStatus usage_error(std::string_view message, Terminal& terminal) {
 
 /// What the flags say, checked.
 struct Wish {
-  std::vector<LoadSource> sources;
+  ClusterInput input;
   std::vector<WrittenAsk> asks;
   std::optional<Time> now;
   ConfigurationChoice configuration;
   ChosenConfiguration chosen;  ///< By the command line alone.
   PlanDetail detail = PlanDetail::brief;
+  PlanFilter filter;
+  NodeWhatIf what_if;
 };
 
 /// Flags that do not go together; empty when all is well.
 std::string refuse_flags(const Arguments& arguments) {
   const bool batch = arguments.has("batch");
   const bool files = arguments.has("file") || arguments.has("plane");
-  if (!batch && !files) return "nothing to plan; name files with -f, or a --batch";
   if (arguments.given("batch") == "") return "--batch '': expected a FILE, or - for standard input";
   if (batch && arguments.has("file")) return "cases come from -f or from --batch, not from both";
   if (batch && files) return "cases come from --plane or from --batch, not from both";
+  for (const std::string_view flag : {"kubeconfig", "context", "live"}) {
+    if (batch && arguments.has(flag)) return fmt::format("--{} is not for a --batch", flag);
+  }
   if (arguments.has("verify") && !batch) return "--verify compares the cases of a --batch";
   if (batch && arguments.text("output") == "yaml") {
     return "--batch prints JSON lines, and --verify text or json; -o yaml is for single plans";
   }
+  for (const std::string_view flag : {"summary", "outcome", "namespace", "node", "queue"}) {
+    if (!arguments.has(flag)) continue;
+    if (batch) return fmt::format("--{} is about the text of one plan, not of a --batch", flag);
+    if (arguments.has("compare")) return fmt::format("--compare and --{} exclude each other", flag);
+    if (arguments.text("output") == "text") continue;
+    return fmt::format("--{} is about the text; a document is always complete", flag);
+  }
+  for (const std::string_view flag : {"drain", "without-node", "with-nodes", "like", "compare"}) {
+    if (batch && arguments.has(flag)) return fmt::format("--{} is for -f, not for a --batch", flag);
+  }
+  if (arguments.has("compare") && arguments.text("output") != "text") {
+    return "--compare prints text; for documents, make a plan with each --preset";
+  }
   return {};
 }
 
+/// Fills in what is asked about nodes; returns what is wrong.
+std::string read_what_if(const Arguments& arguments, NodeWhatIf& what_if) {
+  constexpr std::uint64_t added_max = 10'000;
+  what_if.drained = arguments.all("drain");
+  what_if.gone = arguments.all("without-node");
+  what_if.like = arguments.text("like");
+  if (arguments.has("like") != arguments.has("with-nodes")) {
+    return "--with-nodes COUNT and --like NODE come together";
+  }
+  if (!arguments.has("with-nodes")) return {};
+  const std::string_view count = arguments.text("with-nodes");
+  const auto [end, failed] =
+      std::from_chars(count.data(), count.data() + count.size(), what_if.added);
+  if (failed != std::errc{} || end != count.data() + count.size() || what_if.added == 0 ||
+      what_if.added > added_max) {
+    return fmt::format("--with-nodes '{}': expected a number from 1 to {}", shorten(count),
+                       added_max);
+  }
+  return {};
+}
+
+/// Fills in the filter; returns what is wrong.
+std::string read_filter(const Arguments& arguments, PlanFilter& filter) {
+  for (const std::string& written : arguments.all("outcome")) {
+    const Result<std::vector<Outcome>> outcomes = parse_outcomes(written);
+    if (!outcomes) {
+      return fmt::format("--outcome '{}': {}", shorten(written), outcomes.error().message);
+    }
+    filter.outcomes.insert(filter.outcomes.end(), outcomes->begin(), outcomes->end());
+  }
+  const auto name = [&](std::string_view flag, std::string_view what, std::string& value) {
+    value = arguments.text(flag);
+    return arguments.has(flag) && value.empty() ? fmt::format("--{} '': expected {}", flag, what)
+                                                : std::string{};
+  };
+  std::string wrong = name("namespace", "a NAMESPACE", filter.namespace_name);
+  if (wrong.empty()) wrong = name("node", "a NODE", filter.node);
+  if (wrong.empty()) wrong = name("queue", "a QUEUE", filter.queue);
+  return wrong;
+}
+
 /// Fills in the wish; returns what is wrong.
-std::string read_wish(const Arguments& arguments, Wish& wish) {
-  auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
-  if (!sources) return sources.error().message;
-  wish.sources = std::move(*sources);
+std::string read_wish(const Arguments& arguments, const Terminal& terminal, Wish& wish) {
+  const bool batch = arguments.has("batch");
+  auto input = input_of(arguments, terminal, batch ? LiveByDefault::no : LiveByDefault::yes);
+  if (!input) return input.error().message;
+  wish.input = std::move(*input);
+  if (!batch && wish.input.empty()) {
+    return "nothing to plan; name files with -f, a live cluster with --kubeconfig, or a --batch";
+  }
   for (const std::string& written : arguments.all("ask")) {
     Result<WrittenAsk> ask = parse_ask(written);
     if (!ask) return fmt::format("--ask '{}': {}", shorten(written), ask.error().message);
@@ -67,15 +133,19 @@ std::string read_wish(const Arguments& arguments, Wish& wish) {
   }
   wish.configuration = {.preset = arguments.text("preset"),
                         .file = arguments.given("config"),
-                        .overrides = arguments.all("set")};
+                        .overrides = arguments.all("set"),
+                        .live_trust = trusts_live(arguments, wish.input)};
   if (arguments.has("explain")) wish.detail = PlanDetail::with_explanation;
-  return standard_input_twice(wish.configuration, wish.sources, arguments.text("batch"));
+  if (std::string wrong = read_filter(arguments, wish.filter); !wrong.empty()) return wrong;
+  if (std::string wrong = read_what_if(arguments, wish.what_if); !wrong.empty()) return wrong;
+  return standard_input_twice(wish.configuration, wish.input.sources, arguments.text("batch"));
 }
 
-std::string document_text(const Plan& plan, const Arguments& arguments, PlanDetail detail,
+std::string document_text(const Plan& plan, const Arguments& arguments, const Wish& wish,
+                          const Loaded& loaded, const Configuration& configuration,
                           bool time_is_known, const Terminal& terminal) {
   const std::string_view format = arguments.text("output");
-  if (format == "json") return plan_text_json(plan, detail);
+  const PlanDetail detail = wish.detail;
   if (format == "yaml") {
     std::string text;
     YamlWriter writer(text);
@@ -84,7 +154,12 @@ std::string document_text(const Plan& plan, const Arguments& arguments, PlanDeta
   }
   return plan_text(plan, {.explain = detail == PlanDetail::with_explanation,
                           .time_is_known = time_is_known,
-                          .palette = palette_for_out(terminal, arguments.text("color"))});
+                          .palette = palette_for_out(terminal, arguments.text("color")),
+                          .summary_only = arguments.has("summary"),
+                          .filter = wish.filter,
+                          .cluster = &loaded.cluster,
+                          .replica_sets = &loaded.replica_sets,
+                          .configuration = &configuration});
 }
 
 ExitStatus verdict(const Arguments& arguments, bool any_victims, bool any_infeasible) {
@@ -101,21 +176,198 @@ ExitStatus verdict(const Arguments& arguments, const Plan& plan) {
   return verdict(arguments, any_victims, any_infeasible);
 }
 
+/// Plans of one loaded input; where plans are compared, several are made.
+class FilePlans {
+ public:
+  FilePlans(const Wish& wish, const Loaded& loaded, const TrustReport& trust, Terminal& terminal,
+            const PlanTools& tools)
+      : wish_(wish),
+        loaded_(loaded),
+        trust_(trust),
+        terminal_(terminal),
+        tools_(tools),
+        now_(wish.now ? *wish.now : newest_time(loaded.cluster)) {}
+
+  /// None: why is on standard error.
+  std::optional<Plan> make(const ConfigurationDocument& configuration, bool explain);
+  Time now() const { return now_; }
+  PlanTiming& timing() { return timing_; }
+  bool shows_bug() const { return shows_bug_; }
+  ExitStatus failure() const { return shows_bug_ ? ExitStatus::bug : ExitStatus::failed; }
+
+ private:
+  const Wish& wish_;
+  const Loaded& loaded_;
+  const TrustReport& trust_;
+  Terminal& terminal_;
+  const PlanTools& tools_;
+  Time now_;  ///< Of the input as it was loaded, whatever is changed in it.
+  PlanTiming timing_;
+  BugFiles bug_files_;
+  bool shows_bug_ = false;
+};
+
+std::optional<Plan> FilePlans::make(const ConfigurationDocument& configuration, bool explain) {
+  PlanAttempt attempt = make_plan({.cluster = loaded_.cluster,
+                                   .configuration = configuration,
+                                   .asks = wish_.asks,
+                                   .workloads = loaded_.workloads,
+                                   .now = now_,
+                                   .placements = {},
+                                   .explain = explain,
+                                   .quarantine = &loaded_.quarantine,
+                                   .trust = &trust_},
+                                  tools_, timing_, bug_files_);
+  terminal_.error.write(attempt.bug);
+  loaded_.origins.locate(attempt.problems, loaded_.cluster);
+  terminal_.error.write(problem_lines(attempt.problems, palette_for_error(terminal_)));
+  shows_bug_ = shows_bug_ || attempt.shows_bug;
+  return std::move(attempt.plan);
+}
+
+/// What a plan is compared with: another preset, and the input as that takes it. Which marks count
+/// (section 10) and which caps there are is a matter of the configuration.
+struct OtherSide {
+  ConfigurationDocument configuration;
+  Loaded loaded;
+  TrustReport trust;
+};
+
+/// The plan beside that of another preset.
+std::optional<std::string> compared(const Plan& plan, const ConfigurationDocument& configuration,
+                                    const OtherSide& other, FilePlans& plans,
+                                    FilePlans& other_plans, const Palette& palette) {
+  // Explained plans look at every node for every ask; where that takes long, keys are not told.
+  constexpr std::size_t looks_max = 2'000'000;
+  const Cluster& cluster = other.loaded.cluster;
+  const std::optional<Plan> second = other_plans.make(other.configuration, false);
+  if (!second) return std::nullopt;
+  std::optional<Plan> explained_first;
+  std::optional<Plan> explained_second;
+  if (differing_asks(plan, *second) > 0 && plan.asks.size() * cluster.node_count() <= looks_max) {
+    const auto explained = [](FilePlans& maker, ConfigurationDocument document) {
+      document.configuration.engine.alternatives_max = find_knob("engine.alternativesMax")->maximum;
+      return maker.make(document, true);
+    };
+    explained_first = explained(plans, configuration);
+    explained_second = explained(other_plans, other.configuration);
+  }
+  return comparison_text({.name = configuration.name,
+                          .plan = plan,
+                          .explained = explained_first ? &*explained_first : nullptr,
+                          .configuration = configuration.configuration},
+                         {.name = other.configuration.name,
+                          .plan = *second,
+                          .explained = explained_second ? &*explained_second : nullptr,
+                          .configuration = other.configuration.configuration},
+                         Parties(&cluster, &other.loaded.replica_sets), palette);
+}
+
+/// Makes the plan and prints it, or what differs; what is asked about nodes is applied to the
+/// cluster before that.
+ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loaded,
+                       const ConfigurationDocument& configuration, FilePlans& plans,
+                       std::optional<OtherSide>& other, Terminal& terminal,
+                       const PlanTools& tools) {
+  const Palette palette = palette_for_out(terminal, arguments.text("color"));
+  const bool time_is_known = wish.now || newest_time(loaded.cluster) != Time{0};
+  const bool is_text = arguments.text("output") == "text";
+  WhatIfChange change;
+  std::optional<Plan> before;
+  if (wish.what_if.any()) {
+    // Pods that ask only when their node is drained cannot be asked for without that.
+    if (is_text && wish.asks.empty()) {
+      before = plans.make(configuration, false);
+      if (!before) return plans.failure();
+    }
+    change = apply_what_if(wish.what_if, configuration.configuration, plans.now(), loaded.cluster);
+    for (const std::string& note : change.notes) {
+      terminal.error.write(fmt::format("note: {}\n", printable(note)));
+    }
+  }
+  const std::optional<Plan> plan =
+      plans.make(configuration, wish.detail == PlanDetail::with_explanation);
+  if (!plan) return plans.failure();
+  if (arguments.text("output") == "json") {
+    print_plan_json(*plan, wish.detail, [&](std::string_view piece) { terminal.out.write(piece); });
+    return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
+  }
+  std::string text = document_text(*plan, arguments, wish, loaded, configuration.configuration,
+                                   time_is_known, terminal);
+  if (other) {
+    FilePlans other_plans(wish, other->loaded, other->trust, terminal, tools);
+    apply_what_if(wish.what_if, other->configuration.configuration, plans.now(),
+                  other->loaded.cluster);
+    const std::optional<std::string> comparison =
+        compared(*plan, configuration, *other, plans, other_plans, palette);
+    if (!comparison) return other_plans.failure();
+    if (other_plans.shows_bug()) return ExitStatus::bug;
+    text = *comparison;
+  }
+  if (wish.what_if.any() && is_text) {
+    terminal.out.write(what_if_text(change, before ? &*before : nullptr, *plan,
+                                    Parties(&loaded.cluster, &loaded.replica_sets),
+                                    palette.text_width()));
+  }
+  terminal.out.write(text);
+  return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
+}
+
+/// The same input in a store of its own; where its objects stand is not copied.
+Loaded copy_of(const Loaded& loaded) {
+  Loaded copy{.cluster = loaded.cluster.compacted(),
+              .quarantine = loaded.quarantine,
+              .workloads = loaded.workloads,
+              .replica_sets = loaded.replica_sets};
+  const PodColumns& pods = loaded.cluster.pods();
+  for (WorkloadPods& workload : copy.workloads) {
+    for (PodIndex& pod : workload.pending) {
+      pod = *copy.cluster.find_pod(loaded.cluster.text(pods.namespace_name[pod]),
+                                   pods.name[pod.value], loaded.cluster.text(pods.plane[pod]));
+    }
+  }
+  return copy;
+}
+
+/// None: nothing is compared.
+std::optional<OtherSide> other_side(const Arguments& arguments, const Wish& wish,
+                                    const Loaded& loaded) {
+  if (!arguments.has("compare")) return std::nullopt;
+  const bool live = wish.configuration.live_trust;
+  const ConfigurationChoice choice{
+      .preset = arguments.text("compare"), .overrides = {}, .live_trust = live};
+  const ChosenConfiguration chosen = choose_configuration(choice);
+  OtherSide other{.configuration = *chosen.document, .loaded = copy_of(loaded), .trust = {}};
+  name_configuration(other.configuration, choice);
+  const Configuration& configuration = other.configuration.configuration;
+  other.trust = honour_marks(other.loaded, configuration, wish.now, live);
+  if (arguments.has("keep-going")) keep_going_beyond_caps(other.loaded, configuration);
+  return other;
+}
+
 ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& terminal,
                       const PlanTools& tools) {
-  PlanTiming timing;
-  BugFiles bug_files;
   const std::int64_t start = tools.microseconds();
   const std::vector<AskedWorkload> asked = asked_workloads(wish.asks);
   const EngineSettings& engine = wish.chosen.document->configuration.engine;
-  const std::optional<Loaded> loaded = load_or_report(
-      wish.sources, terminal, {.limits = {.ratio_max = engine.unpacked_ratio_max}, .asked = asked});
-  timing.load = tools.microseconds() - start;
+  ConfigurationChoice choice = wish.configuration;
+  const bool keep_going = arguments.has("keep-going");
+  std::optional<Loaded> loaded = load_or_report(wish.input, terminal,
+                                                {.limits = {.ratio_max = engine.unpacked_ratio_max},
+                                                 .asked = asked,
+                                                 .keep_going = keep_going,
+                                                 .planes_of_dumps = !choice.live_trust});
+  const std::int64_t load_us = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
-  ConfigurationChoice choice = wish.configuration;
+  Problems wrong = filter_problems(wish.filter, loaded->cluster);
+  wrong.append(what_if_problems(wish.what_if, loaded->cluster));
+  if (!wrong.empty()) {
+    terminal.error.write(problem_lines(wrong, palette_for_error(terminal)));
+    return ExitStatus::failed;
+  }
   ChosenConfiguration chosen = wish.chosen;
-  if (loaded->configuration && !choice.is_named()) {
+  if (loaded->configuration && !choice.is_named() && !choice.live_trust) {
     choice.found = &*loaded->configuration;
     chosen = choose_configuration(choice);
   }
@@ -124,26 +376,24 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
     terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
+  std::optional<OtherSide> other = other_side(arguments, wish, *loaded);
+  const TrustReport trust =
+      honour_marks(*loaded, chosen.document->configuration, wish.now, choice.live_trust);
+  Problems not_honoured = trust.problems();
+  loaded->origins.locate(not_honoured, loaded->cluster);
+  terminal.error.write(problem_lines(not_honoured, palette_for_error(terminal)));
+  if (keep_going) keep_going_beyond_caps(*loaded, chosen.document->configuration);
+  terminal.error.write(
+      quarantine_lines(loaded->quarantine, loaded->cluster, palette_for_error(terminal)));
   terminal.error.write(problem_lines(plan_doubts(*loaded, chosen.document->configuration),
                                      palette_for_error(terminal)));
-  name_configuration(*chosen.document, !choice.overrides.empty());
-  PlanAttempt attempt = make_plan({.cluster = loaded->cluster,
-                                   .configuration = *chosen.document,
-                                   .asks = wish.asks,
-                                   .workloads = loaded->workloads,
-                                   .now = wish.now,
-                                   .placements = {},
-                                   .explain = wish.detail == PlanDetail::with_explanation},
-                                  tools, timing, bug_files);
-  terminal.error.write(attempt.bug);
-  loaded->origins.locate(attempt.problems, loaded->cluster);
-  terminal.error.write(problem_lines(attempt.problems, palette_for_error(terminal)));
-  if (arguments.has("timing")) terminal.error.write(timing_line(timing));
-  const bool bug = attempt.shows_bug;
-  if (!attempt.plan) return bug ? ExitStatus::bug : ExitStatus::failed;
-  const bool time_is_known = wish.now || newest_time(loaded->cluster) != Time{0};
-  terminal.out.write(document_text(*attempt.plan, arguments, wish.detail, time_is_known, terminal));
-  return bug ? ExitStatus::bug : verdict(arguments, *attempt.plan);
+  name_configuration(*chosen.document, choice);
+  FilePlans plans(wish, *loaded, trust, terminal, tools);
+  plans.timing().load = load_us;
+  const ExitStatus status =
+      plan_loaded(arguments, wish, *loaded, *chosen.document, plans, other, terminal, tools);
+  if (arguments.has("timing")) terminal.error.write(timing_line(plans.timing()));
+  return status;
 }
 
 /// "warning: case a: expct: there is no such key; it was not read; did you mean expect?"
@@ -203,6 +453,7 @@ ExitStatus plan_batch(const Arguments& arguments, const Wish& wish, Terminal& te
                                         .asks = wish.asks,
                                         .now = wish.now,
                                         .detail = wish.detail,
+                                        .keep_going = arguments.has("keep-going"),
                                         .verify = arguments.has("verify")},
                                        tools, terminal);
   if (terminal.out.is_closed()) return result.bugs > 0 ? ExitStatus::bug : ExitStatus::done;
@@ -222,7 +473,7 @@ ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const P
     return usage_error(wrong, terminal);
   }
   Wish wish;
-  if (const std::string wrong = read_wish(arguments, wish); !wrong.empty()) {
+  if (const std::string wrong = read_wish(arguments, terminal, wish); !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
   // Before anything is read: a slip on the command line should not cost a minute of loading.

@@ -258,7 +258,7 @@ std::string cascades_text(const PlanExplanation& explanation, const Palette& pal
 }  // namespace
 
 std::string refusals_text(const PlanAsk& ask) {
-  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
+  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals.items();
   if (refusals.empty()) return {};
   std::string text = "  Nodes that cannot take it:\n";
   if (ask.placements.empty()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "cli/plan/bug_report.hpp"
 #include "codec/plan_codec.hpp"
@@ -32,6 +33,19 @@ void add_near_misses(Problems& problems, const PlanRequest& request, const Clust
   }
 }
 
+PlanQuarantine plan_quarantine(const Quarantine& quarantine) {
+  PlanQuarantine told{.objects = static_cast<std::int64_t>(quarantine.objects()),
+                      .problems = static_cast<std::int64_t>(quarantine.problems().count())};
+  for (const Problem& problem : quarantine.problems()) {
+    told.first.push_back({.object = problem.object,
+                          .field = problem.field,
+                          .value = problem.value,
+                          .message = problem.message,
+                          .remedy = problem.remedy});
+  }
+  return told;
+}
+
 }  // namespace
 
 PlanTools real_tools() {
@@ -57,18 +71,44 @@ std::string timing_line(const PlanTiming& timing) {
   return text;
 }
 
-void name_configuration(ConfigurationDocument& document, bool changed) {
+void name_configuration(ConfigurationDocument& document, const ConfigurationChoice& choice) {
   if (document.name.empty()) document.name = "custom";
+  if (choice.live_trust) document.name += "-live";
   // What it was made from is no longer what it is.
-  if (changed) document.name += "-changed";
+  if (!choice.overrides.empty()) document.name += "-changed";
 }
 
 Problems plan_doubts(const Loaded& loaded, const Configuration& configuration) {
   Problems doubts = find_regime_problems(loaded.cluster, configuration);
   doubts.make_warnings();  // The first claim wins.
-  doubts.append(find_doubts(loaded.cluster, configuration));
+  doubts.append(find_doubts(loaded.cluster, configuration, loaded.quarantine));
   loaded.origins.locate(doubts, loaded.cluster);
   return doubts;
+}
+
+TrustReport honour_marks(Loaded& loaded, const Configuration& configuration,
+                         std::optional<Time> now, bool live) {
+  std::set<std::pair<std::string_view, std::string_view>> daemon_sets;
+  for (const WorkloadPods& workload : loaded.workloads) {
+    if (workload.kind == "DaemonSet") daemon_sets.emplace(workload.namespace_name, workload.name);
+  }
+  TrustReport report = apply_trust(
+      loaded.cluster, configuration,
+      {.has_daemon_set = [&](std::string_view space,
+                             std::string_view name) { return daemon_sets.contains({space, name}); },
+       .now = now});
+  if (live && loaded.configuration) {
+    report.add(TrustMark::configuration, "Configuration", "metadata.name",
+               loaded.configuration->name);
+  }
+  return report;
+}
+
+void keep_going_beyond_caps(Loaded& loaded, const Configuration& configuration) {
+  Quarantine capped;
+  quarantine_caps(loaded.cluster, configuration, capped);
+  loaded.origins.locate(capped.problems(), loaded.cluster);
+  loaded.quarantine.append(std::move(capped));
 }
 
 PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& timing,
@@ -107,6 +147,19 @@ PlanAttempt make_plan(const PlanCase& item, const PlanTools& tools, PlanTiming& 
                              bug_files);
   }
   attempt.plan = std::move(made.plan);
+  if (attempt.plan && item.quarantine != nullptr) {
+    attempt.plan->quarantine = plan_quarantine(*item.quarantine);
+  }
+  if (attempt.plan && item.trust != nullptr) {
+    for (const NotHonoured& each : item.trust->list()) {
+      attempt.plan->not_honoured.push_back({.mark = std::string(choice_name(each.mark)),
+                                            .marks = each.objects,
+                                            .object = each.object,
+                                            .field = each.field,
+                                            .value = each.value,
+                                            .reason = std::string(reason_of(each.mark))});
+    }
+  }
   return attempt;
 }
 

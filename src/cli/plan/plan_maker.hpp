@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/input.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/plan/bug_files.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/load.hpp"
 #include "control/lawful_plan.hpp"
+#include "model/trust.hpp"
 
 namespace makeway::cli {
 
@@ -33,9 +35,9 @@ struct PlanTiming {
 /// One JSON line.
 std::string timing_line(const PlanTiming& timing);
 
-/// Gives the configuration the name that plans call it by: its own, or "custom"; `changed` says
-/// that knobs were set on the command line.
-void name_configuration(ConfigurationDocument& document, bool changed);
+/// Gives the configuration the name that plans call it by: its own, or "custom"; with trust as live
+/// and knobs that were set on the command line it is another one: "makeway-live-changed".
+void name_configuration(ConfigurationDocument& document, const ConfigurationChoice& choice);
 
 struct PlanCase {
   const Cluster& cluster;
@@ -46,6 +48,9 @@ struct PlanCase {
   std::optional<Time> now;                  ///< None: the newest time in the cluster.
   std::vector<PodPlacement> placements;
   bool explain = true;
+  // What the plan tells of; null: nothing.
+  const Quarantine* quarantine = nullptr;
+  const TrustReport* trust = nullptr;
 };
 
 struct PlanAttempt {
@@ -54,6 +59,13 @@ struct PlanAttempt {
   bool shows_bug = false;    ///< Of ours.
   std::string bug;           ///< Lines for standard error about it.
 };
+
+/// SPEC section 10: marks that the configuration does not honour are taken off. `live` says that a
+/// Configuration among the objects was not used.
+TrustReport honour_marks(Loaded& loaded, const Configuration& configuration,
+                         std::optional<Time> now, bool live);
+/// Law 13: preemption priorities that the configuration forbids are taken back.
+void keep_going_beyond_caps(Loaded& loaded, const Configuration& configuration);
 
 /// Warnings: what is legal, changes who leaves, and is probably not meant.
 Problems plan_doubts(const Loaded& loaded, const Configuration& configuration);

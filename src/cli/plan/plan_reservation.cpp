@@ -66,8 +66,9 @@ std::string reservation_text(const PlanAsk& ask, Time now, const PlanTextOptions
                                   ? fmt::format(", since {}", to_text(reservation.since))
                                   : std::string{};
     const bool begins = reservation.since == now;
-    text += fmt::format("  node {} {} reserved for it{}\n", shorten(reservation.node),
-                        begins ? "is" : "stays", begins ? std::string{} : since);
+    text += fmt::format("  node {} {} reserved for it{}; it holds no room yet\n",
+                        shorten(reservation.node), begins ? "is" : "stays",
+                        begins ? std::string{} : since);
   }
   if (!options.explain) return text;
   text += ladder_table(reservation, options.palette);

@@ -5,246 +5,20 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "base/problem.hpp"
 #include "cli/amount.hpp"
-#include "cli/table.hpp"
+#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/plan_summary.hpp"
 #include "cli/text.hpp"
 #include "model/object_text.hpp"
 
 namespace makeway::cli {
 namespace {
-
-constexpr std::size_t listed_max = 10;
-
-std::string_view symbol_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::fits: return "+";
-    case Outcome::preempts: return "~";
-    case Outcome::waits: return "*";
-    case Outcome::infeasible: return "!";
-    case Outcome::not_found: return "?";
-  }
-  return "";
-}
-
-Tone tone_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::fits: return Tone::good;
-    case Outcome::preempts:
-    case Outcome::waits: return Tone::warning;
-    case Outcome::infeasible:
-    case Outcome::not_found: return Tone::bad;
-  }
-  return Tone::plain;
-}
-
-/// "node-3", "3 nodes", or nothing.
-std::string places_text(const PlanAsk& ask) {
-  std::set<std::string_view> nodes;
-  for (const PodPlacement& placement : ask.placements) nodes.insert(placement.node);
-  if (nodes.empty()) return {};
-  return nodes.size() == 1 ? shorten(*nodes.begin()) : counted(nodes.size(), "node");
-}
-
-/// What becomes of the ask, after its name.
-std::string outcome_text(const PlanAsk& ask) {
-  const std::string places = places_text(ask);
-  const std::string on = places.empty() ? std::string{} : fmt::format(" on {}", places);
-  switch (ask.outcome) {
-    case Outcome::fits: return fmt::format("fits{}", on);
-    case Outcome::preempts:
-      if (ask.replicas) {
-        const auto replicas = static_cast<std::uint64_t>(scaled_down(*ask.replicas));
-        return fmt::format("preempts {}", counted(replicas, "replica"));
-      }
-      return fmt::format("preempts {}{}",
-                         counted(ask.victims.size(), ask.session ? "session" : "pod"), on);
-    case Outcome::waits: return fmt::format("waits{}{}", on.empty() ? "" : " for room", on);
-    case Outcome::infeasible: return "is infeasible";
-    case Outcome::not_found: return "no placement found";
-  }
-  return {};
-}
-
-std::string verdict_text(const PlanAsk& ask) {
-  const std::uint64_t forced = force_deleted(ask);
-  if (forced == 0) return outcome_text(ask);
-  return fmt::format("{}, and force-deletes {}", outcome_text(ask), counted(forced, "pod"));
-}
-
-std::string heading(const PlanAsk& ask, const Palette& palette) {
-  const Tone tone = tone_of(ask.outcome);
-  const std::string name =
-      object_text(choice_name(ask.kind), shorten(ask.namespace_name), shorten(ask.name, 96));
-  return fmt::format("{} {} (priority {}){} {}\n", palette.paint(symbol_of(ask.outcome), tone),
-                     palette.paint(name, Tone::strong), ask.priority,
-                     ask.outcome == Outcome::not_found ? ":" : "",
-                     palette.paint(verdict_text(ask), tone));
-}
-
-bool leaves_with_others(const PlanVictim& victim) {
-  return !victim.unit.empty() &&
-         victim.unit != object_text("Pod", {victim.namespace_name, victim.name, victim.plane});
-}
-
-std::string victims_table(const PlanAsk& ask, const Palette& palette) {
-  if (ask.victims.empty()) return {};
-  if (ask.session) return session_victims_table(ask, palette);
-  const bool units = std::ranges::any_of(ask.victims, leaves_with_others);
-  const bool budgets = std::ranges::any_of(ask.victims, &PlanVictim::violates_budget);
-  std::vector<Column> columns = {{.heading = ""}, {.heading = "VICTIM"}};
-  if (units) columns.push_back({.heading = "UNIT"});
-  columns.push_back({.heading = "PRIORITY", .align = Align::right});
-  columns.push_back({.heading = "NODE"});
-  columns.push_back({.heading = "WHY"});
-  if (budgets) columns.push_back({.heading = "BUDGET"});
-  Table table(std::move(columns));
-  for (const PlanVictim& victim : ask.victims) {
-    std::vector<Cell> cells = {
-        {.text = "-", .tone = Tone::bad},
-        {.text = key_text({victim.namespace_name, victim.name, victim.plane})}};
-    if (units) cells.push_back({.text = leaves_with_others(victim) ? victim.unit : "-"});
-    cells.push_back({.text = fmt::format("{}", victim.priority)});
-    cells.push_back({.text = victim.node});
-    cells.push_back({.text = victim.reason});
-    if (budgets) {
-      cells.push_back(victim.violates_budget
-                          ? Cell{.text = "violates " + victim.budget, .tone = Tone::bad}
-                          : Cell{.text = "kept"});
-    }
-    table.row(std::move(cells));
-  }
-  return table.text(palette);
-}
-
-/// Where the members of a group go; a lone pod's place stands in its heading.
-std::string placements_table(const PlanAsk& ask, const Palette& palette) {
-  if (ask.kind == AskKind::pod || ask.placements.empty()) return {};
-  const bool kernels = ask.session.has_value();
-  if (kernels && ask.placements.size() == 1) return {};
-  Table table({{.heading = ""}, {.heading = kernels ? "KERNEL" : "MEMBER"}, {.heading = "NODE"}});
-  for (const PodPlacement& placement : ask.placements) {
-    table.row({{.text = "+", .tone = Tone::good},
-               {.text = key_text({placement.namespace_name, placement.name, placement.plane})},
-               {.text = placement.node}});
-  }
-  return table.text(palette);
-}
-
-std::string waiting_text(const PlanAsk& ask, const Palette& palette) {
-  std::string text;
-  if (!ask.waits_for.empty()) {
-    std::vector<std::string> names;
-    for (const PodPlacement& pod : ask.waits_for) {
-      if (names.size() == listed_max) break;
-      names.push_back(
-          fmt::format("{} ({})", key_text({pod.namespace_name, pod.name, pod.plane}), pod.node));
-    }
-    std::string line = fmt::format("leaving: {}", fmt::join(names, ", "));
-    if (ask.waits_for.size() > listed_max) {
-      line += fmt::format(" and {} more", grouped(ask.waits_for.size() - listed_max));
-    }
-    text += wrapped(printable(line), 2, palette.text_width());
-  }
-  if (ask.waits_until) text += fmt::format("  until {}\n", to_text(*ask.waits_until));
-  return text;
-}
-
-/// "1.5 pod-hours, 12.0 GPU-hours"; nothing when nothing is lost.
-std::string cost_text(const PlanCost& cost) {
-  if (cost.pod_seconds <= 0) return {};
-  std::string text = hours_text(cost.pod_seconds) + " pod-hours";
-  if (cost.gpu_seconds > 0) text += fmt::format(", {} GPU-hours", hours_text(cost.gpu_seconds));
-  return text;
-}
-
-std::string fate_text(const PlanDisruptedGroup& group) {
-  const auto remaining = static_cast<std::uint64_t>(std::max<std::int64_t>(group.remaining, 0));
-  switch (group.fate) {
-    case GroupFate::runs_on: return fmt::format("keeps running with {}", grouped(remaining));
-    case GroupFate::degraded:
-      return fmt::format(
-          "keeps running degraded, with {} of its minimum {}, until there is room again", remaining,
-          group.minimum);
-    case GroupFate::leaves:
-      if (group.mode == DisruptionMode::all) return "leaves as a whole, because its mode is all";
-      return "stops running";
-  }
-  return {};
-}
-
-/// What it means for the groups among the victims, and what is lost.
-std::string losses_text(const PlanAsk& ask, const Palette& palette) {
-  std::string text;
-  for (const PlanDisruptedGroup& group : ask.disrupted_groups) {
-    std::string line =
-        fmt::format("PodGroup {}/{} loses {} of {} and {}", group.namespace_name, group.name,
-                    grouped(static_cast<std::uint64_t>(group.lost)),
-                    counted(static_cast<std::uint64_t>(group.running), "pod"), fate_text(group));
-    const std::string cost = group.cost == ask.cost ? std::string{} : cost_text(group.cost);
-    if (!cost.empty()) line += fmt::format("; lost work {}", cost);
-    text += wrapped(printable(line + "."), 2, palette.text_width());
-  }
-  const std::string cost = cost_text(ask.cost);
-  if (!cost.empty()) text += fmt::format("  Lost work: {}.\n", cost);
-  return text;
-}
-
-/// Who has the room that the group would take.
-std::string held_back_text(const PlanAsk& ask, const Palette& palette) {
-  if (!ask.held_back) return {};
-  const PlanHeldBack& held_back = *ask.held_back;
-  std::vector<std::string> takers;
-  for (const PlanTaker& taker : held_back.takers) {
-    if (takers.size() == listed_max) break;
-    takers.push_back(fmt::format("{} (priority {}), {}", taker.ask, taker.priority,
-                                 counted(static_cast<std::uint64_t>(taker.pods), "pod")));
-  }
-  std::string line = fmt::format(
-      "held back: {} of the {} it needs {} room; {} would without the asks before it: {}",
-      held_back.room_left, counted(static_cast<std::uint64_t>(held_back.needed), "pod"),
-      held_back.room_left == 1 ? "finds" : "find", held_back.room_alone, fmt::join(takers, "; "));
-  if (held_back.takers.size() > listed_max) {
-    line += fmt::format(" and {} more", grouped(held_back.takers.size() - listed_max));
-  }
-  return wrapped(printable(line), 2, palette.text_width());
-}
-
-/// Of a pod that its controller does not make at once.
-std::string wave_text(const PlanAsk& ask, const Palette& palette) {
-  if (ask.wave == 0) return {};
-  return wrapped(printable(fmt::format("{} makes it once {} (wave {})", ask.made_from,
-                                       ask.wave_after, ask.wave)),
-                 2, palette.text_width());
-}
-
-/// Everything below the heading.
-std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& options) {
-  const Palette& palette = options.palette;
-  if (ask.replicas) return replicas_text(ask, options) + losses_text(ask, palette);
-  std::string text;
-  // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
-  const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
-  if (!ask.reason.empty() && !heading_says_it) {
-    text += wrapped(printable(ask.reason), 2, palette.text_width());
-  }
-  text += wave_text(ask, palette);
-  text += waiting_text(ask, palette);
-  if (!ask.bounds_reached.empty()) {
-    text +=
-        wrapped(fmt::format("search stopped by the bound {}", fmt::join(ask.bounds_reached, ", ")),
-                2, palette.text_width());
-  }
-  text += held_back_text(ask, palette);
-  text += reservation_text(ask, plan.now, options);
-  text += placements_table(ask, palette);
-  text += victims_table(ask, palette);
-  text += losses_text(ask, palette);
-  if (options.explain) text += explanation_text(ask, palette);
-  return text;
-}
 
 /// A few words for each law, as in docs/concepts.md.
 std::string_view law_text(WaivedLaw law) {
@@ -266,26 +40,38 @@ std::string_view law_text(WaivedLaw law) {
   return {};
 }
 
-/// Asks without a place and how long each has been pending, the longest first.
-std::string starving_text(const Plan& plan, const Palette& palette) {
+/// Asks without a place and how long each has been pending, the longest first; of equal replicas
+/// the one that has waited longest.
+std::string starving_text(std::span<const PlanAsk* const> shown, const Parties& parties,
+                          const Palette& palette) {
   constexpr std::size_t starving_max = 5;
   std::vector<const PlanAsk*> asks;
-  for (const PlanAsk& ask : plan.asks) {
-    if (ask.placements.empty() && ask.pending_seconds.value_or(0) > 0) asks.push_back(&ask);
+  for (const PlanAsk* const ask : shown) {
+    if (ask->placements.empty() && ask->pending_seconds.value_or(0) > 0) asks.push_back(ask);
   }
   if (asks.empty()) return {};
   // The order in which they were decided settles ties.
   std::ranges::stable_sort(asks, std::ranges::greater{},
                            [](const PlanAsk* ask) { return *ask->pending_seconds; });
+  std::map<Party, std::size_t> counts;
+  for (const PlanAsk* const ask : asks) ++counts[parties.of(*ask)];
   std::vector<std::string> names;
+  std::size_t told = 0;
+  std::set<Party> told_parties;
   for (const PlanAsk* const ask : asks) {
     if (names.size() == starving_max) break;
-    names.push_back(fmt::format("{} ({})", ask_text(*ask), pending_text(*ask->pending_seconds)));
+    const Party party = parties.of(*ask);
+    const bool together = !party.is_pod() && counts[party] >= replicas_told_together;
+    if (together && !told_parties.insert(party).second) continue;
+    told += together ? counts[party] : 1;
+    names.push_back(fmt::format(
+        "{} ({})",
+        together ? fmt::format("{} of {}", counted(counts[party], "pod"), party_text(party))
+                 : ask_text(*ask),
+        pending_text(*ask->pending_seconds)));
   }
   std::string line = fmt::format("Not placed, longest waiting first: {}", fmt::join(names, ", "));
-  if (asks.size() > names.size()) {
-    line += fmt::format(" and {} more", grouped(asks.size() - names.size()));
-  }
+  if (asks.size() > told) line += fmt::format(" and {} more", grouped(asks.size() - told));
   return wrapped(printable(line + "."), 0, palette.text_width());
 }
 
@@ -332,38 +118,38 @@ std::string left_out_text(const Plan& plan, const Palette& palette) {
   return text;
 }
 
-}  // namespace
-
-std::uint64_t force_deleted(const PlanAsk& ask) {
-  std::uint64_t count = 0;
-  if (!ask.replicas) return count;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    const auto forced =
-        std::ranges::count(claim.victims, ReplicaAction::force_delete, &PlanReplicaVictim::action);
-    count += static_cast<std::uint64_t>(forced);
-  }
-  return count;
+Parties parties_of(const PlanTextOptions& options) {
+  return Parties(options.cluster, options.replica_sets);
 }
 
-bool needs_victims(const PlanAsk& ask) {
-  return !ask.victims.empty() || force_deleted(ask) > 0 ||
-         (ask.replicas && scaled_down(*ask.replicas) > 0);
+std::vector<const PlanAsk*> pointers(const std::vector<PlanAsk>& asks) {
+  std::vector<const PlanAsk*> list;
+  list.reserve(asks.size());
+  for (const PlanAsk& ask : asks) list.push_back(&ask);
+  return list;
 }
 
-std::string totals_text(const Plan& plan) {
+/// "1 fits, 2 preempt 3 pods"
+std::string outcomes_text(std::span<const PlanAsk* const> asks) {
   std::array<std::uint64_t, choice_names<Outcome>.size()> counts{};
   std::uint64_t victims = 0;
   std::uint64_t sessions = 0;
   std::uint64_t forced = 0;
-  for (const PlanAsk& ask : plan.asks) {
+  std::uint64_t stopped = 0;
+  for (const PlanAsk* const each : asks) {
+    const PlanAsk& ask = *each;
     forced += force_deleted(ask);
     ++counts[static_cast<std::size_t>(ask.outcome)];
-    if (ask.replicas) victims += static_cast<std::uint64_t>(scaled_down(*ask.replicas));
-    (ask.session ? sessions : victims) += ask.victims.size();
+    (ask.session ? sessions : victims) += victim_count(ask);
+    stopped += static_cast<std::uint64_t>(ask.stopped_pods);
   }
   std::string preempted = victims > 0 || sessions == 0 ? counted(victims, "pod") : std::string();
   if (sessions > 0) {
     preempted += fmt::format("{}{}", victims > 0 ? " and " : "", counted(sessions, "session"));
+  }
+  const bool one_preempts = counts[static_cast<std::size_t>(Outcome::preempts)] == 1;
+  if (stopped > 0) {
+    preempted += fmt::format(" and {} {} more", one_preempts ? "stops" : "stop", grouped(stopped));
   }
   std::vector<std::string> parts;
   const auto part = [&](Outcome outcome, std::string_view one, std::string_view several,
@@ -380,34 +166,47 @@ std::string totals_text(const Plan& plan) {
   const std::string end = forced == 0 ? std::string()
                                       : fmt::format("; {} {} force-deleted", counted(forced, "pod"),
                                                     forced == 1 ? "is" : "are");
-  return fmt::format("Plan: {}: {}{}.", counted(plan.asks.size(), "ask"), fmt::join(parts, ", "),
-                     end);
+  return fmt::format("{}{}", fmt::join(parts, ", "), end);
 }
 
-std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
+/// Law 10: the bound over the whole plan was reached, and the asks after it were hardly searched.
+std::string cut_short_text(const Plan& plan, const Palette& palette) {
+  const auto cut = std::ranges::count_if(plan.asks, [](const PlanAsk& ask) {
+    return std::ranges::find(ask.bounds_reached, plan_bound) != ask.bounds_reached.end();
+  });
+  if (cut == 0) return {};
+  return wrapped(
+      fmt::format("The plan is cut short: the steps of {} are used up, and {} did not get the "
+                  "whole search; raise it for a complete plan.",
+                  plan_bound, counted(static_cast<std::uint64_t>(cut), "ask")),
+      0, palette.text_width());
+}
+
+/// What is true of the whole plan, whichever asks are shown.
+std::string totals_lines(const Plan& plan, std::span<const PlanAsk* const> shown,
+                         const PlanTextOptions& options) {
   const Palette& palette = options.palette;
-  const std::string queues = queues_text(plan, options);
+  std::string text = palette.paint(totals_text(plan), Tone::strong) + "\n";
+  if (options.filter.any()) {
+    const std::string which = filter_text(options.filter);
+    text += wrapped(shown.empty() ? fmt::format("None of them is shown: {}.", which)
+                                  : fmt::format("Shown: {} ({}): {}.", counted(shown.size(), "ask"),
+                                                which, outcomes_text(shown)),
+                    0, palette.text_width());
+  }
+  text += cut_short_text(plan, palette);
+  text += total_cost_text(plan);
+  text += starving_text(shown, parties_of(options), palette);
+  return text;
+}
+
+/// What comes last, whatever is shown.
+std::string closing_lines(const Plan& plan, const PlanTextOptions& options) {
   std::string text;
-  bool after_body = false;
-  for (const PlanAsk& ask : plan.asks) {
-    const std::string below = body(plan, ask, options);
-    const bool first = text.empty();
-    if (!first && (after_body || !below.empty())) text += "\n";
-    text += heading(ask, palette);
-    text += below;
-    after_body = !below.empty();
+  if (plan.quarantine.objects > 0) {
+    text += fmt::format("{} in quarantine; standard error says why.\n",
+                        counted(static_cast<std::uint64_t>(plan.quarantine.objects), "object"));
   }
-  const std::string groups = resource_groups_text(plan, palette);
-  const bool nobody = plan.left_out.empty() && plan.withheld.empty();
-  if (plan.asks.empty()) {
-    text += (nobody ? "Nothing is pending.\n" : "") + groups + (groups.empty() ? "" : "\n");
-  } else {
-    text += groups + net_schedule_text(plan, palette) + "\n";
-    text += palette.paint(totals_text(plan), Tone::strong) + "\n";
-    text += total_cost_text(plan);
-    text += starving_text(plan, palette);
-  }
-  text += left_out_text(plan, palette);
   if (plan.others_pending > 0) {
     const bool one = plan.others_pending == 1;
     text +=
@@ -415,14 +214,93 @@ std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
                     counted(static_cast<std::uint64_t>(plan.others_pending), "other pending pod"),
                     one ? "was" : "were");
   }
-  text += laws_text(plan, palette);
+  text += laws_text(plan, options.palette);
   const std::string time = options.time_is_known ? fmt::format("time {}", to_text(plan.now))
                                                  : std::string("no time in the input");
-  return queues + text +
-         palette.paint(
-             fmt::format("Configuration {}, {}, plan {}.", printable(plan.preset), time, plan.id),
-             Tone::dim) +
-         "\n";
+  text += options.palette.paint(
+      fmt::format("Configuration {}, {}, plan {}.", printable(plan.preset), time, plan.id),
+      Tone::dim);
+  return text + "\n";
+}
+
+std::string nothing_pending_text(const Plan& plan, const PlanTextOptions& options) {
+  const bool nobody = plan.left_out.empty() && plan.withheld.empty();
+  const std::string groups = resource_groups_text(plan, options.palette);
+  return queues_text(plan, options) + (nobody ? "Nothing is pending.\n" : "") + groups +
+         (groups.empty() ? "" : "\n") + left_out_text(plan, options.palette) +
+         closing_lines(plan, options);
+}
+
+/// A few asks: each with all that is to be said, then the totals.
+std::string short_text(const Plan& plan, std::span<const PlanAsk* const> shown,
+                       const PlanTextOptions& options) {
+  const Palette& palette = options.palette;
+  std::string text = queues_text(plan, options);
+  text += asks_text(plan, shown, parties_of(options), options);
+  text += resource_groups_text(plan, palette) + net_schedule_text(plan, palette);
+  if (!text.empty() && !text.ends_with("\n\n")) text += "\n";
+  text += totals_lines(plan, shown, options) + left_out_text(plan, palette);
+  return text + closing_lines(plan, options);
+}
+
+/// Many asks: the first screen has all that matters.
+std::string long_text(const Plan& plan, std::span<const PlanAsk* const> shown,
+                      const PlanTextOptions& options) {
+  const Palette& palette = options.palette;
+  const Parties parties = parties_of(options);
+  std::string text = totals_lines(plan, shown, options) + left_out_text(plan, palette) +
+                     summary_tables(shown, parties, palette);
+  if (!options.summary_only) {
+    text += "\n" + queues_text(plan, options);
+    if (!shown.empty())
+      text += palette.paint("Asks, in the order of the plan", Tone::strong) + "\n";
+    text += asks_text(plan, shown, parties, options);
+    text += resource_groups_text(plan, palette) + net_schedule_text(plan, palette);
+  }
+  return text + "\n" + closing_lines(plan, options);
+}
+
+}  // namespace
+
+std::string cost_text(const PlanCost& cost) {
+  if (cost.pod_seconds <= 0) return {};
+  std::string text = hours_text(cost.pod_seconds) + " pod-hours";
+  if (cost.gpu_seconds > 0) text += fmt::format(", {} GPU-hours", hours_text(cost.gpu_seconds));
+  return text;
+}
+
+std::uint64_t force_deleted(const PlanAsk& ask) {
+  std::uint64_t count = 0;
+  if (!ask.replicas) return count;
+  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
+    const auto forced =
+        std::ranges::count(claim.victims, ReplicaAction::force_delete, &PlanReplicaVictim::action);
+    count += static_cast<std::uint64_t>(forced);
+  }
+  return count;
+}
+
+std::uint64_t victim_count(const PlanAsk& ask) {
+  const std::uint64_t replicas =
+      ask.replicas ? static_cast<std::uint64_t>(scaled_down(*ask.replicas)) : 0;
+  return replicas + ask.victims.size();
+}
+
+bool needs_victims(const PlanAsk& ask) { return victim_count(ask) > 0 || force_deleted(ask) > 0; }
+
+std::string totals_text(const Plan& plan) {
+  return fmt::format("Plan: {}: {}.", counted(plan.asks.size(), "ask"),
+                     outcomes_text(pointers(plan.asks)));
+}
+
+std::string plan_text(const Plan& plan, const PlanTextOptions& options) {
+  if (plan.asks.empty()) return nothing_pending_text(plan, options);
+  const std::vector<const PlanAsk*> shown =
+      options.filter.any()
+          ? filtered(plan, options.filter, *options.cluster, *options.configuration)
+          : pointers(plan.asks);
+  return options.summary_only || is_large(shown) ? long_text(plan, shown, options)
+                                                 : short_text(plan, shown, options);
 }
 
 }  // namespace makeway::cli

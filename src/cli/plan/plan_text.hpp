@@ -1,28 +1,59 @@
 // A plan for people: who gets a place, who must leave for it, and why.
+//
+// A plan with a few asks is told ask by ask, and ends with the totals. A large one begins with a
+// summary (plan_summary.hpp) that fits on one screen. Equal replicas are told together.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "cli/palette.hpp"
+#include "cli/plan/plan_filter.hpp"
+#include "codec/workloads/workloads.hpp"
 #include "model/plan.hpp"
 
 namespace makeway::cli {
+
+/// The bound of all searches of a plan together; told of the plan, not of each ask.
+inline constexpr std::string_view plan_bound = "engine.planStepsMax";
+
+/// Law 13: how the reason of a pod begins that is not placed because of its own mistakes.
+inline constexpr std::string_view quarantined_reason = "in quarantine: ";
+inline bool is_quarantined(const PlanAsk& ask) {
+  return ask.reason.starts_with(quarantined_reason);
+}
 
 struct PlanTextOptions {
   bool explain = false;
   bool time_is_known = true;  ///< False: nobody said what time it is, and no object did.
   Palette palette{false};
+  bool summary_only = false;
+  PlanFilter filter;
+  /// Of the plan: for owners and queues. Null: nobody asks for them, and there is no filter.
+  const Cluster* cluster = nullptr;
+  const ReplicaSetOwners* replica_sets = nullptr;  ///< Null: nothing is known of them.
+  const Configuration* configuration = nullptr;
 };
+
+class Parties;
 
 std::string plan_text(const Plan& plan, const PlanTextOptions& options);
 
 /// "Plan: 3 asks: 1 fits, 1 preempts 2 pods, 1 is infeasible."
 std::string totals_text(const Plan& plan);
+/// "1.5 pod-hours, 12.0 GPU-hours"; nothing when nothing is lost.
+std::string cost_text(const PlanCost& cost);
+/// How many pods or sessions must leave for the ask, as the totals count them.
+std::uint64_t victim_count(const PlanAsk& ask);
 /// How many pods are force-deleted for the ask.
 std::uint64_t force_deleted(const PlanAsk& ask);
 /// Whether anything is done to anybody for the ask.
 bool needs_victims(const PlanAsk& ask);
+
+/// Each with its heading and all that is to be said about it; plan_asks.cpp.
+std::string asks_text(const Plan& plan, std::span<const PlanAsk* const> asks,
+                      const Parties& parties, const PlanTextOptions& options);
 
 /// The queue stage, with an empty line behind it; empty without queues. plan_queues.cpp.
 std::string queues_text(const Plan& plan, const PlanTextOptions& options);

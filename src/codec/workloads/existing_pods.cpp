@@ -1,6 +1,7 @@
 #include "codec/workloads/existing_pods.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace makeway {
 
@@ -24,14 +25,17 @@ std::vector<PodIndex> ExistingPods::of(std::string_view namespace_name,
   std::vector<PodIndex> own;
   const auto found = by_controller_.find(Key(namespace_name, controller.kind, controller.name));
   if (found == by_controller_.end()) return own;
-  for (const PodIndex pod : found->second) {
-    const auto& owners = cluster_->owners(cluster_->pods().owners[pod]);
-    const auto owner = std::ranges::find(owners, true, &OwnerReference::controller);
-    const bool differs =
-        !owner->uid.empty() && !controller.uid.empty() && owner->uid != controller.uid;
-    if (!differs) own.push_back(pod);
-  }
+  std::ranges::copy_if(found->second, std::back_inserter(own),
+                       [&](PodIndex pod) { return is_controlled(pod, controller); });
   return own;
+}
+
+bool ExistingPods::is_controlled(PodIndex pod, const OwnerReference& controller) const {
+  const auto& owners = cluster_->owners(cluster_->pods().owners[pod]);
+  const auto owner = std::ranges::find(owners, true, &OwnerReference::controller);
+  return owner != owners.end() && owner->kind == controller.kind &&
+         owner->name == controller.name &&
+         (owner->uid.empty() || controller.uid.empty() || owner->uid == controller.uid);
 }
 
 std::vector<std::string> ExistingPods::controllers(std::string_view namespace_name,

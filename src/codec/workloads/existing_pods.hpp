@@ -22,6 +22,8 @@ class ExistingPods {
 
   /// Whose controller is called that. A uid that is known on both sides must agree.
   std::vector<PodIndex> of(std::string_view namespace_name, const OwnerReference& controller) const;
+  /// The same for one pod.
+  bool is_controlled(PodIndex pod, const OwnerReference& controller) const;
   /// The names of controllers of a kind that begin with `prefix`.
   std::vector<std::string> controllers(std::string_view namespace_name, std::string_view kind,
                                        std::string_view prefix) const;

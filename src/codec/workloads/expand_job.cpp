@@ -6,6 +6,7 @@
 
 #include "base/ascii.hpp"
 #include "codec/workloads/json_edit.hpp"
+#include "codec/workloads/loss_rules.hpp"
 #include "codec/workloads/workload_kinds.hpp"
 
 namespace makeway {
@@ -224,6 +225,10 @@ std::vector<OwnerReference> running_jobs(Expansion& expansion, const Manifest& m
   const OwnerReference owner{.kind = "CronJob", .name = manifest.name, .uid = manifest.uid};
   for (const Manifest* const job : expansion.children("Job", owner)) {
     if (has_condition(expansion.status(*job), {"Complete", "Failed"})) continue;
+    share_job_losses(expansion, {.spec = expansion.fields(*job).at("spec"),
+                                 .status = expansion.status(*job),
+                                 .name = job->name,
+                                 .uid = job->uid});
     jobs.push_back({.kind = "Job", .name = job->name, .uid = job->uid});
   }
   const std::string prefix = manifest.name + "-";
@@ -252,6 +257,7 @@ void expand_job_order(Expansion& expansion, const JobOrder& order) {
     tolerate(pods.spec, "alpha.jobset.sigs.k8s.io/no-schedule", "NoSchedule");
   }
   if (!expansion.prepare(pods)) return;
+  share_job_losses(expansion, order);
   JobPods(expansion, order, counts, std::move(pods)).make();
 }
 
@@ -270,7 +276,8 @@ void expand_job(Expansion& expansion, const Manifest& manifest) {
                                .exclusive_topology = {},
                                .job_key = {},
                                .own_nodes = {},
-                               .wave_after = {}});
+                               .wave_after = {},
+                               .loss_unit = {}});
 }
 
 void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
@@ -300,7 +307,8 @@ void expand_cron_job(Expansion& expansion, const Manifest& manifest) {
                                .exclusive_topology = {},
                                .job_key = {},
                                .own_nodes = {},
-                               .wave_after = {}});
+                               .wave_after = {},
+                               .loss_unit = {}});
 }
 
 }  // namespace makeway

@@ -5,8 +5,10 @@
 #include <map>
 
 #include "codec/workloads/json_edit.hpp"
+#include "codec/workloads/loss_rules.hpp"
 #include "codec/workloads/made_names.hpp"
 #include "codec/workloads/workload_kinds.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway {
 namespace {
@@ -115,27 +117,41 @@ Field in_group(Expansion& expansion, const Field& job, std::string_view group) {
   return expansion.keep(std::move(tree), job);
 }
 
-void expand_one_job(Expansion& expansion, const ReplicatedJob& job, const std::string& name,
-                    const TextPairs& labels, const Field& spec) {
+/// What stops when the Job fails.
+std::string loss_unit_of(const Expansion& expansion, const JobSetOrder& order,
+                         const ReplicatedJob& job, const JobLosses& losses) {
+  if (!order.loss_unit.empty()) return order.loss_unit;
+  if (restarts_job_alone(order.spec, job.name, losses.reason)) return {};
+  return object_text("JobSet", expansion.namespace_name(), order.name);
+}
+
+void expand_one_job(Expansion& expansion, const JobSetOrder& order, const ReplicatedJob& job,
+                    const std::string& name, const TextPairs& labels, const Field& spec) {
   if (const Manifest* const child = expansion.find("Job", name)) {
     // It is there, with everything that the JobSet gives it.
-    return expand_job_order(expansion, {.spec = expansion.fields(*child).at("spec"),
-                                        .status = expansion.status(*child),
-                                        .name = name,
-                                        .uid = child->uid,
-                                        .labels = {},
-                                        .exclusive_topology = {},
-                                        .job_key = {},
-                                        .own_nodes = {},
-                                        .wave_after = {}});
+    const Field own = expansion.fields(*child).at("spec");
+    const Field status = expansion.status(*child);
+    return expand_job_order(
+        expansion, {.spec = own,
+                    .status = status,
+                    .name = name,
+                    .uid = child->uid,
+                    .labels = {},
+                    .exclusive_topology = {},
+                    .job_key = {},
+                    .own_nodes = {},
+                    .wave_after = {},
+                    .loss_unit = loss_unit_of(expansion, order, job, job_losses(own, status)),
+                    .stalls = !order.loss_unit.empty()});
   }
   const auto key =
       std::ranges::find(labels, "jobset.sigs.k8s.io/job-key", &TextPairs::value_type::first);
   const bool exclusive = !job.exclusive_topology.empty();
+  const Field no_status(nullptr, "status", spec.problems());
   expand_job_order(
       expansion,
       {.spec = spec,
-       .status = Field(nullptr, "status", spec.problems()),
+       .status = no_status,
        .name = name,
        .uid = {},
        .defaults_of_job_set = true,
@@ -146,7 +162,9 @@ void expand_one_job(Expansion& expansion, const ReplicatedJob& job, const std::s
                         ? fmt::format("{}_{}", expansion.namespace_name(), name)
                         : std::string(),
        .wave = job.wave,
-       .wave_after = job.wave_after});
+       .wave_after = job.wave_after,
+       .loss_unit = loss_unit_of(expansion, order, job, job_losses(spec, no_status)),
+       .stalls = !order.loss_unit.empty()});
 }
 
 }  // namespace
@@ -172,7 +190,7 @@ void expand_job_set_order(Expansion& expansion, JobSetOrder order) {
         break;
       }
       const TextPairs labels = job_set_labels(expansion, order, job, name, index, before, all);
-      expand_one_job(expansion, job, name, labels, spec);
+      expand_one_job(expansion, order, job, name, labels, spec);
       if (!expansion.step()) break;
     }
     before.replicas += job.replicas;
@@ -188,14 +206,18 @@ void expand_job_set(Expansion& expansion, const Manifest& manifest) {
   if (!manager.empty() && manager != "jobset.sigs.k8s.io/jobset-controller") {
     expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
   }
-  if (has_condition(expansion.status(manifest), {"Completed", "Failed"})) {
+  if (has_condition(expansion.status(manifest), {"Completed", "Failed"}) ||
+      is_being_deleted(expansion, manifest)) {
     expansion.end();
   }
+  const Manifest& root = expansion.root();
+  const bool is_training = root.kind->name == "TrainJob";
   expand_job_set_order(expansion, {.spec = spec,
                                    .metadata = fields.at("metadata"),
                                    .name = manifest.name,
                                    .uid = manifest.uid,
-                                   .group = {}});
+                                   .group = {},
+                                   .loss_unit = is_training ? root.object() : std::string()});
 }
 
 }  // namespace makeway

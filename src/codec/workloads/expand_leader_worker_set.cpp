@@ -39,6 +39,7 @@ class LeaderWorkerPods {
     const Field sub = group.at("subGroupPolicy");
     subgroup_size_ = sub.at("subGroupSize").count(0, MadePods::pods_max);
     leader_excluded_ = sub.at("subGroupPolicyType").text() == "LeaderExcluded";
+    restart_policy_ = group.at("restartPolicy").text("RecreateGroupOnPodRestart");
     leader_ready_ = spec.at("startupPolicy").text() == "LeaderReady";
     const Field annotations = fields.at("metadata").at("annotations");
     topology_ = annotations.at(set_name("exclusive-topology")).text();
@@ -56,6 +57,7 @@ class LeaderWorkerPods {
     for (std::int64_t group = 0; group < replicas_; ++group) {
       if (!make_group(group)) return;
     }
+    share_surge_losses();
   }
 
  private:
@@ -63,10 +65,56 @@ class LeaderWorkerPods {
     const std::string leader = fmt::format("{}-{}", manifest_.name, group);
     const bool leader_there = expansion_.existing().has(expansion_.namespace_name(), leader);
     workers_.owner = expansion_.controller("StatefulSet", leader, {});
+    share_losses(group, leader);
     for (std::int64_t index = 0; index < size_; ++index) {
       if (!make_pod(group, index, leader, leader_there)) return false;
     }
     return true;
+  }
+
+  /// Groups that a rolling update has added, or that are going, run beyond the replicas.
+  void share_surge_losses() {
+    for (std::int64_t group = replicas_; group < MadePods::pods_max; ++group) {
+      const std::string leader = fmt::format("{}-{}", manifest_.name, group);
+      if (!expansion_.existing().has(expansion_.namespace_name(), leader)) return;
+      share_losses(group, leader);
+    }
+  }
+
+  /// The leader owns the set of its workers, and so they never outlive it.
+  void share_losses(std::int64_t group, const std::string& leader) {
+    std::vector<PodIndex> running;
+    for (std::int64_t index = 0; index < size_; ++index) {
+      const std::string name = pod_name(leader, index);
+      const auto pod = expansion_.cluster().find_pod(expansion_.namespace_name(), name);
+      if (!pod || !expansion_.existing().is_active(*pod)) continue;
+      if (!is_controlled(*pod, index == 0 ? manifest_.name : leader)) continue;
+      if (!expansion_.existing().is_pending(*pod)) running.push_back(*pod);
+    }
+    const bool has_started = std::ssize(running) == size_;
+    const bool by_leader = restart_policy_ == "None" || restart_policy_ == "Default" ||
+                           (restart_policy_ == "RecreateGroupAfterStart" && !has_started);
+    const std::string unit = fmt::format("group {} of {}", group, manifest_.object());
+    for (const PodIndex pod : running) {
+      const bool is_leader = expansion_.cluster().pods().name[pod.value] == leader;
+      expansion_.share_loss(pod,
+                            {.unit = unit, .part = by_leader && !is_leader ? std::string() : unit});
+    }
+  }
+
+  /// By the StatefulSet of leaders or of a leader's workers: a name alone may be anybody's. Where
+  /// the set is in the input, and is ours, its uid counts.
+  bool is_controlled(PodIndex pod, const std::string& set) const {
+    const Manifest* const found = expansion_.find("StatefulSet", set);
+    const OwnerReference owner{.kind = "StatefulSet",
+                               .name = set,
+                               .uid = found == nullptr ? std::string() : found->uid,
+                               .controller = true};
+    return expansion_.existing().is_controlled(pod, owner);
+  }
+
+  static std::string pod_name(const std::string& leader, std::int64_t index) {
+    return index == 0 ? leader : fmt::format("{}-{}", leader, index);
   }
 
   /// -1: in no subgroup.
@@ -99,7 +147,7 @@ class LeaderWorkerPods {
 
   bool make_pod(std::int64_t group, std::int64_t index, const std::string& leader,
                 bool leader_there) {
-    const std::string name = index == 0 ? leader : fmt::format("{}-{}", leader, index);
+    const std::string name = pod_name(leader, index);
     if (const auto pod = expansion_.cluster().find_pod(expansion_.namespace_name(), name)) {
       expansion_.note_present(*pod);
       return expansion_.step();
@@ -143,6 +191,7 @@ class LeaderWorkerPods {
   bool leader_excluded_ = false;
   bool leader_ready_ = false;
   bool ready_ = false;
+  std::string restart_policy_;
   std::string topology_;
   std::string subgroup_topology_;
   std::string revision_;

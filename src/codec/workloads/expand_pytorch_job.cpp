@@ -63,6 +63,40 @@ void make_type(Expansion& expansion, const Manifest& manifest, const Field& repl
   }
 }
 
+/// How many there must be of all and of the workers.
+struct NeededReplicas {
+  std::int64_t all = 0;
+  std::int64_t workers = 0;
+  std::int64_t workers_min = 0;  ///< Fewer only with an elasticPolicy.
+};
+
+/// Its training stalls without any of them, or without as many workers as it may spare; where that
+/// is so already, it stands still.
+void share_losses(Expansion& expansion, const Manifest& manifest, const NeededReplicas& needed) {
+  const OwnerReference owner{
+      .kind = "PyTorchJob", .name = manifest.name, .uid = manifest.uid, .controller = true};
+  std::vector<PodIndex> running = expansion.existing().of(expansion.namespace_name(), owner);
+  std::erase_if(running, [&](PodIndex pod) {
+    return !expansion.existing().is_active(pod) || expansion.existing().is_pending(pod);
+  });
+  const std::string master_prefix = fmt::format("{}-master-", manifest.name);
+  const auto is_master = [&](PodIndex pod) {
+    return expansion.cluster().pods().name[pod.value].starts_with(master_prefix);
+  };
+  const std::int64_t masters = std::ranges::count_if(running, is_master);
+  const std::int64_t spare = std::ssize(running) - masters - needed.workers_min;
+  if (spare < 0 || masters < needed.all - needed.workers) return;
+  const bool elastic = needed.workers_min < needed.workers;
+  for (const PodIndex pod : running) {
+    LossShare share{.unit = manifest.object(), .part = manifest.object()};
+    if (elastic && !is_master(pod)) {
+      share.part += " workers";
+      share.allowed = spare;
+    }
+    expansion.share_loss(pod, std::move(share));
+  }
+}
+
 }  // namespace
 
 void expand_pytorch_job(Expansion& expansion, const Manifest& manifest) {
@@ -73,16 +107,25 @@ void expand_pytorch_job(Expansion& expansion, const Manifest& manifest) {
   if (!manager.empty() && manager != "kubeflow.org/training-operator") {
     expansion.hold(fmt::format("{} manages it (spec.runPolicy.managedBy)", shorten(manager)));
   }
-  if (has_condition(expansion.status(manifest), {"Succeeded", "Failed"})) {
+  if (has_condition(expansion.status(manifest), {"Succeeded", "Failed"}) ||
+      is_being_deleted(expansion, manifest)) {
     expansion.end();
   }
   const Field replicas = spec.at("pytorchReplicaSpecs");
   if (!replicas.is_present()) replicas.refuse("expected Master or Worker");
   const bool has_master = replicas.at("Master").is_present();
+  NeededReplicas needed;
   for (const auto& [key, type] : replica_types) {
     const Field replica = replicas.at(key);
-    if (replica.is_present()) make_type(expansion, manifest, replica, type, has_master);
+    if (!replica.is_present()) continue;
+    make_type(expansion, manifest, replica, type, has_master);
+    const std::int64_t count = replica.at("replicas").count(1, MadePods::pods_max);
+    needed.all += count;
+    if (key == "Worker") needed.workers = count;
   }
+  const Field least = spec.at("elasticPolicy").at("minReplicas");
+  needed.workers_min = std::min(needed.workers, least.count(needed.workers, count_max));
+  share_losses(expansion, manifest, needed);
 }
 
 }  // namespace makeway

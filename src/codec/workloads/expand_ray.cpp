@@ -6,9 +6,14 @@
 #include "codec/workloads/json_edit.hpp"
 #include "codec/workloads/made_names.hpp"
 #include "codec/workloads/workload_kinds.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway {
 namespace {
+
+constexpr std::string_view head_group = "headgroup";
+/// Of pods of groups whose replicas have several hosts.
+constexpr std::string_view replica_name = "ray.io/worker-group-replica-name";
 
 /// A RayCluster that is there, or that a RayJob's controller would make.
 struct RayOrder {
@@ -16,6 +21,7 @@ struct RayOrder {
   std::string name;
   std::string uid;
   bool submitter_in_head = false;
+  bool survives_head = false;  ///< Its state is kept outside of the head.
 };
 
 /// As KubeRay makes names: cut to 50 bytes, lower case.
@@ -38,6 +44,23 @@ TextPairs ray_labels(const RayOrder& order, std::string_view type, std::string_v
           {"app.kubernetes.io/created-by", "kuberay-operator"}};
 }
 
+bool keeps_its_state(const Field& spec, const Field& metadata) {
+  return spec.at("gcsFaultToleranceOptions").is_present() ||
+         metadata.at("annotations").at("ray.io/ft-enabled").text() == "true";
+}
+
+/// A new head ends all workers; a replica of several hosts is remade as a whole.
+void share_ray_losses(Expansion& expansion, const RayOrder& order, PodIndex pod, bool is_head) {
+  const std::string cluster = object_text("RayCluster", expansion.namespace_name(), order.name);
+  if (!order.survives_head) {
+    expansion.share_loss(pod, {.unit = cluster, .part = is_head ? "head" : ""});
+  }
+  if (const auto replica = expansion.existing().label(pod, replica_name)) {
+    const std::string unit = fmt::format("replica {} of {}", *replica, cluster);
+    expansion.share_loss(pod, {.unit = unit, .part = unit});
+  }
+}
+
 /// Pods of a group that are there, leaving ones included.
 std::int64_t count_ray_pods(Expansion& expansion, const RayOrder& order, std::string_view group) {
   std::int64_t count = 0;
@@ -46,6 +69,7 @@ std::int64_t count_ray_pods(Expansion& expansion, const RayOrder& order, std::st
     if (expansion.existing().label(pod, "ray.io/group") != group) continue;
     ++count;
     expansion.note_present(pod);
+    share_ray_losses(expansion, order, pod, group == head_group);
   }
   return count;
 }
@@ -67,9 +91,9 @@ void make_head(Expansion& expansion, const RayOrder& order) {
     add_container(pods.spec, "containers", "ray-job-submitter", cpu_and_memory("500m", "200Mi"));
   }
   if (!expansion.prepare(pods)) return;
-  if (count_ray_pods(expansion, order, "headgroup") > 0) return;
+  if (count_ray_pods(expansion, order, head_group) > 0) return;
   expansion.add(pods, {.name = expansion.fresh_name(ray_base(order.name + "-head")),
-                       .labels = ray_labels(order, "head", "headgroup"),
+                       .labels = ray_labels(order, "head", head_group),
                        .annotations = {},
                        .wave_after = {}});
 }
@@ -104,7 +128,7 @@ void make_workers(Expansion& expansion, const RayOrder& order, const Field& grou
     const std::int64_t replica = pod / std::max<std::int64_t>(hosts, 1);
     details.labels.emplace_back("ray.io/worker-group-replica-index", fmt::format("{}", replica));
     if (hosts > 1) {
-      details.labels.emplace_back("ray.io/worker-group-replica-name",
+      details.labels.emplace_back(std::string(replica_name),
                                   with_suffix(name + "-", static_cast<std::uint32_t>(replica)));
       details.labels.emplace_back("ray.io/replica-host-index", fmt::format("{}", pod % hosts));
     }
@@ -162,10 +186,15 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
   const OwnerReference owner{.kind = "RayJob", .name = manifest.name, .uid = manifest.uid};
   for (const Manifest* const child : expansion.children("RayCluster", owner)) {
     if (child->being_deleted) continue;
-    return {.spec = expansion.fields(*child).at("spec"), .name = child->name, .uid = child->uid};
+    const Field fields = expansion.fields(*child);
+    return {.spec = fields.at("spec"),
+            .name = child->name,
+            .uid = child->uid,
+            .survives_head = keeps_its_state(fields.at("spec"), fields.at("metadata"))};
   }
   RayOrder order{
       .spec = spec.at("rayClusterSpec"), .name = with_suffix(manifest.name + "-", 0), .uid = {}};
+  order.survives_head = keeps_its_state(order.spec, expansion.fields(manifest).at("metadata"));
   const std::vector<std::string> there = expansion.existing().controllers(
       expansion.namespace_name(), "RayCluster", manifest.name + "-");
   const auto own = std::ranges::find_if(
@@ -177,9 +206,13 @@ RayOrder ray_cluster_of(Expansion& expansion, const Manifest& manifest, const Fi
 }  // namespace
 
 void expand_ray_cluster(Expansion& expansion, const Manifest& manifest) {
-  const Field spec = expansion.fields(manifest).at("spec");
+  const Field fields = expansion.fields(manifest);
+  const Field spec = fields.at("spec");
   hold_ray(expansion, spec);
-  expand_ray_order(expansion, {.spec = spec, .name = manifest.name, .uid = manifest.uid});
+  expand_ray_order(expansion, {.spec = spec,
+                               .name = manifest.name,
+                               .uid = manifest.uid,
+                               .survives_head = keeps_its_state(spec, fields.at("metadata"))});
 }
 
 void expand_ray_job(Expansion& expansion, const Manifest& manifest) {

@@ -220,7 +220,8 @@ void expand_train_job(Expansion& expansion, const Manifest& manifest) {
   if (!manager.empty() && manager != "trainer.kubeflow.org/trainjob-controller") {
     expansion.hold(fmt::format("{} manages it (spec.managedBy)", shorten(manager)));
   }
-  if (has_condition(expansion.status(manifest), {"Complete", "Failed"})) {
+  if (has_condition(expansion.status(manifest), {"Complete", "Failed"}) ||
+      is_being_deleted(expansion, manifest)) {
     expansion.end();
   }
   if (const Manifest* const child = expansion.find("JobSet", manifest.name)) {
@@ -241,7 +242,8 @@ void expand_train_job(Expansion& expansion, const Manifest& manifest) {
                                    .metadata = Field(nullptr, "metadata", written.problems()),
                                    .name = manifest.name,
                                    .uid = {},
-                                   .group = group});
+                                   .group = group,
+                                   .loss_unit = manifest.object()});
 }
 
 }  // namespace makeway

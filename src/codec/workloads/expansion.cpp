@@ -194,7 +194,22 @@ void Expansion::hold(std::string why) {
 
 void Expansion::note_present(PodIndex pod) {
   ++result_.present;
-  if (existing().is_pending(pod)) result_.pending.push_back(pod);
+  if (existing().is_pending(pod)) {
+    result_.pending.push_back(pod);
+  } else if (existing().is_active(pod)) {
+    result_.running.push_back(pod);
+  }
+}
+
+void Expansion::share_loss(PodIndex pod, LossShare share) {
+  // What a dump writes between shares; no name of Kubernetes has it.
+  constexpr std::string_view separators = ";,";
+  const bool runs = existing().is_active(pod) && !existing().is_pending(pod);
+  if (ended_ || !runs || share.unit.find_first_of(separators) != std::string::npos ||
+      share.part.find_first_of(separators) != std::string::npos) {
+    return;
+  }
+  scope_.losses[pod].push_back(std::move(share));
 }
 
 std::string Expansion::fresh_name(std::string_view base) {

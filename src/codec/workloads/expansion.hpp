@@ -72,6 +72,7 @@ struct ExpansionScope {
   MadePods& made;
   ObjectDecoder& decoder;
   const MadePodSink& sink;
+  LossShares& losses;
 };
 
 class Expansion {
@@ -104,10 +105,12 @@ class Expansion {
   // ---- What comes of it ---------------------------------------------------------------------
   /// It asks for nothing now; its pods are made only if somebody asks for it by name.
   void hold(std::string why);
-  /// It has ended: no pods, whoever asks.
-  void end() { stopped_ = true; }
+  /// It has ended: no pods, whoever asks, and nobody's loss stops it.
+  void end() { stopped_ = ended_ = true; }
   /// Counts a pod that is there.
   void note_present(PodIndex pod);
+  /// Says what losing a pod costs; only of one that runs (loss_rules.hpp).
+  void share_loss(PodIndex pod, LossShare share);
   std::string fresh_name(std::string_view base);
   /// Defaults what the API server would, and checks it. False: it has errors.
   bool prepare(PodTemplate& pods);
@@ -139,6 +142,7 @@ class Expansion {
   const Manifest& root_;
   bool asked_;
   bool stopped_ = false;
+  bool ended_ = false;
   std::size_t free_bytes_;  ///< What may be read of the manifest itself: all of it, once.
   std::deque<Opened> opened_;
   std::map<std::pair<const Manifest*, bool>, Opened*> opened_by_;

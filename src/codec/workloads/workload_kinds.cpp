@@ -88,6 +88,10 @@ bool is_unsupported_workload(std::string_view api_version, std::string_view kind
   });
 }
 
+bool is_being_deleted(Expansion& expansion, const Manifest& manifest) {
+  return expansion.fields(manifest).at("metadata").at("deletionTimestamp").is_present();
+}
+
 bool has_condition(const Field& status, std::initializer_list<std::string_view> types) {
   return std::ranges::any_of(status.at("conditions").items(), [&](const Field& condition) {
     const std::string type = condition.at("type").text();

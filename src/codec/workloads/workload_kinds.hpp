@@ -65,6 +65,8 @@ struct JobOrder {
   std::string own_nodes;
   std::int32_t wave = 0;
   std::string wave_after;
+  std::string loss_unit;  ///< What stops when it fails; empty: itself.
+  bool stalls = false;    ///< Any lost pod stops that.
 };
 void expand_job_order(Expansion& expansion, const JobOrder& order);
 
@@ -74,11 +76,14 @@ struct JobSetOrder {
   Field metadata;
   std::string name;
   std::string uid;
-  std::string group;  ///< PodGroup of all its pods; empty: none.
+  std::string group;      ///< PodGroup of all its pods; empty: none.
+  std::string loss_unit;  ///< Stops with any of its pods; empty: what its failure policy says.
 };
 void expand_job_set_order(Expansion& expansion, JobSetOrder order);
 
 /// Conditions of these types say that an object has ended.
 bool has_condition(const Field& status, std::initializer_list<std::string_view> types);
+/// Its controller makes no pods for it any more.
+bool is_being_deleted(Expansion& expansion, const Manifest& manifest);
 
 }  // namespace makeway

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/check.hpp"
+#include "codec/workloads/loss_rules.hpp"
 #include "codec/workloads/workload_kinds.hpp"
 #include "model/object_text.hpp"
 
@@ -110,6 +111,12 @@ Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload
     children[{manifest.controller.kind, manifest.plane, manifest.namespace_name,
               manifest.controller.name}]
         .push_back(&manifest);
+    const bool replica_set =
+        manifest.kind->name == "ReplicaSet" && manifest.controller.kind == "Deployment";
+    if (replica_set && manifest.plane.empty()) {
+      expanded.replica_sets.emplace(std::pair(manifest.namespace_name, manifest.name),
+                                    manifest.controller.name);
+    }
   }
   const ExistingPods existing(cluster);
   std::map<const Manifest*, JsonValue> references;
@@ -121,7 +128,8 @@ Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload
                              .references = references,
                              .made = made,
                              .decoder = decoder,
-                             .sink = sink};
+                             .sink = sink,
+                             .losses = expanded.losses};
   for (const WorkloadKind& kind : workload_kinds()) {
     if (kind.expand == nullptr) continue;
     for (auto at = manifests.lower_bound({kind.name, "", "", ""});
@@ -134,6 +142,7 @@ Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload
       if (root.plane.empty()) expanded.workloads.push_back(std::move(expansion.result()));
     }
   }
+  drop_idle_units(cluster, expanded.losses);
   return expanded;
 }
 

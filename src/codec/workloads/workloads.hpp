@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/problem.hpp"
@@ -27,6 +29,7 @@ struct WorkloadPods {
   std::uint64_t present = 0;
   std::string held;               ///< Why it asks for nothing; empty: it is not held.
   std::vector<PodIndex> pending;  ///< Of both.
+  std::vector<PodIndex> running;  ///< On a node, and not being deleted.
   std::vector<Labels> templates;  ///< The labels of its pods, whether or not there are any.
 
   /// "Job shop/nightly"
@@ -51,9 +54,17 @@ struct TemplatePlace {
 /// Takes an object that was made. False: there is one of that name.
 using MadePodSink = std::function<bool(const Change& object, const TemplatePlace& place)>;
 
+/// What losing a pod that runs costs, by pod.
+using LossShares = std::map<PodIndex, std::vector<LossShare>>;
+
+/// The Deployments that control the ReplicaSets of home, by namespace and name of these.
+using ReplicaSetOwners = std::map<std::pair<std::string, std::string>, std::string>;
+
 struct Expanded {
   std::vector<WorkloadPods> workloads;  ///< By kind, namespace and name.
+  ReplicaSetOwners replica_sets;
   Problems problems;
+  LossShares losses;
 };
 
 class Workloads {

@@ -28,13 +28,16 @@ constexpr std::array pod_annotations = {names::preemption_priority_class,
                                         names::owner,
                                         names::required_node,
                                         names::reserved_since,
+                                        names::promised,
                                         names::evicted_for,
                                         names::plan,
                                         names::queue,
                                         names::key_plane,
                                         names::made_from,
                                         names::wave,
-                                        names::wave_after};
+                                        names::wave_after,
+                                        names::loss_units,
+                                        names::held};
 constexpr std::array pod_labels = {
     names::allow_preemption, names::protected_member, names::owner, names::queue, names::plane,
     names::deployment};
@@ -229,9 +232,9 @@ void doubt_labels(Findings& findings, const Configuration& configuration) {
   tell_unknown(findings, on_nodes, "labels", node_labels, "nodes");
 }
 
-void doubt_missing_groups(Findings& findings) {
+void doubt_missing_groups(Findings& findings, const Quarantine& quarantine) {
   FewOf few(findings, "groups that are not in the input");
-  few.add_all(missing_groups(findings.cluster()));
+  few.add_all(missing_groups(findings.cluster(), quarantine));
 }
 
 void doubt_mismatched_groups(Findings& findings) {
@@ -250,9 +253,10 @@ std::string unknown_name_remedy(std::span<const std::string_view> known, std::st
                          : fmt::format("did you mean {}{}?", names_prefix, nearest);
 }
 
-Problems find_doubts(const Cluster& cluster, const Configuration& configuration) {
+Problems find_doubts(const Cluster& cluster, const Configuration& configuration,
+                     const Quarantine& quarantine) {
   Findings findings(cluster);
-  doubt_missing_groups(findings);
+  doubt_missing_groups(findings, quarantine);
   doubt_mismatched_groups(findings);
   doubt_claims(findings);
   doubt_priorities(findings);

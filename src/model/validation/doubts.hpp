@@ -12,11 +12,14 @@
 #include "base/problem.hpp"
 #include "model/cluster.hpp"
 #include "model/configuration.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway {
 
-/// Classes of victims in the configuration may be made of names that nobody else reads.
-Problems find_doubts(const Cluster& cluster, const Configuration& configuration);
+/// Classes of victims in the configuration may be made of names that nobody else reads. What is
+/// missing because it is in quarantine is told as such.
+Problems find_doubts(const Cluster& cluster, const Configuration& configuration,
+                     const Quarantine& quarantine = {});
 
 /// What to do about a name under makeway.dev/ that means nothing: the most similar of the known
 /// ones, or to leave it out.

@@ -396,6 +396,21 @@ void lint_members(Findings& findings, GroupIndex index) {
   }
 }
 
+/// The object of the group that is in quarantine, the group's own or its Workload; empty: none.
+std::string quarantined_object(const Cluster& cluster, GroupIndex index,
+                               const Quarantine& quarantine) {
+  if (quarantine.empty()) return {};
+  const Group& group = cluster.groups()[index];
+  const std::string_view name = cluster.text(group.name);
+  const ObjectKeyView workload{.namespace_name = cluster.text(group.namespace_name),
+                               .name = name.substr(0, name.find('/')),
+                               .plane = cluster.text(group.plane)};
+  for (std::string text : {group_text(cluster, index), object_text("Workload", workload)}) {
+    if (quarantine.contains(text)) return text;
+  }
+  return {};
+}
+
 }  // namespace
 
 Problems mismatched_groups(const Cluster& cluster) {
@@ -422,7 +437,7 @@ Problems mismatched_groups(const Cluster& cluster) {
   return problems;
 }
 
-Problems missing_groups(const Cluster& cluster) {
+Problems missing_groups(const Cluster& cluster, const Quarantine& quarantine) {
   Problems problems;
   for (const GroupIndex index : cluster.groups_by_name()) {
     const Group& group = cluster.groups()[index];
@@ -431,15 +446,17 @@ Problems missing_groups(const Cluster& cluster) {
     pods.reserve(group.members.size() + group.strays.size());
     for (const PodIndex pod : group.members) pods.push_back(cluster.pod_key(pod));
     for (const PodIndex pod : group.strays) pods.push_back(cluster.pod_key(pod));
-    std::string message =
-        fmt::format("this group is not in the input, but {} {} it ({})",
-                    pods.size() == 1 ? "a pod" : fmt::format("{} pods", pods.size()),
-                    pods.size() == 1 ? "names" : "name", few_names(pods));
+    const std::string bad = quarantined_object(cluster, index, quarantine);
+    std::string message = fmt::format(
+        "this group is {}, but {} {} it ({})", bad.empty() ? "not in the input" : "in quarantine",
+        pods.size() == 1 ? "a pod" : fmt::format("{} pods", pods.size()),
+        pods.size() == 1 ? "names" : "name", few_names(pods));
     if (!group.strays.empty()) message += "; bound pods count as lone pods of their own priority";
     if (!group.members.empty()) message += "; pending pods wait for the group";
     problems.push_back({.object = group_text(cluster, index),
                         .message = std::move(message),
-                        .remedy = "add the PodGroup or its Workload"});
+                        .remedy = bad.empty() ? "add the PodGroup or its Workload"
+                                              : fmt::format("correct {}", shorten(bad))});
   }
   return problems;
 }

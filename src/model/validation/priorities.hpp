@@ -9,6 +9,7 @@
 
 #include "model/configuration.hpp"
 #include "model/findings.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway {
 
@@ -19,8 +20,8 @@ void check_pods(Findings& findings);
 /// Preemption priorities that the configuration forbids.
 void check_caps(Findings& findings, const WorkloadSettings& settings);
 
-/// Groups that pods name and nothing in the input describes.
-Problems missing_groups(const Cluster& cluster);
+/// Groups that pods name and nothing in the input describes, or only what is in quarantine.
+Problems missing_groups(const Cluster& cluster, const Quarantine& quarantine);
 /// Groups whose pods carry another priority.
 Problems mismatched_groups(const Cluster& cluster);
 /// Numbers of groups and Workloads that are not those of the class beside them; Workloads and

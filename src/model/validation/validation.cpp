@@ -17,6 +17,7 @@
 #include "model/validation/queues.hpp"
 #include "model/validation/replicas.hpp"
 #include "model/validation/sessions.hpp"
+#include "model/validation/sums.hpp"
 #include "model/validation/topology.hpp"
 #include "model/validation/volumes.hpp"
 
@@ -102,23 +103,25 @@ struct BudgetCounts {
 
 BudgetCounts count_governed(const Cluster& cluster,
                             const std::vector<const DisruptionBudget*>& budgets) {
-  BudgetCounts counts{.pods = std::vector<std::int64_t>(budgets.size()), .crowded = {}};
+  BudgetCounts counts;
+  BudgetSums<std::int64_t> sums(budgets.size());
   const BudgetFinder finder(budgets);
   const PodColumns& pods = cluster.pods();
-  // Pods of one controller share their labels.
-  std::map<std::tuple<StringId, StringId, LabelSetId>, std::vector<std::uint32_t>> answers;
+  // Pods of one controller share their labels. No answer is kept: together they may be huge.
+  std::map<std::tuple<StringId, StringId, LabelSetId>, std::vector<PodIndex>> alike;
   for (const PodIndex pod : cluster.each_pod()) {
-    const auto [at, is_new] =
-        answers.try_emplace({pods.plane[pod], pods.namespace_name[pod], pods.labels[pod]},
-                            std::vector<std::uint32_t>());
-    if (is_new) {
-      at->second =
-          finder.governing(cluster.text(pods.plane[pod]), cluster.text(pods.namespace_name[pod]),
-                           cluster.label_objects(pods.labels[pod]));
-    }
-    for (const std::uint32_t position : at->second) ++counts.pods[position];
-    if (at->second.size() > 1) counts.crowded.emplace(cluster.pod_key(pod), at->second.size());
+    alike[{pods.plane[pod], pods.namespace_name[pod], pods.labels[pod]}].push_back(pod);
   }
+  for (const auto& [shared, members] : alike) {
+    const auto& [plane, namespace_name, labels] = shared;
+    const GoverningBudgets governing = finder.find(
+        cluster.text(plane), cluster.text(namespace_name), cluster.label_objects(labels));
+    sums.add(governing, std::ssize(members));
+    if (governing.size() <= 1) continue;
+    for (const PodIndex pod : members)
+      counts.crowded.emplace(cluster.pod_key(pod), governing.size());
+  }
+  counts.pods = std::move(sums).finish();
   return counts;
 }
 
@@ -172,6 +175,7 @@ void lint_pod(Findings& findings, PodIndex pod) {
                       .remedy = "add it (kubectl get nodes -o yaml) or leave the pod out"});
   }
   for (const std::string& need : cluster.shape(pods.shape[pod]).unsupported) {
+    if (need.starts_with(names::held_need)) continue;  // Whoever holds it says why.
     findings.warning({.object = object,
                       .value = need,
                       .message = "Makeway does not check this need yet and will refuse to place "
@@ -229,7 +233,7 @@ struct KindRules {
 };
 
 constexpr std::array kind_rules = {
-    KindRules{ObjectKind::namespace_object, nothing, nothing},
+    KindRules{ObjectKind::namespace_object, check_sums, nothing},  // Of every kind.
     KindRules{ObjectKind::priority_class, check_classes, lint_classes},
     KindRules{ObjectKind::node, nothing, lint_nodes},
     KindRules{ObjectKind::storage_class, nothing, nothing},
@@ -268,6 +272,14 @@ Problems find_errors(const Cluster& cluster) {
   return findings.take();
 }
 
+std::vector<Problem> list_errors(const Cluster& cluster) {
+  std::vector<Problem> errors;
+  Findings findings(cluster);
+  findings.list_errors_in(errors);
+  for (const KindRules& rules : kind_rules) rules.check(findings);
+  return errors;
+}
+
 Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates) {
   Findings findings(cluster, templates);
   for (const KindRules& rules : kind_rules) rules.lint(findings);
@@ -279,6 +291,14 @@ Problems find_cap_errors(const Cluster& cluster, const Configuration& configurat
   check_caps(findings, configuration.workload);
   check_default_queue(findings, configuration.queue);
   return findings.take();
+}
+
+std::vector<Problem> list_cap_errors(const Cluster& cluster, const Configuration& configuration) {
+  std::vector<Problem> errors;
+  Findings findings(cluster);
+  findings.list_errors_in(errors);
+  check_caps(findings, configuration.workload);
+  return errors;
 }
 
 }  // namespace makeway

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/problem.hpp"
 #include "model/cluster.hpp"
@@ -20,6 +21,9 @@ namespace makeway {
 
 Problems find_errors(const Cluster& cluster);
 Problems find_cap_errors(const Cluster& cluster, const Configuration& configuration);
+/// All of their errors, not only the first hundred.
+std::vector<Problem> list_errors(const Cluster& cluster);
+std::vector<Problem> list_cap_errors(const Cluster& cluster, const Configuration& configuration);
 /// `templates`: of pods that may come, though they are not there.
 Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates = {});
 

@@ -69,7 +69,7 @@ void QueuePlan::lose(QueueRow row, const QueueLosers& losers) {
     const QueueRow receiver = receiver_of(all[at], over);
     const QueueRow cause = receiver.exists() ? receiver : row;
     Claim& claim = claims_[cause.value];
-    claim.out_of_steps = claim.out_of_steps || losers.out_of_steps;
+    if (claim.bound.empty()) claim.bound = losers.bound;
     claim.losses.push_back(losses_.size());
     const QueueCandidate* const spared = spared_for(all[at], neighbours);
     losses_.push_back(
@@ -239,7 +239,7 @@ void QueuePlan::write_ask(QueueRow row) {
   const Claim& claim = claims_[row.value];
   for (const std::size_t at : claim.losses) add_victims(losses_[at], ask);
   std::ranges::reverse(ask.victims);  // Most important first.
-  if (claim.out_of_steps) ask.bounds_reached.emplace_back("queue.victimStepsMax");
+  if (!claim.bound.empty()) ask.bounds_reached.emplace_back(claim.bound);
   ask.outcome = outcome_of(row);
   ask.reason = reason_of(row);
   draft_.plan.asks.push_back(std::move(ask));

@@ -34,7 +34,7 @@ class QueuePlan {
   struct Claim {
     std::vector<const QueueMove*> moves;  ///< To the queue.
     std::vector<std::size_t> losses;
-    bool out_of_steps = false;
+    std::string_view bound;  ///< That the choice of its victims reached; empty: none.
   };
 
   /// What pods of a queue are to free for somebody.

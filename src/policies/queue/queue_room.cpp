@@ -24,12 +24,17 @@ QueueRoom::Ledger::Ledger(const Cluster& cluster, const QueueTable& table)
 }
 
 void QueueRoom::Ledger::moved(PodIndex pod, NodeIndex node, int delta) {
-  if (!table_.membership().counts(node)) return;
+  if (!table_.membership().counts(node) || written_off_.contains(pod)) return;
   const std::size_t begin = table_.row_of(pod).value * table_.resources();
   for (const ResourceAmount& item : cluster_.requests(cluster_.pods().requests[pod])) {
     const std::size_t column = table_.column(item.resource);
     if (column != QueueTable::no_column) used_[begin + column] += delta * item.amount;
   }
+}
+
+void QueueRoom::Ledger::write_off(PodIndex pod) {
+  moved(pod, cluster_.pods().node[pod], -1);
+  written_off_.insert(pod);
 }
 
 QueueRoom::QueueRoom(World& world, QueueTable table)
@@ -40,6 +45,8 @@ QueueRoom::QueueRoom(World& world, QueueTable table)
   for (const PodIndex pod : world.gone()) {
     after_.moved(pod, world.cluster().pods().node[pod], -1);
   }
+  // Queues count who is leaving as gone, however late (law 6: section 3 has rules of its own).
+  for (const PodIndex pod : world.late()) after_.write_off(pod);
   for (const PodIndex pod : world.cluster().nominated_pods()) {
     const NodeIndex node = world.cluster().pods().nominated[pod];
     if (!world.cluster().nodes().flags[node].exists) continue;
@@ -103,15 +110,13 @@ bool QueueRoom::has_room_now(std::span<const PodIndex> coming) const {
 }
 
 /// Law 7: a nomination holds against asks of equal or lower priority. The room of a pinned pod is
-/// its own against all but those who were promised the same node; they do not heed what is only
-/// reserved there (section 5).
+/// its own against all but those who were promised the same node (section 5).
 bool QueueRoom::holds(PodIndex pod) const {
   const Cluster& cluster = world_.cluster();
   const PodColumns& pods = cluster.pods();
   const bool promised = std::ranges::any_of(asking(), [&](PodIndex own) {
     return !pods.node[own].exists() && pods.nominated[own] == pods.nominated[pod];
   });
-  if (promised && cluster.notes(pods.notes[pod]).reserved_since) return false;
   if (!promised && world_.survey().keeps_room(pod)) return true;
   return cluster.units()[pods.unit[pod]].scheduling_priority >=
          cluster.units()[ask_].scheduling_priority;
@@ -168,8 +173,9 @@ std::vector<PodIndex> QueueRoom::find_victims(std::span<const PodIndex> coming,
 /// What asks before it wait for, or made leave, is theirs, as long as there is something else.
 std::vector<PodIndex> QueueRoom::awaited(std::span<const PodIndex> coming) const {
   std::vector<PodIndex> all;
-  std::ranges::copy_if(world_.gone(), std::back_inserter(all),
-                       [this](PodIndex pod) { return table_.row_of(pod) == row_; });
+  const auto is_own = [this](PodIndex pod) { return table_.row_of(pod) == row_; };
+  std::ranges::copy_if(world_.gone(), std::back_inserter(all), is_own);
+  std::ranges::copy_if(world_.late(), std::back_inserter(all), is_own);
   std::vector<PodIndex> fresh;
   std::ranges::copy_if(all, std::back_inserter(fresh),
                        [this](PodIndex pod) { return !world_.is_taken(pod); });

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ class QueueRoom : public AskLimits {
    public:
     Ledger(const Cluster& cluster, const QueueTable& table);
     void moved(PodIndex pod, NodeIndex node, int delta) override;
+    /// It is leaving and holds nothing of its queue, whether it is in the world or not.
+    void write_off(PodIndex pod);
     std::int64_t used(QueueRow row, std::size_t column) const {
       return used_[row.value * table_.resources() + column];
     }
@@ -65,6 +68,7 @@ class QueueRoom : public AskLimits {
     const Cluster& cluster_;
     const QueueTable& table_;
     std::vector<std::int64_t> used_;
+    std::set<PodIndex> written_off_;
   };
 
   std::span<const PodIndex> asking() const;

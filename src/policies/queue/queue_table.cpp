@@ -85,6 +85,7 @@ void QueueTable::list_resources() {
 }
 
 bool QueueTable::may_come(Survey& survey, PodIndex pod, NodeIndex node) {
+  if (survey.has_void_nomination(pod)) return false;
   // Sessions have rules of their own.
   return survey.cluster().pods().flags[pod].kernel || survey.could_take(pod, node);
 }

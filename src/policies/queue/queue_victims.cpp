@@ -22,12 +22,13 @@ std::vector<std::uint32_t> ranks_by_name(const QueueCandidates& candidates,
 
 }  // namespace
 
-QueueLosers choose_losers(const World& world, const QueueTable& table,
-                          const QueueCandidates& candidates, QueueRow row,
-                          std::span<const std::int64_t> need) {
+QueueLosers choose_losers(World& world, const QueueTable& table, const QueueCandidates& candidates,
+                          QueueRow row, std::span<const std::int64_t> need) {
   const std::span<const QueueCandidate> all = candidates.of(row);
   VictimSetTask task;
-  task.steps_max = world.configuration().queue.victim_steps_max;
+  StepMeter meter(world.steps(), world.configuration().queue.victim_steps_max,
+                  "queue.victimStepsMax");
+  task.steps_max = meter.left();
   for (std::size_t column = 0; column < table.resources(); ++column) {
     task.need.push_back(std::max<std::int64_t>(0, need[column]));
     task.totals.push_back(table.total(column));
@@ -43,8 +44,10 @@ QueueLosers choose_losers(const World& world, const QueueTable& table,
   const bool equals = !all.empty() && task.class_of.back() + 1 < all.size();
   if (equals) task.rank_by_name = ranks_by_name(candidates, all);
   VictimSet set = choose_victim_set(task);
+  meter.count(set.steps);
   std::ranges::sort(set.chosen);
-  return {.chosen = std::move(set.chosen), .out_of_steps = set.out_of_steps};
+  return {.chosen = std::move(set.chosen),
+          .bound = set.out_of_steps ? meter.bound() : std::string_view{}};
 }
 
 }  // namespace makeway

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "policies/queue/queue_candidates.hpp"
@@ -11,12 +12,11 @@ namespace makeway {
 
 struct QueueLosers {
   std::vector<std::uint32_t> chosen;  ///< Among the queue's candidates, the least important first.
-  bool out_of_steps = false;
+  std::string_view bound;             ///< That was reached; empty: none.
 };
 
 /// The candidates must be able to free the need.
-QueueLosers choose_losers(const World& world, const QueueTable& table,
-                          const QueueCandidates& candidates, QueueRow row,
-                          std::span<const std::int64_t> need);
+QueueLosers choose_losers(World& world, const QueueTable& table, const QueueCandidates& candidates,
+                          QueueRow row, std::span<const std::int64_t> need);
 
 }  // namespace makeway

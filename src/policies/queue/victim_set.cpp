@@ -356,7 +356,7 @@ VictimSet VictimSetSearch::run() {
   const bool choices = std::ranges::any_of(
       best_->taken, [&](const Taken& taken) { return size_of(taken.of_class) > 1; });
   if (choices) descend(task_.need, classes());
-  return {.chosen = std::move(best_->chosen), .out_of_steps = out_of_steps_};
+  return {.chosen = std::move(best_->chosen), .out_of_steps = out_of_steps_, .steps = steps_};
 }
 
 }  // namespace

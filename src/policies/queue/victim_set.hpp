@@ -32,6 +32,7 @@ struct VictimSetTask {
 struct VictimSet {
   std::vector<std::uint32_t> chosen;  ///< Candidates, the most important class first.
   bool out_of_steps = false;
+  std::int64_t steps = 0;
 };
 
 /// All candidates together must free the need.

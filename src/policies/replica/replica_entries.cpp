@@ -223,7 +223,7 @@ void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const
   for (const ReplicaObstacle& obstacle : obstacles) {
     PlanRefusal refusal = refusal_of(obstacle);
     if (entry.explanation.refusals.size() < single) {
-      entry.explanation.refusals.push_back(std::move(refusal));
+      entry.explanation.refusals.edit().push_back(std::move(refusal));
       continue;
     }
     const auto [at, is_new] = rest.try_emplace(obstacle.column, refusal);
@@ -233,7 +233,8 @@ void ReplicaEntries::tell_obstacles(const ReplicaAsk& ask, PlanAsk& entry) const
     refusal.nodes = at->second.nodes;
     at->second = std::move(refusal);
   }
-  for (auto& [column, refusal] : rest) entry.explanation.refusals.push_back(std::move(refusal));
+  for (auto& [column, refusal] : rest)
+    entry.explanation.refusals.edit().push_back(std::move(refusal));
 }
 
 void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
@@ -254,7 +255,7 @@ void ReplicaEntries::nothing_found(const ReplicaAsk& ask, PlanAsk& entry) {
   entry.reason = fmt::format(
       "no node of its planes has room for a replica, even with every evictable pod gone: {}",
       refusal_text(refusal));
-  entry.explanation.refusals.push_back(std::move(refusal));
+  entry.explanation.refusals.edit().push_back(std::move(refusal));
 }
 
 /// Nobody else has to go, and a scale-up would only take back the scale-down that is under way.

@@ -200,13 +200,13 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
   const RequiredNodeSettings& settings = world.configuration().required_node;
   const auto why_stays = [&](PodIndex pod) -> std::string_view {
     const std::int32_t priority = world.rules().priority_of(pod);
-    if (std::ranges::find(world.hopeful(), pod) != world.hopeful().end())
-      return "the node is reserved for it";
+    if (world.is_hopeful(pod)) return "nominated";
     if (world.rules().settled(pod)) return "placed by this plan";
     if (is_pinned_by(cluster, pod, settings.pinned_by)) return "also can run on one node only";
     if (priority > ask.priority && !settings.allow_higher_priority) return "of higher priority";
     if (priority == ask.priority && !settings.allow_equal_priority) return "not of lower priority";
     if (cluster.pods().deletion[pod] != no_time) {
+      if (world.rules().late(pod)) return "leaving, but not soon";
       return world.rules().overdue(pod) ? "leaving, but overdue"
                                         : "leaving, which does not count yet";
     }
@@ -215,7 +215,7 @@ void explain_pinned_holders(World& world, const VictimClasses& classes, NodeInde
     if (classes.of(pod) == VictimClasses::none) return "of no class of victims";
     return group_stays(world, classes, pod);
   };
-  for (PlanRefusal& refusal : ask.explanation.refusals) {
+  for (PlanRefusal& refusal : ask.explanation.refusals.edit()) {
     if (refusal.reason != RefusalReason::resource) continue;
     world.after().for_each_pod(
         node, [&](PodIndex pod) { add_holder(world, pod, why_stays(pod), refusal); });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/checked_math.hpp"
 #include "engine/refusals.hpp"
@@ -96,7 +97,7 @@ bool PinnedAsk::refused_for_ever() {
   const bool larger = refused->reason == RefusalReason::resource;
   ask_.reason =
       unsupported
-          ? fmt::format("needs {}, which Makeway does not check, so it is not placed", told.detail)
+          ? fmt::format("{}, so it is not placed", unmet_need_text(told.detail))
           : fmt::format("can run on node {} only, {}: {}", node_name(world_.cluster(), node_),
                         larger ? "which is too small for it" : "which cannot take it",
                         refusal_text(told));
@@ -208,7 +209,7 @@ void PinnedAsk::never_preempts(const VictimClasses& classes) {
   ask_.reason =
       fmt::format("does not fit on node {}, and its preemptionPolicy is Never: {}",
                   ask_.reservation->node, refusal_text(ask_.explanation.refusals.front()));
-  if (draft_.explain) explain_pinned_holders(world_, classes, node_, ask_);
+  explain_pinned_holders(world_, classes, node_, ask_);
 }
 
 /// Whether fewer victims might do: all of them together took away what the ask needs beside it.
@@ -234,7 +235,7 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
                             ask_.reservation->node, refusal_text(told))
               : fmt::format("no victims found on node {} by required_node.victimSelection: {}",
                             ask_.reservation->node, refusal_text(told));
-  if (draft_.explain && lasting) explain_pinned_holders(world_, classes, node_, ask_);
+  if (lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }
 
 /// Makes pods that are leaving be there, or not, as `required_node.leavingRoom` says.
@@ -244,8 +245,9 @@ void apply_leaving_room(World& world, NodeIndex node) {
   const bool credits = world.configuration().required_node.leaving_room == LeavingRoom::credited;
   for (const PodIndex pod : cluster.order().pods(node)) {
     if (cluster.pods().deletion[pod] == no_time || world.rules().settled(pod)) continue;
-    const bool gone = credits && !world.rules().overdue(pod);
     const bool there = world.after().node_of(pod).exists();
+    if (world.rules().late(pod)) continue;  // Is there or not as law 6 has it.
+    const bool gone = credits && !world.rules().overdue(pod);
     if (gone && there) world.after().remove(pod);
     if (!gone && !there) world.after().place(pod, node);
   }
@@ -268,6 +270,8 @@ class RequiredNodePolicy : public Policy {
  private:
   const VictimClasses& classes();
   bool crosses_to_others(PodIndex pod) const;
+  void credit_own_late(PodIndex pod, NodeIndex node, const PlanAsk& ask);
+  void wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& ask);
 
   PolicyContext context_;
   Draft& draft_;
@@ -322,6 +326,8 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
   }
   ask.explanation.nodes_considered = 1;
   std::vector<PodIndex> victims;
+  const bool somebody_late = !world_.late().empty();
+  if (somebody_late) credit_own_late(pod, node, ask);
   {
     const Scratch::Checkpoint before = world_.after().checkpoint();
     apply_leaving_room(world_, node);
@@ -333,17 +339,61 @@ void RequiredNodePolicy::decide(const AskTurn& turn) {
     }
     world_.after().rollback(before);
   }
+  if (somebody_late) {
+    wait_for_late(pod, node, ask);
+    world_.return_late();
+  }
   world_.decided(pod);
   if (ask.outcome == Outcome::fits) {
     world_.bind(pod, node);
   } else if (!ask.placements.empty()) {
     world_.nominate(pod, node, victims);
-  } else if (ask.reservation && world_.survey().regimes().of(node) == Regime::pods) {
-    // On other regimes' nodes it holds nothing before its victims are chosen: what is there is not
-    // its to keep from them.
-    world_.reserve(pod, node);
   }
+  // A reservation alone holds nothing: its room is its own from when its victims are chosen.
   draft_.plan.asks.push_back(std::move(ask));
+}
+
+/// Law 6: pods that leave late and were made to leave for its nomination, if that holds.
+void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const PlanAsk& ask) {
+  if (world_.cluster().pods().nominated[pod] != node) return;
+  const std::vector<PodIndex> own = late_victims_of(world_, node, ask);
+  if (own.empty() || world_.survey().has_void_nomination(pod)) return;
+  world_.credit_late(own);
+  bool valid = false;
+  {
+    const Scratch::Checkpoint before = world_.after().checkpoint();
+    apply_leaving_room(world_, node);
+    PodFit fit(world_.survey(), world_.after(), pod, world_.decided_pods());
+    fit.ignore_reservations();
+    fit.keep_free(claimed_room(world_, world_.after(), node));
+    valid = !fit.check(node) && world_.keeps_promises(pod, node, {}) &&
+            !world_.leans_on_hopeful(fit, node, {});
+    world_.after().rollback(before);
+  }
+  if (!valid) world_.return_late();
+}
+
+/// Law 6: if nothing was found, maybe it fits once those have left, too, who take their time.
+void RequiredNodePolicy::wait_for_late(PodIndex pod, NodeIndex node, PlanAsk& ask) {
+  const bool nothing = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+  std::vector<PodIndex> there;
+  std::ranges::copy_if(world_.late(), std::back_inserter(there),
+                       [&](PodIndex late) { return world_.cluster().pods().node[late] == node; });
+  if (!nothing || there.empty() || !world_.survey().could_take(pod, node)) return;
+  world_.credit_late(there);
+  PlanAsk again = start_pod_ask(world_.cluster(), pod);
+  again.placement_given = ask.placement_given;
+  again.explanation.nodes_considered = 1;
+  const Scratch::Checkpoint before = world_.after().checkpoint();
+  apply_leaving_room(world_, node);
+  const bool found = PinnedAsk(draft_, pod, node, again).finds_room_beside_claims();
+  world_.after().rollback(before);
+  if (found && waits_for_late(world_, again)) {
+    ask = std::move(again);
+    return explain_late_wait(world_, ask);
+  }
+  world_.return_late();
+  explain_late(world_, ask);
 }
 
 void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
@@ -353,7 +403,7 @@ void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
   losses.add(ask, cluster.pods().created[pod]);
   add_evictions(ask, plan);
   add_placements(cluster, ask, plan);
-  if (ask.reservation && ask.placements.empty()) {
+  if (ask.reservation) {
     plan.actions.push_back({.type = ActionType::reserve,
                             .namespace_name = ask.namespace_name,
                             .name = ask.name,
@@ -361,7 +411,8 @@ void RequiredNodePolicy::finish(PlanAsk& ask, Losses& losses) {
                             .node = ask.reservation->node,
                             .ask = {},
                             .since = ask.reservation->since,
-                            .plane = ask.plane});
+                            .plane = ask.plane,
+                            .promised = !ask.placements.empty()});
   } else {
     add_wait(ask, plan);
   }

@@ -6,14 +6,16 @@
 //  2. It fits now, and also in what will be: bind (law 1).
 //  3. It fits once pods that are leaving, or victims of earlier asks, are gone: wait (law 6).
 //  4. Its reservation, which begins now unless the pod says since when, is younger than
-//     `preemptionStartDelay`: wait, and nobody else gets the room.
+//     `preemptionStartDelay`: wait. Others may use the room until victims are chosen.
 //  5. Somebody must leave (victim_ladder.hpp). Not for preemptionPolicy Never.
 //  6. Nothing: infeasible when that is proven, not-found otherwise. The node stays reserved.
 //
-// A reservation is the plan's action `reserve`: whoever carries it out nominates the pod to the
-// node and writes `makeway.dev/reserved-since`. Between pinned pods of one node the order of asks
-// decides, so their reservations do not hold against each other. Nothing is remembered of earlier
-// preemptions: if somebody takes the room, it starts again.
+// A reservation is the plan's action `reserve`: whoever carries it out writes since when it is
+// (`makeway.dev/reserved-since`), and whether its room is promised: its victims are chosen, or who
+// is leaving makes enough room. Then the plan nominates the pod, too, and nobody else gets the
+// room. Between pinned pods of one node the order of asks decides, so their room is not their own
+// against each other. Nothing is remembered of earlier preemptions: if somebody takes the room, it
+// starts again.
 #pragma once
 
 #include <memory>

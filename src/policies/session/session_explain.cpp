@@ -232,7 +232,8 @@ void add_holders(const SessionTable& table, const SessionCandidates& order, cons
 void explain_refusals(World& world, const SessionTable& table, const SessionCandidates& order,
                       const SessionEntry& entry, const RoomRows& room, PlanAsk& ask) {
   ask.explanation.refusals = refusals_of(world, table, entry, room);
-  for (PlanRefusal& refusal : ask.explanation.refusals) add_holders(table, order, entry, refusal);
+  for (PlanRefusal& refusal : ask.explanation.refusals.edit())
+    add_holders(table, order, entry, refusal);
 }
 
 void explain_not_its_turn(World& world, const SessionTable& table, SessionIndex first,

@@ -106,6 +106,11 @@ void SessionVictims::find_largest() {
   }
 }
 
+bool SessionVictims::out_of_steps() {
+  steps_->count(1);
+  return steps_->left() < 0;
+}
+
 /// Covers the shortfall with `size` of the first `end` shares. The most important one is chosen
 /// first, as unimportant as possible; so the first set that is found is the best of its size.
 bool SessionVictims::cover(std::size_t size, std::size_t end) {
@@ -114,7 +119,7 @@ bool SessionVictims::cover(std::size_t size, std::size_t end) {
     return std::ranges::all_of(shortfall_, [](std::int64_t left) { return left <= 0; });
   }
   for (std::size_t at = size - 1; at < end; ++at) {
-    if (++steps_ > options_.victim_steps_max) return false;
+    if (out_of_steps()) return false;
     const std::int64_t* const own = share_amounts_.data() + shares_[at].begin;
     bool possible = true;
     for (std::size_t column = 0; column < columns; ++column) {
@@ -151,8 +156,8 @@ bool SessionVictims::fewest_for(DemandIndex demand, SessionPlace& best_place) {
     for (std::size_t size = 1; size <= most; ++size) {
       chosen_.clear();
       const bool found = cover(size, shares_.size());
-      if (steps_ > options_.victim_steps_max) {
-        note_bound("engine.victimStepsMax");
+      if (steps_->left() < 0) {
+        note_bound(steps_->bound());
         return best_place.exists();
       }
       if (!found) continue;
@@ -191,7 +196,7 @@ void SessionVictims::list_gains() {
 bool SessionVictims::pick(std::size_t size, std::size_t end) {
   if (size == 0) return still_fits();
   for (std::size_t at = size - 1; at < end; ++at) {
-    if (++steps_ > options_.victim_steps_max) return false;
+    if (out_of_steps()) return false;
     const std::int64_t others = gains_before_[at] * static_cast<std::int64_t>(size - 1);
     if (capacity_ + gains_[at] + others < needed_) continue;
     leave(candidates_[at]);
@@ -213,7 +218,7 @@ void SessionVictims::take_fewer() {
   for (std::size_t size = 1; size <= most; ++size) {
     if (pick(size, candidates_.size())) return;
   }
-  note_bound("engine.victimStepsMax");
+  note_bound(steps_->bound());
   start_over();
   take(found);
 }
@@ -225,7 +230,6 @@ void SessionVictims::take_fewest() {
   take_level();
   gone_.assign(candidates_.size(), 0);
   list_by_node();
-  steps_ = 0;
   const std::span<const SessionKernel> kernels = table_.kernels(*ask_);
   std::vector<std::pair<SessionPlace, DemandIndex>> placed;
   bool found = true;

@@ -20,7 +20,8 @@ SessionPolicy::SessionPolicy(const PolicyContext& context)
       world_(context.draft.world),
       table_(world_.cluster(), world_.configuration().session, world_.rules().now()),
       room_(world_, table_),
-      placer_(table_, world_.configuration().engine.placement_steps_max),
+      placer_(table_, StepMeter(world_.steps(), world_.configuration().engine.placement_steps_max,
+                                "engine.placementStepsMax")),
       candidates_(table_, world_.configuration()),
       victims_(table_, world_.configuration().session, placer_),
       groups_(table_.groups().size()),
@@ -262,7 +263,7 @@ bool SessionPolicy::finds_room(const SessionEntry& entry, PlanAsk& ask) {
   if (look_in(room_.both(), Outcome::fits)) return true;
   if (world_.differs() && look_in(room_.after(), Outcome::waits)) return true;
   kind.no_room = !placer_.stopped();
-  if (placer_.stopped()) ask.bounds_reached.emplace_back("engine.placementStepsMax");
+  if (placer_.stopped()) ask.bounds_reached.emplace_back(placer_.bound());
   return false;
 }
 
@@ -334,8 +335,9 @@ void SessionPolicy::preempt(const SessionEntry& entry, PlanAsk& ask) {
       !hopeless &&
       victims_.find(entry, candidates, room_.after(),
                     {.put_back = world_.configuration().session.put_back,
-                     .fewest = table_.group_of(entry).order == PreemptionOrder::fewest,
-                     .victim_steps_max = world_.configuration().engine.victim_steps_max});
+                     .fewest = table_.group_of(entry).order == PreemptionOrder::fewest},
+                    StepMeter(world_.steps(), world_.configuration().engine.victim_steps_max,
+                              "engine.victimStepsMax"));
   if (!hopeless) {
     for (const std::string& bound : victims_.bounds()) {
       if (std::ranges::find(ask.bounds_reached, bound) == ask.bounds_reached.end()) {

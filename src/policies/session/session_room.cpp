@@ -274,7 +274,8 @@ bool SessionPlacer::search(RoomRows& room, std::size_t level, std::size_t from) 
       if (std::ranges::find(tried, kinds_[at]) != tried.end()) continue;
       tried.push_back(kinds_[at]);
     }
-    if (++steps_ > steps_max_) {
+    steps_.count(1);
+    if (steps_.left() < 0) {
       stopped_ = true;
       return false;
     }

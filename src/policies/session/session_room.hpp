@@ -96,15 +96,16 @@ class SessionRoom {
 /// ones by best fit first, then by searches that `engine.placementStepsMax` bounds, all together.
 class SessionPlacer {
  public:
-  SessionPlacer(const SessionTable& table, std::int64_t steps_max)
-      : table_(table), steps_max_(steps_max) {}
+  SessionPlacer(const SessionTable& table, const StepMeter& steps)
+      : table_(table), start_(steps), steps_(steps) {}
 
-  /// Another ask: the bound counts from the beginning.
-  void start() { steps_ = 0; }
+  /// Another ask: its own bound counts from the beginning.
+  void start() { steps_ = start_; }
   /// Places of its kernels in their order; empty: none was found. `room` is as before afterwards.
   const std::vector<SessionPlace>& find(const SessionEntry& session, RoomRows& room);
   /// Whether the bound stopped the last search: that it found nothing proves nothing.
   bool stopped() const { return stopped_; }
+  std::string_view bound() const { return steps_.bound(); }
   /// Whether all kernels ask for the same.
   bool alike(const SessionEntry& session) const;
 
@@ -117,8 +118,8 @@ class SessionPlacer {
   bool larger(DemandIndex a, DemandIndex b) const;
 
   const SessionTable& table_;
-  std::int64_t steps_max_;
-  std::int64_t steps_ = 0;
+  StepMeter start_;
+  StepMeter steps_;
   bool stopped_ = false;
   std::span<const SessionKernel> kernels_;
   std::span<const SessionPlace> nodes_;

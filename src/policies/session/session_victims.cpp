@@ -100,7 +100,7 @@ bool SessionVictims::leave_until_unlike_fit() {
 
 bool SessionVictims::place() {
   const std::vector<SessionPlace>& found = placer_.find(*ask_, room_);
-  if (placer_.stopped()) note_bound("engine.placementStepsMax");
+  if (placer_.stopped()) note_bound(placer_.bound());
   if (found.empty()) return false;
   places_ = found;
   return true;
@@ -159,9 +159,11 @@ void SessionVictims::put_back_unlike() {
 }
 
 bool SessionVictims::find(const SessionEntry& ask, std::span<const SessionIndex> candidates,
-                          const RoomRows& after, const SessionVictimsOptions& options) {
+                          const RoomRows& after, const SessionVictimsOptions& options,
+                          const StepMeter& steps) {
   start(ask, candidates, after);
   options_ = options;
+  steps_ = steps;
   if (!(alike_ ? leave_until_it_fits() : leave_until_unlike_fit())) return false;
   gone_.assign(candidates_.size(), 0);
   std::fill_n(gone_.begin(), taken_, 1);

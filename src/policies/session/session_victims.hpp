@@ -27,7 +27,6 @@ namespace makeway {
 struct SessionVictimsOptions {
   PutBack put_back = PutBack::until_stable;
   bool fewest = false;
-  std::int64_t victim_steps_max = 0;
 };
 
 class SessionVictims {
@@ -37,7 +36,7 @@ class SessionVictims {
   /// Looks for victims among the candidates, least important first, in the world `after`. False:
   /// not even all of them are enough, or a bound stopped the search.
   bool find(const SessionEntry& ask, std::span<const SessionIndex> candidates,
-            const RoomRows& after, const SessionVictimsOptions& options);
+            const RoomRows& after, const SessionVictimsOptions& options, const StepMeter& steps);
 
   /// Sessions, least important first.
   const std::vector<SessionIndex>& victims() const { return victims_; }
@@ -82,6 +81,8 @@ class SessionVictims {
   void list_by_node();
   bool shares_of(SessionPlace place, std::span<const ResourceAmount> demand);
   void find_largest();
+  /// Counts another one.
+  bool out_of_steps();
   bool cover(std::size_t size, std::size_t end);
   void take_fewer();
   void list_gains();
@@ -120,9 +121,9 @@ class SessionVictims {
   std::vector<std::int64_t> share_largest_;  ///< Of each resource among the first ones.
   std::vector<std::uint32_t> chosen_;        ///< Ranks, most important first.
   std::vector<std::uint32_t> best_;          ///< The best of them so far.
-  std::int64_t steps_ = 0;
-  std::vector<std::int64_t> gains_;         ///< By rank: at most so many more kernels find room.
-  std::vector<std::int64_t> gains_before_;  ///< By rank: the largest gain of those before it.
+  std::optional<StepMeter> steps_;           ///< Of the choice that goes on.
+  std::vector<std::int64_t> gains_;          ///< By rank: at most so many more kernels find room.
+  std::vector<std::int64_t> gains_before_;   ///< By rank: the largest gain of those before it.
 };
 
 }  // namespace makeway

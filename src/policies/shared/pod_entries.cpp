@@ -51,11 +51,19 @@ void add_holder(const World& world, PodIndex pod, std::string_view why, PlanRefu
         return cluster.resources().name(item.resource) == refusal.detail;
       });
   if (!holds || why.empty()) return;
-  refusal.holders.push_back({.namespace_name = std::string(cluster.text(pods.namespace_name[pod])),
-                             .name = std::string(pods.name[pod.value]),
-                             .plane = std::string(cluster.text(pods.plane[pod])),
-                             .priority = world.rules().priority_of(pod),
-                             .why = std::string(why)});
+  PlanHolder holder{.namespace_name = std::string(cluster.text(pods.namespace_name[pod])),
+                    .name = std::string(pods.name[pod.value]),
+                    .plane = std::string(cluster.text(pods.plane[pod])),
+                    .priority = world.rules().priority_of(pod),
+                    .why = std::string(why)};
+  if (pods.flags[pod].kernel) {
+    // "team/train/main"; it may have a row of its own for its memory.
+    const std::string key = cluster.pod_key(pod);
+    const std::size_t slash = key.find('/');
+    holder.namespace_name = key.substr(0, slash);
+    holder.name = key.substr(slash + 1, key.find('#') - slash - 1);
+  }
+  refusal.holders.push_back(std::move(holder));
 }
 
 void sort_holders(PlanRefusal& refusal) {
@@ -63,6 +71,8 @@ void sort_holders(PlanRefusal& refusal) {
     return std::tie(b.priority, a.namespace_name, a.name, a.plane) <
            std::tie(a.priority, b.namespace_name, b.name, b.plane);
   });
+  const auto repeated = std::ranges::unique(refusal.holders);
+  refusal.holders.erase(repeated.begin(), repeated.end());
   if (refusal.holders.size() > holders_max) refusal.holders.resize(holders_max);
 }
 

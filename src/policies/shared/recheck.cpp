@@ -51,6 +51,7 @@ class Recheck {
   void read_leaver(PodIndex pod) {
     const Time deletion = cluster_.pods().deletion[pod];
     note(deletion + configuration_.engine.leave_timeout);
+    note(deletion + Duration{-configuration_.engine.leave_wait_max.ms});
     const ReplicaSettings& replica = configuration_.replica;
     if (!replica.enabled) return;
     const bool at_end = replica.force_delete_after == ForceDeleteAfter::grace_period;

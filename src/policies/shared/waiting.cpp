@@ -23,6 +23,48 @@ void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask) {
   ask.waits_for = placements_of(world.cluster(), leaving);
 }
 
+std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask) {
+  const PodColumns& pods = world.cluster().pods();
+  std::vector<PodIndex> own;
+  for (const PodIndex pod : world.late()) {
+    if (pods.node[pod] != node) continue;
+    const std::string& noted = world.cluster().notes(pods.notes[pod]).evicted_for;
+    const bool preempted =
+        pods.flags[pod].disrupted_by_preemption && world.rules().priority_of(pod) < ask.priority;
+    if (noted.empty() ? preempted : noted == ask_text(ask)) own.push_back(pod);
+  }
+  return own;
+}
+
+bool waits_for_late(const World& world, const PlanAsk& ask) {
+  return ask.outcome == Outcome::waits &&
+         std::ranges::any_of(ask.waits_for, [&](const PodPlacement& awaited) {
+           const auto pod =
+               world.cluster().find_pod(awaited.namespace_name, awaited.name, awaited.plane);
+           return pod && world.rules().late(*pod);
+         });
+}
+
+void explain_late_wait(const World& world, PlanAsk& ask) {
+  Time last = world.time();
+  for (const PodPlacement& awaited : ask.waits_for) {
+    const auto pod = world.cluster().find_pod(awaited.namespace_name, awaited.name, awaited.plane);
+    if (pod) last = std::max(last, world.cluster().pods().deletion[*pod]);
+  }
+  ask.reason +=
+      fmt::format(", which may take {}; nothing sooner was found", to_text(last - world.time()));
+}
+
+void explain_late(const World& world, PlanAsk& ask) {
+  const auto late = static_cast<std::int64_t>(world.late().size());
+  ask.outcome = Outcome::not_found;
+  ask.reason += fmt::format(
+      "; {} {} only after more than {} (engine.leaveWaitMax), and waiting for that alone would not "
+      "help",
+      counted(late, "pod"), late == 1 ? "leaves" : "leave",
+      to_text(world.configuration().engine.leave_wait_max));
+}
+
 std::string waits_reason(const PlanAsk& ask) {
   if (ask.waits_for.empty()) {
     return fmt::format("fits on {} once the asks before it are placed",

@@ -16,6 +16,16 @@ bool waits_out_delay(const World& world, Time created, PlanAsk& ask);
 /// The ask waits until these pods are gone: says so in the plan and in the world.
 void wait_for(World& world, std::span<const PodIndex> leaving, PlanAsk& ask);
 
+/// Law 6: late pods on the node that were made to leave for this ask.
+std::vector<PodIndex> late_victims_of(const World& world, NodeIndex node, const PlanAsk& ask);
+/// Whether one of those for whom the ask waits leaves late.
+bool waits_for_late(const World& world, const PlanAsk& ask);
+/// Nothing else was found, so that it waits for pods that leave late: says until when.
+void explain_late_wait(const World& world, PlanAsk& ask);
+/// Nothing was found, and the room of late pods was not counted: the ask says so, and is not called
+/// infeasible for that.
+void explain_late(const World& world, PlanAsk& ask);
+
 /// Why the one pod of the ask waits for room on its node.
 std::string waits_reason(const PlanAsk& ask);
 

@@ -5,6 +5,7 @@
 #include "engine/node_scan.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/workload/pod/node_choice.hpp"
+#include "policies/workload/pod/node_floor.hpp"
 
 namespace makeway {
 
@@ -41,14 +42,14 @@ std::int64_t Cascades::follow_pods(std::span<const PodIndex> recreated, std::int
   for (const PodIndex pod : recreated) {
     if (count > enough_) return count;
     if (!recreated_by_controller(cluster, pod)) continue;
-    if (steps_ >= world_.configuration().engine.cascade_steps_max) {
+    if (steps_.out()) {
       bound_reached_ = true;
       return count;
     }
     std::optional<Candidate> taken;
     {
       PodFit fit(world_.survey(), scratch_, pod, world_.decided_pods());
-      steps_ += static_cast<std::int64_t>(world_.survey().nodes().size());
+      steps_.count(static_cast<std::int64_t>(world_.survey().nodes().size()));
       const NodeChoice choice = choose_node(world_, fit, nullptr, world_.survey().nodes());
       if (choice.now) {
         fit.scratch().place(pod, *choice.now);
@@ -73,11 +74,17 @@ std::optional<Candidate> Cascades::preempt_for(PodFit& fit) {
   VictimSearch search(world_, fit, VictimChoiceRule::put_back, nullptr);
   const NodeScan scan(fit, world_.rules());
   const ScoreFloor floor(world_.configuration().workload);
+  NodeFloor pods_floor(world_, fit);
   std::optional<Candidate> best;
   for (const NodeIndex node : world_.survey().nodes()) {
-    ++steps_;
+    steps_.count(1);
     const std::int64_t limit = best ? floor.highest_allowed(best->score) : ScoreFloor::no_limit;
-    if (fit.refused_by_node(node) || scan.lowest_priority(node, limit) > limit) continue;
+    if (fit.refused_by_node(node)) continue;
+    const std::int64_t bound = scan.lowest_priority(node, limit);
+    if (bound > limit) continue;
+    // Most nodes tie by their highest priority; a search of each of them would be dear.
+    const bool by_pods = best && bound != NodeScan::room && pods_floor.useful();
+    if (by_pods && pods_floor.compare(node, bound, best->score) >= 0) continue;
     std::optional<Candidate> candidate = search.on_node(node);
     if (!candidate) continue;
     if (!best || compare(candidate->score, best->score) < 0) best = std::move(candidate);

@@ -26,7 +26,11 @@ class Cascades {
   static constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
   /// `scratch` is the world `after`, which is left as it was.
-  Cascades(World& world, Scratch& scratch) : world_(world), scratch_(scratch) {}
+  Cascades(World& world, Scratch& scratch)
+      : world_(world),
+        scratch_(scratch),
+        steps_(world.steps(), world.configuration().engine.cascade_steps_max,
+               "engine.cascadeStepsMax") {}
 
   /// The number of secondary victims once these victims are gone and the pods have come; the chain
   /// is noted. The victims may have left the world already. Recreated pods take their turns as the
@@ -36,6 +40,7 @@ class Cascades {
                       std::vector<PlanCascade>& chain, std::int64_t enough = no_end);
   /// Some count is too small, because the bound ended it.
   bool bound_reached() const { return bound_reached_; }
+  std::string_view bound() const { return steps_.bound(); }
 
  private:
   std::int64_t follow_pods(std::span<const PodIndex> recreated, std::int64_t depth,
@@ -46,7 +51,7 @@ class Cascades {
   World& world_;
   Scratch& scratch_;
   std::int64_t enough_ = no_end;
-  std::int64_t steps_ = 0;  ///< Nodes tried so far; see `engine.cascadeStepsMax`.
+  StepMeter steps_;  ///< Nodes tried; see `engine.cascadeStepsMax`.
   bool bound_reached_ = false;
 };
 

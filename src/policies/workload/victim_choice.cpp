@@ -37,9 +37,13 @@ void VictimChoice::read_units() {
   const Cluster& cluster = world_.cluster();
   entries_.clear();
   groups_.clear();
-  budgets_.clear();
   budgets_left_.clear();
   budgets_of_.clear();
+  world_.budgets().among(task_->list.pods, budgets_);
+  for (const std::int64_t allowed : budgets_.allowed) {
+    // Earlier asks may have overdrawn it; each further pod still violates it once.
+    budgets_left_.push_back(std::max<std::int64_t>(allowed, 0));
+  }
   short_.clear();
   for (std::uint32_t position = 0; position < task_->list.units.size(); ++position) {
     Entry entry{.position = position, .unit = &task_->list.units[position]};
@@ -89,16 +93,9 @@ void VictimChoice::read_gangs() {
 void VictimChoice::read_budgets(Entry& entry) {
   entry.budgets_begin = static_cast<std::uint32_t>(budgets_of_.size());
   if (world_.budgets().any()) {
-    for (const PodIndex pod : task_->list.pods_of(*entry.unit)) {
-      for (const std::uint32_t budget : world_.budgets().governing(pod)) {
-        if (!world_.budgets().counts(budget, pod)) continue;
-        const auto known = std::ranges::find(budgets_, budget);
-        budgets_of_.push_back(static_cast<std::uint32_t>(known - budgets_.begin()));
-        if (known != budgets_.end()) continue;
-        budgets_.push_back(budget);
-        // Earlier asks may have overdrawn it; each further pod still violates it once.
-        budgets_left_.push_back(std::max<std::int64_t>(world_.budgets().allowed(budget), 0));
-      }
+    for (std::uint32_t at = 0; at < entry.unit->size; ++at) {
+      const std::span<const std::uint32_t> of = budgets_.of(entry.unit->begin + at);
+      budgets_of_.insert(budgets_of_.end(), of.begin(), of.end());
     }
   }
   entry.budgets_end = static_cast<std::uint32_t>(budgets_of_.size());
@@ -379,6 +376,29 @@ bool VictimChoice::frees_and_costs_no_worse(std::size_t a, std::size_t b) const 
   return costs_no_more(entries_[a], entries_[b]);
 }
 
+/// Whether somebody stops with both or with neither. Who stays in a unit that others stop, counts
+/// there as a victim does, so evicting somebody else instead is no saving.
+bool VictimChoice::stops_alike(const Entry& a, const Entry& b) const {
+  const bool in_gang =
+      b.group >= 0 && gangs_[static_cast<std::size_t>(b.group)].beyond_minimum >= 0;
+  if (in_gang && a.group != b.group) return false;
+  const Cluster& cluster = world_.cluster();
+  const PodColumns& pods = cluster.pods();
+  const auto shares = [&](PodIndex pod) -> const std::vector<LossShare>& {
+    return cluster.notes(pods.notes[pod]).loss_units;
+  };
+  const auto in_none = [&](const Entry& entry) {
+    return std::ranges::all_of(task_->list.pods_of(*entry.unit),
+                               [&](PodIndex pod) { return shares(pod).empty(); });
+  };
+  if (in_none(a) && in_none(b)) return true;
+  const PodIndex one = a.unit->first;
+  const PodIndex other = b.unit->first;
+  return a.unit->size == 1 && b.unit->size == 1 && shares(one) == shares(other) &&
+         pods.namespace_name[one] == pods.namespace_name[other] &&
+         pods.plane[one] == pods.plane[other];
+}
+
 bool VictimChoice::costs_no_more(const Entry& a, const Entry& b) const {
   const VictimUnit& one = *a.unit;
   const VictimUnit& other = *b.unit;
@@ -388,6 +408,7 @@ bool VictimChoice::costs_no_more(const Entry& a, const Entry& b) const {
   }
   if (a.budgets_begin != a.budgets_end) return false;
   if (a.group >= 0 && (a.group != b.group || one.whole)) return false;
+  if (!stops_alike(a, b)) return false;
   if (one.started < other.started || (one.priority != other.priority && !age_after_priority_)) {
     return false;
   }

@@ -66,7 +66,7 @@ class VictimChoice {
     const VictimUnit* unit = nullptr;
     bool recreated = false;
     std::int32_t group = -1;          ///< Small number for its group; -1: a lone pod.
-    std::uint32_t budgets_begin = 0;  ///< In `budgets_of_`: one for each (pod, budget).
+    std::uint32_t budgets_begin = 0;  ///< In `budgets_of_`: one for each pod and budget.
     std::uint32_t budgets_end = 0;
   };
 
@@ -118,6 +118,7 @@ class VictimChoice {
   bool wrongly_spared(std::size_t depth) const;
   bool frees_and_costs_no_worse(std::size_t a, std::size_t b) const;
   bool costs_no_more(const Entry& a, const Entry& b) const;
+  bool stops_alike(const Entry& a, const Entry& b) const;
   void put_back(const VictimUnit& unit);
   void remove(const VictimUnit& unit);
 
@@ -137,10 +138,10 @@ class VictimChoice {
   std::vector<std::size_t> evicted_stack_;  ///< Entries, in order.
   Evicted evicted_;
   std::vector<UnitIndex> groups_;
-  std::vector<Gang> gangs_;             ///< By place in `groups_`.
-  std::vector<std::uint32_t> budgets_;  ///< Those that govern somebody here.
-  std::vector<std::int64_t> budgets_left_;
-  std::vector<std::uint32_t> budgets_of_;  ///< Positions in `budgets_`.
+  std::vector<Gang> gangs_;  ///< By place in `groups_`.
+  Budgets::Among budgets_;
+  std::vector<std::int64_t> budgets_left_;  ///< By number.
+  std::vector<std::uint32_t> budgets_of_;   ///< Numbers.
   std::vector<ResourceIndex> short_;
   std::vector<std::int64_t> slack_;  ///< By short resource: room beyond the ask.
   std::vector<std::int64_t> frees_;

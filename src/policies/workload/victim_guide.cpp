@@ -138,15 +138,38 @@ void VictimGuide::read(Node& node) {
 
 /// What would stop with it were it the first of its gang to leave: a guess for those after it.
 GangStanding VictimGuide::stopped_beside(const VictimUnit& unit) {
+  GangStanding beside = stopped_in_units(unit);
   const Unit& gang = world_.cluster().units()[unit.unit];
-  if (!unit.group || unit.whole || !gang.gang) return {};
+  if (!unit.group || unit.whole || !gang.gang) return beside;
   const auto [at, is_new] = gangs_.try_emplace(unit.unit);
   if (is_new) {
     at->second = gang_standing(world_.cluster(), emptied_.rules(), fits_.scratch(), unit.unit);
   }
-  if (at->second.running != gang.minimum) return {};
-  return {.running = at->second.running - 1,
-          .lost_work_seconds = at->second.lost_work_seconds - unit.lost_work_seconds};
+  if (at->second.running != gang.minimum) return beside;
+  return {.running = std::max(beside.running, at->second.running - 1),
+          .lost_work_seconds = std::max(beside.lost_work_seconds,
+                                        at->second.lost_work_seconds - unit.lost_work_seconds)};
+}
+
+/// The same for its loss units; those whose pods have the same notes are one guess.
+GangStanding VictimGuide::stopped_in_units(const VictimUnit& unit) {
+  const LossUnits& units = world_.survey().loss_units();
+  const PodColumns& pods = world_.cluster().pods();
+  const NotesId notes = pods.notes[unit.first];
+  if (unit.whole || !units.any() || world_.cluster().notes(notes).loss_units.empty()) return {};
+  const auto [at, is_new] = units_.try_emplace({pods.namespace_name[unit.first], notes});
+  const VictimRules& rules = emptied_.rules();
+  if (!is_new) return at->second;
+  const auto stopped = units.stopped_by(
+      std::span(&unit.first, 1), [&](PodIndex pod) { return !rules.leaving(pod); },
+      [&](PodIndex pod) { return fits_.scratch().node_of(pod).exists(); });
+  for (const LossUnits::Stopped& each : stopped) {
+    at->second.running += std::ssize(each.rest);
+    for (const PodIndex pod : each.rest) {
+      at->second.lost_work_seconds += rules.lost_work_seconds(pod);
+    }
+  }
+  return at->second;
 }
 
 /// In the order of the score's keys.

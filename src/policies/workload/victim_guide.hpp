@@ -69,6 +69,7 @@ class VictimGuide {
   void read(Node& node);
   Cost cost_of(const VictimUnit& unit);
   GangStanding stopped_beside(const VictimUnit& unit);
+  GangStanding stopped_in_units(const VictimUnit& unit);
   void let_leave(Node& node, std::uint32_t leaver, bool violating);
   void order_leavers(Node& node) const;
   std::int64_t room_for(std::span<const std::int64_t> room) const;
@@ -94,6 +95,7 @@ class VictimGuide {
   std::map<UnitIndex, std::vector<std::uint32_t>> with_;  ///< Nodes with pods of a whole group.
   std::vector<UnitIndex> gone_;                           ///< Whole groups, sorted.
   std::map<UnitIndex, GangStanding> gangs_;               ///< Before anybody leaves.
+  std::map<std::pair<StringId, NotesId>, GangStanding> units_;  ///< By namespace and notes.
   std::vector<std::uint32_t> changed_;
   // While a ladder is climbed.
   std::vector<std::int64_t> room_;

@@ -18,7 +18,9 @@ VictimSearch::VictimSearch(World& world, PodFit& fit, const Scope& scope, Cascad
       rule_(scope.choice),
       cascades_(cascades),
       choice_(world, scope.rules, fit),
-      priority_(scope.priority) {}
+      priority_(scope.priority),
+      steps_(world.steps(), scope.rules.configuration().engine.victim_steps_max,
+             "engine.victimStepsMax") {}
 
 std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms* not_worse_than) {
   const std::optional<Refused> before = fit_.check(node);
@@ -60,6 +62,10 @@ std::optional<Candidate> VictimSearch::on_node(NodeIndex node, const ScoreTerms*
   return candidate;
 }
 
+bool VictimSearch::hopeless(NodeIndex node) {
+  return rule_ == VictimChoiceRule::best && fit_.constraints().closed_by_placed(node);
+}
+
 std::optional<VictimSearch::Instead> VictimSearch::instead_of(const Candidate& chosen) {
   Scratch& scratch = fit_.scratch();
   list_.clear();
@@ -67,10 +73,11 @@ std::optional<VictimSearch::Instead> VictimSearch::instead_of(const Candidate& c
   std::ranges::sort(list_.units, [this](const VictimUnit& a, const VictimUnit& b) {
     return rules_.more_important(b, a);
   });
+  std::vector<PodIndex> leaving = chosen.victims.pods;
+  std::ranges::sort(leaving);
   for (std::size_t at = 0; at < list_.units.size(); ++at) {
     const VictimUnit& unit = list_.units[at];
-    const auto& leaving = chosen.victims.pods;
-    if (std::ranges::find(leaving, unit.first) != leaving.end()) continue;
+    if (std::ranges::binary_search(leaving, unit.first)) continue;
     const Scratch::Checkpoint before = scratch.checkpoint();
     scratch.remove(list_.pods_of(unit));
     std::optional<Instead> found;
@@ -119,13 +126,12 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
                                         const ScoreTerms* to_beat) {
     return score_set(node, evicted, to_beat);
   };
-  const std::int64_t steps_max = rules_.configuration().engine.victim_steps_max - steps_;
   VictimChoice::Answer answer = choice_.best({.node = node,
                                               .list = list_,
                                               .not_worse_than = not_worse_than,
                                               .score = score,
-                                              .steps_max = steps_max});
-  steps_ += answer.steps;
+                                              .steps_max = steps_.left()});
+  steps_.count(answer.steps);
   if (answer.bound_reached) {
     bound_reached_ = true;
     unproven_ = true;
@@ -179,12 +185,12 @@ void VictimSearch::follow(Candidate& candidate) {
 }
 
 void VictimSearch::remove(const VictimUnit& unit) {
-  ++steps_;
+  steps_.count(1);
   fit_.scratch().remove(list_.pods_of(unit));
 }
 
 bool VictimSearch::put_back(const VictimUnit& unit, NodeIndex node) {
-  ++steps_;
+  steps_.count(1);
   fit_.scratch().put_back(list_.pods_of(unit));
   if (!fit_.check(node)) return true;
   remove(unit);

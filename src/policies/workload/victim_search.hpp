@@ -53,6 +53,9 @@ class VictimSearch {
   /// than `not_worse_than`.
   std::optional<Candidate> on_node(NodeIndex node, const ScoreTerms* not_worse_than = nullptr);
   const Refused& refused() const { return refused_; }
+  /// Whether there is certainly no candidate, which costs a look at what this plan has placed
+  /// there.
+  bool hopeless(NodeIndex node);
 
   /// Another unit on the candidate's node that could have left alone, the least important one, and
   /// what that would cost.
@@ -66,10 +69,9 @@ class VictimSearch {
   /// strict budgets kept somebody who could have left instead, or the bound was reached.
   bool unproven() const { return unproven_; }
 
-  /// Removals, put-backs and branches have reached `engine.victimStepsMax`.
-  bool out_of_steps() const {
-    return bound_reached_ || steps_ >= rules_.configuration().engine.victim_steps_max;
-  }
+  /// Removals, put-backs and branches have reached `engine.victimStepsMax`, or the plan's bound.
+  bool out_of_steps() const { return bound_reached_ || steps_.out(); }
+  std::string_view bound() const { return steps_.bound(); }
 
  private:
   bool worth_trying(const Refused& before);
@@ -95,7 +97,7 @@ class VictimSearch {
   Refused refused_;
   bool unproven_ = false;
   bool bound_reached_ = false;
-  std::int64_t steps_ = 0;
+  StepMeter steps_;
   bool budgets_kept_some_ = false;
   VictimList list_;
   VictimChoice::Evicted evicted_;  ///< By position in `list_.units`.

@@ -12,7 +12,9 @@ GroupPlacer::GroupPlacer(World& world, const GroupManner& manner, const GroupDom
       domain_(domain),
       after_(after),
       now_(now),
-      emptied_(emptied) {}
+      emptied_(emptied),
+      steps_(world.steps(), world.configuration().engine.placement_steps_max,
+             "engine.placementStepsMax") {}
 
 std::vector<PodOnNode> GroupPlacer::place(const Wish& wish) {
   rankings_.clear();
@@ -43,7 +45,7 @@ std::vector<PodIndex> GroupPlacer::place_round(const Wish& wish, std::span<const
     if (places.size() >= wish.enough) break;
     const bool too_few = !after_.constrained() && places.size() + left < wish.needed;
     --left;
-    if (steps_ >= world_.configuration().engine.placement_steps_max) bound_reached_ = true;
+    if (steps_.out()) bound_reached_ = true;
     if (too_few || bound_reached_ || !place_member(wish, member, places)) {
       without.push_back(member);
     }
@@ -83,7 +85,7 @@ bool GroupPlacer::spoils(std::span<const PodOnNode> places) {
   for (const PodOnNode& place : places) {
     if (emptied_ != nullptr && !emptied_->is_empty(place.node)) emptied_->empty(place.node);
   }
-  steps_ += static_cast<std::int64_t>(places.size());
+  steps_.count(static_cast<std::int64_t>(places.size()));
   return !after_.all_still_fit(places) || (now_ != nullptr && !now_->all_still_fit(places));
 }
 
@@ -93,7 +95,7 @@ std::optional<NodeIndex> GroupPlacer::node_for(PodIndex member) {
   const NodeIndex nominated = world_.cluster().pods().nominated[member];
   if (nominated.exists() && world_.cluster().nodes().flags[nominated].exists &&
       contains(world_, domain_, nominated)) {
-    ++steps_;
+    steps_.count(1);
     if (emptied_ != nullptr) emptied_->empty(nominated);
     const NodeChoice choice = choose_node(world_, after, now, std::span(&nominated, 1));
     if (choice.now) return choice.now;
@@ -112,15 +114,15 @@ std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, Pod
   const NodeScore node_score = manner_.configuration.workload.node_score;
   const bool elsewhere_matters = after.constraints().any() || world_.anybody_promised();
   if (elsewhere_matters) {
-    steps_ += nodes;
+    steps_.count(nodes);
     return choose_node(world_, after, now, domain_.nodes, node_score).now;
   }
   std::unique_ptr<RoomRanking>& ranking = rankings_[after_.class_of(member)];
   if (!ranking) {
-    steps_ += nodes;
+    steps_.count(nodes);
     ranking = std::make_unique<RoomRanking>(world_, after, domain_.nodes, node_score, emptied_);
   }
-  ++steps_;
+  steps_.count(1);
   return ranking->choose(now).now;
 }
 

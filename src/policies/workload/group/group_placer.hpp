@@ -39,6 +39,7 @@ class GroupPlacer {
   std::vector<PodOnNode> place(const Wish& wish);
 
   bool bound_reached() const { return bound_reached_; }
+  std::string_view bound() const { return steps_.bound(); }
   /// The first member that found no place.
   std::optional<PodIndex> first_without() const { return first_without_; }
 
@@ -58,7 +59,7 @@ class GroupPlacer {
   EmptiedNodes* emptied_;
   std::vector<std::unique_ptr<RoomRanking>> rankings_;  ///< By class.
   std::vector<std::uint8_t> hopeless_;                  ///< By class: no node is left for it.
-  std::int64_t steps_ = 0;  ///< Pairs of member and node; see `engine.placementStepsMax`.
+  StepMeter steps_;  ///< Pairs of member and node; see `engine.placementStepsMax`.
   bool bound_reached_ = false;
   std::optional<PodIndex> first_without_;
 };

@@ -138,7 +138,7 @@ bool GroupPlans::follow(GroupCandidate& found) {
             : Cascades::no_end;
   term->value = cascades_->follow(found.victims.pods, found.places, found.cascades, enough);
   if (!cascades_->bound_reached()) return true;
-  note_bound("engine.cascadeStepsMax");
+  note_bound(cascades_->bound());
   return !best_;
 }
 

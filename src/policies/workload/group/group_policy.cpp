@@ -51,6 +51,7 @@ class GroupDecision {
   std::vector<PodOnNode> places_of(const GroupManner& manner, std::span<const PodIndex> members,
                                    const GroupDomain& domain, MemberFits* now);
   bool held_by_nominations();
+  bool fits_instead_of_others();
   void end_lost_nominations();
   void preempt();
   std::optional<GroupCandidate> search();
@@ -64,6 +65,9 @@ class GroupDecision {
   void note_bound(std::string_view name);
   Time created() const;
   void fill_room_left_by(GroupCandidate& chosen);
+  void credit_own_late();
+  bool awaits_late();
+  void wait_for_late(const PlanAsk& undecided);
   void settle(Outcome outcome, std::span<const PodOnNode> places,
               std::span<const PodIndex> victims);
 
@@ -81,6 +85,7 @@ class GroupDecision {
   bool given_apart_ = false;      ///< No domain contains the places that are given.
   bool modest_ = false;           ///< No member takes room that is nominated to anybody.
   bool waits_for_queue_ = false;  ///< Nodes have room now.
+  bool for_late_ = false;         ///< Only a place that waits for late pods is an answer.
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
 };
 
@@ -147,7 +152,16 @@ void GroupDecision::run() {
     World::NominationsIgnored ignored(world_);
     for (const PodIndex member : std::span(task_.members).first(most_)) ignored.ignore(member);
     after_.emplace(world_, world_.after(), task_.members);
-    if (!cannot_ask() && !fits_now() && !fits_later() && !held_by_nominations()) preempt();
+    const bool somebody_late = !world_.late().empty();
+    if (somebody_late) credit_own_late();
+    const bool done = cannot_ask() || fits_now() || fits_later() || fits_instead_of_others() ||
+                      held_by_nominations();
+    if (!done) {
+      const PlanAsk undecided = ask_;
+      preempt();
+      if (somebody_late) wait_for_late(undecided);
+    }
+    if (somebody_late) world_.return_late();
     explain_held_back(draft_, task_, domains_, *after_, ask_);
   }
   // Those who are left over ask for themselves, and until then hold what is nominated to them.
@@ -157,6 +171,61 @@ void GroupDecision::run() {
     if (!others_ask || world_.after().node_of(member).exists()) world_.decided(member);
   }
   draft_.plan.asks.push_back(std::move(ask_));
+}
+
+/// Law 6: pods that leave late and were made to leave for its nominations, if these hold.
+void GroupDecision::credit_own_late() {
+  std::vector<PodIndex> own;
+  std::set<NodeIndex> nodes;
+  for (const PodOnNode& place : nominations()) {
+    if (!nodes.insert(place.node).second) continue;
+    const std::vector<PodIndex> there = late_victims_of(world_, place.node, ask_);
+    own.insert(own.end(), there.begin(), there.end());
+  }
+  if (own.empty()) return;
+  world_.credit_late(own);
+  if (valid_nominations().empty()) world_.return_late();
+}
+
+/// Otherwise its members would come at once, and asks before it would wait for the late ones.
+bool GroupDecision::awaits_late() {
+  ask_.outcome = Outcome::waits;
+  return waits_for_late(world_, ask_);
+}
+
+/// Law 6: nothing was found. Maybe it fits once those have left, too, who take their time.
+void GroupDecision::wait_for_late(const PlanAsk& undecided) {
+  const bool nothing = ask_.outcome == Outcome::infeasible || ask_.outcome == Outcome::not_found;
+  const auto useful = [this](PodIndex late) {
+    return std::ranges::any_of(task_.members, [&](PodIndex member) {
+      return world_.survey().could_take(member, world_.cluster().pods().node[late]);
+    });
+  };
+  if (!nothing || std::ranges::none_of(world_.late(), useful)) return;
+  world_.credit_late(world_.late());
+  PlanAsk failed = std::exchange(ask_, undecided);
+  room_without_queue_.clear();
+  for_late_ = true;
+  if (fits_later()) return explain_late_wait(world_, ask_);
+  world_.return_late();
+  ask_ = std::move(failed);
+  explain_late(world_, ask_);
+}
+
+/// Laws 1 and 10: what members who ask for themselves were promised is not worth a victim, nor is
+/// the minimum infeasible because of it.
+bool GroupDecision::fits_instead_of_others() {
+  bool any = false;
+  World::NominationsIgnored ignored(world_);
+  for (const PodIndex member : std::span(task_.members).subspan(most_)) {
+    if (!world_.cluster().pods().nominated[member].exists()) continue;
+    ignored.ignore(member);
+    any = true;
+  }
+  const std::vector<PodOnNode> room = room_without_queue_;
+  if (any && (fits_now() || fits_later())) return true;
+  room_without_queue_ = room;  // Victims are looked for beside what they were promised.
+  return false;
 }
 
 /// Those who are left over whose nominated room is taken now, by other members.
@@ -182,7 +251,7 @@ bool GroupDecision::cannot_ask() {
   const auto all = static_cast<std::int64_t>(task_.members.size()) + bound_;
   if (!unit().defined) {
     ask_.outcome = Outcome::not_found;
-    ask_.reason = "its PodGroup is not in the input, so its rules are unknown";
+    ask_.reason = "its PodGroup is not in the input or in quarantine, so its rules are unknown";
     return true;
   }
   ask_.outcome = Outcome::infeasible;
@@ -256,6 +325,7 @@ bool GroupDecision::fits_later() {
   }
   places = std::move(within);
   const bool at_once = starts_at_once(places);
+  if (for_late_ && (at_once || !awaits_late())) return false;
   settle(at_once ? Outcome::fits : Outcome::waits, places, {});
   ask_.reason = at_once ? group_fits_reason(ask_, task_.members.size()) : waits_reason();
   return true;
@@ -402,7 +472,7 @@ std::vector<PodOnNode> GroupDecision::places_of(const GroupManner& manner,
                                                 .needed = task_.needed,
                                                 .enough = most_,
                                                 .modest_after = modest_ ? 0 : task_.wanted});
-  if (placer.bound_reached()) note_bound("engine.placementStepsMax");
+  if (placer.bound_reached()) note_bound(placer.bound());
   return places;
 }
 
@@ -507,7 +577,7 @@ std::optional<GroupCandidate> GroupDecision::search() {
       domains_.empty()
           ? no_domain_reason(world_.cluster().policy_of(group())->topology_keys, given_apart_)
           : group_nothing_reason(world_, ask_, without_place, why);
-  if (draft_.explain && without_place) explain_holders(world_, *without_place, ask_);
+  if (without_place) explain_holders(world_, *without_place, ask_);
   return std::nullopt;
 }
 

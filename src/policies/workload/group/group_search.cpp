@@ -39,7 +39,9 @@ GroupSearch::GroupSearch(World& world, const GroupManner& manner, const GroupTas
       priority_(world.cluster().units()[task.unit].scheduling_priority),
       emptied_(emptied),
       placer_(world, manner, domain, fits, nullptr, &emptied),
-      lazy_(!fits.constrained() && fits.portless() && !world.anybody_promised()) {}
+      lazy_(!fits.constrained() && fits.portless() && !world.anybody_promised()),
+      steps_(world.steps(), world.configuration().engine.victim_steps_max,
+             "engine.victimStepsMax") {}
 
 std::int32_t GroupSearch::least_highest_priority(std::size_t members) {
   constexpr std::int32_t anything = std::numeric_limits<std::int32_t>::min();
@@ -304,7 +306,7 @@ std::size_t GroupSearch::find_places_up_to(std::int32_t highest, std::size_t eno
   if (!lazy_) emptied_.empty_all();
   if (task_.given.empty()) {
     places_ = placer_.place({.members = members_, .needed = task_.needed, .enough = enough});
-    if (placer_.bound_reached()) note_bound("engine.placementStepsMax");
+    if (placer_.bound_reached()) note_bound(placer_.bound());
   } else {
     places_.clear();
     for (const PodOnNode& place : task_.given) {
@@ -461,12 +463,12 @@ bool GroupSearch::put_back(const VictimUnit& unit) {
     fits_.scratch().put_back(list_.pods_of(unit));
     return true;
   }
-  if (steps_ >= world_.configuration().engine.victim_steps_max) {
-    note_bound("engine.victimStepsMax");
+  if (steps_.out()) {
+    note_bound(steps_.bound());
     out_of_steps_ = true;
     return false;
   }
-  steps_ += fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1;
+  steps_.count(fits_.constrained() ? static_cast<std::int64_t>(places_.size()) : 1);
   fits_.scratch().put_back(list_.pods_of(unit));
   if (leaves_members_their_places(unit)) return true;
   fits_.scratch().remove(list_.pods_of(unit));

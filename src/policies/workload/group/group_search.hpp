@@ -175,7 +175,7 @@ class GroupSearch {
   std::optional<PodIndex> without_place_;
   bool proven_ = false;
   std::vector<std::string> bounds_reached_;
-  std::int64_t steps_ = 0;
+  StepMeter steps_;
   bool out_of_steps_ = false;
 };
 

@@ -21,13 +21,19 @@ bool EqualNodes::lone(NodeIndex node, std::span<const PodIndex> pods) {
   const Cluster& cluster = world_.cluster();
   if (cluster.order().lowest_guarded(node) < ask_priority_) return false;
   if (!world_.configuration().workload.honour_preemption_priority) return false;
+  if (world_.survey().loss_units().any()) {
+    const auto shares = [&](PodIndex pod) {
+      return !cluster.notes(cluster.pods().notes[pod]).loss_units.empty();
+    };
+    if (std::ranges::any_of(pods, shares)) return false;
+  }
   if (!cascades_count_ && !world_.budgets().any()) return true;
   const OwnersId* const owners = cluster.pods().owners.data();
   const bool owned = cascades_count_ && std::ranges::any_of(pods, [&](PodIndex pod) {
                        return owners[pod.value] != OwnersId{0};
                      });
   return !owned && (!world_.budgets().any() || std::ranges::all_of(pods, [&](PodIndex pod) {
-    return world_.budgets().governing(pod).empty();
+    return !world_.budgets().governed(pod);
   }));
 }
 

@@ -3,8 +3,8 @@
 // Two nodes are equal for asks of one class when they have the same room beside those who stay, and
 // below the ask's priority pods that are alike in everything that victims are chosen and scored by.
 // Only nodes that nothing has touched and on which nothing but resources counts are compared;
-// guarded pods, budgets and controllers tie a pod to others elsewhere, so a node with such a pod is
-// equal to none.
+// guarded pods, budgets, controllers and loss units tie a pod to others elsewhere, so a node with
+// such a pod is equal to none.
 #pragma once
 
 #include <cstdint>

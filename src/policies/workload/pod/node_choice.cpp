@@ -12,27 +12,46 @@
 namespace makeway {
 namespace {
 
-std::int64_t fullness(PodFit& fit, NodeIndex node, std::span<const std::int64_t> used) {
-  const Cluster& cluster = fit.survey().cluster();
-  const std::span<const std::int64_t> allocatable = fit.survey().allocatable(node);
-  std::int64_t sum = 0;
-  std::int64_t pods = 0;
-  bool any = false;
-  for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[fit.ask()])) {
-    const std::int64_t whole = allocatable[item.resource.value];
-    const std::int64_t taken = used[item.resource.value] + item.amount;
-    // It fits, so taken <= whole; dividing first keeps amounts of any size within range.
-    const std::int64_t permille =
-        whole >= 1'000'000 ? taken / (whole / 1000) : taken * 1000 / whole;
-    if (item.resource == resource_pods) {
-      pods = permille;
-    } else {
-      sum += permille;
-      any = true;
+/// The sum, over what the ask requests, of used / allocatable in thousandths with the ask placed.
+class Fullness {
+ public:
+  explicit Fullness(const PodFit& fit) : requests_(fit.requests()), wholes_(requests_.size()) {}
+
+  std::int64_t of(std::span<const std::int64_t> allocatable, std::span<const std::int64_t> used) {
+    std::int64_t sum = 0;
+    std::int64_t pods = 0;
+    bool any = false;
+    for (std::size_t at = 0; at < requests_.size(); ++at) {
+      const ResourceAmount& item = requests_[at];
+      const std::int64_t taken = used[item.resource.value] + item.amount;
+      const std::int64_t permille = wholes_[at].permille(taken, allocatable[item.resource.value]);
+      if (item.resource == resource_pods) {
+        pods = permille;
+      } else {
+        sum += permille;
+        any = true;
+      }
     }
+    return any ? sum : pods;
   }
-  return any ? sum : pods;
-}
+
+ private:
+  /// A resource of the node before: the next one often has the same, and a division is saved.
+  struct Whole {
+    std::int64_t amount = 0;
+    std::int64_t thousandth = 0;
+
+    /// It fits, so taken <= whole; dividing first keeps amounts of any size within range.
+    std::int64_t permille(std::int64_t taken, std::int64_t whole) {
+      if (whole < 1'000'000) return taken * 1000 / whole;
+      if (whole != amount) *this = {.amount = whole, .thousandth = whole / 1000};
+      return taken / thousandth;
+    }
+  };
+
+  RequestRow requests_;
+  std::vector<Whole> wholes_;
+};
 
 /// A node where it fits, now or later; the smallest value is the best.
 struct Ranked {
@@ -51,8 +70,11 @@ class RoomLook {
         after_(after),
         now_(now),
         scan_(after, world.rules()),
+        fullness_(after),
         nominated_(nominated),
-        pack_(score == NodeScore::pack) {
+        pack_(score == NodeScore::pack),
+        heeds_promises_(world.heeds_promises(after.ask())),
+        plain_(is_plain(after) && (now == nullptr || is_plain(*now))) {
     // Who has a place does not take another one from somebody less important: that one would have
     // to make room for itself once more.
     const bool has_place = nominated.exists() && world.cluster().nodes().flags[nominated].exists &&
@@ -65,14 +87,13 @@ class RoomLook {
 
   void soon(NodeIndex node) const { scan_.soon(node); }
   std::optional<Ranked> on(NodeIndex node) {
-    if (!scan_.has_room(node) || after_.check(node)) return std::nullopt;
+    const std::span<const std::int64_t> used = after_.scratch().used(node);
+    if (!scan_.has_room(node, used) || !takes(node)) return std::nullopt;
     if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
-    if (!world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
-    if (world_.leans_on_hopeful(after_, node, {})) return std::nullopt;
-    const bool fits_now = now_ == nullptr || !now_->check_unreserved(node);
-    const std::int64_t value =
-        node == nominated_ ? nominated_value : value_of(node, after_.scratch().used(node));
-    return Ranked{.node = node, .value = value, .now = fits_now};
+    if (heeds_promises_ && !world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
+    if (!plain_ && world_.leans_on_hopeful(after_, node, {})) return std::nullopt;
+    const std::int64_t value = node == nominated_ ? nominated_value : value_of(node, used);
+    return Ranked{.node = node, .value = value, .now = fits_now(node)};
   }
   /// The node as it will be; it is emptied only where more than resources counts.
   std::optional<Ranked> on(NodeIndex node, EmptiedNodes& emptied) {
@@ -88,16 +109,35 @@ class RoomLook {
   }
 
  private:
-  std::int64_t value_of(NodeIndex node, std::span<const std::int64_t> used) const {
-    return pack_ ? -fullness(after_, node, used) : fullness(after_, node, used);
+  /// Nothing but resources and the node itself can refuse the ask where nobody is expected.
+  static bool is_plain(PodFit& fit) {
+    return fit.portless() && !fit.constraints().any() && fit.kept_free().empty();
+  }
+  /// The node has room for it.
+  bool takes(NodeIndex node) {
+    if (!plain_ || after_.expects_somebody(node)) return !after_.check(node);
+    return !after_.refused_by_node(node);
+  }
+  /// It takes the ask in the end.
+  bool fits_now(NodeIndex node) {
+    if (now_ == nullptr) return true;
+    return plain_ ? scan_.has_room(node, now_->scratch().used(node))
+                  : !now_->check_unreserved(node);
+  }
+  std::int64_t value_of(NodeIndex node, std::span<const std::int64_t> used) {
+    const std::int64_t value = fullness_.of(after_.survey().allocatable(node), used);
+    return pack_ ? -value : value;
   }
 
   World& world_;
   PodFit& after_;
   PodFit* now_;
   NodeScan scan_;
+  Fullness fullness_;
   NodeIndex nominated_;
   bool pack_;
+  bool heeds_promises_;
+  bool plain_;
   std::optional<PodFit> respectful_;
 };
 

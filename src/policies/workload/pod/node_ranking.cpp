@@ -144,12 +144,8 @@ void NodeRanking::look_closer(Runner& runner, VictimSearch& search) {
 bool NodeRanking::pods_rule_out(const Runner& runner) {
   if (kept_.size() < count_ || !pods_floor_.useful() || runner.bound == NodeScan::room)
     return false;
-  pods_floor_.start(nodes_[runner.position], runner.bound);
-  for (std::size_t key = 0; key < keys_; ++key) {
-    const std::int64_t least = pods_floor_.value(key);
-    if (least != limit_[key].value) return least > limit_[key].value;
-  }
-  return runner.position > kept_.back().position;
+  const auto order = pods_floor_.compare(nodes_[runner.position], runner.bound, limit_);
+  return order > 0 || (order == 0 && runner.position > kept_.back().position);
 }
 
 /// Whether an equal node was searched already.
@@ -169,6 +165,11 @@ void NodeRanking::evaluate(Runner& runner, VictimSearch& search) {
   const NodeIndex node = nodes_[runner.position];
   const auto at = static_cast<std::uint32_t>(&runner - runners_.data());
   const bool limited = kept_.size() >= count_;
+  if (search.hopeless(node)) {  // Its reason is looked for when there is no answer anywhere.
+    aside_.push_back({.at = at, .runner = runner});
+    runner.state = State::out;
+    return;
+  }
   std::optional<Candidate> candidate = search.on_node(node, limited ? &limit_ : nullptr);
   const bool lasts = !search.out_of_steps() && (kind_ || equal_.local(fit_, node));
   if (!candidate) {

@@ -26,7 +26,7 @@ void explain_victims(World& world, const VictimList& victims, const VictimCause&
       const bool violates = world.budgets().charge(pod);
       victim.violates_budget = cause.budgets_by_victims
                                    ? violates
-                                   : unit.violations > 0 && !world.budgets().governing(pod).empty();
+                                   : unit.violations > 0 && world.budgets().governed(pod);
       if (victim.violates_budget) victim.budget = world.budgets().violated(pod);
       victim.cause_for = ask_text(ask);
       victim.cause_rule = std::string(cause.rule);
@@ -69,7 +69,10 @@ std::string fits_reason(const PlanAsk& ask) {
 }
 
 std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view domain) {
-  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals;
+  const std::vector<PlanRefusal>& refusals = ask.explanation.refusals.items();
+  if (refusals.empty() && !ask.bounds_reached.empty()) {
+    return fmt::format("no node was tried: {} is used up", ask.bounds_reached.front());
+  }
   if (refusals.empty()) return "there are no nodes";
   // A claim that keeps it off every node: there is nothing else to say.
   if (refusals.front().reason == RefusalReason::claim) {
@@ -88,8 +91,7 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view do
       break;
     case Unplaced::unproven: text = "no set of victims found that makes room"; break;
     case Unplaced::unsupported:
-      return fmt::format("needs {}, which Makeway does not check, so it is not placed",
-                         refusals.front().detail);
+      return fmt::format("{}, so it is not placed", unmet_need_text(refusals.front().detail));
   }
   constexpr std::size_t told_max = 3;
   for (std::size_t at = 0; at < std::min(refusals.size(), told_max); ++at) {
@@ -117,14 +119,15 @@ std::string kept_by_budget(World& world, PodIndex pod) {
 void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& refusal) {
   const Cluster& cluster = world.cluster();
   world.after().for_each_pod(node, [&](PodIndex pod) {
-    const bool hopes = std::ranges::find(world.hopeful(), pod) != world.hopeful().end();
-    std::string why(hopes ? "the node is reserved for it"
-                          : world.rules().stays_because(world.after(), pod, ask.priority));
+    std::string why(world.is_hopeful(pod)
+                        ? "nominated"
+                        : world.rules().stays_because(world.after(), pod, ask.priority));
     if (why.empty()) why = kept_by_budget(world, pod);
     add_holder(world, pod, why, refusal);
   });
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
     const bool keeps = world.survey().keeps_room(pod);
+    if (world.survey().has_void_nomination(pod)) continue;
     const bool counts = world.may_hold_room(pod) && pod_text(cluster, pod) != ask_text(ask) &&
                         (keeps || world.rules().priority_of(pod) >= ask.priority);
     if (counts)
@@ -132,6 +135,9 @@ void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& 
   }
   sort_holders(refusal);
 }
+
+/// Nodes where somebody may hold the room; every ask without a place looks for one.
+constexpr std::size_t looked_at_max = 100;
 
 /// Whether the node, were it empty, would have enough of what it refuses the pod for.
 bool is_large_enough(World& world, PodIndex pod, NodeIndex node, std::string_view resource) {
@@ -148,7 +154,7 @@ bool is_large_enough(World& world, PodIndex pod, NodeIndex node, std::string_vie
 
 void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
   const Cluster& cluster = world.cluster();
-  for (PlanRefusal& refusal : ask.explanation.refusals) {
+  for (PlanRefusal& refusal : ask.explanation.refusals.edit()) {
     if (refusal.reason != RefusalReason::resource) continue;
     const NodeIndex nearest = *cluster.find_node(refusal.example);
     if (is_large_enough(world, pod, nearest, refusal.detail)) {
@@ -156,8 +162,10 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
       continue;
     }
     // Too small for it, whoever leaves. Of the nodes that are not, the first tells more.
+    std::size_t looked_at = 0;
     for (const NodeIndex node : world.survey().nodes()) {
       if (!is_large_enough(world, pod, node, refusal.detail)) continue;
+      if (++looked_at > looked_at_max) break;
       add_holders(world, ask, node, refusal);
       if (refusal.holders.empty()) continue;
       refusal.example = node_name(cluster, node);
@@ -168,7 +176,7 @@ void explain_holders(World& world, PodIndex pod, PlanAsk& ask) {
 
 void explain_claim_users(World& world, PlanAsk& ask) {
   const Cluster& cluster = world.cluster();
-  for (PlanRefusal& refusal : ask.explanation.refusals) {
+  for (PlanRefusal& refusal : ask.explanation.refusals.edit()) {
     if (refusal.reason != RefusalReason::volume_in_use) continue;
     const auto uses_it = [&](PodIndex pod) {
       const ShapeId shape = cluster.pods().shape[pod];

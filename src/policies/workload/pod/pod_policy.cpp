@@ -38,6 +38,12 @@ class PodPolicy {
   }
 
   PlanAsk run();
+  /// Law 6: nothing was found. Whether it fits once those have left, too, who take their time.
+  bool finds_late_room();
+  PlanAsk take_ask() { return std::move(ask_); }
+  /// Law 6: credits pods that leave late and were made to leave for its nomination, if that holds.
+  void credit_own_late();
+  bool same_as_before() const { return same_as_before_; }
 
   /// Where `run` placed it, if anywhere, and who leaves for it.
   NodeIndex node() const { return node_; }
@@ -62,9 +68,14 @@ class PodPolicy {
   void preempt_for_queue(PodFit& after);
   void search_all(PodFit& fit, VictimSearch& search);
   void search_best(PodFit& fit, VictimSearch& search);
-  void keep(Candidate candidate);
+  void trim();
   std::size_t kept_max() const {
     return static_cast<std::size_t>(world_.configuration().engine.alternatives_max) + 1;
+  }
+  /// Put-backs do not look at the score, so there it is enough to follow cascades in the end.
+  bool follows_each() const {
+    return cascades_count_ &&
+           world_.configuration().workload.victim_choice == VictimChoiceRule::best;
   }
   bool ties_until_cascades(const Candidate& a, const Candidate& b) const;
   void follow_cascades(Cascades& cascades);
@@ -83,6 +94,7 @@ class PodPolicy {
   bool minimum_waits_;
   RefusalTally refusals_;
   bool cascades_count_ = false;
+  bool same_as_before_ = false;  ///< The answer of an equal ask.
   bool promised_ = false;        ///< It would fit, but for a promise to somebody else.
   std::vector<Candidate> best_;  ///< Best first.
   NodeIndex node_;
@@ -95,6 +107,7 @@ PlanAsk PodPolicy::run() {
     PlanAsk same = *kept_->nothing;
     same.name = std::move(ask_.name);
     ask_ = std::move(same);
+    same_as_before_ = true;
   } else if (kept_ != nullptr) {
     decide(kept_->after, kept_->now ? &*kept_->now : nullptr);
   } else {
@@ -103,8 +116,38 @@ PlanAsk PodPolicy::run() {
     if (world_.differs()) now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
     decide(after, now ? &*now : nullptr);
   }
-  world_.decided(pod_);
   return std::move(ask_);
+}
+
+bool PodPolicy::finds_late_room() {
+  PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
+  const NodeChoice choice = choose_node(world_, after, nullptr, domain_);
+  if (!choice.now) return false;
+  if (world_.limits() != nullptr && !world_.limits()->has_room_later(self())) return false;
+  const NodeIndex node = *choice.now;
+  PodFit now(world_.survey(), world_.now(), pod_, world_.decided_pods());
+  const auto fits = [&] { return !now.check_unreserved(node); };
+  const auto elsewhere =
+      now.constraints().any() ? World::Elsewhere::matters : World::Elsewhere::ignored;
+  wait_for(world_, world_.needed_leavers(std::span(&node, 1), elsewhere, fits), ask_);
+  ask_.outcome = Outcome::waits;
+  // Otherwise it would come at once, and those before it would have to wait for the late ones.
+  if (!waits_for_late(world_, ask_)) return false;
+  place(node);
+  ask_.reason = waits_reason(ask_);
+  return true;
+}
+
+void PodPolicy::credit_own_late() {
+  const NodeIndex node = world_.cluster().pods().nominated[pod_];
+  if (!node.exists() || std::ranges::find(domain_, node) == domain_.end()) return;
+  const std::vector<PodIndex> own = late_victims_of(world_, node, ask_);
+  if (own.empty()) return;
+  world_.credit_late(own);
+  PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
+  const bool valid = !after.check(node) && world_.keeps_promises(pod_, node, {}) &&
+                     !world_.leans_on_hopeful(after, node, {});
+  if (!valid) world_.return_late();
 }
 
 void PodPolicy::decide(PodFit& after, PodFit* now) {
@@ -208,18 +251,16 @@ void PodPolicy::preempt(PodFit& after) {
   if (room_without_queue_.exists()) return preempt_for_queue(after);
   const VictimChoiceRule rule = world_.configuration().workload.victim_choice;
   Cascades cascades(world_, after.scratch());
-  // Put-backs do not look at the score, so there it is enough to follow cascades in the end.
-  const bool follow_each = cascades_count_ && rule == VictimChoiceRule::best;
-  VictimSearch victims(world_, after, rule, follow_each ? &cascades : nullptr);
+  VictimSearch victims(world_, after, rule, follows_each() ? &cascades : nullptr);
   const bool every_node = draft_.explain || unit().never_preempts || only_ || in_domain_ ||
                           rule == VictimChoiceRule::put_back || domain_.empty();
   every_node ? search_all(after, victims) : search_best(after, victims);
-  if (victims.out_of_steps()) ask_.bounds_reached.emplace_back("engine.victimStepsMax");
+  if (victims.out_of_steps()) ask_.bounds_reached.emplace_back(victims.bound());
   if (best_.empty()) return nothing_works(victims.unproven() || promised_);
   if (waits_out_delay(world_, world_.cluster().pods().created[pod_], ask_)) return;
-  if (!follow_each) follow_cascades(cascades);
+  if (!follows_each()) follow_cascades(cascades);
   if (cascades.bound_reached()) {
-    ask_.bounds_reached.emplace_back("engine.cascadeStepsMax");
+    ask_.bounds_reached.emplace_back(cascades.bound());
   }
   if (world_.limits() != nullptr) {
     const QueueVerdict verdict = suits_queue(after, best_.front());
@@ -239,6 +280,7 @@ void PodPolicy::preempt(PodFit& after) {
 }
 
 void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
+  std::size_t trimmed_at = kept_max() + 1;
   for (std::uint32_t place = 0; place < domain_.size() && !search.out_of_steps(); ++place) {
     const NodeIndex node = domain_[place];
     if (unit().never_preempts) {
@@ -249,11 +291,15 @@ void PodPolicy::search_all(PodFit& fit, VictimSearch& search) {
     }
     if (std::optional<Candidate> candidate = search.on_node(node)) {
       ++ask_.explanation.nodes_with_preemption;
-      keep(std::move(*candidate));
+      best_.push_back(std::move(*candidate));
+      if (best_.size() <= trimmed_at) continue;
+      trim();
+      trimmed_at = 2 * best_.size();  // Thousands may tie, so they are not sorted for each.
     } else {
       refusals_.add(search.refused(), node, place);
     }
   }
+  trim();
   if (!only_ && !in_domain_ && best_.empty()) refusals_.add_other_regimes(fit);
   ask_.explanation.refusals = refusals_.refusals(world_.survey());
 }
@@ -276,19 +322,18 @@ void PodPolicy::search_best(PodFit& fit, VictimSearch& search) {
   }
 }
 
-/// Nodes come by name, so a later one of equal score stays behind. Where cascades are followed,
-/// all that are equal up to that key are kept.
-void PodPolicy::keep(Candidate candidate) {
-  const auto place = std::ranges::find_if(
-      best_, [&](const Candidate& other) { return compare(candidate.score, other.score) < 0; });
-  best_.insert(place, std::move(candidate));
+/// Nodes come by name, so a later one of equal score stays behind. Where cascades are followed in
+/// the end, all that are equal up to that key are kept.
+void PodPolicy::trim() {
+  std::ranges::stable_sort(
+      best_, [](const Candidate& a, const Candidate& b) { return compare(a.score, b.score) < 0; });
   while (best_.size() > kept_max() && !ties_until_cascades(best_.front(), best_.back())) {
     best_.pop_back();
   }
 }
 
 bool PodPolicy::ties_until_cascades(const Candidate& a, const Candidate& b) const {
-  if (!cascades_count_) return false;
+  if (!cascades_count_ || follows_each()) return false;
   for (std::size_t at = 0; a.score[at].key != ScoreKey::secondary_victims; ++at) {
     if (a.score[at].value != b.score[at].value) return false;
   }
@@ -323,7 +368,8 @@ void PodPolicy::follow_cascades(Cascades& cascades) {
 }
 
 void PodPolicy::queue_is_full(QueueVerdict verdict) {
-  ask_.outcome = verdict == QueueVerdict::spoils ? Outcome::not_found : Outcome::infeasible;
+  const bool proven = verdict != QueueVerdict::spoils && ask_.bounds_reached.empty();
+  ask_.outcome = proven ? Outcome::infeasible : Outcome::not_found;
   ask_.reason = queue_full_reason(world_, self(), verdict, unit().never_preempts);
   ask_.placements.clear();
 }
@@ -350,7 +396,30 @@ void PodPolicy::nothing_works(bool unproven) {
   if (others_have_all && ask_.explanation.refusals.empty()) {
     ask_.reason = "no node takes ordinary pods (regime pods)";
   }
-  if (draft_.explain) explain_holders(world_, pod_, ask_);
+  explain_holders(world_, pod_, ask_);
+}
+
+/// Late pods that are of no use to it are told of nowhere.
+bool could_use_late(World& world, PodIndex pod) {
+  return std::ranges::any_of(world.late(), [&](PodIndex late) {
+    return world.survey().could_take(pod, world.cluster().pods().node[late]);
+  });
+}
+
+void wait_for_late(const Draft& draft, PodTask task, PlanAsk& ask, NodeIndex& node) {
+  World& world = draft.world;
+  if (!could_use_late(world, task.pod)) return;
+  world.credit_late(world.late());
+  task.kept = nullptr;
+  PodPolicy again(draft, task);
+  if (again.finds_late_room()) {
+    ask = again.take_ask();
+    node = again.node();
+    explain_late_wait(world, ask);
+    return;
+  }
+  world.return_late();
+  explain_late(world, ask);
 }
 
 }  // namespace
@@ -360,11 +429,20 @@ void decide_pod(Draft& draft, const PodTask& task) {
   const PodIndex pod = task.pod;
   AskClass* const kept = task.kept;
   PodPolicy policy(draft, task);
+  const bool somebody_late = !world.late().empty();
+  if (somebody_late) policy.credit_own_late();
   PlanAsk ask = policy.run();
+  NodeIndex node = policy.node();
+  if (somebody_late) {
+    const bool nothing = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+    if (nothing && !policy.same_as_before()) wait_for_late(draft, task, ask, node);
+    world.return_late();
+  }
+  world.decided(pod);
   if (ask.outcome == Outcome::fits) {
-    world.bind(pod, policy.node());
-  } else if (policy.node().exists()) {
-    world.nominate(pod, policy.node(), policy.victims());
+    world.bind(pod, node);
+  } else if (node.exists()) {
+    world.nominate(pod, node, policy.victims());
   } else if (kept != nullptr && ask.outcome != Outcome::waits) {
     kept->nothing = ask;
     kept->nothing_at = world.changed_nodes().size();

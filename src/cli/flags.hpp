@@ -1,0 +1,26 @@
+// Flags that several commands take, told in the same words everywhere.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace makeway::cli {
+
+Flag file_flag(bool required);
+Flag plane_flag();
+Flag output_flag(std::vector<std::string_view> choices, std::string_view help);
+Flag color_flag();
+Flag preset_flag();
+Flag config_flag();
+std::vector<std::string_view> knob_names();
+Flag set_flag();
+Flag keep_going_flag();
+Flag trust_flag();
+Flag journal_size_flag();
+Flag journal_files_flag();
+/// --kubeconfig, --context and --live.
+std::vector<Flag> live_flags();
+
+}  // namespace makeway::cli

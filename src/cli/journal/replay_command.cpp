@@ -1,0 +1,259 @@
+#include "cli/journal/replay_command.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/journal/decide_again.hpp"
+#include "cli/journal/journal_walk.hpp"
+#include "cli/journal/plan_difference.hpp"
+#include "cli/plan/plan_compare.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/plan_text.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/text.hpp"
+#include "codec/plan_codec.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::uint64_t cycles_told_max = 10;
+
+ExitStatus replay_usage(std::string_view text, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("replay"))));
+  return ExitStatus::usage;
+}
+
+struct ReplayWish {
+  std::optional<std::uint64_t> cycle;
+  std::optional<ConfigurationDocument> other;  ///< Decide by these rules as well.
+  bool diff = false;
+  std::string_view format;
+  Palette palette{false};
+};
+
+std::string document_text(const Plan& plan, std::string_view format) {
+  if (format == "json") return plan_text_json(plan, PlanDetail::with_explanation);
+  std::string text;
+  YamlWriter writer(text);
+  write_plan(writer, plan, PlanDetail::with_explanation);
+  return text;
+}
+
+class Replay {
+ public:
+  explicit Replay(const ReplayWish& wish) : wish_(wish), tools_(real_tools()) {}
+
+  bool visit(const JournalEntry& entry, const JournalWorld& world) {
+    const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
+    if (cycle == nullptr) return true;
+    if (last_ == 0) first_ = cycle->number;
+    last_ = cycle->number;
+    until_ = cycle->now;
+    if (wish_.cycle && *wish_.cycle != cycle->number) {
+      return *wish_.cycle > cycle->number;
+    }
+    if (replayed_ == 0) from_ = cycle->now;
+    ++replayed_;
+    const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
+    if (preset_.empty()) preset_ = world.preset();
+    const LawfulPlan made = decide_again(*cycle, world, rules, tools_, false);
+    const bool same = is_recorded_plan(*cycle, made.plan);
+    asks_ += cycle->due.size();
+    if (!same) note_difference(*cycle, made.plan);
+    if (wish_.other) {
+      compare(*cycle, world, made.plan);
+    } else if (wish_.cycle && !wish_.diff) {
+      show(*cycle, world, rules);
+    }
+    return !wish_.cycle;
+  }
+
+  bool found() const { return replayed_ > 0; }
+  bool differs() const { return differing_ > 0; }
+  std::string missing_text(std::string_view path) const {
+    if (last_ == 0) return fmt::format("{} has no cycle", printable(path));
+    return fmt::format("{} has no cycle {}; its first is {}", printable(path), *wish_.cycle,
+                       first_);
+  }
+  /// What was asked for.
+  std::string text(std::string_view path) const;
+
+ private:
+  static std::string heading(const CycleRecord& cycle) {
+    return fmt::format("Cycle {} at {}", cycle.number, to_text(cycle.now));
+  }
+
+  void note_difference(const CycleRecord& cycle, const std::optional<Plan>& plan) {
+    ++differing_;
+    if (differing_ > 1 && (!wish_.diff || differing_ > cycles_told_max)) return;
+    differences_ += fmt::format("{}:\n{}", heading(cycle), plan_difference(cycle, plan));
+  }
+
+  void show(const CycleRecord& cycle, const JournalWorld& world, const ReplayRules& rules) {
+    const LawfulPlan made = decide_again(cycle, world, rules, tools_, true);
+    if (!made.plan) {
+      shown_ = fmt::format("{}: no plan was made.\n", heading(cycle));
+    } else if (wish_.format == "text") {
+      shown_ = fmt::format("{}, under {}:\n\n", heading(cycle), printable(rules.preset)) +
+               plan_text(*made.plan, {.explain = true,
+                                      .palette = wish_.palette,
+                                      .filter = {},
+                                      .cluster = &world.cluster(),
+                                      .configuration = &rules.configuration});
+    } else {
+      shown_ = document_text(*made.plan, wish_.format);
+    }
+  }
+
+  /// The same cycle by other rules.
+  void compare(const CycleRecord& cycle, const JournalWorld& world,
+               const std::optional<Plan>& recorded) {
+    const ReplayRules rules{.configuration = wish_.other->configuration,
+                            .preset = wish_.other->name};
+    if (wish_.cycle && !wish_.diff) return show(cycle, world, rules);
+    const LawfulPlan made = decide_again(cycle, world, rules, tools_, false);
+    if (!made.plan || !recorded) return;
+    const std::size_t differ = differing_asks(*recorded, *made.plan);
+    if (differ == 0) return;
+    ++other_cycles_;
+    other_asks_ += differ;
+    if (!wish_.diff || other_cycles_ > cycles_told_max) return;
+    shown_ += fmt::format("\n{}: ", heading(cycle)) +
+              comparison_text({.name = preset_,
+                               .plan = *recorded,
+                               .explained = nullptr,
+                               .configuration = world.configuration()},
+                              {.name = wish_.other->name,
+                               .plan = *made.plan,
+                               .explained = nullptr,
+                               .configuration = wish_.other->configuration},
+                              Parties(&world.cluster()), wish_.palette);
+  }
+
+  std::string verdict_text() const;
+
+  const ReplayWish& wish_;
+  PlanTools tools_;
+  std::uint64_t first_ = 0;  ///< Numbers of cycles in the journal; 0: there was none yet.
+  std::uint64_t last_ = 0;
+  std::uint64_t replayed_ = 0;
+  std::uint64_t asks_ = 0;
+  Time from_;
+  Time until_;
+  std::string preset_;
+  std::uint64_t differing_ = 0;  ///< Cycles whose plan is not the recorded one.
+  std::string differences_;
+  std::uint64_t other_cycles_ = 0;  ///< Cycles that other rules decide otherwise.
+  std::uint64_t other_asks_ = 0;
+  std::string shown_;
+};
+
+std::string Replay::verdict_text() const {
+  if (differing_ == 0) return "Every plan is the recorded one, byte for byte.\n";
+  std::string text =
+      fmt::format("{} of {} {} from the record.\n", grouped(differing_), counted(replayed_, "plan"),
+                  differing_ == 1 ? "differs" : "differ");
+  text += wish_.diff ? "\n" : "The first: ";
+  text += differences_;
+  if (wish_.diff && differing_ > cycles_told_max) {
+    text += fmt::format("... and {}\n", counted(differing_ - cycles_told_max, "more cycle"));
+  }
+  return text;
+}
+
+std::string Replay::text(std::string_view path) const {
+  if (wish_.cycle && !wish_.diff) return shown_;
+  if (replayed_ == 0) return fmt::format("{} has no cycle.\n", printable(path));
+  std::string text =
+      fmt::format("Replayed: {} with {}, from {} to {}, under {}.\n", counted(replayed_, "cycle"),
+                  counted(asks_, "ask"), to_text(from_), to_text(until_), printable(preset_));
+  text += verdict_text();
+  if (!wish_.other) return text;
+  if (other_cycles_ == 0) {
+    return text + fmt::format("Under {} no ask would be decided otherwise.\n",
+                              printable(wish_.other->name));
+  }
+  text += fmt::format(
+      "Under {}, {} in {} would be decided otherwise. Each cycle begins with the recorded state, "
+      "whatever the one before it would have changed.\n",
+      printable(wish_.other->name), counted(other_asks_, "ask"), counted(other_cycles_, "cycle"));
+  text += shown_;
+  if (wish_.diff && other_cycles_ > cycles_told_max) {
+    text += fmt::format("\n... and {}\n",
+                        counted(other_cycles_ - cycles_told_max, "more cycle that differs",
+                                "more cycles that differ"));
+  }
+  return text;
+}
+
+/// Fills in the wish; returns what is wrong on the command line.
+std::string read_replay_wish(const Arguments& arguments, const Terminal& terminal, ReplayWish& wish,
+                             Problems& problems) {
+  if (const auto written = arguments.given("cycle")) {
+    std::uint64_t number = 0;
+    const auto [end, failed] =
+        std::from_chars(written->data(), written->data() + written->size(), number);
+    if (failed != std::errc{} || end != written->data() + written->size() || number == 0) {
+      return fmt::format("--cycle '{}': expected a number from 1", shorten(*written));
+    }
+    wish.cycle = number;
+  }
+  wish.diff = arguments.has("diff");
+  wish.format = arguments.text("output");
+  wish.palette = palette_for_out(terminal, arguments.text("color"));
+  if (wish.format != "text" && (!wish.cycle || wish.diff)) {
+    return fmt::format("-o {} prints the plan of one --cycle", wish.format);
+  }
+  const ConfigurationChoice choice{.preset = arguments.text("preset"),
+                                   .file = arguments.given("config"),
+                                   .overrides = arguments.all("set")};
+  if (!choice.is_named()) {
+    return choice.overrides.empty() ? "" : "--set changes a --preset or a --config; name one";
+  }
+  ChosenConfiguration chosen = choose_configuration(choice);
+  problems = std::move(chosen.problems);
+  if (chosen.document) {
+    name_configuration(*chosen.document, choice);
+    wish.other = std::move(chosen.document);
+  }
+  return chosen.usage;
+}
+
+}  // namespace
+
+ExitStatus run_replay(const Arguments& arguments, Terminal& terminal) {
+  ReplayWish wish;
+  Problems problems;
+  if (const std::string wrong = read_replay_wish(arguments, terminal, wish, problems);
+      !wrong.empty()) {
+    return replay_usage(wrong, terminal);
+  }
+  terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
+  if (has_errors(problems)) return ExitStatus::failed;
+  const std::string& path = arguments.operands().front();
+  Replay replay(wish);
+  const JournalWalk walk =
+      walk_journal(path, [&](const JournalEntry& entry, const JournalWorld& world) {
+        return replay.visit(entry, world);
+      });
+  const bool sound = report_walk(walk, terminal);
+  if (walk.parts.empty()) return ExitStatus::failed;
+  if (wish.cycle && !replay.found()) {
+    terminal.error.write(fmt::format("error: {}\n", replay.missing_text(path)));
+    return ExitStatus::failed;
+  }
+  terminal.out.write(replay.text(path));
+  if (wish.cycle && !wish.diff && replay.differs()) {
+    terminal.error.write("error: the plan is not the recorded one; --diff says how they differ\n");
+  }
+  return sound && !replay.differs() ? ExitStatus::done : ExitStatus::failed;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,10 @@
+// `makeway why`: what happened to a pod, for whom, and what it waits for.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace makeway::cli {
+
+ExitStatus run_why(const Arguments& arguments, Terminal& terminal);
+
+}  // namespace makeway::cli

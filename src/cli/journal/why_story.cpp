@@ -1,0 +1,470 @@
+#include "cli/journal/why_story.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/journal/decide_again.hpp"
+#include "cli/journal/why_own_kinds.hpp"
+#include "codec/json_text.hpp"
+#include "model/object_text.hpp"
+
+namespace makeway::cli {
+namespace {
+
+RecordedVictim read_victim(const JsonValue& victim, std::string node) {
+  return {.namespace_name = text_in(victim, "namespace"),
+          .name = text_in(victim, "name"),
+          .node = std::move(node),
+          .reason = text_in(victim, "reason"),
+          .deployment = text_in(victim, "deployment")};
+}
+
+std::vector<RecordedAsk> read_recorded_asks(const std::string& document) {
+  std::vector<RecordedAsk> asks;
+  const auto tree = parse_json_value(document);
+  if (!tree) return asks;
+  for (const JsonValue& ask : items_in(*tree, "asks")) {
+    RecordedAsk read{.kind = text_in(ask, "kind"),
+                     .namespace_name = text_in(ask, "namespace"),
+                     .name = text_in(ask, "name"),
+                     .victims = {},
+                     .claimed = {}};
+    for (const JsonValue& victim : items_in(ask, "victims")) {
+      read.victims.push_back(read_victim(victim, text_in(victim, "node")));
+    }
+    if (const JsonValue* const replicas = ask.find("replicas")) {
+      for (const JsonValue& claim : items_in(*replicas, "claims")) {
+        const JsonValue* const kept = claim.find("kept");
+        if (kept != nullptr && kept->as_boolean() != nullptr && *kept->as_boolean()) continue;
+        for (const JsonValue& victim : items_in(claim, "victims")) {
+          read.claimed.push_back(read_victim(victim, text_in(claim, "node")));
+        }
+      }
+    }
+    asks.push_back(std::move(read));
+  }
+  return asks;
+}
+
+/// By "namespace/name".
+const PlanVictim* find_victim(const Plan& plan, std::string_view pod) {
+  for (const PlanAsk& ask : plan.asks) {
+    for (const PlanVictim& victim : ask.victims) {
+      if (victim.namespace_name + "/" + victim.name == pod) return &victim;
+    }
+  }
+  return nullptr;
+}
+
+/// A Deployment's pods belong to a ReplicaSet that is called after it.
+bool is_controlled_by(const Pod& pod, std::string_view kind, std::string_view name) {
+  return std::ranges::any_of(pod.owners, [&](const OwnerReference& owner) {
+    if (!owner.controller) return false;
+    if (owner.name == name && (kind.empty() || owner.kind == kind)) return true;
+    const bool deployed = owner.kind == "ReplicaSet" && (kind.empty() || kind == "Deployment");
+    return deployed && owner.name.starts_with(name) && owner.name.size() > name.size() &&
+           owner.name[name.size()] == '-';
+  });
+}
+
+/// Pending, or past its back-off.
+bool asks(const Session& session, Time now) {
+  const SessionStatus& status = session.status;
+  if (status.phase == SessionPhase::pending) return true;
+  return status.phase == SessionPhase::preempted && status.fate == SessionFate::requeues &&
+         status.resume_after.value_or(now) <= now;
+}
+
+bool is_replica(const Pod& pod) {
+  return std::ranges::any_of(
+      pod.labels, [](const Label& label) { return label.key == "makeway.dev/deployment"; });
+}
+
+std::string victims_text(const std::vector<RecordedVictim>& victims) {
+  std::vector<std::string> names;
+  names.reserve(victims.size());
+  for (const RecordedVictim& victim : victims) {
+    names.push_back(victim.namespace_name + "/" + victim.name);
+  }
+  return few_names(std::move(names));
+}
+
+}  // namespace
+
+bool WhyStory::is_about(const Pod& pod) const {
+  if (pod.namespace_name != subject_.namespace_name || !pod.plane.empty()) return false;
+  if (!subject_.workload.empty()) return is_controlled_by(pod, subject_.workload, subject_.name);
+  if (subject_.kind == AskKind::pod) return pod.name == subject_.name;
+  if (subject_.kind == AskKind::pod_group) return pod.group == subject_.name;
+  if (subject_.kind) return false;
+  return pod.name == subject_.name || pod.group == subject_.name ||
+         is_controlled_by(pod, {}, subject_.name);
+}
+
+bool WhyStory::is_called(AskKind kind, std::string_view namespace_name,
+                         std::string_view name) const {
+  if (!subject_.workload.empty() || (subject_.kind && *subject_.kind != kind)) return false;
+  return namespace_name == subject_.namespace_name && name == subject_.name;
+}
+
+bool WhyStory::is_about(const RecordedAsk& ask, const RecordedVictim& victim) const {
+  if (victim.namespace_name != subject_.namespace_name) return false;
+  if (ask.kind == choice_name(AskKind::session)) return session_ && session_->name == victim.name;
+  return pods_.contains(victim.name);
+}
+
+bool WhyStory::is_about(const AskName& ask) const {
+  if (ask.namespace_name != subject_.namespace_name) return false;
+  if (ask.kind == AskKind::pod) return pods_.contains(ask.name);
+  if (ask.kind == AskKind::pod_group) {
+    return std::ranges::any_of(pods_,
+                               [&](const auto& each) { return each.second.group == ask.name; });
+  }
+  return is_called(ask.kind, ask.namespace_name, ask.name);
+}
+
+void WhyStory::tell(Time when, std::string text) {
+  known_ = true;
+  events_.push_back({.when = when, .text = std::move(text)});
+}
+
+void WhyStory::hear(const JournalEntry& entry, const JournalWorld& world) {
+  latest_ = world.now();
+  cluster_ = &world.cluster();
+  if (std::holds_alternative<BaseRecord>(entry.record)) {
+    hear_base(world.cluster(), world.now());
+    if (std::get<BaseRecord>(entry.record).begins) drop_unseen(world.now());
+  } else if (const auto* const batch = std::get_if<ChangesRecord>(&entry.record)) {
+    const std::size_t shown = batch->changes.size() - batch->effects;
+    for (const Change& change : std::span(batch->changes).first(shown)) {
+      hear_change(change, batch->now);
+    }
+  } else if (const auto* const cycle = std::get_if<CycleRecord>(&entry.record)) {
+    hear_cycle(*cycle, world);
+  } else if (const auto* const receipts = std::get_if<ReceiptsRecord>(&entry.record)) {
+    hear_receipts(*receipts);
+  }
+}
+
+void WhyStory::hear_change(const Change& change, Time now) {
+  if (const Pod* const pod = std::get_if<Pod>(&change)) {
+    if (is_about(*pod)) hear_pod(*pod, now, Heard::as_change);
+  } else if (const auto* const session = std::get_if<Session>(&change)) {
+    if (is_called(AskKind::session, session->namespace_name, session->name)) {
+      hear_session(*session, now);
+    }
+  } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
+    if (is_called(AskKind::replica_schedule, schedule->namespace_name, schedule->name)) {
+      hear_schedule(*schedule, now);
+    }
+  } else if (const auto* const removal = std::get_if<Removal>(&change)) {
+    hear_removal(*removal, now);
+  }
+}
+
+void WhyStory::hear_base(const Cluster& cluster, Time now) {
+  std::set<std::string> there;
+  for (const PodIndex index : cluster.each_pod()) {
+    if (cluster.text(cluster.pods().namespace_name[index]) != subject_.namespace_name) continue;
+    const Pod pod = cluster.pod(index);
+    if (!is_about(pod)) continue;
+    there.insert(pod.name);
+    hear_pod(pod, now, Heard::in_base);
+  }
+  hear_own_kinds_in(cluster, now);
+  std::vector<std::string> missing;
+  for (const auto& [name, pod] : pods_) {
+    if (!there.contains(name)) missing.push_back(name);
+  }
+  for (const std::string& name : missing) {
+    hear_removal({.namespace_name = subject_.namespace_name, .name = name}, now);
+  }
+}
+
+void WhyStory::hear_own_kinds_in(const Cluster& cluster, Time now) {
+  bool session_is_there = false;
+  bool schedule_is_there = false;
+  for (const auto& [key, session] : cluster.own<Session>()) {
+    if (!is_called(AskKind::session, session.namespace_name, session.name)) continue;
+    session_is_there = true;
+    hear_session(session, now);
+  }
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
+    if (!is_called(AskKind::replica_schedule, schedule.namespace_name, schedule.name)) continue;
+    schedule_is_there = true;
+    hear_schedule(schedule, now);
+  }
+  Removal gone{.namespace_name = subject_.namespace_name, .name = subject_.name};
+  gone.kind = ObjectKind::session;
+  if (!session_is_there) hear_own_removal(gone, now);
+  gone.kind = ObjectKind::replica_schedule;
+  if (!schedule_is_there) hear_own_removal(gone, now);
+}
+
+void WhyStory::see_leaving(const std::string& name) {
+  for (WhyEviction& eviction : evictions_) {
+    if (std::ranges::find(eviction.pods, name) != eviction.pods.end()) eviction.seen = true;
+  }
+}
+
+bool WhyStory::undo(std::string_view plan, const std::string& name) {
+  const auto found = std::ranges::find_if(evictions_, [&](const WhyEviction& eviction) {
+    return eviction.plan == plan && !eviction.seen &&
+           std::ranges::find(eviction.pods, name) != eviction.pods.end();
+  });
+  if (found == evictions_.end()) return false;
+  std::erase(found->pods, name);
+  evicted_.erase(name.substr(name.find('/') + 1));
+  if (found->pods.empty()) evictions_.erase(found);
+  return true;
+}
+
+void WhyStory::hear_receipts(const ReceiptsRecord& record) {
+  for (const Receipt& receipt : record.receipts) {
+    const std::size_t blank = receipt.object.find(' ');
+    if (blank == std::string::npos) continue;
+    if (!undo(receipt.plan, receipt.object.substr(blank + 1))) continue;
+    tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})",
+                                 receipt.object, receipt.reason, receipt.plan));
+  }
+}
+
+void WhyStory::drop_unseen(Time now) {
+  std::vector<std::pair<std::string, std::string>> stay;  // Plan and name.
+  for (const WhyEviction& eviction : evictions_) {
+    if (eviction.seen || eviction.claimed) continue;
+    for (const std::string& name : eviction.pods) stay.emplace_back(eviction.plan, name);
+  }
+  for (const auto& [plan, name] : stay) {
+    if (!undo(plan, name)) continue;
+    tell(now, fmt::format("{} stays: the process ended before it carried out plan {}", name, plan));
+  }
+}
+
+void WhyStory::hear_pod(const Pod& pod, Time now, Heard heard) {
+  const std::string name = fmt::format("Pod {}/{}", pod.namespace_name, pod.name);
+  const auto [at, is_new] = pods_.try_emplace(pod.name, pod);
+  const Pod before = std::exchange(at->second, pod);
+  gone_.reset();
+  if (is_new && !pod.node.empty()) {
+    tell(now, fmt::format("{} runs on {}", name, pod.node));
+  } else if (is_new) {
+    const std::string_view waits =
+        heard == Heard::in_base ? "asks for room" : "comes and asks for room";
+    tell(now, fmt::format("{} {}", name, is_replica(pod) ? "comes" : waits));
+  }
+  const bool bound = !pod.node.empty() && (is_new || before.node.empty());
+  if (bound && !is_new) tell(now, fmt::format("{} is bound to {}", name, pod.node));
+  if (bound && !pod.deletion) come_back(now, fmt::format("{}, as {}", pod.node, name));
+  const bool told_to_leave = pod.deletion && (is_new || !before.deletion);
+  if (pod.deletion) see_leaving(pod.namespace_name + "/" + pod.name);
+  if (told_to_leave && is_new && heard == Heard::in_base) {
+    tell(now, name + " is leaving; why is not in this journal");
+  } else if (told_to_leave && !evicted_.contains(pod.name)) {
+    tell(now, fmt::format("{} is told to leave, and no plan of this journal evicts it by name: its "
+                          "controller or somebody else does",
+                          name));
+  }
+}
+
+void WhyStory::come_back(Time now, std::string where) {
+  if (evictions_.empty() || evictions_.back().back) return;
+  evictions_.back().back = now;
+  evictions_.back().back_on = std::move(where);
+}
+
+void WhyStory::hear_session(const Session& session, Time now) {
+  const std::vector<std::string> events =
+      session_events(session_ ? &*session_ : nullptr, session, now);
+  const bool runs = session.status.phase == SessionPhase::running && !session.status.ends_at;
+  const bool ran = session_ && session_->status.phase == SessionPhase::running;
+  if (runs && !ran) come_back(now, few_names(session_nodes(session)));
+  if (!runs) see_leaving(session.namespace_name + "/" + session.name);
+  session_ = session;
+  gone_.reset();
+  for (const std::string& event : events) {
+    tell(now, fmt::format("Session {}/{} {}", session.namespace_name, session.name, event));
+  }
+}
+
+void WhyStory::hear_schedule(const ReplicaSchedule& schedule, Time now) {
+  const std::vector<std::string> events =
+      schedule_events(schedule_ ? &*schedule_ : nullptr, schedule);
+  schedule_ = schedule;
+  gone_.reset();
+  for (const std::string& event : events) {
+    tell(now,
+         fmt::format("ReplicaSchedule {}/{} {}", schedule.namespace_name, schedule.name, event));
+  }
+}
+
+void WhyStory::hear_own_removal(const Removal& removal, Time now) {
+  const bool session = removal.kind == ObjectKind::session && session_ &&
+                       session_->namespace_name == removal.namespace_name &&
+                       session_->name == removal.name;
+  const bool schedule = removal.kind == ObjectKind::replica_schedule && schedule_ &&
+                        schedule_->namespace_name == removal.namespace_name &&
+                        schedule_->name == removal.name;
+  if (!session && !schedule) return;
+  tell(now, fmt::format("{} {}/{} is gone", session ? "Session" : "ReplicaSchedule",
+                        removal.namespace_name, removal.name));
+  if (session) session_.reset();
+  if (schedule) schedule_.reset();
+  if (pods_.empty() && !session_ && !schedule_) gone_ = now;
+}
+
+void WhyStory::hear_removal(const Removal& removal, Time now) {
+  hear_own_removal(removal, now);
+  if (removal.kind != ObjectKind::pod || removal.namespace_name != subject_.namespace_name) return;
+  const auto found = pods_.find(removal.name);
+  if (!removal.plane.empty() || found == pods_.end()) return;
+  const std::string node = found->second.node;
+  pods_.erase(found);
+  see_leaving(removal.namespace_name + "/" + removal.name);
+  const bool evicted = evicted_.erase(removal.name) > 0;
+  std::string how = evicted ? "" : ": it has ended, or somebody deleted it";
+  if (!node.empty() && !cluster_->find_node(node)) how = " with its node " + node;
+  tell(now, fmt::format("Pod {}/{} is gone{}", removal.namespace_name, removal.name, how));
+  if (pods_.empty() && !session_ && !schedule_) gone_ = now;
+}
+
+void WhyStory::hear_cycle(const CycleRecord& cycle, const JournalWorld& world) {
+  for (const AskState& state : cycle.changed) {
+    // Of who preempts the plan says more, and whoever fits is bound next.
+    if (state.outcome == Outcome::fits || state.outcome == Outcome::preempts) continue;
+    if (!is_about(state.ask)) continue;
+    tell(cycle.now,
+         fmt::format("{}: {}: {}", ask_text(state.ask), choice_name(state.outcome), state.reason));
+  }
+  if (cycle.plan.empty()) return;
+  // Most plans are about others; reading all of them takes most of the time.
+  const bool named = cycle.plan.find(subject_.name) != std::string::npos ||
+                     std::ranges::any_of(pods_, [&](const auto& each) {
+                       return cycle.plan.find(each.first) != std::string::npos;
+                     });
+  if (!named) return;
+  const std::vector<RecordedAsk> asks = read_recorded_asks(cycle.plan);
+  for (const RecordedAsk& ask : asks) {
+    const auto kind = std::ranges::find(choice_names<AskKind>, std::string_view(ask.kind));
+    hear_claims(cycle, ask);
+    if (ask.victims.empty() || kind == choice_names<AskKind>.end()) continue;
+    const AskName name{.kind = static_cast<AskKind>(kind - choice_names<AskKind>.begin()),
+                       .namespace_name = ask.namespace_name,
+                       .name = ask.name};
+    if (!is_about(name)) continue;
+    tell(cycle.now, fmt::format("{} makes others leave: {} (cycle {}, plan {})", ask_text(name),
+                                victims_text(ask.victims), cycle.number, cycle.plan_id));
+  }
+  hear_evictions(cycle, world, asks);
+}
+
+void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
+  for (const RecordedVictim& victim : ask.claimed) {
+    const bool own = schedule_ && schedule_->deployment == victim.deployment;
+    if (victim.namespace_name != subject_.namespace_name) continue;
+    if (!own && !pods_.contains(victim.name)) continue;
+    evicted_.insert(victim.name);
+    evictions_.push_back({.when = cycle.now,
+                          .pods = {victim.namespace_name + "/" + victim.name},
+                          .nodes = {victim.node},
+                          .ask = object_text(ask.kind, ask.namespace_name, ask.name),
+                          .reason = victim.reason,
+                          .alternative = {},
+                          .key = {},
+                          .cycle = cycle.number,
+                          .plan = cycle.plan_id,
+                          .back = {},
+                          .back_on = {},
+                          .claimed = true});
+    tell(cycle.now,
+         fmt::format("Pod {}/{} on {} is counted on to leave for {}: {} (cycle {}, plan {})",
+                     victim.namespace_name, victim.name, victim.node,
+                     object_text(ask.kind, ask.namespace_name, ask.name), victim.reason,
+                     cycle.number, cycle.plan_id));
+  }
+}
+
+std::optional<WhyEviction> WhyStory::eviction_for(const CycleRecord& cycle,
+                                                  const RecordedAsk& ask) const {
+  WhyEviction eviction{.when = cycle.now,
+                       .pods = {},
+                       .nodes = {},
+                       .ask = object_text(ask.kind, ask.namespace_name, ask.name),
+                       .reason = {},
+                       .alternative = {},
+                       .key = {},
+                       .cycle = cycle.number,
+                       .plan = cycle.plan_id,
+                       .back = {},
+                       .back_on = {}};
+  for (const RecordedVictim& victim : ask.victims) {
+    if (!is_about(ask, victim)) continue;
+    if (eviction.pods.empty()) eviction.reason = victim.reason;
+    eviction.pods.push_back(victim.namespace_name + "/" + victim.name);
+    if (!victim.node.empty()) eviction.nodes.push_back(victim.node);
+  }
+  if (eviction.pods.empty()) return std::nullopt;
+  if (eviction.nodes.empty() && session_) eviction.nodes = session_nodes(*session_);
+  return eviction;
+}
+
+void WhyStory::hear_evictions(const CycleRecord& cycle, const JournalWorld& world,
+                              std::span<const RecordedAsk> asks) {
+  std::optional<Plan> explained;
+  for (const RecordedAsk& ask : asks) {
+    std::optional<WhyEviction> eviction = eviction_for(cycle, ask);
+    if (!eviction) continue;
+    if (!explained) {
+      const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
+      explained = decide_again(cycle, world, rules, tools_, true).plan;
+    }
+    for (const RecordedVictim& victim : ask.victims) {
+      if (victim.namespace_name == subject_.namespace_name) evicted_.insert(victim.name);
+    }
+    // Another version may decide otherwise; what was recorded stays true.
+    if (explained && explained->id == cycle.plan_id) {
+      const PlanVictim* const found = find_victim(*explained, eviction->pods.front());
+      if (found != nullptr) {
+        eviction->alternative = found->cause_alternative;
+        eviction->key = found->cause_key;
+      }
+    }
+    tell(
+        cycle.now,
+        fmt::format("{} evicted from {} for {}: {} (cycle {}, plan {})",
+                    eviction->pods.size() == 1
+                        ? fmt::format("{} {} is",
+                                      ask.kind == choice_name(AskKind::session) ? "Session" : "Pod",
+                                      eviction->pods.front())
+                        : fmt::format("Pods {} are", few_names(eviction->pods)),
+                    few_names(eviction->nodes), eviction->ask, eviction->reason, cycle.number,
+                    cycle.plan_id));
+    evictions_.push_back(*std::move(eviction));
+  }
+}
+
+std::vector<AskName> WhyStory::pending() const {
+  std::set<AskName> names;
+  for (const auto& [name, pod] : pods_) {
+    if (!pod.node.empty() || pod.deletion) continue;
+    names.insert({.kind = pod.group.empty() ? AskKind::pod : AskKind::pod_group,
+                  .namespace_name = pod.namespace_name,
+                  .name = pod.group.empty() ? pod.name : pod.group});
+  }
+  if (session_ && asks(*session_, latest_)) {
+    names.insert({.kind = AskKind::session,
+                  .namespace_name = session_->namespace_name,
+                  .name = session_->name});
+  }
+  if (schedule_ && schedule_->unmet > 0) {
+    names.insert({.kind = AskKind::replica_schedule,
+                  .namespace_name = schedule_->namespace_name,
+                  .name = schedule_->name});
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,134 @@
+// The story of one pod, of all pods of a group or controller, of a Session or a ReplicaSchedule, as
+// a journal tells it.
+//
+// Rules
+//  1. KIND/NAMESPACE/NAME means what it says. Without a kind, NAME is everything that is called so:
+//     a Job whose pod was evicted makes another one of another name, and its story goes on.
+//  2. Events are in the order of the records. For an eviction the cycle is decided again, with
+//     explanations, so that the alternative can be told.
+//  3. A plan that was not carried out evicts nobody: receipts say so, and a process that died
+//  before
+//     it did anything. What is only assumed is not told.
+//  4. An eviction is over when a pod of the story is bound after it, or its session runs.
+//  5. A pod that a ReplicaSchedule counts on to leave is told as such: its controller removes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/plan/ask_name.hpp"
+#include "control/lawful_plan.hpp"
+#include "journal/journal_world.hpp"
+
+namespace makeway::cli {
+
+struct WhyEvent {
+  Time when;
+  std::string text;
+};
+
+/// Of its pods, or of the session itself, for one ask, all at once.
+struct WhyEviction {
+  Time when;
+  std::vector<std::string> pods;   ///< "default/low"; of a session its own name.
+  std::vector<std::string> nodes;  ///< Where they ran.
+  std::string ask;                 ///< For whom: "Pod default/high".
+  std::string reason;
+  std::string alternative;  ///< Empty: it cannot be told.
+  std::string key;          ///< On which the alternative lost.
+  std::uint64_t cycle = 0;
+  std::string plan;
+  std::optional<Time> back;  ///< When a pod of the story was bound again.
+  std::string back_on;       ///< "n1, as default/low-r1"
+  bool seen = false;         ///< The world has shown that somebody of it leaves.
+  bool claimed = false;      ///< A ReplicaSchedule counts on it; controllers remove the pods.
+};
+
+/// What a recorded plan says of an ask with its victims.
+struct RecordedVictim {
+  std::string namespace_name;
+  std::string name;
+  std::string node;
+  std::string reason;
+  std::string deployment;  ///< Of a replica; else empty.
+};
+struct RecordedAsk {
+  std::string kind;
+  std::string namespace_name;
+  std::string name;
+  std::vector<RecordedVictim> victims;
+  std::vector<RecordedVictim> claimed;  ///< Pods whose controllers are to remove them.
+};
+
+class WhyStory {
+ public:
+  WhyStory(WrittenAsk subject, PlanTools tools)
+      : subject_(std::move(subject)), tools_(std::move(tools)) {}
+
+  void hear(const JournalEntry& entry, const JournalWorld& world);
+
+  /// Somebody of that name was there.
+  bool is_known() const { return known_; }
+  const std::vector<WhyEvent>& events() const { return events_; }
+  const std::vector<WhyEviction>& evictions() const { return evictions_; }
+  /// Those of its pods that are there, by name.
+  const std::map<std::string, Pod>& pods() const { return pods_; }
+  const std::optional<Time>& gone() const { return gone_; }  ///< The last one, if none is there.
+  /// Null: there is none of that name now.
+  const Session* session() const { return session_ ? &*session_ : nullptr; }
+  const ReplicaSchedule* schedule() const { return schedule_ ? &*schedule_ : nullptr; }
+  /// Who asks for what has no place: pods, groups as such, the session, the schedule.
+  std::vector<AskName> pending() const;
+
+ private:
+  bool is_about(const Pod& pod) const;
+  bool is_about(const AskName& ask) const;
+  /// The victim is the session of this story, or one of its pods.
+  bool is_about(const RecordedAsk& ask, const RecordedVictim& victim) const;
+  /// The subject may be of that kind, and is called so.
+  bool is_called(AskKind kind, std::string_view namespace_name, std::string_view name) const;
+  enum class Heard : std::uint8_t { in_base, as_change };
+  void hear_change(const Change& change, Time now);
+  void hear_receipts(const ReceiptsRecord& record);
+  /// The process began anew: what it had not done by then is not done.
+  void drop_unseen(Time now);
+  /// Takes it out of the eviction by that plan; false: nothing was to become of it.
+  bool undo(std::string_view plan, const std::string& name);
+  void see_leaving(const std::string& name);
+  void hear_base(const Cluster& cluster, Time now);
+  void hear_own_kinds_in(const Cluster& cluster, Time now);
+  void hear_pod(const Pod& pod, Time now, Heard heard);
+  void hear_session(const Session& session, Time now);
+  void hear_schedule(const ReplicaSchedule& schedule, Time now);
+  void hear_removal(const Removal& removal, Time now);
+  void hear_own_removal(const Removal& removal, Time now);
+  void hear_cycle(const CycleRecord& cycle, const JournalWorld& world);
+  void hear_evictions(const CycleRecord& cycle, const JournalWorld& world,
+                      std::span<const RecordedAsk> asks);
+  void hear_claims(const CycleRecord& cycle, const RecordedAsk& ask);
+  /// A pod of the story was bound, or its session runs.
+  void come_back(Time now, std::string where);
+  /// None: nobody of the story leaves for the ask.
+  std::optional<WhyEviction> eviction_for(const CycleRecord& cycle, const RecordedAsk& ask) const;
+  void tell(Time when, std::string text);
+
+  WrittenAsk subject_;
+  PlanTools tools_;
+  bool known_ = false;
+  std::vector<WhyEvent> events_;
+  std::vector<WhyEviction> evictions_;
+  std::map<std::string, Pod> pods_;
+  std::set<std::string> evicted_;  ///< Names of pods that we made leave and that are still there.
+  Time latest_;                    ///< Of what was heard.
+  const Cluster* cluster_ = nullptr;  ///< While something is heard.
+  std::optional<Session> session_;
+  std::optional<ReplicaSchedule> schedule_;
+  std::optional<Time> gone_;
+};
+
+}  // namespace makeway::cli

@@ -1,0 +1,458 @@
+// The asks of a plan for people: a heading for each, and below it what it takes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/problem.hpp"
+#include "cli/amount.hpp"
+#include "cli/plan/plan_parties.hpp"
+#include "cli/plan/plan_text.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "model/object_text.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::size_t listed_max = 10;
+
+std::string_view symbol_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::fits: return "+";
+    case Outcome::preempts: return "~";
+    case Outcome::waits: return "*";
+    case Outcome::infeasible: return "!";
+    case Outcome::not_found: return "?";
+  }
+  return "";
+}
+
+Tone tone_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::fits: return Tone::good;
+    case Outcome::preempts:
+    case Outcome::waits: return Tone::warning;
+    case Outcome::infeasible:
+    case Outcome::not_found: return Tone::bad;
+  }
+  return Tone::plain;
+}
+
+/// Asks that are told as one: equal replicas, or one ask.
+struct Told {
+  std::vector<const PlanAsk*> asks;
+  std::string body;  ///< Everything below the heading.
+
+  const PlanAsk& first() const { return *asks.front(); }
+};
+
+/// "node-3", "3 nodes", or nothing; of several asks a few nodes are named.
+std::string places_text(std::span<const PlanAsk* const> asks) {
+  std::set<std::string_view> nodes;
+  for (const PlanAsk* const ask : asks) {
+    for (const PodPlacement& placement : ask->placements) nodes.insert(placement.node);
+  }
+  constexpr std::size_t named_max = 3;
+  if (nodes.empty()) return {};
+  if (nodes.size() == 1) return shorten(*nodes.begin());
+  if (asks.size() == 1 || nodes.size() > named_max) return counted(nodes.size(), "node");
+  return shorten(fmt::format("{}", fmt::join(nodes, ", ")), 96);
+}
+
+/// What becomes of the asks, after their name.
+std::string outcome_text(const Told& told) {
+  const PlanAsk& ask = told.first();
+  const bool one = told.asks.size() == 1;
+  const std::string places = places_text(told.asks);
+  std::uint64_t victims = 0;
+  for (const PlanAsk* const each : told.asks) victims += each->victims.size();
+  const std::string on = places.empty() ? std::string{} : fmt::format(" on {}", places);
+  switch (ask.outcome) {
+    case Outcome::fits: return fmt::format("{}{}", one ? "fits" : "fit", on);
+    case Outcome::preempts:
+      if (ask.replicas) {
+        const auto replicas = static_cast<std::uint64_t>(scaled_down(*ask.replicas));
+        return fmt::format("preempts {}", counted(replicas, "replica"));
+      }
+      return fmt::format("{} {}{}", one ? "preempts" : "preempt",
+                         counted(victims, ask.session ? "session" : "pod"), on);
+    case Outcome::waits:
+      return fmt::format("{}{}{}", one ? "waits" : "wait", on.empty() ? "" : " for room", on);
+    case Outcome::infeasible: return one ? "is infeasible" : "are infeasible";
+    case Outcome::not_found: return "no placement found";
+  }
+  return {};
+}
+
+std::string verdict_text(const Told& told) {
+  const std::uint64_t forced = force_deleted(told.first());
+  if (forced == 0) return outcome_text(told);
+  return fmt::format("{}, and force-deletes {}", outcome_text(told), counted(forced, "pod"));
+}
+
+/// "Pod shop/web-1", "40 pods of Deployment shop/web"
+std::string name_text(const Told& told, const Parties& parties) {
+  const PlanAsk& ask = told.first();
+  const auto named = [](std::string_view kind, std::string_view namespace_name,
+                        std::string_view name) {
+    return object_text(kind, shorten(namespace_name), shorten(name, 96));
+  };
+  if (told.asks.size() == 1) return named(choice_name(ask.kind), ask.namespace_name, ask.name);
+  const Party party = parties.of(ask);
+  return fmt::format("{} of {}", counted(told.asks.size(), "pod"),
+                     named(shorten(party.kind), party.namespace_name, party.name));
+}
+
+std::string heading(const Told& told, const Parties& parties, const Palette& palette) {
+  const PlanAsk& ask = told.first();
+  const Tone tone = tone_of(ask.outcome);
+  return fmt::format("{} {} (priority {}){} {}\n", palette.paint(symbol_of(ask.outcome), tone),
+                     palette.paint(name_text(told, parties), Tone::strong), ask.priority,
+                     ask.outcome == Outcome::not_found ? ":" : "",
+                     palette.paint(verdict_text(told), tone));
+}
+
+bool leaves_with_others(const PlanVictim& victim) {
+  return !victim.unit.empty() &&
+         victim.unit != object_text("Pod", {victim.namespace_name, victim.name, victim.plane});
+}
+
+/// Of asks for pods; of several, each victim says for whom.
+Table victims_of(std::span<const PlanAsk* const> asks) {
+  const auto any = [&](const auto& is_so) {
+    return std::ranges::any_of(
+        asks, [&](const PlanAsk* ask) { return std::ranges::any_of(ask->victims, is_so); });
+  };
+  const bool units = any(leaves_with_others);
+  const bool budgets = any(&PlanVictim::violates_budget);
+  const bool several = asks.size() > 1;
+  std::vector<Column> columns = {{.heading = ""}, {.heading = "VICTIM"}};
+  if (units) columns.push_back({.heading = "UNIT"});
+  columns.push_back({.heading = "PRIORITY", .align = Align::right});
+  columns.push_back({.heading = "NODE"});
+  if (several) columns.push_back({.heading = "FOR"});
+  columns.push_back({.heading = "WHY"});
+  if (budgets) columns.push_back({.heading = "BUDGET"});
+  Table table(std::move(columns));
+  const auto add = [&](const PlanAsk& ask, const PlanVictim& victim) {
+    std::vector<Cell> cells = {
+        {.text = "-", .tone = Tone::bad},
+        {.text = key_text({victim.namespace_name, victim.name, victim.plane})}};
+    if (units) cells.push_back({.text = leaves_with_others(victim) ? victim.unit : "-"});
+    cells.push_back({.text = fmt::format("{}", victim.priority)});
+    cells.push_back({.text = victim.node});
+    if (several) cells.push_back({.text = ask.name});
+    cells.push_back({.text = victim.reason});
+    if (budgets) {
+      cells.push_back(victim.violates_budget
+                          ? Cell{.text = "violates " + victim.budget, .tone = Tone::bad}
+                          : Cell{.text = "kept"});
+    }
+    table.row(std::move(cells));
+  };
+  for (const PlanAsk* const ask : asks) {
+    for (const PlanVictim& victim : ask->victims) add(*ask, victim);
+  }
+  return table;
+}
+
+std::string victims_table(const PlanAsk& ask, const Palette& palette) {
+  if (ask.victims.empty()) return {};
+  if (ask.session) return session_victims_table(ask, palette);
+  const PlanAsk* const one = &ask;
+  return victims_of(std::span(&one, 1)).text(palette);
+}
+
+/// Where the members of a group go; a lone pod's place stands in its heading.
+std::string placements_table(const PlanAsk& ask, const Palette& palette) {
+  if (ask.kind == AskKind::pod || ask.placements.empty()) return {};
+  const bool kernels = ask.session.has_value();
+  if (kernels && ask.placements.size() == 1) return {};
+  Table table({{.heading = ""}, {.heading = kernels ? "KERNEL" : "MEMBER"}, {.heading = "NODE"}});
+  for (const PodPlacement& placement : ask.placements) {
+    table.row({{.text = "+", .tone = Tone::good},
+               {.text = key_text({placement.namespace_name, placement.name, placement.plane})},
+               {.text = placement.node}});
+  }
+  return table.text(palette);
+}
+
+std::string waiting_text(const PlanAsk& ask, const Palette& palette) {
+  std::string text;
+  if (!ask.waits_for.empty()) {
+    std::vector<std::string> names;
+    for (const PodPlacement& pod : ask.waits_for) {
+      if (names.size() == listed_max) break;
+      names.push_back(
+          fmt::format("{} ({})", key_text({pod.namespace_name, pod.name, pod.plane}), pod.node));
+    }
+    std::string line = fmt::format("leaving: {}", fmt::join(names, ", "));
+    if (ask.waits_for.size() > listed_max) {
+      line += fmt::format(" and {} more", grouped(ask.waits_for.size() - listed_max));
+    }
+    text += wrapped(printable(line), 2, palette.text_width());
+  }
+  if (ask.waits_until) text += fmt::format("  until {}\n", to_text(*ask.waits_until));
+  return text;
+}
+
+/// `stops`: the ask stops a workload whose pods these may be, which is told next.
+std::string fate_text(const PlanDisruptedGroup& group, bool stops) {
+  const auto remaining = static_cast<std::uint64_t>(std::max<std::int64_t>(group.remaining, 0));
+  switch (group.fate) {
+    case GroupFate::runs_on: return fmt::format("keeps running with {}", grouped(remaining));
+    case GroupFate::degraded:
+      if (stops) return fmt::format("has {} of its minimum {} left", remaining, group.minimum);
+      return fmt::format(
+          "keeps running degraded, with {} of its minimum {}, until there is room again", remaining,
+          group.minimum);
+    case GroupFate::leaves:
+      if (group.mode == DisruptionMode::all) return "leaves as a whole, because its mode is all";
+      return "stops running";
+  }
+  return {};
+}
+
+/// "This stops 7 more pods of JobSet shop/train; lost work 14 pod-hours."
+std::string stopped_unit_text(const PlanStoppedUnit& unit) {
+  const std::string pods = counted(static_cast<std::uint64_t>(unit.stopped), "more pod");
+  const std::string cost = cost_text(unit.cost);
+  return fmt::format("This stops {} of {}{}{}.", pods, unit.unit,
+                     cost.empty() ? "" : "; lost work ", cost);
+}
+
+/// What it means for the groups among the victims, and what is lost.
+std::string losses_text(std::span<const PlanAsk* const> asks, const Palette& palette) {
+  std::string text;
+  PlanCost total;
+  for (const PlanAsk* const ask : asks) {
+    total = sum(total, ask->cost);
+    for (const PlanDisruptedGroup& group : ask->disrupted_groups) {
+      const bool stops = std::ranges::any_of(ask->stopped_units, [&](const PlanStoppedUnit& unit) {
+        return unit.namespace_name == group.namespace_name && unit.plane == group.plane;
+      });
+      std::string line = fmt::format("PodGroup {}/{} loses {} of {} and {}", group.namespace_name,
+                                     group.name, grouped(static_cast<std::uint64_t>(group.lost)),
+                                     counted(static_cast<std::uint64_t>(group.running), "pod"),
+                                     fate_text(group, stops));
+      const bool said_below = asks.size() == 1 && group.cost == ask->cost;
+      const std::string cost = said_below ? std::string{} : cost_text(group.cost);
+      if (!cost.empty()) line += fmt::format("; lost work {}", cost);
+      text += wrapped(printable(line + "."), 2, palette.text_width());
+    }
+    for (const PlanStoppedUnit& unit : ask->stopped_units) {
+      text += wrapped(printable(stopped_unit_text(unit)), 2, palette.text_width());
+    }
+  }
+  const std::string cost = cost_text(total);
+  if (!cost.empty()) text += fmt::format("  Lost work: {}.\n", cost);
+  return text;
+}
+
+std::string losses_text(const PlanAsk& ask, const Palette& palette) {
+  const PlanAsk* const one = &ask;
+  return losses_text(std::span(&one, 1), palette);
+}
+
+/// Who has the room that the group would take.
+std::string held_back_text(const PlanAsk& ask, const Palette& palette) {
+  if (!ask.held_back) return {};
+  const PlanHeldBack& held_back = *ask.held_back;
+  std::vector<std::string> takers;
+  for (const PlanTaker& taker : held_back.takers) {
+    if (takers.size() == listed_max) break;
+    takers.push_back(fmt::format("{} (priority {}), {}", taker.ask, taker.priority,
+                                 counted(static_cast<std::uint64_t>(taker.pods), "pod")));
+  }
+  std::string line = fmt::format(
+      "held back: {} of the {} it needs {} room; {} would without the asks before it: {}",
+      held_back.room_left, counted(static_cast<std::uint64_t>(held_back.needed), "pod"),
+      held_back.room_left == 1 ? "finds" : "find", held_back.room_alone, fmt::join(takers, "; "));
+  if (held_back.takers.size() > listed_max) {
+    line += fmt::format(" and {} more", grouped(held_back.takers.size() - listed_max));
+  }
+  return wrapped(printable(line), 2, palette.text_width());
+}
+
+/// "shop/a", or "kernel main of session team/train"
+std::string holder_name(const PlanHolder& holder) {
+  const std::size_t slash = holder.name.rfind('/');
+  if (holder.why != why_kernel_stays || slash == std::string::npos) {
+    return key_text({holder.namespace_name, holder.name, holder.plane});
+  }
+  return fmt::format("kernel {} of session {}", holder.name.substr(slash + 1),
+                     key_text({holder.namespace_name, holder.name.substr(0, slash), holder.plane}));
+}
+
+/// "shop/a, shop/b (priority 100): opted out; shop/c (priority 5): nominated"
+std::string holders_text(const std::vector<PlanHolder>& holders) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < holders.size();) {
+    std::vector<std::string> names;
+    const PlanHolder& first = holders[at];
+    for (; at < holders.size() && holders[at].priority == first.priority &&
+           holders[at].why == first.why;
+         ++at) {
+      names.push_back(holder_name(holders[at]));
+    }
+    parts.push_back(first.why == why_kernel_stays
+                        ? fmt::format("{}", fmt::join(names, ", "))
+                        : fmt::format("{} (priority {}): {}", fmt::join(names, ", "),
+                                      first.priority, first.why));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// Who has the room that an ask without a place would need, and why they stay. --explain tells it
+/// for each reason; here the most frequent one counts.
+std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
+  const bool without = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
+  if (!without) return {};
+  for (const PlanRefusal& refusal : ask.explanation.refusals) {
+    if (refusal.reason != RefusalReason::resource || refusal.holders.empty()) continue;
+    // Where the reason is another one, such as a full queue, nobody there is in the way.
+    if (!ask.reason.contains(refusal_text(refusal))) continue;
+    const PlanHolder& first = refusal.holders.front();
+    if (ask.reason.contains(key_text({first.namespace_name, first.name, first.plane}))) return {};
+    return wrapped(printable(fmt::format("in the way on {}: {}", shorten(refusal.example),
+                                         holders_text(refusal.holders))),
+                   2, palette.text_width());
+  }
+  return {};
+}
+
+/// Of a pod that its controller does not make at once.
+std::string wave_text(const PlanAsk& ask, const Palette& palette) {
+  if (ask.wave == 0) return {};
+  return wrapped(printable(fmt::format("{} makes it once {} (wave {})", ask.made_from,
+                                       ask.wave_after, ask.wave)),
+                 2, palette.text_width());
+}
+
+/// The bounds that its reason does not name.
+std::string bounds_text(const PlanAsk& ask, const Palette& palette) {
+  std::vector<std::string_view> bounds;
+  for (const std::string& bound : ask.bounds_reached) {
+    if (!ask.reason.contains(bound)) bounds.push_back(bound);
+  }
+  if (bounds.empty()) return {};
+  return wrapped(fmt::format("search stopped by the bound {}", fmt::join(bounds, ", ")), 2,
+                 palette.text_width());
+}
+
+/// Everything below the heading.
+std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& options) {
+  const Palette& palette = options.palette;
+  const std::string in_the_way = options.explain ? std::string{} : in_the_way_text(ask, palette);
+  if (ask.replicas) return replicas_text(ask, options) + in_the_way + losses_text(ask, palette);
+  std::string text;
+  // A pod or group that fits needs no more than its heading; --explain counts the nodes itself.
+  const bool heading_says_it = ask.outcome == Outcome::fits && ask.kind != AskKind::queue;
+  if (!ask.reason.empty() && !heading_says_it) {
+    text += wrapped(printable(ask.reason), 2, palette.text_width());
+  }
+  text += wave_text(ask, palette);
+  text += waiting_text(ask, palette);
+  text += bounds_text(ask, palette);
+  text += in_the_way;
+  text += held_back_text(ask, palette);
+  text += reservation_text(ask, plan.now, options);
+  text += placements_table(ask, palette);
+  text += victims_table(ask, palette);
+  text += losses_text(ask, palette);
+  if (options.explain) text += explanation_text(ask, palette);
+  return text;
+}
+
+/// Asks that may be told together: those of one owner that come to the same.
+using FoldKey = std::tuple<Party, std::int32_t, Outcome, std::string>;
+
+/// Whether heading, victims and losses are all that is to be said.
+bool only_takes_victims(const PlanAsk& ask) {
+  return ask.outcome == Outcome::preempts && ask.wave == 0 && ask.waits_for.empty() &&
+         ask.bounds_reached.empty() && !ask.reservation;
+}
+
+std::optional<FoldKey> fold_key(const Told& told, const Parties& parties, bool explain) {
+  const PlanAsk& ask = told.first();
+  if (ask.kind != AskKind::pod) return std::nullopt;
+  const bool takes = !ask.victims.empty();
+  if (takes && (explain || !only_takes_victims(ask))) return std::nullopt;
+  Party party = parties.of(ask);
+  if (party.is_pod()) return std::nullopt;
+  // The document lists what is wrong with each of them.
+  if (is_quarantined(ask) && !explain) {
+    return FoldKey{std::move(party), ask.priority, ask.outcome, quarantined_reason};
+  }
+  return FoldKey{std::move(party), ask.priority, ask.outcome, takes ? std::string{} : told.body};
+}
+
+/// What is said below the heading of equal replicas; so far it is what is said of one.
+std::string folded_body(const Told& told, const Palette& palette) {
+  if (!told.first().victims.empty()) {
+    return victims_of(told.asks).text(palette) + losses_text(told.asks, palette);
+  }
+  std::vector<std::string> names;
+  names.reserve(told.asks.size());
+  std::set<std::string_view> reasons;
+  for (const PlanAsk* const ask : told.asks) {
+    names.push_back(ask->name);
+    if (is_quarantined(*ask)) reasons.insert(ask->reason);
+  }
+  std::string text = told.body;
+  if (reasons.size() > 1) {
+    text += wrapped(fmt::format("and {} like it; `quarantine` in -o json lists them",
+                                counted(reasons.size() - 1, "more problem")),
+                    2, palette.text_width());
+  }
+  return text + wrapped(printable(few_names(std::move(names))), 2, palette.text_width());
+}
+
+/// Equal replicas stand where the first of them does.
+std::vector<Told> folded(const Plan& plan, std::span<const PlanAsk* const> asks,
+                         const Parties& parties, const PlanTextOptions& options) {
+  std::vector<Told> all;
+  all.reserve(asks.size());
+  std::map<FoldKey, std::vector<std::size_t>> alike;
+  for (const PlanAsk* const ask : asks) {
+    all.push_back({.asks = {ask}, .body = body(plan, *ask, options)});
+    auto key = fold_key(all.back(), parties, options.explain);
+    if (key) alike[*std::move(key)].push_back(all.size() - 1);
+  }
+  for (const auto& [key, positions] : alike) {
+    if (positions.size() < replicas_told_together) continue;
+    Told& first = all[positions.front()];
+    for (const std::size_t at : std::span(positions).subspan(1)) {
+      first.asks.push_back(all[at].asks.front());
+      all[at].asks.clear();
+    }
+    first.body = folded_body(first, options.palette);
+  }
+  std::erase_if(all, [](const Told& told) { return told.asks.empty(); });
+  return all;
+}
+
+}  // namespace
+
+std::string asks_text(const Plan& plan, std::span<const PlanAsk* const> asks,
+                      const Parties& parties, const PlanTextOptions& options) {
+  std::string text;
+  bool after_body = false;
+  for (const Told& told : folded(plan, asks, parties, options)) {
+    if (!text.empty() && (after_body || !told.body.empty())) text += "\n";
+    text += heading(told, parties, options.palette);
+    text += told.body;
+    after_body = !told.body.empty();
+  }
+  return text;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,118 @@
+// EvictionProbe: which asks would make one running pod leave? It puts a made-up ask on the pod's
+// node and reads the victims off the plan, again and again.
+//
+// The ask names one resource besides `pods`: of those that the pod holds, the one of which it has
+// the largest part of its node. It tolerates every taint, is in the pod's queue and has waited for
+// as long as `engine.preemptionDelay` wants.
+//
+//  1. The most that an ask of priority P gets there is found by halving. Such an ask takes
+//     everybody who may leave for P and holds the resource, so it tells whether the pod is among
+//     them.
+//  2. The lowest P is one above the pod's own preemption priority; where that is not enough, it is
+//     one above the priority of some other pod or group there.
+//  3. Whom an ask evicts changes only where one more set of pods is too small for it. So the
+//     smallest ask lies just above what is free with some of the pods gone; all these sums are
+//     tried, the smallest first. Where there are too many of them, the sums of those who come
+//     before the pod in the line are tried, and then halves: victims need not grow with the ask, so
+//     that is only the smallest that was found.
+//  4. Queues take from each other whatever the priorities, and not on one node. So an ask for as
+//     much as the whole node has, and one for as much as the pod holds, is tried in each of the
+//     other queues, as far as there are not too many.
+// At most some hundred plans for one ask on one node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/risk/plan_questions.hpp"
+#include "model/cluster.hpp"
+
+namespace makeway::cli {
+
+/// An ask that evicts the pod.
+struct EvictingAsk {
+  std::int32_t priority = 0;
+  std::int64_t amount = 0;  ///< Of the probe's resource.
+  PlanAsk answer;
+  bool is_smallest = false;  ///< No smaller one of that priority evicts it.
+};
+
+/// An ask in another queue.
+struct QueueTrial {
+  std::string queue;
+  std::int64_t amount = 0;  ///< Of the probe's resource.
+  bool takes = false;       ///< The pod leaves, for that ask or for its queue.
+};
+
+struct QueueTrials {
+  std::vector<QueueTrial> tried;  ///< By name; of a queue that takes nothing, the larger ask.
+  std::size_t not_tried = 0;      ///< More queues than these.
+};
+
+class EvictionProbe {
+ public:
+  /// All of them must outlive it. The cluster has one more pod while a question is asked.
+  EvictionProbe(Cluster& cluster, PodIndex pod, const ConfigurationDocument& configuration,
+                PlanQuestions& questions);
+
+  /// Empty: the pod holds nothing that an ask could want.
+  const std::string& resource() const { return resource_; }
+  std::int64_t held() const { return held_; }          ///< Of the resource, by the pod.
+  const std::string& queue() const { return queue_; }  ///< Empty: the pod is in none.
+
+  /// The node has as many pods as it may.
+  bool has_no_place() const { return has_no_place_; }
+  /// What an ask gets there, at once or soon, without anybody leaving for it.
+  std::int64_t free();
+  /// Of the lowest priority that evicts the pod; none: nobody does.
+  std::optional<EvictingAsk> lowest_priority();
+  /// The smallest of that priority.
+  EvictingAsk smallest(const EvictingAsk& known);
+
+  /// What asks in other queues do; nothing where the pod is in none.
+  QueueTrials other_queues();
+
+  /// What the ask would do under another configuration, or after the cluster has changed.
+  std::optional<PlanAsk> ask_again(const EvictingAsk& known,
+                                   const ConfigurationDocument& configuration);
+  bool evicts(const PlanAsk& answer) const;
+  /// Why not even the highest priority evicts it, as a plan says it; empty: no plan does.
+  std::string why_it_stays();
+
+ private:
+  std::optional<PlanAsk> ask(std::int32_t priority, std::int64_t amount) {
+    return ask(priority, amount, configuration_);
+  }
+  std::optional<PlanAsk> ask(std::int32_t priority, std::int64_t amount,
+                             const ConfigurationDocument& configuration);
+  Pod made_up(std::int32_t priority, std::int64_t amount) const;
+  bool taken_by_queue(const std::string& queue, std::int64_t amount);
+  /// At once, or soon.
+  bool finds_place(const PlanAsk& answer) const;
+  /// The largest ask of this priority that finds a place.
+  std::int64_t largest(std::int32_t priority);
+  std::optional<EvictingAsk> evicting(std::int32_t priority);
+  std::vector<std::int32_t> priorities_above(std::int32_t priority) const;
+  std::optional<std::vector<std::int64_t>> sums_below(std::int64_t limit) const;
+  std::vector<std::int64_t> sums_in_line() const;
+  EvictingAsk smallest_found(const EvictingAsk& known);
+
+  Cluster& cluster_;
+  const ConfigurationDocument& configuration_;
+  PlanQuestions& questions_;
+  PodIndex pod_;
+  std::string namespace_name_;
+  std::string name_;
+  std::string node_;
+  std::string queue_;
+  std::string resource_;
+  std::int64_t held_ = 0;
+  std::int64_t allocatable_ = 0;
+  std::int64_t unrequested_ = 0;  ///< Of the resource on the node, whatever else is short.
+  bool has_no_place_ = false;
+  std::optional<std::int64_t> free_;
+};
+
+}  // namespace makeway::cli

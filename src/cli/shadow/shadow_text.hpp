@@ -1,0 +1,28 @@
+// What a shadow run prints: a line an ask and a summary, for people or as JSON lines.
+#pragma once
+
+#include <string>
+
+#include "cli/palette.hpp"
+#include "control/shadow_loop.hpp"
+
+namespace makeway::cli {
+
+/// What a shadow run came to.
+struct ShadowSummary {
+  std::string scheduler;
+  std::string preset;
+  Duration ran;
+  std::size_t open = 0;  ///< Asks that nobody could compare yet.
+  ShadowTotals totals;
+  ShadowStatistics statistics;
+};
+
+/// "fewer victims    Pod default/urgent: they n1, 2 victims (...), bound after 3s; we n2, ..."
+std::string shadow_line(const ShadowResult& result, const Palette& palette);
+std::string shadow_summary_text(const ShadowSummary& summary, const Palette& palette);
+
+std::string shadow_json_line(const ShadowResult& result);
+std::string shadow_summary_json(const ShadowSummary& summary);
+
+}  // namespace makeway::cli

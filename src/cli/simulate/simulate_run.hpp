@@ -1,0 +1,44 @@
+// One simulation of one load under one configuration.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "codec/configuration_codec.hpp"
+#include "control/control_loop.hpp"
+#include "sim/load.hpp"
+#include "sim/sim_metrics.hpp"
+#include "sim/sim_world.hpp"
+
+namespace makeway::cli {
+
+struct SimulateWish {
+  SimOptions options;
+  std::uint64_t judge_every = 1;
+  /// Hears the cluster as the loop sees it in the end, when nothing happens any more.
+  std::function<void(const Cluster&, Time)> at_rest;
+  LoopWatcher* watcher = nullptr;  ///< Hears what the loop does; a journal.
+};
+
+struct SimulateStep {
+  std::uint64_t tasks_arrived = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t cycles = 0;
+};
+
+struct SimulateResult {
+  std::string name;  ///< Of the configuration.
+  SimMetrics metrics;
+  LoopStatistics loop;  ///< Of all loops: a process that is killed starts a new one.
+  std::vector<RefusedPlan> refused;
+  std::uint64_t missed_wakeups = 0;
+  bool partial = false;  ///< Somebody stopped it, or `until` came first.
+};
+
+/// `go_on` hears how far it is, and stops it by returning false.
+SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& document,
+                        const SimulateWish& wish, const PlanTools& tools,
+                        const std::function<bool(const SimulateStep&)>& go_on);
+
+}  // namespace makeway::cli

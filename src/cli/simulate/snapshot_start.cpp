@@ -1,0 +1,91 @@
+#include "cli/simulate/snapshot_start.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/load_notes.hpp"
+#include "cli/text.hpp"
+#include "model/request.hpp"
+
+namespace makeway::cli {
+namespace {
+
+template <class... Objects>
+std::vector<Change> objects_of_kinds(const Cluster& cluster, KindList<Objects...> /*kinds*/) {
+  std::vector<Change> objects;
+  (cluster.each<Objects>([&](const auto& object) { objects.emplace_back(object); }), ...);
+  return objects;
+}
+
+ExitStatus start_usage(std::string_view text, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("simulate"))));
+  return ExitStatus::usage;
+}
+
+}  // namespace
+
+std::vector<Change> objects_of(const Cluster& cluster) {
+  return objects_of_kinds(cluster, ObjectKinds{});
+}
+
+bool has_planes(std::span<const Change> objects) {
+  return std::ranges::any_of(objects, [](const Change& change) {
+    return std::visit(
+        [](const auto& object) {
+          if constexpr (requires { object.plane; }) return !object.plane.empty();
+          return false;
+        },
+        change);
+  });
+}
+
+std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
+                                                 ExitStatus& status) {
+  const auto sources = sources_of(arguments.all("file"), {});
+  if (!sources) {
+    status = start_usage(sources.error().message, terminal);
+    return std::nullopt;
+  }
+  std::optional<Time> said;
+  if (arguments.has("now")) {
+    const Result<Time> now = parse_time(arguments.text("now"));
+    if (!now) {
+      status = start_usage(fmt::format("--now: {}", now.error().message), terminal);
+      return std::nullopt;
+    }
+    said = *now;
+  }
+  const std::optional<Loaded> loaded =
+      load_or_report({.sources = *sources, .live = {}}, terminal,
+                     {.limits = {}, .asked = {}, .keep_going = false});
+  if (!loaded) {
+    status = ExitStatus::failed;
+    return std::nullopt;
+  }
+  terminal.error.write(load_notes(*loaded));
+  if (has_planes(objects_of(loaded->cluster))) {
+    terminal.error.write(
+        "error: objects of other planes cannot be simulated yet; planes by node label can\n");
+    status = ExitStatus::failed;
+    return std::nullopt;
+  }
+  return SnapshotStart{.objects = objects_of(loaded->cluster),
+                       .now = said ? *said : newest_time(loaded->cluster)};
+}
+
+void start_from(const SnapshotStart& start, Time load_start, SimLoad& load) {
+  const bool had_nodes = !load.objects.empty();
+  load.objects = start.objects;
+  for (SimTask& task : load.tasks) task.arrival = start.now + (task.arrival - load_start);
+  load.notes.emplace_back(
+      had_nodes ? "The snapshot takes the place of the nodes and queues of the load; its pods run "
+                  "until they are made to leave."
+                : "The pods of the snapshot run until they are made to leave.");
+}
+
+}  // namespace makeway::cli

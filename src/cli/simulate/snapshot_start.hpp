@@ -1,0 +1,32 @@
+// A cluster of files as the start of a simulation.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "model/cluster.hpp"
+#include "sim/load.hpp"
+
+namespace makeway::cli {
+
+/// Every object of the cluster, as a change that makes it.
+std::vector<Change> objects_of(const Cluster& cluster);
+/// Some of them belong to another plane than home.
+bool has_planes(std::span<const Change> objects);
+
+struct SnapshotStart {
+  std::vector<Change> objects;
+  Time now;  ///< --now, or the newest time in the input.
+};
+
+/// What -f and --plane name. None: what is wrong was told, and `status` says what kind it is.
+std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
+                                                 ExitStatus& status);
+
+/// The objects of the snapshot instead of the nodes and queues of the load, and its tasks arrive
+/// from the time of the snapshot on.
+void start_from(const SnapshotStart& start, Time load_start, SimLoad& load);
+
+}  // namespace makeway::cli

@@ -1,0 +1,65 @@
+#include "cli/snapshot_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/interrupt_watch.hpp"
+#include "cli/palette.hpp"
+#include "cli/problem_text.hpp"
+#include "kube/live_feed.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::int64_t sight_patience_ms = 60'000;
+constexpr Duration step{100};
+
+void take_changes(kube::LiveFeed& feed, Cluster& cluster) {
+  for (const Change& change : feed.mailbox().take()) cluster.apply(change);
+}
+
+}  // namespace
+
+std::optional<Cluster> watch_cluster(const kube::TargetWish& wish, Duration span,
+                                     Terminal& terminal) {
+  OpenedCluster opened = open_cluster(wish, terminal.kube);
+  std::vector<kube::ServedResource> served;
+  if (opened.connection != nullptr) {
+    if (auto found = opened.connection->api().discover()) {
+      served = std::move(*found);
+    } else {
+      opened.problems.push_back(found.error().problem);
+    }
+  }
+  terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
+  if (opened.problems.count(Severity::error) > 0) return std::nullopt;
+
+  const InterruptWatch interrupt;
+  constexpr std::uint64_t jitter_seed = 1;
+  kube::LiveFeed feed(std::move(opened.connection), served, jitter_seed);
+  Cluster cluster;
+  const Time start = kube::monotonic_now();
+  while (kube::monotonic_now() - start < span && !interrupt.seen()) {
+    feed.mailbox().wait(step);
+    take_changes(feed, cluster);
+  }
+  const Time end = kube::monotonic_now();
+  while (!feed.sees_all() && (kube::monotonic_now() - end).ms < sight_patience_ms) {
+    feed.mailbox().wait(step);
+  }
+  const bool sees_all = feed.sees_all();
+  take_changes(feed, cluster);
+  if (sees_all) return cluster;
+  Problems missing;
+  for (kube::MissingSight& each : feed.missing()) {
+    missing.push_back(std::move(each.error.problem));
+  }
+  terminal.error.write(
+      fmt::format("{}makeway: not all kinds are in sight a minute after the end; nothing is "
+                  "shown\n",
+                  problem_lines(missing, palette_for_error(terminal))));
+  return std::nullopt;
+}
+
+}  // namespace makeway::cli

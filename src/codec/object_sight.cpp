@@ -1,0 +1,119 @@
+#include "codec/object_sight.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "codec/json_cursor.hpp"
+#include "codec/source.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::array kept_conditions = {std::string_view("PodScheduled"),
+                                        std::string_view("DisruptionTarget"),
+                                        std::string_view("PodGroupInitiallyScheduled")};
+constexpr std::string_view node_word = "node ";
+
+void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                    ObjectSight& sight) {
+  SeenCondition condition;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "type") reader.read(field, at, condition.type);
+    if (key == "status") reader.read(field, at, condition.status);
+    if (key == "reason") reader.read(field, at, condition.reason);
+    if (key == "message") reader.read(field, at, condition.message);
+    if (key == "lastTransitionTime") reader.read(field, at, condition.changed);
+  });
+  const bool kept = condition.type.starts_with("makeway.dev/") ||
+                    std::ranges::find(kept_conditions, condition.type) != kept_conditions.end();
+  if (kept) sight.conditions.push_back(std::move(condition));
+}
+
+void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "phase") reader.read(field, at, sight.phase);
+    if (key == "nominatedNodeName") reader.read(field, at, sight.nominated_node);
+    if (key != "conditions") return;
+    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+      read_condition(reader, item, to, sight);
+    });
+  });
+}
+
+void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                   ObjectSight& sight) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    std::string_view text;
+    if (key == "name") reader.read(field, at, sight.name);
+    if (key == "namespace") reader.read(field, at, sight.namespace_name);
+    if (key == "uid") reader.read(field, at, sight.uid);
+    if (key == "resourceVersion") reader.read(field, at, sight.version);
+    if (key == "generation") reader.read(field, at, sight.generation);
+    if (key == "deletionTimestamp") sight.leaving = reader.read(field, at, text);
+  });
+}
+
+void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
+               ObjectSight& sight) {
+  if (key == "metadata") read_metadata(reader, value, path, sight);
+  if (key == "status") read_status(reader, value, path, sight);
+  if (key != "spec") return;
+  reader.each_field(value, path,
+                    [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
+                      if (name == "nodeName") reader.read(field, at, sight.node);
+                    });
+}
+
+}  // namespace
+
+const SeenCondition* ObjectSight::condition(std::string_view type) const {
+  const auto found = std::ranges::find(conditions, type, &SeenCondition::type);
+  return found == conditions.end() ? nullptr : &*found;
+}
+
+std::vector<ObjectSight> read_sights(std::string_view padded_text) {
+  std::vector<ObjectSight> sights;
+  Problems problems;
+  JsonReader reader(problems);
+  const FieldPath root;
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  JsonObjectCursor object;
+  if (parser.iterate(padded_text.data(), padded_text.size(), padded_text.size() + text_padding)
+              .get(document) != simdjson::SUCCESS ||
+      document.get_object().get(object) != simdjson::SUCCESS) {
+    return sights;
+  }
+  ObjectSight whole;
+  bool is_list = false;
+  reader.each_field(
+      object, root, [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
+        if (key != "items") return read_part(reader, key, value, path, whole);
+        is_list = true;
+        reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+          ObjectSight& sight = sights.emplace_back();
+          reader.each_field(item, at,
+                            [&](std::string_view name, JsonCursor& field, const FieldPath& to) {
+                              read_part(reader, name, field, to, sight);
+                            });
+        });
+      });
+  if (!is_list) sights.push_back(std::move(whole));
+  std::erase_if(sights, [](const ObjectSight& sight) { return sight.name.empty(); });
+  return sights;
+}
+
+std::string_view noted_node(std::string_view message) {
+  if (!message.starts_with(node_word)) return {};
+  message.remove_prefix(node_word.size());
+  return message.substr(0, message.find(','));
+}
+
+std::string note_of(std::string_view node, std::string_view plan) {
+  return fmt::format("{}{}, plan {}", node_word, node, plan);
+}
+
+}  // namespace makeway

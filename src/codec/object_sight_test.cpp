@@ -1,0 +1,67 @@
+#include "codec/object_sight.hpp"
+
+#include <gtest/gtest.h>
+
+#include "codec/source.hpp"
+
+namespace makeway {
+namespace {
+
+std::vector<ObjectSight> sights_of(std::string_view text) {
+  std::string padded(text);
+  padded.resize(text.size() + text_padding, ' ');
+  return read_sights(std::string_view(padded).substr(0, text.size()));
+}
+
+TEST(ObjectSight, OfAPod) {
+  const auto sights = sights_of(
+      R"({"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"7",)"
+      R"("generation":3,"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"nodeName":"n1"},)"
+      R"("status":{"phase":"Running","nominatedNodeName":"n2","conditions":[)"
+      R"({"type":"Ready","status":"True"},)"
+      R"({"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no \"room\"",)"
+      R"("lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+      R"({"type":"makeway.dev/Nominated","status":"True","message":"node n2, plan 1"}]}})");
+  ASSERT_EQ(sights.size(), 1U);
+  const ObjectSight& pod = sights.front();
+  EXPECT_EQ(pod.namespace_name, "a");
+  EXPECT_EQ(pod.name, "p");
+  EXPECT_EQ(pod.uid, "u");
+  EXPECT_EQ(pod.version, "7");
+  EXPECT_EQ(pod.generation, 3);
+  EXPECT_TRUE(pod.leaving);
+  EXPECT_EQ(pod.node, "n1");
+  EXPECT_EQ(pod.nominated_node, "n2");
+  EXPECT_EQ(pod.phase, "Running");
+  ASSERT_EQ(pod.conditions.size(), 2U);
+  EXPECT_EQ(pod.condition("PodScheduled")->message, "no \"room\"");
+  EXPECT_EQ(pod.condition("PodScheduled")->changed, "2026-01-01T00:00:00Z");
+  EXPECT_EQ(noted_node(pod.condition("makeway.dev/Nominated")->message), "n2");
+  EXPECT_EQ(pod.condition("Ready"), nullptr);
+}
+
+TEST(ObjectSight, OfAList) {
+  const auto sights =
+      sights_of(R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)"
+                R"({"metadata":{"name":"p","resourceVersion":"1"}},{"metadata":{}},)"
+                R"({"metadata":{"name":"q","resourceVersion":"2"}}]})");
+  ASSERT_EQ(sights.size(), 2U);
+  EXPECT_EQ(sights[0].version, "1");
+  EXPECT_EQ(sights[1].name, "q");
+}
+
+TEST(ObjectSight, OfWhatIsNone) {
+  EXPECT_TRUE(sights_of("no JSON").empty());
+  EXPECT_TRUE(sights_of("[1,2]").empty());
+  EXPECT_TRUE(sights_of(R"({"kind":"Status","status":"Failure"})").empty());
+  EXPECT_TRUE(sights_of(R"({"items":7})").empty());
+}
+
+TEST(ObjectSight, NotesNameANode) {
+  EXPECT_EQ(note_of("n1", "0123"), "node n1, plan 0123");
+  EXPECT_EQ(noted_node("node n1, plan 0123"), "n1");
+  EXPECT_EQ(noted_node("plan 0123"), "");
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,72 @@
+// Record files: a header, then records that are whole or not there.
+//
+//   header:  "makewayJ", format (4 bytes), length of the version (4), the version, CRC32C (4)
+//   record:  length of the body (4), CRC32C of length and type (4), CRC32C of the body (4),
+//            type (1), body: size of the text (4), the text packed with zlib
+//
+// Numbers are little-endian. Reading ends at the first record that is not whole: the records before
+// it are exactly those that were written. A process that dies while it writes leaves a beginning of
+// a record, or zeros where a file system was late: that is a torn end, and a writer may go on in
+// its place. Anything else is damage. The length has a sum of its own, so that a flipped length is
+// never taken for a torn end, which would throw away everything behind it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace makeway {
+
+inline constexpr std::uint32_t record_file_format = 1;
+
+/// `version`: of the program that writes, at most 255 bytes.
+std::string record_file_header(std::string_view version);
+
+/// A whole record. An error: the text is larger than a record can be.
+Result<std::string> pack_record(std::uint8_t type, std::string_view text);
+
+struct PackedRecord {
+  std::uint8_t type = 0;
+  std::string_view body;
+  std::uint64_t offset = 0;  ///< Where it begins in the file.
+};
+
+/// The text of a whole record.
+Result<std::string> unpack_record(const PackedRecord& record);
+
+enum class FileEnd : std::uint8_t {
+  whole,    ///< After a whole record, or right after the header.
+  torn,     ///< In the middle of a record or of the header: what comes is missing.
+  damaged,  ///< What is there is not what was written.
+};
+
+class RecordReader {
+ public:
+  /// The bytes of a file outlive it. An error says what is wrong with the header; one that is torn
+  /// is none, there are just no records.
+  static Result<RecordReader> open(std::string_view bytes);
+
+  /// None: the end, see below.
+  std::optional<PackedRecord> next();
+
+  /// Once there is no next record.
+  FileEnd end() const { return end_; }
+  /// The end of the last whole record, or of the header; 0: the header itself is torn.
+  std::uint64_t offset() const { return offset_; }
+  std::uint64_t size() const { return bytes_.size(); }
+  const std::string& version() const { return version_; }
+
+ private:
+  explicit RecordReader(std::string_view bytes) : bytes_(bytes) {}
+  std::optional<PackedRecord> stop(FileEnd end);
+
+  std::string_view bytes_;
+  std::string version_;
+  std::uint64_t offset_ = 0;
+  FileEnd end_ = FileEnd::whole;
+};
+
+}  // namespace makeway

@@ -1,0 +1,497 @@
+#include "control/backlog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "model/names.hpp"
+
+namespace makeway {
+namespace {
+
+std::string pod_text(const std::string& namespace_name, const std::string& name) {
+  return namespace_name + "/" + name;
+}
+
+bool is_pending(const Pod& pod) { return pod.node.empty() && !pod.deletion && pod.plane.empty(); }
+
+/// Somebody else places it (SPEC section 4).
+bool is_replica(const Pod& pod, const Cluster& cluster) {
+  if (cluster.own<ReplicaSchedule>().empty()) return false;
+  const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
+  if (label == pod.labels.end()) return false;
+  return std::ranges::any_of(cluster.own<ReplicaSchedule>(), [&](const auto& entry) {
+    const ReplicaSchedule& schedule = entry.second;
+    return schedule.namespace_name == pod.namespace_name && schedule.deployment == label->value;
+  });
+}
+
+/// None are named: everybody is.
+bool is_ours(const Pod& pod, const std::vector<std::string>& schedulers) {
+  const std::string_view name = pod.scheduler.empty() ? names::default_scheduler : pod.scheduler;
+  return schedulers.empty() || std::ranges::find(schedulers, name) != schedulers.end();
+}
+
+/// Gangs of the same pods find a place or do not by their minimum and mode; other groups are few.
+std::string group_key(const Unit& unit, AskKind kind) {
+  if (kind != AskKind::pod_group) return {};
+  return fmt::format("{} {} {}", unit.minimum, unit.gang, unit.mode == DisruptionMode::all);
+}
+
+/// Some of its pods run.
+bool has_begun(const Cluster& cluster, const Unit& unit) {
+  if (unit.kind != UnitKind::group || !unit.group.exists()) return false;
+  return std::ranges::any_of(cluster.groups()[unit.group].members,
+                             [&](PodIndex pod) { return cluster.pods().node[pod].exists(); });
+}
+
+}  // namespace
+
+// ---- What changes -------------------------------------------------------------------------------
+
+void Backlog::foresee(const Change& change, const Cluster& cluster) {
+  if (const auto* const budget = std::get_if<DisruptionBudget>(&change)) {
+    return foresee_budget(*budget, cluster);
+  }
+  std::optional<PodIndex> pod;
+  std::string_view goes_to;
+  bool stays = false;   // Whoever is told to leave is still there,
+  bool leaves = false;  // but others may count on its room from now on.
+  if (const Pod* const object = std::get_if<Pod>(&change)) {
+    pod = cluster.find_pod(object->namespace_name, object->name, object->plane);
+    goes_to = object->node;
+    stays = !is_pending(*object);
+    leaves = object->deletion.has_value();
+  } else if (const Removal* const gone = std::get_if<Removal>(&change)) {
+    if (gone->kind == ObjectKind::pod) {
+      pod = cluster.find_pod(gone->namespace_name, gone->name, gone->plane);
+    }
+  }
+  if (!pod) return;
+  const NodeIndex node = cluster.pods().node[*pod];
+  const NodeIndex nominated = cluster.pods().nominated[*pod];
+  const bool begins = leaves && cluster.pods().deletion[*pod] == no_time;
+  if (node.exists() && (!stays || begins)) freed_.insert(node);
+  // Room that was promised to it is free when it goes elsewhere.
+  const bool takes_it =
+      stays && nominated.exists() && cluster.text(cluster.nodes().name[nominated]) == goes_to;
+  if (nominated.exists() && !takes_it) freed_.insert(nominated);
+}
+
+/// One that only allows less helps nobody.
+void Backlog::foresee_budget(const DisruptionBudget& budget, const Cluster& cluster) {
+  const auto budgets = cluster.budgets();
+  const auto before = std::ranges::find_if(budgets, [&](const DisruptionBudget* each) {
+    return each->name == budget.name && each->namespace_name == budget.namespace_name &&
+           each->plane == budget.plane;
+  });
+  if (before != budgets.end()) {
+    DisruptionBudget same = budget;
+    same.disruptions_allowed = (*before)->disruptions_allowed;
+    const bool less =
+        budget.disruptions_allowed.value_or(0) <= same.disruptions_allowed.value_or(0);
+    if (less && same == **before) return;
+  }
+  budget_eases_ = true;
+}
+
+void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
+  if (const Pod* const pod = std::get_if<Pod>(&change)) {
+    if (!pod->plane.empty()) return;
+    if (!is_pending(*pod) || is_replica(*pod, cluster) || !is_ours(*pod, options_.schedulers)) {
+      remove(pod->namespace_name, pod->name);
+      return wake_if(&Class::social);
+    }
+    const auto index = cluster.find_pod(pod->namespace_name, pod->name);
+    if (index) add(*pod, *index, cluster, now);
+  } else if (const Node* const node = std::get_if<Node>(&change)) {
+    const auto index = cluster.find_node(node->name, node->plane);
+    if (index) freed_.insert(*index);
+  } else if (const PodGroup* const group = std::get_if<PodGroup>(&change)) {
+    const auto found = asks_.find(
+        {.kind = AskKind::pod_group, .namespace_name = group->namespace_name, .name = group->name});
+    if (found != asks_.end()) wake(ClassKey(found->second.key), false);
+  } else if (std::holds_alternative<Queue>(change)) {
+    wake_if(&Class::queued);
+  } else if (std::holds_alternative<DisruptionBudget>(change)) {
+    if (budget_eases_) wake_all();
+  } else if (const Removal* const gone = std::get_if<Removal>(&change);
+             gone != nullptr && gone->kind == ObjectKind::pod) {
+    if (!gone->plane.empty()) return;
+    remove(gone->namespace_name, gone->name);
+    wake_if(&Class::queued);
+    wake_if(&Class::social);
+    call_apart();
+  } else if (gone == nullptr || gone->kind != ObjectKind::pod_group) {
+    wake_all();
+  }
+}
+
+void Backlog::restart(const Cluster& cluster, Time now) {
+  Backlog fresh(options_);
+  fresh.missed_ = missed_;
+  fresh.starved_ = starved_;
+  fresh.recheck_at_ = recheck_at_;
+  fresh.delays_ = delays_;
+  *this = std::move(fresh);
+  for (const PodIndex index : cluster.pending_pods()) note(cluster.pod(index), cluster, now);
+}
+
+/// Those who back off are not called.
+void Backlog::call_apart() {
+  for (const Turn& turn : apart_) {
+    if (!asks_.at(std::get<AskName>(turn)).held) apart_due_.insert(turn);
+  }
+}
+
+void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time now) {
+  const PodColumns& pods = cluster.pods();
+  const Unit& unit = cluster.units()[pods.unit[index]];
+  AskName name{.kind = pod.group.empty() ? AskKind::pod : AskKind::pod_group,
+               .namespace_name = pod.namespace_name,
+               .name = pod.group.empty() ? pod.name : pod.group};
+  const auto [at, is_new] = asks_.try_emplace(name);
+  ask_of_[pod_text(pod.namespace_name, pod.name)] = name;
+  Entry& entry = at->second;
+  const bool comes = entry.members.insert(pod.name).second;
+  ClassKey key{pods.namespace_name[index], pods.labels[index], pods.requests[index],
+               pods.shape[index],          pods.notes[index],  unit.scheduling_priority,
+               group_key(unit, name.kind)};
+  if (!is_new) {
+    // Whether a nomination was written or a member came: what it needs may be different now.
+    if (name.kind != AskKind::pod_group || !comes) return;
+    if (key != entry.key) stand_alone(entry);
+    return wake(ClassKey(entry.key), false);
+  }
+  entry.turn = {-std::int64_t{unit.scheduling_priority}, pod.created.value_or(now).ms, name};
+  entry.key = std::move(key);
+  const PodShape& shape = cluster.shape(pods.shape[index]);
+  entry.social = !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  entry.queued = unit.queue.value != 0 || !cluster.own<Queue>().empty();
+  entry.pinned =
+      std::ranges::any_of(shape.node_terms, [](const auto& term) { return !term.fields.empty(); });
+  class_of(entry).idle.insert(entry.turn);
+  if (!class_of(entry).parked_at) awake_.insert(entry.key);
+  if (has_begun(cluster, unit)) stand_alone(entry);
+}
+
+Backlog::Class& Backlog::class_of(const Entry& entry) {
+  Class& own = classes_[entry.key];
+  own.social = entry.social;
+  own.queued = entry.queued;
+  own.pinned = entry.pinned;
+  return own;
+}
+
+/// Others of its class say nothing about it any more.
+void Backlog::stand_alone(Entry& entry) {
+  auto& mark = std::get<std::string>(entry.key);
+  const std::string own = "group " + std::get<AskName>(entry.turn).name;
+  if (mark == own) return;
+  leave_class(entry);
+  mark = own;
+  if (entry.held) return;
+  if (!apart_.contains(entry.turn)) class_of(entry).idle.insert(entry.turn);
+  if (!class_of(entry).parked_at) awake_.insert(entry.key);
+}
+
+void Backlog::leave_class(const Entry& entry) {
+  const auto own = classes_.find(entry.key);
+  if (own == classes_.end()) return;
+  own->second.idle.erase(entry.turn);
+  if (!own->second.idle.empty()) return;
+  wake(ClassKey(entry.key), false);
+  awake_.erase(entry.key);
+  classes_.erase(own);
+}
+
+void Backlog::remove(const std::string& namespace_name, const std::string& name) {
+  const auto found = ask_of_.find(pod_text(namespace_name, name));
+  if (found == ask_of_.end()) return;
+  const AskName ask = found->second;
+  ask_of_.erase(found);
+  const auto at = asks_.find(ask);
+  if (at == asks_.end()) return;
+  at->second.members.erase(name);
+  if (at->second.members.empty()) return drop(ask);
+  stand_alone(at->second);
+}
+
+void Backlog::drop(const AskName& ask) {
+  const auto at = asks_.find(ask);
+  apart_.erase(at->second.turn);
+  apart_due_.erase(at->second.turn);
+  left_behind_.erase(at->second.turn);
+  if (at->second.held) holds_.erase({at->second.held_until, ask});
+  leave_class(at->second);
+  asks_.erase(at);
+}
+
+void Backlog::park(const ClassKey& key, Class& entry, Time now) {
+  if (entry.parked_at) return;
+  entry.parked_at = now;
+  entry.by_time = false;
+  entry.burst = burst_min;
+  awake_.erase(key);
+  parked_.emplace(now, key);
+}
+
+void Backlog::wake(const ClassKey& key, bool by_time) {
+  const auto found = classes_.find(key);
+  if (found == classes_.end()) return;
+  Class& entry = found->second;
+  if (!by_time) entry.by_time = false;
+  if (!entry.parked_at) return;
+  parked_.erase({*entry.parked_at, key});
+  entry.parked_at.reset();
+  entry.by_time = by_time;
+  awake_.insert(key);
+}
+
+void Backlog::wake_all() {
+  call_apart();
+  while (!parked_.empty()) wake(ClassKey(parked_.begin()->second), false);
+}
+
+void Backlog::wake_if(bool Class::* what) {
+  std::vector<ClassKey> woken;
+  for (const auto& [since, key] : parked_) {
+    if (classes_.at(key).*what) woken.push_back(key);
+  }
+  for (const ClassKey& key : woken) wake(key, false);
+}
+
+/// Even if everybody of lower priority left, and whoever is leaving, beside room that is promised:
+/// an upper bound, so nobody is forgotten.
+bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const {
+  if (!cluster.nodes().flags[node].exists) return false;
+  const auto priority = static_cast<std::int32_t>(std::get<std::int64_t>(key));
+  const NodeOrder& order = cluster.order();
+  const std::size_t count = order.count_at_least(node, priority);
+  const auto counted = order.pods(node).first(count);
+  const auto used = order.used_by_first(node, count);
+  const RequestRow room = cluster.requests(cluster.nodes().allocatable[node]);
+  std::vector<PodIndex> leaving;  // Of those that are not of lower priority.
+  std::ranges::copy_if(cluster.leaving_pods(), std::back_inserter(leaving), [&](PodIndex pod) {
+    return cluster.pods().node[pod] == node && std::ranges::find(counted, pod) != counted.end();
+  });
+  const auto amount = [](RequestRow row, ResourceIndex resource) {
+    const auto has = std::ranges::find(row, resource, &ResourceAmount::resource);
+    return has == row.end() ? 0 : has->amount;
+  };
+  for (const ResourceAmount& wanted : cluster.requests(std::get<RequestId>(key))) {
+    std::int64_t left = amount(room, wanted.resource) - used[wanted.resource.value];
+    for (const PodIndex pod : leaving) {
+      left += amount(cluster.requests(cluster.pods().requests[pod]), wanted.resource);
+    }
+    for (const PodIndex pod : cluster.nominated_pods()) {
+      if (cluster.pods().nominated[pod] != node) continue;
+      // What is promised to itself, or to its like, does not keep it away.
+      if (cluster.pods().requests[pod] == std::get<RequestId>(key) &&
+          cluster.pods().shape[pod] == std::get<ShapeId>(key)) {
+        continue;
+      }
+      if (cluster.units()[cluster.pods().unit[pod]].scheduling_priority < priority) continue;
+      left -= amount(cluster.requests(cluster.pods().requests[pod]), wanted.resource);
+    }
+    if (left < wanted.amount) return false;
+  }
+  return true;
+}
+
+// ---- Back-off -----------------------------------------------------------------------------------
+
+void Backlog::back_off(const AskName& ask, RefusedBy by, Time now) {
+  const auto at = asks_.find(ask);
+  if (at == asks_.end()) return;
+  Entry& entry = at->second;
+  if (entry.held) return;
+  // Whoever had no trouble for long starts anew.
+  const bool fresh =
+      entry.delay.ms == 0 || entry.held_until + options_.back_off_max + options_.back_off_max < now;
+  entry.delay =
+      fresh ? options_.back_off_min : std::min(Duration{2 * entry.delay.ms}, options_.back_off_max);
+  entry.held = true;
+  entry.by = by;
+  entry.held_until = now + entry.delay;
+  holds_.emplace(entry.held_until, ask);
+  apart_due_.erase(entry.turn);
+  left_behind_.erase(entry.turn);
+  leave_class(entry);
+}
+
+void Backlog::back_off(const Receipt& receipt, Time now) {
+  wake_all();  // Room that it was given in the plan is there for others.
+  const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
+  const std::size_t space = text.find(' ');
+  const std::size_t slash = text.find('/');
+  if (space == std::string::npos || slash == std::string::npos) return;
+  const std::string namespace_name = text.substr(space + 1, slash - space - 1);
+  const std::string name = text.substr(slash + 1);
+  const bool group = text.starts_with(choice_name(AskKind::pod_group));
+  const auto member = ask_of_.find(pod_text(namespace_name, name));
+  if (!group && member != ask_of_.end()) {
+    return back_off(AskName(member->second), RefusedBy::world, now);
+  }
+  back_off(AskName{.kind = group ? AskKind::pod_group : AskKind::pod,
+                   .namespace_name = namespace_name,
+                   .name = name},
+           RefusedBy::world, now);
+}
+
+void Backlog::release(const AskName& ask) {
+  Entry& entry = asks_.at(ask);
+  entry.held = false;
+  if (apart_.contains(entry.turn)) {
+    apart_due_.insert(entry.turn);
+    return;
+  }
+  Class& own = class_of(entry);
+  own.idle.insert(entry.turn);
+  if (own.parked_at) return wake(ClassKey(entry.key), false);
+  awake_.insert(entry.key);
+}
+
+// ---- Room ---------------------------------------------------------------------------------------
+
+void Backlog::wake_by_room(const Cluster& cluster) {
+  std::vector<ClassKey> woken;
+  for (const auto& [since, key] : parked_) {
+    const bool may = classes_.at(key).pinned || std::ranges::any_of(freed_, [&](NodeIndex node) {
+                       return could_hold(cluster, node, key);
+                     });
+    if (may) woken.push_back(key);
+  }
+  for (const ClassKey& key : woken) wake(key, false);
+}
+
+// ---- Whose turn it is ---------------------------------------------------------------------------
+
+std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
+  if (!freed_.empty() && !parked_.empty()) wake_by_room(cluster);
+  freed_.clear();
+  budget_eases_ = false;
+  if (recheck_at_ && *recheck_at_ <= now) {
+    recheck_at_.reset();
+    call_apart();
+    if (options_.time_wakes) wake_all();
+  }
+  while (!delays_.empty() && *delays_.begin() <= now) {
+    delays_.erase(delays_.begin());
+    call_apart();
+  }
+  while (!parked_.empty() && parked_.begin()->first + options_.retry_after <= now) {
+    wake(ClassKey(parked_.begin()->second), true);
+  }
+  while (!holds_.empty() && holds_.begin()->first <= now) {
+    const AskName ask = holds_.begin()->second;
+    holds_.erase(holds_.begin());
+    release(ask);
+  }
+  std::set<Turn> turns = apart_due_;
+  for (const ClassKey& key : awake_) {
+    const Class& entry = classes_.at(key);
+    std::size_t left = entry.burst;
+    for (auto turn = entry.idle.begin(); turn != entry.idle.end() && left > 0; ++turn, --left) {
+      turns.insert(*turn);
+    }
+  }
+  std::vector<AskName> due;
+  due.reserve(std::min(turns.size(), options_.asks_max));
+  for (const Turn& turn : first_of(turns, now)) {
+    due.push_back(std::get<AskName>(turn));
+    apart_due_.erase(turn);  // The others have their turn in the next cycle.
+  }
+  return due;
+}
+
+/// As many as a cycle takes; up to half of them are there because they were left behind for long.
+std::vector<Backlog::Turn> Backlog::first_of(const std::set<Turn>& turns, Time now) {
+  if (turns.size() <= options_.asks_max) {
+    left_behind_.clear();
+    return {turns.begin(), turns.end()};
+  }
+  std::set<Turn> taken;
+  for (const Turn& turn : turns) {
+    if (taken.size() >= options_.asks_max / 2) break;
+    const auto behind = left_behind_.find(turn);
+    if (behind == left_behind_.end() || behind->second + options_.starvation_age > now) continue;
+    taken.insert(turn);
+    ++starved_;
+  }
+  for (const Turn& turn : turns) {
+    if (taken.size() == options_.asks_max) break;
+    taken.insert(turn);
+  }
+  for (const Turn& turn : turns) {
+    if (taken.contains(turn)) {
+      left_behind_.erase(turn);
+    } else {
+      left_behind_.try_emplace(turn, now);
+    }
+  }
+  return {taken.begin(), taken.end()};
+}
+
+void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
+                    const std::optional<Time>& recheck_at, Time now) {
+  std::set<ClassKey> failed;
+  std::set<ClassKey> placed;
+  for (const PlanAsk& ask : plan.asks) {
+    const auto at = asks_.find(ask_name_of(ask));
+    if (at == asks_.end()) continue;
+    const Entry& entry = at->second;
+    if (entry.held) continue;
+    const bool waits = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
+    Class& own = class_of(entry);
+    if (waits) {
+      if (ask.waits_until) delays_.insert(*ask.waits_until);
+      apart_.insert(entry.turn);
+      own.idle.erase(entry.turn);
+    } else {
+      apart_.erase(entry.turn);
+      own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
+    }
+    const bool found = waits || ask.outcome == Outcome::fits;
+    if (found && std::exchange(own.by_time, false)) ++missed_;
+    (found ? placed : failed).insert(entry.key);
+  }
+  for (const AskName& ask : taken) {
+    const auto at = asks_.find(ask);
+    if (at == asks_.end() || at->second.held) continue;
+    const ClassKey& key = at->second.key;
+    if (!placed.contains(key) && classes_.contains(key)) failed.insert(key);
+  }
+  for (const ClassKey& key : failed) park(key, classes_.at(key), now);
+  for (const ClassKey& key : placed) {
+    if (failed.contains(key)) continue;
+    Class& entry = classes_.at(key);
+    if (entry.burst < options_.asks_max) entry.burst *= 2;
+    if (!entry.parked_at) awake_.insert(key);
+  }
+  recheck_at_ = recheck_at;  // It looks at the whole cluster, so the newest one counts.
+}
+
+std::optional<Time> Backlog::next_due(Time now, bool retries) const {
+  if (!apart_due_.empty()) return now;
+  for (const ClassKey& key : awake_) {
+    if (!classes_.at(key).idle.empty()) return now;
+  }
+  std::optional<Time> next = asks_.empty() ? std::nullopt : recheck_at_;
+  if (!delays_.empty() && (!next || *delays_.begin() < *next)) next = *delays_.begin();
+  for (const auto& [until, ask] : holds_) {
+    if (!retries && asks_.at(ask).by == RefusedBy::judge) continue;
+    if (!next || until < *next) next = until;
+    break;
+  }
+  if (retries && !parked_.empty()) {
+    const Time retry = parked_.begin()->first + options_.retry_after;
+    if (!next || retry < *next) next = retry;
+  }
+  return next;
+}
+
+}  // namespace makeway

@@ -1,0 +1,149 @@
+// Backlog: who is pending, and whose turn it is to be tried (SPEC section 8, Backlog).
+//
+// Asks that are equal in everything that a decision reads (namespace, labels, priority, requests,
+// shape, queue) form a class. Where the first of a class finds no place, the others find none
+// either: the class is parked, and 10,000 asks that nothing can help cost a cycle nothing.
+//
+// Rules
+//  1. A parked class is woken when something changed that can matter to it: somebody left a node,
+//     or is told to leave one, that could hold it if everybody of lower priority left, too; such a
+//     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed, if it
+//     is in one; a budget allows more; any other rule changed; an action was refused. Also after
+//     `retry_after`. An ask that is placed then although nothing woke it is a missed wake-up:
+//     counted, since it is a bug.
+//  2. All asks that are due go into one cycle. Only a class that was parked hands out one ask when
+//     it is woken, and twice as many each time that all of them found a place: room for one does
+//     not wake ten thousand.
+//  3. An ask whose victims are leaving, or that waits for others who leave, stands apart. It is
+//     tried when somebody is gone, and at the time that the decision named.
+//  4. A group is one ask. Groups of equal pods, minimum and mode share a class as long as none of
+//     their pods runs; a group that has begun to run, or whose pods differ, has its own.
+//  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; whoever
+//     was left behind for `starvation_age` is among them whatever its priority.
+//  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "control/port.hpp"
+#include "model/cluster.hpp"
+#include "model/request.hpp"
+
+namespace makeway {
+
+struct BacklogOptions {
+  std::size_t asks_max = 500;
+  Duration retry_after{300'000};
+  Duration starvation_age{60'000};
+  Duration back_off_min{1'000};
+  Duration back_off_max{60'000};
+  /// Whoever finds no place may find one because time passes: pods may be made to leave only after
+  /// a minimum runtime.
+  bool time_wakes = false;
+  /// Whose pods ask, by schedulerName; none: everybody's.
+  std::vector<std::string> schedulers;
+};
+
+class Backlog {
+ public:
+  explicit Backlog(BacklogOptions options = {}) : options_(std::move(options)) {}
+
+  /// Before the cluster has the change: whose room it may free.
+  void foresee(const Change& change, const Cluster& cluster);
+  /// The cluster has the change already.
+  void note(const Change& change, const Cluster& cluster, Time now);
+  /// The cluster was made anew: indices and ids of before mean nothing any more. Everybody who is
+  /// pending is due.
+  void restart(const Cluster& cluster, Time now);
+  /// Whoever is due, in order.
+  std::vector<AskName> take_due(const Cluster& cluster, Time now);
+  /// What became of those that were taken, and when time alone may change it. Whoever is not in the
+  /// plan was left out (law 14), and is tried again when others are.
+  void learn(const std::vector<AskName>& taken, const Plan& plan,
+             const std::optional<Time>& recheck_at, Time now);
+  /// An action for it was refused by the world, or its plan by the judge: then nobody expects that
+  /// another try ends differently.
+  enum class RefusedBy : std::uint8_t { world, judge };
+  void back_off(const AskName& ask, RefusedBy by, Time now);
+  void back_off(const Receipt& receipt, Time now);
+
+  /// The earliest time at which somebody is due without a change; none: nobody is. Without
+  /// `retries`, of those who may find another answer then.
+  std::optional<Time> next_due(Time now, bool retries = true) const;
+  std::size_t pending() const { return asks_.size(); }
+  std::uint64_t missed_wakeups() const { return missed_; }
+  std::uint64_t starved() const { return starved_; }  ///< Who got a turn by age.
+
+ private:
+  static constexpr std::size_t burst_min = 1;
+  using Turn = std::tuple<std::int64_t, std::int64_t, AskName>;  ///< -priority, creation, name.
+  using ClassKey =
+      std::tuple<StringId, LabelSetId, RequestId, ShapeId, NotesId, std::int64_t, std::string>;
+  struct Class {
+    std::set<Turn> idle;  ///< Whoever does not stand apart.
+    std::optional<Time> parked_at;
+    bool by_time = false;  ///< It was woken by nothing but time.
+    bool social = false;   ///< It looks at other pods (affinity, spread).
+    bool queued = false;   ///< Its queue may be what it lacks.
+    bool pinned = false;   ///< It may take room from equals.
+    std::size_t burst = std::numeric_limits<std::size_t>::max();
+  };
+  struct Entry {
+    Turn turn;
+    ClassKey key;
+    bool social = false;
+    bool queued = false;
+    bool pinned = false;
+    RefusedBy by = RefusedBy::world;
+    bool held = false;  ///< It backs off.
+    Duration delay{0};  ///< Its last back-off.
+    Time held_until;
+    std::set<std::string> members;  ///< Pending ones, of a group.
+  };
+
+  void foresee_budget(const DisruptionBudget& budget, const Cluster& cluster);
+  void add(const Pod& pod, PodIndex index, const Cluster& cluster, Time now);
+  void remove(const std::string& namespace_name, const std::string& name);
+  void drop(const AskName& ask);
+  /// Its class, made if it is not there.
+  Class& class_of(const Entry& entry);
+  void leave_class(const Entry& entry);
+  void stand_alone(Entry& entry);
+  void park(const ClassKey& key, Class& entry, Time now);
+  void wake(const ClassKey& key, bool by_time);
+  void wake_all();
+  void wake_if(bool Class::* what);
+  void wake_by_room(const Cluster& cluster);
+  void release(const AskName& ask);
+  void call_apart();
+  std::vector<Turn> first_of(const std::set<Turn>& turns, Time now);
+  bool could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const;
+
+  BacklogOptions options_;
+  std::map<AskName, Entry> asks_;
+  std::unordered_map<std::string, AskName> ask_of_;  ///< By "namespace/name" of the pod.
+  std::map<ClassKey, Class> classes_;
+  std::set<ClassKey> awake_;
+  std::set<std::pair<Time, ClassKey>> parked_;
+  std::set<Turn> apart_;
+  std::set<Turn> apart_due_;   ///< Of these.
+  std::set<NodeIndex> freed_;  ///< Where room may have appeared since the last cycle.
+  bool budget_eases_ = false;  ///< Some budget allows more than before the last cycle.
+  std::optional<Time> recheck_at_;
+  std::set<Time> delays_;                     ///< Ends of delays that somebody waits for.
+  std::set<std::pair<Time, AskName>> holds_;  ///< Who backs off, until when.
+  std::map<Turn, Time> left_behind_;          ///< Due, but beyond `asks_max`, since.
+  std::uint64_t missed_ = 0;
+  std::uint64_t starved_ = 0;
+};
+
+}  // namespace makeway

@@ -1,0 +1,162 @@
+#include "control/control_loop.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace makeway {
+
+bool ControlLoop::step() {
+  if (options_.everybody) {
+    const Batch batch = port_.poll(now_);
+    take(batch);
+    if (!batch.blind) decide(now_, {});
+    return true;
+  }
+  const bool expected = expects();
+  const Batch batch = port_.poll(poll_until());
+  take(batch);
+  blind_ = batch.blind;
+  // Whoever waits for a retry, or was refused by the judge, is not worth waiting for.
+  if (batch.ended && batch.changes.empty() && batch.receipts.empty() && !expected) return false;
+  if (blind_) return !batch.ended;
+  if (in_flight_.hold_until(now_)) return true;
+  std::vector<AskName> due = backlog_.take_due(cluster_, now_);
+  std::ranges::move(own_kinds_.take_due(now_), std::back_inserter(due));
+  if (due.empty()) return !batch.ended || expects();
+  decide(now_, due);
+  return true;
+}
+
+Time ControlLoop::poll_until() const {
+  const Time latest = now_ + options_.poll_max;
+  if (blind_) return latest;  // Whoever is due stays due until there is sight again.
+  if (const auto held = in_flight_.hold_until(now_)) return std::min(latest, *held);
+  return std::min(latest, next_due(true).value_or(latest));
+}
+
+std::optional<Time> ControlLoop::next_due(bool retries) const {
+  const std::optional<Time> pods = backlog_.next_due(now_, retries);
+  const std::optional<Time> own = own_kinds_.next_due(now_);
+  return pods && own ? std::min(*pods, *own) : pods ? pods : own;
+}
+
+bool ControlLoop::expects() const {
+  const std::optional<Time> next = next_due(false);
+  return next && *next <= now_ + options_.patience;
+}
+
+void ControlLoop::take(const Batch& batch) {
+  now_ = std::max(now_, batch.now);
+  // Where something is in flight, its effects are laid over what is shown.
+  std::vector<Change> laid;
+  if (!in_flight_.empty()) {
+    laid.reserve(batch.changes.size());
+    for (const Change& change : batch.changes) laid.push_back(in_flight_.seen(change));
+  }
+  const std::vector<Change>& changes = laid.empty() ? batch.changes : laid;
+  apply(changes);
+  std::vector<Change> effects;
+  for (const Receipt& receipt : batch.receipts) {
+    if (auto before = in_flight_.refused(receipt)) effects.push_back(std::move(*before));
+  }
+  apply(effects);
+  for (const Receipt& receipt : batch.receipts) {
+    backlog_.back_off(receipt, now_);
+    own_kinds_.back_off(receipt, now_);
+  }
+  statistics_.receipts += batch.receipts.size();
+  std::vector<Change> unseen = in_flight_.unseen(cluster_, now_, batch.sending_since);
+  apply(unseen);
+  compact();
+  std::ranges::move(unseen, std::back_inserter(effects));
+  if (options_.watcher == nullptr) return;
+  if (changes.empty() && effects.empty() && batch.receipts.empty()) return;
+  options_.watcher->batch(
+      {.now = now_, .changes = changes, .effects = effects, .receipts = batch.receipts}, cluster_);
+}
+
+/// All of them before anybody is told: a pod may come before the group that it belongs to.
+void ControlLoop::apply(const std::vector<Change>& changes) {
+  const bool many = changes.size() > cluster_.pod_count() + cluster_.node_count();
+  if (many) {
+    cluster_.begin_bulk();
+    compaction_.reset();
+  }
+  for (const Change& change : changes) {
+    backlog_.foresee(change, cluster_);
+    cluster_.apply(change);
+    if (compaction_) compaction_->apply(change);
+  }
+  if (many) {
+    cluster_.finish_bulk();
+    interned_before_ = cluster_.interned_count();
+  }
+  for (const Change& change : changes) {
+    backlog_.note(change, cluster_, now_);
+    own_kinds_.note(change);
+  }
+}
+
+/// Objects that come and go leave names and labels behind. The backlog knows ids of the old store
+/// and is made anew, too: everybody who is pending is due once.
+void ControlLoop::compact() {
+  if (!compaction_) {
+    const std::size_t worth_it = interned_before_ * 2 + options_.garbage_min;
+    if (cluster_.interned_count() <= worth_it) return;
+    compaction_.emplace();
+  }
+  if (!compaction_->step(cluster_, options_.copied_at_once)) return;
+  cluster_ = compaction_->take();
+  compaction_.reset();
+  interned_before_ = cluster_.interned_count();
+  ++statistics_.compactions;
+  backlog_.restart(cluster_, now_);
+}
+
+void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
+  const bool judged = options_.judge_every > 0 && statistics_.cycles % options_.judge_every == 0;
+  ++statistics_.cycles;
+  statistics_.asks += due.size();
+  PlanTools tools = tools_;
+  if (!judged) {
+    tools.check = [](const Cluster&, const Configuration&, const Plan&) {
+      return std::vector<LawBreach>();
+    };
+  }
+  if (hash_.empty()) hash_ = configuration_hash(configuration_);
+  const PlanRequest request{.now = now,
+                            .preset = options_.preset,
+                            .configuration_hash = hash_,
+                            .asks = due,
+                            .explain = false,
+                            .contain = tools.contain,
+                            .profiles = options_.profiles};
+  LawfulPlan made = make_lawful_plan(cluster_, configuration_, request, tools);
+  if (options_.watcher != nullptr) {
+    options_.watcher->cycle({.now = now, .due = request.asks, .judged = judged, .made = made},
+                            cluster_);
+  }
+  statistics_.judged += judged ? 1 : 0;
+  statistics_.decide_us += made.decide_us;
+  statistics_.check_us += made.check_us;
+  statistics_.refused += made.refused.size();
+  std::ranges::move(made.refused, std::back_inserter(refused_));
+  const Plan nothing;
+  const Plan& plan = made.plan ? *made.plan : nothing;
+  statistics_.left_out += plan.left_out.size();
+  backlog_.learn(due, plan, made.recheck_at, now);
+  own_kinds_.learn(made.recheck_at);
+  if (!made.plan || !plan.withheld.empty()) {
+    for (const AskName& ask : due) backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
+  }
+  for (const PlanLeftOut& out : plan.left_out) {
+    const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};
+    backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
+  }
+  if (!made.plan) return;
+  in_flight_.sent(plan, cluster_, now);
+  port_.submit(plan);
+}
+
+}  // namespace makeway

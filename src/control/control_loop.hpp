@@ -1,0 +1,117 @@
+// ControlLoop: poll, decide, judge, contain, submit, over a port (DESIGN: Control).
+//
+//   ControlLoop loop(port, document.configuration, tools, {});
+//   while (loop.step()) {}
+//
+// The loop holds the cluster as the port shows it, what was sent and is not seen yet laid over it
+// (in_flight.hpp), and a backlog of who is pending. A step takes
+// what has changed; when somebody is due it decides about them, all in one cycle, and hands the
+// plan to the port. A cycle in which nobody is due decides nothing and costs what changed. While
+// the port is blind nothing is decided. What
+// must survive between cycles is an object of the cluster; the backlog is only a saving of work,
+// and forgetting it costs time and no law.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "control/backlog.hpp"
+#include "control/in_flight.hpp"
+#include "control/lawful_plan.hpp"
+#include "control/loop_watcher.hpp"
+#include "control/own_kind_asks.hpp"
+#include "control/port.hpp"
+#include "model/cluster_compaction.hpp"
+
+namespace makeway {
+
+struct LoopOptions {
+  std::string preset;
+  /// Every so many cycles the judge sees the plan; 1: all of them, 0: none. Anything but 1 is for
+  /// the simulator.
+  std::uint64_t judge_every = 1;
+  Duration poll_max{60'000};  ///< At least so often the port is asked.
+  /// When the port says that nothing will happen any more, a time further away is not waited for:
+  /// "never" is ten years in some presets.
+  Duration patience{2'592'000'000};
+  /// Every step decides, about everybody who is pending, due or not; the deadline of a poll is now.
+  /// For whoever looks at each cycle (tests).
+  bool everybody = false;
+  BacklogOptions backlog;
+  /// A store that remembers so many texts and rows more than twice as many as it had is made anew,
+  /// so many objects a step.
+  std::size_t garbage_min = 200'000;
+  std::size_t copied_at_once = 1'000;
+  /// Whose pods are ours; none: everybody's. The first has the configuration of the loop.
+  std::vector<Profile> profiles;
+  LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
+};
+
+struct LoopStatistics {
+  std::uint64_t cycles = 0;  ///< In which something was decided.
+  std::uint64_t asks = 0;
+  std::uint64_t judged = 0;
+  std::uint64_t refused = 0;   ///< Plans that the judge refused.
+  std::uint64_t left_out = 0;  ///< Asks.
+  std::uint64_t receipts = 0;  ///< Actions that the world refused.
+  std::uint64_t compactions = 0;
+  std::int64_t decide_us = 0;
+  std::int64_t check_us = 0;
+};
+
+class ControlLoop {
+ public:
+  /// Configuration and tools outlive it.
+  ControlLoop(Port& port, const Configuration& configuration, const PlanTools& tools,
+              LoopOptions options)
+      : port_(port),
+        configuration_(configuration),
+        tools_(tools),
+        options_(std::move(options)),
+        backlog_(options_.backlog),
+        own_kinds_(configuration) {
+    if (options_.watcher != nullptr) {
+      options_.watcher->start({.configuration = configuration_, .preset = options_.preset});
+    }
+  }
+
+  /// False: nothing will happen any more.
+  bool step();
+
+  const Cluster& cluster() const { return cluster_; }
+  const Backlog& backlog() const { return backlog_; }
+  const InFlight& in_flight() const { return in_flight_; }
+  const LoopStatistics& statistics() const { return statistics_; }
+  /// Plans that broke a law, with what the judge said; for who reports them.
+  const std::vector<RefusedPlan>& refused() const { return refused_; }
+
+ private:
+  void take(const Batch& batch);
+  void apply(const std::vector<Change>& changes);
+  void compact();
+  Time poll_until() const;
+  /// See Backlog.
+  std::optional<Time> next_due(bool retries) const;
+  /// Somebody may find another answer within the time that is worth waiting for.
+  bool expects() const;
+  void decide(Time now, const std::vector<AskName>& due);
+
+  Port& port_;
+  const Configuration& configuration_;
+  const PlanTools& tools_;
+  LoopOptions options_;
+  Cluster cluster_;
+  Backlog backlog_;
+  OwnKindAsks own_kinds_;
+  InFlight in_flight_;
+  std::optional<ClusterCompaction> compaction_;
+  std::size_t interned_before_ = 0;  ///< After the last compaction.
+  LoopStatistics statistics_;
+  std::vector<RefusedPlan> refused_;
+  std::string hash_;  ///< Of the configuration.
+  Time now_;
+  bool blind_ = false;  ///< The last batch was.
+};
+
+}  // namespace makeway

@@ -1,0 +1,315 @@
+// SPEC section 8: the loop over a port that a test holds in its hands.
+#include "control/control_loop.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace makeway {
+namespace {
+
+/// Hands out the batches that it was given, one after the other.
+class ScriptedPort final : public Port {
+ public:
+  Batch poll(Time deadline) override {
+    if (batches.empty()) {
+      now = std::max(now, deadline);
+      return {.now = now, .changes = {}, .receipts = {}, .ended = true};
+    }
+    Batch batch = batches.front();
+    batches.pop_front();
+    now = batch.now;
+    return batch;
+  }
+  void submit(const Plan& plan) override { plans.push_back(plan); }
+
+  std::deque<Batch> batches;
+  std::vector<Plan> plans;
+  Time now;
+};
+
+/// Writes down what it hears.
+class HeardWatcher final : public LoopWatcher {
+ public:
+  explicit HeardWatcher(const ScriptedPort& port) : port_(port) {}
+
+  void start(const LoopStart& start) override {
+    heard.push_back("start " + std::string(start.preset));
+  }
+  void batch(const AppliedBatch& batch, const Cluster& cluster) override {
+    heard.push_back(fmt::format("batch at {} ms: {} changes, {} receipts, {} pods", batch.now.ms,
+                                batch.changes.size(), batch.receipts.size(), cluster.pod_count()));
+  }
+  void cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) override {
+    heard.push_back(fmt::format(
+        "cycle at {} ms: {} due, {}judged, {} refused, {} asks, {} submitted before", cycle.now.ms,
+        cycle.due.size(), cycle.judged ? "" : "not ", cycle.made.refused.size(),
+        cycle.made.plan ? cycle.made.plan->asks.size() : 0, port_.plans.size()));
+  }
+
+  std::vector<std::string> heard;
+
+ private:
+  const ScriptedPort& port_;
+};
+
+class ControlLoopTest : public testing::Test {
+ protected:
+  ControlLoopTest() {
+    tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+      return Decision{.plan = answered(request, Outcome::infeasible), .problems = {}};
+    };
+    tools.check = [this](const Cluster&, const Configuration&, const Plan&) {
+      ++judged;
+      return breaches;
+    };
+    tools.identify = [](const Plan&) { return std::string("id"); };
+    tools.microseconds = [] { return std::int64_t{0}; };
+    tools.contain = true;
+  }
+
+  /// Remembers the request; the same answer for everybody.
+  Plan answered(const PlanRequest& request, Outcome outcome) {
+    requests.push_back(request);
+    Plan plan{.preset = request.preset, .now = request.now};
+    for (const AskName& ask : request.asks) {
+      plan.asks.push_back({.kind = ask.kind,
+                           .namespace_name = ask.namespace_name,
+                           .name = ask.name,
+                           .outcome = outcome});
+    }
+    return plan;
+  }
+
+  static Pod pod(std::string name) {
+    return {.namespace_name = "default", .name = std::move(name), .requests = {{"cpu", 1'000}}};
+  }
+
+  ScriptedPort port;
+  Configuration configuration;
+  PlanTools tools;
+  std::vector<PlanRequest> requests;
+  std::vector<LawBreach> breaches;
+  int judged = 0;
+};
+
+/// Pods with labels of their own come and go: what they leave behind does not stay for ever, and
+/// who is pending stays so.
+TEST_F(ControlLoopTest, TheStoreIsMadeAnewWhenNamesPileUp) {
+  port.batches.push_back({.now = Time{1}, .changes = {Node{.name = "n1"}, pod("waits")}});
+  for (std::int64_t i = 0; i < 400; ++i) {
+    Pod each = pod(fmt::format("job-{}", i));
+    each.labels = {{"job", fmt::format("job-{}", i)}};
+    each.node = "n1";
+    port.batches.push_back({.now = Time{10 + 2 * i}, .changes = {each}});
+    port.batches.push_back(
+        {.now = Time{11 + 2 * i},
+         .changes = {
+             Removal{.kind = ObjectKind::pod, .namespace_name = "default", .name = each.name}}});
+  }
+  LoopOptions options;
+  options.garbage_min = 50;
+  options.copied_at_once = 20;
+  ControlLoop loop(port, configuration, tools, options);
+  std::size_t most = 0;
+  while (loop.step()) most = std::max(most, loop.cluster().interned_count());
+  EXPECT_GT(loop.statistics().compactions, 3U);
+  EXPECT_LT(most, 300U) << "of 400 jobs with a name and a label each";
+  EXPECT_EQ(loop.cluster().pod_count(), 1U);
+  EXPECT_EQ(loop.backlog().pending(), 1U);
+}
+
+TEST_F(ControlLoopTest, NobodyDueNothingDecided) {
+  port.batches = {{.now = Time{1}, .changes = {Node{.name = "n1"}}}, {.now = Time{2}}};
+  ControlLoop loop(port, configuration, tools, {});
+  while (loop.step()) {
+  }
+  EXPECT_TRUE(requests.empty());
+  EXPECT_EQ(loop.cluster().node_count(), 1U);
+}
+
+TEST_F(ControlLoopTest, SessionsAndSchedulesAskWithThePods) {
+  const Session session{.namespace_name = "default", .name = "train"};
+  const ReplicaSchedule schedule{.namespace_name = "default", .name = "web", .unmet = 1};
+  port.batches = {{.now = Time{1}, .changes = {pod("a"), session, schedule}}};
+  ControlLoop loop(port, configuration, tools, {});
+  while (loop.step()) {
+  }
+  ASSERT_EQ(requests.size(), 1U);
+  ASSERT_EQ(requests[0].asks.size(), 3U);
+  EXPECT_EQ(requests[0].asks[1].kind, AskKind::replica_schedule);
+  EXPECT_EQ(requests[0].asks[2].kind, AskKind::session);
+}
+
+TEST_F(ControlLoopTest, NobodyWaitsTenYearsForAPortThatHasEnded) {
+  tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+    requests.push_back(request);
+    return Decision{.plan = Plan{.now = request.now},
+                    .problems = {},
+                    .recheck_at = request.now + Duration{315'360'000'000}};
+  };
+  port.batches = {{.now = Time{1}, .changes = {pod("a")}}};
+  ControlLoop loop(port, configuration, tools, {});
+  int steps = 0;
+  while (loop.step()) ++steps;
+  EXPECT_LT(steps, 10);
+  EXPECT_EQ(requests.size(), 1U);
+}
+
+TEST_F(ControlLoopTest, AllWhoAreDueGoIntoOneCycle) {
+  Pod other = pod("b");
+  other.requests = {{"cpu", 2'000}};
+  port.batches = {{.now = Time{1}, .changes = {pod("a"), other}}};
+  ControlLoop loop(port, configuration, tools, {.preset = "makeway"});
+  while (loop.step()) {
+  }
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests[0].asks.size(), 2U);
+  EXPECT_EQ(requests[0].now, Time{1});
+  EXPECT_EQ(port.plans.size(), 1U);
+  EXPECT_EQ(judged, 1);
+}
+
+TEST_F(ControlLoopTest, WhatTheJudgeRefusesIsNotSubmittedAsItIs) {
+  breaches = {{.law = 3, .ask = "Pod default/a", .text = "it does not fit"}};
+  port.batches = {{.now = Time{1}, .changes = {pod("a")}}};
+  ControlLoop loop(port, configuration, tools, {});
+  while (loop.step()) {
+  }
+  EXPECT_GT(loop.statistics().refused, 0U);
+  EXPECT_FALSE(loop.refused().empty());
+  for (const Plan& plan : port.plans) EXPECT_TRUE(plan.actions.empty());
+}
+
+TEST_F(ControlLoopTest, AWatcherHearsEverythingAndEachCycleBeforeItIsSubmitted) {
+  port.batches = {{.now = Time{1}, .changes = {pod("a")}},
+                  {.now = Time{2}},
+                  {.now = Time{3},
+                   .changes = {Node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}}},
+                   .receipts = {{.plan = "id", .object = "Pod default/a", .reason = "gone"}}}};
+  HeardWatcher watcher(port);
+  ControlLoop loop(port, configuration, tools,
+                   {.preset = "makeway", .judge_every = 2, .watcher = &watcher});
+  while (loop.step()) {
+  }
+  const std::vector<std::string> expected = {
+      "start makeway",
+      "batch at 1 ms: 1 changes, 0 receipts, 1 pods",
+      "cycle at 1 ms: 1 due, judged, 0 refused, 1 asks, 0 submitted before",
+      "batch at 3 ms: 1 changes, 1 receipts, 1 pods",
+      "cycle at 1003 ms: 1 due, not judged, 0 refused, 1 asks, 1 submitted before",
+  };
+  EXPECT_EQ(watcher.heard, expected);
+}
+
+TEST_F(ControlLoopTest, AWatcherHearsWhatTheJudgeRefused) {
+  breaches = {{.law = 3, .ask = "Pod default/a", .text = "it does not fit"}};
+  port.batches = {{.now = Time{1}, .changes = {pod("a")}}};
+  HeardWatcher watcher(port);
+  ControlLoop loop(port, configuration, tools, {.preset = "makeway", .watcher = &watcher});
+  while (loop.step()) {
+  }
+  ASSERT_EQ(watcher.heard.size(), 3U);
+  EXPECT_EQ(watcher.heard[2],
+            "cycle at 1 ms: 1 due, judged, 1 refused, 0 asks, 0 submitted before");
+  ASSERT_EQ(loop.refused().size(), 1U);
+  EXPECT_EQ(loop.refused()[0].plan.asks.size(), 1U);
+}
+
+TEST_F(ControlLoopTest, TheJudgeMayLookAtSomeCyclesOnly) {
+  port.batches = {{.now = Time{1}, .changes = {pod("a")}},
+                  {.now = Time{2},
+                   .changes = {Node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}}}},
+                  {.now = Time{3},
+                   .changes = {Node{.name = "n2", .allocatable = {{"cpu", 9'000}, {"pods", 9}}}}}};
+  ControlLoop loop(port, configuration, tools, {.judge_every = 2});
+  while (loop.step()) {
+  }
+  EXPECT_EQ(loop.statistics().cycles, 3U);
+  EXPECT_EQ(loop.statistics().judged, 2U);
+}
+
+/// Binds whoever asks to n1.
+class BindingLoopTest : public ControlLoopTest {
+ protected:
+  BindingLoopTest() {
+    tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+      Plan plan = answered(request, Outcome::fits);
+      for (const AskName& ask : request.asks) {
+        plan.actions.push_back({.type = ActionType::bind,
+                                .namespace_name = ask.namespace_name,
+                                .name = ask.name,
+                                .node = "n1"});
+      }
+      return Decision{.plan = std::move(plan), .problems = {}};
+    };
+  }
+  const Node node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}};
+};
+
+TEST_F(BindingLoopTest, WhatWasSentIsNotDecidedAgainBeforeItIsSeen) {
+  port.batches = {{.now = Time{1}, .changes = {node, pod("a")}},
+                  {.now = Time{2}, .changes = {pod("a"), pod("b")}},  // The bind is not seen yet.
+                  {.now = Time{3}}};
+  ControlLoop loop(port, configuration, tools, {});
+  for (int step = 0; step < 3; ++step) loop.step();
+  ASSERT_EQ(requests.size(), 2U);
+  ASSERT_EQ(requests[1].asks.size(), 1U);
+  EXPECT_EQ(requests[1].asks[0].name, "b");
+  EXPECT_EQ(loop.in_flight().size(), 2U);
+}
+
+TEST_F(BindingLoopTest, WhatWasRefusedIsDecidedAgain) {
+  port.batches = {{.now = Time{1}, .changes = {node, pod("a")}},
+                  {.now = Time{2}, .changes = {pod("a")}},
+                  {.now = Time{3},
+                   .changes = {},
+                   .receipts = {{.plan = "id", .object = "Pod default/a", .reason = "conflict"}}},
+                  {.now = Time{1'003}}};
+  ControlLoop loop(port, configuration, tools, {});
+  while (loop.step() && requests.size() < 2) {
+  }
+  ASSERT_EQ(requests.size(), 2U);
+  EXPECT_EQ(requests[1].now, Time{1'003});  // It backed off for a second.
+  EXPECT_EQ(loop.statistics().receipts, 1U);
+}
+
+/// SPEC section 8, stale or missing sight: what is shown is taken, and nothing is decided on it.
+TEST_F(ControlLoopTest, DecidesNothingWhileThePortIsBlind) {
+  ControlLoop loop(port, configuration, tools, {});
+  port.batches.push_back(
+      {.now = Time{1'000}, .changes = {pod("ask")}, .receipts = {}, .blind = true});
+  port.batches.push_back({.now = Time{9'000}, .changes = {}, .receipts = {}, .blind = true});
+  EXPECT_TRUE(loop.step());
+  EXPECT_TRUE(loop.step());
+  EXPECT_TRUE(requests.empty());
+  EXPECT_EQ(loop.cluster().pod_count(), 1U);
+  port.batches.push_back({.now = Time{10'000}, .changes = {}, .receipts = {}});
+  EXPECT_TRUE(loop.step());
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests[0].now, Time{10'000});
+}
+
+/// Whoever is due must not make a blind loop ask again and again.
+TEST_F(ControlLoopTest, ABlindLoopWaits) {
+  class AskedPort final : public Port {
+   public:
+    Batch poll(Time deadline) override {
+      deadlines.push_back(deadline);
+      return {.now = Time{1'000}, .changes = changes, .receipts = {}, .blind = true};
+    }
+    void submit(const Plan& /*plan*/) override {}
+    std::vector<Change> changes;
+    std::vector<Time> deadlines;
+  } asked;
+  asked.changes = {pod("ask")};
+  ControlLoop loop(asked, configuration, tools, {.poll_max = Duration{60'000}});
+  loop.step();
+  loop.step();
+  EXPECT_EQ(asked.deadlines.back(), Time{61'000});
+}
+
+}  // namespace
+}  // namespace makeway

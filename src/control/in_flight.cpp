@@ -1,0 +1,350 @@
+#include "control/in_flight.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "model/selector.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr Duration assumed_grace{30'000};  // What Kubernetes gives whoever says nothing.
+
+std::string flight_key(const std::string& namespace_name, const std::string& name) {
+  return namespace_name + "/" + name;
+}
+
+/// "Pod default/web": the key behind the kind.
+std::string flight_key(const std::string& object) {
+  const std::size_t space = object.find(' ');
+  return space == std::string::npos ? object : object.substr(space + 1);
+}
+
+/// Kubernetes keeps the times of conditions in whole seconds.
+bool same_second(const std::optional<Time>& one, const std::optional<Time>& other) {
+  constexpr std::int64_t second_ms = 1'000;
+  if (!one || !other) return one == other;
+  return one->ms / second_ms == other->ms / second_ms;
+}
+
+}  // namespace
+
+void InFlight::sent(const Plan& plan, const Cluster& cluster, Time now) {
+  for (const PlanAction& action : plan.actions) {
+    if (action.type == ActionType::evict) charge({plan.id, action}, cluster, now);
+    if (action.type != ActionType::wait) add({plan.id, action}, cluster, now);
+  }
+  // Whoever has no place any more loses the nomination; no action says so.
+  std::set<PodIndex> placed;
+  for (const PlanAsk& ask : plan.asks) {
+    for (const PodPlacement& place : ask.placements) {
+      const auto pod = cluster.find_pod(place.namespace_name, place.name);
+      if (pod) placed.insert(*pod);
+    }
+  }
+  const auto clear = [&](PodIndex pod) {
+    if (!cluster.pods().nominated[pod].exists() || placed.contains(pod)) return;
+    const Pod object = cluster.pod(pod);
+    add({plan.id,
+         {.type = ActionType::nominate,
+          .namespace_name = object.namespace_name,
+          .name = object.name}},
+        cluster, now);
+  };
+  for (const PlanAsk& ask : plan.asks) {
+    if (ask.kind == AskKind::pod && !ask.reservation) {
+      const auto pod = cluster.find_pod(ask.namespace_name, ask.name);
+      if (pod) clear(*pod);
+    }
+    const auto group = ask.kind == AskKind::pod_group
+                           ? cluster.find_group(ask.namespace_name, ask.name)
+                           : std::nullopt;
+    if (!group) continue;
+    for (const PodIndex member : cluster.groups()[*group].members) clear(member);
+  }
+}
+
+void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
+  const PlanAction& action = sent.action;
+  const std::string key = flight_key(action.namespace_name, action.name);
+  // Its room is free when the port shows that it is gone, and not before.
+  if (action.type == ActionType::force_delete) return;
+  const auto row = cluster.find_pod(action.namespace_name, action.name, action.plane);
+  const bool kernel = row && cluster.pods().flags[*row].kernel;
+  if (kernel) {
+    // A nomination that stands is not shown again.
+    const NodeIndex kept = cluster.pods().nominated[*row];
+    const bool stands = action.type == ActionType::nominate && kept.exists() &&
+                        cluster.text(cluster.nodes().name[kept]) == action.node;
+    if (stands) return;
+  }
+  if (kernel || !row || !action.plane.empty()) {
+    const std::string name =
+        kernel ? action.name.substr(0, action.name.find('/')) : std::string(action.name);
+    Other& other = others_[flight_key(action.namespace_name, name)];
+    other.sent = now;
+    // Of several steps of a commit the port shows the last one.
+    std::erase_if(other.actions, [&](const PlanAction& earlier) {
+      return earlier.scale && action.scale && earlier.scale->plane == action.scale->plane;
+    });
+    other.actions.push_back(action);
+    return;
+  }
+  Effects& effects = pods_[key];
+  effects.sent = now;
+  effects.awaited = now;
+  effects.laid = false;
+  if (effects.uid.empty()) effects.uid = action.uid;
+  // The newest of a kind is what the port will show.
+  std::erase_if(effects.actions,
+                [&](const Sent& earlier) { return earlier.action.type == action.type; });
+  effects.actions.push_back(std::move(sent));
+}
+
+// ---- Budgets ------------------------------------------------------------------------------------
+
+DisruptionBudget InFlight::Charged::laid_over() const {
+  DisruptionBudget budget = shown;
+  if (budget.disruptions_allowed) {
+    const std::int64_t left = *budget.disruptions_allowed - std::ssize(charges);
+    budget.disruptions_allowed = static_cast<std::int32_t>(std::max<std::int64_t>(left, 0));
+  }
+  return budget;
+}
+
+void InFlight::charge(const Sent& sent, const Cluster& cluster, Time now) {
+  const auto row = cluster.find_pod(sent.action.namespace_name, sent.action.name);
+  if (!row || cluster.pods().flags[*row].kernel || !sent.action.plane.empty()) return;
+  if (cluster.pods().deletion[*row] != no_time) return;  // They know.
+  const Pod pod = cluster.pod(*row);
+  for (const DisruptionBudget* const budget : cluster.budgets()) {
+    const bool known = std::ranges::binary_search(budget->disrupted_pods, pod.name);
+    if (!budget->plane.empty() || known || !governs(*budget, pod.namespace_name, pod.labels)) {
+      continue;
+    }
+    const auto [at, is_new] =
+        budgets_.try_emplace(flight_key(budget->namespace_name, budget->name));
+    if (is_new) at->second.shown = *budget;
+    at->second.laid = false;
+    at->second.charges.push_back({sent.plan, flight_key(pod.namespace_name, pod.name), now, now});
+  }
+}
+
+/// A status that has changed counts everybody who was sent before.
+Change InFlight::seen_budget(DisruptionBudget budget) {
+  const auto found = budgets_.find(flight_key(budget.namespace_name, budget.name));
+  if (found == budgets_.end()) return budget;
+  Charged& charged = found->second;
+  const bool same = charged.shown.disruptions_allowed == budget.disruptions_allowed &&
+                    charged.shown.disrupted_pods == budget.disrupted_pods;
+  if (!same) {
+    budgets_.erase(found);
+    return budget;
+  }
+  charged.shown = std::move(budget);
+  charged.laid = true;
+  return charged.laid_over();
+}
+
+void InFlight::unseen_budgets(Time now, std::vector<Change>& changes) {
+  for (auto at = budgets_.begin(); at != budgets_.end();) {
+    Charged& charged = at->second;
+    const std::size_t over = std::erase_if(
+        charged.charges, [&](const Charge& charge) { return charge.awaited + unseen_max <= now; });
+    if (over > 0 || !charged.laid) changes.emplace_back(charged.laid_over());
+    charged.laid = true;
+    at = charged.charges.empty() ? budgets_.erase(at) : std::next(at);
+  }
+}
+
+// ---- What is shown ------------------------------------------------------------------------------
+
+bool InFlight::shows(const PlanAction& action, const Pod& pod) {
+  if (pod.deletion) return true;
+  switch (action.type) {
+    case ActionType::bind: return !pod.node.empty();
+    case ActionType::nominate: return !pod.node.empty() || pod.nominated_node == action.node;
+    case ActionType::reserve:
+      return !pod.node.empty() || (same_second(pod.notes.reserved_since, action.since) &&
+                                   pod.notes.promised == action.promised);
+    case ActionType::evict: return false;
+    default: return true;
+  }
+}
+
+bool InFlight::shows(const PlanAction& action, const ReplicaSchedule& schedule) {
+  if (!action.scale) return true;
+  const auto plane = std::ranges::find(schedule.planes, action.scale->plane, &ReplicaPlane::name);
+  return plane == schedule.planes.end() || plane->committed == action.scale->committed_after;
+}
+
+bool InFlight::shows(const PlanAction& action, const Session& session) {
+  const bool runs = session.status.phase == SessionPhase::running;
+  switch (action.type) {
+    case ActionType::bind: return runs;
+    case ActionType::nominate: {
+      const std::string name = action.name.substr(action.name.find('/') + 1);
+      const auto kernel = std::ranges::find(session.kernels, name, &Kernel::name);
+      return runs || kernel == session.kernels.end() || kernel->nominated_node == action.node;
+    }
+    case ActionType::evict:
+    case ActionType::requeue:
+    case ActionType::suspend: return !runs || session.status.ends_at.has_value();
+    case ActionType::resume: return session.status.phase != SessionPhase::suspended;
+    default: return true;
+  }
+}
+
+template <class Object>
+void InFlight::seen_other(const std::string& key, const Object& object) {
+  const auto found = others_.find(key);
+  if (found == others_.end()) return;
+  std::erase_if(found->second.actions,
+                [&](const PlanAction& action) { return shows(action, object); });
+  if (found->second.actions.empty()) others_.erase(found);
+}
+
+void InFlight::lay(const Effects& effects, Pod& pod) {
+  for (const Sent& sent : effects.actions) {
+    const PlanAction& action = sent.action;
+    switch (action.type) {
+      case ActionType::bind:
+        pod.node = action.node;
+        pod.nominated_node.clear();
+        break;
+      case ActionType::nominate: pod.nominated_node = action.node; break;
+      case ActionType::reserve:
+        pod.notes.reserved_since = action.since;
+        pod.notes.promised = action.promised;
+        break;
+      case ActionType::evict:
+        pod.deletion = effects.sent + assumed_grace;
+        pod.deletion_grace_seconds = static_cast<std::int32_t>(assumed_grace.ms / 1'000);
+        pod.disrupted_by_preemption = true;
+        pod.ready = false;
+        pod.notes.evicted_for = action.ask;
+        break;
+      default: break;
+    }
+  }
+}
+
+Change InFlight::seen(Change change) {
+  if (empty()) return change;
+  if (const Removal* const gone = std::get_if<Removal>(&change)) {
+    const std::string key = flight_key(gone->namespace_name, gone->name);
+    if (gone->kind == ObjectKind::disruption_budget) {
+      budgets_.erase(key);
+    } else if (gone->kind != ObjectKind::pod) {
+      others_.erase(key);
+    } else if (gone->plane.empty()) {
+      pods_.erase(key);
+    }
+    return change;
+  }
+  if (auto* const budget = std::get_if<DisruptionBudget>(&change)) {
+    return seen_budget(std::move(*budget));
+  }
+  Pod* const pod = std::get_if<Pod>(&change);
+  if (pod == nullptr) {
+    if (const auto* const session = std::get_if<Session>(&change)) {
+      seen_other(flight_key(session->namespace_name, session->name), *session);
+    } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
+      seen_other(flight_key(schedule->namespace_name, schedule->name), *schedule);
+      seen_other(flight_key(schedule->namespace_name, schedule->deployment), *schedule);
+    }
+    return change;
+  }
+  const auto found =
+      pod->plane.empty() ? pods_.find(flight_key(pod->namespace_name, pod->name)) : pods_.end();
+  if (found == pods_.end()) return change;
+  Effects& effects = found->second;
+  const bool another = !effects.uid.empty() && effects.uid != pod->uid;
+  std::erase_if(effects.actions, [&](const Sent& sent) { return shows(sent.action, *pod); });
+  if (another || effects.actions.empty()) {
+    pods_.erase(found);
+    return change;
+  }
+  effects.shown = *pod;
+  effects.laid = true;
+  lay(effects, *pod);
+  return change;
+}
+
+std::optional<Change> InFlight::refused(const Receipt& receipt) {
+  const std::string key = flight_key(receipt.object);
+  for (auto& [name, charged] : budgets_) {
+    const std::size_t refused = std::erase_if(charged.charges, [&](const Charge& charge) {
+      return charge.plan == receipt.plan && charge.pod == key;
+    });
+    if (refused > 0) charged.laid = false;  // `unseen` tells.
+  }
+  const auto found = pods_.find(key);
+  if (found == pods_.end()) {
+    // Which of several was refused is not known: the others may still come.
+    const auto other = others_.find(key);
+    if (other != others_.end() && other->second.actions.size() == 1) others_.erase(other);
+    return std::nullopt;
+  }
+  Effects& effects = found->second;
+  std::erase_if(effects.actions, [&](const Sent& sent) { return sent.plan == receipt.plan; });
+  std::optional<Change> before;
+  if (effects.shown) {
+    Pod pod = *effects.shown;
+    lay(effects, pod);
+    before = std::move(pod);
+  }
+  if (effects.actions.empty()) pods_.erase(found);
+  return before;
+}
+
+/// Whatever is not on its way yet cannot be late.
+void InFlight::await(Time sending_since, Time now) {
+  for (auto& [key, effects] : pods_) {
+    if (effects.sent >= sending_since) effects.awaited = now;
+  }
+  for (auto& [key, charged] : budgets_) {
+    for (Charge& charge : charged.charges) {
+      if (charge.sent >= sending_since) charge.awaited = now;
+    }
+  }
+}
+
+std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
+                                     std::optional<Time> sending_since) {
+  if (sending_since) await(*sending_since, now);
+  std::vector<std::string> late;
+  for (const auto& [key, effects] : pods_) {
+    if (!effects.laid || effects.is_late(now)) late.push_back(key);
+  }
+  std::ranges::sort(late);
+  std::vector<Change> changes;
+  changes.reserve(late.size());
+  for (const std::string& key : late) {
+    Effects& effects = pods_.at(key);
+    const PlanAction& first = effects.actions.front().action;
+    const auto row = cluster.find_pod(first.namespace_name, first.name);
+    if (!row || effects.is_late(now)) {
+      if (row && effects.shown) changes.emplace_back(std::move(*effects.shown));
+      pods_.erase(key);
+    } else {
+      changes.push_back(seen(effects.shown ? *effects.shown : cluster.pod(*row)));
+    }
+  }
+  unseen_budgets(now, changes);
+  return changes;
+}
+
+std::optional<Time> InFlight::hold_until(Time now) const {
+  std::optional<Time> until;
+  for (const auto& [key, other] : others_) {
+    const Time end = other.sent + unseen_max;
+    if (end > now && (!until || end > *until)) until = end;
+  }
+  return until;
+}
+
+}  // namespace makeway

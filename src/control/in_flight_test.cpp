@@ -1,0 +1,278 @@
+// SPEC section 8, Assumed state: what was sent and is not yet seen.
+#include "control/in_flight.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace makeway {
+namespace {
+
+class InFlightTest : public testing::Test {
+ protected:
+  InFlightTest() {
+    cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 9'000}, {"pods", 9}}});
+    cluster.apply(pod());
+  }
+  static Pod pod(std::string node = {}) {
+    return {.namespace_name = "default", .name = "a", .uid = "u1", .node = std::move(node)};
+  }
+  static PlanAction action(ActionType type, std::string node = "n1") {
+    return {.type = type,
+            .namespace_name = "default",
+            .name = "a",
+            .uid = "u1",
+            .node = std::move(node),
+            .ask = type == ActionType::evict ? "Pod default/urgent" : ""};
+  }
+  void send(PlanAction sent, std::int64_t now = 0, std::string plan = "p") {
+    flight.sent({.id = std::move(plan), .actions = {std::move(sent)}}, cluster, Time{now});
+  }
+  Pod seen(const Pod& shown) { return std::get<Pod>(flight.seen(shown)); }
+  /// Lays over what is new, and returns how many objects that changes.
+  std::size_t look(std::int64_t now) {
+    const std::vector<Change> changes = flight.unseen(cluster, Time{now});
+    for (const Change& change : changes) cluster.apply(change);
+    return changes.size();
+  }
+  Pod stored() const { return cluster.pod(*cluster.find_pod("default", "a")); }
+
+  Cluster cluster;
+  InFlight flight;
+};
+
+TEST_F(InFlightTest, ABindEndsWhenItIsSeen) {
+  send(action(ActionType::bind));
+  EXPECT_EQ(look(1), 1U);
+  EXPECT_EQ(stored().node, "n1");
+  EXPECT_EQ(look(2), 0U);
+  EXPECT_EQ(seen(pod()).node, "n1");  // An older state of it.
+  EXPECT_EQ(flight.size(), 1U);
+  EXPECT_EQ(seen(pod("n2")).node, "n2");  // Somebody else was faster.
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, WhatIsSeenAtOnceIsNeverLaidOver) {
+  send(action(ActionType::bind));
+  cluster.apply(flight.seen(pod("n1")));
+  EXPECT_TRUE(flight.empty());
+  EXPECT_EQ(look(1), 0U);
+}
+
+TEST_F(InFlightTest, WhatWaitsForItsTurnIsNotLate) {
+  send(action(ActionType::bind), 1'000);
+  look(1'001);
+  // The plan is still being sent: no time counts.
+  EXPECT_TRUE(flight.unseen(cluster, Time{60'000}, Time{1'000}).empty());
+  EXPECT_EQ(flight.size(), 1U);
+  // From the last time that it was, it has ten seconds.
+  EXPECT_EQ(look(69'999), 0U);
+  look(70'000);
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, OnlyYoungerPlansAreWaitedFor) {
+  send(action(ActionType::bind), 1'000);
+  look(1'001);
+  flight.unseen(cluster, Time{12'000}, Time{5'000});
+  EXPECT_TRUE(flight.empty());
+}
+
+/// Kubernetes keeps the times of conditions in whole seconds.
+TEST_F(InFlightTest, AReservationIsSeenByTheSecond) {
+  PlanAction reserve = action(ActionType::reserve);
+  reserve.since = Time{1'234};
+  send(reserve, 2'000);
+  Pod shown = pod();
+  shown.notes.reserved_since = Time{1'000};
+  seen(shown);
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, AVictimIsLeavingUntilItIsSeenToBe) {
+  cluster.apply(pod("n1"));
+  send(action(ActionType::evict), 5'000);
+  EXPECT_EQ(look(5'001), 1U);
+  EXPECT_EQ(stored().deletion, Time{35'000});
+  EXPECT_EQ(stored().notes.evicted_for, "Pod default/urgent");
+  Pod leaving = pod("n1");
+  leaving.deletion = Time{6'000};
+  EXPECT_EQ(seen(leaving).deletion, Time{6'000});
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, ARefusalBringsBackWhatWasSeen) {
+  send(action(ActionType::nominate));
+  look(1);
+  EXPECT_EQ(stored().nominated_node, "n1");
+  const auto before =
+      flight.refused({.plan = "p", .object = "Pod default/a", .reason = "conflict"});
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(std::get<Pod>(*before).nominated_node, "");
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, ARefusalLeavesWhatOtherPlansHaveSent) {
+  send(action(ActionType::bind), 0, "first");
+  look(1);
+  send(action(ActionType::evict), 2, "second");
+  look(3);
+  EXPECT_TRUE(stored().deletion.has_value());
+  const auto before =
+      flight.refused({.plan = "second", .object = "Pod default/a", .reason = "conflict"});
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(std::get<Pod>(*before).node, "n1");  // The bind is still on its way.
+  EXPECT_FALSE(std::get<Pod>(*before).deletion.has_value());
+  EXPECT_EQ(flight.size(), 1U);
+}
+
+TEST_F(InFlightTest, TheNewestOfAKindCountsAndARefusalBringsBackWhatWasSeenBeforeBoth) {
+  cluster.apply(Node{.name = "n2", .allocatable = {{"cpu", 9'000}, {"pods", 9}}});
+  send(action(ActionType::nominate, "n1"));
+  look(1);
+  send(action(ActionType::nominate, "n2"), 2);
+  look(3);
+  EXPECT_EQ(stored().nominated_node, "n2");
+  Pod shown = pod();
+  shown.nominated_node = "n1";
+  EXPECT_EQ(seen(shown).nominated_node, "n2");
+  shown.nominated_node = "n2";
+  EXPECT_EQ(seen(shown).nominated_node, "n2");
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, AnotherPodOfThatNameHasNothingOfIt) {
+  send(action(ActionType::bind));
+  look(1);
+  Pod other = pod();
+  other.uid = "u2";
+  EXPECT_EQ(seen(other).node, "");
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, WhatIsNotSeenForTenSecondsIsForgotten) {
+  send(action(ActionType::bind));
+  look(1);
+  EXPECT_EQ(look(9'999), 0U);
+  EXPECT_EQ(look(10'000), 1U);
+  EXPECT_EQ(stored().node, "");
+  EXPECT_TRUE(flight.empty());
+}
+
+/// One budget that governs the pod.
+class InFlightBudgets : public InFlightTest {
+ protected:
+  InFlightBudgets() {
+    Pod victim = pod("n1");
+    victim.labels = {{"app", "web"}};
+    cluster.apply(victim);
+    cluster.apply(budget(2));
+    send(action(ActionType::evict));
+  }
+  static DisruptionBudget budget(std::int32_t allowed) {
+    return {.namespace_name = "default",
+            .name = "web",
+            .selector = LabelSelector{.requirements = {{.key = "app", .values = {"web"}}}},
+            .disruptions_allowed = allowed};
+  }
+  std::optional<std::int32_t> allowed() const {
+    return cluster.budgets().front()->disruptions_allowed;
+  }
+};
+
+TEST_F(InFlightBudgets, AVictimCountsUntilTheStatusHasChanged) {
+  look(1);
+  EXPECT_EQ(allowed(), 1);
+  cluster.apply(flight.seen(budget(2)));  // The old status once more.
+  EXPECT_EQ(allowed(), 1);
+  cluster.apply(flight.seen(budget(1)));
+  EXPECT_EQ(allowed(), 1);
+  look(20'000);
+  EXPECT_EQ(allowed(), 1);
+}
+
+TEST_F(InFlightBudgets, AVictimCountsForTenSeconds) {
+  look(1);
+  look(9'999);
+  EXPECT_EQ(allowed(), 1);
+  look(10'000);
+  EXPECT_EQ(allowed(), 2);
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightBudgets, WhoIsRefusedDoesNotCount) {
+  look(1);
+  flight.refused({.plan = "p", .object = "Pod default/a", .reason = "gone", .ask = {}});
+  look(2);
+  EXPECT_EQ(allowed(), 2);
+}
+
+/// A group has the places that its plan gives it; what its members were nominated to before is
+/// over.
+TEST_F(InFlightTest, MembersOfAGroupWithoutAPlaceLoseTheirNominations) {
+  Pod member = pod();
+  member.group = "gang";
+  member.nominated_node = "n1";
+  cluster.apply(PodGroup{.namespace_name = "default", .name = "gang"});
+  cluster.apply(member);
+  const PlanAsk ask{.kind = AskKind::pod_group,
+                    .namespace_name = "default",
+                    .name = "gang",
+                    .outcome = Outcome::infeasible};
+  flight.sent({.id = "p", .asks = {ask}}, cluster, Time{0});
+  look(1);
+  EXPECT_EQ(stored().nominated_node, "");
+}
+
+TEST_F(InFlightTest, OtherObjectsHoldTheCycle) {
+  flight.sent({.actions = {{.type = ActionType::suspend, .namespace_name = "team", .name = "s"}}},
+              cluster, Time{0});
+  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  flight.seen(Session{.namespace_name = "team", .name = "s"});
+  EXPECT_EQ(flight.hold_until(Time{1}), std::nullopt);
+}
+
+TEST_F(InFlightTest, AKernelIsPartOfItsSession) {
+  Session session{.namespace_name = "team", .name = "s"};
+  session.kernels.push_back({.name = "main", .nominated_node = "n1"});
+  cluster.apply(session);
+  PlanAction action{.type = ActionType::nominate, .namespace_name = "team", .name = "s/main"};
+  action.node = "n1";
+  flight.sent({.actions = {action}}, cluster, Time{0});
+  EXPECT_TRUE(flight.empty());  // It stands.
+  action.node = "n2";
+  flight.sent({.actions = {action}}, cluster, Time{0});
+  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  flight.seen(session);  // Not yet.
+  EXPECT_FALSE(flight.empty());
+  session.kernels[0].nominated_node = "n2";
+  flight.seen(session);
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(InFlightTest, AScheduleHoldsTheCycleUntilEveryCommitIsSeen) {
+  ReplicaSchedule schedule{.namespace_name = "team",
+                           .name = "web",
+                           .deployment = "web",
+                           .planes = {{.name = "east", .committed = 1}, {.name = "west"}}};
+  cluster.apply(schedule);
+  const auto scale = [](std::string plane, std::int64_t before, std::int64_t after) {
+    PlanAction action{.type = ActionType::scale_up, .namespace_name = "team", .name = "web"};
+    action.scale = {
+        .plane = std::move(plane), .committed_before = before, .committed_after = after};
+    return action;
+  };
+  flight.sent({.actions = {scale("east", 1, 2), scale("east", 2, 3), scale("west", 0, 1)}}, cluster,
+              Time{0});
+  flight.seen(schedule);  // Only its status was written.
+  EXPECT_FALSE(flight.empty());
+  schedule.planes[0].committed = 3;
+  flight.seen(schedule);
+  EXPECT_FALSE(flight.empty());
+  schedule.planes[1].committed = 1;
+  flight.seen(schedule);
+  EXPECT_TRUE(flight.empty());
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,85 @@
+#include "control/own_kind_asks.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace makeway {
+
+void OwnKindAsks::note(const Change& change) {
+  if (const Session* const session = std::get_if<Session>(&change)) {
+    note_session(*session);
+  } else if (const ReplicaSchedule* const schedule = std::get_if<ReplicaSchedule>(&change)) {
+    note_schedule(*schedule);
+  } else if (const Removal* const gone = std::get_if<Removal>(&change)) {
+    for (const auto& [kind, ask] : {std::pair(ObjectKind::session, AskKind::session),
+                                    {ObjectKind::replica_schedule, AskKind::replica_schedule}}) {
+      if (gone->kind != kind || !gone->plane.empty()) continue;
+      pending_.erase({.kind = ask, .namespace_name = gone->namespace_name, .name = gone->name});
+    }
+  }
+  awake_ = !pending_.empty();
+}
+
+void OwnKindAsks::note_session(const Session& session) {
+  if (!sessions_ || !session.plane.empty()) return;
+  const AskName name{
+      .kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name};
+  const SessionStatus& status = session.status;
+  pending_.erase(name);
+  if (status.phase == SessionPhase::pending || status.phase == SessionPhase::suspended) {
+    pending_[name] = no_time;
+  } else if (status.phase == SessionPhase::preempted && status.resume_after &&
+             status.fate == SessionFate::requeues) {
+    pending_[name] = *status.resume_after;
+  }
+}
+
+void OwnKindAsks::note_schedule(const ReplicaSchedule& schedule) {
+  if (!schedules_ || !schedule.plane.empty()) return;
+  const AskName name{.kind = AskKind::replica_schedule,
+                     .namespace_name = schedule.namespace_name,
+                     .name = schedule.name};
+  pending_.erase(name);
+  if (schedule.unmet > 0) pending_[name] = no_time;
+}
+
+void OwnKindAsks::back_off(const Receipt& receipt, Time now) {
+  const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
+  const bool own = text.starts_with(choice_name(AskKind::session)) ||
+                   text.starts_with(choice_name(AskKind::replica_schedule));
+  if (!own || retry_at_) return;
+  constexpr Duration least{1'000};
+  constexpr Duration most{60'000};
+  delay_ = delay_.ms == 0 ? least : std::min(Duration{2 * delay_.ms}, most);
+  retry_at_ = now + delay_;
+}
+
+std::vector<AskName> OwnKindAsks::take_due(Time now) {
+  const std::optional<Time> next = next_due(now);
+  if (!next || *next > now) return {};
+  std::vector<AskName> due;
+  for (const auto& [name, from] : pending_) {
+    if (from <= now) due.push_back(name);
+  }
+  if (!retry_at_) delay_ = {};  // Nothing was refused since they were tried.
+  awake_ = false;
+  tried_ = now;
+  retry_at_.reset();
+  if (recheck_at_ && *recheck_at_ <= now) recheck_at_.reset();
+  return due;
+}
+
+std::optional<Time> OwnKindAsks::next_due(Time now) const {
+  std::optional<Time> next;
+  bool any = false;
+  for (const auto& [name, from] : pending_) {
+    any = any || from <= now;
+    if (from > tried_) next = std::min(next.value_or(from), from);
+  }
+  if (any && awake_) return now;
+  if (any && retry_at_) next = std::min(next.value_or(*retry_at_), *retry_at_);
+  if (any && recheck_at_) next = std::min(next.value_or(*recheck_at_), *recheck_at_);
+  return next;
+}
+
+}  // namespace makeway

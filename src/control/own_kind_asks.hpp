@@ -1,0 +1,47 @@
+// OwnKindAsks: which sessions and ReplicaSchedules are pending, and when they are tried.
+//
+// Beside the backlog, which knows pods and groups. These are few, and they depend on each other:
+// only the first session that does not fit may preempt, schedules are scaled in one stage. So all
+// that are pending are tried together, whenever anything has changed, when one comes back to the
+// queue, at the time that the decision named, and, where an action was refused, after a while.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "control/port.hpp"
+#include "model/request.hpp"
+
+namespace makeway {
+
+class OwnKindAsks {
+ public:
+  /// Nobody asks whose policy is not enabled.
+  explicit OwnKindAsks(const Configuration& configuration)
+      : sessions_(configuration.session.enabled), schedules_(configuration.replica.enabled) {}
+
+  void note(const Change& change);
+  /// All of them or nobody, sorted.
+  std::vector<AskName> take_due(Time now);
+  void learn(const std::optional<Time>& recheck_at) { recheck_at_ = recheck_at; }
+  /// An action for one of them was refused: all are tried again, 1 s later, doubling to 60 s.
+  void back_off(const Receipt& receipt, Time now);
+  /// The earliest time at which somebody is due without a change; none: nobody is.
+  std::optional<Time> next_due(Time now) const;
+
+ private:
+  void note_session(const Session& session);
+  void note_schedule(const ReplicaSchedule& schedule);
+
+  bool sessions_;
+  bool schedules_;
+  std::map<AskName, Time> pending_;  ///< From when on.
+  bool awake_ = false;               ///< Something has changed.
+  std::optional<Time> recheck_at_;
+  Time tried_{no_time};
+  std::optional<Time> retry_at_;
+  Duration delay_{0};
+};
+
+}  // namespace makeway

@@ -1,0 +1,54 @@
+// Port: the one seam between the loop and a world that carries out plans.
+//
+// The simulator and Kubernetes implement it, so both are driven by the very same loop. What comes
+// in are changes of objects, as a watch shows them; what goes out are plans.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/objects.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+/// What became of an action that was not carried out.
+struct Receipt {
+  std::string plan;    ///< The plan's id.
+  std::string object;  ///< "Pod default/web"
+  std::string reason;  ///< "the node has no room for it", "it is gone", ...
+  std::string ask;     ///< For whom it was to be evicted, "Pod default/urgent"; else empty.
+
+  friend bool operator==(const Receipt&, const Receipt&) = default;
+};
+
+/// Everything that is new since the last poll.
+struct Batch {
+  Time now;  ///< Never goes back.
+  std::vector<Change> changes;
+  std::vector<Receipt> receipts;
+  /// Plans of that time or later may have actions that are not answered yet; none: all are.
+  std::optional<Time> sending_since = std::nullopt;
+  bool ended = false;  ///< Nothing will ever happen any more, unless a plan makes it happen.
+  /// What was shown may be old (SPEC section 8, stale or missing sight), or too much of what was
+  /// decided is still unsent: nothing may be decided on it.
+  bool blind = false;
+};
+
+class Port {
+ public:
+  Port() = default;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+  Port(Port&&) = delete;
+  Port& operator=(Port&&) = delete;
+  virtual ~Port() = default;
+
+  /// Returns when something has changed, at the latest at the deadline.
+  virtual Batch poll(Time deadline) = 0;
+  virtual void submit(const Plan& plan) = 0;
+};
+
+}  // namespace makeway

@@ -1,0 +1,229 @@
+#include "kube/actuator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "kube/system_clock.hpp"
+
+namespace makeway::kube {
+namespace {
+
+constexpr int who_are_you = 401;
+
+std::string verb_of(const Sending& sending) {
+  if (sending.reads) return "get";
+  const std::string& method = sending.call.write.method;
+  if (method == "POST") return "create";
+  return method == "PATCH" ? "patch" : "delete";
+}
+
+std::string resource_of(WriteKind kind) {
+  switch (kind) {
+    case WriteKind::bind: return "pods/binding";
+    case WriteKind::patch_pod: return "pods/status";
+    case WriteKind::evict: return "pods/eviction";
+    case WriteKind::patch_group: return "podgroups/status";
+    case WriteKind::event: return "events";
+    case WriteKind::erase: break;
+  }
+  return "pods";
+}
+
+std::size_t steps_in(const PlanJobs& jobs) {
+  return static_cast<std::size_t>(std::ranges::count_if(jobs.jobs, [](const WriteJob& job) {
+    return job.urgency == Urgency::place && !job.steps.empty();
+  }));
+}
+
+}  // namespace
+
+class Actuator::Answer final : public HttpListener {
+ public:
+  Answer(Actuator& actuator, std::uint64_t job) : actuator_(actuator), job_(job) {}
+
+  bool bytes(std::string_view /*chunk*/) override { return false; }
+  void ended(ApiResult<HttpAnswer> result) override { actuator_.ended(job_, result); }
+
+ private:
+  Actuator& actuator_;
+  std::uint64_t job_;
+};
+
+Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings,
+                   const WriteGate& gate, ActuatorTools tools)
+    : connection_(std::move(connection)),
+      settings_(std::move(settings)),
+      gate_(gate),
+      tools_(std::move(tools)),
+      queue_(settings_.manner, settings_.limits) {
+  thread_ = std::thread([this] { run(); });
+}
+
+Actuator::~Actuator() {
+  stops_ = true;
+  connection_->http().wake();
+  thread_.join();
+}
+
+// ---- Whoever calls ------------------------------------------------------------------------------
+
+void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) {
+  std::uint64_t answers = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    answers = answers_;
+  }
+  book_.take(changes, std::move(sights), answers);
+}
+
+void Actuator::carry_out(const Plan& plan) {
+  const JobRules rules{.budgets = settings_.budgets,
+                       .names_causes = settings_.manner.names_causes,
+                       .brake = settings_.brake};
+  PlanJobs jobs = jobs_of(plan, book_, rules);
+  if (jobs.jobs.empty() && jobs.refused.empty()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    // Before its thread has looked: nobody may think that it was forgotten.
+    const std::size_t steps = steps_in(jobs);
+    unsent_ += steps;
+    if (steps > 0 && (!sending_since_ || plan.now < *sending_since_)) sending_since_ = plan.now;
+    orders_.push_back({.plan = plan.id, .plan_now = plan.now, .jobs = std::move(jobs)});
+    is_idle_ = false;
+  }
+  connection_->http().wake();
+}
+
+std::vector<Receipt> Actuator::take_receipts() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(receipts_, {});
+}
+
+std::optional<Time> Actuator::sending_since() const {
+  const std::scoped_lock lock(mutex_);
+  return sending_since_;
+}
+
+std::size_t Actuator::unsent() const {
+  const std::scoped_lock lock(mutex_);
+  return unsent_;
+}
+
+QueueStatistics Actuator::statistics() const {
+  const std::scoped_lock lock(mutex_);
+  return statistics_;
+}
+
+bool Actuator::await_idle(Duration at_most) {
+  std::unique_lock lock(mutex_);
+  return idle_changed_.wait_for(lock, std::chrono::milliseconds(at_most.ms),
+                                [this] { return is_idle_; });
+}
+
+// ---- The thread ---------------------------------------------------------------------------------
+
+void Actuator::run() {
+  constexpr std::int64_t step_ms = 1'000;
+  std::optional<Time> ends_at;
+  for (;;) {
+    const Time now = monotonic_now();
+    if (stops_ && !ends_at) ends_at = now + settings_.stop_max;
+    take_orders();
+    if (stops_) queue_.drop(WriteQueue::Which::all, "it stops");
+    obey_gate();
+    if (ends_at && (running_.empty() || now >= *ends_at)) break;
+    send_what_is_due();
+    publish();
+    std::int64_t wait_ms = step_ms;
+    if (const auto due = queue_.next_due(now)) wait_ms = std::min(wait_ms, (*due - now).ms);
+    connection_->http().work(Duration{std::max<std::int64_t>(wait_ms, 0)});
+    finished_.clear();
+  }
+  publish();
+}
+
+void Actuator::take_orders() {
+  std::vector<Order> orders;
+  {
+    const std::scoped_lock lock(mutex_);
+    orders.swap(orders_);
+  }
+  const Time now = monotonic_now();
+  for (Order& order : orders) queue_.add(order.plan, order.plan_now, std::move(order.jobs), now);
+}
+
+void Actuator::obey_gate() {
+  if (!gate_.is_open(monotonic_now())) {
+    return queue_.drop(WriteQueue::Which::all, "this process does not lead now");
+  }
+  const WritePause pause = gate_.paused();
+  if (pause == WritePause::none) return;
+  queue_.drop(pause == WritePause::all ? WriteQueue::Which::all : WriteQueue::Which::evictions,
+              "makeway.dev/pause on the Lease says so");
+}
+
+void Actuator::send_what_is_due() {
+  while (running_.size() < settings_.sent_at_once) {
+    const Time now = monotonic_now();
+    const std::optional<Sending> sending = queue_.next(now, tools_.server_now());
+    if (!sending) return;
+    start(*sending);
+  }
+}
+
+void Actuator::start(const Sending& sending) {
+  const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
+  const Asked asked{
+      .request = fmt::format("{} {}{}", sending.reads ? "GET" : sending.call.write.method,
+                             connection_->http().settings().server, path),
+      .verb = verb_of(sending),
+      .api_group = {},
+      .resource = resource_of(sending.call.kind)};
+  ApiResult<HttpRequest> request = connection_->api().request_for(path, asked);
+  if (!request) {
+    queue_.answered(sending.job, std::unexpected(request.error()), monotonic_now());
+    return;
+  }
+  if (!sending.reads) request->write = sending.call.write;
+  // The server ends at its deadline; its answer may take a little longer.
+  request->whole_max = Duration{settings_.manner.timeout.ms * 3 / 2};
+  auto answer = std::make_unique<Answer>(*this, sending.job);
+  connection_->http().start(std::move(*request), *answer);
+  running_.emplace(sending.job, std::move(answer));
+}
+
+void Actuator::ended(std::uint64_t job, const ApiResult<HttpAnswer>& result) {
+  const auto found = running_.find(job);
+  finished_.push_back(std::move(found->second));
+  running_.erase(found);
+  if (result && result->status == who_are_you) connection_->api().credentials().forget();
+  queue_.answered(job, result, monotonic_now());
+}
+
+void Actuator::publish() {
+  std::vector<Receipt> receipts = queue_.take_receipts();
+  const bool has_news = !receipts.empty();
+  {
+    const std::scoped_lock lock(mutex_);
+    std::ranges::move(receipts, std::back_inserter(receipts_));
+    answers_ = queue_.answers();
+    statistics_ = queue_.statistics();
+    sending_since_ = queue_.sending_since();
+    unsent_ = queue_.unsent();
+    for (const Order& order : orders_) {  // That came meanwhile.
+      const std::size_t steps = steps_in(order.jobs);
+      unsent_ += steps;
+      if (steps > 0 && (!sending_since_ || order.plan_now < *sending_since_)) {
+        sending_since_ = order.plan_now;
+      }
+    }
+    is_idle_ = orders_.empty() && queue_.is_idle() && running_.empty();
+    if (is_idle_) idle_changed_.notify_all();
+  }
+  if (has_news && tools_.wake) tools_.wake();
+}
+
+}  // namespace makeway::kube

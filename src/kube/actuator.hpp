@@ -1,0 +1,102 @@
+// Actuator: carries out plans on a live cluster, on a thread and a connection of its own.
+//
+// What is written, in which order and what an answer means is decided without it (write_jobs.hpp,
+// write_queue.hpp, write_answers.hpp); this is the thread that sends and listens. It sends nothing
+// while the gate is closed (write_gate.hpp): what is not sent by then is refused, and the loop
+// decides again when it may. A stop drops what is not sent and waits a moment for answers.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kube/connection.hpp"
+#include "kube/plan_carrier.hpp"
+#include "kube/sight_book.hpp"
+#include "kube/write_gate.hpp"
+#include "kube/write_queue.hpp"
+
+namespace makeway::kube {
+
+struct ActuatorSettings {
+  WriteManner manner;
+  QueueLimits limits;
+  BudgetMode budgets = BudgetMode::best_effort;
+  EvictionBrake brake;  ///< Called by whoever calls `carry_out`; may be empty.
+  std::size_t sent_at_once = 48;
+  Duration stop_max{5'000};  ///< So long a stop waits for answers.
+};
+
+struct ActuatorTools {
+  std::function<Time()> server_now;  ///< From any thread.
+  std::function<void()> wake;        ///< Of whoever waits for receipts; from any thread.
+};
+
+class Actuator final : public PlanCarrier {
+ public:
+  /// The connection belongs to its thread from now on; the gate outlives it.
+  Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings, const WriteGate& gate,
+           ActuatorTools tools);
+  ~Actuator() override;
+
+  void carry_out(const Plan& plan) override;
+  std::vector<Receipt> take_receipts() override;
+  void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
+  std::optional<Time> sending_since() const override;
+  std::size_t unsent() const override;
+
+  QueueStatistics statistics() const;
+  /// Whether nothing is to be sent or answered any more, within that time.
+  bool await_idle(Duration at_most);
+
+ private:
+  struct Order {
+    std::string plan;
+    Time plan_now;
+    PlanJobs jobs;
+  };
+  class Answer;
+
+  void run();
+  void take_orders();
+  void obey_gate();
+  void send_what_is_due();
+  void start(const Sending& sending);
+  void ended(std::uint64_t job, const ApiResult<HttpAnswer>& result);
+  void publish();
+
+  std::unique_ptr<Connection> connection_;
+  const ActuatorSettings settings_;
+  const WriteGate& gate_;
+  const ActuatorTools tools_;
+
+  // Of the thread.
+  WriteQueue queue_;
+  std::map<std::uint64_t, std::unique_ptr<Answer>> running_;
+  std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
+
+  // Of whoever calls.
+  SightBook book_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable idle_changed_;
+  std::vector<Order> orders_;
+  std::vector<Receipt> receipts_;
+  std::optional<Time> sending_since_;
+  std::size_t unsent_ = 0;
+  std::uint64_t answers_ = 0;
+  QueueStatistics statistics_;
+  bool is_idle_ = true;
+  std::atomic<bool> stops_ = false;
+  std::thread thread_;  ///< Last: it uses the others.
+};
+
+}  // namespace makeway::kube

@@ -1,0 +1,59 @@
+// ChangeMailbox: where readers leave changes for the loop, and never wait for it.
+//
+// By kind, namespace and name; of several changes of one object the newest wins, so that it holds
+// at most twice what the cluster holds, however long nobody looks. Gone and come again is kept as
+// both: it is another object. So is a pod that was marked as preempted and is gone: who compares
+// wants to know why it went. Any thread may put and take.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "base/time.hpp"
+#include "codec/object_sight.hpp"
+#include "model/objects.hpp"
+
+namespace makeway::kube {
+
+class ChangeMailbox {
+ public:
+  /// With what a write must know of that very version of the object, if anybody will write.
+  void put(Change change, std::optional<ObjectSight> sight = std::nullopt);
+  /// Everything that is there, by kind, namespace and name.
+  std::vector<Change> take() { return take_all().changes; }
+  struct Taken {
+    std::vector<Change> changes;
+    std::vector<ObjectSight> sights;  ///< Of objects among them.
+  };
+  /// The sights are of the same moment as the changes.
+  Taken take_all();
+  /// Until there is something, at most that long. False: there is nothing.
+  bool wait(Duration at_most);
+  /// Until `wake`, whatever is there, at most that long.
+  void wait_for_wake(Duration at_most);
+  /// Ends the wait of another without a change; who does not wait yet will not wait.
+  void wake();
+
+ private:
+  using Key = std::tuple<ObjectKind, std::string, std::string, std::string>;
+  struct Entry {
+    Change newest;
+    std::optional<ObjectSight> sight = std::nullopt;  ///< Of the newest.
+    bool was_removed = false;                         ///< Before that.
+    /// Marked as preempted, before it was removed; comes first.
+    std::optional<Pod> marked = std::nullopt;
+  };
+  static Key key_of_change(const Change& change);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Key, Entry> entries_;
+  bool is_woken_ = false;
+};
+
+}  // namespace makeway::kube

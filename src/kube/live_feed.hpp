@@ -1,0 +1,79 @@
+// LiveFeed: the watches of a whole cluster on a thread of their own, and their changes in a
+// mailbox.
+//
+// The thread never waits for whoever takes the changes. It lists first, so the first changes are
+// the whole cluster; `sees_all` says whether what was told is current (SPEC 8: while it is not,
+// nothing may be decided).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "kube/change_mailbox.hpp"
+#include "kube/connection.hpp"
+#include "kube/resource_watch.hpp"
+#include "kube/server_time.hpp"
+#include "kube/watched_objects.hpp"
+
+namespace makeway::kube {
+
+struct FeedStatistics {
+  std::uint64_t lists = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t refused = 0;  ///< Objects with errors.
+  std::size_t kinds = 0;
+  std::size_t kinds_seen = 0;  ///< Of these, what is told is current.
+};
+
+/// A kind that is not seen, and why.
+struct MissingSight {
+  std::string_view resource;  ///< "pods"
+  ApiError error;
+};
+
+class LiveFeed {
+ public:
+  /// The connection belongs to the feed's thread from now on.
+  LiveFeed(std::unique_ptr<Connection> connection, const std::vector<ServedResource>& served,
+           std::uint64_t jitter_seed, const WatchLimits& limits = {},
+           FeedUse use = FeedUse::to_look);
+  LiveFeed(const LiveFeed&) = delete;
+  LiveFeed& operator=(const LiveFeed&) = delete;
+  ~LiveFeed();
+
+  /// It is woken whenever sight is lost or comes back.
+  ChangeMailbox& mailbox() { return mailbox_; }
+  bool sees_all() const { return sees_all_.load(); }
+  /// By resource. A kind that was never asked for yet is not among them.
+  std::vector<MissingSight> missing() const;
+  const ServerTime& server_time() const { return server_time_; }
+  FeedStatistics statistics() const;
+
+ private:
+  void run();
+  void look();
+
+  std::unique_ptr<Connection> connection_;
+  ChangeMailbox mailbox_;
+  ServerTime server_time_;
+  mutable std::mutex missing_mutex_;
+  std::map<std::string_view, ApiError> missing_;  ///< By resource.
+  WatchedObjects objects_;
+  std::vector<std::unique_ptr<ResourceWatch>> watches_;
+  std::atomic<bool> stops_ = false;
+  std::atomic<bool> sees_all_ = false;
+  std::atomic<std::uint64_t> lists_ = 0;
+  std::atomic<std::uint64_t> failures_ = 0;
+  std::atomic<std::uint64_t> refused_ = 0;
+  std::atomic<std::size_t> kinds_seen_ = 0;
+  std::thread thread_;  ///< Last: it uses the others.
+};
+
+}  // namespace makeway::kube

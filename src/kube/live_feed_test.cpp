@@ -1,0 +1,271 @@
+#include "kube/live_feed.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "codec/dump.hpp"
+#include "codec/load.hpp"
+#include "support/live_server.hpp"
+
+namespace makeway::kube {
+namespace {
+
+using FaultKind = ServerFault::Kind;
+
+std::string pod_text(std::string_view name, std::string_view uid, std::string_view node,
+                     std::string_view phase) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"a","uid":"{}"}},)"
+      R"("spec":{{"nodeName":"{}","containers":[{{"name":"c","resources":{{"requests":)"
+      R"({{"cpu":"100m"}}}}}}]}},"status":{{"phase":"{}"}}}})",
+      name, uid, node, phase);
+}
+
+std::string node_text(std::string_view name, int cpus) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}"}},"status":{{"allocatable":)"
+      R"({{"cpu":"{}","memory":"8Gi","pods":"110"}}}}}})",
+      name, cpus);
+}
+
+/// A cluster that is fed, beside the server that feeds it.
+class Fed {
+ public:
+  Fed() {
+    live_.limits.page_objects = 5;
+    limits_.pause_first = Duration{5};
+    limits_.pause_max = Duration{20};
+  }
+  LiveServer& live() { return live_; }
+  FakeApiserver& server() { return live_.server; }
+  WatchLimits& limits() { return limits_; }
+
+  void start() {
+    auto connection = live_.connect();
+    const auto served = connection->api().discover();
+    ASSERT_TRUE(served.has_value());
+    watches_ = static_cast<std::size_t>(std::ranges::count_if(
+        *served, [](const ServedResource& each) { return is_kept_in_store(*each.resource); }));
+    feed_ = std::make_unique<LiveFeed>(std::move(connection), *served, 7, limits_);
+  }
+  std::size_t watches() const { return watches_; }
+  LiveFeed& feed() { return *feed_; }
+  const Cluster& cluster() const { return cluster_; }
+
+  /// Whether the store becomes what a fresh list shows, within five seconds.
+  bool becomes_current() {
+    const LoadResult fresh = load_text(live_.server.dump(), "fresh");
+    if (!fresh.loaded) return false;
+    const std::string wanted = dump(fresh.loaded->cluster, DumpFormat::json);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    do {
+      for (const Change& change : feed_->mailbox().take()) cluster_.apply(change);
+      if (dump(cluster_, DumpFormat::json) == wanted) return true;
+      feed_->mailbox().wait(Duration{50});
+    } while (std::chrono::steady_clock::now() < deadline);
+    return false;
+  }
+
+ private:
+  LiveServer live_;
+  WatchLimits limits_;
+  std::size_t watches_ = 0;
+  Cluster cluster_;
+  std::unique_ptr<LiveFeed> feed_;  ///< Last: it stops first.
+};
+
+TEST(LiveFeed, ListsThenWatches) {
+  Fed fed;
+  fed.server().put(node_text("n1", 4));
+  for (int at = 0; at < 12; ++at) {
+    fed.server().put(pod_text(fmt::format("p{}", at), "u", "n1", "Running"));
+  }
+  fed.start();
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_TRUE(fed.server().await_watches(fed.watches()));
+  fed.server().put(pod_text("late", "u", "n1", "Running"));
+  fed.server().remove("Pod", "a", "p3");
+  fed.server().put(pod_text("p4", "u", "n1", "Succeeded"));
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_EQ(fed.cluster().find_pod("a", "p4"), std::nullopt);
+  EXPECT_EQ(fed.feed().statistics().failures, 0U);
+}
+
+/// Issue 22: apiserver restart, compaction, cuts and lies; the store equals a fresh list
+/// afterwards.
+TEST(LiveFeed, EqualsAFreshListWhateverHappens) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(fmt::format("seed={}", seed));
+    Prng prng(seed);
+    Fed fed;
+    fed.server().put(node_text("n1", 64));
+    fed.start();
+    for (int round = 0; round < 12; ++round) {
+      for (int change = 0; change < 20; ++change) {
+        const std::string name = fmt::format("p{}", prng.below(15));
+        if (prng.chance(30)) {
+          fed.server().remove("Pod", "a", name);
+        } else {
+          fed.server().put(pod_text(name, fmt::format("u{}", prng.below(3)), "n1",
+                                    prng.chance(10) ? "Failed" : "Running"));
+        }
+      }
+      switch (prng.below(6)) {
+        case 0: fed.server().compact(); break;
+        case 1: fed.server().end_watches(); break;
+        case 2:
+          fed.server().compact();
+          fed.server().end_watches();
+          break;
+        case 3:
+          fed.server().fail({.kind = FaultKind::cut, .path_prefix = "/api/v1/pods", .times = 2});
+          fed.server().end_watches();
+          break;
+        case 4:
+          fed.server().fail(
+              {.kind = FaultKind::broken_json, .path_prefix = "/api/v1/pods", .times = 1});
+          fed.server().end_watches();
+          break;
+        default: fed.server().bookmark(); break;
+      }
+      if (!prng.chance(50)) continue;
+      EXPECT_TRUE(fed.becomes_current()) << "round " << round;
+    }
+    EXPECT_TRUE(fed.becomes_current());
+  }
+}
+
+/// Found by `make e2e`: nothing happens to quiet kinds, and their bookmarks come once a minute.
+TEST(LiveFeed, SightComesBackWithoutAnEvent) {
+  Fed fed;
+  fed.server().put(node_text("n1", 4));
+  fed.limits().sight_after = Duration{5};
+  fed.start();
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_TRUE(fed.server().await_watches(fed.watches()));
+  fed.server().fail({.kind = FaultKind::cut, .path_prefix = "/api/v1/namespaces", .times = 1});
+  fed.server().end_watches();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto is_late = [&] { return std::chrono::steady_clock::now() > deadline; };
+  while (fed.feed().statistics().failures == 0 && !is_late())
+    fed.feed().mailbox().wait(Duration{5});
+  EXPECT_GT(fed.feed().statistics().failures, 0U);
+  while (!fed.feed().sees_all() && !is_late()) fed.feed().mailbox().wait(Duration{5});
+  EXPECT_TRUE(fed.feed().sees_all());
+  EXPECT_TRUE(fed.becomes_current());
+}
+
+TEST(LiveFeed, AKindThatMayNotBeReadIsNoSight) {
+  Fed fed;
+  fed.server().put(node_text("n1", 4));
+  fed.server().forbid("poddisruptionbudgets");
+  fed.start();
+  EXPECT_TRUE(fed.server().await_watches(fed.watches() - 1));
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_FALSE(fed.feed().sees_all());
+  EXPECT_GT(fed.feed().statistics().failures, 0U);
+}
+
+/// Bytes keep the connection alive, but no event comes of them.
+TEST(LiveFeed, AWatchThatDripsIsCut) {
+  Fed fed;
+  fed.limits().silence_max = Duration{150};
+  fed.server().put(node_text("n1", 4));
+  fed.server().fail({.kind = FaultKind::drip,
+                     .path_prefix = "/api/v1/nodes",
+                     .times = 1'000'000,
+                     .delay_ms = 10,
+                     .only_watches = true});
+  fed.start();
+  const auto is_told = [&] {
+    return std::ranges::any_of(fed.feed().missing(), [](const MissingSight& each) {
+      return each.resource == "nodes" &&
+             each.error.problem.message == "no event and no bookmark came for 150ms";
+    });
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!is_told() && std::chrono::steady_clock::now() < deadline) {
+    fed.feed().mailbox().wait_for_wake(Duration{20});
+  }
+  EXPECT_TRUE(is_told());
+}
+
+TEST(WatchLines, ComeInAnyPieces) {
+  const std::string text =
+      "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}}\n\n"
+      "{\"type\":\"DELETED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"}}}\n";
+  for (std::size_t size = 1; size <= text.size(); ++size) {
+    WatchLines lines;
+    std::string names;
+    for (std::size_t at = 0; at < text.size(); at += size) {
+      const auto verdict =
+          lines.take(std::string_view(text).substr(at, size), [&](const WatchEvent& event) {
+            names += event.name;
+            return true;
+          });
+      EXPECT_EQ(verdict, WatchLines::Verdict::go_on);
+    }
+    EXPECT_EQ(names, "ab");
+  }
+}
+
+TEST(WatchLines, AreBounded) {
+  WatchLines lines(100);
+  const auto take = [&](const std::string& text) {
+    return lines.take(text, [](const WatchEvent&) { return true; });
+  };
+  EXPECT_EQ(take(std::string(60, 'x')), WatchLines::Verdict::go_on);
+  EXPECT_EQ(take(std::string(60, 'x')), WatchLines::Verdict::stop);
+  EXPECT_EQ(lines.problem()->message, "an event of a watch has more than 100 bytes");
+  lines.clear();
+  EXPECT_EQ(take("no event\n"), WatchLines::Verdict::stop);
+}
+
+TEST(ChangeMailbox, TheNewestWinsAndComingAgainIsBoth) {
+  ChangeMailbox mailbox;
+  const auto node = [](std::string name) {
+    Node made;
+    made.name = std::move(name);
+    return made;
+  };
+  const Removal gone{.kind = ObjectKind::node, .namespace_name = {}, .name = "a", .plane = {}};
+  mailbox.put(node("b"));
+  mailbox.put(node("b"));
+  mailbox.put(node("a"));
+  mailbox.put(gone);
+  mailbox.put(node("a"));
+  mailbox.put(node("a"));
+  EXPECT_EQ(mailbox.take(), (std::vector<Change>{gone, node("a"), node("b")}));
+  EXPECT_TRUE(mailbox.take().empty());
+  mailbox.put(node("a"));
+  mailbox.put(gone);
+  EXPECT_EQ(mailbox.take(), std::vector<Change>{gone});
+  EXPECT_FALSE(mailbox.wait(Duration{1}));
+}
+
+/// Else nobody would know that it was preempted.
+TEST(ChangeMailbox, APodThatWasMarkedAsPreemptedAndIsGoneIsBoth) {
+  ChangeMailbox mailbox;
+  Pod pod;
+  pod.namespace_name = "a";
+  pod.name = "p";
+  Pod marked = pod;
+  marked.disrupted_by_preemption = true;
+  const Removal gone{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p", .plane = {}};
+  mailbox.put(marked);
+  mailbox.put(gone);
+  EXPECT_EQ(mailbox.take(), (std::vector<Change>{marked, gone}));
+  mailbox.put(marked);
+  mailbox.put(gone);
+  mailbox.put(pod);
+  EXPECT_EQ(mailbox.take(), (std::vector<Change>{marked, gone, pod}));
+  mailbox.put(pod);
+  mailbox.put(gone);
+  EXPECT_EQ(mailbox.take(), std::vector<Change>{gone});
+}
+
+}  // namespace
+}  // namespace makeway::kube

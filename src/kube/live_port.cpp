@@ -1,0 +1,58 @@
+#include "kube/live_port.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kube/system_clock.hpp"
+
+namespace makeway::kube {
+
+Batch LivePort::poll(Time deadline) {
+  constexpr std::int64_t wait_ms_max = 60'000;
+  const bool was_blind = was_blind_;
+  Batch batch = collect();
+  const bool is_news =
+      !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
+  if (is_news || batch.now >= deadline) return batch;
+  const Duration wait{std::min(deadline.ms - batch.now.ms, wait_ms_max)};
+  // What the first lists show piece by piece is nobody's business yet.
+  if (has_listed_) {
+    feed_.mailbox().wait(wait);
+  } else {
+    feed_.mailbox().wait_for_wake(wait);
+  }
+  return collect();
+}
+
+Batch LivePort::collect() {
+  // First whether we see, then what: everything that this sight shows is in the mailbox by now.
+  const bool sees = feed_.sees_all();
+  has_listed_ = has_listed_ || sees;
+  Batch batch{.now = now(), .changes = {}, .receipts = {}};
+  ChangeMailbox::Taken taken;
+  if (has_listed_) taken = feed_.mailbox().take_all();
+  batch.changes = std::move(taken.changes);
+  batch.blind = !sees;
+  if (carrier_ != nullptr) {
+    carrier_->saw(batch.changes, std::move(taken.sights));
+    // Before the receipts: what ends in between counts as being sent for one poll more.
+    batch.sending_since = carrier_->sending_since();
+    batch.receipts = carrier_->take_receipts();
+    batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
+  }
+  was_blind_ = batch.blind;
+  return batch;
+}
+
+void LivePort::submit(const Plan& plan) {
+  if (carrier_ != nullptr) carrier_->carry_out(plan);
+}
+
+Time LivePort::now() {
+  const auto told = feed_.server_time().at(monotonic_now());
+  now_ = std::max(now_, told ? *told : SystemClock().now());
+  return now_;
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,44 @@
+// LivePort: a live cluster as the loop sees it, over the watches of a LiveFeed.
+//
+//   LiveFeed feed(std::move(connection), served, seed);
+//   LivePort port(feed, nullptr);
+//   Batch batch = port.poll(deadline);
+//
+// Rules:
+//  1. Nothing is shown before every kind was listed; then the first changes are the whole cluster.
+//     While a kind is not seen, or a carrier has too much unsent, the batch is blind.
+//  2. Now is the server's time (server_time.hpp), and never goes back. Without a Date header it is
+//     that of this machine.
+//  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or sight
+//     that is lost or comes back. The batch may be empty then.
+//  4. A plan goes to the carrier; without one nobody carries it out.
+// One thread polls and submits.
+#pragma once
+
+#include "control/port.hpp"
+#include "kube/live_feed.hpp"
+#include "kube/plan_carrier.hpp"
+
+namespace makeway::kube {
+
+class LivePort final : public Port {
+ public:
+  /// Both outlive it; the carrier may be null.
+  LivePort(LiveFeed& feed, PlanCarrier* carrier) : feed_(feed), carrier_(carrier) {}
+
+  Batch poll(Time deadline) override;
+  void submit(const Plan& plan) override;
+  /// Never goes back.
+  Time now();
+
+ private:
+  Batch collect();
+
+  LiveFeed& feed_;
+  PlanCarrier* carrier_;
+  bool has_listed_ = false;
+  bool was_blind_ = true;
+  Time now_;
+};
+
+}  // namespace makeway::kube

@@ -1,0 +1,24 @@
+#include "kube/own_memory.hpp"
+
+#include "kube/write_calls.hpp"
+
+namespace makeway::kube {
+
+void recall(const ObjectSight& sight, Pod& pod) {
+  const SeenCondition* const nominated = sight.condition(nominated_condition);
+  const bool is_ours = nominated != nullptr && nominated->status == "True" &&
+                       noted_node(nominated->message) == pod.nominated_node;
+  if (!is_ours) pod.nominated_node.clear();
+  pod.notes.evicted_for.clear();
+  pod.notes.plan.clear();
+  pod.notes.promised = false;
+  pod.notes.reserved_since.reset();
+  const SeenCondition* const reserved = sight.condition(reserved_condition);
+  if (reserved == nullptr || reserved->status != "True") return;
+  if (const auto since = parse_time(reserved->changed)) {
+    pod.notes.reserved_since = *since;
+    pod.notes.promised = reserved->reason == "Promised";
+  }
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,15 @@
+// What we know again after a crash: only what our own conditions on the server say (SPEC section
+// 8).
+#pragma once
+
+#include "codec/object_sight.hpp"
+#include "model/objects.hpp"
+
+namespace makeway::kube {
+
+/// A nomination without our condition for the same node is somebody else's hint and holds no room;
+/// a reservation is our condition, its time the time of the reservation. Notes in annotations are
+/// for people: whoever may write a pod may write those.
+void recall(const ObjectSight& sight, Pod& pod);
+
+}  // namespace makeway::kube

@@ -1,0 +1,218 @@
+#include "kube/resource_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/api_text.hpp"
+#include "codec/json_value.hpp"
+
+namespace makeway::kube {
+namespace {
+
+constexpr int status_ok = 200;
+
+/// The code of a Status object; 0: there is none.
+int code_of(std::string_view status_json) {
+  const auto tree = parse_json_value(status_json);
+  if (!tree) return 0;
+  const JsonValue* const code = tree->find("code");
+  constexpr std::int64_t code_max = 599;
+  if (code == nullptr || code->as_integer() == nullptr) return 0;
+  return static_cast<int>(std::clamp<std::int64_t>(*code->as_integer(), 0, code_max));
+}
+
+std::string with_selector(std::string path, const Resource& resource) {
+  if (!resource.selector.empty()) path += "&fieldSelector=" + percent_encoded(resource.selector);
+  return path;
+}
+
+}  // namespace
+
+ResourceWatch::ResourceWatch(ApiClient& client, ServedResource served, WatchListener& listener,
+                             Prng jitter, WatchLimits limits)
+    : client_(client),
+      served_(std::move(served)),
+      listener_(listener),
+      jitter_(jitter),
+      limits_(limits),
+      asked_(asked_for(client.http().settings(), served_, "watch")),
+      lines_(limits.line_bytes_max) {}
+
+ResourceWatch::~ResourceWatch() {
+  if (request_) client_.http().cancel(*request_);
+}
+
+std::optional<Time> ResourceWatch::due_at() const {
+  if (step_ == Step::pausing) return resumes_at_;
+  if (!sees_ && accepted_at_) return *accepted_at_ + limits_.sight_after;
+  return std::nullopt;
+}
+
+void ResourceWatch::tick(Time now) {
+  now_ = now;
+  if (step_ == Step::watching && now > heard_at_ + limits_.silence_max) return cut_silence();
+  if (!sees_ && accepted_at_ && now >= *accepted_at_ + limits_.sight_after) {
+    sees_ = true;
+    failures_ = 0;
+  }
+  if (step_ != Step::pausing || now < resumes_at_) return;
+  if (!version_.empty()) return begin_watch();
+  pages_ = {};
+  continue_token_.clear();
+  ++lists_;
+  begin_page();
+}
+
+void ResourceWatch::start(const std::string& path, std::string_view verb, bool is_stream) {
+  asked_.request = fmt::format("{} {}{}", verb, client_.http().settings().server, served_.path());
+  asked_.verb = verb;
+  ApiResult<HttpRequest> request = client_.request_for(path, asked_);
+  if (!request) return fail(request.error());
+  request->is_stream = is_stream;
+  if (is_stream) request->whole_max = limits_.silence_max;
+  request_ = client_.http().start(std::move(*request), *this);
+}
+
+void ResourceWatch::begin_page() {
+  step_ = Step::listing;
+  std::string path = with_selector(
+      fmt::format("{}?limit={}", served_.path(), client_.limits().page_objects), *served_.resource);
+  if (!continue_token_.empty()) path += "&continue=" + percent_encoded(continue_token_);
+  start(path, "list", false);
+}
+
+void ResourceWatch::begin_watch() {
+  step_ = Step::watching;
+  heard_ = false;
+  accepted_at_.reset();
+  heard_at_ = now_;
+  watch_error_.reset();
+  lines_.clear();
+  // Watches of many clients do not end together.
+  const std::int64_t seconds = jitter_.between(300, 600);
+  start(with_selector(
+            fmt::format("{}?watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
+                        served_.path(), percent_encoded(version_), seconds),
+            *served_.resource),
+        "watch", true);
+}
+
+bool ResourceWatch::bytes(std::string_view chunk) {
+  return lines_.take(chunk, [this](const WatchEvent& event) { return take_event(event); }) ==
+         WatchLines::Verdict::go_on;
+}
+
+bool ResourceWatch::take_event(const WatchEvent& event) {
+  if (event.type == WatchEventType::error) {
+    watch_error_ = refusal(asked_, code_of(event.object), event.object, {});
+    return false;
+  }
+  if (event.kind != served_.resource->kind) {
+    watch_error_ = malformed(asked_, {.field = "object.kind",
+                                      .value = shorten(event.kind),
+                                      .message = "an event of another kind"});
+    return false;
+  }
+  heard_ = true;
+  heard_at_ = now_;
+  sees_ = true;
+  failures_ = 0;
+  if (event.type != WatchEventType::bookmark) listener_.happened(served_, event);
+  if (!event.resource_version.empty()) version_ = event.resource_version;
+  return true;
+}
+
+void ResourceWatch::ended(ApiResult<HttpAnswer> result) {
+  request_.reset();
+  if (!result) return fail(result.error());
+  if (result->status != status_ok) {
+    return fail(refusal(asked_, result->status, result->body.view(), result->retry_after));
+  }
+  if (step_ == Step::listing) return page_came(std::move(*result));
+  watch_ended();
+}
+
+void ResourceWatch::page_came(HttpAnswer answer) {
+  const auto page = read_list_page(answer.body);
+  const ApiLimits& limits = client_.limits();
+  const auto lie = [&](Problem problem) { fail(malformed(asked_, std::move(problem))); };
+  if (!page) return lie(page.error());
+  if (page->kind != fmt::format("{}List", served_.resource->kind)) {
+    return lie({.field = "kind", .value = shorten(page->kind), .message = "another kind"});
+  }
+  if (!page->holds_only(served_.resource->kind)) {
+    return lie({.field = "items", .message = "it holds objects of another kind"});
+  }
+  const bool repeats = !page->continue_token.empty() && page->continue_token == continue_token_;
+  pages_.bytes += answer.body.size();
+  if (repeats || pages_.bytes > limits.list_bytes_max || pages_.pages.size() >= limits.pages_max) {
+    return lie({.field = "metadata.continue", .message = "the list does not end"});
+  }
+  if (pages_.pages.empty()) pages_.resource_version = page->resource_version;
+  pages_.pages.push_back(std::move(answer.body));
+  continue_token_ = page->continue_token;
+  if (!continue_token_.empty()) return begin_page();
+  if (pages_.resource_version.empty()) {
+    return lie({.field = "metadata.resourceVersion", .message = "a list without a version"});
+  }
+  version_ = pages_.resource_version;
+  listener_.listed(served_, pages_);
+  pages_ = {};
+  sees_ = true;
+  begin_watch();
+}
+
+void ResourceWatch::watch_ended() {
+  if (lines_.problem()) return fail(malformed(asked_, *lines_.problem()));
+  if (watch_error_) return fail(*watch_error_);
+  // The server ends watches now and then; one that ends at once is not asked again at once.
+  if (heard_) return begin_watch();
+  ++failures_;
+  pause_for(next_pause({}));
+}
+
+/// Bytes may drip in, but no event comes of them.
+void ResourceWatch::cut_silence() {
+  if (request_) client_.http().cancel(*request_);
+  request_.reset();
+  fail({.failure = Failure::timeout,
+        .status = 0,
+        .reason = {},
+        .retry_after = {},
+        .problem = {.object = asked_.request,
+                    .message = fmt::format("no event and no bookmark came for {}",
+                                           to_text(limits_.silence_max)),
+                    .remedy = "it is tried again; look at what is between us and the server"}});
+}
+
+void ResourceWatch::fail(const ApiError& error) {
+  const bool was_listing = step_ == Step::listing;
+  const bool begins_anew =
+      was_listing || error.failure == Failure::expired || error.failure == Failure::malformed;
+  if (error.failure == Failure::unauthorized) client_.credentials().forget();
+  if (begins_anew) version_.clear();
+  sees_ = false;
+  ++failures_;
+  listener_.failed(served_, error);
+  // That a server has forgotten a version is ordinary; that it does so at once and again is not.
+  const bool is_ordinary = error.failure == Failure::expired && !was_listing && failures_ == 1;
+  pause_for(is_ordinary ? Duration{0} : next_pause(error.retry_after));
+}
+
+void ResourceWatch::pause_for(Duration pause) {
+  step_ = Step::pausing;
+  accepted_at_.reset();
+  resumes_at_ = now_ + pause;
+}
+
+Duration ResourceWatch::next_pause(const std::optional<Duration>& retry_after) {
+  std::int64_t pause_ms = limits_.pause_first.ms;
+  for (int times = 1; times < failures_ && pause_ms < limits_.pause_max.ms; ++times) pause_ms *= 2;
+  pause_ms = std::min(pause_ms, limits_.pause_max.ms);
+  const std::int64_t varied_ms = jitter_.between(pause_ms / 2, pause_ms);
+  return Duration{retry_after ? std::max(retry_after->ms, varied_ms) : varied_ms};
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,111 @@
+#include "kube/resources.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "codec/json_text.hpp"
+
+namespace makeway::kube {
+namespace {
+
+constexpr std::array v1 = {std::string_view("v1")};
+/// v1alpha1 has no PodGroup, and v1alpha2 and v1alpha3 are read like v1beta1.
+constexpr std::array group_versions = {std::string_view("v1"), std::string_view("v1beta1"),
+                                       std::string_view("v1alpha3"), std::string_view("v1alpha2")};
+constexpr std::array claim_versions = {std::string_view("v1"), std::string_view("v1beta2"),
+                                       std::string_view("v1beta1")};
+constexpr std::string_view unfinished = "status.phase!=Succeeded,status.phase!=Failed";
+
+constexpr std::array table = {
+    Resource{"namespaces", "Namespace", "", v1, "", true},
+    Resource{"priorityclasses", "PriorityClass", "scheduling.k8s.io", v1, "", true},
+    Resource{"nodes", "Node", "", v1, "", true},
+    Resource{"storageclasses", "StorageClass", "storage.k8s.io", v1, "", false},
+    Resource{"persistentvolumes", "PersistentVolume", "", v1, "", true},
+    Resource{"persistentvolumeclaims", "PersistentVolumeClaim", "", v1, "", true},
+    Resource{"csinodes", "CSINode", "storage.k8s.io", v1, "", false},
+    Resource{"resourceclaims", "ResourceClaim", "resource.k8s.io", claim_versions, "", false},
+    Resource{"poddisruptionbudgets", "PodDisruptionBudget", "policy", v1, "", true},
+    Resource{"workloads", "Workload", "scheduling.k8s.io", group_versions, "", false},
+    Resource{"podgroups", "PodGroup", "scheduling.k8s.io", group_versions, "", false},
+    Resource{"queues", "Queue", "makeway.dev", v1, "", false},
+    Resource{"replicaschedules", "ReplicaSchedule", "makeway.dev", v1, "", false},
+    Resource{"resourcegroups", "ResourceGroup", "makeway.dev", v1, "", false},
+    Resource{"partitions", "Partition", "makeway.dev", v1, "", false},
+    Resource{"sessions", "Session", "makeway.dev", v1, "", false},
+    Resource{"daemonsets", "DaemonSet", "apps", v1, "", true},
+    Resource{"runtimeclasses", "RuntimeClass", "node.k8s.io", v1, "", false},
+    Resource{"limitranges", "LimitRange", "", v1, "", true},
+    Resource{"pods", "Pod", "", v1, unfinished, true},
+};
+
+/// A document of that kind with a list of that name.
+std::expected<JsonValue, Problem> parse_list(std::string_view json, std::string_view kind,
+                                             std::string_view list) {
+  auto tree = parse_json_value(json);
+  if (!tree) return tree;
+  if (text_in(*tree, "kind") != kind) {
+    return std::unexpected(Problem{.field = "kind",
+                                   .value = shorten(text_in(*tree, "kind")),
+                                   .message = fmt::format("expected {}", kind)});
+  }
+  const JsonValue* const items = tree->find(list);
+  if (items != nullptr && (items->is_null() || items->as_array() != nullptr)) return tree;
+  return std::unexpected(Problem{.field = std::string(list), .message = "expected a list"});
+}
+
+}  // namespace
+
+std::span<const Resource> resources() { return table; }
+
+std::vector<ServedResource> always_served() {
+  std::vector<ServedResource> served;
+  for (const Resource& resource : table) {
+    if (!resource.is_always_served) continue;
+    served.push_back({.resource = &resource, .version = std::string(resource.versions.front())});
+  }
+  return served;
+}
+
+std::string group_path(std::string_view api_group, std::string_view version) {
+  return api_group.empty() ? fmt::format("/api/{}", version)
+                           : fmt::format("/apis/{}/{}", api_group, version);
+}
+
+std::string ServedResource::path() const {
+  return fmt::format("{}/{}", group_path(resource->api_group, version), resource->plural);
+}
+
+bool ServedGroups::has(std::string_view api_group, std::string_view version) const {
+  return std::ranges::find(versions, fmt::format("{}/{}", api_group, version)) != versions.end();
+}
+
+std::expected<ServedGroups, Problem> parse_group_list(std::string_view json) {
+  const auto tree = parse_list(json, "APIGroupList", "groups");
+  if (!tree) return std::unexpected(tree.error());
+  ServedGroups groups;
+  for (const JsonValue& group : items_in(*tree, "groups")) {
+    for (const JsonValue& version : items_in(group, "versions")) {
+      groups.versions.push_back(text_in(version, "groupVersion"));
+    }
+  }
+  return groups;
+}
+
+std::expected<std::vector<std::string>, Problem> parse_resource_list(std::string_view json) {
+  const auto tree = parse_list(json, "APIResourceList", "resources");
+  if (!tree) return std::unexpected(tree.error());
+  std::vector<std::string> names;
+  for (const JsonValue& resource : items_in(*tree, "resources")) {
+    const bool can_list =
+        std::ranges::any_of(items_in(resource, "verbs"), [](const JsonValue& verb) {
+          return verb.as_string() != nullptr && *verb.as_string() == "list";
+        });
+    if (can_list) names.push_back(text_in(resource, "name"));
+  }
+  return names;
+}
+
+}  // namespace makeway::kube

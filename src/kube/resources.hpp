@@ -1,0 +1,55 @@
+// The table of resources that a cluster is read from, and which of them a server has.
+//
+// Core kinds are always served. Others may be missing: PodGroup and Workload are off by default in
+// Kubernetes 1.37, our own kinds are there when their definitions were installed. Where several
+// versions are served, the first of the table is taken.
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.hpp"
+
+namespace makeway::kube {
+
+struct Resource {
+  std::string_view plural;  ///< "pods"
+  std::string_view kind;
+  std::string_view api_group;                  ///< Empty: the core of Kubernetes.
+  std::span<const std::string_view> versions;  ///< The best first.
+  std::string_view selector;                   ///< Of fields; empty: all objects.
+  bool is_always_served = false;
+};
+
+/// In the order in which they are read; pods last, so that all that they name is there already.
+std::span<const Resource> resources();
+
+struct ServedResource {
+  const Resource* resource = nullptr;
+  std::string version;
+
+  /// "/apis/policy/v1/poddisruptionbudgets"
+  std::string path() const;
+};
+
+/// Those that need not be discovered.
+std::vector<ServedResource> always_served();
+
+/// "/api/v1", "/apis/policy/v1"
+std::string group_path(std::string_view api_group, std::string_view version);
+
+/// Names and versions of groups, as GET /apis answers.
+struct ServedGroups {
+  std::vector<std::string> versions;  ///< "policy/v1"
+
+  bool has(std::string_view api_group, std::string_view version) const;
+};
+std::expected<ServedGroups, Problem> parse_group_list(std::string_view json);
+
+/// The resources of one group and version that can be listed, as GET /apis/GROUP/VERSION answers.
+std::expected<std::vector<std::string>, Problem> parse_resource_list(std::string_view json);
+
+}  // namespace makeway::kube

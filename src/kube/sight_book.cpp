@@ -1,0 +1,81 @@
+#include "kube/sight_book.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "kube/write_calls.hpp"
+
+namespace makeway::kube {
+namespace {
+
+constexpr std::string_view out_of_service_taint = "node.kubernetes.io/out-of-service";
+
+std::string book_key(std::string_view namespace_name, std::string_view name) {
+  return fmt::format("{}/{}", namespace_name, name);
+}
+
+NodeState state_of(const Node& node) {
+  const bool out =
+      std::ranges::find(node.taints, out_of_service_taint, &Taint::key) != node.taints.end();
+  return out ? NodeState::out_of_service : NodeState::alive;
+}
+
+}  // namespace
+
+bool has_our_nomination(const ObjectSight& pod) {
+  const SeenCondition* const ours = pod.condition(nominated_condition);
+  return !pod.nominated_node.empty() && ours != nullptr && ours->status == "True" &&
+         noted_node(ours->message) == pod.nominated_node;
+}
+
+void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight> sights,
+                     std::uint64_t answers) {
+  for (const Change& change : changes) {
+    if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
+    const auto* const gone = std::get_if<Removal>(&change);
+    if (gone == nullptr) continue;
+    const std::string key = book_key(gone->namespace_name, gone->name);
+    if (gone->kind == ObjectKind::node) nodes_.erase(gone->name);
+    if (gone->kind == ObjectKind::pod_group) groups_.erase(key);
+    if (gone->kind != ObjectKind::pod) continue;
+    pods_.erase(key);
+    nominated_.erase(key);
+  }
+  for (ObjectSight& sight : sights) {
+    std::string key = book_key(sight.namespace_name, sight.name);
+    if (sight.kind == ObjectKind::pod && has_our_nomination(sight)) {
+      nominated_.insert(key);
+    } else if (sight.kind == ObjectKind::pod) {
+      nominated_.erase(key);
+    }
+    Book& book = sight.kind == ObjectKind::pod ? pods_ : groups_;
+    book.insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
+  }
+}
+
+const BookedSight* SightBook::pod(std::string_view namespace_name, std::string_view name) const {
+  const auto found = pods_.find(book_key(namespace_name, name));
+  return found == pods_.end() ? nullptr : &found->second;
+}
+
+const BookedSight* SightBook::group(std::string_view namespace_name, std::string_view name) const {
+  const auto found = groups_.find(book_key(namespace_name, name));
+  return found == groups_.end() ? nullptr : &found->second;
+}
+
+NodeState SightBook::node(std::string_view name) const {
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? NodeState::gone : found->second;
+}
+
+std::vector<const BookedSight*> SightBook::nominated() const {
+  std::vector<const BookedSight*> found;
+  found.reserve(nominated_.size());
+  for (const std::string& key : nominated_) found.push_back(&pods_.at(key));
+  return found;
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,54 @@
+// SightBook: the objects as the loop was last shown them, for whoever writes its plans.
+//
+// A plan is guarded by the versions that it was decided on. Our own patches move these: each answer
+// has a number, and a sight that was taken before the answer to our patch is as good as the version
+// in that answer (SPEC section 8: the newest version whose content the decision accepted).
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/object_sight.hpp"
+#include "model/objects.hpp"
+
+namespace makeway::kube {
+
+struct BookedSight {
+  ObjectSight object;
+  std::uint64_t answers = 0;  ///< Of our patches, when it was taken.
+};
+
+enum class NodeState : std::uint8_t { alive, out_of_service, gone };
+
+class SightBook {
+ public:
+  /// `answers`: how many of our patches were answered until now.
+  void take(const std::vector<Change>& changes, std::vector<ObjectSight> sights,
+            std::uint64_t answers);
+
+  /// Null: nothing is known of it.
+  const BookedSight* pod(std::string_view namespace_name, std::string_view name) const;
+  const BookedSight* group(std::string_view namespace_name, std::string_view name) const;
+  NodeState node(std::string_view name) const;
+  /// Pods with a nomination of ours, by namespace and name.
+  std::vector<const BookedSight*> nominated() const;
+  std::size_t size() const { return pods_.size() + groups_.size(); }
+
+ private:
+  using Book = std::map<std::string, BookedSight, std::less<>>;  ///< By "namespace/name".
+
+  Book pods_;
+  Book groups_;
+  std::map<std::string, NodeState, std::less<>> nodes_;
+  std::set<std::string> nominated_;
+};
+
+/// Whether the pod has a nomination, and our condition for the same node.
+bool has_our_nomination(const ObjectSight& pod);
+
+}  // namespace makeway::kube

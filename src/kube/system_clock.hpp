@@ -1,0 +1,13 @@
+// The clock of the machine, for whoever is given a Clock and must know when credentials expire.
+#pragma once
+
+#include "base/clock.hpp"
+
+namespace makeway::kube {
+
+class SystemClock final : public Clock {
+ public:
+  Time now() const override;
+};
+
+}  // namespace makeway::kube

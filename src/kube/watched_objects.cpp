@@ -1,0 +1,125 @@
+#include "kube/watched_objects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "kube/own_memory.hpp"
+
+namespace makeway::kube {
+namespace {
+
+const KindRow* row_named(std::string_view kind) {
+  const auto* const found = std::ranges::find(kind_rows, kind, &KindRow::name);
+  return found == kind_rows.end() ? nullptr : &*found;
+}
+
+/// Keeps the objects of one text.
+class ChangeCollector final : public ObjectSink {
+ public:
+  void object(const Change& object, const Origin& /*origin*/) override {
+    changes_.push_back(object);
+  }
+  void own_document(std::string_view /*kind*/, std::string_view /*json*/,
+                    const Origin& /*origin*/) override {}
+  void workload(const ObjectType& /*type*/, std::string_view /*json*/,
+                const Origin& /*origin*/) override {}
+
+  std::vector<Change>& changes() { return changes_; }
+
+ private:
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+bool is_kept_in_store(const Resource& resource) { return row_named(resource.kind) != nullptr; }
+
+std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
+    const ServedResource& served, std::string_view padded_text) {
+  ChangeCollector collector;
+  DecodeReport report;
+  decoder_.decode(padded_text, {.source = fmt::format("live: {}", served.resource->plural)},
+                  collector, report, {.plane = {}, .keep_going = true, .planes_of_dumps = false});
+  refused_ += report.problems.count(Severity::error) + report.quarantine.problems().count();
+  std::map<Name, Decoded> objects;
+  for (Change& change : collector.changes()) {
+    std::visit(
+        [&](auto& each) {
+          if constexpr (ClusterObject<std::decay_t<decltype(each)>>) {
+            const ObjectKeyView key = key_of(each);
+            Name name{key.namespace_name, key.name};
+            objects.insert_or_assign(std::move(name), Decoded{.change = std::move(each)});
+          }
+        },
+        change);
+  }
+  if (use_ == FeedUse::to_schedule) add_sights(served, padded_text, objects);
+  return objects;
+}
+
+void WatchedObjects::add_sights(const ServedResource& served, std::string_view padded_text,
+                                std::map<Name, Decoded>& objects) const {
+  const KindRow* const row = row_named(served.resource->kind);
+  const bool is_pod = row != nullptr && row->kind == ObjectKind::pod;
+  if (row == nullptr || (!is_pod && row->kind != ObjectKind::pod_group)) return;
+  for (ObjectSight& sight : read_sights(padded_text)) {
+    const auto found = objects.find({sight.namespace_name, sight.name});
+    if (found == objects.end()) continue;
+    sight.kind = row->kind;
+    if (auto* const pod = std::get_if<Pod>(&found->second.change)) {
+      sight.group = pod->group;
+      recall(sight, *pod);
+    }
+    found->second.sight = std::move(sight);
+  }
+}
+
+void WatchedObjects::listed(const ServedResource& served, const ObjectPages& pages) {
+  std::map<Name, Decoded> all;
+  for (const PaddedText& page : pages.pages) all.merge(decode(served, page.view()));
+  std::vector<Name> gone;
+  for (const auto& [name, uid] : known_[served.resource->plural]) {
+    if (!all.contains(name)) gone.push_back(name);
+  }
+  for (const Name& name : gone) remove(served, name);
+  for (auto& [name, decoded] : all) upsert(served, name, std::move(decoded));
+}
+
+void WatchedObjects::happened(const ServedResource& served, const WatchEvent& event) {
+  const Name name{event.namespace_name, event.name};
+  if (event.type == WatchEventType::deleted) return remove(served, name);
+  std::map<Name, Decoded> objects = decode(served, event.object);
+  if (objects.empty()) return remove(served, name);  // A pod that has finished.
+  for (auto& [own_name, decoded] : objects) upsert(served, own_name, std::move(decoded));
+}
+
+void WatchedObjects::failed(const ServedResource& served, const ApiError& error) {
+  ++failures_;
+  if (fail_) fail_(served, error);
+}
+
+void WatchedObjects::upsert(const ServedResource& served, const Name& name, Decoded decoded) {
+  std::string uid;
+  std::visit(
+      [&](const auto& each) {
+        if constexpr (requires { each.uid; }) uid = each.uid;
+      },
+      decoded.change);
+  Uids& known = known_[served.resource->plural];
+  const auto found = known.find(name);
+  if (found != known.end() && found->second != uid) remove(served, name);
+  known[name] = std::move(uid);
+  give_(std::move(decoded.change), std::move(decoded.sight));
+}
+
+void WatchedObjects::remove(const ServedResource& served, const Name& name) {
+  const KindRow* const row = row_named(served.resource->kind);
+  if (known_[served.resource->plural].erase(name) == 0 || row == nullptr) return;
+  give_(Removal{.kind = row->kind, .namespace_name = name.first, .name = name.second, .plane = {}},
+        std::nullopt);
+}
+
+}  // namespace makeway::kube

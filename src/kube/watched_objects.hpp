@@ -1,0 +1,69 @@
+// WatchedObjects: what the watches of one cluster tell, as changes of its objects.
+//
+// Lists become the difference to what was there; an object of another uid under an old name is a
+// removal and another object; a pod that has finished is gone. One bad object stops nobody
+// (law 13): what can be read of it is taken, and the problem is kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "codec/decode.hpp"
+#include "codec/object_sight.hpp"
+#include "kube/resource_watch.hpp"
+
+namespace makeway::kube {
+
+enum class FeedUse : std::uint8_t {
+  to_look,      ///< Nothing is written: everybody's nominations count as they stand.
+  to_schedule,  ///< Sights come along, and only our own memory counts (own_memory.hpp).
+};
+
+class WatchedObjects final : public WatchListener {
+ public:
+  using Give = std::function<void(Change, std::optional<ObjectSight>)>;
+  using Fail = std::function<void(const ServedResource&, const ApiError&)>;
+  /// `fail` may be empty.
+  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look)
+      : give_(std::move(give)), fail_(std::move(fail)), use_(use) {}
+
+  void listed(const ServedResource& served, const ObjectPages& pages) override;
+  void happened(const ServedResource& served, const WatchEvent& event) override;
+  void failed(const ServedResource& served, const ApiError& error) override;
+
+  std::uint64_t failures() const { return failures_; }
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  using Name = std::pair<std::string, std::string>;  ///< Namespace and name.
+  using Uids = std::map<Name, std::string>;
+
+  struct Decoded {
+    Change change;
+    std::optional<ObjectSight> sight = std::nullopt;
+  };
+
+  /// What a text holds, by name.
+  std::map<Name, Decoded> decode(const ServedResource& served, std::string_view padded_text);
+  void add_sights(const ServedResource& served, std::string_view padded_text,
+                  std::map<Name, Decoded>& objects) const;
+  void upsert(const ServedResource& served, const Name& name, Decoded decoded);
+  void remove(const ServedResource& served, const Name& name);
+
+  Give give_;
+  Fail fail_;
+  FeedUse use_;
+  ObjectDecoder decoder_;
+  std::map<std::string_view, Uids> known_;  ///< By resource.
+  std::uint64_t failures_ = 0;
+  std::uint64_t refused_ = 0;  ///< Objects with errors.
+};
+
+/// Whether the store keeps objects of this kind, so that it makes sense to watch them.
+bool is_kept_in_store(const Resource& resource);
+
+}  // namespace makeway::kube

@@ -1,0 +1,339 @@
+#include "kube/write_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codec/writer.hpp"
+#include "kube/api_client.hpp"
+#include "model/names.hpp"
+
+namespace makeway::kube {
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+constexpr std::string_view merge_type = "application/strategic-merge-patch+json";
+
+/// One line, without its end.
+template <class Write>
+std::string document(const Write& write) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.begin_object();
+  write(writer);
+  writer.end_object();
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+template <class Write>
+void object_field(JsonWriter& writer, std::string_view name, const Write& write) {
+  writer.key(name);
+  writer.begin_object();
+  write();
+  writer.end_object();
+}
+
+/// In whole seconds, as Kubernetes keeps it.
+std::string second_text(Time time) {
+  constexpr std::int64_t second_ms = 1'000;
+  return to_text(Time{time.ms / second_ms * second_ms});
+}
+
+/// "2026-01-01T00:00:00.250000Z"
+std::string micro_text(Time time) {
+  constexpr std::int64_t second_ms = 1'000;
+  std::string text = second_text(time);
+  text.pop_back();
+  return fmt::format("{}.{:03}000Z", text, time.ms % second_ms);
+}
+
+std::string query_of(const WriteManner& manner) {
+  return fmt::format("?timeout={}&fieldManager={}", to_text(manner.timeout),
+                     percent_encoded(manner.manager));
+}
+
+std::string group_path(const WriteManner& manner, const ObjectSight& group) {
+  return fmt::format("/apis/scheduling.k8s.io/{}/namespaces/{}/podgroups/{}", manner.group_version,
+                     percent_encoded(group.namespace_name), percent_encoded(group.name));
+}
+
+std::string_view status_word(bool value) { return value ? "True" : "False"; }
+
+/// The old time if the status stays, else the wished one or now.
+std::string changed_at(const ConditionWish& wish, const ObjectSight& object, Time now) {
+  if (wish.since) return second_text(*wish.since);
+  const SeenCondition* const seen = object.condition(wish.type);
+  const bool stays = seen != nullptr && seen->status == status_word(wish.value);
+  return stays && !seen->changed.empty() ? seen->changed : second_text(now);
+}
+
+std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time now) {
+  return document([&](JsonWriter& writer) {
+    object_field(writer, "metadata", [&] {
+      writer.string_field("uid", object.uid);
+      if (patch.annotations.empty()) return;
+      object_field(writer, "annotations", [&] {
+        for (const auto& [key, value] : patch.annotations) writer.string_field(key, value);
+      });
+    });
+    object_field(writer, "status", [&] {
+      if (patch.nominated_node) {
+        writer.key("nominatedNodeName");
+        if (patch.nominated_node->empty()) {
+          writer.null();
+        } else {
+          writer.string(*patch.nominated_node);
+        }
+      }
+      if (!patch.phase.empty()) writer.string_field("phase", patch.phase);
+      if (patch.conditions.empty()) return;
+      writer.key("conditions");
+      writer.begin_array();
+      for (const ConditionWish& wish : patch.conditions) {
+        writer.begin_object();
+        writer.string_field("type", wish.type);
+        writer.string_field("status", status_word(wish.value));
+        writer.string_field("reason", wish.reason);
+        writer.string_field("message", wish.message);
+        if (object.generation > 0) writer.integer_field("observedGeneration", object.generation);
+        writer.string_field("lastTransitionTime", changed_at(wish, object, now));
+        writer.end_object();
+      }
+      writer.end_array();
+    });
+  });
+}
+
+void guard(JsonWriter& writer, const ObjectSight& object, bool with_version) {
+  object_field(writer, "preconditions", [&] {
+    writer.string_field("uid", object.uid);
+    if (with_version) writer.string_field("resourceVersion", object.version);
+  });
+}
+
+/// At most that many bytes, and no half of a character.
+std::string cut_to(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  std::size_t end = bytes_max;
+  constexpr unsigned char continuation_mask = 0xC0;
+  constexpr unsigned char continuation = 0x80;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & continuation_mask) == continuation) {
+    --end;
+  }
+  return std::string(text.substr(0, end));
+}
+
+}  // namespace
+
+std::string pod_path(std::string_view namespace_name, std::string_view name) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", percent_encoded(namespace_name),
+                     percent_encoded(name));
+}
+
+// ---- What to patch ------------------------------------------------------------------------------
+
+StatusPatch nomination(std::string_view node, std::string_view plan, std::string_view unscheduled) {
+  StatusPatch patch{.nominated_node = std::string(node)};
+  if (!unscheduled.empty()) {
+    patch.conditions.push_back({.type = std::string(scheduled_condition),
+                                .value = false,
+                                .reason = "Unschedulable",
+                                .message = std::string(unscheduled)});
+  }
+  patch.conditions.push_back({.type = std::string(nominated_condition),
+                              .value = true,
+                              .reason = "Nominated",
+                              .message = note_of(node, plan)});
+  return patch;
+}
+
+StatusPatch cleared_nomination(std::string_view plan) {
+  StatusPatch patch{.nominated_node = std::string()};
+  patch.conditions.push_back({.type = std::string(nominated_condition),
+                              .value = false,
+                              .reason = "Cleared",
+                              .message = fmt::format("plan {}", plan)});
+  return patch;
+}
+
+StatusPatch reservation(std::string_view node, std::string_view plan, Time since, bool promised) {
+  StatusPatch patch;
+  patch.conditions.push_back({.type = std::string(reserved_condition),
+                              .value = true,
+                              .reason = promised ? "Promised" : "Reserved",
+                              .message = note_of(node, plan),
+                              .since = since});
+  return patch;
+}
+
+std::string eviction_message(const CauseOf& cause, bool names_causes) {
+  std::string kind = cause.kind;
+  std::ranges::transform(kind, kind.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  std::string text = fmt::format("makeway: preempting to accommodate a higher priority {}", kind);
+  if (names_causes) text += fmt::format(" {}", cause.name);
+  if (!cause.uid.empty()) text += fmt::format(", uid {}", cause.uid);
+  return text;
+}
+
+StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool names_causes) {
+  StatusPatch patch;
+  patch.conditions.push_back({.type = std::string(disrupted_condition),
+                              .value = true,
+                              .reason = "PreemptionByScheduler",
+                              .message = eviction_message(cause, names_causes)});
+  const std::string who = names_causes ? fmt::format("{} {}", cause.kind, cause.name)
+                                       : fmt::format("{} {}", cause.kind, cause.uid);
+  patch.annotations = {{std::string(names::evicted_for), who},
+                       {std::string(names::plan), std::string(plan)}};
+  return patch;
+}
+
+StatusPatch joined(StatusPatch first, const StatusPatch& second) {
+  if (second.nominated_node) first.nominated_node = second.nominated_node;
+  if (!second.phase.empty()) first.phase = second.phase;
+  for (const ConditionWish& wish : second.conditions) {
+    std::erase_if(first.conditions,
+                  [&](const ConditionWish& earlier) { return earlier.type == wish.type; });
+    first.conditions.push_back(wish);
+  }
+  for (const auto& [key, value] : second.annotations) {
+    std::erase_if(first.annotations, [&](const auto& earlier) { return earlier.first == key; });
+    first.annotations.emplace_back(key, value);
+  }
+  return first;
+}
+
+bool changes(const StatusPatch& patch, const ObjectSight& object) {
+  if (patch.nominated_node && *patch.nominated_node != object.nominated_node) return true;
+  if (!patch.phase.empty() && patch.phase != object.phase) return true;
+  return std::ranges::any_of(patch.conditions, [&](const ConditionWish& wish) {
+    const SeenCondition* const seen = object.condition(wish.type);
+    if (seen == nullptr) return true;
+    // Which plan it was is told by the first one; that another says the same is no news.
+    const bool ours = wish.type.starts_with("makeway.dev/");
+    const bool same_message = ours ? noted_node(wish.message) == noted_node(seen->message)
+                                   : wish.message == seen->message;
+    const bool same_time = !wish.since || second_text(*wish.since) == seen->changed;
+    return seen->status != status_word(wish.value) || seen->reason != wish.reason ||
+           !same_message || !same_time;
+  });
+}
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+WriteCall bind_call(const WriteManner& manner, const ObjectSight& pod, std::string_view node,
+                    std::string_view plan) {
+  const std::string path = pod_path(pod.namespace_name, pod.name);
+  std::string body = document([&](JsonWriter& writer) {
+    writer.string_field("apiVersion", "v1");
+    writer.string_field("kind", "Binding");
+    object_field(writer, "metadata", [&] {
+      writer.string_field("name", pod.name);
+      writer.string_field("namespace", pod.namespace_name);
+      writer.string_field("uid", pod.uid);
+      writer.string_field("resourceVersion", pod.version);
+      object_field(writer, "annotations", [&] { writer.string_field(names::plan, plan); });
+    });
+    object_field(writer, "target", [&] {
+      writer.string_field("apiVersion", "v1");
+      writer.string_field("kind", "Node");
+      writer.string_field("name", node);
+    });
+  });
+  return {.kind = WriteKind::bind,
+          .path = path + "/binding" + query_of(manner),
+          .write = {"POST", std::string(json_type), std::move(body)},
+          .read_path = path};
+}
+
+WriteCall patch_pod_call(const WriteManner& manner, const ObjectSight& pod,
+                         const StatusPatch& patch, Time now) {
+  const std::string path = pod_path(pod.namespace_name, pod.name);
+  return {.kind = WriteKind::patch_pod,
+          .path = path + "/status" + query_of(manner),
+          .write = {"PATCH", std::string(merge_type), patch_body(pod, patch, now)},
+          .read_path = path};
+}
+
+WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
+                           const StatusPatch& patch, Time now) {
+  const std::string path = group_path(manner, group);
+  return {.kind = WriteKind::patch_group,
+          .path = path + "/status" + query_of(manner),
+          .write = {"PATCH", std::string(merge_type), patch_body(group, patch, now)},
+          .read_path = path};
+}
+
+WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
+                      std::optional<std::int64_t> grace_seconds) {
+  const std::string path = pod_path(pod.namespace_name, pod.name);
+  std::string body = document([&](JsonWriter& writer) {
+    writer.string_field("apiVersion", "v1");
+    writer.string_field("kind", "DeleteOptions");
+    if (grace_seconds) writer.integer_field("gracePeriodSeconds", *grace_seconds);
+    guard(writer, pod, false);
+  });
+  return {.kind = WriteKind::erase,
+          .path = path + query_of(manner),
+          .write = {"DELETE", std::string(json_type), std::move(body)},
+          .read_path = path};
+}
+
+WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod) {
+  const std::string path = pod_path(pod.namespace_name, pod.name);
+  std::string body = document([&](JsonWriter& writer) {
+    writer.string_field("apiVersion", "policy/v1");
+    writer.string_field("kind", "Eviction");
+    object_field(writer, "metadata", [&] {
+      writer.string_field("name", pod.name);
+      writer.string_field("namespace", pod.namespace_name);
+    });
+    object_field(writer, "deleteOptions", [&] { guard(writer, pod, true); });
+  });
+  return {.kind = WriteKind::evict,
+          .path = path + "/eviction" + query_of(manner),
+          .write = {"POST", std::string(json_type), std::move(body)},
+          .read_path = path};
+}
+
+WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,
+                     std::uint64_t stamp) {
+  constexpr std::size_t note_bytes_max = 1'024;
+  constexpr std::size_t name_bytes_max = 230;
+  const ObjectSight& about = event.regarding;
+  const bool is_pod = event.regarding_kind == "Pod";
+  std::string body = document([&](JsonWriter& writer) {
+    writer.string_field("apiVersion", "events.k8s.io/v1");
+    writer.string_field("kind", "Event");
+    object_field(writer, "metadata", [&] {
+      writer.string_field("name",
+                          fmt::format("{}.{:016x}", cut_to(about.name, name_bytes_max), stamp));
+      writer.string_field("namespace", about.namespace_name);
+    });
+    writer.string_field("eventTime", micro_text(now));
+    writer.string_field("type", event.is_warning ? "Warning" : "Normal");
+    writer.string_field("reason", event.reason);
+    writer.string_field("action", event.action);
+    writer.string_field("note", cut_to(event.note, note_bytes_max));
+    writer.string_field("reportingController", manner.manager);
+    writer.string_field("reportingInstance", manner.instance);
+    object_field(writer, "regarding", [&] {
+      writer.string_field("apiVersion",
+                          is_pod ? "v1" : "scheduling.k8s.io/" + manner.group_version);
+      writer.string_field("kind", event.regarding_kind);
+      writer.string_field("namespace", about.namespace_name);
+      writer.string_field("name", about.name);
+      writer.string_field("uid", about.uid);
+    });
+  });
+  return {.kind = WriteKind::event,
+          .path = fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events{}",
+                              percent_encoded(about.namespace_name), query_of(manner)),
+          .write = {"POST", std::string(json_type), std::move(body)},
+          .read_path = {}};
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,114 @@
+// What is written to the API server, call by call (SPEC section 8, "What is written").
+//
+// Pure: an object as it was seen and what it should become, in; the request, byte for byte, out.
+// Every call carries a deadline for the server (`timeout`), our name (`fieldManager`) and a guard:
+// binds and evictions uid and version, everything else the uid.
+//
+// Our memory is in conditions of types makeway.dev/*; annotations are for people. A message names
+// the kind and the uid of whoever it is for; its name only if `names_causes`, since it may belong
+// to another tenant.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "codec/object_sight.hpp"
+#include "kube/http_client.hpp"
+
+namespace makeway::kube {
+
+inline constexpr std::string_view nominated_condition = "makeway.dev/Nominated";
+inline constexpr std::string_view reserved_condition = "makeway.dev/Reserved";
+inline constexpr std::string_view scheduled_condition = "PodScheduled";
+inline constexpr std::string_view disrupted_condition = "DisruptionTarget";
+inline constexpr std::string_view group_condition = "PodGroupInitiallyScheduled";
+
+enum class WriteKind : std::uint8_t { bind, patch_pod, erase, evict, patch_group, event };
+
+struct WriteManner {
+  std::string manager = "makeway";           ///< fieldManager, and who reports events.
+  std::string instance = "makeway-unknown";  ///< With the host's name.
+  Duration timeout{5'000};
+  bool names_causes = false;
+  std::string group_version = "v1beta1";  ///< Of scheduling.k8s.io.
+};
+
+struct WriteCall {
+  WriteKind kind = WriteKind::bind;
+  std::string path;  ///< With its query.
+  HttpWrite write;
+  std::string read_path;  ///< Where the object is read when the answer is unknown; empty: nowhere.
+};
+
+struct ConditionWish {
+  std::string type;
+  bool value = false;
+  std::string reason;
+  std::string message;
+  /// When it became so; none: as long as it was so already, else now.
+  std::optional<Time> since = std::nullopt;
+};
+
+/// What a status should show; what it does not name stays.
+struct StatusPatch {
+  std::optional<std::string> nominated_node = std::nullopt;  ///< Empty: it is taken back.
+  std::string phase;                                         ///< Empty: it stays.
+  std::vector<ConditionWish> conditions;
+  std::vector<std::pair<std::string, std::string>> annotations;
+};
+
+/// For whom somebody leaves.
+struct CauseOf {
+  std::string kind;  ///< "Pod", "PodGroup"
+  std::string name;  ///< "default/urgent"
+  std::string uid;   ///< Empty: it is not known.
+};
+
+struct EventWish {
+  ObjectSight regarding;
+  std::string regarding_kind = "Pod";
+  bool is_warning = false;
+  std::string reason;  ///< "Scheduled"
+  std::string action;  ///< "Binding"
+  std::string note;    ///< Cut to 1,024 bytes.
+};
+
+// ---- What to patch ------------------------------------------------------------------------------
+
+/// With the word for autoscalers in the same call; empty: it stays as it is.
+StatusPatch nomination(std::string_view node, std::string_view plan, std::string_view unscheduled);
+StatusPatch cleared_nomination(std::string_view plan);
+StatusPatch reservation(std::string_view node, std::string_view plan, Time since, bool promised);
+StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool names_causes);
+/// "makeway: preempting to accommodate a higher priority pod, uid 0-1"
+std::string eviction_message(const CauseOf& cause, bool names_causes);
+/// Of both; where they differ, the second.
+StatusPatch joined(StatusPatch first, const StatusPatch& second);
+/// Whether the object does not show it yet.
+bool changes(const StatusPatch& patch, const ObjectSight& object);
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+WriteCall bind_call(const WriteManner& manner, const ObjectSight& pod, std::string_view node,
+                    std::string_view plan);
+WriteCall patch_pod_call(const WriteManner& manner, const ObjectSight& pod,
+                         const StatusPatch& patch, Time now);
+WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
+                           const StatusPatch& patch, Time now);
+/// None: the pod's own grace.
+WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
+                      std::optional<std::int64_t> grace_seconds);
+WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod);
+/// The stamp tells events of one object apart.
+WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,
+                     std::uint64_t stamp);
+
+/// "/api/v1/namespaces/shop/pods/web"
+std::string pod_path(std::string_view namespace_name, std::string_view name);
+
+}  // namespace makeway::kube

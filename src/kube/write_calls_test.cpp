@@ -1,0 +1,177 @@
+#include "kube/write_calls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace makeway::kube {
+namespace {
+
+constexpr Time call_time{1'767'225'600'250};  // 2026-01-01T00:00:00.250Z
+constexpr std::string_view call_query = "?timeout=5s&fieldManager=makeway";
+constexpr std::string_view pod_at = "/api/v1/namespaces/a/pods/p";
+constexpr std::string_view merge_patch = "application/strategic-merge-patch+json";
+
+ObjectSight call_pod() {
+  return {.namespace_name = "a", .name = "p", .uid = "U", .version = "123", .generation = 1};
+}
+
+struct CallCase {
+  std::string_view name;
+  WriteCall call;
+  std::string method;
+  std::string path;
+  std::string type;
+  std::string body;
+};
+
+std::string call_at(std::string_view part) {
+  return std::string(pod_at) + std::string(part) + std::string(call_query);
+}
+
+std::vector<CallCase> pod_cases() {
+  const WriteManner manner{.manager = "makeway", .instance = "makeway-host1"};
+  const CauseOf cause{.kind = "Pod", .name = "b/urgent", .uid = "X"};
+  ObjectSight seen = call_pod();
+  seen.conditions = {{"PodScheduled", "False", "Other", "old", "2025-12-31T00:00:00Z"}};
+  return {
+      {"bind", bind_call(manner, call_pod(), "n1", "0123"), "POST", call_at("/binding"),
+       "application/json",
+       R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"a","uid":"U",)"
+       R"("resourceVersion":"123","annotations":{"makeway.dev/plan":"0123"}},)"
+       R"("target":{"apiVersion":"v1","kind":"Node","name":"n1"}})"},
+      {"nominate, the condition keeps its time",
+       patch_pod_call(manner, seen, nomination("n1", "0123", "0/3 nodes"), call_time), "PATCH",
+       call_at("/status"), std::string(merge_patch),
+       R"({"metadata":{"uid":"U"},"status":{"nominatedNodeName":"n1","conditions":[)"
+       R"({"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes",)"
+       R"("observedGeneration":1,"lastTransitionTime":"2025-12-31T00:00:00Z"},)"
+       R"({"type":"makeway.dev/Nominated","status":"True","reason":"Nominated",)"
+       R"("message":"node n1, plan 0123","observedGeneration":1,)"
+       R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
+      {"clear a nomination",
+       patch_pod_call(manner, call_pod(), cleared_nomination("0123"), call_time), "PATCH",
+       call_at("/status"), std::string(merge_patch),
+       R"({"metadata":{"uid":"U"},"status":{"nominatedNodeName":null,"conditions":[)"
+       R"({"type":"makeway.dev/Nominated","status":"False","reason":"Cleared",)"
+       R"("message":"plan 0123","observedGeneration":1,)"
+       R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
+      {"mark a victim",
+       patch_pod_call(manner, call_pod(), eviction_mark(cause, "0123", false), call_time), "PATCH",
+       call_at("/status"), std::string(merge_patch),
+       R"({"metadata":{"uid":"U","annotations":{"makeway.dev/evicted-for":"Pod X",)"
+       R"("makeway.dev/plan":"0123"}},"status":{"conditions":[{"type":"DisruptionTarget",)"
+       R"("status":"True","reason":"PreemptionByScheduler",)"
+       R"("message":"makeway: preempting to accommodate a higher priority pod, uid X",)"
+       R"("observedGeneration":1,"lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
+      {"delete", delete_call(manner, call_pod(), std::nullopt), "DELETE", call_at(""),
+       "application/json",
+       R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"U"}})"},
+      {"force-delete", delete_call(manner, call_pod(), 0), "DELETE", call_at(""),
+       "application/json",
+       R"({"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,)"
+       R"("preconditions":{"uid":"U"}})"},
+      {"phase Failed", patch_pod_call(manner, call_pod(), {.phase = "Failed"}, call_time), "PATCH",
+       call_at("/status"), std::string(merge_patch),
+       R"({"metadata":{"uid":"U"},"status":{"phase":"Failed"}})"},
+  };
+}
+
+std::vector<CallCase> other_cases() {
+  const WriteManner manner{.manager = "makeway", .instance = "makeway-host1"};
+  ObjectSight group = call_pod();
+  group.kind = ObjectKind::pod_group;
+  group.name = "g";
+  group.generation = 0;
+  StatusPatch scheduled;
+  scheduled.conditions = {{"PodGroupInitiallyScheduled", true, "Scheduled", "all bound"}};
+  return {
+      {"evict", eviction_call(manner, call_pod()), "POST", call_at("/eviction"), "application/json",
+       R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p","namespace":"a"},)"
+       R"("deleteOptions":{"preconditions":{"uid":"U","resourceVersion":"123"}}})"},
+      {"reserve",
+       patch_pod_call(manner, call_pod(), reservation("n1", "0123", Time{1'767'139'200'000}, true),
+                      call_time),
+       "PATCH", call_at("/status"), std::string(merge_patch),
+       R"({"metadata":{"uid":"U"},"status":{"conditions":[{"type":"makeway.dev/Reserved",)"
+       R"("status":"True","reason":"Promised","message":"node n1, plan 0123",)"
+       R"("observedGeneration":1,"lastTransitionTime":"2025-12-31T00:00:00Z"}]}})"},
+      {"group", patch_group_call(manner, group, scheduled, call_time), "PATCH",
+       "/apis/scheduling.k8s.io/v1beta1/namespaces/a/podgroups/g/status" + std::string(call_query),
+       std::string(merge_patch),
+       R"({"metadata":{"uid":"U"},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled",)"
+       R"("status":"True","reason":"Scheduled","message":"all bound",)"
+       R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"},
+      {"event",
+       event_call(manner,
+                  {.regarding = call_pod(),
+                   .reason = "Scheduled",
+                   .action = "Binding",
+                   .note = "Successfully assigned a/p to n1"},
+                  call_time, 0x18c2f0a1b2c3d4e5),
+       "POST", "/apis/events.k8s.io/v1/namespaces/a/events" + std::string(call_query),
+       "application/json",
+       R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":)"
+       R"({"name":"p.18c2f0a1b2c3d4e5","namespace":"a"},)"
+       R"("eventTime":"2026-01-01T00:00:00.250000Z","type":"Normal","reason":"Scheduled",)"
+       R"("action":"Binding","note":"Successfully assigned a/p to n1",)"
+       R"("reportingController":"makeway","reportingInstance":"makeway-host1","regarding":)"
+       R"({"apiVersion":"v1","kind":"Pod","namespace":"a","name":"p","uid":"U"}})"},
+  };
+}
+
+TEST(WriteCalls, AreThese) {
+  std::vector<CallCase> cases = pod_cases();
+  std::ranges::move(other_cases(), std::back_inserter(cases));
+  for (const CallCase& each : cases) {
+    SCOPED_TRACE(each.name);
+    EXPECT_EQ(each.call.write.method, each.method);
+    EXPECT_EQ(each.call.path, each.path);
+    EXPECT_EQ(each.call.write.content_type, each.type);
+    EXPECT_EQ(each.call.write.body, each.body);
+  }
+}
+
+TEST(WriteCalls, NameTheAskOnlyWhenTold) {
+  const CauseOf cause{.kind = "PodGroup", .name = "b/gang", .uid = "X"};
+  EXPECT_EQ(eviction_message(cause, false),
+            "makeway: preempting to accommodate a higher priority podgroup, uid X");
+  EXPECT_EQ(eviction_message(cause, true),
+            "makeway: preempting to accommodate a higher priority podgroup b/gang, uid X");
+  EXPECT_EQ(eviction_mark(cause, "1", true).annotations.front().second, "PodGroup b/gang");
+}
+
+TEST(WriteCalls, EscapeWhatObjectsAreCalled) {
+  ObjectSight odd = call_pod();
+  odd.name = "../x?y";
+  EXPECT_EQ(delete_call({}, odd, std::nullopt).path,
+            "/api/v1/namespaces/a/pods/..%2Fx%3Fy" + std::string(call_query));
+}
+
+TEST(WriteCalls, TheNoteOfAnEventIsCutBetweenCharacters) {
+  const std::string note = std::string(1'023, 'x') + "\xC3\xA4";
+  const WriteCall call = event_call({}, {.regarding = call_pod(), .note = note}, call_time, 1);
+  EXPECT_NE(call.write.body.find(std::string(1'023, 'x') + "\""), std::string::npos);
+}
+
+TEST(WriteCalls, APatchThatChangesNothingIsKnown) {
+  ObjectSight seen = call_pod();
+  const StatusPatch patch = nomination("n1", "0123", "no room");
+  EXPECT_TRUE(changes(patch, seen));
+  seen.nominated_node = "n1";
+  seen.conditions = {{"PodScheduled", "False", "Unschedulable", "no room", ""},
+                     {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
+  EXPECT_FALSE(changes(patch, seen));
+  EXPECT_TRUE(changes(nomination("n2", "0123", {}), seen));
+  EXPECT_TRUE(changes(nomination("n1", "0123", "less room"), seen));
+  EXPECT_TRUE(changes(cleared_nomination("0123"), seen));
+  EXPECT_TRUE(changes(reservation("n1", "0123", call_time, false), seen));
+  seen.conditions.push_back(
+      {"makeway.dev/Reserved", "True", "Reserved", "node n1, plan 0", "2026-01-01T00:00:00Z"});
+  EXPECT_FALSE(changes(reservation("n1", "0123", call_time, false), seen));
+  EXPECT_TRUE(changes(reservation("n1", "0123", call_time, true), seen));
+}
+
+}  // namespace
+}  // namespace makeway::kube

@@ -1,0 +1,390 @@
+#include "kube/write_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace makeway::kube {
+namespace {
+
+std::string pod_text(const std::string& namespace_name, const std::string& name) {
+  return fmt::format("Pod {}/{}", namespace_name, name);
+}
+
+bool is_of_pods(const PlanAsk& ask) {
+  return ask.kind == AskKind::pod || ask.kind == AskKind::pod_group;
+}
+
+class JobBuilder {
+ public:
+  JobBuilder(const Plan& plan, const SightBook& book, const JobRules& rules)
+      : plan_(plan), book_(book), rules_(rules) {}
+
+  PlanJobs build() {
+    for (const PlanAsk& ask : plan_.asks) note_ask(ask);
+    for (const PlanStatus& status : plan_.status) {
+      if (status.condition == scheduled_condition) unscheduled_[status.object] = &status;
+    }
+    hold_back_braked();
+    for (const PlanAction& action : plan_.actions) {
+      if (places(action.type)) add_place(action);
+    }
+    for (const PlanAction& action : plan_.actions) {
+      if (!places(action.type)) add_other(action);
+    }
+    clear_nominations();
+    for (const PlanStatus& status : plan_.status) add_condition(status);
+    for (const PlanAsk& ask : plan_.asks) add_scheduled_group(ask);
+    return std::move(made_);
+  }
+
+ private:
+  struct AskNotes {
+    const PlanAsk* ask = nullptr;
+    std::vector<std::size_t> nominations;  ///< Jobs.
+  };
+
+  static bool places(ActionType type) {
+    return type == ActionType::nominate || type == ActionType::reserve;
+  }
+
+  void note_ask(const PlanAsk& ask) {
+    const std::string text = ask_text(ask);
+    asks_[text].ask = &ask;
+    if (ask.kind == AskKind::pod) ask_of_pod_[text] = text;
+    for (const PodPlacement& place : ask.placements) {
+      ask_of_pod_[pod_text(place.namespace_name, place.name)] = text;
+    }
+    for (const PlanVictim& victim : ask.victims) {
+      unit_of_[pod_text(victim.namespace_name, victim.name)] = victim.unit;
+    }
+  }
+
+  /// All victims of an ask or none, and without victims no nomination either.
+  void hold_back_braked() {
+    if (!rules_.brake) return;
+    std::map<std::string, std::vector<const PlanAction*>> victims;
+    for (const PlanAction& action : plan_.actions) {
+      if (action.type == ActionType::evict) victims[action.ask].push_back(&action);
+    }
+    for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
+      const auto found = victims.find(ask_text(ask));
+      if (found == victims.end()) continue;
+      std::string why = rules_.brake(ask, found->second);
+      if (!why.empty()) braked_[found->first] = std::move(why);
+    }
+  }
+
+  void refuse(const PlanAction& action, std::string reason) {
+    made_.refused.push_back({.plan = plan_.id,
+                             .object = pod_text(action.namespace_name, action.name),
+                             .reason = std::move(reason),
+                             .ask = action.ask});
+  }
+
+  /// Null: it was refused.
+  const BookedSight* seen_of(const PlanAction& action) {
+    const bool elsewhere =
+        !action.plane.empty() || action.scale || action.name.find('/') != std::string::npos;
+    if (elsewhere) {
+      refuse(action, fmt::format("{} is not carried out by this version on other kinds than pods",
+                                 choice_name(action.type)));
+      return nullptr;
+    }
+    const BookedSight* const seen = book_.pod(action.namespace_name, action.name);
+    if (seen == nullptr || (!action.uid.empty() && seen->object.uid != action.uid)) {
+      refuse(action, "it is gone");
+      return nullptr;
+    }
+    return seen;
+  }
+
+  std::size_t add(const PlanAction& action, const BookedSight& seen, std::vector<WriteStep> steps) {
+    made_.jobs.push_back({.object = pod_text(action.namespace_name, action.name),
+                          .ask = action.ask,
+                          .unit = {},
+                          .seen = seen,
+                          .steps = std::move(steps),
+                          .needs = {}});
+    return made_.jobs.size() - 1;
+  }
+
+  /// The first of nomination and reservation takes the other along.
+  void add_place(const PlanAction& action) {
+    const std::string object = pod_text(action.namespace_name, action.name);
+    const std::string ask = ask_of_pod_.contains(object) ? ask_of_pod_[object] : object;
+    if (const auto braked = braked_.find(ask); braked != braked_.end()) {
+      return refuse(action, braked->second);
+    }
+    const BookedSight* const seen = seen_of(action);
+    if (seen == nullptr) return;
+    StatusPatch patch =
+        action.type == ActionType::nominate
+            ? nomination(action.node, plan_.id, {})
+            : reservation(action.node, plan_.id, action.since.value_or(plan_.now), action.promised);
+    // The word for autoscalers goes along with a new nomination; another word about an old one is
+    // not urgent.
+    const bool is_news = changes(patch, seen->object);
+    if (action.type == ActionType::nominate && is_news) {
+      patch = nomination(action.node, plan_.id, unscheduled_message(object, true));
+    }
+    std::vector<WriteStep> steps;
+    if (is_news) steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = patch});
+    if (const auto earlier = place_jobs_.find(object); earlier != place_jobs_.end()) {
+      std::vector<WriteStep>& before = made_.jobs[earlier->second].steps;
+      if (before.empty()) {
+        before = std::move(steps);
+      } else if (is_news) {
+        before.front().patch = joined(std::move(before.front().patch), patch);
+      }
+      return;
+    }
+    const std::size_t job = add(action, *seen, std::move(steps));
+    place_jobs_[object] = job;
+    if (asks_.contains(ask)) asks_[ask].nominations.push_back(job);
+    if (is_news) add_failed_event(made_.jobs[job]);
+  }
+
+  /// What the plan says of the pod, or of the group that it is in.
+  std::string unscheduled_message(const std::string& object, bool or_of_ask) {
+    const auto found = unscheduled_.find(object);
+    if (found != unscheduled_.end()) {
+      told_.insert(object);
+      return found->second->message;
+    }
+    if (!or_of_ask || !ask_of_pod_.contains(object)) return {};
+    return asks_[ask_of_pod_[object]].ask->reason;
+  }
+
+  static void add_failed_event(WriteJob& job) {
+    const SeenCondition* const seen = job.seen.object.condition(scheduled_condition);
+    const auto wish = std::ranges::find(job.steps.front().patch.conditions, scheduled_condition,
+                                        &ConditionWish::type);
+    if (wish == job.steps.front().patch.conditions.end()) return;
+    if (seen != nullptr && seen->reason == wish->reason && seen->message == wish->message) return;
+    job.event = EventWish{.regarding = job.seen.object,
+                          .regarding_kind = "Pod",
+                          .is_warning = true,
+                          .reason = "FailedScheduling",
+                          .action = "Scheduling",
+                          .note = wish->message};
+  }
+
+  void add_other(const PlanAction& action) {
+    switch (action.type) {
+      case ActionType::wait: return;
+      case ActionType::bind: return add_bind(action);
+      case ActionType::evict: return add_eviction(action);
+      case ActionType::force_delete: return add_force_delete(action);
+      default:
+        return refuse(
+            action, fmt::format("{} is not carried out by this version", choice_name(action.type)));
+    }
+  }
+
+  void add_bind(const PlanAction& action) {
+    const BookedSight* const seen = seen_of(action);
+    if (seen == nullptr) return;
+    if (!seen->object.node.empty()) return refuse(action, "it is bound already");
+    if (seen->object.leaving) return refuse(action, "it is leaving");
+    const std::size_t job =
+        add(action, *seen, {{.kind = WriteKind::bind, .node = action.node, .patch = {}}});
+    made_.jobs[job].event =
+        EventWish{.regarding = seen->object,
+                  .regarding_kind = "Pod",
+                  .is_warning = false,
+                  .reason = "Scheduled",
+                  .action = "Binding",
+                  .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
+                                      action.name, action.node)};
+    bind_jobs_[pod_text(action.namespace_name, action.name)] = job;
+  }
+
+  CauseOf cause_of(const std::string& ask) const {
+    CauseOf cause;
+    const std::size_t space = std::min(ask.find(' '), ask.size());
+    cause.kind = ask.substr(0, space);
+    cause.name = ask.substr(std::min(space + 1, ask.size()));
+    const auto found = asks_.find(ask);
+    if (found == asks_.end()) return cause;
+    const PlanAsk& who = *found->second.ask;
+    const BookedSight* const seen = who.kind == AskKind::pod_group
+                                        ? book_.group(who.namespace_name, who.name)
+                                        : book_.pod(who.namespace_name, who.name);
+    if (seen != nullptr) cause.uid = seen->object.uid;
+    return cause;
+  }
+
+  void add_eviction(const PlanAction& action) {
+    const auto ask = asks_.find(action.ask);
+    if (ask == asks_.end() || !is_of_pods(*ask->second.ask)) {
+      return refuse(action, "victims of other asks than pods and groups are not evicted yet");
+    }
+    if (const auto braked = braked_.find(action.ask); braked != braked_.end()) {
+      return refuse(action, braked->second);
+    }
+    // A nomination that is not even tried frees nobody's room.
+    for (const PodPlacement& place : ask->second.ask->placements) {
+      if (!place_jobs_.contains(pod_text(place.namespace_name, place.name))) {
+        return refuse(action, "what it relies on was refused");
+      }
+    }
+    const BookedSight* const seen = seen_of(action);
+    if (seen == nullptr) return;
+    const bool strict = rules_.budgets == BudgetMode::strict;
+    const CauseOf cause = cause_of(action.ask);
+    std::vector<WriteStep> steps;
+    if (!seen->object.leaving) {
+      StatusPatch mark = eviction_mark(cause, plan_.id, rules_.names_causes);
+      if (changes(mark, seen->object)) {
+        steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
+      }
+      steps.push_back(
+          {.kind = strict ? WriteKind::evict : WriteKind::erase, .node = {}, .patch = {}});
+    }
+    WriteJob& job = made_.jobs[add(action, *seen, std::move(steps))];
+    job.unit = unit_of_[job.object];
+    job.needs = ask->second.nominations;
+    job.is_eviction = true;
+    if (job.steps.empty()) return;
+    std::string by = cause.kind == "PodGroup" ? "podgroup" : "pod";
+    if (rules_.names_causes) by += " " + cause.name;
+    job.event =
+        EventWish{.regarding = seen->object,
+                  .regarding_kind = "Pod",
+                  .is_warning = false,
+                  .reason = "Preempted",
+                  .action = "Preempting",
+                  .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
+  }
+
+  void add_force_delete(const PlanAction& action) {
+    const BookedSight* const seen = seen_of(action);
+    if (seen == nullptr) return;
+    std::vector<WriteStep> steps;
+    // On a live node the phase is never touched: it would free the room on paper.
+    if (book_.node(seen->object.node) != NodeState::alive && seen->object.phase != "Failed") {
+      steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
+    }
+    steps.push_back({.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
+    add(action, *seen, std::move(steps));
+  }
+
+  void clear_nominations() {
+    for (const BookedSight* const pod : book_.nominated()) {
+      const ObjectSight& object = pod->object;
+      const std::string text = pod_text(object.namespace_name, object.name);
+      if (place_jobs_.contains(text) || bind_jobs_.contains(text)) continue;
+      if (!loses_nomination(object, text)) continue;
+      StatusPatch patch = cleared_nomination(plan_.id);
+      const std::string message = unscheduled_message(text, false);
+      if (!message.empty()) {
+        patch.conditions.push_back({.type = std::string(scheduled_condition),
+                                    .value = false,
+                                    .reason = "Unschedulable",
+                                    .message = message});
+      }
+      const PlanAction action{.type = ActionType::nominate,
+                              .namespace_name = object.namespace_name,
+                              .name = object.name};
+      add(action, *pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
+    }
+  }
+
+  /// The plan decides about the pod, or its group, and gives it no place.
+  bool loses_nomination(const ObjectSight& pod, const std::string& text) const {
+    if (ask_of_pod_.contains(text)) {
+      const PlanAsk& ask = *asks_.at(ask_of_pod_.at(text)).ask;
+      return ask.placements.empty() && !ask.reservation;
+    }
+    return !pod.group.empty() &&
+           asks_.contains(fmt::format("PodGroup {}/{}", pod.namespace_name, pod.group));
+  }
+
+  void add_condition(const PlanStatus& status) {
+    const bool of_pod = status.object.starts_with("Pod ");
+    const bool of_group = status.object.starts_with("PodGroup ");
+    if ((!of_pod && !of_group) || told_.contains(status.object)) return;
+    if (of_pod && status.condition != scheduled_condition) return;  // Marks come with evictions.
+    const std::string key = status.object.substr(status.object.find(' ') + 1);
+    const std::size_t slash = key.find('/');
+    if (slash == std::string::npos) return;
+    const std::string space = key.substr(0, slash);
+    const std::string name = key.substr(slash + 1);
+    const BookedSight* const seen = of_pod ? book_.pod(space, name) : book_.group(space, name);
+    if (seen == nullptr || !seen->object.node.empty()) return;
+    if (of_group && status.condition == group_condition) {
+      const SeenCondition* const before = seen->object.condition(group_condition);
+      if (before != nullptr && before->status == "True") return;
+    }
+    StatusPatch patch;
+    patch.conditions.push_back({.type = status.condition,
+                                .value = status.value,
+                                .reason = status.reason,
+                                .message = status.message});
+    if (!changes(patch, seen->object)) return;
+    WriteJob& job = made_.jobs.emplace_back(
+        WriteJob{.urgency = Urgency::condition,
+                 .object = status.object,
+                 .ask = {},
+                 .unit = {},
+                 .seen = *seen,
+                 .steps = {{.kind = of_pod ? WriteKind::patch_pod : WriteKind::patch_group,
+                            .node = {},
+                            .patch = std::move(patch)}},
+                 .needs = {}});
+    if (of_pod) add_failed_event(job);
+  }
+
+  void add_scheduled_group(const PlanAsk& ask) {
+    if (ask.kind != AskKind::pod_group || ask.outcome != Outcome::fits) return;
+    const BookedSight* const group = book_.group(ask.namespace_name, ask.name);
+    if (group == nullptr || ask.placements.empty()) return;
+    StatusPatch patch;
+    patch.conditions.push_back({.type = std::string(group_condition),
+                                .value = true,
+                                .reason = "Scheduled",
+                                .message = "All required pods have been bound"});
+    const SeenCondition* const before = group->object.condition(group_condition);
+    if (before != nullptr && before->status == "True") return;
+    std::vector<std::size_t> needs;
+    for (const PodPlacement& place : ask.placements) {
+      const auto bind = bind_jobs_.find(pod_text(place.namespace_name, place.name));
+      if (bind == bind_jobs_.end()) return;  // One was refused already.
+      needs.push_back(bind->second);
+    }
+    made_.jobs.push_back(
+        {.urgency = Urgency::condition,
+         .object = ask_text(ask),
+         .ask = {},
+         .unit = {},
+         .seen = *group,
+         .steps = {{.kind = WriteKind::patch_group, .node = {}, .patch = std::move(patch)}},
+         .needs = std::move(needs)});
+  }
+
+  const Plan& plan_;
+  const SightBook& book_;
+  const JobRules& rules_;
+  PlanJobs made_;
+  std::map<std::string, AskNotes> asks_;                  ///< By "Pod default/urgent".
+  std::map<std::string, std::string> ask_of_pod_;         ///< By "Pod default/web".
+  std::map<std::string, std::string> unit_of_;            ///< Of victims.
+  std::map<std::string, const PlanStatus*> unscheduled_;  ///< By object.
+  std::map<std::string, std::string> braked_;             ///< By ask: why.
+  std::map<std::string, std::size_t> place_jobs_;         ///< By pod.
+  std::map<std::string, std::size_t> bind_jobs_;          ///< By pod.
+  std::set<std::string> told_;                            ///< Whose condition is in another patch.
+};
+
+}  // namespace
+
+PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules) {
+  return JobBuilder(plan, book, rules).build();
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,71 @@
+// From a plan to writes: which calls, on which object, after which others (SPEC section 8).
+//
+//  1. A job is about one object; its steps go one after the other, and what is refused ends it.
+//  2. An eviction needs the nominations of the ask that it is for: they are on the server first.
+//  3. Nomination, reservation and the word for autoscalers are one patch; a patch that changes
+//     nothing is none.
+//  4. A victim is marked and then deleted (or evicted, where budgets are strict).
+//  5. Whoever has no place in the plan any more loses the nomination that we gave it.
+//  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
+//  7. Actions on objects that are gone, or that this version does not carry out, are refused.
+//
+// Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/port.hpp"
+#include "kube/sight_book.hpp"
+#include "kube/write_calls.hpp"
+#include "model/configuration.hpp"
+#include "model/plan.hpp"
+
+namespace makeway::kube {
+
+struct WriteStep {
+  WriteKind kind = WriteKind::bind;
+  std::string node;                                          ///< Of a bind.
+  StatusPatch patch;                                         ///< Of a patch.
+  std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
+};
+
+enum class Urgency : std::uint8_t {
+  place,      ///< Binds, nominations, evictions: the loop waits for them.
+  condition,  ///< Words for people and autoscalers.
+};
+
+struct WriteJob {
+  Urgency urgency = Urgency::place;
+  std::string object;  ///< "Pod default/web"
+  std::string ask;     ///< For whom, of an eviction: "Pod default/urgent".
+  std::string unit;    ///< What leaves with it: "PodGroup default/training".
+  BookedSight seen;
+  std::vector<WriteStep> steps;                   ///< None: it is done already.
+  std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
+  std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
+  bool is_eviction = false;
+};
+
+struct PlanJobs {
+  std::vector<WriteJob> jobs;
+  std::vector<Receipt> refused;  ///< What is not even tried.
+};
+
+/// Why an ask's victims must not be evicted now; empty: they may. Asked once an ask.
+using EvictionBrake =
+    std::function<std::string(const PlanAsk& ask, const std::vector<const PlanAction*>& victims)>;
+
+struct JobRules {
+  BudgetMode budgets = BudgetMode::best_effort;
+  bool names_causes = false;
+  EvictionBrake brake;  ///< May be empty.
+};
+
+PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules);
+
+}  // namespace makeway::kube

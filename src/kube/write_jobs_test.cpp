@@ -1,0 +1,285 @@
+#include "kube/write_jobs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace makeway::kube {
+namespace {
+
+ObjectSight job_sight(const std::string& name, std::string node = {}) {
+  return {.namespace_name = "a",
+          .name = name,
+          .uid = "uid-" + name,
+          .version = "7",
+          .generation = 1,
+          .node = std::move(node)};
+}
+
+PlanAction job_action(ActionType type, const std::string& name, std::string node,
+                      std::string ask = {}) {
+  return {.type = type,
+          .namespace_name = "a",
+          .name = name,
+          .uid = "uid-" + name,
+          .node = std::move(node),
+          .ask = std::move(ask)};
+}
+
+PlanAsk pod_ask(const std::string& name, Outcome outcome, const std::string& node) {
+  PlanAsk ask{.kind = AskKind::pod, .namespace_name = "a", .name = name, .outcome = outcome};
+  if (!node.empty()) ask.placements = {{.namespace_name = "a", .name = name, .node = node}};
+  ask.reason = "because";
+  return ask;
+}
+
+/// One ask that evicts `low-1` and `low-2` from n1.
+Plan two_victims_plan() {
+  Plan plan{.id = "0123"};
+  plan.asks = {pod_ask("urgent", Outcome::preempts, "n1")};
+  plan.actions = {job_action(ActionType::evict, "low-1", "n1", "Pod a/urgent"),
+                  job_action(ActionType::evict, "low-2", "n1", "Pod a/urgent"),
+                  job_action(ActionType::nominate, "urgent", "n1")};
+  plan.status = {{.object = "Pod a/urgent",
+                  .condition = "PodScheduled",
+                  .value = false,
+                  .reason = "Unschedulable",
+                  .message = "waits for room"}};
+  return plan;
+}
+
+class WriteJobsTest : public testing::Test {
+ protected:
+  void see(ObjectSight object) { book.take({}, {std::move(object)}, 0); }
+  PlanJobs jobs(const Plan& plan) const { return jobs_of(plan, book, rules); }
+  static const WriteJob* find(const PlanJobs& made, std::string_view object) {
+    const auto found = std::ranges::find(made.jobs, object, &WriteJob::object);
+    return found == made.jobs.end() ? nullptr : &*found;
+  }
+
+  SightBook book;
+  JobRules rules;
+};
+
+TEST_F(WriteJobsTest, EvictionsNeedTheNomination) {
+  see(job_sight("urgent"));
+  see(job_sight("low-1", "n1"));
+  see(job_sight("low-2", "n1"));
+  const PlanJobs made = jobs(two_victims_plan());
+  EXPECT_TRUE(made.refused.empty());
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_EQ(made.jobs[0].object, "Pod a/urgent");
+  ASSERT_EQ(made.jobs[0].steps.size(), 1U);
+  // Nomination and the word for autoscalers are one patch, and no second one follows.
+  EXPECT_EQ(made.jobs[0].steps[0].patch.conditions.size(), 2U);
+  for (const std::size_t victim : {1U, 2U}) {
+    EXPECT_EQ(made.jobs[victim].needs, std::vector<std::size_t>{0});
+    ASSERT_EQ(made.jobs[victim].steps.size(), 2U);
+    EXPECT_EQ(made.jobs[victim].steps[0].kind, WriteKind::patch_pod);
+    EXPECT_EQ(made.jobs[victim].steps[1].kind, WriteKind::erase);
+    EXPECT_EQ(made.jobs[victim].event->note, "Preempted by pod uid-urgent on node n1");
+  }
+}
+
+TEST_F(WriteJobsTest, StrictBudgetsUseTheEvictionApi) {
+  see(job_sight("urgent"));
+  see(job_sight("low-1", "n1"));
+  see(job_sight("low-2", "n1"));
+  rules.budgets = BudgetMode::strict;
+  const PlanJobs made = jobs(two_victims_plan());
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_EQ(made.jobs[1].steps[1].kind, WriteKind::evict);
+}
+
+TEST_F(WriteJobsTest, WhatIsThereAlreadyIsNotWrittenAgain) {
+  ObjectSight urgent = job_sight("urgent");
+  urgent.nominated_node = "n1";
+  urgent.conditions = {{"PodScheduled", "False", "Unschedulable", "waits for room", ""},
+                       {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
+  see(urgent);
+  ObjectSight leaving = job_sight("low-1", "n1");
+  leaving.leaving = true;
+  see(leaving);
+  see(job_sight("low-2", "n1"));
+  const PlanJobs made = jobs(two_victims_plan());
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_TRUE(find(made, "Pod a/urgent")->steps.empty());
+  EXPECT_TRUE(find(made, "Pod a/low-1")->steps.empty());
+  EXPECT_EQ(find(made, "Pod a/low-2")->steps.size(), 2U);
+}
+
+TEST_F(WriteJobsTest, AnotherWordAboutAnOldNominationIsNotUrgent) {
+  ObjectSight urgent = job_sight("urgent");
+  urgent.nominated_node = "n1";
+  urgent.conditions = {{"PodScheduled", "False", "Unschedulable", "older word", ""},
+                       {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0000", ""}};
+  see(urgent);
+  Plan plan = two_victims_plan();
+  plan.actions.erase(plan.actions.begin(), plan.actions.begin() + 2);
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 2U);
+  EXPECT_TRUE(made.jobs[0].steps.empty());
+  EXPECT_EQ(made.jobs[1].urgency, Urgency::condition);
+}
+
+TEST_F(WriteJobsTest, AVictimOfTheSameNameIsAnotherPod) {
+  see(job_sight("urgent"));
+  ObjectSight other = job_sight("low-1", "n1");
+  other.uid = "another";
+  see(other);
+  see(job_sight("low-2", "n1"));
+  const PlanJobs made = jobs(two_victims_plan());
+  ASSERT_EQ(made.refused.size(), 1U);
+  EXPECT_EQ(made.refused[0].object, "Pod a/low-1");
+  EXPECT_EQ(made.refused[0].ask, "Pod a/urgent");
+  EXPECT_EQ(made.refused[0].reason, "it is gone");
+}
+
+TEST_F(WriteJobsTest, WithoutANominationNobodyIsEvicted) {
+  see(job_sight("low-1", "n1"));
+  see(job_sight("low-2", "n1"));
+  const PlanJobs made = jobs(two_victims_plan());
+  EXPECT_TRUE(made.jobs.empty());
+  EXPECT_EQ(made.refused.size(), 3U);
+}
+
+TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
+  see(job_sight("urgent"));
+  see(job_sight("low-1", "n1"));
+  see(job_sight("low-2", "n1"));
+  std::size_t asked = 0;
+  rules.brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
+    ++asked;
+    EXPECT_EQ(ask.name, "urgent");
+    EXPECT_EQ(victims.size(), 2U);
+    return std::string("too many");
+  };
+  const PlanJobs made = jobs(two_victims_plan());
+  EXPECT_EQ(asked, 1U);
+  EXPECT_EQ(made.refused.size(), 3U);
+  for (const WriteJob& job : made.jobs) EXPECT_EQ(job.urgency, Urgency::condition);
+}
+
+TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
+  for (const std::string name : {"ours", "theirs"}) {
+    ObjectSight pod = job_sight(name);
+    pod.nominated_node = "n1";
+    if (name == "ours") {
+      pod.conditions = {{"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", ""}};
+    }
+    see(pod);
+  }
+  Plan plan{.id = "0123"};
+  plan.asks = {pod_ask("ours", Outcome::infeasible, ""),
+               pod_ask("theirs", Outcome::infeasible, "")};
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].object, "Pod a/ours");
+  EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "");
+}
+
+TEST_F(WriteJobsTest, MembersWithoutAPlaceLoseTheirNomination) {
+  ObjectSight member = job_sight("m");
+  member.group = "g";
+  member.nominated_node = "n1";
+  member.conditions = {{"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", ""}};
+  see(member);
+  Plan plan{.id = "0123"};
+  plan.asks = {{.kind = AskKind::pod_group,
+                .namespace_name = "a",
+                .name = "g",
+                .outcome = Outcome::not_found}};
+  EXPECT_EQ(jobs(plan).jobs.size(), 1U);
+  plan.asks[0].placements = {{.namespace_name = "a", .name = "m", .node = "n1"}};
+  plan.actions = {job_action(ActionType::nominate, "m", "n1")};
+  const PlanJobs kept = jobs(plan);
+  ASSERT_EQ(kept.jobs.size(), 1U);
+  EXPECT_TRUE(kept.jobs[0].steps.empty());
+}
+
+TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
+  see(job_sight("m-0"));
+  see(job_sight("m-1"));
+  ObjectSight group = job_sight("g");
+  group.kind = ObjectKind::pod_group;
+  see(group);
+  Plan plan{.id = "0123"};
+  plan.asks = {{.kind = AskKind::pod_group,
+                .namespace_name = "a",
+                .name = "g",
+                .outcome = Outcome::fits,
+                .placements = {{"a", "m-0", "n1", {}}, {"a", "m-1", "n2", {}}}}};
+  plan.actions = {job_action(ActionType::bind, "m-0", "n1"),
+                  job_action(ActionType::bind, "m-1", "n2")};
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_EQ(made.jobs[0].event->note, "Successfully assigned a/m-0 to n1");
+  EXPECT_EQ(made.jobs[2].object, "PodGroup a/g");
+  EXPECT_EQ(made.jobs[2].needs, (std::vector<std::size_t>{0, 1}));
+  // It never becomes unscheduled again.
+  group.conditions = {{"PodGroupInitiallyScheduled", "True", "Scheduled", "", ""}};
+  see(group);
+  EXPECT_EQ(jobs(plan).jobs.size(), 2U);
+  Plan later{.id = "0124"};
+  later.status = {{.object = "PodGroup a/g",
+                   .condition = "PodGroupInitiallyScheduled",
+                   .value = false,
+                   .reason = "Unschedulable",
+                   .message = "no room"}};
+  EXPECT_TRUE(jobs(later).jobs.empty());
+}
+
+TEST_F(WriteJobsTest, APinnedPodIsNominatedAndReservedInOnePatch) {
+  see(job_sight("pinned"));
+  Plan plan{.id = "0123", .now = Time{5'000}};
+  PlanAsk ask = pod_ask("pinned", Outcome::preempts, "n1");
+  ask.reservation = PlanReservation{.node = "n1", .since = Time{1'000}};
+  plan.asks = {ask};
+  plan.actions = {job_action(ActionType::nominate, "pinned", "n1"),
+                  job_action(ActionType::reserve, "pinned", "n1")};
+  plan.actions[1].since = Time{1'000};
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  ASSERT_EQ(made.jobs[0].steps.size(), 1U);
+  const StatusPatch& patch = made.jobs[0].steps[0].patch;
+  EXPECT_EQ(patch.nominated_node, "n1");
+  ASSERT_EQ(patch.conditions.size(), 3U);
+  EXPECT_EQ(patch.conditions.back().type, "makeway.dev/Reserved");
+  EXPECT_EQ(patch.conditions.back().since, Time{1'000});
+}
+
+TEST_F(WriteJobsTest, ThePhaseIsTouchedOnlyWhereTheNodeIsGone) {
+  see(job_sight("stuck", "n1"));
+  Plan plan{.id = "0123"};
+  plan.actions = {job_action(ActionType::force_delete, "stuck", "n1")};
+  ASSERT_EQ(jobs(plan).jobs.size(), 1U);
+  EXPECT_EQ(jobs(plan).jobs[0].steps.size(), 2U);
+  EXPECT_EQ(jobs(plan).jobs[0].steps[0].patch.phase, "Failed");
+  book.take({Node{.name = "n1"}}, {}, 0);
+  ASSERT_EQ(jobs(plan).jobs[0].steps.size(), 1U);
+  EXPECT_EQ(jobs(plan).jobs[0].steps[0].grace_seconds, 0);
+  book.take({Node{.name = "n1", .taints = {{.key = "node.kubernetes.io/out-of-service"}}}}, {}, 0);
+  EXPECT_EQ(jobs(plan).jobs[0].steps.size(), 2U);
+}
+
+TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
+  see(job_sight("p"));
+  Plan plan{.id = "0123"};
+  plan.actions = {job_action(ActionType::suspend, "p", ""),
+                  job_action(ActionType::bind, "s/kernel", "n1"),
+                  job_action(ActionType::bind, "p", "n1")};
+  plan.actions[2].plane = "other";
+  const PlanJobs made = jobs(plan);
+  EXPECT_TRUE(made.jobs.empty());
+  EXPECT_EQ(made.refused.size(), 3U);
+}
+
+TEST_F(WriteJobsTest, TheBookForgetsWhoIsGone) {
+  see(job_sight("p"));
+  EXPECT_EQ(book.size(), 1U);
+  book.take({Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p"}}, {}, 0);
+  EXPECT_EQ(book.size(), 0U);
+}
+
+}  // namespace
+}  // namespace makeway::kube

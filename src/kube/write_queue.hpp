@@ -1,0 +1,155 @@
+// WriteQueue: which write is sent next, and what its answer leads to. No thread, no clock, no HTTP.
+//
+//  1. Per object one write at a time, in the order of the plans; over objects in parallel.
+//  2. A job starts when the jobs that it needs are done. If one of them is refused, so is it.
+//  3. "Again" (overload, nothing sent) waits as long as the server says and sends the same; after
+//     `send_max` it is refused.
+//  4. "Unknown" reads the object: at once, and if that does not show the write, once more when the
+//     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
+//  5. A refused bind with 409 is read as well: it may have been ours.
+//  6. Conditions and events wait for everything else and have an allowance; a condition that is not
+//     sent yet gives way to any other write about its object. Refused, they are dropped.
+//  7. When a budget refuses a victim, its ask's other victims that are not sent yet stay, unless
+//     they leave with one that has been.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/allowance.hpp"
+#include "control/port.hpp"
+#include "kube/write_answers.hpp"
+#include "kube/write_jobs.hpp"
+
+namespace makeway::kube {
+
+struct QueueLimits {
+  std::size_t events_max = 1'000;  ///< That wait; the oldest give way.
+  std::size_t events_at_once = 4;
+  std::int64_t conditions_per_second = 10;
+  std::int64_t events_per_second = 20;
+  Duration condition_again{60'000};  ///< The same reason with another message.
+  Duration send_max{60'000};
+  Duration pause_first{100};
+  Duration pause_max{2'000};
+};
+
+/// What to send: a write, or a reading of the object.
+struct Sending {
+  std::uint64_t job = 0;
+  bool reads = false;
+  WriteCall call;
+};
+
+struct QueueStatistics {
+  std::uint64_t sent = 0;  ///< Writes, with events.
+  std::uint64_t done = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t again = 0;
+  std::uint64_t unknown = 0;
+  std::uint64_t events_dropped = 0;
+};
+
+class WriteQueue {
+ public:
+  WriteQueue(WriteManner manner, QueueLimits limits);
+
+  /// Times are of a clock that never goes back, except `plan_now`, which only comes out again.
+  void add(const std::string& plan, Time plan_now, PlanJobs jobs, Time now);
+  /// `server_now` is written into conditions and events.
+  std::optional<Sending> next(Time now, Time server_now);
+  /// Of what `next` gave.
+  void answered(std::uint64_t job, const ApiResult<HttpAnswer>& result, Time now);
+  /// Nothing of this sort that is not sent yet is sent any more.
+  enum class Which : std::uint8_t { evictions, all };
+  void drop(Which which, const std::string& reason);
+
+  std::vector<Receipt> take_receipts();
+  /// When `next` may give something that it does not give now; none: after an answer.
+  std::optional<Time> next_due(Time now);
+  std::size_t unsent() const { return waiting_.size(); }
+  /// The oldest plan with an unanswered action.
+  std::optional<Time> sending_since() const;
+  bool is_idle() const { return jobs_.empty() && events_.empty() && event_sent_.empty(); }
+  std::uint64_t answers() const { return answers_; }
+  const QueueStatistics& statistics() const { return statistics_; }
+
+ private:
+  enum class Stage : std::uint8_t {
+    waits,    ///< To be sent.
+    sent,     ///< For an answer.
+    to_read,  ///< To be read.
+    reads,    ///< For the object.
+  };
+  struct Live {
+    WriteJob job;
+    std::string plan;
+    Time plan_now;
+    Time added;
+    Stage stage = Stage::waits;
+    std::size_t step = 0;
+    Time not_before;
+    Time sent_at;
+    int attempts = 0;
+    std::string refusal;        ///< Of a bind that was answered with 409.
+    bool last_reading = false;  ///< What is not there now will not come.
+    std::set<std::uint64_t> needs;
+    bool was_sent = false;
+  };
+  struct OwnVersion {
+    std::string uid;
+    std::string version;
+    std::uint64_t answer = 0;
+    Time when;
+  };
+  using Jobs = std::map<std::uint64_t, Live>;
+
+  bool is_first(std::uint64_t id, const Live& live) const;
+  bool is_ready(std::uint64_t id, const Live& live, Time now) const;
+  Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
+  WriteCall call_of(const Live& live, Time server_now) const;
+  ObjectSight guarded(const Live& live) const;
+  std::optional<Sending> next_reading(Time now);
+  std::optional<Sending> next_condition(Time now, Time server_now);
+  bool is_placing() const;
+  std::optional<Sending> next_event(Time now, Time server_now);
+  void enqueue(std::uint64_t id, Live live);
+  void give_way(const std::string& object);
+  bool is_repeated(const WriteJob& job, Time now) const;
+  void write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
+  void reading_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
+  void pause(Live& live, const std::optional<Duration>& retry_after, Time now);
+  void step_done(std::uint64_t id, const WriteAnswer& answer, Time now);
+  void refuse(std::uint64_t id, const std::string& reason);
+  void spare_others(const WriteJob& job);
+  void forget(std::uint64_t id);
+  void remember(const ObjectSight& object, Time now);
+
+  WriteManner manner_;
+  QueueLimits limits_;
+  Jobs jobs_;
+  std::map<std::string, std::deque<std::uint64_t>> lines_;  ///< By object.
+  std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
+  std::set<std::uint64_t> conditions_;  ///< That wait to be sent.
+  std::set<std::uint64_t> readings_;    ///< Jobs that are to be read.
+  std::deque<EventWish> events_;
+  std::set<std::uint64_t> event_sent_;
+  std::map<std::string, Time> told_;  ///< By object: when a condition was last written.
+  std::map<std::string, OwnVersion> own_;
+  std::vector<Receipt> receipts_;
+  std::optional<Allowance> condition_allowance_;
+  std::optional<Allowance> event_allowance_;
+  Time events_not_before_;
+  std::uint64_t last_id_ = 0;
+  std::uint64_t answers_ = 0;
+  std::uint64_t pauses_ = 0;
+  QueueStatistics statistics_;
+};
+
+}  // namespace makeway::kube

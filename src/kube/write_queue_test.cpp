@@ -1,0 +1,320 @@
+#include "kube/write_queue.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/live_server.hpp"
+
+namespace makeway::kube {
+namespace {
+
+ApiResult<HttpAnswer> cut_off() { return std::unexpected(ApiError{.failure = Failure::cut}); }
+
+std::string queued_pod(std::string_view name, std::string_view version, std::string_view node = {},
+                       std::string_view more = {}) {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{0}","namespace":"a","uid":"uid-{0}","resourceVersion":"{1}"{3}}},)"
+      R"("spec":{{"nodeName":"{2}"}}}})",
+      name, version, node, more);
+}
+
+WriteJob queued_job(const std::string& name, std::vector<WriteStep> steps) {
+  return {.object = "Pod a/" + name,
+          .ask = {},
+          .unit = {},
+          .seen = {.object =
+                       {.namespace_name = "a", .name = name, .uid = "uid-" + name, .version = "1"}},
+          .steps = std::move(steps),
+          .needs = {}};
+}
+WriteStep bind_step() { return {.kind = WriteKind::bind, .node = "n1", .patch = {}}; }
+WriteStep nominate_step() {
+  return {.kind = WriteKind::patch_pod, .node = {}, .patch = nomination("n1", "0123", {})};
+}
+std::vector<WriteStep> evict_steps(WriteKind kind = WriteKind::erase) {
+  return {{.kind = WriteKind::patch_pod,
+           .node = {},
+           .patch = eviction_mark({.kind = "Pod", .name = "a/u", .uid = "u"}, "0123", false)},
+          {.kind = kind, .node = {}, .patch = {}}};
+}
+
+class WriteQueueTest : public testing::Test {
+ protected:
+  void add(std::vector<WriteJob> jobs) {
+    queue.add("0123", Time{500}, {.jobs = std::move(jobs), .refused = {}}, now);
+  }
+  /// "DELETE /api/...": what is sent next; empty: nothing.
+  std::string next() {
+    sending = queue.next(now, Time{1'000'000});
+    if (!sending) return {};
+    const std::string& path = sending->reads ? sending->call.read_path : sending->call.path;
+    return (sending->reads ? "GET" : sending->call.write.method) + " " +
+           path.substr(0, path.find('?'));
+  }
+  void reply(const ApiResult<HttpAnswer>& result) { queue.answered(sending->job, result, now); }
+  std::vector<std::string> refused() {
+    std::vector<std::string> texts;
+    for (const Receipt& receipt : queue.take_receipts()) {
+      texts.push_back(receipt.object + ": " + receipt.reason);
+    }
+    return texts;
+  }
+
+  WriteQueue queue{{}, {}};
+  Time now{10'000};
+  std::optional<Sending> sending;
+};
+
+TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
+  add({queued_job("p", {bind_step()}), queued_job("q", {bind_step()})});
+  add({queued_job("p", {nominate_step()})});
+  EXPECT_EQ(queue.unsent(), 3U);
+  EXPECT_EQ(queue.sending_since(), Time{500});
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
+  const std::uint64_t first = sending->job;
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/q/binding");
+  EXPECT_EQ(next(), "");
+  queue.answered(first, http_answer(201), now);
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+  reply(http_answer(200, queued_pod("p", "2")));
+  EXPECT_TRUE(queue.sending_since().has_value());
+}
+
+TEST_F(WriteQueueTest, VictimsWaitForTheNomination) {
+  WriteJob victim = queued_job("low", evict_steps());
+  victim.needs = {0};
+  victim.ask = "Pod a/u";
+  add({queued_job("u", {nominate_step()}), victim});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  EXPECT_EQ(next(), "");
+  sending = Sending{.job = 1};
+  reply(http_answer(200, queued_pod("u", "2")));
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
+  reply(http_answer(200, queued_pod("low", "3")));
+  EXPECT_EQ(next(), "DELETE /api/v1/namespaces/a/pods/low");
+  reply(http_answer(200));
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_TRUE(refused().empty());
+}
+
+TEST_F(WriteQueueTest, ARefusedNominationSparesTheVictims) {
+  WriteJob victim = queued_job("low", evict_steps());
+  victim.needs = {0};
+  add({queued_job("u", {nominate_step()}), victim});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  reply(http_answer(422, R"({"kind":"Status","reason":"Invalid","code":422})"));
+  EXPECT_EQ(refused().size(), 2U);
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+}
+
+TEST_F(WriteQueueTest, GuardsFollowOurOwnPatches) {
+  add({queued_job("low", evict_steps(WriteKind::evict))});
+  next();
+  reply(http_answer(200, queued_pod("low", "42")));
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/eviction");
+  EXPECT_NE(sending->call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
+  reply(http_answer(201));
+  // A sight from before the answer is as good as the answer; one from after it counts itself.
+  WriteJob older = queued_job("low", {bind_step()});
+  add({older});
+  next();
+  EXPECT_NE(sending->call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
+  reply(http_answer(201));
+  WriteJob newer = queued_job("low", {bind_step()});
+  newer.seen.answers = queue.answers();
+  newer.seen.object.version = "50";
+  add({newer});
+  next();
+  EXPECT_NE(sending->call.write.body.find(R"("resourceVersion":"50")"), std::string::npos);
+}
+
+TEST_F(WriteQueueTest, OverloadIsSentAgainWhenTheServerSays) {
+  add({queued_job("p", {bind_step()})});
+  next();
+  reply(http_answer(429, "later", Duration{2'000}));
+  EXPECT_EQ(next(), "");
+  EXPECT_GE(*queue.next_due(now), now + Duration{2'000});
+  now = now + Duration{2'200};
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
+  reply(http_answer(201));
+  EXPECT_TRUE(refused().empty());
+}
+
+TEST_F(WriteQueueTest, OverloadForTooLongIsARefusal) {
+  add({queued_job("p", {bind_step()})});
+  for (int times = 0; times < 100 && !queue.is_idle(); ++times) {
+    if (!next().empty()) reply(http_answer(429, "later", Duration{10'000}));
+    now = now + Duration{5'000};
+  }
+  EXPECT_EQ(refused().size(), 1U);
+}
+
+TEST_F(WriteQueueTest, AnUnknownBindIsReadAndNotSentTwice) {
+  add({queued_job("p", {bind_step()})});
+  next();
+  reply(cut_off());
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/p");
+  reply(http_answer(200, queued_pod("p", "2", "n1")));
+  EXPECT_TRUE(queue.is_idle() || !queue.sending_since());
+  EXPECT_TRUE(refused().empty());
+}
+
+TEST_F(WriteQueueTest, WhatIsNotThereYetIsReadAgainAfterTheDeadline) {
+  add({queued_job("p", {bind_step()})});
+  const Time sent = now;
+  next();
+  now = now + Duration{100};
+  reply(http_answer(504));
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/p");
+  reply(http_answer(200, queued_pod("p", "1")));
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(queue.next_due(now), sent + Duration{10'000});
+  EXPECT_TRUE(queue.sending_since().has_value());
+  now = sent + Duration{10'000};
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/p");
+  reply(http_answer(200, queued_pod("p", "1")));
+  EXPECT_EQ(refused().size(), 1U);
+  EXPECT_TRUE(queue.is_idle());
+}
+
+TEST_F(WriteQueueTest, AReadingThatFailsIsMadeAgain) {
+  add({queued_job("low", evict_steps())});
+  next();
+  reply(http_answer(200, queued_pod("low", "2")));
+  EXPECT_EQ(next(), "DELETE /api/v1/namespaces/a/pods/low");
+  reply(cut_off());
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/low");
+  reply(http_answer(503));
+  EXPECT_EQ(next(), "");
+  now = *queue.next_due(now);
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/low");
+  reply(http_answer(404));
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_TRUE(refused().empty());
+}
+
+TEST_F(WriteQueueTest, AConflictOfABindIsReadAtOnce) {
+  add({queued_job("p", {bind_step()}), queued_job("q", {bind_step()})});
+  next();
+  const std::uint64_t p = sending->job;
+  next();
+  const std::uint64_t q = sending->job;
+  queue.answered(p, http_answer(409), now);
+  queue.answered(q, http_answer(409), now);
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/p");
+  reply(http_answer(200, queued_pod("p", "2", "n1")));
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/q");
+  reply(http_answer(200, queued_pod("q", "2")));
+  EXPECT_EQ(refused().size(), 1U);
+}
+
+TEST_F(WriteQueueTest, ABudgetThatRefusesSparesTheOthersOfTheAsk) {
+  std::vector<WriteJob> jobs;
+  for (const std::string name : {"low-1", "low-2", "low-3", "other"}) {
+    WriteJob victim = queued_job(name, evict_steps(WriteKind::evict));
+    victim.is_eviction = true;
+    victim.ask = name == "other" ? "Pod a/other-ask" : "Pod a/u";
+    victim.unit = name == "low-3" ? "PodGroup a/train" : "Pod a/" + name;
+    jobs.push_back(victim);
+  }
+  jobs[0].unit = "PodGroup a/train";  // Half of it has been sent.
+  add(jobs);
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low-1/status");
+  reply(http_answer(200, queued_pod("low-1", "2")));
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low-1/eviction");
+  reply(http_answer(429, R"({"kind":"Status","code":429,"details":{"causes":[)"
+                         R"({"reason":"DisruptionBudget"}]}})"));
+  const std::vector<std::string> texts = refused();
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0], "Pod a/low-2: another victim of this ask stays");
+  EXPECT_TRUE(texts[1].starts_with("Pod a/low-1: "));
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low-3/status");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/other/status");
+}
+
+TEST_F(WriteQueueTest, ConditionsAndEventsWaitForEverythingElse) {
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  word.urgency = Urgency::condition;
+  word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
+  WriteJob bind = queued_job("p", {bind_step()});
+  bind.event = EventWish{.regarding = bind.seen.object, .reason = "Scheduled"};
+  add({word, bind});
+  EXPECT_EQ(queue.unsent(), 1U);
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
+  reply(http_answer(201));
+  EXPECT_FALSE(queue.sending_since().has_value());
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+  reply(http_answer(403));
+  EXPECT_EQ(next(), "POST /apis/events.k8s.io/v1/namespaces/a/events");
+  reply(http_answer(403));
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_TRUE(refused().empty());
+  EXPECT_EQ(queue.statistics().events_dropped, 1U);
+}
+
+TEST_F(WriteQueueTest, AWaitingConditionGivesWayAndIsNotRepeatedSoon) {
+  const auto word = [](std::string_view message) {
+    WriteJob made = queued_job("p", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+    made.urgency = Urgency::condition;
+    made.steps[0].patch.conditions = {
+        {"PodScheduled", false, "Unschedulable", std::string(message)}};
+    return made;
+  };
+  add({word("first")});
+  add({queued_job("p", {bind_step()})});
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
+  reply(http_answer(409));
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/p");
+  reply(http_answer(404));
+  EXPECT_EQ(next(), "");
+  add({word("second")});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+  reply(http_answer(200, queued_pod("p", "2")));
+  WriteJob again = word("third");
+  again.seen.object.conditions = {{"PodScheduled", "False", "Unschedulable", "second", ""}};
+  add({again});
+  EXPECT_EQ(next(), "");
+  now = now + Duration{60'000};
+  add({again});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+}
+
+TEST_F(WriteQueueTest, ConditionsHaveAnAllowance) {
+  std::vector<WriteJob> words;
+  for (int count = 0; count < 30; ++count) {
+    WriteJob word = queued_job(fmt::format("p{}", count), {nominate_step()});
+    word.urgency = Urgency::condition;
+    words.push_back(word);
+  }
+  add(words);
+  const auto sent = [&] {
+    int count = 0;
+    while (!next().empty()) ++count;
+    return count;
+  };
+  EXPECT_EQ(sent(), 10);
+  now = *queue.next_due(now);
+  EXPECT_EQ(sent(), 1);
+  now = now + Duration{1'000};
+  EXPECT_EQ(sent(), 10);
+}
+
+TEST_F(WriteQueueTest, WhatIsNotSentCanBeDropped) {
+  WriteJob victim = queued_job("low", evict_steps());
+  victim.is_eviction = true;
+  add({victim, queued_job("p", {bind_step()}), queued_job("q", {bind_step()})});
+  queue.drop(WriteQueue::Which::evictions, "paused");
+  EXPECT_EQ(refused(), std::vector<std::string>{"Pod a/low: paused"});
+  next();
+  queue.drop(WriteQueue::Which::all, "closed");
+  EXPECT_EQ(refused(), std::vector<std::string>{"Pod a/q: closed"});
+  reply(http_answer(201));
+  EXPECT_TRUE(refused().empty());
+  EXPECT_TRUE(queue.is_idle());
+}
+
+}  // namespace
+}  // namespace makeway::kube

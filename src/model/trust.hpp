@@ -1,0 +1,92 @@
+// Trust (SPEC section 10): in a live cluster a mark on an object is a wish of its tenant, not a
+// right.
+//
+// `apply_trust` is one pure step between the objects as they were read and every decision: marks
+// that the knobs `trust.*` do not honour are taken off the objects, so that the plan is the one
+// that would be made without them, and nobody behind this step has to know about trust. Whose marks
+// count: namespaces that the configuration lists, or that carry the label makeway.dev/trusted.
+// With every knob at `everyone`, as from files, it changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.hpp"
+#include "model/cluster.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+/// The rows of the table in SPEC section 10 that may be refused.
+enum class TrustMark : std::uint8_t {
+  pinned,
+  protection,
+  preemption_priority,
+  group_priority,
+  queue_label,
+  outside_queues,
+  deployment_label,
+  session,
+  replica_schedule,
+  cost,
+  note,
+  configuration,
+};
+template <>
+inline constexpr std::array<std::string_view, 12> choice_names<TrustMark> = {"pinned",
+                                                                             "protection",
+                                                                             "preemption-priority",
+                                                                             "group-priority",
+                                                                             "queue-label",
+                                                                             "outside-queues",
+                                                                             "deployment-label",
+                                                                             "session",
+                                                                             "replica-schedule",
+                                                                             "cost",
+                                                                             "note",
+                                                                             "configuration"};
+
+/// All marks of one sort that did not count.
+struct NotHonoured {
+  TrustMark mark = TrustMark::pinned;
+  std::int64_t objects = 0;
+  std::string object;  ///< The first by name, with what it says.
+  std::string field;
+  std::string value;
+
+  friend bool operator==(const NotHonoured&, const NotHonoured&) = default;
+};
+
+class TrustReport {
+ public:
+  void add(TrustMark mark, std::string object, std::string field, std::string_view value);
+  /// Those that there are, in the order of TrustMark.
+  std::vector<NotHonoured> list() const;
+  /// One warning a mark, with the number of objects.
+  Problems problems() const;
+
+ private:
+  std::array<NotHonoured, choice_names<TrustMark>.size()> marks_;
+};
+
+/// Why marks of this sort do not count.
+std::string_view reason_of(TrustMark mark);
+
+/// What the step has to know besides the cluster.
+struct TrustFacts {
+  /// Whether such a DaemonSet exists; DaemonSets are no objects of the store.
+  std::function<bool(std::string_view namespace_name, std::string_view name)> has_daemon_set;
+  std::optional<Time> now;  ///< None: the newest time that only the cluster itself writes.
+};
+
+TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
+                        const TrustFacts& facts);
+
+/// The knobs as SPEC section 10 wants them live.
+TrustSettings live_trust();
+
+}  // namespace makeway

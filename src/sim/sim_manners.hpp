@@ -1,0 +1,39 @@
+// SimManners: what a cluster leaves open, and whoever simulates one may decide.
+//
+// A load is simulated with the defaults; whoever looks for trouble (tests) puts in others, random
+// or by hand. None of them breaks a promise of Kubernetes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/objects.hpp"
+
+namespace makeway {
+
+struct SimManners {
+  /// Of a pod that is told to leave: until its deletion timestamp. Unless told: what its task says.
+  std::function<Duration(const Pod&)> grace;
+  /// How long after its deletion timestamp a pod is gone; none: never.
+  std::function<std::optional<Duration>(const Pod&, Time now)> late;
+  /// How long after the end of its notice a session is gone.
+  std::function<Duration(const Session&)> session_late;
+  /// How long a person takes to want a session back that is preempted; none: for ever.
+  std::function<std::optional<Duration>(const Session&)> session_back;
+  /// Which of the pods of a deployment goes. Unless told: ReplicaSet's order.
+  std::function<std::size_t(const std::vector<const Pod*>&)> removes;
+  /// On which of these nodes a replica lands. Unless told: where most room is left.
+  std::function<std::size_t(const Pod&, const std::vector<std::string>&)> lands;
+  /// How long the controller of a deployment takes to act.
+  std::function<Duration()> reconciles;
+  /// How long a force-deletion takes; none: it is lost. Unless told: no time.
+  std::function<std::optional<Duration>(const Pod&)> forced;
+  /// Controllers make those of their pods again that belong to no task.
+  bool recreate = true;
+};
+
+}  // namespace makeway

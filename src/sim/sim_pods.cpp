@@ -1,0 +1,495 @@
+#include "sim/sim_pods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/names.hpp"
+#include "model/normalize.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr Duration leave_unless_told{30'000};
+constexpr Duration foreign_run{600'000};
+
+std::string_view owner_kind(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::service: return "ReplicaSet";
+    case TaskKind::daemon: return "DaemonSet";
+    case TaskKind::job:
+    case TaskKind::gang:
+    case TaskKind::session:
+    case TaskKind::replicas: break;
+  }
+  return "Job";
+}
+
+PodGroup group_of(const SimTask& task, Time now) {
+  PodGroup group{.namespace_name = task.namespace_name, .name = task.name};
+  group.uid = "uid-" + task.name;
+  group.created = now;
+  group.policy = {.minimum = static_cast<std::int32_t>(task.minimum),
+                  .gang = true,
+                  .mode = task.whole ? DisruptionMode::all : DisruptionMode::single};
+  group.priority.priority = task.priority;
+  return group;
+}
+
+}  // namespace
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+SimPodId SimPods::add(SimPod pod) {
+  auto id = static_cast<SimPodId>(pods_.size());
+  if (free_.empty()) {
+    pods_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  pod.life = pods_[id].life + 1;
+  pod.there = true;
+  pods_[id] = std::move(pod);
+  const Pod& object = pods_[id].object;
+  by_name_[sim_name(object.namespace_name, object.name)] = id;
+  if (!object.nominated_node.empty()) nominated_.insert(id);
+  work_[pods_[id].runner].pods.push_back(id);
+  return id;
+}
+
+/// Its budgets hear whether it runs and is not leaving.
+void SimPods::count(SimPod& pod, bool runs) {
+  if (pod.counted == runs) return;
+  pod.counted = runs;
+  ground_.count_running(pod.object, runs ? 1 : -1);
+}
+
+void SimPods::remove(SimPodId id) {
+  SimPod& pod = pods_[id];
+  count(pod, false);
+  if (!pod.object.node.empty()) occupy(pod.object, -1);
+  ground_.show(Removal{.kind = ObjectKind::pod,
+                       .namespace_name = pod.object.namespace_name,
+                       .name = pod.object.name});
+  by_name_.erase(sim_name(pod.object.namespace_name, pod.object.name));
+  nominated_.erase(id);
+  std::erase(work_[pod.runner].pods, id);
+  pod.there = false;
+  free_.push_back(id);
+}
+
+void SimPods::occupy(const Pod& pod, std::int64_t sign) {
+  ground_.nodes.occupy(pod.node, pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
+                       sign);
+}
+
+std::optional<SimPodId> SimPods::find(const std::string& namespace_name,
+                                      const std::string& name) const {
+  const auto found = by_name_.find(sim_name(namespace_name, name));
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second;
+}
+
+void SimPods::list(std::vector<Change>& objects) const {
+  for (const auto& [name, group] : groups_) objects.emplace_back(group);
+  for (const SimPod& pod : pods_) {
+    if (pod.there) objects.emplace_back(pod.object);
+  }
+}
+
+// ---- Controllers --------------------------------------------------------------------------------
+
+void SimPods::adopt(const Pod& pod) {
+  if (!pod.plane.empty()) return;
+  const RunnerId runner = work_.add(no_task, 1, 1);
+  const SimPodId id = add({.object = pod, .runner = runner});
+  if (pod.node.empty()) return;
+  occupy(pod, 1);
+  if (pod.deletion) {
+    expect_gone(id, adopted_leaves(pod));
+  } else {
+    work_[runner].running = 1;
+    pods_[id].counted = true;  // The status of its budgets knows.
+  }
+}
+
+/// No fault of ours holds back who was leaving from the start.
+std::optional<Time> SimPods::adopted_leaves(const Pod& pod) {
+  if (ground_.options.manners.late) return ground_.gone_at(pod);
+  return std::max(*pod.deletion, ground_.now);
+}
+
+void SimPods::expect_gone(SimPodId id, const std::optional<Time>& when) {
+  if (!when) return;
+  ground_.agenda.expect(
+      {.when = *when, .what = Happening::gone, .subject = id, .life = pods_[id].life});
+}
+
+void SimPods::arrive(std::uint32_t index) {
+  const SimTask& task = ground_.load.tasks[index];
+  if (task.kind != TaskKind::gang) {
+    for (std::int64_t member = 0; member < task.pods; ++member) {
+      make(work_.add(index, 1, 1), member, 0);
+    }
+    return;
+  }
+  const PodGroup group = group_of(task, ground_.now);
+  groups_[sim_name(group.namespace_name, group.name)] = group;
+  ground_.show(group);
+  const RunnerId runner = work_.add(index, task.minimum, task.pods);
+  for (std::int64_t member = 0; member < task.pods; ++member) make(runner, member, 0);
+}
+
+Pod SimPods::pod_of(const SimTask& task, std::int64_t member, std::int64_t attempt) const {
+  Pod pod{.namespace_name = task.namespace_name,
+          .name = task.pods == 1 ? task.name : fmt::format("{}-{}", task.name, member)};
+  if (attempt > 0) pod.name += fmt::format("-r{}", attempt);
+  pod.uid = "uid-" + pod.name;
+  if (task.kind == TaskKind::gang) pod.group = task.name;
+  if (!task.application.empty()) {
+    pod.labels.push_back({std::string(application_label), task.application});
+  }
+  if (!task.queue.empty()) pod.labels.push_back({std::string(names::queue), task.queue});
+  pod.priority = task.priority;
+  pod.requests = task.requests;
+  pod.shape = task.shape;
+  pod.owners.push_back({.kind = std::string(owner_kind(task.kind)),
+                        .name = task.name,
+                        .uid = "uid-of-" + task.name,
+                        .controller = true});
+  pod.created = ground_.now;
+  normalize(pod);
+  return pod;
+}
+
+void SimPods::make(RunnerId runner, std::int64_t member, std::int64_t attempt) {
+  const SimPodId id = add({.object = pod_of(work_.task_of(work_[runner]), member, attempt),
+                           .runner = runner,
+                           .member = member,
+                           .attempt = attempt});
+  ground_.show(pods_[id].object);
+}
+
+void SimPods::comes_back(const Event& event) {
+  if (work_[event.subject].life == event.life) make(event.subject, event.member, event.attempt);
+}
+
+void SimPods::gone(const Event& event) {
+  const SimPod& pod = pods_[event.subject];
+  if (!pod.there || pod.life != event.life) return;
+  stops(pod, false);
+  is_gone(event.subject);
+}
+
+void SimPods::is_gone(SimPodId id) {
+  const SimPod pod = pods_[id];
+  const Runner& runner = work_[pod.runner];
+  remove(id);
+  if (runner.task == no_task) return again_without_task(pod);
+  ground_.agenda.expect({.when = ground_.now + work_.task_of(runner).recreate,
+                         .what = Happening::comes_back,
+                         .subject = pod.runner,
+                         .life = runner.life,
+                         .member = pod.member,
+                         .attempt = pod.attempt + 1});
+}
+
+void SimPods::again_without_task(const SimPod& pod) {
+  const bool owned = ground_.options.manners.recreate &&
+                     std::ranges::any_of(pod.object.owners, &OwnerReference::controller);
+  if (!owned || pod.object.mirror) return work_.free(pod.runner);
+  Pod again = pod.object;
+  const std::size_t mark = again.name.rfind("-again-");
+  again.name = fmt::format("{}-again-{}", again.name.substr(0, mark), pod.attempt + 1);
+  again.uid = "uid-" + again.name;
+  again.node.clear();
+  again.nominated_node.clear();
+  again.created = ground_.now;
+  again.started.reset();
+  again.deletion.reset();
+  again.deletion_grace_seconds = 0;
+  again.ready = false;
+  again.disrupted_by_preemption = false;
+  again.notes.evicted_for.clear();
+  again.notes.plan.clear();
+  add({.object = again, .runner = pod.runner, .attempt = pod.attempt + 1});
+  ground_.show(again);
+}
+
+void SimPods::run_ends(RunnerId id) {
+  work_.end(id);
+  const SimTask& task = work_.task_of(work_[id]);
+  const std::vector<SimPodId> pods = work_[id].pods;
+  for (const SimPodId pod : pods) remove(pod);
+  if (task.kind == TaskKind::gang) {
+    groups_.erase(sim_name(task.namespace_name, task.name));
+    ground_.show(Removal{
+        .kind = ObjectKind::pod_group, .namespace_name = task.namespace_name, .name = task.name});
+  }
+  work_.free(id);
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+void SimPods::clear_nominations(const Plan& plan) {
+  for (const PlanAsk& ask : plan.asks) {
+    if (ask.kind == AskKind::pod_group) clear_members(ask);
+    if (ask.kind != AskKind::pod || !ask.placements.empty() || ask.reservation) continue;
+    const std::optional<SimPodId> id = find(ask.namespace_name, ask.name);
+    if (id) clear_nomination(*id);
+  }
+}
+
+void SimPods::clear_nomination(SimPodId id) {
+  Pod& pod = pods_[id].object;
+  if (pod.nominated_node.empty()) return;
+  pod.nominated_node.clear();
+  nominated_.erase(id);
+  ground_.show(pod);
+}
+
+/// A group has the places that the plan gives it: other members lose theirs.
+void SimPods::clear_members(const PlanAsk& ask) {
+  std::vector<SimPodId> without;
+  for (const SimPodId id : nominated_) {
+    const Pod& pod = pods_[id].object;
+    if (pod.group != ask.name || pod.namespace_name != ask.namespace_name) continue;
+    if (std::ranges::find(ask.placements, pod.name, &PodPlacement::name) == ask.placements.end()) {
+      without.push_back(id);
+    }
+  }
+  for (const SimPodId id : without) clear_nomination(id);
+}
+
+void SimPods::refuse(const PlanAction& action, const std::string& plan, std::string reason) {
+  const std::string name = sim_name(action.namespace_name, action.name);
+  const bool by_fault =
+      ground_.faults.touched(name) || ground_.faults.touched(action.node) ||
+      ground_.watch.holds_back(ObjectKind::pod, action.namespace_name, action.name);
+  ground_.refuse(
+      {.plan = plan, .object = "Pod " + name, .reason = std::move(reason), .ask = action.ask},
+      by_fault);
+}
+
+bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {
+  const std::optional<SimPodId> id = find(action.namespace_name, action.name);
+  if (!id) return false;
+  Pod& pod = pods_[*id].object;
+  const bool places = action.type == ActionType::nominate || action.type == ActionType::reserve;
+  if (places && (!pod.node.empty() || pod.deletion)) {
+    refuse(action, plan, pod.node.empty() ? "it is leaving" : "it is bound");
+    return true;
+  }
+  switch (action.type) {
+    case ActionType::bind: bind(*id, action, plan); break;
+    case ActionType::nominate:
+      if (pod.nominated_node == action.node) break;
+      pod.nominated_node = action.node;
+      nominated_.insert(*id);
+      ground_.show(pod);
+      break;
+    case ActionType::reserve:
+      pod.notes.reserved_since = action.since;
+      pod.notes.promised = action.promised;
+      ground_.show(pod);
+      break;
+    case ActionType::evict: evict(*id, action, plan); break;
+    case ActionType::force_delete: force_delete(*id); break;
+    default: refuse(action, plan, "this world does not know such an action");
+  }
+  return true;
+}
+
+void SimPods::bind(SimPodId id, const PlanAction& action, const std::string& plan) {
+  const Pod& pod = pods_[id].object;
+  if (ground_.nodes.find(action.node) == nullptr) {
+    return refuse(action, plan, "there is no such node");
+  }
+  if (!pod.node.empty()) return refuse(action, plan, "it is bound already");
+  if (!ground_.nodes.has_room(action.node, ground_.nodes.pod_row(pod.requests))) {
+    return refuse(action, plan, fmt::format("{} has no room for it", action.node));
+  }
+  runs_on(id, action.node);
+}
+
+void SimPods::force_delete(SimPodId id) {
+  const Pod& pod = pods_[id].object;
+  if (!pod.deletion) return;
+  if (!ground_.options.manners.forced) return is_gone(id);
+  const std::optional<Duration> takes = ground_.options.manners.forced(pod);
+  if (takes) expect_gone(id, ground_.now + *takes);
+}
+
+void SimPods::runs_on(SimPodId id, const std::string& node) {
+  SimPod& pod = pods_[id];
+  pod.object.node = node;
+  pod.object.nominated_node.clear();
+  nominated_.erase(id);
+  pod.object.started = ground_.now;
+  pod.object.ready = true;
+  occupy(pod.object, 1);
+  ground_.show(pod.object);
+  Runner& runner = work_[pod.runner];
+  if (++runner.running == runner.need) work_.start(pod.runner);
+  count(pod, true);
+}
+
+void SimPods::evict(SimPodId id, const PlanAction& action, const std::string& plan) {
+  SimPod& pod = pods_[id];
+  if (pod.object.node.empty()) return refuse(action, plan, "it does not run");
+  if (pod.object.deletion) {
+    const std::string name = sim_name(action.namespace_name, action.name);
+    if (!ground_.faults.touched(name)) ++ground_.metrics.evicted_twice;
+    if (pod.object.disrupted_by_preemption) return;
+    pod.object.disrupted_by_preemption = true;
+    pod.object.notes.evicted_for = action.ask;
+    return ground_.show(pod.object);
+  }
+  pod.object.disrupted_by_preemption = true;
+  pod.object.notes.evicted_for = action.ask;
+  ++ground_.metrics.victims;
+  make_leave(id, true);
+}
+
+void SimPods::make_leave(SimPodId id, bool preempted) {
+  SimPod& pod = pods_[id];
+  const Runner& runner = work_[pod.runner];
+  Duration takes = runner.task == no_task ? leave_unless_told : work_.task_of(runner).leave;
+  if (ground_.options.manners.grace) takes = ground_.options.manners.grace(pod.object);
+  stops(pod, preempted);
+  pod.object.deletion = ground_.now + takes;
+  pod.object.deletion_grace_seconds = static_cast<std::int32_t>(takes.ms / 1'000);
+  pod.object.ready = false;
+  ground_.show(pod.object);
+  count(pod, false);
+  expect_gone(id, ground_.gone_at(pod.object));
+}
+
+/// It does not run any more, if it did.
+void SimPods::stops(const SimPod& pod, bool preempted) {
+  if (pod.object.node.empty() || pod.object.deletion) return;
+  Runner& runner = work_[pod.runner];
+  if (runner.running-- == runner.need) work_.stop(pod.runner, {.preempted = preempted});
+}
+
+// ---- Others -------------------------------------------------------------------------------------
+
+void SimPods::written(const Pod& pod) {
+  const std::optional<SimPodId> id = find(pod.namespace_name, pod.name);
+  if (!id) {
+    adopt(pod);
+    return ground_.show(pod);
+  }
+  SimPod& entry = pods_[*id];
+  const bool ran = !entry.object.node.empty() && !entry.object.deletion;
+  const bool runs = !pod.node.empty() && !pod.deletion;
+  const bool leaves = pod.deletion && !entry.object.deletion && !pod.node.empty();
+  if (ran && !runs) stops(entry, false);
+  if (!entry.object.node.empty()) occupy(entry.object, -1);
+  entry.object = pod;
+  if (!pod.node.empty()) occupy(pod, 1);
+  if (!pod.nominated_node.empty()) nominated_.insert(*id);
+  ground_.show(pod);
+  Runner& runner = work_[entry.runner];
+  if (!ran && runs && ++runner.running == runner.need) work_.start(entry.runner);
+  count(entry, runs);
+  if (leaves) expect_gone(*id, ground_.gone_at(pod));
+}
+
+bool SimPods::removed(const std::string& namespace_name, const std::string& name) {
+  const std::optional<SimPodId> id = find(namespace_name, name);
+  if (!id) return false;
+  stops(pods_[*id], false);
+  is_gone(*id);
+  return true;
+}
+
+// ---- Faults -------------------------------------------------------------------------------------
+
+void SimPods::node_is_lost(const std::string& node) {
+  for (SimPodId id = 0; id < pods_.size(); ++id) {
+    if (!pods_[id].there || pods_[id].object.node != node) continue;
+    const Pod& pod = pods_[id].object;
+    ground_.faults.touch(sim_name(pod.namespace_name, pod.name), ground_.now);
+    stops(pods_[id], false);
+    is_gone(id);
+  }
+}
+
+void SimPods::second_writer() {
+  switch (ground_.faults.random().below(3)) {
+    case 0: return bind_by_others();
+    case 1: return delete_by_others();
+    default: return start_foreign_pod();
+  }
+}
+
+void SimPods::bind_by_others() {
+  std::vector<SimPodId> pending;
+  for (SimPodId id = 0; id < pods_.size(); ++id) {
+    if (pods_[id].there && pods_[id].object.node.empty()) pending.push_back(id);
+  }
+  if (pending.empty()) return;
+  const SimPodId id = ground_.faults.random().pick(pending);
+  const Pod& pod = pods_[id].object;
+  const ResourceVector wanted = ground_.nodes.pod_row(pod.requests);
+  std::vector<std::string> nodes;
+  for (const std::string& name : ground_.nodes.names()) {
+    const SimNode* const node = ground_.nodes.find(name);
+    if (node == nullptr || !fits(wanted, node->used, node->room)) continue;
+    if (SimNodes::may_run_on(pod.shape, *node)) nodes.push_back(name);
+  }
+  if (nodes.empty()) return;
+  const std::string node = ground_.faults.random().pick(nodes);
+  ++ground_.faults.counts().second_writes;
+  ground_.faults.touch(sim_name(pod.namespace_name, pod.name), ground_.now);
+  ground_.faults.touch(node, ground_.now);
+  runs_on(id, node);
+}
+
+void SimPods::delete_by_others() {
+  std::vector<SimPodId> running;
+  for (SimPodId id = 0; id < pods_.size(); ++id) {
+    const SimPod& pod = pods_[id];
+    if (pod.there && !pod.object.node.empty() && !pod.object.deletion) running.push_back(id);
+  }
+  if (running.empty()) return;
+  const SimPodId id = ground_.faults.random().pick(running);
+  const Pod& pod = pods_[id].object;
+  ++ground_.faults.counts().second_writes;
+  ground_.faults.touch(sim_name(pod.namespace_name, pod.name), ground_.now);
+  make_leave(id, false);
+}
+
+void SimPods::start_foreign_pod() {
+  Prng& random = ground_.faults.random();
+  if (ground_.nodes.names().empty()) return;
+  const std::string node = random.pick(ground_.nodes.names());
+  Pod pod{.namespace_name = "others",
+          .name = fmt::format("foreign-{}", ++foreign_),
+          .node = node,
+          .scheduler = "somebody-else",
+          .priority = static_cast<std::int32_t>(100 * random.below(3)),
+          .requests = {{"cpu", 1'000 * random.between(1, 4)}},
+          .created = ground_.now,
+          .started = ground_.now,
+          .ready = true};
+  pod.uid = "uid-" + pod.name;
+  if (!ground_.nodes.has_room(node, ground_.nodes.pod_row(pod.requests))) return;
+  normalize(pod);
+  ++ground_.faults.counts().second_writes;
+  ground_.faults.touch(node, ground_.now);
+  const RunnerId runner = work_.add(no_task, 1, 1);
+  const SimPodId id = add({.object = pod, .runner = runner});
+  work_[runner].running = 1;
+  occupy(pod, 1);
+  ground_.show(pod);
+  ground_.agenda.expect({.when = ground_.now + foreign_run,
+                         .what = Happening::gone,
+                         .subject = id,
+                         .life = pods_[id].life});
+}
+
+}  // namespace makeway

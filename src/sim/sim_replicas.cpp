@@ -1,0 +1,452 @@
+#include "sim/sim_replicas.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "model/names.hpp"
+#include "model/normalize.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr Duration controller_takes{1'000};
+constexpr Duration replica_leaves{30'000};
+
+std::string plane_label(const Node& node) {
+  const auto found = std::ranges::find(node.labels, names::plane, &Label::key);
+  return found == node.labels.end() ? std::string() : found->value;
+}
+
+}  // namespace
+
+SimReplicas::SimReplicas(SimGround& ground, SimWork& work) : ground_(ground), work_(work) {
+  std::set<std::string> planes;
+  for (const std::string& name : ground.nodes.names()) {
+    planes.insert(plane_label(ground.nodes.at(name).object));
+  }
+  planes.erase("");
+  planes_.assign(planes.begin(), planes.end());
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+void SimReplicas::list(std::vector<Change>& objects) const {
+  for (const auto& [key, entry] : schedules_) objects.emplace_back(entry.object);
+  for (const auto& [key, replica] : pods_) objects.emplace_back(replica.object);
+}
+
+/// Those that are not leaving.
+std::vector<SimReplicas::Key> SimReplicas::pods_of(const Key& schedule,
+                                                   const std::string& plane) const {
+  std::vector<Key> own;
+  for (const auto& [key, replica] : pods_) {
+    const bool is_own = replica.schedule == schedule && replica.plane == plane;
+    if (is_own && !replica.object.deletion) own.push_back(key);
+  }
+  return own;
+}
+
+void SimReplicas::expect_reconcile(const Entry& entry) {
+  const auto& takes = ground_.options.manners.reconciles;
+  ground_.agenda.expect({.when = ground_.now + (takes ? takes() : controller_takes),
+                         .what = Happening::reconcile,
+                         .subject = entry.runner,
+                         .life = work_[entry.runner].life});
+}
+
+/// What the runner counts is one replica; here are the others.
+void SimReplicas::count_use(Entry& entry) {
+  const std::int64_t others = std::max<std::int64_t>(0, entry.running - 1);
+  const std::int64_t span = (ground_.now - entry.counted).ms;
+  entry.counted = ground_.now;
+  for (const Amount& item : entry.object.requests) {
+    ground_.metrics.resources[item.resource].useful += Wide{span} * others * item.amount;
+  }
+}
+
+void SimReplicas::change_running(const Key& schedule, std::int64_t more) {
+  const auto found = schedules_.find(schedule);
+  if (found == schedules_.end()) return;
+  Entry& entry = found->second;
+  count_use(entry);
+  const bool works = entry.running > 0;
+  entry.running += more;
+  if (!works && entry.running > 0) work_.start(entry.runner);
+  if (works && entry.running == 0) work_.stop(entry.runner, {.saved = true});
+}
+
+void SimReplicas::finish() {
+  for (auto& [key, entry] : schedules_) count_use(entry);
+}
+
+// ---- A snapshot --------------------------------------------------------------------------------
+
+void SimReplicas::adopt(const ReplicaSchedule& schedule) {
+  if (!schedule.plane.empty()) return;
+  const Key key(schedule.namespace_name, schedule.name);
+  const RunnerId runner = work_.add(no_task, 1, 1);
+  by_runner_[runner] = key;
+  schedules_[key] = {.object = schedule, .runner = runner, .counted = ground_.now};
+  expect_reconcile(schedules_[key]);
+}
+
+bool SimReplicas::adopt(const Pod& pod) {
+  const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
+  if (label == pod.labels.end() || !pod.plane.empty()) return false;
+  const auto own = std::ranges::find_if(schedules_, [&](const auto& each) {
+    return each.first.first == pod.namespace_name && each.second.object.deployment == label->value;
+  });
+  if (own == schedules_.end()) return false;
+  const Key key(pod.namespace_name, pod.name);
+  by_number_[++numbers_] = key;
+  pods_[key] = {.object = pod,
+                .plane = plane_for(pod, own->first),
+                .number = numbers_,
+                .schedule = own->first};
+  if (pod.node.empty()) return true;
+  ground_.nodes.occupy(pod.node, pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests), 1);
+  if (!pod.deletion) {
+    change_running(own->first, 1);
+  } else {
+    const bool told = static_cast<bool>(ground_.options.manners.late);
+    expect_gone(pods_[key], told ? ground_.gone_at(pod) : std::max(*pod.deletion, ground_.now));
+  }
+  return true;
+}
+
+void SimReplicas::expect_gone(const Replica& replica, const std::optional<Time>& when) {
+  if (!when) return;
+  ground_.agenda.expect(
+      {.when = *when, .what = Happening::replica_gone, .subject = replica.number});
+}
+
+/// Where it runs; of a pending pod, a plane that lacks one.
+std::string SimReplicas::plane_for(const Pod& pod, const Key& schedule) const {
+  const SimNode* const node = ground_.nodes.find(pod.node);
+  if (node != nullptr) return plane_label(node->object);
+  for (const ReplicaPlane& plane : schedules_.at(schedule).object.planes) {
+    const auto there = static_cast<std::int64_t>(pods_of(schedule, plane.name).size());
+    if (there < plane.committed) return plane.name;
+  }
+  return {};
+}
+
+// ---- Deployments --------------------------------------------------------------------------------
+
+void SimReplicas::arrive(std::uint32_t index) {
+  const SimTask& task = ground_.load.tasks[index];
+  ReplicaSchedule schedule{.namespace_name = task.namespace_name, .name = task.name};
+  schedule.uid = "uid-" + task.name;
+  schedule.created = ground_.now;
+  schedule.deployment = task.name;
+  schedule.priority = task.priority;
+  schedule.requests = task.requests;
+  schedule.selector = {{std::string(names::deployment), task.name}};
+  schedule.unmet = task.pods;
+  for (const std::string& plane : planes_) schedule.planes.push_back({.name = plane});
+  normalize(schedule);
+  const Key key(task.namespace_name, task.name);
+  const RunnerId runner = work_.add(index, 1, task.pods);
+  by_runner_[runner] = key;
+  schedules_[key] = {.object = schedule, .runner = runner, .counted = ground_.now};
+  ground_.show(std::move(schedule));
+}
+
+void SimReplicas::run_ends(RunnerId id) {
+  const Key key = by_runner_.at(id);
+  count_use(schedules_.at(key));
+  work_.end(id);
+  work_.free(id);
+  by_runner_.erase(id);
+  schedules_.erase(key);
+  ground_.show(Removal{
+      .kind = ObjectKind::replica_schedule, .namespace_name = key.first, .name = key.second});
+  std::vector<Key> pending;
+  for (auto& [name, replica] : pods_) {
+    if (replica.schedule != key || replica.object.deletion) continue;
+    if (replica.object.node.empty()) {
+      pending.push_back(name);
+    } else {
+      make_leave(replica);
+    }
+  }
+  for (const Key& name : pending) drop(name);
+}
+
+void SimReplicas::reconcile(RunnerId id) {
+  const auto found = by_runner_.find(id);
+  if (found == by_runner_.end()) return;
+  const Key key = found->second;
+  std::map<std::string, std::int64_t> committed;
+  for (const std::string& plane : planes_) committed[plane] = 0;  // Nobody stays where none is.
+  for (const ReplicaPlane& plane : schedules_.at(key).object.planes) {
+    committed[plane.name] = plane.committed;
+  }
+  for (const auto& [plane, count] : committed) {
+    remove_surplus(key, plane, count);
+    for (std::int64_t there = std::ssize(pods_of(key, plane)); there < count; ++there) {
+      add_pod(key, plane);
+    }
+  }
+  place_pending();
+}
+
+/// Which of them goes.
+std::vector<SimReplicas::Key>::iterator SimReplicas::choose(std::vector<Key>& own) {
+  if (ground_.options.manners.removes) {
+    std::vector<const Pod*> pods;
+    pods.reserve(own.size());
+    for (const Key& key : own) pods.push_back(&pods_.at(key).object);
+    return own.begin() + static_cast<std::ptrdiff_t>(ground_.options.manners.removes(pods));
+  }
+  std::map<std::string, int> siblings;
+  for (const Key& key : own) ++siblings[pods_.at(key).object.node];
+  const auto rank = [&](const Key& key) {
+    const Pod& pod = pods_.at(key).object;
+    return std::tuple(pod.node.empty(), siblings[pod.node], pod.created.value_or(Time{}).ms,
+                      pod.name);
+  };
+  return std::ranges::max_element(own, {}, rank);
+}
+
+void SimReplicas::remove_surplus(const Key& schedule, const std::string& plane,
+                                 std::int64_t committed) {
+  std::vector<Key> own = pods_of(schedule, plane);
+  while (static_cast<std::int64_t>(own.size()) > committed) {
+    const auto chosen = choose(own);
+    Replica& replica = pods_.at(*chosen);
+    if (replica.object.node.empty()) {
+      drop(*chosen);
+    } else {
+      make_leave(replica);
+    }
+    own.erase(chosen);
+  }
+}
+
+void SimReplicas::add_pod(const Key& schedule, const std::string& plane) {
+  Entry& entry = schedules_.at(schedule);
+  Pod pod{.namespace_name = schedule.first,
+          .name = fmt::format("{}-{:03}", schedule.second, ++entry.pods_made),
+          .labels = {{std::string(names::deployment), entry.object.deployment}},
+          .priority = entry.object.priority,
+          .requests = entry.object.requests,
+          .created = ground_.now};
+  pod.uid = "uid-" + pod.name;
+  pod.owners.push_back({.kind = "ReplicaSet",
+                        .name = schedule.second,
+                        .uid = "uid-of-" + schedule.second,
+                        .controller = true});
+  normalize(pod);
+  const Key key(pod.namespace_name, pod.name);
+  by_number_[++numbers_] = key;
+  ground_.show(pod);
+  pods_[key] = {.object = std::move(pod), .plane = plane, .number = numbers_, .schedule = schedule};
+}
+
+void SimReplicas::make_leave(Replica& replica) {
+  change_running(replica.schedule, -1);
+  Pod& pod = replica.object;
+  ground_.count_running(pod, -1);
+  const auto& grace = ground_.options.manners.grace;
+  const Duration takes = grace ? grace(pod) : replica_leaves;
+  pod.deletion = ground_.now + takes;
+  pod.deletion_grace_seconds = static_cast<std::int32_t>(takes.ms / 1'000);
+  pod.ready = false;
+  ground_.show(pod);
+  expect_gone(replica, ground_.gone_at(pod));
+}
+
+void SimReplicas::drop(const Key& key) {
+  const Replica& replica = pods_.at(key);
+  const Pod& pod = replica.object;
+  if (!pod.node.empty()) {
+    ground_.nodes.occupy(pod.node, pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
+                         -1);
+    if (!pod.deletion) {
+      change_running(replica.schedule, -1);
+      ground_.count_running(pod, -1);
+    }
+  }
+  ground_.show(Removal{.kind = ObjectKind::pod, .namespace_name = key.first, .name = key.second});
+  by_number_.erase(replica.number);
+  pods_.erase(key);
+}
+
+void SimReplicas::pod_is_gone(const Event& event) {
+  const auto found = by_number_.find(event.subject);
+  if (found == by_number_.end()) return;
+  drop(Key(found->second));
+  place_pending();
+}
+
+// ---- Kubernetes ---------------------------------------------------------------------------------
+
+void SimReplicas::place_pending() {
+  std::vector<std::tuple<std::int64_t, std::int64_t, Key>> pending;
+  for (const auto& [key, replica] : pods_) {
+    const Pod& pod = replica.object;
+    if (!pod.node.empty() || pod.deletion) continue;
+    pending.emplace_back(-std::int64_t{pod.priority.value_or(0)}, pod.created.value_or(Time{}).ms,
+                         key);
+  }
+  std::ranges::sort(pending);
+  for (const auto& [priority, created, key] : pending) place(pods_.at(key));
+}
+
+/// Open ones of its plane where it fits.
+std::vector<std::string> SimReplicas::nodes_for(const Replica& replica) const {
+  const ResourceVector wanted = ground_.nodes.pod_row(replica.object.requests);
+  std::vector<std::string> nodes;
+  for (const std::string& name : ground_.nodes.names()) {
+    const SimNode* const node = ground_.nodes.find(name);
+    if (node == nullptr || plane_label(node->object) != replica.plane) continue;
+    if (node->object.unschedulable || !fits(wanted, node->used, node->room)) continue;
+    nodes.push_back(name);
+  }
+  return nodes;
+}
+
+void SimReplicas::place(Replica& replica) {
+  Pod& pod = replica.object;
+  const ResourceVector wanted = ground_.nodes.pod_row(pod.requests);
+  const std::size_t scarce = ground_.nodes.column(ground_.metrics.scarce);
+  const std::vector<std::string> nodes = nodes_for(replica);
+  if (nodes.empty()) return;
+  const auto left = [&](const std::string& name) {
+    const SimNode& node = ground_.nodes.at(name);
+    return scarce < node.room.size() ? node.room[scarce] - node.used[scarce] : 0;
+  };
+  const auto& lands = ground_.options.manners.lands;
+  pod.node = lands ? nodes[lands(pod, nodes)] : *std::ranges::max_element(nodes, {}, left);
+  ground_.faults.touch(pod.node, ground_.now);  // Nobody asked us.
+  pod.started = ground_.now;
+  pod.ready = true;
+  ground_.nodes.occupy(pod.node, pod.priority.value_or(0), wanted, 1);
+  ground_.show(pod);
+  change_running(replica.schedule, 1);
+  ground_.count_running(pod, 1);
+}
+
+void SimReplicas::written(const ReplicaSchedule& schedule) {
+  const auto found = schedules_.find({schedule.namespace_name, schedule.name});
+  if (found == schedules_.end()) {
+    adopt(schedule);
+  } else {
+    found->second.object = schedule;
+    expect_reconcile(found->second);
+  }
+  ground_.show(schedule);
+}
+
+bool SimReplicas::written(const Pod& pod) {
+  if (pods_.contains({pod.namespace_name, pod.name})) drop({pod.namespace_name, pod.name});
+  if (!adopt(pod)) return false;
+  ground_.show(pod);
+  return true;
+}
+
+bool SimReplicas::removed(const std::string& namespace_name, const std::string& name) {
+  const auto found = pods_.find({namespace_name, name});
+  if (found == pods_.end()) return false;
+  const auto schedule = schedules_.find(found->second.schedule);
+  drop({namespace_name, name});
+  if (schedule != schedules_.end()) expect_reconcile(schedule->second);
+  place_pending();
+  return true;
+}
+
+void SimReplicas::node_is_lost(const std::string& node) {
+  std::vector<Key> lost;
+  for (const auto& [key, replica] : pods_) {
+    if (replica.object.node == node) lost.push_back(key);
+  }
+  for (const Key& key : lost) {
+    ground_.faults.touch(sim_name(key.first, key.second), ground_.now);
+    const auto schedule = schedules_.find(pods_.at(key).schedule);
+    drop(key);
+    if (schedule != schedules_.end()) expect_reconcile(schedule->second);
+  }
+}
+
+bool SimReplicas::second_writer() {
+  std::vector<Key> running;
+  for (const auto& [key, replica] : pods_) {
+    const Pod& pod = replica.object;
+    if (!pod.node.empty() && !pod.deletion) running.push_back(key);
+  }
+  if (running.empty()) return false;
+  Replica& replica = pods_.at(ground_.faults.random().pick(running));
+  ++ground_.faults.counts().second_writes;
+  ground_.faults.touch(sim_name(replica.object.namespace_name, replica.object.name), ground_.now);
+  make_leave(replica);
+  const auto schedule = schedules_.find(replica.schedule);
+  if (schedule != schedules_.end()) expect_reconcile(schedule->second);
+  return true;
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+void SimReplicas::write_statuses(const Plan& plan) {
+  for (const PlanReplicaStatus& next : plan.replica_status) {
+    const auto found = schedules_.find({next.namespace_name, next.name});
+    if (found == schedules_.end()) continue;
+    found->second.object.status = next.status;
+    ground_.show(found->second.object);
+  }
+}
+
+bool SimReplicas::carry_out(const PlanAction& action, const std::string& plan) {
+  if (action.type == ActionType::force_delete) {
+    const auto found = pods_.find({action.namespace_name, action.name});
+    if (found == pods_.end()) return false;
+    const Pod& pod = found->second.object;
+    if (!pod.deletion) return true;
+    if (const auto& forced = ground_.options.manners.forced) {
+      const std::optional<Duration> takes = forced(pod);
+      if (takes) expect_gone(found->second, ground_.now + *takes);
+      return true;
+    }
+    drop(Key(found->first));
+    place_pending();
+    return true;
+  }
+  if (!action.scale) return false;
+  const auto found = std::ranges::find_if(schedules_, [&](const auto& each) {
+    const ReplicaSchedule& schedule = each.second.object;
+    return schedule.namespace_name == action.namespace_name && schedule.deployment == action.name;
+  });
+  if (found == schedules_.end()) return false;
+  scale(found->second, action, plan);
+  return true;
+}
+
+void SimReplicas::scale(Entry& entry, const PlanAction& action, const std::string& plan) {
+  ReplicaSchedule& schedule = entry.object;
+  const auto plane = std::ranges::find(schedule.planes, action.scale->plane, &ReplicaPlane::name);
+  const std::string name = sim_name(action.namespace_name, action.name);
+  if (plane == schedule.planes.end() || plane->committed != action.scale->committed_before) {
+    return ground_.refuse({.plan = plan,
+                           .object = "ReplicaSchedule " + name,
+                           .reason = "its commit is another one by now",
+                           .ask = action.ask},
+                          ground_.faults.touched(name) ||
+                              ground_.watch.holds_back(ObjectKind::replica_schedule,
+                                                       schedule.namespace_name, schedule.name));
+  }
+  const std::int64_t more = action.scale->committed_after - plane->committed;
+  plane->committed += more;
+  schedule.unmet -= more;
+  if (more < 0) {
+    ground_.metrics.victims -= more;
+    ground_.metrics.replica_victims -= more;
+  }
+  ground_.show(schedule);
+  expect_reconcile(entry);
+}
+
+}  // namespace makeway

@@ -1,0 +1,123 @@
+#include "sim/sim_sampler.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace makeway {
+
+void SimSampler::measure(const Plan& plan) {
+  const auto has_victims = [](const PlanAsk& ask) {
+    return !ask.victims.empty() || (ask.replicas && scaled_down(*ask.replicas) > 0);
+  };
+  const std::int64_t asks = std::ranges::count_if(plan.asks, has_victims);
+  ground_.metrics.asks_with_victims += asks;
+  unrest_ = asks > 0 ? unrest_ + 1 : 0;
+  ground_.metrics.longest_unrest = std::max(ground_.metrics.longest_unrest, unrest_);
+  Wide off = 0;
+  Wide deserved = 0;
+  for (const PlanQueue& queue : plan.queues) {
+    if (!queue.leaf) continue;
+    for (const PlanQueueShare& share : queue.shares) {
+      if (share.resource != ground_.metrics.scarce) continue;
+      const std::int64_t used = share.used - share.leaving;
+      off += used > share.deserved ? used - share.deserved : share.deserved - used;
+      deserved += share.deserved;
+    }
+  }
+  if (deserved == 0) return;
+  ground_.metrics.share_error_ppm += static_cast<std::int64_t>(off * 1'000'000 / deserved);
+  ++ground_.metrics.share_cycles;
+}
+
+std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
+  std::map<std::tuple<std::int32_t, ResourceVector, PodShape>, Waiting> classes;
+  for (const SimPod& pod : pods_.all()) {
+    if (!pod.there) continue;
+    if (!pod.object.node.empty()) {
+      ++now.running;
+      continue;
+    }
+    ++now.waiting;
+    ResourceVector wanted = ground_.nodes.pod_row(pod.object.requests);
+    const std::int32_t priority = pod.object.priority.value_or(0);
+    Waiting& entry = classes[{-priority, wanted, pod.object.shape}];
+    ++entry.count;
+    if (entry.count > 1) continue;
+    entry.priority = priority;
+    entry.wanted = std::move(wanted);
+    entry.shape = &pod.object.shape;
+  }
+  std::vector<Waiting> result;
+  result.reserve(classes.size());
+  for (auto& [key, entry] : classes) result.push_back(std::move(entry));
+  return result;
+}
+
+bool SimSampler::is_inverted(const Waiting& waiting) const {
+  bool would_fit = false;
+  for (const std::string& name : ground_.nodes.names()) {
+    const SimNode& node = ground_.nodes.at(name);
+    if (!node.there || !SimNodes::may_run_on(*waiting.shape, node)) continue;
+    if (fits(waiting.wanted, node.used, node.room)) return false;
+    ResourceVector used = node.used;
+    for (const auto& [level, amounts] : node.by_priority) {
+      if (level >= waiting.priority) break;
+      for (std::size_t at = 0; at < amounts.size(); ++at) used[at] -= amounts[at];
+    }
+    would_fit = would_fit || fits(waiting.wanted, used, node.room);
+  }
+  return would_fit;
+}
+
+void SimSampler::measure_fragmentation(const Waiting& first, std::size_t scarce) {
+  Wide free = 0;
+  Wide useless = 0;
+  for (const std::string& name : ground_.nodes.names()) {
+    const SimNode& node = ground_.nodes.at(name);
+    if (!node.there) continue;
+    const std::int64_t left = std::max<std::int64_t>(0, node.room[scarce] - node.used[scarce]);
+    const bool usable =
+        SimNodes::may_run_on(*first.shape, node) && fits(first.wanted, node.used, node.room);
+    free += left;
+    if (!usable) useless += left;
+  }
+  ++ground_.metrics.fragmented_samples;
+  if (free > 0)
+    ground_.metrics.fragmented_ppm += static_cast<std::int64_t>(useless * 1'000'000 / free);
+}
+
+/// A simulation may last years: then samples are taken less often.
+void SimSampler::thin_out_samples() {
+  constexpr std::size_t samples_max = 1'000;
+  if (ground_.metrics.samples.size() < samples_max) return;
+  std::vector<SimSample> kept;
+  for (std::size_t at = 1; at < ground_.metrics.samples.size(); at += 2) {
+    kept.push_back(ground_.metrics.samples[at]);
+  }
+  ground_.metrics.samples = std::move(kept);
+  ground_.options.sample.ms *= 2;
+}
+
+void SimSampler::sample() {
+  const std::size_t scarce = ground_.nodes.column(ground_.metrics.scarce);
+  SimSample now{.when = ground_.now, .victims = ground_.metrics.victims};
+  const std::vector<Waiting> waiting = waiting_pods(now);
+  for (const std::string& name : ground_.nodes.names()) {
+    const SimNode& node = ground_.nodes.at(name);
+    if (!node.there) continue;
+    now.used += node.used[scarce];
+    now.room += node.room[scarce];
+  }
+  ground_.metrics.samples.push_back(now);
+  for (const Waiting& entry : waiting) {
+    if (!is_inverted(entry)) continue;
+    ground_.metrics.inversion +=
+        Wide{entry.wanted[scarce]} * entry.count * ground_.options.sample.ms;
+  }
+  if (!waiting.empty()) measure_fragmentation(waiting.front(), scarce);
+  thin_out_samples();
+}
+
+}  // namespace makeway

@@ -1,0 +1,37 @@
+// SimSampler: what is measured of a simulated world at regular instants, and of every plan.
+#pragma once
+
+#include <vector>
+
+#include "model/plan.hpp"
+#include "sim/sim_pods.hpp"
+
+namespace makeway {
+
+class SimSampler {
+ public:
+  SimSampler(SimGround& ground, const SimPods& pods) : ground_(ground), pods_(pods) {}
+
+  void measure(const Plan& plan);
+  void sample();
+
+ private:
+  /// What waits at one instant: equal pods.
+  struct Waiting {
+    std::int32_t priority = 0;
+    ResourceVector wanted;
+    const PodShape* shape = nullptr;
+    std::int64_t count = 0;
+  };
+  std::vector<Waiting> waiting_pods(SimSample& now);
+  /// It fits nowhere, but would on some node without pods of lower priority.
+  bool is_inverted(const Waiting& waiting) const;
+  void measure_fragmentation(const Waiting& first, std::size_t scarce);
+  void thin_out_samples();
+
+  SimGround& ground_;
+  const SimPods& pods_;
+  std::int64_t unrest_ = 0;
+};
+
+}  // namespace makeway

@@ -1,0 +1,373 @@
+#include "sim/sim_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "model/normalize.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr Duration restart_takes{10'000};
+
+/// Others rely on it.
+bool comes_first(const PlanAction& action) {
+  return action.type == ActionType::nominate || action.type == ActionType::reserve;
+}
+
+/// Whose nomination it is: "PodGroup default/gang".
+std::string ask_of(const PlanAction& action, const Plan& plan) {
+  for (const PlanAsk& ask : plan.asks) {
+    const auto own = [&](const PodPlacement& place) {
+      return place.namespace_name == action.namespace_name && place.name == action.name;
+    };
+    const bool is_it = ask.namespace_name == action.namespace_name && ask.name == action.name;
+    if (is_it || std::ranges::any_of(ask.placements, own)) return ask_text(ask);
+  }
+  return {};
+}
+
+}  // namespace
+
+// ---- The start ----------------------------------------------------------------------------------
+
+SimWorld::SimWorld(const SimLoad& load, const SimOptions& options)
+    : ground_(load, options),
+      work_(ground_),
+      pods_(ground_, work_),
+      sessions_(ground_, work_),
+      replicas_(ground_, work_),
+      sampler_(ground_, pods_),
+      next_poll_(options.start),
+      last_happening_(options.start) {
+  std::vector<Change> first;
+  first.reserve(load.objects.size());
+  for (const Change& object : load.objects) {
+    first.push_back(object);
+    if (const Queue* const queue = std::get_if<Queue>(&object)) {
+      queues_[queue->name] = *queue;
+    } else if (const Session* const session = std::get_if<Session>(&object)) {
+      sessions_.adopt(*session);
+    } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&object)) {
+      replicas_.adopt(*schedule);
+    } else if (const auto* const budget = std::get_if<DisruptionBudget>(&object)) {
+      ground_.budgets.write(*budget);
+    } else if (!std::holds_alternative<Node>(object) && !std::holds_alternative<Pod>(object)) {
+      rules_.push_back(object);
+    }
+  }
+  for (const Change& object : load.objects) {
+    const Pod* const pod = std::get_if<Pod>(&object);
+    if (pod != nullptr && !replicas_.adopt(*pod)) pods_.adopt(*pod);
+  }
+  ground_.watch.list_anew(std::move(first));
+  expect_next_task();
+  if (options.sample.ms > 0 && !load.tasks.empty()) {
+    ground_.agenda.expect({.when = ground_.now + options.sample, .what = Happening::sample});
+  }
+}
+
+std::vector<Change> SimWorld::objects() const {
+  std::vector<Change> all = rules_;
+  for (const std::string& name : ground_.nodes.names()) {
+    if (const SimNode* const node = ground_.nodes.find(name)) all.emplace_back(node->object);
+  }
+  for (const auto& [name, queue] : queues_) all.emplace_back(queue);
+  ground_.budgets.list(all);
+  pods_.list(all);
+  sessions_.list(all);
+  replicas_.list(all);
+  return all;
+}
+
+// ---- Time ---------------------------------------------------------------------------------------
+
+void SimWorld::expect_next_task() {
+  if (next_task_ == ground_.load.tasks.size()) return;
+  ground_.agenda.expect({.when = std::max(ground_.load.tasks[next_task_].arrival, ground_.now),
+                         .what = Happening::arrives,
+                         .subject = static_cast<std::uint32_t>(next_task_)});
+}
+
+Batch SimWorld::poll(Time deadline) {
+  Agenda& agenda = ground_.agenda;
+  Time& now = ground_.now;
+  const Time until = ground_.options.until;
+  const Time at_least = std::min(std::max(next_poll_, now), until);
+  deadline = std::min(std::max(deadline, at_least), until);
+  while (!agenda.empty() && agenda.next().when <= deadline) {
+    // Once something has changed, only what happens until the cycle may start is waited for.
+    if (ground_.watch.has_changes() && agenda.next().when > std::max(at_least, now)) break;
+    happen_next();
+  }
+  now = std::max(now, ground_.watch.has_changes() ? at_least : deadline);
+  Batch result = ground_.watch.take();
+  ground_.faults.forget_touched(now);
+  result.now = now;
+  const bool only_samples = next_task_ == ground_.load.tasks.size() && agenda.size() <= 1 &&
+                            (agenda.empty() || agenda.next().what == Happening::sample);
+  result.ended = now >= until || (only_samples && result.changes.empty());
+  return result;
+}
+
+void SimWorld::pass(Time until) {
+  while (!ground_.agenda.empty() && ground_.agenda.next().when <= until) happen_next();
+  ground_.now = std::max(ground_.now, until);
+}
+
+void SimWorld::happen_next() {
+  const Event event = ground_.agenda.take();
+  ground_.now = std::max(ground_.now, event.when);
+  if (event.what != Happening::sample) last_happening_ = ground_.now;
+  happen(event);
+}
+
+void SimWorld::happen(const Event& event) {
+  switch (event.what) {
+    case Happening::arrives: return arrive(event.subject);
+    case Happening::ends:
+      if (work_[event.subject].works == event.life) run_ends(event.subject);
+      return;
+    case Happening::gone: pods_.gone(event); return replicas_.place_pending();
+    case Happening::comes_back: return pods_.comes_back(event);
+    case Happening::sample:
+      sampler_.sample();
+      ground_.agenda.expect(
+          {.when = ground_.now + ground_.options.sample, .what = Happening::sample});
+      return;
+    case Happening::shown: return ground_.watch.release(ground_.now);
+    case Happening::node_returns:
+      ground_.show(ground_.nodes.bring_back(lost_nodes_[event.subject], ground_.now));
+      return replicas_.place_pending();
+    case Happening::session_leaves: return sessions_.leaves(event);
+    case Happening::session_back: return sessions_.comes_back(event);
+    case Happening::reconcile:
+      if (work_[event.subject].life == event.life) replicas_.reconcile(event.subject);
+      return;
+    case Happening::replica_gone: return replicas_.pod_is_gone(event);
+    case Happening::budgets:
+      for (const DisruptionBudget& budget : ground_.budgets.take_changed()) ground_.show(budget);
+      return;
+  }
+}
+
+void SimWorld::arrive(std::uint32_t index) {
+  ++next_task_;
+  switch (ground_.load.tasks[index].kind) {
+    case TaskKind::session: sessions_.arrive(index); break;
+    case TaskKind::replicas: replicas_.arrive(index); break;
+    case TaskKind::job:
+    case TaskKind::gang:
+    case TaskKind::service:
+    case TaskKind::daemon: pods_.arrive(index); break;
+  }
+  expect_next_task();
+}
+
+void SimWorld::run_ends(RunnerId id) {
+  switch (work_.task_of(work_[id]).kind) {
+    case TaskKind::session: return sessions_.run_ends(id);
+    case TaskKind::replicas: return replicas_.run_ends(id);
+    case TaskKind::job:
+    case TaskKind::gang:
+    case TaskKind::service:
+    case TaskKind::daemon: return pods_.run_ends(id);
+  }
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+void SimWorld::submit(const Plan& plan) {
+  strike_before_plan();
+  std::vector<const PlanAction*> actions;
+  for (const PlanAction& action : plan.actions) {
+    if (action.type != ActionType::wait) actions.push_back(&action);
+  }
+  std::ranges::stable_partition(actions,
+                                [](const PlanAction* action) { return comes_first(*action); });
+  std::size_t steps = actions.size() + 1;
+  const bool dies = ground_.faults.strikes(&FaultOptions::kill, ground_.now);
+  if (dies) steps = ground_.faults.random().below(steps + 1);
+  if (steps > 0) write_statuses(plan);
+  dropped_.clear();
+  for (std::size_t at = 0; at + 1 < steps; ++at) carry_out(*actions[at], plan);
+  sampler_.measure(plan);
+  if (!actions.empty()) last_happening_ = ground_.now;
+  next_poll_ = ground_.now + ground_.options.cycle;
+  if (dies) die();
+}
+
+void SimWorld::write_statuses(const Plan& plan) {
+  pods_.clear_nominations(plan);
+  sessions_.clear_nominations(plan);
+  write_queues(plan);
+  replicas_.write_statuses(plan);
+}
+
+void SimWorld::write_queues(const Plan& plan) {
+  for (const PlanQueueStatus& status : plan.queue_status) {
+    const auto found = queues_.find(status.name);
+    if (found == queues_.end()) continue;
+    found->second.deserved = status.deserved;
+    found->second.allocated = status.allocated;
+    found->second.used = status.used;
+    found->second.preempting = status.preempting;
+    normalize(found->second);
+    ground_.show(found->second);
+  }
+}
+
+void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
+  const bool session = sessions_.knows(action);
+  const bool dropped = !dropped_.empty() && (dropped_.contains(action.ask) ||
+                                             (session && dropped_.contains(ask_of(action, plan))));
+  if (dropped) return refuse(action, plan, "what it relies on was refused", true);
+  if (conflicts(action, plan)) return;
+  if (session) return sessions_.carry_out(action, plan);
+  if (pods_.carry_out(action, plan.id) || replicas_.carry_out(action, plan.id)) return;
+  const ObjectKind kind = action.scale ? ObjectKind::replica_schedule : ObjectKind::pod;
+  const bool unknown = ground_.faults.touched(sim_name(action.namespace_name, action.name)) ||
+                       ground_.watch.holds_back(kind, action.namespace_name, action.name);
+  refuse(action, plan, "it is gone", unknown);
+}
+
+void SimWorld::refuse(const PlanAction& action, const Plan& plan, std::string reason,
+                      bool by_fault) {
+  std::string name = sim_name(action.namespace_name, action.name);
+  std::string_view kind = "Pod";
+  if (sessions_.knows(action)) {
+    kind = "Session";
+    name = name.substr(0, name.find('/', action.namespace_name.size() + 1));
+  } else if (action.scale) {
+    kind = "ReplicaSchedule";
+  }
+  ground_.refuse({.plan = plan.id,
+                  .object = fmt::format("{} {}", kind, name),
+                  .reason = std::move(reason),
+                  .ask = action.ask},
+                 by_fault);
+}
+
+// ---- Faults -------------------------------------------------------------------------------------
+
+void SimWorld::strike_before_plan() {
+  if (ground_.faults.strikes(&FaultOptions::node_loss, ground_.now)) lose_node();
+  if (!ground_.faults.strikes(&FaultOptions::writer, ground_.now)) return;
+  const std::uint64_t who = ground_.faults.random().below(3);
+  if (who == 0 && sessions_.second_writer()) return;
+  if (who == 1 && replicas_.second_writer()) return;
+  pods_.second_writer();
+}
+
+void SimWorld::lose_node() {
+  const std::vector<std::string>& names = ground_.nodes.names();
+  if (names.empty()) return;
+  const std::string name = names[ground_.faults.random().below(names.size())];
+  if (ground_.nodes.find(name) == nullptr) return;
+  ++ground_.faults.counts().nodes_lost;
+  ground_.faults.touch(name, ground_.now);
+  ground_.nodes.lose(name, ground_.now);
+  node_goes(name);
+  const Duration away{ground_.faults.random().between(300'000, 1'800'000)};
+  ground_.agenda.expect({.when = ground_.now + away,
+                         .what = Happening::node_returns,
+                         .subject = static_cast<std::uint32_t>(lost_nodes_.size())});
+  lost_nodes_.push_back(name);
+}
+
+void SimWorld::node_goes(const std::string& name) {
+  ground_.show(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = name});
+  pods_.node_is_lost(name);
+  sessions_.node_is_lost(name);
+  replicas_.node_is_lost(name);
+}
+
+// ---- Others -------------------------------------------------------------------------------------
+
+void SimWorld::happens(const Change& change) {
+  if (const Removal* const gone = std::get_if<Removal>(&change)) return removed(*gone);
+  if (const Pod* const pod = std::get_if<Pod>(&change)) {
+    if (!replicas_.written(*pod)) pods_.written(*pod);
+  } else if (const Session* const session = std::get_if<Session>(&change)) {
+    sessions_.written(*session);
+  } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
+    replicas_.written(*schedule);
+  } else if (const Node* const node = std::get_if<Node>(&change)) {
+    ground_.nodes.write(*node);
+    ground_.show(*node);
+    replicas_.place_pending();
+  } else if (const Queue* const queue = std::get_if<Queue>(&change)) {
+    queues_[queue->name] = *queue;
+    ground_.show(*queue);
+  } else if (const auto* const budget = std::get_if<DisruptionBudget>(&change)) {
+    ground_.budgets.write(*budget);
+    ground_.show(*budget);
+  } else {
+    std::erase_if(rules_, [&](const Change& rule) { return watch_key(rule) == watch_key(change); });
+    rules_.push_back(change);
+    ground_.show(change);
+  }
+}
+
+void SimWorld::removed(const Removal& gone) {
+  switch (gone.kind) {
+    case ObjectKind::pod:
+      if (!pods_.removed(gone.namespace_name, gone.name)) {
+        replicas_.removed(gone.namespace_name, gone.name);
+      }
+      return;
+    case ObjectKind::session: return sessions_.removed(gone.namespace_name, gone.name);
+    case ObjectKind::node: node_goes(gone.name); return ground_.nodes.remove(gone.name);
+    case ObjectKind::queue: queues_.erase(gone.name); break;
+    case ObjectKind::disruption_budget:
+      ground_.budgets.remove(gone.namespace_name, gone.name);
+      break;
+    default:
+      std::erase_if(rules_, [&](const Change& rule) { return watch_key(rule) == watch_key(gone); });
+  }
+  ground_.show(gone);
+}
+
+bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
+  if (!ground_.faults.strikes(&FaultOptions::conflict, ground_.now)) return false;
+  ++ground_.faults.counts().conflicts;
+  ground_.faults.touch(sim_name(action.namespace_name, action.name), ground_.now);
+  if (comes_first(action) || sessions_.knows(action)) {
+    if (std::string ask = ask_of(action, plan); !ask.empty()) dropped_.insert(std::move(ask));
+  }
+  refuse(action, plan, "somebody else has changed it", true);
+  return true;
+}
+
+void SimWorld::die() {
+  ++ground_.faults.counts().kills;
+  killed_ = true;
+  ground_.watch.list_anew(objects());
+  next_poll_ = ground_.now + restart_takes;
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+SimMetrics SimWorld::finish() {
+  // Time in which only samples were taken does not count, unless somebody wanted it to pass.
+  Time& now = ground_.now;
+  if (now < ground_.options.until || !is_unfinished()) now = last_happening_;
+  work_.stop_all();
+  replicas_.finish();
+  SimMetrics& metrics = ground_.metrics;
+  metrics.end = now;
+  for (const std::string& name : ground_.nodes.names()) {
+    const SimNode& node = ground_.nodes.at(name);
+    const std::int64_t away = node.away.ms + (node.there ? 0 : (now - node.lost_at).ms);
+    for (std::size_t at = 0; at < node.room.size(); ++at) {
+      metrics.resources[ground_.nodes.resources()[at]].capacity +=
+          Wide{node.room[at]} * ((now - metrics.start).ms - away);
+    }
+  }
+  metrics.faults = ground_.faults.counts();
+  return std::move(metrics);
+}
+
+}  // namespace makeway

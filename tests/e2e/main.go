@@ -1,0 +1,179 @@
+// Command e2e runs makeway against a real Kubernetes control plane that it starts itself.
+//
+// Each test is one line with its time. Whatever happens (a failing test, a panic, Ctrl-C), the
+// programs that were started are stopped; when a test fails, their logs are kept and named.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Test is one question to makeway and the cluster.
+type Test struct {
+	Name  string
+	Run   func(*T)
+	Night bool // Too long for every change.
+}
+
+// T is what a test runs with; its methods end the test when something is wrong.
+type T struct {
+	ctx   context.Context
+	plane *Plane
+	dir   string // For files of this test.
+	night bool
+	notes []string
+}
+
+type failure struct{ text string }
+
+func (t *T) fail(format string, arguments ...any) {
+	panic(failure{fmt.Sprintf(format, arguments...)})
+}
+
+func (t *T) must(err error, what string) {
+	if err != nil {
+		t.fail("%s: %v", what, err)
+	}
+}
+
+// note is printed below the line of the test.
+func (t *T) note(format string, arguments ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, arguments...))
+}
+
+// until asks again and again; the last answer is the reason when it never became true.
+func (t *T) until(patience time.Duration, what string, ask func() (bool, string)) {
+	deadline := time.Now().Add(patience)
+	for {
+		done, why := ask()
+		if done {
+			return
+		}
+		if t.ctx.Err() != nil {
+			t.fail("%s: interrupted", what)
+		}
+		if time.Now().After(deadline) {
+			t.fail("%s: not within %v: %s", what, patience, why)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func allTests() []Test {
+	tests := planTests()
+	tests = append(tests, rightsTests()...)
+	tests = append(tests, credentialTests()...)
+	tests = append(tests, callTests()...)
+	tests = append(tests, watchTests()...)
+	tests = append(tests, sizeTests()...)
+	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
+}
+
+func main() {
+	binaries := flag.String("controlplane", "", "folder with kube-apiserver, etcd, kwok, ...")
+	only := flag.String("run", "", "only tests whose name contains this")
+	night := flag.Bool("night", false, "also the long ones, and larger clusters")
+	keep := flag.Bool("keep", false, "keep the logs also when all is well")
+	flag.Parse()
+	os.Exit(runAll(*binaries, *only, *night, *keep))
+}
+
+func runAll(binaries, only string, night, keep bool) int {
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "makeway-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	began := time.Now()
+	plane, err := StartPlane(ctx, binaries, dir)
+	if err != nil {
+		plane.Stop()
+		fmt.Printf("e2e: the control plane did not start: %v\ne2e: its logs are in %s\n", err, dir)
+		return 1
+	}
+	fmt.Printf("e2e: control plane %s ready after %.1f s\n", plane.Version, seconds(began))
+	count, failed := 0, 0
+	for _, test := range allTests() {
+		if ctx.Err() != nil || !strings.Contains(test.Name, only) || (test.Night && !night) {
+			continue
+		}
+		count++
+		if !runOne(ctx, plane, test, filepath.Join(dir, fmt.Sprintf("test-%02d", count)), night) {
+			failed++
+		}
+	}
+	plane.Stop()
+	if left := plane.Left(); len(left) > 0 {
+		fmt.Printf("e2e: still running after the end: %s\n", strings.Join(left, ", "))
+		failed++
+	}
+	return conclude(ctx, summary{count: count, failed: failed, began: began, dir: dir, keep: keep})
+}
+
+type summary struct {
+	count, failed int
+	began         time.Time
+	dir           string
+	keep          bool
+}
+
+func conclude(ctx context.Context, s summary) int {
+	status := 0
+	switch {
+	case ctx.Err() != nil:
+		fmt.Printf("e2e: interrupted; everything that was started is stopped\n")
+		status = 130
+	case s.failed > 0 || s.count == 0:
+		fmt.Printf("e2e: %d of %d tests failed after %.1f s\n", s.failed, s.count, seconds(s.began))
+		status = 1
+	default:
+		fmt.Printf("e2e: all %d tests passed after %.1f s\n", s.count, seconds(s.began))
+	}
+	if status != 0 || s.keep {
+		fmt.Printf("e2e: logs and files are in %s\n", s.dir)
+	} else {
+		os.RemoveAll(s.dir)
+	}
+	return status
+}
+
+func runOne(ctx context.Context, plane *Plane, test Test, dir string, night bool) (passed bool) {
+	began := time.Now()
+	t := &T{ctx: ctx, plane: plane, dir: dir, night: night}
+	defer func() {
+		why := recover()
+		verdict := "ok    "
+		if why != nil {
+			verdict = "FAILED"
+		}
+		fmt.Printf("%s %6.1f s  %s\n", verdict, seconds(began), test.Name)
+		for _, note := range t.notes {
+			fmt.Printf("                 %s\n", note)
+		}
+		if why == nil {
+			passed = true
+			return
+		}
+		text := fmt.Sprintf("%v\n%s", why, debug.Stack())
+		if known, ok := why.(failure); ok {
+			text = known.text
+		}
+		fmt.Printf("    %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    "))
+	}()
+	t.must(os.MkdirAll(dir, 0o755), "folder of the test")
+	test.Run(t)
+	return true
+}
+
+func seconds(since time.Time) float64 { return time.Since(since).Seconds() }

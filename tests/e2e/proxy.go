@@ -1,0 +1,153 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Wire is a TCP proxy to the API server that can be cut, closed and slowed down.
+type Wire struct {
+	URL      string
+	target   string
+	listener net.Listener
+	closed   atomic.Bool
+	delay    atomic.Int64 // Nanoseconds before each piece of at most 16 KB.
+	made     atomic.Int64
+
+	mutex sync.Mutex
+	open  map[net.Conn]bool
+}
+
+func (t *T) wire() *Wire {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	t.must(err, "proxy")
+	wire := &Wire{URL: "https://" + listener.Addr().String(), listener: listener,
+		target: strings.TrimPrefix(t.plane.Server, "https://"), open: map[net.Conn]bool{}}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go wire.serve(client)
+		}
+	}()
+	return wire
+}
+
+func (w *Wire) serve(client net.Conn) {
+	defer client.Close()
+	if w.closed.Load() {
+		return
+	}
+	server, err := net.Dial("tcp", w.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	w.made.Add(1)
+	w.keep(true, client, server)
+	defer w.keep(false, client, server)
+	done := make(chan struct{}, 2)
+	go func() { w.copy(server, client); done <- struct{}{} }()
+	go func() { w.copy(client, server); done <- struct{}{} }()
+	<-done
+}
+
+func (w *Wire) copy(to io.Writer, from io.Reader) {
+	buffer := make([]byte, 16<<10)
+	for {
+		size, err := from.Read(buffer)
+		time.Sleep(time.Duration(w.delay.Load()))
+		if _, bad := to.Write(buffer[:size]); bad != nil || err != nil {
+			return
+		}
+	}
+}
+
+func (w *Wire) keep(is bool, connections ...net.Conn) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, connection := range connections {
+		if is {
+			w.open[connection] = true
+		} else {
+			delete(w.open, connection)
+		}
+	}
+}
+
+// cut ends all connections without a word, as a cable does.
+func (w *Wire) cut() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for connection := range w.open {
+		connection.(*net.TCPConn).SetLinger(0)
+		connection.Close()
+	}
+}
+
+func (w *Wire) stop() {
+	w.closed.Store(true)
+	w.listener.Close()
+	w.cut()
+}
+
+// Front terminates TLS before the API server and counts what is asked, and how.
+type Front struct {
+	URL    string
+	server *httptest.Server
+	mutex  sync.Mutex
+	seen   map[string]int // "HTTP/2.0 GET"
+}
+
+func (t *T) front() *Front {
+	pair, err := t.plane.authority.sign(x509.ExtKeyUsageServerAuth, "front")
+	t.must(err, "certificate")
+	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	t.must(err, "certificate")
+	target, err := url.Parse(t.plane.Server)
+	t.must(err, "server")
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(t.plane.authority.PEM)
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.FlushInterval = -1
+	forward.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
+		ForceAttemptHTTP2: true}
+	front := &Front{seen: map[string]int{}}
+	handler := func(writer http.ResponseWriter, request *http.Request) {
+		front.mutex.Lock()
+		front.seen[request.Proto+" "+request.Method]++
+		front.mutex.Unlock()
+		forward.ServeHTTP(writer, request)
+	}
+	front.server = httptest.NewUnstartedServer(http.HandlerFunc(handler))
+	front.server.EnableHTTP2 = true
+	front.server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	front.server.StartTLS()
+	front.URL = fmt.Sprintf("https://%s", front.server.Listener.Addr())
+	return front
+}
+
+// counted are the requests so far, and fails if one was none of HTTP/2 and GET.
+func (f *Front) counted(t *T) int {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for kind := range f.seen {
+		if kind != "HTTP/2.0 GET" {
+			t.fail("requests: %v", f.seen)
+		}
+	}
+	return f.seen["HTTP/2.0 GET"]
+}

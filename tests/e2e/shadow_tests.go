@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func shadowTests() []Test {
+	return []Test{
+		{Name: "shadow beside kube-scheduler: kube-1.37 agrees, makeway's differences are counted",
+			Run: besideTheScheduler},
+	}
+}
+
+const shadowAsks = 6
+
+// Shadow is a makeway that decides beside kube-scheduler.
+type Shadow struct {
+	process *Process
+	out     string
+}
+
+func (t *T) shadow(config, preset string) *Shadow {
+	folder := filepath.Join(t.dir, preset)
+	t.must(os.MkdirAll(folder, 0o755), "folder")
+	process, err := startProcess(folder, os.Getenv("MAKEWAY_BINARY"), "run", "--shadow",
+		"default-scheduler", "--kubeconfig", config, "--preset", preset, "-o", "json",
+		"--count", fmt.Sprint(shadowAsks), "--for", "5m")
+	t.must(err, "makeway")
+	t.plane.all = append(t.plane.all, process)
+	return &Shadow{process: process, out: filepath.Join(folder, process.Name+".log")}
+}
+
+// verdicts of its summary, after its end.
+func (s *Shadow) verdicts(t *T) map[string]int {
+	t.until(minutes(3), "the shadow compares everything", func() (bool, string) {
+		text, _ := os.ReadFile(s.out)
+		return !s.process.running(), string(text)
+	})
+	text, err := os.ReadFile(s.out)
+	t.must(err, "what makeway printed")
+	for line := range strings.Lines(string(text)) {
+		var last struct {
+			Summary *struct {
+				Compared, PlansRefused int
+				Verdicts               map[string]int
+			}
+		}
+		if json.Unmarshal([]byte(line), &last) != nil || last.Summary == nil {
+			continue
+		}
+		if last.Summary.Compared != shadowAsks || last.Summary.PlansRefused != 0 {
+			t.fail("not everything was compared: %s", text)
+		}
+		return last.Summary.Verdicts
+	}
+	t.fail("no summary: %s", text)
+	return nil
+}
+
+// contend makes three full nodes; which pod is the cheapest victim is never a tie.
+func (t *T) contend() {
+	t.seed()
+	documents := []string{"{apiVersion: v1, kind: Namespace, metadata: {name: shadow}}"}
+	var pods []string
+	for node := range 3 {
+		name := fmt.Sprintf("s%d", node)
+		documents = append(documents, strings.Replace(nodeText(name, 4), "labels: {",
+			"labels: {pool: shadow, ", 1))
+		for half := range 2 {
+			value := 100 + 10*node + half // Above "low": others that wait do not come here.
+			class := fmt.Sprintf("shadow-%d", value)
+			documents = append(documents, fmt.Sprintf("{apiVersion: scheduling.k8s.io/v1, "+
+				"kind: PriorityClass, metadata: {name: %s}, value: %d}", class, value))
+			pods = append(pods, PodText{Namespace: "shadow", Name: fmt.Sprintf("low-%d-%d", node, half),
+				Node: name, Class: class, CPU: "2"}.String())
+		}
+	}
+	t.apply(strings.Join(documents, "\n---\n"))
+	t.apply(strings.Join(pods, "\n---\n"))
+	t.settle()
+}
+
+func besideTheScheduler(t *T) {
+	t.contend()
+	config, from := t.reader(), t.auditBytes()
+	scheduler, err := t.plane.startScheduler()
+	t.must(err, "kube-scheduler")
+	defer scheduler.stop(syscall.SIGTERM, 5*time.Second)
+	t.apply(PodText{Namespace: "shadow", Name: "first", CPU: "1m"}.String())
+	t.bound("first")
+	t.settleAsks()
+	presets := []string{"kube-1.37", "makeway"}
+	var shadows []*Shadow
+	for _, preset := range presets {
+		shadows = append(shadows, t.shadow(config, preset))
+	}
+	t.until(minutes(1), "watches begin", func() (bool, string) {
+		seen := strings.Join(t.audited(readerUser, from), "\n")
+		return strings.Count(seen, "watch /api/v1/pods 200") >= len(shadows), seen
+	})
+	for i := range shadowAsks {
+		ask := PodText{Namespace: "shadow", Name: fmt.Sprintf("ask-%d", i), Class: "high", CPU: "2"}
+		t.apply(strings.Replace(ask.String(), "spec: {", "spec: {nodeSelector: {pool: shadow}, ", 1))
+		t.bound(ask.Name)
+	}
+	for i, preset := range presets {
+		verdicts := shadows[i].verdicts(t)
+		for verdict, count := range verdicts {
+			if count > 0 {
+				t.note("%s: %d %s", preset, count, verdict)
+			}
+		}
+		if preset == "kube-1.37" && verdicts["same"] != shadowAsks {
+			text, _ := os.ReadFile(shadows[i].out)
+			t.fail("kube-1.37 does not agree with kube-scheduler: %s", text)
+		}
+	}
+}
+
+func (t *T) bound(name string) {
+	t.until(minutes(2), "kube-scheduler binds "+name, func() (bool, string) {
+		pod, err := t.plane.Client.CoreV1().Pods("shadow").Get(t.ctx, name, meta.GetOptions{})
+		t.must(err, "pod")
+		return pod.Spec.NodeName != "", "not bound"
+	})
+}
+
+// settleAsks waits until kube-scheduler has nothing to do any more, so that only ours are compared.
+func (t *T) settleAsks() {
+	t.until(minutes(2), "no pending pods of others", func() (bool, string) {
+		pods, err := t.plane.Client.CoreV1().Pods("").List(t.ctx, meta.ListOptions{
+			FieldSelector: "spec.nodeName=,spec.schedulerName=default-scheduler"})
+		t.must(err, "pods")
+		for _, pod := range pods.Items {
+			return false, pod.Name + " is pending"
+		}
+		return true, ""
+	})
+}
