@@ -12,6 +12,8 @@ declare -A group=(
   [check]="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 libbenchmark-dev"
   [e2e]="ca-certificates util-linux"
 )
+# Any Go will do: an old one fetches the one that is needed (tools/go.sh).
+command -v go >/dev/null || group[e2e]+=" golang-go"
 
 wanted=()
 for name in "$@"; do

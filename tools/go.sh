@@ -36,8 +36,14 @@ if [[ $(uname -s) != Linux || -z ${sha256[$machine]:-} ]]; then
   echo "go: no Go 1.26 is installed, and there is none to fetch for $(uname -sm)" >&2
   exit 1
 fi
-proxy=${GOPROXY:-https://proxy.golang.org}
+# An older Go knows where modules come from; without one GOPROXY must say it.
+proxy=${GOPROXY:-}
+if [[ -z $proxy && -n $found ]]; then proxy=$(GOTOOLCHAIN=local "$found" env GOPROXY); fi
 proxy=${proxy%%[,|]*}
+if [[ -z $proxy ]]; then
+  echo "go: no Go is installed: install any (golang-go), or name a module proxy in GOPROXY" >&2
+  exit 1
+fi
 if [[ $proxy == direct || $proxy == off ]]; then
   echo "go: no Go 1.26 is installed, and GOPROXY=$proxy is no place to fetch it from" >&2
   exit 1
