@@ -188,6 +188,18 @@ constexpr std::string_view kubectl_pod = R"(        {{
             }}
         }})";
 
+std::string kubectl_item(std::size_t index, const Facts& facts) {
+  std::string gpu;
+  if (facts.gpu > 0) {
+    gpu = fmt::format(",\n                                \"nvidia.com/gpu\": \"{}\"", facts.gpu);
+  }
+  return fmt::format(fmt::runtime(kubectl_pod), fmt::arg("app", facts.app),
+                     fmt::arg("name", pod_name(facts, index)), fmt::arg("uid", facts.uid),
+                     fmt::arg("node", facts.node), fmt::arg("cpu", facts.cpu_milli),
+                     fmt::arg("memory", facts.memory_mi), fmt::arg("gpu", gpu),
+                     fmt::arg("priority", facts.priority), fmt::arg("started", facts.started));
+}
+
 }  // namespace
 
 Node sample_node(std::size_t index) {
@@ -220,21 +232,23 @@ std::string kubectl_pod_list(std::size_t pods, std::size_t nodes) {
   Prng random(1);
   std::string text = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n";
   for (std::size_t index = 0; index < pods; ++index) {
-    const Facts facts = facts_of(index, nodes, random);
-    const std::string gpu =
-        facts.gpu == 0
-            ? std::string()
-            : fmt::format(",\n                                \"nvidia.com/gpu\": \"{}\"",
-                          facts.gpu);
-    fmt::format_to(std::back_inserter(text), fmt::runtime(kubectl_pod), fmt::arg("app", facts.app),
-                   fmt::arg("name", pod_name(facts, index)), fmt::arg("uid", facts.uid),
-                   fmt::arg("node", facts.node), fmt::arg("cpu", facts.cpu_milli),
-                   fmt::arg("memory", facts.memory_mi), fmt::arg("gpu", gpu),
-                   fmt::arg("priority", facts.priority), fmt::arg("started", facts.started));
+    text += kubectl_item(index, facts_of(index, nodes, random));
     text += index + 1 < pods ? ",\n" : "\n";
   }
   text += "    ],\n    \"kind\": \"List\",\n    \"metadata\": {\"resourceVersion\": \"\"}\n}\n";
   return text;
+}
+
+std::string wire_pod(std::size_t index, std::size_t nodes, Prng& random) {
+  const std::string item = kubectl_item(index, facts_of(index, nodes, random));
+  std::string line;
+  line.reserve(item.size());
+  bool is_indent = true;
+  for (const char each : item) {
+    is_indent = each == '\n' || (is_indent && each == ' ');
+    if (!is_indent) line += each;
+  }
+  return line;
 }
 
 std::string compact_pod_list(std::size_t pods, std::size_t nodes) {

@@ -20,6 +20,7 @@ namespace makeway {
 struct LoopStart {
   const Configuration& configuration;
   std::string_view preset;
+  bool carries_out = true;  ///< False: plans are only made (shadow, --dry-run).
 };
 
 /// What the cluster took in at once; `changes` before `effects`, each in order.

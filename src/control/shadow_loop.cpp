@@ -55,7 +55,8 @@ ShadowLoop::ShadowLoop(Port& port, const Configuration& configuration, const Pla
       options_(std::move(options)),
       hash_(configuration_hash(configuration)) {
   if (options_.watcher != nullptr) {
-    options_.watcher->start({.configuration = configuration_, .preset = options_.preset});
+    options_.watcher->start(
+        {.configuration = configuration_, .preset = options_.preset, .carries_out = false});
   }
 }
 

@@ -159,7 +159,10 @@ std::string document_line(std::string_view rest) {
 }
 
 Result<JournalRecord> read_configuration_record(Members& from) {
-  ConfigurationRecord record{.preset = from.text("preset"), .configuration = {}};
+  ConfigurationRecord record{
+      .preset = from.text("preset"),
+      .carries_out = from.find("carriesOut") == nullptr || from.flag("carriesOut"),
+      .configuration = {}};
   const JsonValue* const tree = from.find("configuration");
   if (tree == nullptr) {
     from.miss("configuration");
@@ -238,6 +241,7 @@ bool acts(const Plan& plan) {
 std::string configuration_text(const LoopStart& start) {
   return line_of([&](JsonWriter& writer) {
     writer.string_field("preset", start.preset);
+    if (!start.carries_out) writer.boolean_field("carriesOut", false);
     writer.key("configuration");
     write_configuration(writer, {.name = std::string(start.preset),
                                  .description = {},

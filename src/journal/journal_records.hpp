@@ -39,6 +39,7 @@ struct AskState {
 
 struct ConfigurationRecord {
   std::string preset;
+  bool carries_out = true;  ///< False: plans are only made.
   Configuration configuration;
 
   friend bool operator==(const ConfigurationRecord&, const ConfigurationRecord&) = default;

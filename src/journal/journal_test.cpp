@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -111,6 +112,19 @@ class JournalTest : public testing::Test {
   Cluster cluster;
   Time now{1'767'225'600'000};
 };
+
+TEST_F(JournalTest, ThatPlansAreOnlyMadeReadsBack) {
+  const std::unique_ptr<Journal> journal = begin(options(), false);
+  journal->start({.configuration = configuration, .preset = "makeway", .carries_out = false});
+  batch(*journal, {Node{.name = "n1"}});
+  const AllRead all = read_all(path());
+  EXPECT_EQ(all.error, "");
+  const auto rules = std::ranges::find_if(all.records, [](const JournalRecord& record) {
+    return std::holds_alternative<ConfigurationRecord>(record);
+  });
+  ASSERT_NE(rules, all.records.end());
+  EXPECT_FALSE(std::get<ConfigurationRecord>(*rules).carries_out);
+}
 
 TEST_F(JournalTest, EverythingThatIsToldReadsBack) {
   configuration.engine.alternatives_max = 7;

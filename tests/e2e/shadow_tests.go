@@ -14,12 +14,17 @@ import (
 
 func shadowTests() []Test {
 	return []Test{
-		{Name: "shadow beside kube-scheduler: kube-1.37 agrees, makeway's differences are counted",
+		{Name: "shadow beside kube-scheduler: kube-1.37 agrees, makeway takes fewer victims",
 			Run: besideTheScheduler},
 	}
 }
 
-const shadowAsks = 6
+// Asks in all, and those of them for which kube-scheduler takes two victims where one is enough.
+const (
+	shadowAsks   = 9
+	wastefulAsks = 3
+	equalAsks    = shadowAsks - wastefulAsks
+)
 
 // Shadow is a makeway that decides beside kube-scheduler.
 type Shadow struct {
@@ -38,8 +43,15 @@ func (t *T) shadow(config, preset string) *Shadow {
 	return &Shadow{process: process, out: filepath.Join(folder, process.Name+".log")}
 }
 
-// verdicts of its summary, after its end.
-func (s *Shadow) verdicts(t *T) map[string]int {
+// shadowSummary is the last line that it prints.
+type shadowSummary struct {
+	Compared, PlansRefused int
+	Verdicts               map[string]int
+	Theirs, Ours           struct{ VictimCount, PrioritySum, RunSeconds int }
+}
+
+// summary after its end.
+func (s *Shadow) summary(t *T) shadowSummary {
 	t.until(minutes(3), "the shadow compares everything", func() (bool, string) {
 		text, _ := os.ReadFile(s.out)
 		return !s.process.running(), string(text)
@@ -47,22 +59,17 @@ func (s *Shadow) verdicts(t *T) map[string]int {
 	text, err := os.ReadFile(s.out)
 	t.must(err, "what makeway printed")
 	for line := range strings.Lines(string(text)) {
-		var last struct {
-			Summary *struct {
-				Compared, PlansRefused int
-				Verdicts               map[string]int
-			}
-		}
+		var last struct{ Summary *shadowSummary }
 		if json.Unmarshal([]byte(line), &last) != nil || last.Summary == nil {
 			continue
 		}
 		if last.Summary.Compared != shadowAsks || last.Summary.PlansRefused != 0 {
 			t.fail("not everything was compared: %s", text)
 		}
-		return last.Summary.Verdicts
+		return *last.Summary
 	}
 	t.fail("no summary: %s", text)
-	return nil
+	return shadowSummary{}
 }
 
 // contend makes three full nodes; which pod is the cheapest victim is never a tie.
@@ -88,8 +95,33 @@ func (t *T) contend() {
 	t.settle()
 }
 
+// waste makes three full nodes with an old pod of 2 CPUs and two younger ones of 1 CPU, all of one
+// priority: kube-scheduler spares the oldest first, and so evicts two for an ask of 2 CPUs.
+func (t *T) waste() {
+	var nodes, old, young []string
+	for node := range wastefulAsks {
+		name, class := fmt.Sprintf("w%d", node), fmt.Sprintf("waste-%d", node)
+		nodes = append(nodes, strings.Replace(nodeText(name, 4), "labels: {",
+			"labels: {pool: waste, ", 1), fmt.Sprintf("{apiVersion: scheduling.k8s.io/v1, "+
+			"kind: PriorityClass, metadata: {name: %s}, value: %d}", class, 200+node))
+		pod := PodText{Namespace: "shadow", Name: "old-" + name, Node: name, Class: class, CPU: "2"}
+		old = append(old, pod.String())
+		for half := range 2 {
+			pod.Name, pod.CPU = fmt.Sprintf("young-%s-%d", name, half), "1"
+			young = append(young, pod.String())
+		}
+	}
+	t.apply(strings.Join(nodes, "\n---\n"))
+	t.apply(strings.Join(old, "\n---\n"))
+	t.settle()
+	time.Sleep(1100 * time.Millisecond) // Start times have seconds.
+	t.apply(strings.Join(young, "\n---\n"))
+	t.settle()
+}
+
 func besideTheScheduler(t *T) {
 	t.contend()
+	t.waste()
 	config, from := t.reader(), t.auditBytes()
 	scheduler, err := t.plane.startScheduler()
 	t.must(err, "kube-scheduler")
@@ -108,19 +140,31 @@ func besideTheScheduler(t *T) {
 	})
 	for i := range shadowAsks {
 		ask := PodText{Namespace: "shadow", Name: fmt.Sprintf("ask-%d", i), Class: "high", CPU: "2"}
-		t.apply(strings.Replace(ask.String(), "spec: {", "spec: {nodeSelector: {pool: shadow}, ", 1))
+		pool := "shadow"
+		if i >= equalAsks {
+			pool = "waste"
+		}
+		t.apply(strings.Replace(ask.String(), "spec: {", "spec: {nodeSelector: {pool: "+pool+"}, ", 1))
 		t.bound(ask.Name)
 	}
 	for i, preset := range presets {
-		verdicts := shadows[i].verdicts(t)
-		for verdict, count := range verdicts {
+		summary := shadows[i].summary(t)
+		for verdict, count := range summary.Verdicts {
 			if count > 0 {
 				t.note("%s: %d %s", preset, count, verdict)
 			}
 		}
-		if preset == "kube-1.37" && verdicts["same"] != shadowAsks {
+		t.note("%s: victims %d (they %d), sum of priorities %d (they %d)", preset,
+			summary.Ours.VictimCount, summary.Theirs.VictimCount, summary.Ours.PrioritySum,
+			summary.Theirs.PrioritySum)
+		same := shadowAsks
+		if preset == "makeway" {
+			same = equalAsks
+		}
+		if summary.Verdicts["same"] != same || summary.Verdicts["fewer-victims"] != shadowAsks-same {
 			text, _ := os.ReadFile(shadows[i].out)
-			t.fail("kube-1.37 does not agree with kube-scheduler: %s", text)
+			t.fail("%s: expected %d the same and %d with fewer victims: %s", preset, same,
+				shadowAsks-same, text)
 		}
 	}
 }

@@ -95,6 +95,25 @@ TEST_F(ReplayCommandTest, AnotherPlanIsTold) {
   EXPECT_EQ(run({"replay", journal(), "--cycle", "3"}), ExitStatus::done);
 }
 
+// SPEC 8, Shadow: whoever only makes plans evicts nobody.
+TEST_F(ReplayCommandTest, WhereNobodyCarriesPlansOutNobodyWasEvicted) {
+  simulate();
+  EXPECT_EQ(run({"why", "--journal", journal(), "default/low", "-o", "json"}), ExitStatus::done);
+  EXPECT_NE(out.find("Pod default/low is evicted from n1 for Pod default/high"), std::string::npos)
+      << out;
+  rewrite("makeway 0.1.0", [](JournalType type, std::string& text) {
+    if (type != JournalType::configuration) return;
+    replace(text, "{\"preset\":\"makeway\",", "{\"preset\":\"makeway\",\"carriesOut\":false,");
+  });
+  EXPECT_EQ(run({"why", "--journal", journal(), "default/low", "-o", "json"}), ExitStatus::done);
+  EXPECT_NE(out.find("would be evicted from n1"), std::string::npos) << out;
+  EXPECT_NE(out.find("which nobody"), std::string::npos) << out;
+  EXPECT_EQ(out.find(" is evicted"), std::string::npos) << out;
+  EXPECT_EQ(out.find("default/low: evicted"), std::string::npos) << out;
+  EXPECT_EQ(run({"why", "--journal", journal(), "default/high", "-o", "json"}), ExitStatus::done);
+  EXPECT_NE(out.find("would make others leave"), std::string::npos) << out;
+}
+
 TEST_F(ReplayCommandTest, APlanOfWhichOnlyTheIdIsThereIsComparedByIt) {
   simulate();
   rewrite("makeway 0.1.0", [](JournalType type, std::string& text) {

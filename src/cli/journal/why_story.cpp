@@ -146,6 +146,8 @@ void WhyStory::hear(const JournalEntry& entry, const JournalWorld& world) {
     hear_cycle(*cycle, world);
   } else if (const auto* const receipts = std::get_if<ReceiptsRecord>(&entry.record)) {
     hear_receipts(*receipts);
+  } else if (const auto* const rules = std::get_if<ConfigurationRecord>(&entry.record)) {
+    carries_out_ = rules->carries_out;
   }
 }
 
@@ -355,8 +357,9 @@ void WhyStory::hear_cycle(const CycleRecord& cycle, const JournalWorld& world) {
                        .namespace_name = ask.namespace_name,
                        .name = ask.name};
     if (!is_about(name)) continue;
-    tell(cycle.now, fmt::format("{} makes others leave: {} (cycle {}, plan {})", ask_text(name),
-                                victims_text(ask.victims), cycle.number, cycle.plan_id));
+    tell(cycle.now, fmt::format("{} {} others leave: {} (cycle {}, plan {})", ask_text(name),
+                                carries_out_ ? "makes" : "would make", victims_text(ask.victims),
+                                cycle.number, cycle.plan_id));
   }
   hear_evictions(cycle, world, asks);
 }
@@ -366,6 +369,7 @@ void WhyStory::hear_claims(const CycleRecord& cycle, const RecordedAsk& ask) {
     const bool own = schedule_ && schedule_->deployment == victim.deployment;
     if (victim.namespace_name != subject_.namespace_name) continue;
     if (!own && !pods_.contains(victim.name)) continue;
+    if (!carries_out_) continue;
     evicted_.insert(victim.name);
     evictions_.push_back({.when = cycle.now,
                           .pods = {victim.namespace_name + "/" + victim.name},
@@ -421,9 +425,6 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const JournalWorld& worl
       const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
       explained = decide_again(cycle, world, rules, tools_, true).plan;
     }
-    for (const RecordedVictim& victim : ask.victims) {
-      if (victim.namespace_name == subject_.namespace_name) evicted_.insert(victim.name);
-    }
     // Another version may decide otherwise; what was recorded stays true.
     if (explained && explained->id == cycle.plan_id) {
       const PlanVictim* const found = find_victim(*explained, eviction->pods.front());
@@ -432,18 +433,24 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const JournalWorld& worl
         eviction->key = found->cause_key;
       }
     }
-    tell(
-        cycle.now,
-        fmt::format("{} evicted from {} for {}: {} (cycle {}, plan {})",
-                    eviction->pods.size() == 1
-                        ? fmt::format("{} {} is",
-                                      ask.kind == choice_name(AskKind::session) ? "Session" : "Pod",
-                                      eviction->pods.front())
-                        : fmt::format("Pods {} are", few_names(eviction->pods)),
-                    few_names(eviction->nodes), eviction->ask, eviction->reason, cycle.number,
-                    cycle.plan_id));
+    tell_eviction(*eviction, ask.kind == choice_name(AskKind::session) ? "Session" : "Pod");
+    if (!carries_out_) continue;
+    for (const RecordedVictim& victim : ask.victims) {
+      if (victim.namespace_name == subject_.namespace_name) evicted_.insert(victim.name);
+    }
     evictions_.push_back(*std::move(eviction));
   }
+}
+
+void WhyStory::tell_eviction(const WhyEviction& eviction, std::string_view kind) {
+  const bool one = eviction.pods.size() == 1;
+  const std::string who = one ? fmt::format("{} {}", kind, eviction.pods.front())
+                              : fmt::format("Pods {}", few_names(eviction.pods));
+  const std::string_view verb = !carries_out_ ? "would be" : one ? "is" : "are";
+  tell(eviction.when,
+       fmt::format("{} {} evicted from {} for {}: {} (cycle {}, plan {}{})", who, verb,
+                   few_names(eviction.nodes), eviction.ask, eviction.reason, eviction.cycle,
+                   eviction.plan, carries_out_ ? "" : ", which nobody carries out"));
 }
 
 std::vector<AskName> WhyStory::pending() const {

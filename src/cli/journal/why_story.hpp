@@ -11,6 +11,7 @@
 //     it did anything. What is only assumed is not told.
 //  4. An eviction is over when a pod of the story is bound after it, or its session runs.
 //  5. A pod that a ReplicaSchedule counts on to leave is told as such: its controller removes it.
+//  6. Where plans are only made (shadow, --dry-run), nobody was evicted: it is told who would be.
 #pragma once
 
 #include <cstdint>
@@ -115,6 +116,7 @@ class WhyStory {
   void come_back(Time now, std::string where);
   /// None: nobody of the story leaves for the ask.
   std::optional<WhyEviction> eviction_for(const CycleRecord& cycle, const RecordedAsk& ask) const;
+  void tell_eviction(const WhyEviction& eviction, std::string_view kind);
   void tell(Time when, std::string text);
 
   WrittenAsk subject_;
@@ -124,6 +126,7 @@ class WhyStory {
   std::vector<WhyEviction> evictions_;
   std::map<std::string, Pod> pods_;
   std::set<std::string> evicted_;  ///< Names of pods that we made leave and that are still there.
+  bool carries_out_ = true;        ///< False: plans are only made.
   Time latest_;                    ///< Of what was heard.
   const Cluster* cluster_ = nullptr;  ///< While something is heard.
   std::optional<Session> session_;
