@@ -171,7 +171,7 @@ TEST_F(Shadow, HostileNamesHarmNobody) {
   const RunResult ran = result.get();
   EXPECT_EQ(ran.status, 0) << ran.error;
   EXPECT_FALSE((ran.out + ran.error).contains('\x1b')) << ran.out;
-  EXPECT_FALSE((ran.out + ran.error).contains("\u202e")) << ran.out;
+  EXPECT_FALSE((ran.out + ran.error).contains("\xe2\x80\xae")) << ran.out;
 }
 
 TEST_F(Shadow, MissingRightsAreToldTogether) {
