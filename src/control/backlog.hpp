@@ -10,7 +10,7 @@
 //     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed, if it
 //     is in one; a budget allows more; any other rule changed; an action was refused. Also after
 //     `retry_after`. An ask that is placed then although nothing woke it is a missed wake-up:
-//     counted, since it is a bug.
+//     counted, since it is a bug (unless it gets room that the same plan makes for another ask).
 //  2. All asks that are due go into one cycle. Only a class that was parked hands out one ask when
 //     it is woken, and twice as many each time that all of them found a place: room for one does
 //     not wake ten thousand.
