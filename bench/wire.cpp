@@ -69,6 +69,27 @@ const kube::ServedResource& served_pods() {
   return pods;
 }
 
+/// As many GPUs as the pods on them use.
+std::vector<Node> full_nodes(const WireSize& size) {
+  std::vector<Node> nodes;
+  nodes.reserve(size.nodes);
+  for (std::size_t index = 0; index < size.nodes; ++index) {
+    nodes.push_back(bench::sample_node(index));
+    for (Amount& amount : nodes.back().allocatable) {
+      if (amount.resource == "nvidia.com/gpu") amount.amount = 0;
+    }
+  }
+  Prng random(1);
+  for (std::size_t index = 0; index < size.pods(); ++index) {
+    for (const Amount& wanted : bench::sample_pod(index, size.nodes, random).requests) {
+      if (wanted.resource != "nvidia.com/gpu") continue;
+      Amounts& room = nodes[index % size.nodes].allocatable;
+      std::ranges::find(room, wanted.resource, &Amount::resource)->amount += wanted.amount;
+    }
+  }
+  return nodes;
+}
+
 /// The way in, from bytes to plans.
 class WireWorld {
  public:
@@ -80,9 +101,7 @@ class WireWorld {
         port_(mailbox_),
         tools_(cli::real_tools()),
         loop_(port_, configuration_, tools_, {.preset = "makeway", .profiles = {}}) {
-    for (std::size_t index = 0; index < size.nodes; ++index) {
-      mailbox_.put(bench::sample_node(index));
-    }
+    for (const Node& node : full_nodes(size)) mailbox_.put(node);
   }
 
   void list(const kube::ObjectPages& pages) { objects_.listed(served_pods(), pages); }
@@ -99,6 +118,7 @@ class WireWorld {
   const Cluster& cluster() const { return loop_.cluster(); }
   const Plan& plan() const { return port_.plan(); }
   bool has_refused() const { return !loop_.refused().empty(); }
+  const LoopStatistics& statistics() const { return loop_.statistics(); }
 
  private:
   WireSize size_;
@@ -193,10 +213,18 @@ std::string asking_pod(std::size_t index, std::string_view requests, std::string
 void report_asks(std::string_view name, std::vector<double>& seconds, std::size_t victims) {
   std::ranges::sort(seconds);
   fmt::print(
-      "wire ask    {:24} median {:7.1f} us, 99 % {:7.1f} us, worst {:8.1f} us; {} asks, {} "
-      "victims\n",
+      "wire ask    {:20} median {:7.1f} us, 99 % {:7.1f} us, worst {:8.1f} us; {} asks, {} "
+      "victims",
       name, seconds[seconds.size() / 2] * 1e6, seconds[(seconds.size() - 1) * 99 / 100] * 1e6,
       seconds.back() * 1e6, seconds.size(), victims);
+}
+
+/// Of a cycle, on average: there is one that preempts or binds, and one that binds who waited.
+void report_cycles(const LoopStatistics& before, const LoopStatistics& after) {
+  const auto cycles = static_cast<double>(after.cycles - before.cycles);
+  fmt::print("; a cycle decides {:.0f} us and is judged {:.0f} us\n",
+             static_cast<double>(after.decide_us - before.decide_us) / cycles,
+             static_cast<double>(after.check_us - before.check_us) / cycles);
   std::fflush(stdout);
 }
 
@@ -205,6 +233,7 @@ void run_asks(WireWorld& world, std::string_view name, std::string_view requests
               std::size_t first_index) {
   std::vector<double> seconds;
   std::size_t victims = 0;
+  const LoopStatistics before = world.statistics();
   for (std::size_t index = first_index; index < first_index + asks; ++index) {
     const std::string event = event_of("ADDED", asking_pod(index, requests, ""));
     const auto begin = std::chrono::steady_clock::now();
@@ -213,7 +242,7 @@ void run_asks(WireWorld& world, std::string_view name, std::string_view requests
     seconds.push_back(seconds_since(begin));
     const Plan plan = world.plan();
     CHECK(plan.asks.size() == 1 && plan.asks[0].placements.size() == 1, "the ask has a place");
-    CHECK(preempts || plan.asks[0].victims.empty());
+    CHECK(plan.asks[0].victims.empty() == !preempts);
     for (const PlanVictim& victim : plan.asks[0].victims) {
       ++victims;
       world.hear(event_of("DELETED", fmt::format(R"({{"kind":"Pod","apiVersion":"v1","metadata":)"
@@ -225,8 +254,8 @@ void run_asks(WireWorld& world, std::string_view name, std::string_view requests
     world.step();
   }
   CHECK(!world.has_refused(), "the judge agrees");
-  CHECK(!preempts || victims >= asks, "nearly every node is full");
   report_asks(name, seconds, victims);
+  report_cycles(before, world.statistics());
 }
 
 void run_wire(const WireSize& size) {
