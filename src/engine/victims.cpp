@@ -127,6 +127,8 @@ std::string_view VictimRules::own_protection(PodIndex pod) const {
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
   if (flags.kernel) return why_kernel_stays;
+  if (flags.kept == KeptBy::other_scheduler) return "of another scheduler";
+  if (flags.kept == KeptBy::two_budgets) return "under two disruption budgets";
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {

@@ -41,6 +41,8 @@ std::string_view EvictionRules::protection_from_scale_down(PodIndex pod, OptOut 
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster_.units()[pods.unit[pod]];
   if (flags.kernel) return "it is a kernel of a session";
+  if (flags.kept == KeptBy::other_scheduler) return "another scheduler has placed it";
+  if (flags.kept == KeptBy::two_budgets) return "two disruption budgets govern it";
   if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
   if (settings.protect_opted_out && opt_out == OptOut::protects) {
     if (flags.opted_out) return "it opted out of preemption";
