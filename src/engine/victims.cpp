@@ -115,7 +115,12 @@ std::string_view VictimRules::protection_from_scale_down(PodIndex pod) const {
   return own_protection(pod);
 }
 
+/// Replicas are always pods of other schedulers, and no budget is asked about them: scale-down has
+/// no such rule.
 std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
+  const KeptBy kept = survey_.cluster().pods().flags[pod].kept;
+  if (kept == KeptBy::other_scheduler) return "of another scheduler";
+  if (kept == KeptBy::two_budgets) return "under two disruption budgets";
   const std::string_view own = own_protection(pod);
   return own.empty() ? scaled_only(pod) : own;
 }
@@ -127,8 +132,6 @@ std::string_view VictimRules::own_protection(PodIndex pod) const {
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
   if (flags.kernel) return why_kernel_stays;
-  if (flags.kept == KeptBy::other_scheduler) return "of another scheduler";
-  if (flags.kept == KeptBy::two_budgets) return "under two disruption budgets";
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
   if (configuration_.workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {

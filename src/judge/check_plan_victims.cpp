@@ -24,6 +24,9 @@ std::int32_t EvictionRules::priority(PodIndex pod) const {
 }
 
 std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
+  const KeptBy kept = cluster_.pods().flags[pod].kept;
+  if (kept == KeptBy::other_scheduler) return "another scheduler has placed it";
+  if (kept == KeptBy::two_budgets) return "two disruption budgets govern it";
   const std::string_view reason = protection_from_scale_down(pod, opt_out);
   const bool other_rules = opt_out == OptOut::is_a_class;  // Section 5 has its own filter.
   if (reason.empty() && configuration_.protection.pinned && !other_rules &&
@@ -41,8 +44,6 @@ std::string_view EvictionRules::protection_from_scale_down(PodIndex pod, OptOut 
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster_.units()[pods.unit[pod]];
   if (flags.kernel) return "it is a kernel of a session";
-  if (flags.kept == KeptBy::other_scheduler) return "another scheduler has placed it";
-  if (flags.kept == KeptBy::two_budgets) return "two disruption budgets govern it";
   if (settings.protect_mirror_pods && flags.mirror) return "it is a mirror pod";
   if (settings.protect_opted_out && opt_out == OptOut::protects) {
     if (flags.opted_out) return "it opted out of preemption";

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/prng.hpp"
-#include "live/live_stack.hpp"
+#include "support/live_stack.hpp"
 
 namespace makeway {
 namespace {

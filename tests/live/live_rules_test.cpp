@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "live/live_stack.hpp"
+#include "support/live_stack.hpp"
 
 namespace makeway {
 namespace {
@@ -27,8 +27,8 @@ class LiveRules : public LiveLoop {
   void put_budget(std::string_view name, int allowed) {
     live.server.put(fmt::format(
         R"({{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{{"name":"{}",)"
-        R"("namespace":"a","uid":"uid-{}"}},"spec":{{"selector":{{"matchLabels":{{"app":"web"}}}}}},)"
-        R"("status":{{"disruptionsAllowed":{},"observedGeneration":0}}}})",
+        R"("namespace":"a","uid":"uid-{}"}},"spec":{{"selector":{{"matchLabels":)"
+        R"({{"app":"web"}}}}}},"status":{{"disruptionsAllowed":{},"observedGeneration":0}}}})",
         name, name, allowed));
   }
   /// n1 is full of `low`, and `urgent` wants all of it.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +13,10 @@
 #include "codec/dump.hpp"
 #include "codec/presets.hpp"
 #include "control/live_view.hpp"
+#include "judge/check_plan.hpp"
 #include "model/names.hpp"
 #include "model/normalize.hpp"
+#include "policies/decide.hpp"
 #include "support/property.hpp"
 #include "support/random_planning.hpp"
 #include "support/random_world.hpp"
@@ -101,6 +104,21 @@ std::string expected_text(const Objects& objects, const Configuration& configura
   return text_of_world(cluster);
 }
 
+/// What is decided on what is shown keeps the laws, and leaves pods of other schedulers alone.
+void expect_safe(const Cluster& cluster, const Configuration& configuration, Time now) {
+  const Decision decision =
+      decide(cluster, configuration, {.now = now, .preset = "live", .explain = false});
+  if (!decision.plan) return;
+  for (const LawBreach& breach : check_plan(cluster, configuration, *decision.plan)) {
+    ADD_FAILURE() << breach.ask << ": " << breach.text << "\n" << dump(cluster, DumpFormat::yaml);
+  }
+  for (const PlanAction& action : decision.plan->actions) {
+    const auto pod = cluster.find_pod(action.namespace_name, action.name);
+    if (action.type != ActionType::evict || !pod) continue;
+    EXPECT_EQ(cluster.pods().flags[*pod].kept, KeptBy::nobody) << action.name;
+  }
+}
+
 TEST(LiveViewProperties, ShowsWhatTheWholeStepWouldShow) {
   for_each_case("live view: batch by batch as at once", [](Prng& random) {
     const RandomWorldCase item = random_world_case(random);
@@ -139,6 +157,7 @@ TEST(LiveViewProperties, ShowsWhatTheWholeStepWouldShow) {
     // A stated cost is limited by a run time that grows; it is looked at once a minute.
     now = now + Duration{60'000};
     take({}, {});
+    expect_safe(shown, configuration, now);
     EXPECT_EQ(text_of_world(shown), expected_text(objects, configuration, now));
   });
 }
