@@ -15,9 +15,6 @@ const std::vector<Exception>& exceptions() {
        "the cursor is simdjson's; check_reach keeps it inside codec"},
       {"src/base/shared_list.hpp", "'shared_ptr'",
        "copies of a long list are one list until somebody changes his; that is its purpose"},
-      {"src/control/brakes.hpp", "dead", "issue 23: `run` without --shadow will use it"},
-      {"src/kube/actuator.hpp", "dead", "as above"},
-      {"src/kube/lease.hpp", "dead", "as above"},
   };
   return table;
 }
