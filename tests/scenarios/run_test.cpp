@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <future>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "scenarios/sandbox.hpp"
 #include "support/live_server.hpp"
@@ -153,7 +155,12 @@ TEST_F(RunCommand, WhoDoesNotLeadStandsByAndWritesNothing) {
   live.server.put(run_pod_json({.name = "p"}));
   live.server.allow_writes();
   begin("");
-  ASSERT_TRUE(live.server.await_watches(1));
+  ASSERT_TRUE(await([&] {
+    const std::vector<std::string> requests = live.server.requests();
+    return std::ranges::any_of(requests, [](const std::string& line) {
+      return line.starts_with("GET /api/v1/pods?") && line.contains("watch=");
+    });
+  })) << end().error;
   const RunResult ran = end();
   EXPECT_EQ(ran.status, 0) << ran.error;
   EXPECT_TRUE(ran.error.contains("event=standby holder=another\n")) << ran.error;

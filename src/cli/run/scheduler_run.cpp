@@ -247,11 +247,8 @@ class SchedulerRun {
       holder_told_ = holder;
       log_.tell(LogLevel::info, "standby", {{"holder", holder}});
     }
-    if (standby_ == nullptr) {
-      auto connection = connect();
-      if (connection == nullptr) return false;
-      standby_ = make_feed(std::move(connection));
-    }
+    if (standby_ == nullptr) standby_ = make_feed();
+    if (standby_ == nullptr) return false;
     standby_->mailbox().take();
     health_.sees(standby_->sees_all());
     health_.plays(server::RunRole::standby);
@@ -260,17 +257,25 @@ class SchedulerRun {
 
   // ---- The run itself ----
 
-  std::unique_ptr<kube::LiveFeed> make_feed(std::unique_ptr<kube::Connection> connection) {
-    return std::make_unique<kube::LiveFeed>(std::move(connection), parts_.served,
+  /// Asks anew what is served: that may have changed while we stood by, and the answer tells the
+  /// server's time, without which the first decision would be made by the clock of this machine.
+  std::unique_ptr<kube::LiveFeed> make_feed() {
+    auto connection = connect();
+    if (connection == nullptr) return nullptr;
+    const auto served = connection->api().discover();
+    if (!served) {
+      tell_problem("not-seen", served.error().problem);
+      return nullptr;
+    }
+    return std::make_unique<kube::LiveFeed>(std::move(connection), *served,
                                             kube::real_connection_tools().jitter_seed,
                                             kube::WatchLimits{}, kube::FeedUse::to_schedule);
   }
 
   bool begin() {
     if (wish_.dry_run) health_.plays(server::RunRole::dry_run);
-    auto connection = connect();
-    if (connection == nullptr) return false;
-    feed_ = make_feed(std::move(connection));
+    feed_ = make_feed();
+    if (feed_ == nullptr) return false;
     if (!wish_.dry_run && !begin_writing()) return false;
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get());
     LoopOptions options;
