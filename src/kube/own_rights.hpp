@@ -11,11 +11,11 @@
 namespace makeway::kube {
 
 struct Right {
-  std::string api_group;            ///< Empty: the core of Kubernetes.
-  std::string resource;             ///< "pods/binding"
-  std::string verb;                 ///< "create"
-  std::string namespace_name = {};  ///< Empty: everywhere.
-  std::string name = {};            ///< Empty: any.
+  std::string api_group;       ///< Empty: the core of Kubernetes.
+  std::string resource;        ///< "pods/binding"
+  std::string verb;            ///< "create"
+  std::string namespace_name;  ///< Empty: everywhere.
+  std::string name;            ///< Empty: any.
 
   friend bool operator==(const Right&, const Right&) = default;
 };

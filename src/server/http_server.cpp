@@ -122,7 +122,7 @@ void HttpServer::Session::answer() {
 
 void HttpServer::Session::forget() {
   Failure ignored;
-  stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+  ignored = stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
   state_.sessions.erase(id_);  // The last thing that it does.
 }
 
@@ -132,10 +132,10 @@ Result<std::uint16_t> HttpServer::State::listen(const ListenAddress& address) {
   Failure failure;
   const asio::ip::address host = asio::ip::make_address(address.host, failure);
   const tcp::endpoint where(host, address.port);
-  if (!failure) acceptor.open(where.protocol(), failure);
-  if (!failure) acceptor.set_option(asio::socket_base::reuse_address(true), failure);
-  if (!failure) acceptor.bind(where, failure);
-  if (!failure) acceptor.listen(static_cast<int>(limits.connections_max), failure);
+  if (!failure) failure = acceptor.open(where.protocol(), failure);
+  if (!failure) failure = acceptor.set_option(asio::socket_base::reuse_address(true), failure);
+  if (!failure) failure = acceptor.bind(where, failure);
+  if (!failure) failure = acceptor.listen(static_cast<int>(limits.connections_max), failure);
   if (failure) return std::unexpected(listen_error(address, failure));
   const tcp::endpoint bound = acceptor.local_endpoint(failure);
   if (failure) return std::unexpected(listen_error(address, failure));
@@ -148,7 +148,7 @@ void HttpServer::State::accept() {
       try {
         take(std::move(socket));
       } catch (const std::exception&) {
-        // Rule 3: out of memory for one connection, which is closed by now.
+        return accept();  // Rule 3: out of memory for one connection, which is closed by now.
       }
       return accept();
     }
