@@ -59,3 +59,19 @@ find_library(YAML_LIBRARY yaml REQUIRED)
 add_library(makeway::yaml UNKNOWN IMPORTED)
 set_target_properties(makeway::yaml PROPERTIES IMPORTED_LOCATION "${YAML_LIBRARY}"
                       INTERFACE_INCLUDE_DIRECTORIES "${YAML_INCLUDE_DIR}")
+
+# Only the core: we serve its text ourselves, and its own server stays out.
+find_package(prometheus-cpp CONFIG REQUIRED)
+
+# Beast and Asio are headers. Before 1.81 Asio does not compile as C++23 with g++ 12.
+find_path(BEAST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)
+find_package(Threads REQUIRED)
+file(STRINGS "${BEAST_INCLUDE_DIR}/boost/version.hpp" boost_version
+     REGEX "^#define BOOST_VERSION [0-9]+")
+string(REGEX REPLACE "[^0-9]" "" boost_version "${boost_version}")
+if(boost_version LESS 108100)
+  message(FATAL_ERROR "Boost ${boost_version} is too old: install libboost1.81-dev")
+endif()
+add_library(makeway::beast INTERFACE IMPORTED)
+target_include_directories(makeway::beast SYSTEM INTERFACE "${BEAST_INCLUDE_DIR}")
+target_link_libraries(makeway::beast INTERFACE Threads::Threads)

@@ -50,6 +50,8 @@ enum class ExitStatus : std::uint8_t {
   infeasible = 4,  ///< Some ask has no place, or none was found.
   /// A bug of ours: a plan broke a law, or a CHECK failed. What could be planned is shown.
   bug = 5,
+  /// Only of `run`: another process may lead now. Whoever starts it again starts anew.
+  lease_lost = 6,
 };
 
 }  // namespace makeway::cli

@@ -88,6 +88,8 @@ class ControlLoop {
   const LoopStatistics& statistics() const { return statistics_; }
   /// Plans that broke a law, with what the judge said; for who reports them.
   const std::vector<RefusedPlan>& refused() const { return refused_; }
+  /// For who has reported them and runs for months.
+  void forget_refused() { refused_.clear(); }
 
  private:
   void take(const Batch& batch);

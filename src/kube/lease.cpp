@@ -14,6 +14,7 @@ namespace makeway::kube {
 namespace {
 
 constexpr int lease_is_missing = 404;
+constexpr int lease_was_changed = 409;
 constexpr std::string_view pause_annotation = "makeway.dev/pause";
 
 std::string lease_text_at(const JsonValue& tree, std::string_view part, std::string_view key) {
@@ -51,6 +52,15 @@ std::string lease_time_text(Time time) {
   std::string text = to_text(Time{time.ms / second_ms * second_ms});
   text.pop_back();
   return fmt::format("{}.{:03}000Z", text, time.ms % second_ms);
+}
+
+/// A Lease that is not there yet, or that another one took, is none.
+std::string lease_trouble(const LeaseMachine::Call& call, const ApiResult<HttpAnswer>& result) {
+  if (!result) return result.error().problem.message;
+  const bool is_expected = result->status < 400 || result->status == lease_was_changed ||
+                           (result->status == lease_is_missing && !call.write);
+  if (is_expected) return {};
+  return refusal({}, result->status, result->body.view(), {}).problem.message;
 }
 
 }  // namespace
@@ -161,7 +171,7 @@ void LeaseMachine::answered(const Call& call, const ApiResult<HttpAnswer>& resul
     lease_.reset();
     due_ = now;
   }
-  const bool lost_race = call.write && result && result->status == 409;
+  const bool lost_race = call.write && result && result->status == lease_was_changed;
   if (lost_race) due_ = now;
 }
 
@@ -238,6 +248,7 @@ void LeaseKeeper::run() {
     std::unique_lock lock(mutex_);
     leads_ = machine_.leads(now);
     holder_ = machine_.holder();
+    trouble_ = lease_trouble(call, answer);
     changed_.notify_all();
     const Duration wait{std::max<std::int64_t>((machine_.due() - now).ms, 0)};
     changed_.wait_for(lock, std::chrono::milliseconds(wait.ms), [this] { return stops_; });
@@ -255,6 +266,11 @@ bool LeaseKeeper::await_lead(Duration at_most) {
 std::string LeaseKeeper::holder() const {
   const std::scoped_lock lock(mutex_);
   return holder_;
+}
+
+std::string LeaseKeeper::trouble() const {
+  const std::scoped_lock lock(mutex_);
+  return trouble_;
 }
 
 }  // namespace makeway::kube

@@ -102,6 +102,8 @@ class LeaseKeeper {
   bool await_lead(Duration at_most);
   bool was_lost() const { return lost_.load(); }
   std::string holder() const;
+  /// Why the last call came to nothing, for people; empty: it did not.
+  std::string trouble() const;
 
  private:
   void run();
@@ -118,6 +120,7 @@ class LeaseKeeper {
   bool leads_ = false;
   bool stops_ = false;
   std::string holder_;
+  std::string trouble_;
   std::atomic<bool> lost_ = false;
   std::thread thread_;  ///< Last: it uses the others.
 };

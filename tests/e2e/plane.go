@@ -41,6 +41,7 @@ type Plane struct {
 	etcd, apiserver, controllers, kwok  *Process
 	all                                 []*Process
 	readerToken, halfToken              string
+	schedulerToken                      string
 	seeded, callerMade                  bool
 	churns                              int // Each has pods of its own.
 }

@@ -193,8 +193,6 @@ TEST_F(Shadow, WrongUsageIsTold) {
     EXPECT_EQ(ran.status, 2) << flags;
     EXPECT_TRUE(ran.error.contains(told)) << ran.error;
   };
-  usage("", "makeway cannot schedule a live cluster yet; --shadow NAME decides beside");
-  usage("--kubeconfig kubeconfig", "--shadow NAME");
   usage("--shadow ''", "--shadow '': expected the NAME");
   usage("--shadow a --for x", "--for 'x'");
   usage("--shadow a --for 0", "--for 0");

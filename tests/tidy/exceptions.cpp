@@ -15,7 +15,6 @@ const std::vector<Exception>& exceptions() {
        "the cursor is simdjson's; check_reach keeps it inside codec"},
       {"src/base/shared_list.hpp", "'shared_ptr'",
        "copies of a long list are one list until somebody changes his; that is its purpose"},
-      {"src/kube/live_settings.hpp", "dead", "issue 23: `run` without --shadow will use it"},
   };
   return table;
 }

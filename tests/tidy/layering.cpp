@@ -55,6 +55,7 @@ const std::vector<Library>& library_table() {
       {"zlib.h", {"codec"}, "codec's sources"},
       {"CLI/", {"cli"}, "arguments that cli has parsed"},
       {"boost/", {"server"}, "server's facade"},
+      {"prometheus/", {"server"}, "server/run_metrics.hpp"},
       {"curl/", {"kube"}, "kube's facade"},
       {"regex", {}, "a loop over the text"},
       {"iostream", {"cli"}, "a returned value; the edges print"},

@@ -1,5 +1,5 @@
 // What a shadow run prints.
-#include "cli/shadow/shadow_text.hpp"
+#include "cli/run/shadow_text.hpp"
 
 #include <gtest/gtest.h>
 

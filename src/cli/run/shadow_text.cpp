@@ -1,4 +1,4 @@
-#include "cli/shadow/shadow_text.hpp"
+#include "cli/run/shadow_text.hpp"
 
 #include <fmt/format.h>
 

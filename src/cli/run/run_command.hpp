@@ -1,4 +1,4 @@
-// `makeway run`: for now only beside another scheduler (--shadow).
+// `makeway run`: the scheduler of a live cluster, or a shadow beside another one.
 #pragma once
 
 #include "cli/command.hpp"

@@ -1,0 +1,42 @@
+// DecisionLog: tells a log what the loop decides, for whom and why, and what the cluster refused.
+//
+// An ask is told when its answer is another one than the last time, so that whoever waits is not
+// told again and again. Victims are told each with its cause. A plan that broke a law leaves a
+// reproducer behind (cli/plan/bug_report.hpp).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/plan/bug_files.hpp"
+#include "cli/run/run_log.hpp"
+#include "codec/configuration_codec.hpp"
+#include "control/loop_watcher.hpp"
+
+namespace makeway::cli {
+
+class DecisionLog final : public LoopWatcher {
+ public:
+  /// Both outlive it.
+  DecisionLog(RunLog& log, const ConfigurationDocument& document)
+      : log_(log), document_(document) {}
+
+  void start(const LoopStart& /*start*/) override {}
+  void batch(const AppliedBatch& batch, const Cluster& cluster) override;
+  void cycle(const MadeCycle& cycle, const Cluster& cluster) override;
+  /// A plan broke a law, or an ask could not be decided.
+  bool has_seen_bug() const { return has_seen_bug_; }
+
+ private:
+  void tell_ask(const Plan& plan, const PlanAsk& ask);
+  void tell_bug(const MadeCycle& cycle, const Cluster& cluster);
+  void forget(const Change& change);
+
+  RunLog& log_;
+  const ConfigurationDocument& document_;
+  std::map<AskName, std::string> told_;  ///< The last answer of whoever is pending.
+  BugFiles bug_files_;
+  bool has_seen_bug_ = false;
+};
+
+}  // namespace makeway::cli

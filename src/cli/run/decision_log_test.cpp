@@ -1,0 +1,91 @@
+// What a log is told of the loop.
+#include "cli/run/decision_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace makeway::cli {
+namespace {
+
+class KeptText final : public TextSink {
+ public:
+  void write(std::string_view text) override { kept += text; }
+  std::string kept;
+};
+
+class DecisionLogTest : public testing::Test {
+ protected:
+  void decide(const PlanAsk& ask) {
+    LawfulPlan made;
+    made.plan.emplace();
+    made.plan->id = "0123";
+    made.plan->asks.push_back(ask);
+    decisions.cycle({.now = {}, .due = {}, .judged = true, .made = made}, cluster);
+  }
+  void show(const std::vector<Change>& changes, const std::vector<Receipt>& receipts = {}) {
+    decisions.batch({.now = {}, .changes = changes, .effects = {}, .receipts = receipts}, cluster);
+  }
+  std::string take() { return std::exchange(sink.kept, {}); }
+  static PlanAsk urgent(Outcome outcome) {
+    PlanAsk ask{.namespace_name = "shop", .name = "urgent", .priority = 7, .outcome = outcome};
+    ask.reason = "because";
+    return ask;
+  }
+
+  KeptText sink;
+  RunLog log{sink, false, [] { return Time{1'767'225'600'000}; }};
+  ConfigurationDocument document;
+  DecisionLog decisions{log, document};
+  Cluster cluster;
+};
+
+TEST_F(DecisionLogTest, AnAskIsToldWhenItsAnswerChanges) {
+  const std::string infeasible =
+      "time=2026-01-01T00:00:00Z level=info event=decided plan=0123 ask=\"Pod shop/urgent\" "
+      "priority=7 outcome=infeasible reason=because\n";
+  decide(urgent(Outcome::infeasible));
+  EXPECT_EQ(take(), infeasible);
+  decide(urgent(Outcome::infeasible));
+  EXPECT_EQ(take(), "");
+  decide(urgent(Outcome::waits));
+  EXPECT_TRUE(take().contains("outcome=waits"));
+  // Another pod of that name is another ask.
+  show({Removal{.kind = ObjectKind::pod, .namespace_name = "shop", .name = "urgent"}});
+  decide(urgent(Outcome::waits));
+  EXPECT_TRUE(take().contains("outcome=waits"));
+}
+
+TEST_F(DecisionLogTest, VictimsHaveTheirCause) {
+  PlanAsk ask = urgent(Outcome::preempts);
+  ask.kind = AskKind::pod_group;
+  ask.placements = {{.namespace_name = "shop", .name = "a", .node = "n2"},
+                    {.namespace_name = "shop", .name = "b", .node = "n1"},
+                    {.namespace_name = "shop", .name = "c", .node = "n2"}};
+  ask.victims.push_back({.namespace_name = "ml",
+                         .name = "low",
+                         .node = "n1",
+                         .unit = "Pod ml/low",
+                         .priority = 3,
+                         .reason = "lower priority (3 < 7)",
+                         .cause_key = "name"});
+  decide(ask);
+  const std::string text = take();
+  EXPECT_TRUE(text.contains("outcome=preempts nodes=n1:1,n2:2 victims=1 ")) << text;
+  EXPECT_TRUE(
+      text.contains("event=victim plan=0123 pod=ml/low unit=\"Pod ml/low\" node=n1 "
+                    "priority=3 for=\"PodGroup shop/urgent\" "
+                    "cause=\"lower priority (3 < 7)\" lostOn=name\n"))
+      << text;
+}
+
+TEST_F(DecisionLogTest, RefusalsAreWarnings) {
+  show({}, {{.plan = "0123", .object = "Pod ml/low", .reason = "it is gone", .ask = "Pod a/b"}});
+  EXPECT_EQ(take(),
+            "time=2026-01-01T00:00:00Z level=warning event=refused plan=0123 object=\"Pod ml/low\" "
+            "for=\"Pod a/b\" reason=\"it is gone\"\n");
+}
+
+}  // namespace
+}  // namespace makeway::cli

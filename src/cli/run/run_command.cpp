@@ -1,0 +1,133 @@
+#include "cli/run/run_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/run/run_wish.hpp"
+#include "cli/run/scheduler_run.hpp"
+#include "cli/run/shadow_run.hpp"
+#include "cli/simulate/simulate_journal.hpp"
+
+namespace makeway::cli {
+namespace {
+
+ExitStatus usage_error(std::string_view text, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("run"))));
+  return ExitStatus::usage;
+}
+
+/// SPEC section 1: no live run without these laws. Empty: all are kept.
+std::string waived_too_much(const Configuration& configuration) {
+  constexpr std::array needed = {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3,
+                                 WaivedLaw::law_5, WaivedLaw::law_8};
+  for (const WaivedLaw law : configuration.engine.laws_waived) {
+    if (std::ranges::find(needed, law) == needed.end()) continue;
+    return fmt::format(
+        "engine.lawsWaived: law {} is waived, and a live run keeps laws 1, 2, 3, 5 and 8; use "
+        "another preset, or `makeway plan` and `run --shadow`, which change nothing",
+        choice_name(law));
+  }
+  return {};
+}
+
+/// None: the status says how it ended.
+std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool is_shadow,
+                                                Terminal& terminal, ExitStatus& status) {
+  const ConfigurationChoice choice{.preset = arguments.text("preset"),
+                                   .file = arguments.given("config"),
+                                   .overrides = arguments.all("set"),
+                                   .live_trust = !is_shadow};
+  ChosenConfiguration chosen = choose_configuration(choice);
+  if (!chosen.usage.empty()) {
+    status = usage_error(chosen.usage, terminal);
+    return std::nullopt;
+  }
+  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  status = ExitStatus::failed;
+  if (!chosen.document) return std::nullopt;
+  const Configuration& configuration = chosen.document->configuration;
+  const TrustSettings& trust = configuration.trust;
+  if (is_shadow && trust != TrustSettings{.namespaces = trust.namespaces}) {
+    terminal.error.write(
+        "warning: knobs of trust are not applied in a shadow run: marks on objects count as "
+        "everybody's\n");
+  }
+  if (const std::string waived = waived_too_much(configuration); !is_shadow && !waived.empty()) {
+    terminal.error.write(fmt::format("error: {}\n", waived));
+    return std::nullopt;
+  }
+  name_configuration(*chosen.document, choice);
+  return std::move(chosen.document);
+}
+
+/// Null, with an error told: it cannot be had.
+std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal) {
+  auto begun = Journal::open(std::move(options));
+  if (!begun) {
+    terminal.error.write(fmt::format("error: {}\n", printable(begun.error().message)));
+    return nullptr;
+  }
+  if (const std::string& notice = (*begun)->file().notice(); !notice.empty()) {
+    terminal.error.write(fmt::format("warning: {}\n", printable(notice)));
+  }
+  return *std::move(begun);
+}
+
+}  // namespace
+
+ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
+  const Result<RunWish> wish = read_run_wish(arguments);
+  if (!wish) return usage_error(wish.error().message, terminal);
+  const bool is_shadow = !wish->shadow.empty();
+  ExitStatus status = ExitStatus::done;
+  const auto document = read_rules(arguments, is_shadow, terminal, status);
+  if (!document) return status;
+  std::optional<JournalOptions> journal_wish;
+  if (arguments.has("journal")) {
+    Result<JournalOptions> options = journal_options(arguments);
+    if (!options) return usage_error(options.error().message, terminal);
+    journal_wish = *std::move(options);
+  }
+  OpenedCluster opened = open_cluster(wish->target, terminal.kube);
+  const Palette palette = palette_for_error(terminal);
+  terminal.error.write(problem_lines(opened.problems, palette));
+  if (opened.connection == nullptr) return ExitStatus::failed;
+  const auto served = opened.connection->api().discover();
+  if (!served) {
+    terminal.error.write(problem_lines(Problems{served.error().problem}, palette));
+    return ExitStatus::failed;
+  }
+  std::unique_ptr<Journal> journal;
+  if (journal_wish) {
+    journal = open_journal(*std::move(journal_wish), terminal);
+    if (journal == nullptr) return ExitStatus::failed;
+  }
+  if (is_shadow) {
+    kube::LiveFeed feed(std::move(opened.connection), *served,
+                        kube::real_connection_tools().jitter_seed);
+    status = run_shadow(*wish, *document, feed, journal.get(), terminal,
+                        palette_for_out(terminal, arguments.text("color")));
+  } else {
+    status = run_scheduler({.wish = *wish,
+                            .document = *document,
+                            .connection = std::move(opened.connection),
+                            .served = *served,
+                            .journal = journal.get()},
+                           terminal);
+  }
+  const bool is_recorded = report_journal(journal.get(), terminal, "the run");
+  return is_recorded || status != ExitStatus::done ? status : ExitStatus::failed;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,92 @@
+#include "cli/run/run_entry.hpp"
+
+#include "cli/flags.hpp"
+#include "cli/run/run_command.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::string_view run_description =
+    "Schedules the pods of a live cluster whose schedulerName is makeway: binds them, and makes "
+    "less important ones leave where that is needed. It takes a Lease, so that of several "
+    "processes one leads and the others stand by; it reads everything anew from the cluster when "
+    "it starts, and remembers nothing elsewhere. The log goes to standard error, a line an event. "
+    "SIGTERM and Ctrl-C end it in order: what is being written is finished, and the Lease is given "
+    "back. `makeway.dev/pause: evictions` (or `all`) on the Lease stops it from writing.\n\n"
+    "--dry-run decides and writes nothing, not even the Lease; the decisions go to standard "
+    "output.\n\n"
+    "With --shadow NAME it is no scheduler: it decides about every pod and group of another "
+    "scheduler when it first sees it, changes nothing, and tells what that scheduler did and what "
+    "Makeway would have done: a line a compared ask, then the totals, when the time of --for is "
+    "over, when as many as --count says were compared, or at Ctrl-C.\n\n"
+    "The cluster is the one of --kubeconfig, else of KUBECONFIG, else of ~/.kube/config, else the "
+    "one in whose pod this runs. deploy/rbac.yaml has the rights that it needs, "
+    "deploy/makeway.yaml "
+    "a Deployment. Queues, replicas and sessions of a live cluster are not served yet: where their "
+    "kinds are defined, it does not begin.";
+
+std::vector<Flag> run_flags() {
+  return {{.name = "kubeconfig",
+           .value = "FILE",
+           .help = "The live cluster that this kubeconfig file names."},
+          {.name = "context",
+           .value = "NAME",
+           .help = "The context of the kubeconfig file; else its current one."},
+          preset_flag(),
+          config_flag(),
+          set_flag(),
+          {.name = "scheduler-name",
+           .value = "NAME",
+           .help = "Schedule the pods whose schedulerName is this; may be given several times. "
+                   "Without it: makeway.",
+           .repeats = true},
+          {.name = "dry-run", .value = {}, .help = "Decide, record and tell, and write nothing."},
+          {.name = "lease",
+           .value = "NAMESPACE/NAME",
+           .help = "The Lease that says who leads; else kube-system/makeway."},
+          {.name = "listen",
+           .value = "ADDRESS:PORT",
+           .help = "Answer /healthz, /readyz and /metrics there; :PORT is this machine only. "
+                   "Without it nothing listens."},
+          {.name = "shadow",
+           .value = "NAME",
+           .help = "Decide beside the scheduler of this name, such as default-scheduler, and "
+                   "compare; nothing is changed.",
+           .suggestions = {"default-scheduler"}},
+          {.name = "for",
+           .value = "DURATION",
+           .help = "End after this time, such as 10m; else at SIGTERM or Ctrl-C."},
+          {.name = "count",
+           .value = "NUMBER",
+           .help = "With --shadow: end when so many asks were compared."},
+          {.name = "journal",
+           .value = "FILE",
+           .help = "Record what was seen and decided, for `replay`, `why` and `journal`; a "
+                   "journal that is there is continued."},
+          journal_size_flag(),
+          journal_files_flag(),
+          output_flag({"text", "json"},
+                      "text: a line an event or a compared ask; json: an object a line."),
+          color_flag()};
+}
+
+}  // namespace
+
+Command run_entry() {
+  return {.name = "run",
+          .summary = "schedule a live cluster, or decide beside its scheduler and compare",
+          .description = run_description,
+          .flags = run_flags(),
+          .examples = {{"makeway run --kubeconfig prod.yaml --dry-run",
+                        "what would it do with the pods that say `schedulerName: makeway`?"},
+                       {"makeway run --kubeconfig prod.yaml --journal run.journal",
+                        "schedule them, and record every decision for `why` and `replay`"},
+                       {"makeway run --shadow default-scheduler --for 10m",
+                        "what would Makeway have done otherwise in the next ten minutes?"},
+                       {"makeway run --shadow default-scheduler --preset kube-1.37 -o json",
+                        "for machines, by the rules of kube-scheduler"}},
+          .exit_status = "6: the Lease was lost; another process may lead now.",
+          .run = run_run};
+}
+
+}  // namespace makeway::cli

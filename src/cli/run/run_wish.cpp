@@ -1,0 +1,111 @@
+#include "cli/run/run_wish.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/printable.hpp"
+
+namespace makeway::cli {
+namespace {
+
+std::unexpected<Error> wrong(std::string message) {
+  return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+}
+
+constexpr std::array shadow_only = {std::string_view("count")};
+constexpr std::array scheduler_only = {std::string_view("scheduler-name"),
+                                       std::string_view("lease"), std::string_view("dry-run"),
+                                       std::string_view("listen")};
+
+/// Flags of the other way to run.
+std::string misplaced_flag(const Arguments& arguments) {
+  if (arguments.has("shadow")) {
+    for (const std::string_view flag : scheduler_only) {
+      if (arguments.has(flag)) {
+        return fmt::format("--{} is for the scheduler itself, without --shadow", flag);
+      }
+    }
+    return {};
+  }
+  for (const std::string_view flag : shadow_only) {
+    if (arguments.has(flag)) return fmt::format("--{} is for --shadow NAME", flag);
+  }
+  return {};
+}
+
+Result<std::int64_t> read_count(std::string_view text) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1) {
+    return wrong(fmt::format("--count '{}': expected a number from 1 on", shorten(text)));
+  }
+  return count;
+}
+
+/// Into the wish; empty: all is well.
+std::string read_lease(std::string_view text, RunWish& wish) {
+  const std::size_t slash = text.find('/');
+  const bool has_both = slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
+                        text.find('/', slash + 1) == std::string_view::npos;
+  if (!has_both) {
+    return fmt::format("--lease '{}': expected NAMESPACE/NAME, such as kube-system/makeway",
+                       shorten(text));
+  }
+  wish.lease_namespace = text.substr(0, slash);
+  wish.lease_name = text.substr(slash + 1);
+  return {};
+}
+
+}  // namespace
+
+Result<RunWish> read_run_wish(const Arguments& arguments) {
+  if (std::string text = misplaced_flag(arguments); !text.empty()) return wrong(std::move(text));
+  RunWish wish{.shadow = std::string(arguments.text("shadow")),
+               .target = {.kubeconfig = std::string(arguments.text("kubeconfig")),
+                          .context = std::string(arguments.text("context"))},
+               .json = arguments.text("output") == "json",
+               .schedulers = arguments.all("scheduler-name"),
+               .dry_run = arguments.has("dry-run")};
+  if (arguments.given("shadow") == "")
+    return wrong("--shadow '': expected the NAME of a scheduler");
+  for (const std::string_view flag : {"kubeconfig", "context"}) {
+    if (arguments.given(flag) == "") return wrong(fmt::format("--{} '': it is empty", flag));
+  }
+  if (wish.schedulers.empty()) wish.schedulers.emplace_back("makeway");
+  if (std::ranges::find(wish.schedulers, "") != wish.schedulers.end()) {
+    return wrong("--scheduler-name '': expected the schedulerName of pods");
+  }
+  if (std::string text = read_lease(arguments.given("lease").value_or("kube-system/makeway"), wish);
+      !text.empty()) {
+    return wrong(std::move(text));
+  }
+  if (const auto text = arguments.given("listen")) {
+    auto address = server::parse_listen_address(*text);
+    if (!address) return wrong(fmt::format("--listen {}", address.error().message));
+    wish.listen = *std::move(address);
+  }
+  if (const auto text = arguments.given("for")) {
+    const Result<Duration> duration = parse_duration(*text);
+    if (!duration) {
+      return wrong(fmt::format("--for '{}': {}", shorten(*text), duration.error().message));
+    }
+    if (duration->ms == 0) return wrong("--for 0: expected a time such as 10m");
+    wish.ends_after = *duration;
+  }
+  if (const auto text = arguments.given("count")) {
+    const Result<std::int64_t> count = read_count(*text);
+    if (!count) return std::unexpected(count.error());
+    wish.count = *count;
+  }
+  if (!arguments.has("journal") && arguments.has("journal-size")) {
+    return wrong("--journal-size is for --journal FILE");
+  }
+  return wish;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,35 @@
+// What the command line of `makeway run` says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "cli/command.hpp"
+#include "kube/kubeconfig.hpp"
+#include "server/listen_address.hpp"
+
+namespace makeway::cli {
+
+struct RunWish {
+  std::string shadow;  ///< Beside whom it decides; empty: it is the scheduler itself.
+  kube::TargetWish target;
+  std::optional<Duration> ends_after;
+  bool json = false;
+  // Of a shadow.
+  std::optional<std::int64_t> count;
+  // Of the scheduler.
+  std::vector<std::string> schedulers;  ///< Whose pods are ours, by schedulerName.
+  std::string lease_namespace;
+  std::string lease_name;
+  bool dry_run = false;
+  std::optional<server::ListenAddress> listen;
+};
+
+/// An error is one of usage.
+Result<RunWish> read_run_wish(const Arguments& arguments);
+
+}  // namespace makeway::cli

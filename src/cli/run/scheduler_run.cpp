@@ -1,0 +1,477 @@
+#include "cli/run/scheduler_run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cli/interrupt_watch.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/run/decision_log.hpp"
+#include "cli/run/run_log.hpp"
+#include "cli/run/watcher_list.hpp"
+#include "control/brakes.hpp"
+#include "control/control_loop.hpp"
+#include "kube/actuator.hpp"
+#include "kube/lease.hpp"
+#include "kube/live_port.hpp"
+#include "kube/own_rights.hpp"
+#include "kube/system_clock.hpp"
+#include "server/run_pages.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr Duration step_max{200};      ///< So soon a signal is heard.
+constexpr Duration finish_max{5'000};  ///< So long what is being written may take at the end.
+constexpr std::string_view own_group = "makeway.dev";
+
+std::string host_name() {
+  constexpr std::size_t bytes_max = 256;
+  std::array<char, bytes_max> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unknown";
+  return name.data();
+}
+
+/// Of this process among all that ever held the Lease.
+std::string new_identity(const std::string& host) {
+  return fmt::format("{}_{}_{:016x}", host, ::getpid(), kube::real_connection_tools().jitter_seed);
+}
+
+std::string joined_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// The uid of whoever makes its pods anew; empty: nobody does.
+std::string controller_of(const Cluster& cluster, const PlanAction& action) {
+  const auto row = cluster.find_pod(action.namespace_name, action.name);
+  if (!row) return {};
+  const auto& owners = cluster.owners(cluster.pods().owners[*row]);
+  const auto found = std::ranges::find_if(owners, &OwnerReference::controller);
+  return found == owners.end() ? std::string{} : found->uid;
+}
+
+class SchedulerRun {
+ public:
+  SchedulerRun(SchedulerParts parts, Terminal& terminal)
+      : parts_(std::move(parts)),
+        wish_(parts_.wish),
+        configuration_(parts_.document.configuration),
+        host_(host_name()),
+        identity_(new_identity(host_)),
+        tools_(real_tools()),
+        log_(terminal.error, wish_.json, [] { return kube::SystemClock().now(); }),
+        decisions_sink_(wish_.dry_run ? terminal.out : terminal.error, wish_.json,
+                        [] { return kube::SystemClock().now(); }),
+        decisions_(decisions_sink_, parts_.document),
+        metrics_(wish_.schedulers),
+        watchers_(heard_by()),
+        brakes_({}, kube::monotonic_now()) {
+    if (const auto seen = parts_.connection->http().date()) {
+      lease_time_.note(seen->date, seen->monotonic);
+    }
+  }
+
+  ExitStatus run() {
+    tell_start();
+    if (!listen() || !may_begin()) return ExitStatus::failed;
+    if (!wish_.dry_run && !seek_lead()) {
+      tell_end();
+      return was_ended_ ? ExitStatus::done : ExitStatus::failed;
+    }
+    if (!begin()) return ExitStatus::failed;
+    const ExitStatus status = schedule();
+    finish(status);
+    tell_end();
+    if (status != ExitStatus::done) return status;
+    return decisions_.has_seen_bug() ? ExitStatus::bug : ExitStatus::done;
+  }
+
+ private:
+  std::vector<LoopWatcher*> heard_by() {
+    std::vector<LoopWatcher*> watchers;
+    // The journal first: a record is never younger than what it leads to.
+    if (parts_.journal != nullptr) watchers.push_back(parts_.journal);
+    watchers.push_back(&decisions_);
+    watchers.push_back(&metrics_);
+    return watchers;
+  }
+
+  bool is_over() {
+    const bool time_is_up =
+        wish_.ends_after && kube::monotonic_now() - started_ >= *wish_.ends_after;
+    was_ended_ = was_ended_ || time_is_up || interrupts_.seen();
+    return was_ended_;
+  }
+
+  // ---- Before ----
+
+  bool listen() {
+    if (!wish_.listen) return true;
+    auto started = server::HttpServer::start(*wish_.listen, [this](std::string_view path) {
+      return server::run_page(path, health_, metrics_, kube::monotonic_now());
+    });
+    if (!started) {
+      log_.tell(LogLevel::error, "no-listener",
+                {{"reason", started.error().message},
+                 {"remedy", "give --listen an address of this machine and a free port"}});
+      return false;
+    }
+    pages_ = std::move(*started);
+    log_.tell(LogLevel::info, "listening",
+              {{"address", fmt::format("{}:{}", wish_.listen->host, pages_->port())}});
+    return true;
+  }
+
+  void tell_start() {
+    log_.tell(
+        LogLevel::info, "start",
+        {{"schedulerNames", joined_names(wish_.schedulers)},
+         {"preset", parts_.document.name},
+         {"server", parts_.connection->http().settings().server},
+         {"lease", wish_.dry_run ? std::string{}
+                                 : fmt::format("{}/{}", wish_.lease_namespace, wish_.lease_name)},
+         {"identity", wish_.dry_run ? std::string{} : identity_},
+         {"dryRun", wish_.dry_run ? "true" : ""}});
+  }
+
+  /// Rule 1.
+  bool may_begin() {
+    std::string own_kinds;
+    for (const kube::ServedResource& each : parts_.served) {
+      if (each.resource->api_group != own_group) continue;
+      own_kinds += fmt::format("{}{}", own_kinds.empty() ? "" : ",", each.resource->plural);
+    }
+    if (!own_kinds.empty()) {
+      log_.tell(LogLevel::error, "unsupported",
+                {{"kinds", own_kinds},
+                 {"reason",
+                  "this version schedules pods and groups; it does not serve queues, "
+                  "replicas and sessions of a live cluster yet"},
+                 {"remedy",
+                  "remove their CustomResourceDefinitions (makeway.dev), or use "
+                  "`makeway plan` and `makeway run --shadow`, which read them"}});
+      return false;
+    }
+    if (wish_.dry_run) return true;
+    const auto missing = kube::missing_rights(
+        parts_.connection->api(),
+        kube::scheduler_rights({.lease_namespace = wish_.lease_namespace,
+                                .lease_name = wish_.lease_name,
+                                .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
+                                .has_groups = !group_version().empty()}));
+    for (const kube::Right& right : missing) {
+      log_.tell(LogLevel::error, "right-missing",
+                {{"verb", right.verb},
+                 {"resource", right.resource},
+                 {"namespace", right.namespace_name},
+                 {"remedy", fmt::format("add the rule {} to a role of this user "
+                                        "(deploy/rbac.yaml has all of them)",
+                                        kube::rule_for(right))}});
+    }
+    return missing.empty();
+  }
+
+  /// Of PodGroups; empty: they are not served.
+  std::string group_version() const {
+    for (const kube::ServedResource& each : parts_.served) {
+      if (each.resource->plural == "podgroups") return each.version;
+    }
+    return {};
+  }
+
+  std::unique_ptr<kube::Connection> connect() {
+    auto opened =
+        kube::Connection::open(parts_.connection->target(), kube::real_connection_tools());
+    if (opened) return std::move(*opened);
+    for (const Problem& problem : opened.error()) tell_problem("no-connection", problem);
+    return nullptr;
+  }
+
+  void tell_problem(std::string_view event, const Problem& problem) {
+    log_.tell(LogLevel::error, event,
+              {{"object", problem.object},
+               {"field", problem.field},
+               {"value", problem.value},
+               {"reason", problem.message},
+               {"remedy", problem.remedy}});
+  }
+
+  // ---- Lease ----
+
+  /// Rule 2. False: it was ended before, or cannot begin.
+  bool seek_lead() {
+    auto connection = connect();
+    if (connection == nullptr) return false;
+    keeper_ = std::make_unique<kube::LeaseKeeper>(
+        std::move(connection),
+        kube::LeaseName{.namespace_name = wish_.lease_namespace,
+                        .name = wish_.lease_name,
+                        .identity = identity_},
+        lease_times_, gate_,
+        [this] {
+          return lease_time_.at(kube::monotonic_now()).value_or(kube::SystemClock().now());
+        },
+        [] {});
+    while (!keeper_->await_lead(step_max)) {
+      if (is_over()) return false;
+      health_.stepped(kube::monotonic_now());
+      tell_lease_trouble();
+      if (!stand_by()) return false;
+    }
+    standby_.reset();
+    health_.sees(false);
+    health_.plays(server::RunRole::leader);
+    log_.tell(LogLevel::info, "lead", {{"identity", identity_}});
+    return true;
+  }
+
+  void tell_lease_trouble() {
+    const std::string trouble = keeper_->trouble();
+    if (trouble == lease_trouble_) return;
+    lease_trouble_ = trouble;
+    if (!trouble.empty()) log_.tell(LogLevel::warning, "lease-trouble", {{"reason", trouble}});
+  }
+
+  /// While somebody else leads: whether we could. What is seen is thrown away.
+  bool stand_by() {
+    const std::string holder = keeper_->holder();
+    if (holder.empty() || holder == identity_) return true;
+    if (holder != holder_told_) {
+      holder_told_ = holder;
+      log_.tell(LogLevel::info, "standby", {{"holder", holder}});
+    }
+    if (standby_ == nullptr) standby_ = make_feed();
+    if (standby_ == nullptr) return false;
+    standby_->mailbox().take();
+    health_.sees(standby_->sees_all());
+    health_.plays(server::RunRole::standby);
+    return !is_hopeless(*standby_);
+  }
+
+  // ---- The run itself ----
+
+  /// Asks anew what is served: that may have changed while we stood by, and the answer tells the
+  /// server's time, without which the first decision would be made by the clock of this machine.
+  std::unique_ptr<kube::LiveFeed> make_feed() {
+    auto connection = connect();
+    if (connection == nullptr) return nullptr;
+    const auto served = connection->api().discover();
+    if (!served) {
+      tell_problem("not-seen", served.error().problem);
+      return nullptr;
+    }
+    return std::make_unique<kube::LiveFeed>(std::move(connection), *served,
+                                            kube::real_connection_tools().jitter_seed,
+                                            kube::WatchLimits{}, kube::FeedUse::to_schedule);
+  }
+
+  bool begin() {
+    if (wish_.dry_run) health_.plays(server::RunRole::dry_run);
+    feed_ = make_feed();
+    if (feed_ == nullptr) return false;
+    if (!wish_.dry_run && !begin_writing()) return false;
+    port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get());
+    LoopOptions options;
+    options.preset = parts_.document.name;
+    options.poll_max = step_max;
+    options.backlog.schedulers = wish_.schedulers;
+    options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
+    for (const std::string& name : wish_.schedulers) {
+      options.profiles.push_back({.scheduler_name = name, .configuration = configuration_});
+    }
+    options.watcher = &watchers_;
+    loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
+    return true;
+  }
+
+  bool begin_writing() {
+    auto connection = connect();
+    if (connection == nullptr) return false;
+    kube::ActuatorSettings settings;
+    settings.manner.instance = fmt::format("makeway-{}", host_);
+    settings.manner.timeout = lease_times_.write_timeout();
+    if (const std::string version = group_version(); !version.empty()) {
+      settings.manner.group_version = version;
+    }
+    settings.budgets = configuration_.budgets.mode;
+    settings.brake = [this](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
+      return brake(ask, victims);
+    };
+    actuator_ = std::make_unique<kube::Actuator>(
+        std::move(connection), std::move(settings), gate_,
+        kube::ActuatorTools{.server_now =
+                                [this] {
+                                  return feed_->server_time()
+                                      .at(kube::monotonic_now())
+                                      .value_or(kube::SystemClock().now());
+                                },
+                            .wake = [this] { feed_->mailbox().wake(); }});
+    return true;
+  }
+
+  /// Asked while a plan is handed to the port: the loop's cluster is what it was decided on.
+  std::string brake(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
+    const Cluster& cluster = loop_->cluster();
+    EvictionWish wish{.profile = wish_.schedulers.front(), .ask = ask_text(ask), .victims = {}};
+    for (const PlanAction* const victim : victims) {
+      wish.victims.push_back(
+          {.namespace_name = victim->namespace_name, .owner = controller_of(cluster, *victim)});
+    }
+    return brakes_.admit(wish, kube::monotonic_now());
+  }
+
+  ExitStatus schedule() {
+    while (!is_over()) {
+      loop_->step();
+      loop_->forget_refused();  // The log has told them.
+      if (keeper_ != nullptr && keeper_->was_lost()) {
+        log_.tell(LogLevel::error, "lease-lost",
+                  {{"holder", keeper_->holder()},
+                   {"reason", "another process may lead now; this one writes nothing any more"}});
+        return ExitStatus::lease_lost;
+      }
+      if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
+      tell_sight();
+      tell_pause();
+      show();
+    }
+    return ExitStatus::done;
+  }
+
+  /// A right to read is missing, and no patience helps against that.
+  bool is_hopeless(const kube::LiveFeed& feed) {
+    const std::vector<kube::MissingSight> missing = feed.missing();
+    const kube::FeedStatistics statistics = feed.statistics();
+    if (missing.empty() || statistics.kinds_seen + missing.size() < statistics.kinds) return false;
+    const bool hopeless = std::ranges::any_of(missing, [](const kube::MissingSight& each) {
+      return each.error.failure == kube::Failure::forbidden ||
+             each.error.failure == kube::Failure::credentials;
+    });
+    if (hopeless) tell_missing(feed);
+    return hopeless;
+  }
+
+  void tell_missing(const kube::LiveFeed& feed) {
+    for (const kube::MissingSight& each : feed.missing()) {
+      tell_problem("not-seen", each.error.problem);
+    }
+  }
+
+  void tell_sight() {
+    const bool sees = feed_->sees_all();
+    if (sees == sees_) return;
+    sees_ = sees;
+    if (!sees) {
+      tell_missing(*feed_);
+      log_.tell(LogLevel::warning, "sight-lost",
+                {{"reason", "a kind is not seen; nothing is decided until it is"}});
+      return;
+    }
+    has_seen_ = true;
+    log_.tell(LogLevel::info, "sight",
+              {{"nodes", fmt::format("{}", loop_->cluster().node_count())},
+               {"pods", fmt::format("{}", loop_->cluster().pod_count())},
+               {"pending", fmt::format("{}", loop_->backlog().pending())}});
+  }
+
+  void tell_pause() {
+    const kube::WritePause pause = gate_.paused();
+    if (pause == pause_) return;
+    pause_ = pause;
+    const std::string what = pause == kube::WritePause::none        ? "nothing"
+                             : pause == kube::WritePause::evictions ? "evictions"
+                                                                    : "all";
+    log_.tell(LogLevel::warning, "paused",
+              {{"what", what}, {"reason", "makeway.dev/pause on the Lease"}});
+  }
+
+  /// What the server answers with.
+  void show() {
+    health_.stepped(kube::monotonic_now());
+    health_.sees(sees_);
+    const kube::FeedStatistics feed = feed_->statistics();
+    server::RunFigures figures{.nodes = loop_->cluster().node_count(),
+                               .pods = loop_->cluster().pod_count(),
+                               .asks_pending = loop_->backlog().pending(),
+                               .leads = keeper_ != nullptr,
+                               .sees = sees_,
+                               .lists = feed.lists,
+                               .watch_failures = feed.failures,
+                               .objects_refused = feed.refused,
+                               .missed_wakeups = loop_->backlog().missed_wakeups()};
+    if (actuator_ != nullptr) {
+      const kube::QueueStatistics writes = actuator_->statistics();
+      figures.unsent = actuator_->unsent();
+      figures.writes_sent = writes.sent;
+      figures.writes_refused = writes.refused;
+      figures.writes_repeated = writes.again;
+      figures.writes_unknown = writes.unknown;
+      figures.events_dropped = writes.events_dropped;
+    }
+    metrics_.note(figures);
+  }
+
+  /// Rules 3 and 4.
+  void finish(ExitStatus status) {
+    if (actuator_ != nullptr && status != ExitStatus::lease_lost) {
+      actuator_->await_idle(finish_max);
+    }
+    loop_.reset();
+    port_.reset();
+    actuator_.reset();
+    feed_.reset();
+    keeper_.reset();
+  }
+
+  void tell_end() {
+    keeper_.reset();
+    log_.tell(LogLevel::info, "end");
+  }
+
+  SchedulerParts parts_;
+  const RunWish& wish_;
+  const Configuration& configuration_;
+  std::string host_;
+  std::string identity_;
+  PlanTools tools_;
+  RunLog log_;
+  RunLog decisions_sink_;
+  DecisionLog decisions_;
+  server::RunHealth health_;
+  server::RunMetrics metrics_;
+  WatcherList watchers_;
+  EvictionBrakes brakes_;
+  InterruptWatch interrupts_;
+  const Time started_ = kube::monotonic_now();
+  const kube::LeaseTimes lease_times_;
+  kube::ServerTime lease_time_;
+  kube::WriteGate gate_;
+  std::unique_ptr<kube::LeaseKeeper> keeper_;
+  std::unique_ptr<kube::LiveFeed> standby_;
+  std::unique_ptr<kube::LiveFeed> feed_;
+  std::unique_ptr<kube::Actuator> actuator_;
+  std::unique_ptr<kube::LivePort> port_;
+  std::unique_ptr<ControlLoop> loop_;
+  std::string holder_told_;
+  std::string lease_trouble_;
+  kube::WritePause pause_ = kube::WritePause::none;
+  bool was_ended_ = false;
+  bool sees_ = false;
+  bool has_seen_ = false;
+  std::unique_ptr<server::HttpServer> pages_;  ///< Last: its thread reads the others.
+};
+
+}  // namespace
+
+ExitStatus run_scheduler(SchedulerParts parts, Terminal& terminal) {
+  return SchedulerRun(std::move(parts), terminal).run();
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,45 @@
+// RunHealth: whether a run lives, and whether it is ready. The run tells, the server asks; any
+// thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/time.hpp"
+
+namespace makeway::server {
+
+enum class RunRole : std::uint8_t {
+  starting,  ///< Nobody knows yet who leads.
+  standby,   ///< Another process leads.
+  leader,
+  dry_run,  ///< It writes nothing, so it needs no lead.
+};
+
+class RunHealth {
+ public:
+  /// A loop that has not come round for so long stands.
+  static constexpr Duration stands_after{60'000};
+
+  /// The loop came round; times are of a clock that never goes back.
+  void stepped(Time now) { stepped_ms_ = now.ms; }
+  /// Every watched kind is in sight.
+  void sees(bool all) { sees_ = all; }
+  void plays(RunRole role) { role_ = role; }
+
+  bool is_alive(Time now) const { return now.ms - stepped_ms_.load() < stands_after.ms; }
+  bool is_ready(Time now) const {
+    return is_alive(now) && sees_.load() && role_.load() != RunRole::starting;
+  }
+  bool sees() const { return sees_.load(); }
+  RunRole role() const { return role_.load(); }
+
+ private:
+  std::atomic<std::int64_t> stepped_ms_ = std::numeric_limits<std::int64_t>::min() / 2;
+  std::atomic<bool> sees_ = false;
+  std::atomic<RunRole> role_ = RunRole::starting;
+};
+
+}  // namespace makeway::server
