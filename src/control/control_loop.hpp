@@ -46,6 +46,7 @@ struct LoopOptions {
   std::size_t copied_at_once = 1'000;
   /// Whose pods are ours; none: everybody's. The first has the configuration of the loop.
   std::vector<Profile> profiles;
+  bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
 };
 
@@ -75,7 +76,9 @@ class ControlLoop {
         own_kinds_(configuration),
         half_bound_(configuration.live) {
     if (options_.watcher != nullptr) {
-      options_.watcher->start({.configuration = configuration_, .preset = options_.preset});
+      options_.watcher->start({.configuration = configuration_,
+                               .preset = options_.preset,
+                               .carries_out = options_.carries_out});
     }
   }
 
