@@ -19,11 +19,13 @@ func shadowTests() []Test {
 	}
 }
 
-// Asks in all, and those of them for which kube-scheduler takes two victims where one is enough.
+// In each pool. For the first ask on a wasteful node kube-scheduler takes two victims where one is
+// enough; the second one takes what that left there.
 const (
-	shadowAsks   = 9
-	wastefulAsks = 3
-	equalAsks    = shadowAsks - wastefulAsks
+	equalAsks     = 6
+	wastefulNodes = 3
+	wastefulAsks  = 2*wastefulNodes - 1
+	shadowAsks    = equalAsks + wastefulAsks
 )
 
 // Shadow is a makeway that decides beside kube-scheduler.
@@ -99,7 +101,7 @@ func (t *T) contend() {
 // priority: kube-scheduler spares the oldest first, and so evicts two for an ask of 2 CPUs.
 func (t *T) waste() {
 	var nodes, old, young []string
-	for node := range wastefulAsks {
+	for node := range wastefulNodes {
 		name, class := fmt.Sprintf("w%d", node), fmt.Sprintf("waste-%d", node)
 		nodes = append(nodes, strings.Replace(nodeText(name, 4), "labels: {",
 			"labels: {pool: waste, ", 1), fmt.Sprintf("{apiVersion: scheduling.k8s.io/v1, "+
@@ -159,7 +161,7 @@ func besideTheScheduler(t *T) {
 			summary.Theirs.PrioritySum)
 		same := shadowAsks
 		if preset == "makeway" {
-			same = equalAsks
+			same = shadowAsks - wastefulNodes
 		}
 		if summary.Verdicts["same"] != same || summary.Verdicts["fewer-victims"] != shadowAsks-same {
 			text, _ := os.ReadFile(shadows[i].out)
