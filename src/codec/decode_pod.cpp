@@ -261,6 +261,17 @@ std::vector<LossShare> read_loss_units(JsonReader& reader, const FieldPath& path
   return shares;
 }
 
+KeptBy read_kept(JsonReader& reader, const FieldPath& path, const Metadata& metadata) {
+  const std::string_view text = metadata.annotation(names::kept_by);
+  if (text.empty()) return KeptBy::nobody;
+  const auto* const found = std::ranges::find(kept_by_names, text);
+  if (found != kept_by_names.end()) return static_cast<KeptBy>(found - kept_by_names.begin());
+  const FieldPath at = path.at("metadata");
+  reader.refuse(at.at("annotations").at(names::kept_by), text,
+                "expected other-scheduler or two-budgets");
+  return KeptBy::nobody;
+}
+
 void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metadata, Pod& pod) {
   if (!has_marks(metadata)) return;
   pod.opted_out = read_opted_out(reader, path, metadata);
@@ -289,6 +300,7 @@ void read_marks(JsonReader& reader, const FieldPath& path, const Metadata& metad
     pod.notes.marks.push_back(
         {.key = std::string(annotation.key), .value = std::string(annotation.value)});
   }
+  pod.kept = read_kept(reader, path, metadata);
   const std::string_view source = metadata.annotation(names::config_source);
   const bool mirror = std::ranges::find(metadata.annotations, names::mirror_pod, &TextPair::key) !=
                       metadata.annotations.end();
@@ -328,6 +340,7 @@ void clear(Pod& pod) {
   pod.observed.reset();
   pod.ready = pod.mirror = pod.opted_out = false;
   pod.is_protected = pod.is_owner = pod.disrupted_by_preemption = false;
+  pod.kept = KeptBy::nobody;
 }
 
 }  // namespace

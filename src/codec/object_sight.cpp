@@ -35,12 +35,23 @@ void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path
 void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "phase") reader.read(field, at, sight.phase);
+    if (key == "reason") reader.read(field, at, sight.reason);
     if (key == "nominatedNodeName") reader.read(field, at, sight.nominated_node);
     if (key != "conditions") return;
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
       read_condition(reader, item, to, sight);
     });
   });
+}
+
+void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
+  std::string uid;
+  bool is_controller = false;
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "uid") reader.read(field, at, uid);
+    if (key == "controller") reader.read(field, at, is_controller);
+  });
+  if (is_controller) sight.owner_uid = std::move(uid);
 }
 
 void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -53,6 +64,10 @@ void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
     if (key == "resourceVersion") reader.read(field, at, sight.version);
     if (key == "generation") reader.read(field, at, sight.generation);
     if (key == "deletionTimestamp") sight.leaving = reader.read(field, at, text);
+    if (key != "ownerReferences") return;
+    reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+      read_owner(reader, item, to, sight);
+    });
   });
 }
 
@@ -64,6 +79,7 @@ void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, cons
   reader.each_field(value, path,
                     [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
                       if (name == "nodeName") reader.read(field, at, sight.node);
+                      if (name == "schedulerName") reader.read(field, at, sight.scheduler);
                     });
 }
 

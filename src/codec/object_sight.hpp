@@ -24,7 +24,7 @@ struct SeenCondition {
   friend bool operator==(const SeenCondition&, const SeenCondition&) = default;
 };
 
-/// Of a Pod or a PodGroup.
+/// Of a Pod, a PodGroup or a PersistentVolumeClaim.
 struct ObjectSight {
   ObjectKind kind = ObjectKind::pod;
   std::string namespace_name;
@@ -36,6 +36,9 @@ struct ObjectSight {
   std::string node;            ///< Of a pod; empty: pending.
   std::string nominated_node;  ///< Of a pod.
   std::string phase;           ///< Of a pod.
+  std::string reason;          ///< Of a pod: why it is in that phase; mostly empty.
+  std::string owner_uid;       ///< Of its controller; empty: it has none.
+  std::string scheduler;       ///< Of a pod; empty: "default-scheduler".
   std::string group;           ///< Of a pod; filled in by whoever knows the forms of it.
   /// Those of Kubernetes that a scheduler writes, and those under makeway.dev/.
   std::vector<SeenCondition> conditions;

@@ -48,6 +48,15 @@ bool has_begun(const Cluster& cluster, const Unit& unit) {
                              [&](PodIndex pod) { return cluster.pods().node[pod].exists(); });
 }
 
+/// Whether the spec of a pod has changed; its notes are written by us, too.
+template <class Key>
+bool asks_for_other(const Key& now, const Key& before) {
+  return std::get<LabelSetId>(now) != std::get<LabelSetId>(before) ||
+         std::get<RequestId>(now) != std::get<RequestId>(before) ||
+         std::get<ShapeId>(now) != std::get<ShapeId>(before) ||
+         std::get<std::int64_t>(now) != std::get<std::int64_t>(before);
+}
+
 }  // namespace
 
 // ---- What changes -------------------------------------------------------------------------------
@@ -118,6 +127,9 @@ void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
     wake_if(&Class::queued);
   } else if (std::holds_alternative<DisruptionBudget>(change)) {
     if (budget_eases_) wake_all();
+  } else if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
+    if (claim->bound) release_claimants();
+    wake_all();
   } else if (const Removal* const gone = std::get_if<Removal>(&change);
              gone != nullptr && gone->kind == ObjectKind::pod) {
     if (!gone->plane.empty()) return;
@@ -160,6 +172,10 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
   ClassKey key{pods.namespace_name[index], pods.labels[index], pods.requests[index],
                pods.shape[index],          pods.notes[index],  unit.scheduling_priority,
                group_key(unit, name.kind)};
+  if (!is_new && name.kind == AskKind::pod && asks_for_other(key, entry.key)) {
+    drop(name);  // What was found out about it means nothing any more.
+    return add(pod, index, cluster, now);
+  }
   if (!is_new) {
     // Whether a nomination was written or a member came: what it needs may be different now.
     if (name.kind != AskKind::pod_group || !comes) return;
@@ -170,6 +186,7 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
   entry.key = std::move(key);
   const PodShape& shape = cluster.shape(pods.shape[index]);
   entry.social = !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty();
+  entry.claims = !shape.claims.empty();
   entry.queued = unit.queue.value != 0 || !cluster.own<Queue>().empty();
   entry.pinned =
       std::ranges::any_of(shape.node_terms, [](const auto& term) { return !term.fields.empty(); });
@@ -340,6 +357,18 @@ void Backlog::back_off(const Receipt& receipt, Time now) {
                    .namespace_name = namespace_name,
                    .name = name},
            RefusedBy::world, now);
+}
+
+/// Whoever was refused may have waited for this volume.
+void Backlog::release_claimants() {
+  std::vector<std::pair<Time, AskName>> released;
+  for (const auto& hold : holds_) {
+    if (asks_.at(hold.second).claims) released.push_back(hold);
+  }
+  for (const auto& hold : released) {
+    holds_.erase(hold);
+    release(hold.second);
+  }
 }
 
 void Backlog::release(const AskName& ask) {

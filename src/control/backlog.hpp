@@ -20,7 +20,9 @@
 //     their pods runs; a group that has begun to run, or whose pods differ, has its own.
 //  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; whoever
 //     was left behind for `starvation_age` is among them whatever its priority.
-//  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s.
+//  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s. Whoever
+//     uses volumes is tried when one is bound.
+//  7. A pod whose spec has changed is tried as if it were new.
 #pragma once
 
 #include <cstdint>
@@ -103,6 +105,7 @@ class Backlog {
     bool social = false;
     bool queued = false;
     bool pinned = false;
+    bool claims = false;  ///< It uses volumes or devices that somebody else makes.
     RefusedBy by = RefusedBy::world;
     bool held = false;  ///< It backs off.
     Duration delay{0};  ///< Its last back-off.
@@ -124,6 +127,7 @@ class Backlog {
   void wake_if(bool Class::* what);
   void wake_by_room(const Cluster& cluster);
   void release(const AskName& ask);
+  void release_claimants();
   void call_apart();
   std::vector<Turn> first_of(const std::set<Turn>& turns, Time now);
   bool could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const;

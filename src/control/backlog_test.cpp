@@ -282,6 +282,37 @@ TEST_F(BacklogTest, WhoseActionWasRefusedBacksOffOneSecondDoublingToSixty) {
   }
 }
 
+TEST_F(BacklogTest, WhoseSpecChangesIsTriedAtOnce) {
+  change(pod("a", 9'000), 1);
+  EXPECT_EQ(due(1), Names{"a"});
+  learn(Outcome::infeasible, 1);
+  change(pod("a", 9'000), 2);  // Nothing of it has changed.
+  EXPECT_EQ(due(2), Names{});
+  change(pod("a", 3'000), 3);
+  EXPECT_EQ(due(3), Names{"a"});
+  backlog.back_off(Receipt{.plan = "p", .object = "Pod default/a", .reason = "", .ask = ""}, at(3));
+  change(pod("a", 2'000), 3);
+  EXPECT_EQ(due(3), Names{"a"});
+  EXPECT_EQ(backlog.pending(), 1U);
+}
+
+TEST_F(BacklogTest, WhoUsesVolumesIsTriedWhenOneIsBound) {
+  Pod waits = pod("a", 1'000);
+  waits.shape.claims = {{.kind = ClaimKind::volume, .namespace_name = "default", .name = "data"}};
+  change(waits, 1);
+  change(pod("b", 1'000), 1);
+  EXPECT_EQ(due(1), (Names{"a", "b"}));
+  for (const std::string name : {"Pod default/a", "Pod default/b"}) {
+    backlog.back_off(Receipt{.plan = "p", .object = name, .reason = "", .ask = ""}, at(1));
+  }
+  PersistentVolumeClaim claim{.namespace_name = "default", .name = "data"};
+  change(claim, 1);
+  EXPECT_EQ(due(1), Names{});
+  claim.bound = true;
+  change(claim, 1);
+  EXPECT_EQ(due(1), Names{"a"});
+}
+
 TEST_F(BacklogTest, WhoseVictimCouldNotBeEvictedBacksOffToo) {
   change(pod("a", 3'000), 0);
   EXPECT_EQ(due(0), Names{"a"});

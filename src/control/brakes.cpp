@@ -24,6 +24,25 @@ void EvictionBrakes::forget_old(Time now) {
     std::erase_if(at->second, [&](Time when) { return when + settings_.occasions_period <= now; });
     at = at->second.empty() ? occasions_.erase(at) : std::next(at);
   }
+  std::erase_if(last_, [&](const auto& each) {
+    return each.second.when + settings_.evict_again_window <= now;
+  });
+}
+
+std::string EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
+  const auto found = last_.find(wish.ask);
+  if (found == last_.end() || found->second.was_refused) return {};
+  Last& last = found->second;
+  if (!last.alarmed) ++alarms_;
+  last.alarmed = true;
+  return fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
+                     wish.ask, to_text(now - last.when),
+                     to_text(last.when + settings_.evict_again_window - now));
+}
+
+void EvictionBrakes::refused(const std::string& ask, const std::string& plan) {
+  const auto found = last_.find(ask);
+  if (found != last_.end() && found->second.plan == plan) found->second.was_refused = true;
 }
 
 std::string EvictionBrakes::admit(const EvictionWish& wish, Time now) {
@@ -43,6 +62,7 @@ std::string EvictionBrakes::admit(const EvictionWish& wish, Time now) {
     return fmt::format("brake: {} evictions a minute in namespace {}", most, name);
   }
   forget_old(now);
+  if (std::string why = evicts_again(wish, now); !why.empty()) return why;
   for (const std::string& owner : owners) {
     const auto found = occasions_.find({wish.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
@@ -52,6 +72,7 @@ std::string EvictionBrakes::admit(const EvictionWish& wish, Time now) {
   allowance(profiles_, wish.profile).spend(count, now);
   for (const auto& [name, pods] : by_namespace) allowance(namespaces_, name).spend(pods, now);
   for (const std::string& owner : owners) occasions_[{wish.ask, owner}].push_back(now);
+  if (settings_.evict_again_window > Duration{}) last_[wish.ask] = {.plan = wish.plan, .when = now};
   return {};
 }
 

@@ -42,14 +42,14 @@ TEST(EvictionBrakes, ALargeGangWaitsAMinuteAndPaysForAll) {
 TEST(EvictionBrakes, ANamespaceHasItsOwnAllowance) {
   EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
   const Time later = brakes_start + Duration{60'000};
-  EXPECT_EQ(brakes.admit({"one", "Pod a/1", {{"a", ""}, {"a", ""}}}, later), "");
-  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"a", ""}}}, later),
+  EXPECT_EQ(brakes.admit({"one", "Pod a/1", {{"a", ""}, {"a", ""}}, "p"}, later), "");
+  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"a", ""}}, "p"}, later),
             "brake: 2 evictions a minute in namespace a");
-  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"b", ""}}}, later), "");
+  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"b", ""}}, "p"}, later), "");
 }
 
 TEST(EvictionBrakes, TheSameAskTakesPodsOfOneOwnerThreeTimes) {
-  EvictionBrakes brakes({}, brakes_start);
+  EvictionBrakes brakes({.evict_again_window = {}}, brakes_start);
   Time now = brakes_start + Duration{60'000};
   const EvictionWish again = wish("Pod a/urgent", {{"a", "owner"}, {"a", "owner"}});
   for (int times = 0; times < 3; ++times) {
@@ -61,6 +61,40 @@ TEST(EvictionBrakes, TheSameAskTakesPodsOfOneOwnerThreeTimes) {
   EXPECT_EQ(brakes.admit(wish("Pod a/other", {{"a", "owner"}}), now), "");
   EXPECT_EQ(brakes.admit(wish("Pod a/urgent", {{"a", ""}}), now), "");
   EXPECT_EQ(brakes.admit(again, brakes_start + Duration{60'000 + 600'000}), "");
+}
+
+// SPEC section 8, Brakes: the same ask evicting again within `evictAgainWindow` backs off and
+// alarms.
+TEST(EvictionBrakes, TheSameAskDoesNotEvictAgainAtOnce) {
+  EvictionBrakes brakes({.evict_again_window = Duration{60'000}}, brakes_start);
+  const Time now = brakes_start + Duration{60'000};
+  EvictionWish again = wish("Pod a/urgent", {{"a", "o1"}});
+  again.plan = "p1";
+  EXPECT_EQ(brakes.admit(again, now), "");
+  again.plan = "p2";
+  const std::string why = brakes.admit(again, now + Duration{10'000});
+  EXPECT_EQ(why,
+            "brake: Pod a/urgent made pods leave 10s ago and needs others again; it waits for 50s");
+  EXPECT_NE(brakes.admit(again, now + Duration{20'000}), "");
+  EXPECT_EQ(brakes.alarms(), 1U);
+  EXPECT_EQ(brakes.admit(wish("Pod a/other", {{"a", "o1"}}), now + Duration{20'000}), "");
+  EXPECT_EQ(brakes.admit(again, now + Duration{60'000}), "");
+  EXPECT_NE(brakes.admit(again, now + Duration{60'001}), "");
+  EXPECT_EQ(brakes.alarms(), 2U);
+}
+
+TEST(EvictionBrakes, WhoeverWasRefusedAVictimFinishesWhatItBegan) {
+  EvictionBrakes brakes({.evict_again_window = Duration{60'000}}, brakes_start);
+  const Time now = brakes_start + Duration{60'000};
+  EvictionWish again = wish("Pod a/urgent", {{"a", "o1"}, {"a", "o2"}});
+  again.plan = "p1";
+  EXPECT_EQ(brakes.admit(again, now), "");
+  brakes.refused("Pod a/urgent", "an older plan");
+  EXPECT_NE(brakes.admit(again, now + Duration{1'000}), "");
+  brakes.refused("Pod a/urgent", "p1");
+  again.plan = "p2";
+  EXPECT_EQ(brakes.admit(again, now + Duration{1'000}), "");
+  EXPECT_NE(brakes.admit(again, now + Duration{2'000}), "");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ bool ControlLoop::step() {
   // Whoever waits for a retry, or was refused by the judge, is not worth waiting for.
   if (batch.ended && batch.changes.empty() && batch.receipts.empty() && !expected) return false;
   if (blind_) return !batch.ended;
+  roll_back();
   if (in_flight_.hold_until(now_)) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
   std::ranges::move(own_kinds_.take_due(now_), std::back_inserter(due));
@@ -29,7 +30,9 @@ bool ControlLoop::step() {
 }
 
 Time ControlLoop::poll_until() const {
-  const Time latest = now_ + options_.poll_max;
+  const std::optional<Time> rollback = half_bound_.next_due();
+  const Time latest =
+      std::min(now_ + options_.poll_max, rollback.value_or(now_ + options_.poll_max));
   if (blind_) return latest;  // Whoever is due stays due until there is sight again.
   if (const auto held = in_flight_.hold_until(now_)) return std::min(latest, *held);
   return std::min(latest, next_due(true).value_or(latest));
@@ -154,9 +157,23 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
     const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};
     backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
   }
-  if (!made.plan) return;
-  in_flight_.sent(plan, cluster_, now);
+  if (made.plan) submit(plan);
+}
+
+void ControlLoop::submit(const Plan& plan) {
+  in_flight_.sent(plan, cluster_, now_);
+  half_bound_.sent(plan, cluster_, now_);
   port_.submit(plan);
+}
+
+/// No decision of a policy: a knob says that half a gang is not kept.
+void ControlLoop::roll_back() {
+  std::optional<Plan> plan = half_bound_.due(cluster_, in_flight_, now_);
+  if (!plan) return;
+  plan->preset = options_.preset;
+  if (tools_.identify) plan->id = tools_.identify(*plan);
+  ++statistics_.rollbacks;
+  submit(*plan);
 }
 
 }  // namespace makeway

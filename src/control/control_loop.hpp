@@ -17,6 +17,7 @@
 #include <string>
 
 #include "control/backlog.hpp"
+#include "control/half_bound_gangs.hpp"
 #include "control/in_flight.hpp"
 #include "control/lawful_plan.hpp"
 #include "control/loop_watcher.hpp"
@@ -56,6 +57,7 @@ struct LoopStatistics {
   std::uint64_t left_out = 0;  ///< Asks.
   std::uint64_t receipts = 0;  ///< Actions that the world refused.
   std::uint64_t compactions = 0;
+  std::uint64_t rollbacks = 0;  ///< Plans that delete members of half bound gangs.
   std::int64_t decide_us = 0;
   std::int64_t check_us = 0;
 };
@@ -70,7 +72,8 @@ class ControlLoop {
         tools_(tools),
         options_(std::move(options)),
         backlog_(options_.backlog),
-        own_kinds_(configuration) {
+        own_kinds_(configuration),
+        half_bound_(configuration.live) {
     if (options_.watcher != nullptr) {
       options_.watcher->start({.configuration = configuration_, .preset = options_.preset});
     }
@@ -98,6 +101,8 @@ class ControlLoop {
   /// Somebody may find another answer within the time that is worth waiting for.
   bool expects() const;
   void decide(Time now, const std::vector<AskName>& due);
+  void submit(const Plan& plan);
+  void roll_back();
 
   Port& port_;
   const Configuration& configuration_;
@@ -107,6 +112,7 @@ class ControlLoop {
   Backlog backlog_;
   OwnKindAsks own_kinds_;
   InFlight in_flight_;
+  HalfBoundGangs half_bound_;
   std::optional<ClusterCompaction> compaction_;
   std::size_t interned_before_ = 0;  ///< After the last compaction.
   LoopStatistics statistics_;

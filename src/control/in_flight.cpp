@@ -32,6 +32,11 @@ bool same_second(const std::optional<Time>& one, const std::optional<Time>& othe
 
 }  // namespace
 
+bool InFlight::has_pod(std::string_view namespace_name, std::string_view name) const {
+  return !pods_.empty() &&
+         pods_.contains(flight_key(std::string(namespace_name), std::string(name)));
+}
+
 void InFlight::sent(const Plan& plan, const Cluster& cluster, Time now) {
   for (const PlanAction& action : plan.actions) {
     if (action.type == ActionType::evict) charge({plan.id, action}, cluster, now);

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +46,8 @@ class InFlight {
 
   bool empty() const { return pods_.empty() && others_.empty() && budgets_.empty(); }
   std::size_t size() const { return pods_.size() + others_.size(); }
+  /// Whether something that was sent about this pod is not seen yet.
+  bool has_pod(std::string_view namespace_name, std::string_view name) const;
   /// Until then no cycle starts; none: one may.
   std::optional<Time> hold_until(Time now) const;
 

@@ -24,6 +24,31 @@ struct Receipt {
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
 
+/// A DaemonSet that is there, or is gone. The store does not keep them; trust asks for them.
+struct DaemonSetNews {
+  std::string namespace_name;
+  std::string name;
+  bool exists = true;
+
+  friend bool operator==(const DaemonSetNews&, const DaemonSetNews&) = default;
+};
+
+/// A kubelet did not run a pod that was bound to its node (SPEC section 8).
+struct KubeletRefusal {
+  std::string pod;    ///< "default/web-1"
+  std::string owner;  ///< The uid of its controller; empty: it has none.
+  std::string node;
+  std::string reason;  ///< "OutOfcpu"
+
+  friend bool operator==(const KubeletRefusal&, const KubeletRefusal&) = default;
+};
+
+/// What a live cluster tells besides its objects.
+struct LiveNews {
+  std::vector<DaemonSetNews> daemon_sets;
+  std::vector<KubeletRefusal> kubelet_refusals;
+};
+
 /// Everything that is new since the last poll.
 struct Batch {
   Time now;  ///< Never goes back.

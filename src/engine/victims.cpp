@@ -115,7 +115,12 @@ std::string_view VictimRules::protection_from_scale_down(PodIndex pod) const {
   return own_protection(pod);
 }
 
+/// Replicas are always pods of other schedulers, and no budget is asked about them: scale-down has
+/// no such rule.
 std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
+  const KeptBy kept = survey_.cluster().pods().flags[pod].kept;
+  if (kept == KeptBy::other_scheduler) return "of another scheduler";
+  if (kept == KeptBy::two_budgets) return "under two disruption budgets";
   const std::string_view own = own_protection(pod);
   return own.empty() ? scaled_only(pod) : own;
 }

@@ -3,7 +3,8 @@
 // A potential victim is a unit: a pod, or a whole group whose disruption mode is `all`, with all of
 // its pods wherever they run. It must be strictly less important than the ask by priority and not
 // protected (SPEC section 1): mirror and static pods, opted out, protected namespaces, younger than
-// the minimum runtime, system-critical, pinned, marked members (of groups that leave one by one).
+// the minimum runtime, system-critical, pinned, marked members (of groups that leave one by one);
+// live also pods of other schedulers, and under strict budgets pods under two of them (KeptBy).
 // One protected pod protects a whole `all` group. Replicas of a ReplicaSchedule stay, too:
 // Kubernetes would recreate them, so they leave by scale-down only (SPEC section 4).
 //

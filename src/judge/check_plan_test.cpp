@@ -250,6 +250,8 @@ TEST(CheckPlan, Law2PrioritiesAreTheTrueOnes) {
 TEST(CheckPlan, Law2ProtectedPodsAreNoVictims) {
   EXPECT_EQ(evicting([](Pod& victim) { victim.mirror = true; }).laws(), Laws{2});
   EXPECT_EQ(evicting([](Pod& victim) { victim.opted_out = true; }).laws(), Laws{2});
+  EXPECT_EQ(evicting([](Pod& victim) { victim.kept = KeptBy::other_scheduler; }).laws(), Laws{2});
+  EXPECT_EQ(evicting([](Pod& victim) { victim.kept = KeptBy::two_budgets; }).laws(), Laws{2});
   EXPECT_EQ(evicting([](Pod& victim) { victim.is_protected = true; }).laws(), Laws{2});
   EXPECT_EQ(evicting([](Pod& victim) { victim.priority_class = "system-node-critical"; }).laws(),
             Laws{2});

@@ -24,6 +24,9 @@ std::int32_t EvictionRules::priority(PodIndex pod) const {
 }
 
 std::string_view EvictionRules::protection(PodIndex pod, OptOut opt_out) const {
+  const KeptBy kept = cluster_.pods().flags[pod].kept;
+  if (kept == KeptBy::other_scheduler) return "another scheduler has placed it";
+  if (kept == KeptBy::two_budgets) return "two disruption budgets govern it";
   const std::string_view reason = protection_from_scale_down(pod, opt_out);
   const bool other_rules = opt_out == OptOut::is_a_class;  // Section 5 has its own filter.
   if (reason.empty() && configuration_.protection.pinned && !other_rules &&

@@ -80,6 +80,7 @@ std::size_t NaiveQueues::find(std::string_view name) const {
 bool NaiveQueues::apart(PodIndex pod) const {
   const PodColumns& pods = cluster_.pods();
   if (pods.flags[pod].kernel || pods.flags[pod].mirror) return true;
+  if (pods.flags[pod].kept == KeptBy::other_scheduler) return true;
   const std::string_view named = cluster_.text(pods.priority_class[pod]);
   const bool critical = named == names::node_critical || named == names::cluster_critical;
   if (critical && configuration_.protection.protect_system_critical) return true;

@@ -27,7 +27,9 @@ std::string resource_of(WriteKind kind) {
     case WriteKind::evict: return "pods/eviction";
     case WriteKind::patch_group: return "podgroups/status";
     case WriteKind::event: return "events";
-    case WriteKind::erase: break;
+    case WriteKind::select_node: return "persistentvolumeclaims";
+    case WriteKind::erase:
+    case WriteKind::await: break;
   }
   return "pods";
 }
@@ -80,9 +82,14 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
 }
 
 void Actuator::carry_out(const Plan& plan) {
-  const JobRules rules{.budgets = settings_.budgets,
-                       .names_causes = settings_.manner.names_causes,
-                       .brake = settings_.brake};
+  JobRules rules{
+      .budgets = settings_.budgets, .names_causes = settings_.manner.names_causes, .brake = {}};
+  if (settings_.brakes) {
+    if (!brakes_) brakes_.emplace(*settings_.brakes, plan.now);
+    rules.brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
+      return brake(wish_of(ask, victims), plan);
+    };
+  }
   PlanJobs jobs = jobs_of(plan, book_, rules);
   if (jobs.jobs.empty() && jobs.refused.empty()) return;
   {
@@ -97,9 +104,41 @@ void Actuator::carry_out(const Plan& plan) {
   connection_->http().wake();
 }
 
+EvictionWish Actuator::wish_of(const PlanAsk& ask,
+                               const std::vector<const PlanAction*>& victims) const {
+  EvictionWish wish{.profile = {}, .ask = ask_text(ask), .victims = {}, .plan = {}};
+  const BookedSight* who = book_.pod(ask.namespace_name, ask.name);
+  if (ask.kind == AskKind::pod_group && !ask.placements.empty()) {
+    who = book_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
+  }
+  if (who != nullptr) wish.profile = who->object.scheduler;
+  wish.victims.reserve(victims.size());
+  for (const PlanAction* const victim : victims) {
+    const BookedSight* const seen = book_.pod(victim->namespace_name, victim->name);
+    wish.victims.push_back({.namespace_name = victim->namespace_name,
+                            .owner = seen == nullptr ? std::string() : seen->object.owner_uid});
+  }
+  return wish;
+}
+
+std::string Actuator::brake(EvictionWish wish, const Plan& plan) {
+  wish.plan = plan.id;
+  std::string why = brakes_->admit(wish, plan.now);
+  brake_alarms_ = brakes_->alarms();
+  return why;
+}
+
 std::vector<Receipt> Actuator::take_receipts() {
-  const std::scoped_lock lock(mutex_);
-  return std::exchange(receipts_, {});
+  std::vector<Receipt> receipts;
+  {
+    const std::scoped_lock lock(mutex_);
+    receipts = std::exchange(receipts_, {});
+  }
+  if (!brakes_) return receipts;
+  for (const Receipt& receipt : receipts) {
+    if (!receipt.ask.empty()) brakes_->refused(receipt.ask, receipt.plan);
+  }
+  return receipts;
 }
 
 std::optional<Time> Actuator::sending_since() const {

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "control/brakes.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
 #include "kube/sight_book.hpp"
@@ -30,7 +31,7 @@ struct ActuatorSettings {
   WriteManner manner;
   QueueLimits limits;
   BudgetMode budgets = BudgetMode::best_effort;
-  EvictionBrake brake;  ///< Called by whoever calls `carry_out`; may be empty.
+  std::optional<BrakeSettings> brakes;  ///< None: nothing but the laws limits evictions.
   std::size_t sent_at_once = 48;
   Duration stop_max{5'000};  ///< So long a stop waits for answers.
 };
@@ -54,6 +55,8 @@ class Actuator final : public PlanCarrier {
   std::size_t unsent() const override;
 
   QueueStatistics statistics() const;
+  /// Asks that would have made pods leave again too soon (brakes.hpp); from any thread.
+  std::uint64_t brake_alarms() const { return brake_alarms_.load(); }
   /// Whether nothing is to be sent or answered any more, within that time.
   bool await_idle(Duration at_most);
 
@@ -64,6 +67,9 @@ class Actuator final : public PlanCarrier {
     PlanJobs jobs;
   };
   class Answer;
+
+  EvictionWish wish_of(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) const;
+  std::string brake(EvictionWish wish, const Plan& plan);
 
   void run();
   void take_orders();
@@ -85,6 +91,8 @@ class Actuator final : public PlanCarrier {
 
   // Of whoever calls.
   SightBook book_;
+  std::optional<EvictionBrakes> brakes_;  ///< From the first plan on.
+  std::atomic<std::uint64_t> brake_alarms_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable idle_changed_;

@@ -6,23 +6,8 @@
 
 namespace makeway::kube {
 
-ChangeMailbox::Key ChangeMailbox::key_of_change(const Change& change) {
-  return std::visit(
-      [](const auto& each) -> Key {
-        using Each = std::decay_t<decltype(each)>;
-        if constexpr (std::is_same_v<Each, Removal>) {
-          return {each.kind, each.plane, each.namespace_name, each.name};
-        } else {
-          const ObjectKeyView key = key_of(each);
-          return {row_of<Each>.kind, std::string(key.plane), std::string(key.namespace_name),
-                  std::string(key.name)};
-        }
-      },
-      change);
-}
-
 void ChangeMailbox::put(Change change, std::optional<ObjectSight> sight) {
-  Key key = key_of_change(change);
+  ChangeKey key = key_of_change(change);
   const bool is_removal = std::holds_alternative<Removal>(change);
   {
     const std::scoped_lock lock(mutex_);
@@ -41,13 +26,36 @@ void ChangeMailbox::put(Change change, std::optional<ObjectSight> sight) {
   changed_.notify_one();
 }
 
+void ChangeMailbox::put(DaemonSetNews news) {
+  {
+    const std::scoped_lock lock(mutex_);
+    daemon_sets_[{std::move(news.namespace_name), std::move(news.name)}] = news.exists;
+  }
+  changed_.notify_one();
+}
+
+void ChangeMailbox::put(KubeletRefusal refusal) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (kubelet_refusals_.size() < refusals_max) kubelet_refusals_.push_back(std::move(refusal));
+  }
+  changed_.notify_one();
+}
+
 ChangeMailbox::Taken ChangeMailbox::take_all() {
-  std::map<Key, Entry> entries;
+  std::map<ChangeKey, Entry> entries;
+  std::map<std::pair<std::string, std::string>, bool> daemon_sets;
+  Taken taken;
   {
     const std::scoped_lock lock(mutex_);
     entries.swap(entries_);
+    daemon_sets.swap(daemon_sets_);
+    taken.news.kubelet_refusals.swap(kubelet_refusals_);
   }
-  Taken taken;
+  for (const auto& [name, exists] : daemon_sets) {
+    taken.news.daemon_sets.push_back(
+        {.namespace_name = name.first, .name = name.second, .exists = exists});
+  }
   std::vector<Change>& changes = taken.changes;
   changes.reserve(entries.size());
   for (auto& [key, entry] : entries) {
@@ -66,9 +74,9 @@ ChangeMailbox::Taken ChangeMailbox::take_all() {
 bool ChangeMailbox::wait(Duration at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, std::chrono::milliseconds(at_most.ms),
-                    [this] { return is_woken_ || !entries_.empty(); });
+                    [this] { return is_woken_ || !is_empty(); });
   is_woken_ = false;
-  return !entries_.empty();
+  return !is_empty();
 }
 
 void ChangeMailbox::wait_for_wake(Duration at_most) {

@@ -11,12 +11,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <tuple>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "codec/object_sight.hpp"
-#include "model/objects.hpp"
+#include "control/port.hpp"
+#include "model/object_at.hpp"
 
 namespace makeway::kube {
 
@@ -24,11 +26,14 @@ class ChangeMailbox {
  public:
   /// With what a write must know of that very version of the object, if anybody will write.
   void put(Change change, std::optional<ObjectSight> sight = std::nullopt);
+  void put(DaemonSetNews news);
+  void put(KubeletRefusal refusal);
   /// Everything that is there, by kind, namespace and name.
   std::vector<Change> take() { return take_all().changes; }
   struct Taken {
     std::vector<Change> changes;
     std::vector<ObjectSight> sights;  ///< Of objects among them.
+    LiveNews news;                    ///< Refusals in the order in which they came.
   };
   /// The sights are of the same moment as the changes.
   Taken take_all();
@@ -40,7 +45,6 @@ class ChangeMailbox {
   void wake();
 
  private:
-  using Key = std::tuple<ObjectKind, std::string, std::string, std::string>;
   struct Entry {
     Change newest;
     std::optional<ObjectSight> sight = std::nullopt;  ///< Of the newest.
@@ -48,11 +52,18 @@ class ChangeMailbox {
     /// Marked as preempted, before it was removed; comes first.
     std::optional<Pod> marked = std::nullopt;
   };
-  static Key key_of_change(const Change& change);
+  /// Of refusals that nobody takes only so many are kept: they save work, and no more.
+  static constexpr std::size_t refusals_max = 10'000;
+
+  bool is_empty() const {
+    return entries_.empty() && daemon_sets_.empty() && kubelet_refusals_.empty();
+  }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<Key, Entry> entries_;
+  std::map<ChangeKey, Entry> entries_;
+  std::map<std::pair<std::string, std::string>, bool> daemon_sets_;  ///< Whether they exist.
+  std::vector<KubeletRefusal> kubelet_refusals_;
   bool is_woken_ = false;
 };
 

@@ -17,14 +17,18 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
             const std::scoped_lock lock(missing_mutex_);
             missing_.insert_or_assign(failed.resource->plural, error);
           },
-          use) {
+          use,
+          {.daemon_set = [this](DaemonSetNews news) { mailbox_.put(std::move(news)); },
+           .refusal = [this](KubeletRefusal refusal) { mailbox_.put(std::move(refusal)); }}) {
   // Whoever asked what is served has heard the time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
   watches_.reserve(served.size());
   for (const ServedResource& each : served) {
-    if (!is_kept_in_store(*each.resource)) continue;
+    if (!is_watched(*each.resource, use)) continue;
+    const ServedResource watched{.resource = &watched_instead(*each.resource, use),
+                                 .version = each.version};
     watches_.push_back(std::make_unique<ResourceWatch>(
-        connection_->api(), each, objects_, Prng(jitter_seed + watches_.size()), limits));
+        connection_->api(), watched, objects_, Prng(jitter_seed + watches_.size()), limits));
   }
   thread_ = std::thread([this] { run(); });
 }

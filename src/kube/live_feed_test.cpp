@@ -47,8 +47,10 @@ class Fed {
     auto connection = live_.connect();
     const auto served = connection->api().discover();
     ASSERT_TRUE(served.has_value());
-    watches_ = static_cast<std::size_t>(std::ranges::count_if(
-        *served, [](const ServedResource& each) { return is_kept_in_store(*each.resource); }));
+    watches_ =
+        static_cast<std::size_t>(std::ranges::count_if(*served, [](const ServedResource& each) {
+          return is_watched(*each.resource, FeedUse::to_look);
+        }));
     feed_ = std::make_unique<LiveFeed>(std::move(connection), *served, 7, limits_);
   }
   std::size_t watches() const { return watches_; }

@@ -12,6 +12,7 @@ Batch LivePort::poll(Time deadline) {
   constexpr std::int64_t wait_ms_max = 60'000;
   const bool was_blind = was_blind_;
   Batch batch = collect();
+  if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
   const bool is_news =
       !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
   if (is_news || batch.now >= deadline) return batch;
@@ -40,6 +41,9 @@ Batch LivePort::collect() {
     batch.sending_since = carrier_->sending_since();
     batch.receipts = carrier_->take_receipts();
     batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
+  }
+  if (view_ != nullptr && has_listed_) {
+    batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
   }
   was_blind_ = batch.blind;
   return batch;

@@ -12,9 +12,11 @@
 //  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or sight
 //     that is lost or comes back. The batch may be empty then.
 //  4. A plan goes to the carrier; without one nobody carries it out.
+//  5. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
 // One thread polls and submits.
 #pragma once
 
+#include "control/live_view.hpp"
 #include "control/port.hpp"
 #include "kube/live_feed.hpp"
 #include "kube/plan_carrier.hpp"
@@ -23,8 +25,9 @@ namespace makeway::kube {
 
 class LivePort final : public Port {
  public:
-  /// Both outlive it; the carrier may be null.
-  LivePort(LiveFeed& feed, PlanCarrier* carrier) : feed_(feed), carrier_(carrier) {}
+  /// All outlive it; carrier and view may be null. Whoever has plans carried out needs both.
+  LivePort(LiveFeed& feed, PlanCarrier* carrier, LiveView* view = nullptr)
+      : feed_(feed), carrier_(carrier), view_(view) {}
 
   Batch poll(Time deadline) override;
   void submit(const Plan& plan) override;
@@ -36,6 +39,7 @@ class LivePort final : public Port {
 
   LiveFeed& feed_;
   PlanCarrier* carrier_;
+  LiveView* view_;
   bool has_listed_ = false;
   bool was_blind_ = true;
   Time now_;

@@ -58,8 +58,10 @@ class LivePortTest : public testing::Test {
     auto connection = live.connect();
     const auto served = connection->api().discover();
     ASSERT_TRUE(served.has_value());
-    watches = static_cast<std::size_t>(std::ranges::count_if(
-        *served, [](const ServedResource& each) { return is_kept_in_store(*each.resource); }));
+    watches =
+        static_cast<std::size_t>(std::ranges::count_if(*served, [](const ServedResource& each) {
+          return is_watched(*each.resource, FeedUse::to_look);
+        }));
     feed = std::make_unique<LiveFeed>(std::move(connection), *served, 7, limits);
     port = std::make_unique<LivePort>(*feed, carrier);
   }

@@ -13,6 +13,12 @@ void recall(const ObjectSight& sight, Pod& pod) {
   pod.notes.plan.clear();
   pod.notes.promised = false;
   pod.notes.reserved_since.reset();
+  // These say in dumps what controllers and views have found out.
+  pod.kept = KeptBy::nobody;
+  pod.notes.loss_units.clear();
+  pod.notes.made_from.clear();
+  pod.notes.wave = 0;
+  pod.notes.wave_after.clear();
   const SeenCondition* const reserved = sight.condition(reserved_condition);
   if (reserved == nullptr || reserved->status != "True") return;
   if (const auto since = parse_time(reserved->changed)) {

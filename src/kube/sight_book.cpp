@@ -35,17 +35,20 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
                      std::uint64_t answers) {
   for (const Change& change : changes) {
     if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
-    const auto* const gone = std::get_if<Removal>(&change);
-    if (gone == nullptr) continue;
-    const std::string key = book_key(gone->namespace_name, gone->name);
-    if (gone->kind == ObjectKind::node) nodes_.erase(gone->name);
-    if (gone->kind == ObjectKind::pod_group) groups_.erase(key);
-    if (gone->kind != ObjectKind::pod) continue;
-    pods_.erase(key);
-    nominated_.erase(key);
+    if (const auto* const pod = std::get_if<Pod>(&change)) take_pod(*pod);
+    if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
+      BookedClaim& booked = claims_[book_key(claim->namespace_name, claim->name)];
+      booked.bound = claim->bound;
+      booked.selected_node = claim->selected_node;
+    }
+    if (const auto* const gone = std::get_if<Removal>(&change)) forget(*gone);
   }
   for (ObjectSight& sight : sights) {
     std::string key = book_key(sight.namespace_name, sight.name);
+    if (sight.kind == ObjectKind::persistent_volume_claim) {
+      claims_[key].object = std::move(sight);
+      continue;
+    }
     if (sight.kind == ObjectKind::pod && has_our_nomination(sight)) {
       nominated_.insert(key);
     } else if (sight.kind == ObjectKind::pod) {
@@ -54,6 +57,43 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
     Book& book = sight.kind == ObjectKind::pod ? pods_ : groups_;
     book.insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
   }
+}
+
+void SightBook::take_pod(const Pod& pod) {
+  std::vector<std::string> claims;
+  for (const ClaimUse& use : pod.shape.claims) {
+    const bool is_volume = use.kind == ClaimKind::volume || use.kind == ClaimKind::own_volume;
+    if (is_volume && pod.node.empty()) claims.push_back(use.name);
+  }
+  const std::string key = book_key(pod.namespace_name, pod.name);
+  if (claims.empty()) {
+    pod_claims_.erase(key);
+  } else {
+    pod_claims_[key] = std::move(claims);
+  }
+}
+
+void SightBook::forget(const Removal& gone) {
+  const std::string key = book_key(gone.namespace_name, gone.name);
+  if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
+  if (gone.kind == ObjectKind::pod_group) groups_.erase(key);
+  if (gone.kind == ObjectKind::persistent_volume_claim) claims_.erase(key);
+  if (gone.kind != ObjectKind::pod) return;
+  pods_.erase(key);
+  pod_claims_.erase(key);
+  nominated_.erase(key);
+}
+
+const std::vector<std::string>& SightBook::claims_of(std::string_view namespace_name,
+                                                     std::string_view name) const {
+  static const std::vector<std::string> none;
+  const auto found = pod_claims_.find(book_key(namespace_name, name));
+  return found == pod_claims_.end() ? none : found->second;
+}
+
+const BookedClaim* SightBook::claim(std::string_view namespace_name, std::string_view name) const {
+  const auto found = claims_.find(book_key(namespace_name, name));
+  return found == claims_.end() ? nullptr : &found->second;
 }
 
 const BookedSight* SightBook::pod(std::string_view namespace_name, std::string_view name) const {

@@ -23,6 +23,13 @@ struct BookedSight {
   std::uint64_t answers = 0;  ///< Of our patches, when it was taken.
 };
 
+/// A PersistentVolumeClaim as a bind must know it.
+struct BookedClaim {
+  ObjectSight object;
+  bool bound = false;
+  std::string selected_node;  ///< Where its volume is being made; empty: nowhere yet.
+};
+
 enum class NodeState : std::uint8_t { alive, out_of_service, gone };
 
 class SightBook {
@@ -35,15 +42,24 @@ class SightBook {
   const BookedSight* pod(std::string_view namespace_name, std::string_view name) const;
   const BookedSight* group(std::string_view namespace_name, std::string_view name) const;
   NodeState node(std::string_view name) const;
+  /// The claims for volumes that a pending pod uses; names, in its own namespace.
+  const std::vector<std::string>& claims_of(std::string_view namespace_name,
+                                            std::string_view name) const;
+  const BookedClaim* claim(std::string_view namespace_name, std::string_view name) const;
   /// Pods with a nomination of ours, by namespace and name.
   std::vector<const BookedSight*> nominated() const;
   std::size_t size() const { return pods_.size() + groups_.size(); }
 
  private:
+  void take_pod(const Pod& pod);
+  void forget(const Removal& gone);
+
   using Book = std::map<std::string, BookedSight, std::less<>>;  ///< By "namespace/name".
 
   Book pods_;
   Book groups_;
+  std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
+  std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::map<std::string, NodeState, std::less<>> nodes_;
   std::set<std::string> nominated_;
 };

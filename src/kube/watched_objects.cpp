@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <variant>
 #include <vector>
 
@@ -14,6 +15,17 @@ namespace {
 const KindRow* row_named(std::string_view kind) {
   const auto* const found = std::ranges::find(kind_rows, kind, &KindRow::name);
   return found == kind_rows.end() ? nullptr : &*found;
+}
+
+constexpr std::string_view daemon_set = "DaemonSet";
+constexpr std::array core_versions = {std::string_view("v1")};
+constexpr Resource pods_that_may_have_failed = {
+    "pods", "Pod", "", core_versions, "status.phase!=Succeeded", true};
+
+/// The kubelet itself would not take it (SPEC section 8).
+bool is_refusal(const ObjectSight& pod) {
+  return pod.phase == "Failed" &&
+         (pod.reason.starts_with("OutOf") || pod.reason == "UnexpectedAdmissionError");
 }
 
 /// Keeps the objects of one text.
@@ -35,7 +47,16 @@ class ChangeCollector final : public ObjectSink {
 
 }  // namespace
 
-bool is_kept_in_store(const Resource& resource) { return row_named(resource.kind) != nullptr; }
+bool is_watched(const Resource& resource, FeedUse use) {
+  return row_named(resource.kind) != nullptr ||
+         (use == FeedUse::to_schedule && resource.kind == daemon_set);
+}
+
+const Resource& watched_instead(const Resource& resource, FeedUse use) {
+  return use == FeedUse::to_schedule && resource.plural == pods_that_may_have_failed.plural
+             ? pods_that_may_have_failed
+             : resource;
+}
 
 std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
     const ServedResource& served, std::string_view padded_text) {
@@ -64,10 +85,16 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
                                 std::map<Name, Decoded>& objects) const {
   const KindRow* const row = row_named(served.resource->kind);
   const bool is_pod = row != nullptr && row->kind == ObjectKind::pod;
-  if (row == nullptr || (!is_pod && row->kind != ObjectKind::pod_group)) return;
+  const bool is_written =
+      is_pod || (row != nullptr && (row->kind == ObjectKind::pod_group ||
+                                    row->kind == ObjectKind::persistent_volume_claim));
+  if (!is_written) return;
   for (ObjectSight& sight : read_sights(padded_text)) {
     const auto found = objects.find({sight.namespace_name, sight.name});
-    if (found == objects.end()) continue;
+    if (found == objects.end()) {
+      if (is_pod) tell_refusal(sight);
+      continue;
+    }
     sight.kind = row->kind;
     if (auto* const pod = std::get_if<Pod>(&found->second.change)) {
       sight.group = pod->group;
@@ -77,7 +104,42 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
   }
 }
 
+/// Of a pod that was known until now; others are old stories.
+void WatchedObjects::tell_refusal(const ObjectSight& finished) const {
+  if (!tell_.refusal || !is_refusal(finished) || finished.node.empty()) return;
+  const auto pods = known_.find(pods_that_may_have_failed.plural);
+  if (pods == known_.end()) return;
+  const auto known = pods->second.find({finished.namespace_name, finished.name});
+  if (known == pods->second.end() || known->second != finished.uid) return;
+  tell_.refusal({.pod = fmt::format("{}/{}", finished.namespace_name, finished.name),
+                 .owner = finished.owner_uid,
+                 .node = finished.node,
+                 .reason = finished.reason});
+}
+
+void WatchedObjects::listed_daemon_sets(const ServedResource& served, const ObjectPages& pages) {
+  Uids all;
+  for (const PaddedText& page : pages.pages) {
+    for (const ObjectSight& sight : read_sights(page.view())) {
+      all[{sight.namespace_name, sight.name}] = sight.uid;
+    }
+  }
+  Uids& known = known_[served.resource->plural];
+  for (const auto& [name, uid] : known) {
+    if (all.contains(name)) continue;
+    tell_.daemon_set({.namespace_name = name.first, .name = name.second, .exists = false});
+  }
+  for (const auto& [name, uid] : all) {
+    tell_.daemon_set({.namespace_name = name.first, .name = name.second});
+  }
+  known = std::move(all);
+}
+
 void WatchedObjects::listed(const ServedResource& served, const ObjectPages& pages) {
+  if (served.resource->kind == daemon_set) {
+    if (tell_.daemon_set) listed_daemon_sets(served, pages);
+    return;
+  }
   std::map<Name, Decoded> all;
   for (const PaddedText& page : pages.pages) all.merge(decode(served, page.view()));
   std::vector<Name> gone;
@@ -90,6 +152,13 @@ void WatchedObjects::listed(const ServedResource& served, const ObjectPages& pag
 
 void WatchedObjects::happened(const ServedResource& served, const WatchEvent& event) {
   const Name name{event.namespace_name, event.name};
+  if (served.resource->kind == daemon_set) {
+    if (!tell_.daemon_set) return;
+    const bool exists = event.type != WatchEventType::deleted;
+    Uids& known = known_[served.resource->plural];
+    exists ? static_cast<void>(known[name]) : static_cast<void>(known.erase(name));
+    return tell_.daemon_set({.namespace_name = name.first, .name = name.second, .exists = exists});
+  }
   if (event.type == WatchEventType::deleted) return remove(served, name);
   std::map<Name, Decoded> objects = decode(served, event.object);
   if (objects.empty()) return remove(served, name);  // A pod that has finished.

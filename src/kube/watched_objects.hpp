@@ -3,6 +3,7 @@
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops nobody
 // (law 13): what can be read of it is taken, and the problem is kept.
+// Whoever schedules is also told which DaemonSets there are, and which pods a kubelet refused.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "codec/decode.hpp"
 #include "codec/object_sight.hpp"
+#include "control/port.hpp"
 #include "kube/resource_watch.hpp"
 
 namespace makeway::kube {
@@ -27,9 +29,14 @@ class WatchedObjects final : public WatchListener {
  public:
   using Give = std::function<void(Change, std::optional<ObjectSight>)>;
   using Fail = std::function<void(const ServedResource&, const ApiError&)>;
-  /// `fail` may be empty.
-  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look)
-      : give_(std::move(give)), fail_(std::move(fail)), use_(use) {}
+  /// What is told besides objects, to whoever schedules.
+  struct Tell {
+    std::function<void(DaemonSetNews)> daemon_set;
+    std::function<void(KubeletRefusal)> refusal;
+  };
+  /// `fail` may be empty; so may what is told.
+  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look, Tell tell = {})
+      : give_(std::move(give)), fail_(std::move(fail)), use_(use), tell_(std::move(tell)) {}
 
   void listed(const ServedResource& served, const ObjectPages& pages) override;
   void happened(const ServedResource& served, const WatchEvent& event) override;
@@ -51,19 +58,26 @@ class WatchedObjects final : public WatchListener {
   std::map<Name, Decoded> decode(const ServedResource& served, std::string_view padded_text);
   void add_sights(const ServedResource& served, std::string_view padded_text,
                   std::map<Name, Decoded>& objects) const;
+  void tell_refusal(const ObjectSight& finished) const;
+  void listed_daemon_sets(const ServedResource& served, const ObjectPages& pages);
   void upsert(const ServedResource& served, const Name& name, Decoded decoded);
   void remove(const ServedResource& served, const Name& name);
 
   Give give_;
   Fail fail_;
   FeedUse use_;
+  Tell tell_;
   ObjectDecoder decoder_;
   std::map<std::string_view, Uids> known_;  ///< By resource.
   std::uint64_t failures_ = 0;
   std::uint64_t refused_ = 0;  ///< Objects with errors.
 };
 
-/// Whether the store keeps objects of this kind, so that it makes sense to watch them.
-bool is_kept_in_store(const Resource& resource);
+/// Whether it makes sense to watch them: the store keeps objects of this kind, or whoever
+/// schedules wants to know which there are.
+bool is_watched(const Resource& resource, FeedUse use);
+/// What to watch instead. Whoever schedules wants to see why a pod has failed, and a server ends
+/// the watch of an object that leaves a selection with how it was before.
+const Resource& watched_instead(const Resource& resource, FeedUse use);
 
 }  // namespace makeway::kube

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codec/writer.hpp"
+#include "control/half_bound_gangs.hpp"
 #include "kube/api_client.hpp"
 #include "model/names.hpp"
 
@@ -168,6 +169,7 @@ StatusPatch reservation(std::string_view node, std::string_view plan, Time since
 }
 
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
+  if (cause.is_own_gang) return fmt::format("makeway: {}", rollback_reason);
   std::string kind = cause.kind;
   std::ranges::transform(kind, kind.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -264,6 +266,24 @@ WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
   return {.kind = WriteKind::patch_group,
           .path = path + "/status" + query_of(manner),
           .write = {"PATCH", std::string(merge_type), patch_body(group, patch, now)},
+          .read_path = path};
+}
+
+WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
+                           std::string_view node) {
+  const std::string path =
+      fmt::format("/api/v1/namespaces/{}/persistentvolumeclaims/{}",
+                  percent_encoded(claim.namespace_name), percent_encoded(claim.name));
+  std::string body = document([&](JsonWriter& writer) {
+    object_field(writer, "metadata", [&] {
+      writer.string_field("uid", claim.uid);
+      writer.string_field("resourceVersion", claim.version);
+      object_field(writer, "annotations", [&] { writer.string_field(names::selected_node, node); });
+    });
+  });
+  return {.kind = WriteKind::select_node,
+          .path = path + query_of(manner),
+          .write = {"PATCH", std::string(merge_type), std::move(body)},
           .read_path = path};
 }
 

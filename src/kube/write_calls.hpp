@@ -2,7 +2,7 @@
 //
 // Pure: an object as it was seen and what it should become, in; the request, byte for byte, out.
 // Every call carries a deadline for the server (`timeout`), our name (`fieldManager`) and a guard:
-// binds and evictions uid and version, everything else the uid.
+// binds, evictions and claims uid and version, everything else the uid.
 //
 // Our memory is in conditions of types makeway.dev/*; annotations are for people. A message names
 // the kind and the uid of whoever it is for; its name only if `names_causes`, since it may belong
@@ -28,7 +28,16 @@ inline constexpr std::string_view scheduled_condition = "PodScheduled";
 inline constexpr std::string_view disrupted_condition = "DisruptionTarget";
 inline constexpr std::string_view group_condition = "PodGroupInitiallyScheduled";
 
-enum class WriteKind : std::uint8_t { bind, patch_pod, erase, evict, patch_group, event };
+enum class WriteKind : std::uint8_t {
+  bind,
+  patch_pod,
+  erase,
+  evict,
+  patch_group,
+  event,
+  select_node,  ///< Of a claim: where its volume is to be made.
+  await,        ///< No call: it ends when what it needs is done, and nothing was placed.
+};
 
 struct WriteManner {
   std::string manager = "makeway";           ///< fieldManager, and who reports events.
@@ -64,9 +73,10 @@ struct StatusPatch {
 
 /// For whom somebody leaves.
 struct CauseOf {
-  std::string kind;  ///< "Pod", "PodGroup"
-  std::string name;  ///< "default/urgent"
-  std::string uid;   ///< Empty: it is not known.
+  std::string kind;          ///< "Pod", "PodGroup"
+  std::string name;          ///< "default/urgent"
+  std::string uid;           ///< Empty: it is not known.
+  bool is_own_gang = false;  ///< It leaves because the rest of its own gang could not be bound.
 };
 
 struct EventWish {
@@ -100,6 +110,8 @@ WriteCall patch_pod_call(const WriteManner& manner, const ObjectSight& pod,
                          const StatusPatch& patch, Time now);
 WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
                            const StatusPatch& patch, Time now);
+WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
+                           std::string_view node);
 /// None: the pod's own grace.
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
                       std::optional<std::int64_t> grace_seconds);

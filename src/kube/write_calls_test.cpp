@@ -149,6 +149,15 @@ TEST(WriteCalls, EscapeWhatObjectsAreCalled) {
             "/api/v1/namespaces/a/pods/..%2Fx%3Fy" + std::string(call_query));
 }
 
+TEST(WriteCalls, AClaimIsGuardedByUidAndVersion) {
+  const WriteCall call = select_node_call({}, call_pod(), "n1");
+  EXPECT_TRUE(call.path.starts_with("/api/v1/namespaces/"));
+  EXPECT_NE(call.path.find("/persistentvolumeclaims/"), std::string::npos);
+  EXPECT_NE(call.write.body.find(R"("resourceVersion":)"), std::string::npos);
+  EXPECT_NE(call.write.body.find(R"("volume.kubernetes.io/selected-node":"n1")"),
+            std::string::npos);
+}
+
 TEST(WriteCalls, TheNoteOfAnEventIsCutBetweenCharacters) {
   const std::string note = std::string(1'023, 'x') + "\xC3\xA4";
   const WriteCall call = event_call({}, {.regarding = call_pod(), .note = note}, call_time, 1);

@@ -31,6 +31,11 @@ class JobBuilder {
     }
     hold_back_braked();
     for (const PlanAction& action : plan_.actions) {
+      if (action.type == ActionType::bind && lacks_volume(action)) {
+        making_volumes_.insert(ask_of(action));
+      }
+    }
+    for (const PlanAction& action : plan_.actions) {
       if (places(action.type)) add_place(action);
     }
     for (const PlanAction& action : plan_.actions) {
@@ -191,6 +196,7 @@ class JobBuilder {
     if (seen == nullptr) return;
     if (!seen->object.node.empty()) return refuse(action, "it is bound already");
     if (seen->object.leaving) return refuse(action, "it is leaving");
+    if (making_volumes_.contains(ask_of(action))) return add_provision(action, *seen);
     const std::size_t job =
         add(action, *seen, {{.kind = WriteKind::bind, .node = action.node, .patch = {}}});
     made_.jobs[job].event =
@@ -202,6 +208,81 @@ class JobBuilder {
                   .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
                                       action.name, action.node)};
     bind_jobs_[pod_text(action.namespace_name, action.name)] = job;
+  }
+
+  std::string ask_of(const PlanAction& action) const {
+    const std::string object = pod_text(action.namespace_name, action.name);
+    const auto found = ask_of_pod_.find(object);
+    return found == ask_of_pod_.end() ? object : found->second;
+  }
+
+  /// A claim that nobody knows is none that a kubelet could mount.
+  bool lacks_volume(const PlanAction& action) const {
+    const auto& claims = book_.claims_of(action.namespace_name, action.name);
+    return std::ranges::any_of(claims, [&](const std::string& name) {
+      const BookedClaim* const claim = book_.claim(action.namespace_name, name);
+      return claim == nullptr || !claim->bound;
+    });
+  }
+
+  /// Since when its room is held for volumes that are being made there; none: it is not.
+  std::optional<Time> waits_since(const PlanAction& action, const ObjectSight& pod) const {
+    const SeenCondition* const ours = pod.condition(nominated_condition);
+    if (!has_our_nomination(pod) || pod.nominated_node != action.node) return std::nullopt;
+    const Result<Time> since = parse_time(ours->changed);
+    return since ? std::optional(*since) : std::nullopt;
+  }
+
+  void add_provision(const PlanAction& action, const BookedSight& seen) {
+    std::vector<std::string> unselected;
+    std::string waits_for;
+    for (const std::string& name : book_.claims_of(action.namespace_name, action.name)) {
+      const BookedClaim* const claim = book_.claim(action.namespace_name, name);
+      if (claim == nullptr) return refuse(action, fmt::format("claim {} does not exist", name));
+      if (claim->bound) continue;
+      waits_for = waits_for.empty() ? name : fmt::format("{}, {}", waits_for, name);
+      if (claim->selected_node.empty()) unselected.push_back(name);
+      if (claim->selected_node.empty() || claim->selected_node == action.node) continue;
+      return refuse(action, fmt::format("the volume of claim {} is being made on {}", name,
+                                        claim->selected_node));
+    }
+    const std::optional<Time> since = waits_since(action, seen.object);
+    const bool is_over = unselected.empty() && since && *since + volume_wait_max <= plan_.now;
+    const std::string why =
+        waits_for.empty() ? std::string("it waits for volumes of others of its gang")
+        : is_over
+            ? fmt::format("no volume for {} was made on {} within {}", waits_for, action.node,
+                          to_text(volume_wait_max))
+            : fmt::format("it waits until a volume for {} is made on {}", waits_for, action.node);
+    StatusPatch patch =
+        is_over ? cleared_nomination(plan_.id) : nomination(action.node, plan_.id, why);
+    std::vector<WriteStep> steps;
+    if (changes(patch, seen.object)) {
+      steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)});
+    }
+    const std::size_t nominated = add(action, seen, std::move(steps));
+    place_jobs_[pod_text(action.namespace_name, action.name)] = nominated;
+    std::vector<std::size_t> needs = {nominated};
+    for (const std::string& name : unselected) {
+      needs.push_back(add_selected_node(action, name, nominated));
+    }
+    const std::size_t wait =
+        add(action, seen, {{.kind = WriteKind::await, .node = action.node, .patch = {}}});
+    made_.jobs[wait].needs = std::move(needs);
+    made_.jobs[wait].waits_because = why;
+  }
+
+  std::size_t add_selected_node(const PlanAction& action, const std::string& claim,
+                                std::size_t nominated) {
+    const BookedSight seen{.object = book_.claim(action.namespace_name, claim)->object};
+    made_.jobs.push_back(
+        {.object = fmt::format("PersistentVolumeClaim {}/{}", action.namespace_name, claim),
+         .ask = {},
+         .unit = {},
+         .seen = seen,
+         .steps = {{.kind = WriteKind::select_node, .node = action.node, .patch = {}}},
+         .needs = {nominated}});
+    return made_.jobs.size() - 1;
   }
 
   CauseOf cause_of(const std::string& ask) const {
@@ -236,7 +317,10 @@ class JobBuilder {
     const BookedSight* const seen = seen_of(action);
     if (seen == nullptr) return;
     const bool strict = rules_.budgets == BudgetMode::strict;
-    const CauseOf cause = cause_of(action.ask);
+    CauseOf cause = cause_of(action.ask);
+    cause.is_own_gang =
+        !seen->object.group.empty() &&
+        action.ask == fmt::format("PodGroup {}/{}", action.namespace_name, seen->object.group);
     std::vector<WriteStep> steps;
     if (!seen->object.leaving) {
       StatusPatch mark = eviction_mark(cause, plan_.id, rules_.names_causes);
@@ -260,6 +344,7 @@ class JobBuilder {
                   .reason = "Preempted",
                   .action = "Preempting",
                   .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
+    if (cause.is_own_gang) job.event->note = eviction_message(cause, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {
@@ -378,6 +463,7 @@ class JobBuilder {
   std::map<std::string, std::string> braked_;             ///< By ask: why.
   std::map<std::string, std::size_t> place_jobs_;         ///< By pod.
   std::map<std::string, std::size_t> bind_jobs_;          ///< By pod.
+  std::set<std::string> making_volumes_;                  ///< Asks that cannot be bound yet.
   std::set<std::string> told_;                            ///< Whose condition is in another patch.
 };
 

@@ -7,7 +7,10 @@
 //  4. A victim is marked and then deleted (or evicted, where budgets are strict).
 //  5. Whoever has no place in the plan any more loses the nomination that we gave it.
 //  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
-//  7. Actions on objects that are gone, or that this version does not carry out, are refused.
+//  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
+//     gets the node, and the bind is refused until a later plan finds the claim bound. In a gang
+//     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
+//  8. Actions on objects that are gone, or that this version does not carry out, are refused.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -49,6 +52,7 @@ struct WriteJob {
   std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
   std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
   bool is_eviction = false;
+  std::string waits_because;  ///< Of one that only waits: what its receipt says.
 };
 
 struct PlanJobs {
@@ -65,6 +69,9 @@ struct JobRules {
   bool names_causes = false;
   EvictionBrake brake;  ///< May be empty.
 };
+
+/// As long as kube-scheduler waits for a volume.
+inline constexpr Duration volume_wait_max{600'000};
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules);
 

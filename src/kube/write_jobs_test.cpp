@@ -274,6 +274,119 @@ TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
   EXPECT_EQ(made.refused.size(), 3U);
 }
 
+// What comes with later versions is refused by name, and never dropped without a word.
+TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
+  for (const ActionType type : {ActionType::scale_down, ActionType::scale_up, ActionType::requeue,
+                                ActionType::suspend, ActionType::resume}) {
+    Plan plan{.id = "0123"};
+    plan.actions = {job_action(type, "p", "n1")};
+    const PlanJobs made = jobs(plan);
+    EXPECT_TRUE(made.jobs.empty());
+    ASSERT_EQ(made.refused.size(), 1U) << choice_name(type);
+    EXPECT_TRUE(made.refused[0].reason.starts_with(choice_name(type))) << made.refused[0].reason;
+  }
+  see(job_sight("low-1", "n1"));
+  for (const AskKind kind : {AskKind::queue, AskKind::session, AskKind::replica_schedule}) {
+    Plan plan{.id = "0123"};
+    plan.asks = {{.kind = kind, .namespace_name = "a", .name = "claim"}};
+    plan.actions = {job_action(ActionType::evict, "low-1", "n1", ask_text(plan.asks[0]))};
+    const PlanJobs made = jobs(plan);
+    EXPECT_TRUE(made.jobs.empty());
+    ASSERT_EQ(made.refused.size(), 1U);
+    EXPECT_EQ(made.refused[0].reason,
+              "victims of other asks than pods and groups are not evicted yet");
+    EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
+  }
+}
+
+// SPEC section 8, provision a volume: never a bind before the volume is there.
+class VolumeJobsTest : public WriteJobsTest {
+ protected:
+  VolumeJobsTest() {
+    Pod pod{.namespace_name = "a", .name = "db"};
+    pod.shape.claims = {{.kind = ClaimKind::volume, .namespace_name = "a", .name = "data"}};
+    book.take({pod}, {job_sight("db")}, 0);
+    plan.asks = {pod_ask("db", Outcome::fits, "n1")};
+    plan.actions = {job_action(ActionType::bind, "db", "n1")};
+  }
+  void claim(bool bound, std::string node) {
+    const PersistentVolumeClaim object{
+        .namespace_name = "a", .name = "data", .selected_node = std::move(node), .bound = bound};
+    ObjectSight sight = job_sight("data");
+    sight.kind = ObjectKind::persistent_volume_claim;
+    book.take({object}, {sight}, 0);
+  }
+  Plan plan{.id = "0123", .now = Time{1'000'000}};
+};
+
+TEST_F(VolumeJobsTest, TheClaimGetsItsNodeAfterTheNomination) {
+  claim(false, "");
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "n1");
+  EXPECT_EQ(made.jobs[1].object, "PersistentVolumeClaim a/data");
+  EXPECT_EQ(made.jobs[1].steps[0].kind, WriteKind::select_node);
+  EXPECT_EQ(made.jobs[1].steps[0].node, "n1");
+  EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
+  EXPECT_EQ(made.jobs[2].steps[0].kind, WriteKind::await);
+  EXPECT_EQ(made.jobs[2].needs, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(made.jobs[2].waits_because, "it waits until a volume for data is made on n1");
+}
+
+TEST_F(VolumeJobsTest, ABoundClaimIsNoHindrance) {
+  claim(true, "n1");
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].steps[0].kind, WriteKind::bind);
+}
+
+TEST_F(VolumeJobsTest, AClaimThatNobodyKnowsOrThatIsMadeElsewhereForbidsTheBind) {
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+  ASSERT_EQ(jobs(plan).refused.size(), 1U);
+  EXPECT_EQ(jobs(plan).refused[0].reason, "claim data does not exist");
+  claim(false, "n2");
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+  ASSERT_EQ(jobs(plan).refused.size(), 1U);
+  EXPECT_EQ(jobs(plan).refused[0].reason, "the volume of claim data is being made on n2");
+}
+
+TEST_F(VolumeJobsTest, TheRoomIsHeldForTenMinutes) {
+  claim(false, "n1");
+  ObjectSight waits = job_sight("db");
+  waits.nominated_node = "n1";
+  waits.conditions = {
+      {"PodScheduled", "False", "Unschedulable", "it waits until a volume for data is made on n1",
+       ""},
+      {"makeway.dev/Nominated", "True", "Nominated", "node n1, plan 0", "1970-01-01T00:00:00Z"}};
+  see(waits);
+  plan.now = Time{599'999};
+  PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 2U);
+  EXPECT_TRUE(made.jobs[0].steps.empty());  // The nomination stands.
+  plan.now = Time{600'000};
+  made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 2U);
+  ASSERT_EQ(made.jobs[0].steps.size(), 1U);
+  EXPECT_EQ(made.jobs[0].steps[0].patch.nominated_node, "");
+  EXPECT_EQ(made.jobs[1].waits_because, "no volume for data was made on n1 within 10m");
+}
+
+TEST_F(VolumeJobsTest, AGangWaitsForItsSlowestVolume) {
+  claim(false, "n1");
+  see(job_sight("other"));
+  plan.asks = {{.kind = AskKind::pod_group,
+                .namespace_name = "a",
+                .name = "g",
+                .outcome = Outcome::fits,
+                .placements = {{"a", "db", "n1", {}}, {"a", "other", "n1", {}}}}};
+  plan.actions.push_back(job_action(ActionType::bind, "other", "n1"));
+  const PlanJobs made = jobs(plan);
+  EXPECT_TRUE(std::ranges::none_of(made.jobs, [](const WriteJob& job) {
+    return !job.steps.empty() && job.steps[0].kind == WriteKind::bind;
+  }));
+  EXPECT_EQ(made.jobs.back().waits_because, "it waits for volumes of others of its gang");
+}
+
 TEST_F(WriteJobsTest, TheBookForgetsWhoIsGone) {
   see(job_sight("p"));
   EXPECT_EQ(book.size(), 1U);

@@ -111,8 +111,10 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::erase: return delete_call(manner_, object, step.grace_seconds);
     case WriteKind::evict: return eviction_call(manner_, object);
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
+    case WriteKind::select_node: return select_node_call(manner_, object, step.node);
     case WriteKind::patch_pod:
-    case WriteKind::event: break;
+    case WriteKind::event:
+    case WriteKind::await: break;
   }
   return patch_pod_call(manner_, object, step.patch, server_now);
 }
@@ -127,7 +129,19 @@ Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now
   return {.job = id, .reads = false, .call = call_of(live, server_now)};
 }
 
+/// Nothing is sent for them: the loop decides again.
+void WriteQueue::end_waits(Time now) {
+  std::vector<std::uint64_t> ended;
+  for (const std::uint64_t id : waiting_) {
+    const Live& live = jobs_.at(id);
+    const bool waits = live.job.steps[live.step].kind == WriteKind::await;
+    if (waits && is_ready(id, live, now)) ended.push_back(id);
+  }
+  for (const std::uint64_t id : ended) refuse(id, std::string(jobs_.at(id).job.waits_because));
+}
+
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
+  end_waits(now);
   if (auto reading = next_reading(now)) return reading;
   for (const std::uint64_t id : waiting_) {
     Live& live = jobs_.at(id);
@@ -260,7 +274,8 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
-      if (!urgent) return refuse(id, answer.reason);  // The next cycle says it again.
+      // The next cycle says it again; of a claim, its watch tells.
+      if (!urgent || kind == WriteKind::select_node) return refuse(id, answer.reason);
       live.refusal = answer.reason;
       live.stage = Stage::to_read;
       live.not_before = now;

@@ -9,7 +9,8 @@
 //  5. A refused bind with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else and have an allowance; a condition that is not
 //     sent yet gives way to any other write about its object. Refused, they are dropped.
-//  7. When a budget refuses a victim, its ask's other victims that are not sent yet stay, unless
+//  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
+//  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay, unless
 //     they leave with one that has been.
 #pragma once
 
@@ -115,6 +116,7 @@ class WriteQueue {
   Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
   WriteCall call_of(const Live& live, Time server_now) const;
   ObjectSight guarded(const Live& live) const;
+  void end_waits(Time now);
   std::optional<Sending> next_reading(Time now);
   std::optional<Sending> next_condition(Time now, Time server_now);
   bool is_placing() const;

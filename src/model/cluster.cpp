@@ -104,7 +104,8 @@ Pod Cluster::pod(PodIndex index) const {
           .opted_out = flags.opted_out,
           .is_protected = flags.is_protected,
           .is_owner = flags.is_owner,
-          .disrupted_by_preemption = flags.disrupted_by_preemption};
+          .disrupted_by_preemption = flags.disrupted_by_preemption,
+          .kept = flags.kept};
   if (flags.priority_given) pod.priority = pods_.priority[index];
   std::erase_if(pod.requests, [](const Amount& amount) { return amount.resource == pods_name; });
   return pod;

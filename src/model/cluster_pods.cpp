@@ -131,7 +131,8 @@ void Cluster::write_pod(PodIndex index, const Pod& pod, bool kernel) {
                                 .of_daemon_set = is_of_daemon_set(pod),
                                 .disrupted_by_preemption = pod.disrupted_by_preemption,
                                 .kernel = kernel,
-                                .preemption_policy = pod.preemption_policy};
+                                .preemption_policy = pod.preemption_policy,
+                                .kept = pod.kept};
 }
 
 bool Cluster::remove(KindTag<Pod> /*kind*/, const Removal& removal) {
@@ -215,6 +216,7 @@ Cluster::OrderKey Cluster::order_key(PodIndex pod) const {
 bool Cluster::guarded(PodIndex pod) const {
   const PodFlags flags = pods_.flags[pod];
   if (flags.mirror || flags.opted_out || flags.is_protected || flags.kernel) return true;
+  if (flags.kept != KeptBy::nobody) return true;
   if (pods_.deletion[pod] != no_time || units_[pods_.unit[pod]].kind == UnitKind::group)
     return true;
   if (flags.of_daemon_set || is_pinned(*this, pod)) return true;

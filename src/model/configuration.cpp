@@ -132,6 +132,14 @@ void check_session(const SessionSettings& session, Findings& findings) {
   }
 }
 
+void check_live(const LiveSettings& live, Findings& findings) {
+  constexpr Duration shortest{1'500};  // Its fifteenths are whole tenths of a second.
+  if (live.lease_duration < shortest) {
+    findings.refuse("live.leaseDuration", "is too short to be renewed in time",
+                    "use 1500ms or more; 15s is the habit of Kubernetes");
+  }
+}
+
 }  // namespace
 
 bool waives(const Configuration& configuration, WaivedLaw law) {
@@ -151,6 +159,7 @@ Problems validate(const Configuration& configuration) {
   check_workload(configuration.workload, findings);
   check_required_node(configuration.required_node, findings);
   check_session(configuration.session, findings);
+  check_live(configuration.live, findings);
   return findings.take();
 }
 

@@ -342,6 +342,10 @@ enum class CostMax : std::uint8_t { none, run_time };
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<CostMax> = {"none", "run-time"};
 
+enum class GangRollback : std::uint8_t { none, erase };
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<GangRollback> = {"none", "delete"};
+
 // ---- The value ----------------------------------------------------------------------------------
 
 inline constexpr std::int64_t priority_min = std::numeric_limits<std::int32_t>::min();
@@ -524,6 +528,18 @@ struct TrustSettings {
   friend bool operator==(const TrustSettings&, const TrustSettings&) = default;
 };
 
+/// What only a live run obeys (SPEC section 8).
+struct LiveSettings {
+  bool cause_names = false;
+  std::int64_t max_evictions_per_minute = 600;
+  Duration evict_again_window{60'000};
+  Duration gang_bind_timeout{60'000};
+  GangRollback gang_rollback = GangRollback::none;
+  Duration lease_duration{15'000};
+
+  friend bool operator==(const LiveSettings&, const LiveSettings&) = default;
+};
+
 struct Configuration {
   ProtectionSettings protection;
   BudgetSettings budgets;
@@ -534,6 +550,7 @@ struct Configuration {
   RequiredNodeSettings required_node;
   SessionSettings session;
   TrustSettings trust;
+  LiveSettings live;
 
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };

@@ -39,9 +39,9 @@ std::string random_text(const Knob& knob, Prng& random) {
 }
 
 TEST(Knobs, AreDocumentedUniqueAndGrouped) {
-  constexpr std::array<std::string_view, 9> sections = {"protection",    "budgets", "engine",
-                                                        "workload",      "queue",   "replica",
-                                                        "required_node", "session", "trust"};
+  constexpr std::array<std::string_view, 10> sections = {
+      "protection", "budgets",       "engine",  "workload", "queue",
+      "replica",    "required_node", "session", "trust",    "live"};
   std::set<std::string_view> paths;
   std::size_t section = 0;
   for (const Knob& knob : knobs()) {
@@ -102,6 +102,11 @@ TEST(Knobs, CoverEveryNameOfTheSpecification) {
       {"protection.protectSystemCritical", "true"},
       {"protection.preemptOtherSchedulers", "false"},
       {"protection.namespaces", ""},
+      {"live.causeNames", "false"},
+      {"live.maxEvictionsPerMinute", "600"},
+      {"live.evictAgainWindow", "1m"},
+      {"live.gangBindTimeout", "1m"},
+      {"live.gangRollback", "none"},
       {"budgets.mode", "best-effort"},
       {"engine.preemptionDelay", "0s"},
       {"workload.belowMinimum", "keep"},

@@ -24,6 +24,7 @@ std::span<const Knob> workload_knobs();
 std::span<const Knob> placement_policy_knobs();
 std::span<const Knob> session_knobs();
 std::span<const Knob> trust_knobs();
+std::span<const Knob> live_knobs();
 
 struct Documented {
   std::string_view path;

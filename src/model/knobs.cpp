@@ -26,7 +26,7 @@ std::vector<Knob> all_knobs() {
   std::vector<Knob> all;
   for (const auto part : {knob_tables::general_knobs(), knob_tables::workload_knobs(),
                           knob_tables::placement_policy_knobs(), knob_tables::session_knobs(),
-                          knob_tables::trust_knobs()}) {
+                          knob_tables::trust_knobs(), knob_tables::live_knobs()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

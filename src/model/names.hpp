@@ -39,6 +39,9 @@ inline constexpr std::string_view loss_units = "makeway.dev/loss-units";
 inline constexpr std::string_view held = "makeway.dev/held";
 inline constexpr std::string_view held_need = "held: ";
 
+/// On bound pods of journals of live runs: why nobody may make them leave (KeptBy).
+inline constexpr std::string_view kept_by = "makeway.dev/kept-by";
+
 /// Label of a namespace whose marks count (SPEC section 10): "true".
 inline constexpr std::string_view trusted = "makeway.dev/trusted";
 
@@ -93,6 +96,7 @@ constexpr bool is_mark(std::string_view key) {
                                        wave,
                                        wave_after,
                                        loss_units,
+                                       kept_by,
                                        held}) {
     if (key == known) return false;
   }

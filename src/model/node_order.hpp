@@ -5,8 +5,8 @@
 // row, subtract from allocatable. Sums saturate instead of wrapping.
 //
 // A guarded pod is one that priority alone does not make leave: of a group, leaving already,
-// mirror, opted out, marked, of a critical class. Below the lowest guarded priority of a node the
-// sums tell the whole truth about who may leave.
+// mirror, opted out, marked, kept, of a critical class. Below the lowest guarded priority of a node
+// the sums tell the whole truth about who may leave.
 //
 // All nodes share flat arrays; a node owns a block in them with some slack. Inserting and erasing
 // cost O(pods on that node); a block that outgrows its slack moves to a free one.

@@ -7,9 +7,11 @@
 // Amounts are integers in the resource's unit: thousandths for cpu, whole units for the rest.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -117,6 +119,16 @@ struct PodShape {
 
 enum class PreemptionPolicy : std::uint8_t { unset, preempt_lower_priority, never };
 
+/// Why a bound pod is nobody's victim in a live run, whatever its own marks say. Whoever shows the
+/// live cluster to the loop decides it (control/live_view.hpp); objects never say it of themselves.
+enum class KeptBy : std::uint8_t {
+  nobody,
+  other_scheduler,  ///< `protection.preemptOtherSchedulers` is off.
+  two_budgets,      ///< The API server refuses every eviction of a pod under two budgets.
+};
+inline constexpr std::array<std::string_view, 3> kept_by_names = {"nobody", "other-scheduler",
+                                                                  "two-budgets"};
+
 struct OwnerReference {
   std::string kind;
   std::string name;
@@ -192,6 +204,7 @@ struct Pod {
   bool is_protected = false;             ///< Never a victim while its group runs.
   bool is_owner = false;                 ///< Marked as owner of other pods.
   bool disrupted_by_preemption = false;  ///< Condition DisruptionTarget, PreemptionByScheduler.
+  KeptBy kept = KeptBy::nobody;
 
   friend bool operator==(const Pod&, const Pod&) = default;
 };

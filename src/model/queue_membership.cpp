@@ -39,7 +39,7 @@ QueueMembership::QueueMembership(const Cluster& cluster, const Configuration& co
 
 bool QueueMembership::is_infrastructure(PodIndex pod) const {
   const PodColumns& pods = cluster_.pods();
-  if (pods.flags[pod].mirror) return true;
+  if (pods.flags[pod].mirror || pods.flags[pod].kept == KeptBy::other_scheduler) return true;
   if (!critical_classes_.empty() &&
       std::ranges::find(critical_classes_, pods.priority_class[pod]) != critical_classes_.end()) {
     return true;

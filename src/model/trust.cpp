@@ -12,6 +12,7 @@
 #include "model/findings.hpp"
 #include "model/names.hpp"
 #include "model/normalize.hpp"
+#include "model/object_at.hpp"
 #include "model/object_text.hpp"
 #include "model/queue_membership.hpp"
 #include "model/required_node.hpp"
@@ -120,13 +121,13 @@ class TrustStep {
     look_at_own_kinds();
     apply_all();
     look_at_groups();
-    look_at_workloads();
+    if (facts_.scope == nullptr) look_at_workloads();
     look_at_pods();
     apply_all();
     if (trust_.preemption_priority == TrustCapped::capped) {
       look_at_caps();
       apply_all();
-      look_at_templates();
+      if (facts_.scope == nullptr) look_at_templates();
       apply_all();
     }
     look_outside_queues();
@@ -134,10 +135,31 @@ class TrustStep {
     return std::move(report_);
   }
 
+  std::vector<TrustEdit> edits() const {
+    std::vector<TrustEdit> made;
+    made.reserve(before_.size());
+    for (const auto& [key, before] : before_) {
+      Change after = object_at(cluster_, key);
+      if (after != before) made.push_back({.before = before, .after = std::move(after)});
+    }
+    return made;
+  }
+
  private:
   bool trusted(std::string_view space, std::string_view plane) const {
     return std::ranges::find(trust_.namespaces, space) != trust_.namespaces.end() ||
            labelled_.contains(ObjectKeyView{.name = space, .plane = plane});
+  }
+  std::vector<GroupIndex> groups_to_look_at() const {
+    return facts_.scope == nullptr ? cluster_.groups_by_name() : facts_.scope->groups;
+  }
+  template <class Look>
+  void each_pod_to_look_at(const Look& look) const {
+    if (facts_.scope == nullptr) {
+      for (const PodIndex pod : cluster_.each_pod()) look(pod);
+    } else {
+      for (const PodIndex pod : facts_.scope->pods) look(pod);
+    }
   }
   void look_at_own_kinds();
   void look_at_sessions();
@@ -145,6 +167,7 @@ class TrustStep {
   void look_at_groups();
   void look_at_workloads();
   void look_at_pods();
+  void look_at_pod(PodIndex index, std::optional<StringId> deployment);
   void look_at_caps();
   void look_at_templates();
   void look_outside_queues();
@@ -172,14 +195,20 @@ class TrustStep {
   std::set<ObjectKey, ObjectKeyLess> labelled_;                      ///< Namespaces.
   std::map<std::pair<std::string, std::string>, Labels> selectors_;  ///< By deployment.
   std::vector<Change> changes_;
+  std::map<ChangeKey, Change> before_;  ///< What was changed, as it was.
   TrustReport report_;
 };
 
 void TrustStep::apply_all() {
   if (changes_.empty()) return;
-  cluster_.begin_bulk();
+  for (const Change& change : changes_) {
+    ChangeKey key = key_of_change(change);
+    if (!before_.contains(key)) before_.emplace(key, object_at(cluster_, key));
+  }
+  const bool many = facts_.scope == nullptr;
+  if (many) cluster_.begin_bulk();
   for (const Change& change : changes_) cluster_.apply(change);
-  cluster_.finish_bulk();
+  if (many) cluster_.finish_bulk();
   changes_.clear();
 }
 
@@ -198,7 +227,7 @@ void TrustStep::look_at_own_kinds() {
       selectors_[{schedule.namespace_name, schedule.deployment}] = schedule.selector;
     }
   }
-  if (trust_.sessions == TrustListed::listed) look_at_sessions();
+  if (trust_.sessions == TrustListed::listed && facts_.scope == nullptr) look_at_sessions();
 }
 
 /// Whether its ResourceGroup takes it, and is on the nodes where it says that it runs.
@@ -277,7 +306,7 @@ PodGroup TrustStep::group_object(GroupIndex index) const {
 
 /// What a group says about itself; its priority is that of its pods, if that is lower.
 void TrustStep::look_at_groups() {
-  for (const GroupIndex index : cluster_.groups_by_name()) {
+  for (const GroupIndex index : groups_to_look_at()) {
     const Group& group = cluster_.groups()[index];
     if (cluster_.policy_of(group) == nullptr) continue;
     PodGroup fresh = group_object(index);
@@ -398,6 +427,10 @@ void TrustStep::forget_notes(Pod& pod) {
   };
   if (notes.reserved_since) forget(names::reserved_since, to_text(*notes.reserved_since));
   if (notes.promised) forget(names::promised, "true");
+  if (pod.kept != KeptBy::nobody && !facts_.decides_kept) {
+    forget(names::kept_by, kept_by_names.at(static_cast<std::size_t>(pod.kept)));
+    pod.kept = KeptBy::nobody;
+  }
   if (!notes.evicted_for.empty()) forget(names::evicted_for, notes.evicted_for);
   if (!notes.plan.empty()) forget(names::plan, notes.plan);
   notes.reserved_since.reset();
@@ -456,31 +489,33 @@ bool TrustStep::names_pods(PodIndex index) const {
 }
 
 void TrustStep::look_at_pods() {
-  const PodColumns& pods = cluster_.pods();
   const auto deployment = cluster_.strings().find(names::deployment);
-  for (const PodIndex index : cluster_.each_pod()) {
-    const PodFlags flags = pods.flags[index];
-    const bool labelled =
-        deployment && !selectors_.empty() &&
-        std::ranges::any_of(cluster_.labels(pods.labels[index]),
-                            [&](const LabelPair& pair) { return pair.key == *deployment; });
-    const bool plain = pods.notes[index] == NotesId{0} && pods.queue[index] == StringId{0} &&
-                       !flags.opted_out && !flags.is_protected && !flags.is_owner &&
-                       !flags.of_daemon_set && !labelled && !names_pods(index) &&
-                       !is_pinned(cluster_, index);
-    if (plain) continue;
-    Pod pod = cluster_.pod(index);
-    const Pod before = pod;
-    unpin(pod, index);
-    unprotect(pod);
-    forget_notes(pod);
-    check_queue(pod, index);
-    check_deployment(pod);
-    limit_cost(pod.notes, pod.started, object_text(pod));
-    if (pod == before) continue;
-    normalize(pod);
-    changes_.emplace_back(std::move(pod));
-  }
+  each_pod_to_look_at([&](PodIndex index) { look_at_pod(index, deployment); });
+}
+
+void TrustStep::look_at_pod(PodIndex index, std::optional<StringId> deployment) {
+  const PodColumns& pods = cluster_.pods();
+  const PodFlags flags = pods.flags[index];
+  const bool labelled =
+      deployment && !selectors_.empty() &&
+      std::ranges::any_of(cluster_.labels(pods.labels[index]),
+                          [&](const LabelPair& pair) { return pair.key == *deployment; });
+  const bool plain = pods.notes[index] == NotesId{0} && pods.queue[index] == StringId{0} &&
+                     !flags.opted_out && !flags.is_protected && !flags.is_owner &&
+                     !flags.of_daemon_set && flags.kept == KeptBy::nobody && !labelled &&
+                     !names_pods(index) && !is_pinned(cluster_, index);
+  if (plain) return;
+  Pod pod = cluster_.pod(index);
+  const Pod before = pod;
+  unpin(pod, index);
+  unprotect(pod);
+  forget_notes(pod);
+  check_queue(pod, index);
+  check_deployment(pod);
+  limit_cost(pod.notes, pod.started, object_text(pod));
+  if (pod == before) return;
+  normalize(pod);
+  changes_.emplace_back(std::move(pod));
 }
 
 // ---- Caps ---------------------------------------------------------------------------------------
@@ -513,7 +548,7 @@ std::optional<std::string> TrustStep::capped_class(const Unit& unit, bool is_tru
 
 void TrustStep::look_at_caps() {
   const std::string field = annotation_field(names::preemption_priority_class);
-  for (const GroupIndex index : cluster_.groups_by_name()) {
+  for (const GroupIndex index : groups_to_look_at()) {
     const Group& group = cluster_.groups()[index];
     const Unit& unit = cluster_.units()[group.unit];
     if (cluster_.policy_of(group) == nullptr) continue;
@@ -527,19 +562,19 @@ void TrustStep::look_at_caps() {
     fresh.priority.preemption_priority_class = std::move(*cap);
     changes_.emplace_back(std::move(fresh));
   }
-  for (const PodIndex index : cluster_.each_pod()) {
+  each_pod_to_look_at([&](PodIndex index) {
     const Unit& unit = cluster_.units()[cluster_.pods().unit[index]];
-    if (unit.kind != UnitKind::pod) continue;
+    if (unit.kind != UnitKind::pod) return;
     const std::string_view plane = cluster_.text(cluster_.pods().plane[index]);
     const bool is_trusted = trusted(cluster_.text(cluster_.pods().namespace_name[index]), plane);
     std::optional<std::string> cap = capped_class(unit, is_trusted, plane);
-    if (!cap) continue;
+    if (!cap) return;
     Pod pod = cluster_.pod(index);
     report_.add(TrustMark::preemption_priority, object_text(pod), field,
                 pod.notes.preemption_priority_class);
     pod.notes.preemption_priority_class = std::move(*cap);
     changes_.emplace_back(std::move(pod));
-  }
+  });
 }
 
 /// Of templates that no group follows: there is nobody yet for whom the cap could count.
@@ -575,16 +610,18 @@ void TrustStep::look_outside_queues() {
     return;
   }
   const QueueMembership membership(cluster_, configuration_);
-  for (const PodIndex index : cluster_.pending_pods()) {
+  const auto look = [&](PodIndex index) {
     const PodColumns& pods = cluster_.pods();
-    if (trusted(cluster_.text(pods.namespace_name[index]), {})) continue;
-    if (membership.is_infrastructure(index) || membership.of(index).exists()) continue;
+    if (pods.node[index].exists() || trusted(cluster_.text(pods.namespace_name[index]), {})) return;
+    if (membership.is_infrastructure(index) || membership.of(index).exists()) return;
     Pod pod = cluster_.pod(index);
     report_.add(TrustMark::outside_queues, object_text(pod), "metadata.namespace",
                 pod.namespace_name);
     hold(pod, reason_of(TrustMark::outside_queues));
     changes_.emplace_back(std::move(pod));
-  }
+  };
+  if (facts_.scope != nullptr) return each_pod_to_look_at(look);
+  for (const PodIndex index : cluster_.pending_pods()) look(index);
 }
 
 }  // namespace
@@ -643,11 +680,20 @@ TrustSettings live_trust() {
 }
 
 TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
-                        const TrustFacts& facts) {
+                        const TrustFacts& facts, std::vector<TrustEdit>& edits) {
   TrustSettings files;
   files.namespaces = configuration.trust.namespaces;
   if (configuration.trust == files) return {};  // Everybody's marks count.
-  return TrustStep(cluster, configuration, facts).run();
+  TrustStep step(cluster, configuration, facts);
+  TrustReport report = step.run();
+  edits = step.edits();
+  return report;
+}
+
+TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
+                        const TrustFacts& facts) {
+  std::vector<TrustEdit> unused;
+  return apply_trust(cluster, configuration, facts, unused);
 }
 
 }  // namespace makeway

@@ -6,6 +6,10 @@
 // that would be made without them, and nobody behind this step has to know about trust. Whose marks
 // count: namespaces that the configuration lists, or that carry the label makeway.dev/trusted.
 // With every knob at `everyone`, as from files, it changes nothing.
+//
+// Whoever follows a live cluster does not look at everything after every change: a `TrustScope`
+// names the pods and groups to look at. Its cluster must show these as they were read; what is
+// outside of it stays as it is. What the step has edited comes back with how it was before.
 #pragma once
 
 #include <cstdint>
@@ -76,15 +80,33 @@ class TrustReport {
 /// Why marks of this sort do not count.
 std::string_view reason_of(TrustMark mark);
 
+/// What to look at; everything else of the cluster has been looked at before.
+struct TrustScope {
+  std::vector<PodIndex> pods;
+  std::vector<GroupIndex> groups;
+};
+
+/// An object that the step has changed. What was or is not there is a Removal.
+struct TrustEdit {
+  Change before;
+  Change after;
+};
+
 /// What the step has to know besides the cluster.
 struct TrustFacts {
   /// Whether such a DaemonSet exists; DaemonSets are no objects of the store.
   std::function<bool(std::string_view namespace_name, std::string_view name)> has_daemon_set;
   std::optional<Time> now;  ///< None: the newest time that only the cluster itself writes.
+  /// Whoever calls has decided who is kept (KeptBy); otherwise a pod cannot say it of itself.
+  bool decides_kept = false;
+  const TrustScope* scope = nullptr;  ///< Null: everything.
 };
 
 TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
                         const TrustFacts& facts);
+/// The same, with what it has changed: each object once, in the order of kind and name.
+TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,
+                        const TrustFacts& facts, std::vector<TrustEdit>& edits);
 
 /// The knobs as SPEC section 10 wants them live.
 TrustSettings live_trust();

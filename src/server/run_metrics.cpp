@@ -124,6 +124,10 @@ struct RunMetrics::State {
       counter("makeway_objects_refused_total", "Objects with errors, read as far as possible.");
   Counter& missed =
       counter("makeway_missed_wakeups_total", "Asks that only a timer brought back: bugs.");
+  Counter& kubelet_refusals =
+      counter("makeway_kubelet_refusals_total", "Pods that a kubelet did not run.");
+  Counter& brake_alarms =
+      counter("makeway_brake_alarms_total", "Asks that would have made pods leave again too soon.");
 };
 
 RunMetrics::State::State(std::vector<std::string> names) : schedulers(std::move(names)) {
@@ -254,6 +258,8 @@ void RunMetrics::note(const RunFigures& figures) {
   State::raise(state.watch_failures, figures.watch_failures);
   State::raise(state.objects_refused, figures.objects_refused);
   State::raise(state.missed, figures.missed_wakeups);
+  State::raise(state.kubelet_refusals, figures.kubelet_refusals);
+  State::raise(state.brake_alarms, figures.brake_alarms);
 }
 
 std::string RunMetrics::text() const {

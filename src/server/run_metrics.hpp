@@ -35,6 +35,8 @@ struct RunFigures {
   std::uint64_t watch_failures = 0;
   std::uint64_t objects_refused = 0;
   std::uint64_t missed_wakeups = 0;
+  std::uint64_t kubelet_refusals = 0;
+  std::uint64_t brake_alarms = 0;
 };
 
 class RunMetrics final : public LoopWatcher {

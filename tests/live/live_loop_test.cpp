@@ -1,193 +1,20 @@
-// The whole scheduler over a fake API server: watches, loop, judge, writer. Every plan is judged,
-// and whatever happens, nobody is evicted in vain and everything comes to rest.
+// The whole scheduler over a fake API server: watches, view, loop, judge, writer. Every plan is
+// judged, and whatever happens, nobody is evicted in vain and everything comes to rest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <functional>
-#include <map>
-#include <memory>
 #include <set>
 #include <string>
 
-#include "base/check.hpp"
 #include "base/prng.hpp"
-#include "codec/plan_codec.hpp"
-#include "codec/presets.hpp"
-#include "control/control_loop.hpp"
-#include "judge/check_plan.hpp"
-#include "kube/actuator.hpp"
-#include "kube/live_port.hpp"
-#include "policies/decide.hpp"
-#include "support/fake_json.hpp"
-#include "support/live_server.hpp"
+#include "support/live_stack.hpp"
 
 namespace makeway {
 namespace {
 
 using Fault = WriteFault::Kind;
-
-/// Everything that schedules a live cluster, over a FakeApiserver: watches, port, loop and writer.
-/// Destroyed without a word, it is a process that was killed.
-class LiveStack {
- public:
-  LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools);
-  LiveStack(const LiveStack&) = delete;
-  LiveStack& operator=(const LiveStack&) = delete;
-  ~LiveStack() = default;
-
-  /// Steps the loop until that is so, at most so long; `between` is called after each step.
-  bool run_until(const std::function<bool()>& done, const std::function<void()>& between = {},
-                 std::chrono::seconds at_most = std::chrono::seconds(60));
-  ControlLoop& loop() { return *loop_; }
-  kube::Actuator& actuator() { return *actuator_; }
-
- private:
-  kube::WriteGate gate_;
-  std::unique_ptr<kube::LiveFeed> feed_;
-  std::unique_ptr<kube::Actuator> actuator_;
-  std::unique_ptr<kube::LivePort> port_;
-  std::unique_ptr<ControlLoop> loop_;
-};
-
-struct LivePodText {
-  std::string name;
-  int cpus = 1;
-  int priority = 0;
-  std::string node;  ///< Empty: pending.
-  std::string group;
-};
-
-LiveStack::LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools) {
-  gate_.open_forever();
-  auto connection = live.connect();
-  const auto served = connection->api().discover();
-  CHECK(served.has_value());
-  kube::WatchLimits limits;
-  limits.pause_first = Duration{5};
-  limits.pause_max = Duration{20};
-  feed_ = std::make_unique<kube::LiveFeed>(std::move(connection), *served, 7, limits,
-                                           kube::FeedUse::to_schedule);
-  kube::ActuatorSettings settings;
-  settings.manner.timeout = Duration{1'000};
-  settings.limits.pause_first = Duration{10};
-  settings.budgets = configuration.budgets.mode;
-  settings.stop_max = Duration{0};
-  actuator_ = std::make_unique<kube::Actuator>(
-      live.connect(), settings, gate_,
-      kube::ActuatorTools{
-          .server_now =
-              [this] { return feed_->server_time().at(kube::monotonic_now()).value_or(Time{}); },
-          .wake = [this] { feed_->mailbox().wake(); }});
-  port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get());
-  LoopOptions options;
-  options.preset = "makeway";
-  options.poll_max = Duration{100};
-  options.backlog.schedulers = {"makeway"};
-  options.backlog.back_off_min = Duration{50};
-  options.backlog.back_off_max = Duration{500};
-  options.profiles = {{.scheduler_name = "makeway", .configuration = configuration}};
-  loop_ = std::make_unique<ControlLoop>(*port_, configuration, tools, std::move(options));
-}
-
-bool LiveStack::run_until(const std::function<bool()>& done, const std::function<void()>& between,
-                          std::chrono::seconds at_most) {
-  const auto deadline = std::chrono::steady_clock::now() + at_most;
-  while (!done()) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    loop_->step();
-    if (between) between();
-  }
-  return true;
-}
-
-PlanTools live_tools() {
-  return {.decide = decide,
-          .check = [](const Cluster& cluster, const Configuration& configuration,
-                      const Plan& plan) { return check_plan(cluster, configuration, plan); },
-          .identify = [](const Plan& plan) { return plan_identity(plan); },
-          .microseconds = [] { return std::int64_t{0}; }};
-}
-
-std::string live_pod(const LivePodText& pod) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}","namespace":"a",)"
-      R"("uid":"uid-{0}","generation":1,"creationTimestamp":"2026-11-17T04:00:00Z"}},)"
-      R"("spec":{{"schedulerName":"makeway","priority":{1},{2}{3}"containers":[{{"name":"c",)"
-      R"("resources":{{"requests":{{"cpu":"{4}"}}}}}}]}},"status":{{"phase":"{5}"}}}})",
-      pod.name, pod.priority,
-      pod.node.empty() ? std::string{} : fmt::format(R"("nodeName":"{}",)", pod.node),
-      pod.group.empty() ? std::string{}
-                        : fmt::format(R"("schedulingGroup":{{"podGroupName":"{}"}},)", pod.group),
-      pod.cpus, pod.node.empty() ? "Pending" : "Running");
-}
-
-std::string live_node(std::string_view name, int cpus) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}"}},"status":{{"allocatable":)"
-      R"({{"cpu":"{}","memory":"8Gi","pods":"110"}}}}}})",
-      name, cpus);
-}
-
-class LiveLoop : public testing::Test {
- protected:
-  LiveLoop() : configuration(*load_preset("makeway")), tools(live_tools()) {
-    live.server.set_kubelet(true, false);
-    live.server.serve("scheduling.k8s.io/v1beta1", "podgroups", "PodGroup");
-  }
-
-  std::unique_ptr<LiveStack> start() {
-    return std::make_unique<LiveStack>(live, configuration, tools);
-  }
-  void put(const LivePodText& pod) { live.server.put(live_pod(pod)); }
-  /// Where it runs; empty: it does not.
-  std::string node_of(std::string_view name) const {
-    const std::string text = live.server.object("Pod", "a", name);
-    return text.empty() ? std::string{} : fake::text_at(fake::parsed(text), "spec.nodeName");
-  }
-  std::function<bool()> all_run(std::vector<std::string> names) const {
-    return [this, names = std::move(names)] {
-      return std::ranges::none_of(names,
-                                  [&](const std::string& name) { return node_of(name).empty(); });
-    };
-  }
-  std::set<std::string> deleted() const {
-    std::set<std::string> victims;
-    for (const FakeDeed& deed : live.server.deeds()) {
-      if (deed.what == "delete" || deed.what == "evict") victims.insert(deed.object);
-    }
-    return victims;
-  }
-  std::size_t count(std::string_view what) const {
-    const auto deeds = live.server.deeds();
-    return static_cast<std::size_t>(std::ranges::count(deeds, what, &FakeDeed::what));
-  }
-  /// What is on a node, and how much of it there is.
-  std::map<std::string, std::int64_t> used_cpus() const {
-    std::map<std::string, std::int64_t> used;
-    const JsonValue dumped = fake::parsed(live.server.dump());
-    for (const JsonValue& object : *dumped.find("items")->as_array()) {
-      const std::string node = fake::text_at(object, "spec.nodeName");
-      if (fake::text_at(object, "kind") != "Pod" || node.empty()) continue;
-      const JsonValue& container = fake::value_at(object, "spec.containers")->as_array()->front();
-      used[node] += std::stoll(fake::text_at(container, "resources.requests.cpu"));
-    }
-    return used;
-  }
-  void expect_lawful(LiveStack& stack) const {
-    EXPECT_TRUE(stack.loop().refused().empty());
-    for (const RefusedPlan& refused : stack.loop().refused()) {
-      for (const LawBreach& breach : refused.breaches) ADD_FAILURE() << breach.text;
-    }
-    for (const auto& [node, cpus] : used_cpus()) EXPECT_LE(cpus, 4) << node;
-  }
-
-  LiveServer live;
-  Configuration configuration;
-  PlanTools tools;
-};
 
 TEST_F(LiveLoop, APodThatFitsIsBoundWithOneCall) {
   live.server.put(live_node("n1", 4));

@@ -86,6 +86,7 @@ struct KindOfPath {
 };
 constexpr std::array written_kinds = {
     KindOfPath{"/api/v1", "pods", "Pod"},
+    KindOfPath{"/api/v1", "persistentvolumeclaims", "PersistentVolumeClaim"},
     KindOfPath{"/apis/scheduling.k8s.io/v1beta1", "podgroups", "PodGroup"},
     KindOfPath{"/apis/events.k8s.io/v1", "events", "Event"},
     KindOfPath{"/apis/coordination.k8s.io/v1", "leases", "Lease"},
@@ -130,6 +131,9 @@ std::optional<FakeAnswer> FakeWrites::handle(const FakeWrite& write, Time now) {
   if (place->kind == "Event" && write.method == "POST") return take_event(*body);
   if (place->kind == "Lease") return write_lease(write, *place, std::move(*body));
   if (write.method == "PATCH" && place->part == "status") return patch_status(*place, *body);
+  if (place->kind == "PersistentVolumeClaim" && write.method == "PATCH") {
+    return patch_claim(*place, *body);
+  }
   if (place->kind != "Pod") return std::nullopt;
   if (write.method == "POST" && place->part == "binding") return bind(*place, *body, now);
   if (write.method == "POST" && place->part == "eviction") return evict(*place, *body, now);
@@ -170,6 +174,24 @@ FakeAnswer FakeWrites::bind(const Place& place, const JsonValue& body, Time now)
   objects_.put_tree(std::move(pod));
   deeds_.push_back({"bind", fmt::format("{}/{}", place.namespace_name, place.name), node});
   return succeeded(201);
+}
+
+FakeAnswer FakeWrites::patch_claim(const Place& place, const JsonValue& body) {
+  const JsonValue* const found = objects_.find(place.kind, place.namespace_name, place.name);
+  if (found == nullptr) return not_found("persistentvolumeclaims");
+  if (!meets(*found, text_at(body, "metadata.uid"), text_at(body, "metadata.resourceVersion"))) {
+    return conflict("persistentvolumeclaims", "the object has been modified");
+  }
+  JsonValue claim = *found;
+  const JsonValue* const notes = fake::value_at(body, "metadata.annotations");
+  if (notes == nullptr) return failed({.code = 400, .reason = "BadRequest"});
+  fake::merge(member(member(claim, "metadata"), "annotations"), *notes);
+  const JsonValue* const node = notes->find("volume.kubernetes.io/selected-node");
+  deeds_.push_back({"select node", fmt::format("{}/{}", place.namespace_name, place.name),
+                    node == nullptr || node->as_string() == nullptr ? "" : *node->as_string()});
+  FakeAnswer answer{200, fake::text_of(claim)};
+  objects_.put_tree(std::move(claim));
+  return answer;
 }
 
 FakeAnswer FakeWrites::patch_status(const Place& place, const JsonValue& body) {

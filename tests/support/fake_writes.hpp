@@ -1,5 +1,6 @@
 // FakeWrites: what a FakeApiserver does with writes, with the codes and the order of checks of
-// Kubernetes 1.37 (binding, pods/status, delete, eviction, podgroups/status, leases, events).
+// Kubernetes 1.37 (binding, pods/status, delete, eviction, podgroups/status, claims, leases,
+// events).
 #pragma once
 
 #include <optional>
@@ -25,7 +26,7 @@ struct FakeWrite {
 
 /// What became of pods, for tests that count.
 struct FakeDeed {
-  std::string what;    ///< "bind", "mark", "delete", "evict", "nominate", "event Scheduled"
+  std::string what;  ///< "bind", "mark", "delete", "evict", "nominate", "select node", "event ..."
   std::string object;  ///< "shop/web"
   std::string detail;  ///< The node, or the note.
 
@@ -61,6 +62,7 @@ class FakeWrites {
   static std::optional<Place> place_of(std::string_view path);
 
   FakeAnswer bind(const Place& place, const JsonValue& body, Time now);
+  FakeAnswer patch_claim(const Place& place, const JsonValue& body);
   FakeAnswer patch_status(const Place& place, const JsonValue& body);
   FakeAnswer erase(const Place& place, const JsonValue& body, Time now);
   FakeAnswer evict(const Place& place, const JsonValue& body, Time now);

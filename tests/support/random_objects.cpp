@@ -290,6 +290,7 @@ Pod RandomObjects::pod(const std::string& namespace_name, const std::string& nam
   pod.is_protected = prng_.chance(5);
   pod.is_owner = prng_.chance(5);
   pod.disrupted_by_preemption = prng_.chance(5);
+  if (prng_.chance(5)) pod.kept = KeptBy::other_scheduler;
   if (pod.ready) pod.observed = pod.created;
   normalize(pod);
   return pod;

@@ -133,6 +133,7 @@ constexpr std::array steps = {
     &reset_member<Pod, &Pod::is_protected>,
     &reset_member<Pod, &Pod::is_owner>,
     &reset_member<Pod, &Pod::disrupted_by_preemption>,
+    &reset_member<Pod, &Pod::kept>,
     &reset_member<Node, &Node::labels>,
     &reset_member<Node, &Node::taints>,
     &reset_member<Node, &Node::unschedulable>,

@@ -14,11 +14,9 @@
 #include "cli/run/decision_log.hpp"
 #include "cli/run/run_log.hpp"
 #include "cli/run/watcher_list.hpp"
-#include "control/brakes.hpp"
 #include "control/control_loop.hpp"
-#include "kube/actuator.hpp"
-#include "kube/lease.hpp"
 #include "kube/live_port.hpp"
+#include "kube/live_settings.hpp"
 #include "kube/own_rights.hpp"
 #include "kube/system_clock.hpp"
 #include "server/run_pages.hpp"
@@ -48,15 +46,6 @@ std::string joined_names(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The uid of whoever makes its pods anew; empty: nobody does.
-std::string controller_of(const Cluster& cluster, const PlanAction& action) {
-  const auto row = cluster.find_pod(action.namespace_name, action.name);
-  if (!row) return {};
-  const auto& owners = cluster.owners(cluster.pods().owners[*row]);
-  const auto found = std::ranges::find_if(owners, &OwnerReference::controller);
-  return found == owners.end() ? std::string{} : found->uid;
-}
-
 class SchedulerRun {
  public:
   SchedulerRun(SchedulerParts parts, Terminal& terminal)
@@ -72,7 +61,7 @@ class SchedulerRun {
         decisions_(decisions_sink_, parts_.document),
         metrics_(wish_.schedulers),
         watchers_(heard_by()),
-        brakes_({}, kube::monotonic_now()) {
+        lease_times_(kube::lease_times(configuration_)) {
     if (const auto seen = parts_.connection->http().date()) {
       lease_time_.note(seen->date, seen->monotonic);
     }
@@ -277,15 +266,16 @@ class SchedulerRun {
     feed_ = make_feed();
     if (feed_ == nullptr) return false;
     if (!wish_.dry_run && !begin_writing()) return false;
-    port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get());
     LoopOptions options;
     options.preset = parts_.document.name;
     options.poll_max = step_max;
-    options.backlog.schedulers = wish_.schedulers;
     options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
     for (const std::string& name : wish_.schedulers) {
       options.profiles.push_back({.scheduler_name = name, .configuration = configuration_});
     }
+    options.backlog.schedulers = kube::scheduler_names(options.profiles);
+    view_ = std::make_unique<LiveView>(configuration_, kube::view_options(options.profiles));
+    port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
     options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
     return true;
@@ -294,18 +284,10 @@ class SchedulerRun {
   bool begin_writing() {
     auto connection = connect();
     if (connection == nullptr) return false;
-    kube::ActuatorSettings settings;
-    settings.manner.instance = fmt::format("makeway-{}", host_);
-    settings.manner.timeout = lease_times_.write_timeout();
-    if (const std::string version = group_version(); !version.empty()) {
-      settings.manner.group_version = version;
-    }
-    settings.budgets = configuration_.budgets.mode;
-    settings.brake = [this](const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
-      return brake(ask, victims);
-    };
     actuator_ = std::make_unique<kube::Actuator>(
-        std::move(connection), std::move(settings), gate_,
+        std::move(connection),
+        kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_)),
+        gate_,
         kube::ActuatorTools{.server_now =
                                 [this] {
                                   return feed_->server_time()
@@ -314,17 +296,6 @@ class SchedulerRun {
                                 },
                             .wake = [this] { feed_->mailbox().wake(); }});
     return true;
-  }
-
-  /// Asked while a plan is handed to the port: the loop's cluster is what it was decided on.
-  std::string brake(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) {
-    const Cluster& cluster = loop_->cluster();
-    EvictionWish wish{.profile = wish_.schedulers.front(), .ask = ask_text(ask), .victims = {}};
-    for (const PlanAction* const victim : victims) {
-      wish.victims.push_back(
-          {.namespace_name = victim->namespace_name, .owner = controller_of(cluster, *victim)});
-    }
-    return brakes_.admit(wish, kube::monotonic_now());
   }
 
   ExitStatus schedule() {
@@ -405,7 +376,8 @@ class SchedulerRun {
                                .lists = feed.lists,
                                .watch_failures = feed.failures,
                                .objects_refused = feed.refused,
-                               .missed_wakeups = loop_->backlog().missed_wakeups()};
+                               .missed_wakeups = loop_->backlog().missed_wakeups(),
+                               .kubelet_refusals = view_->kubelet_refusals()};
     if (actuator_ != nullptr) {
       const kube::QueueStatistics writes = actuator_->statistics();
       figures.unsent = actuator_->unsent();
@@ -414,6 +386,7 @@ class SchedulerRun {
       figures.writes_repeated = writes.again;
       figures.writes_unknown = writes.unknown;
       figures.events_dropped = writes.events_dropped;
+      figures.brake_alarms = actuator_->brake_alarms();
     }
     metrics_.note(figures);
   }
@@ -447,16 +420,16 @@ class SchedulerRun {
   server::RunHealth health_;
   server::RunMetrics metrics_;
   WatcherList watchers_;
-  EvictionBrakes brakes_;
+  const kube::LeaseTimes lease_times_;
   InterruptWatch interrupts_;
   const Time started_ = kube::monotonic_now();
-  const kube::LeaseTimes lease_times_;
   kube::ServerTime lease_time_;
   kube::WriteGate gate_;
   std::unique_ptr<kube::LeaseKeeper> keeper_;
   std::unique_ptr<kube::LiveFeed> standby_;
   std::unique_ptr<kube::LiveFeed> feed_;
   std::unique_ptr<kube::Actuator> actuator_;
+  std::unique_ptr<LiveView> view_;
   std::unique_ptr<kube::LivePort> port_;
   std::unique_ptr<ControlLoop> loop_;
   std::string holder_told_;

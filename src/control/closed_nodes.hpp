@@ -1,0 +1,56 @@
+// ClosedNodes: nodes that are closed to an owner's pods for a while (SPEC section 8, kubelet
+// refusals).
+//
+// A pod that its kubelet refused is Failed for good, and its controller makes another one. The same
+// node would be chosen again and refuse again. So it is closed to that owner: for `first`, and
+// for twice as long each time that it refuses again. A node that has been open for as long as it
+// was closed last is forgiven.
+//
+// It is a saving of work and no memory that a law depends on: after a crash the node is open.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/objects.hpp"
+
+namespace makeway {
+
+class ClosedNodes {
+ public:
+  ClosedNodes(Duration first, Duration longest) : first_(first), longest_(longest) {}
+
+  /// `owner` is the uid of the controller.
+  void refused(const std::string& owner, const std::string& node, Time now);
+  /// Sorted by name.
+  std::vector<std::string> closed_to(const std::string& owner, Time now) const;
+  /// Owners for whom a node has opened since the last call; sorted.
+  std::vector<std::string> take_opened(Time now);
+  /// When a node opens next; none: nothing is closed.
+  std::optional<Time> next_opening() const;
+  bool empty() const { return owners_.empty(); }
+
+ private:
+  struct Closed {
+    Time until;
+    Duration lasts;
+    bool told = false;  ///< That it is open again.
+  };
+  using Nodes = std::map<std::string, Closed>;
+
+  Duration first_;
+  Duration longest_;
+  std::map<std::string, Nodes> owners_;
+};
+
+/// The uid of the pod's controller; empty: it has none.
+std::string controller_of(const Pod& pod);
+
+/// A pod that does not go there: each of its node terms says so, and the pod stays canonical.
+void keep_away(Pod& pod, const std::vector<std::string>& nodes);
+
+}  // namespace makeway

@@ -1,0 +1,96 @@
+#include "control/half_bound_gangs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace makeway {
+namespace {
+
+bool is_bound(const Cluster& cluster, PodIndex pod) {
+  return cluster.pods().node[pod].exists() && cluster.pods().deletion[pod] == no_time;
+}
+
+std::vector<PodIndex> by_name(const Cluster& cluster, const std::vector<PodIndex>& members) {
+  std::vector<PodIndex> sorted = members;
+  std::ranges::sort(sorted, {}, [&](PodIndex pod) { return cluster.pods().name[pod.value]; });
+  return sorted;
+}
+
+}  // namespace
+
+void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
+  if (settings_.gang_rollback == GangRollback::none) return;
+  for (const PlanAction& action : plan.actions) {
+    if (action.type != ActionType::bind || !action.plane.empty()) continue;
+    const auto pod = cluster.find_pod(action.namespace_name, action.name);
+    if (!pod) continue;
+    const Unit& unit = cluster.units()[cluster.pods().unit[*pod]];
+    if (unit.kind != UnitKind::group || !unit.gang) continue;
+    const Group& group = cluster.groups()[unit.group];
+    // Who joins a gang that runs already is finished or not by itself.
+    const auto running = std::ranges::count_if(
+        group.members, [&](PodIndex member) { return is_bound(cluster, member); });
+    const Name name{action.namespace_name, std::string(cluster.text(group.name))};
+    if (running >= unit.minimum && !begun_.contains(name)) continue;
+    Begun& begun = begun_.try_emplace(name, Begun{.since = now, .uids = {}}).first->second;
+    begun.uids.insert(action.uid);
+  }
+}
+
+bool HalfBoundGangs::is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group) {
+  std::int64_t bound = 0;
+  for (const PodIndex pod : cluster.groups()[group].members) {
+    const bool is_assumed = in_flight.has_pod(cluster.text(cluster.pods().namespace_name[pod]),
+                                              cluster.pods().name[pod.value]);
+    if (is_bound(cluster, pod) && !is_assumed) ++bound;
+  }
+  return bound >= cluster.units()[cluster.groups()[group].unit].minimum;
+}
+
+void HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
+                                 Plan& plan) {
+  const Group& gang = cluster.groups()[group];
+  PlanAsk ask{.kind = AskKind::pod_group,
+              .namespace_name = std::string(cluster.text(gang.namespace_name)),
+              .name = std::string(cluster.text(gang.name)),
+              .reason = std::string(rollback_reason)};
+  const std::size_t before = plan.actions.size();
+  for (const PodIndex pod : by_name(cluster, gang.members)) {
+    if (!is_bound(cluster, pod)) continue;
+    const Pod member = cluster.pod(pod);
+    if (!begun.uids.contains(member.uid)) continue;
+    plan.actions.push_back({.type = ActionType::evict,
+                            .namespace_name = member.namespace_name,
+                            .name = member.name,
+                            .uid = member.uid,
+                            .node = member.node,
+                            .ask = ask_text(ask)});
+  }
+  if (plan.actions.size() > before) plan.asks.push_back(std::move(ask));
+}
+
+std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& in_flight,
+                                        Time now) {
+  Plan plan{.now = now};
+  for (auto at = begun_.begin(); at != begun_.end();) {
+    const auto group = cluster.find_group(at->first.first, at->first.second);
+    const bool is_over = now >= at->second.since + settings_.gang_bind_timeout;
+    const bool is_done = !group || is_whole(cluster, in_flight, *group);
+    if (!is_done && is_over) add_members(cluster, *group, at->second, plan);
+    at = is_done || is_over ? begun_.erase(at) : std::next(at);
+  }
+  return plan.actions.empty() ? std::nullopt : std::optional(std::move(plan));
+}
+
+std::optional<Time> HalfBoundGangs::next_due() const {
+  std::optional<Time> next;
+  for (const auto& [name, begun] : begun_) {
+    const Time end = begun.since + settings_.gang_bind_timeout;
+    if (!next || end < *next) next = end;
+  }
+  return next;
+}
+
+}  // namespace makeway

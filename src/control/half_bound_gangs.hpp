@@ -1,0 +1,55 @@
+// HalfBoundGangs: gangs of which only a part could be bound (SPEC section 8, Gangs).
+//
+// All binds of a gang are sent together, but each is a call of its own, and a bind cannot be
+// undone. Where some are refused, the next plan finishes the gang, and no more is needed with
+// `live.gangRollback: none`. With `delete`, whoever was bound for a gang that still lacks its
+// minimum after `live.gangBindTimeout` is deleted: half a gang only holds room.
+//
+// Only gangs whose binding this process began are watched, and none any more once its minimum was
+// seen running: a gang that loses members later is degraded, not half bound. After a crash nobody
+// is rolled back, and the gang is finished.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "control/in_flight.hpp"
+#include "model/cluster.hpp"
+#include "model/configuration.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+class HalfBoundGangs {
+ public:
+  explicit HalfBoundGangs(const LiveSettings& settings) : settings_(settings) {}
+
+  /// The cluster is the one that the plan was made for.
+  void sent(const Plan& plan, const Cluster& cluster, Time now);
+  /// Who must go now, as a plan without an id; none: nobody. To be asked after every batch.
+  std::optional<Plan> due(const Cluster& cluster, const InFlight& in_flight, Time now);
+  /// When somebody may have to go; none: no gang is watched.
+  std::optional<Time> next_due() const;
+
+ private:
+  using Name = std::pair<std::string, std::string>;  ///< Namespace and name.
+  struct Begun {
+    Time since;
+    std::set<std::string> uids;  ///< Whom we bound, or tried to.
+  };
+  /// Its minimum runs, and nothing of it is only assumed.
+  static bool is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group);
+  static void add_members(const Cluster& cluster, GroupIndex group, const Begun& begun, Plan& plan);
+
+  LiveSettings settings_;
+  std::map<Name, Begun> begun_;
+};
+
+/// What the plan of a rollback says of the gang; its victims are told the same.
+inline constexpr std::string_view rollback_reason = "the rest of its gang could not be bound";
+
+}  // namespace makeway

@@ -1,0 +1,100 @@
+// SPEC section 8, Gangs: what becomes of members that were bound when the rest could not be.
+#include "control/half_bound_gangs.hpp"
+
+#include <gtest/gtest.h>
+
+namespace makeway {
+namespace {
+
+constexpr Time gang_start{1'000'000};
+
+class HalfBoundGangsTest : public testing::Test {
+ protected:
+  HalfBoundGangsTest() {
+    cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 4'000}, {"pods", 10}}});
+    PodGroup group{.namespace_name = "a", .name = "g"};
+    group.policy.gang = true;
+    group.policy.minimum = 2;
+    cluster.apply(group);
+    member("m-0", "");
+    member("m-1", "");
+  }
+  void member(std::string name, std::string node, std::string uid = {}) {
+    cluster.apply(Pod{.namespace_name = "a",
+                      .name = name,
+                      .uid = uid.empty() ? "uid-" + name : uid,
+                      .node = std::move(node),
+                      .group = "g"});
+  }
+  static Plan binds() {
+    Plan plan{.now = gang_start};
+    for (const std::string name : {"m-0", "m-1"}) {
+      plan.actions.push_back({.type = ActionType::bind,
+                              .namespace_name = "a",
+                              .name = name,
+                              .uid = "uid-" + name,
+                              .node = "n1",
+                              .ask = {}});
+    }
+    return plan;
+  }
+  static LiveSettings rules(GangRollback rollback) {
+    return {.gang_bind_timeout = Duration{60'000}, .gang_rollback = rollback};
+  }
+
+  Cluster cluster;
+  InFlight in_flight;
+};
+
+TEST_F(HalfBoundGangsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
+  HalfBoundGangs gangs(rules(GangRollback::erase));
+  gangs.sent(binds(), cluster, gang_start);
+  member("m-0", "n1");
+  EXPECT_EQ(gangs.next_due(), gang_start + Duration{60'000});
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{59'999}));
+  const auto plan = gangs.due(cluster, in_flight, gang_start + Duration{60'000});
+  ASSERT_TRUE(plan.has_value());
+  ASSERT_EQ(plan->actions.size(), 1U);
+  EXPECT_EQ(plan->actions[0].type, ActionType::evict);
+  EXPECT_EQ(plan->actions[0].name, "m-0");
+  EXPECT_EQ(plan->actions[0].ask, "PodGroup a/g");
+  EXPECT_FALSE(gangs.next_due().has_value());
+}
+
+TEST_F(HalfBoundGangsTest, TheyStayWhereTheKnobSaysSo) {
+  HalfBoundGangs gangs(rules(GangRollback::none));
+  gangs.sent(binds(), cluster, gang_start);
+  member("m-0", "n1");
+  EXPECT_FALSE(gangs.next_due().has_value());
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
+}
+
+TEST_F(HalfBoundGangsTest, AGangThatRanIsDegradedAndNotHalfBound) {
+  HalfBoundGangs gangs(rules(GangRollback::erase));
+  gangs.sent(binds(), cluster, gang_start);
+  member("m-0", "n1");
+  member("m-1", "n1");
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{1'000}));
+  cluster.apply(Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "m-1"});
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
+}
+
+TEST_F(HalfBoundGangsTest, WhatIsOnlyAssumedIsNotWhole) {
+  HalfBoundGangs gangs(rules(GangRollback::erase));
+  in_flight.sent(binds(), cluster, gang_start);
+  gangs.sent(binds(), cluster, gang_start);
+  member("m-0", "n1");
+  member("m-1", "n1");
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{1'000}));
+  EXPECT_TRUE(gangs.next_due().has_value());
+}
+
+TEST_F(HalfBoundGangsTest, OnlyWhomWeBoundGoes) {
+  HalfBoundGangs gangs(rules(GangRollback::erase));
+  gangs.sent(binds(), cluster, gang_start);
+  member("m-0", "n1", "another-uid");
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
+}
+
+}  // namespace
+}  // namespace makeway

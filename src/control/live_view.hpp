@@ -1,0 +1,108 @@
+// LiveView: a live cluster as decisions may see it, between the watches and the loop.
+//
+// What API servers show is what tenants wrote. The view follows it and shows something else where a
+// rule of a live run says so; whoever decides and judges then needs no such rule:
+//  1. Marks that do not count are taken off (SPEC section 10, model/trust.hpp).
+//  2. Pods of other schedulers are nobody's victims unless `protection.preemptOtherSchedulers`;
+//     under strict budgets neither are pods under two of them (KeptBy).
+//  3. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
+//     (closed_nodes.hpp).
+//
+// What changes is looked at, and what depends on it: a pod and its group. When rules change (a
+// trusted namespace, a queue, a class, a DaemonSet) everything is looked at again, O(cluster). So
+// it is once a minute as long as somebody's stated cost is more than its run time, which grows.
+// One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/closed_nodes.hpp"
+#include "control/port.hpp"
+#include "model/cluster.hpp"
+#include "model/cluster_compaction.hpp"
+#include "model/configuration.hpp"
+#include "model/object_at.hpp"
+#include "model/trust.hpp"
+
+namespace makeway {
+
+struct LiveViewOptions {
+  std::vector<std::string> schedulers;  ///< Whose pods are ours; none: everybody's.
+  Duration closed_first{60'000};
+  Duration closed_longest{3'600'000};
+  Duration cost_again{60'000};
+  /// See LoopOptions.
+  std::size_t garbage_min = 200'000;
+  std::size_t copied_at_once = 1'000;
+};
+
+class LiveView {
+ public:
+  /// The configuration outlives it.
+  LiveView(const Configuration& configuration, LiveViewOptions options);
+
+  /// What the loop is shown instead of these changes. Also to be called when nothing has changed.
+  std::vector<Change> show(std::vector<Change> changes, const LiveNews& news, Time now);
+  /// When `show` may have something to tell without a change.
+  std::optional<Time> next_due() const;
+
+  /// How many marks of each sort did not count, each time that they were looked at.
+  std::uint64_t not_honoured(TrustMark mark) const {
+    return not_honoured_.at(static_cast<std::size_t>(mark));
+  }
+  std::uint64_t kubelet_refusals() const { return kubelet_refusals_; }
+
+ private:
+  /// One call of `show`.
+  struct Round {
+    std::vector<Change> changes;               ///< As they came.
+    std::map<ChangeKey, std::size_t> last;     ///< Where among them the last of each object is.
+    std::map<ChangeKey, Change> shown_before;  ///< Of other objects: what the loop knows.
+    std::set<ChangeKey> altered;               ///< What differs from how it came.
+    std::set<ChangeKey> pods;                  ///< To be looked at.
+    std::set<ChangeKey> groups;
+    std::set<ChangeKey> redefined;  ///< Groups whose own object changed; their pods are looked at.
+    bool everything = false;
+  };
+
+  bool is_ours(const Pod& pod) const;
+  bool take_daemon_sets(const LiveNews& news);
+  void note_change(Change& change, Round& round) const;
+  void note_group_of(const ChangeKey& pod, Round& round) const;
+  void note_members(const ChangeKey& group, Round& round) const;
+  bool has_sessions() const;
+  void note_budget(const ChangeKey& key, const DisruptionBudget* budget, Round& round) const;
+  bool changes_rules(const Change& change, const ChangeKey& key) const;
+  void take(Round& round);
+  void restore(Round& round);
+  void restore_one(const ChangeKey& key, Round& round);
+  void mark_two_budgets(Round& round);
+  std::vector<PodIndex> pods_to_look_at(const Round& round) const;
+  TrustScope scope_of(const Round& round) const;
+  void honour(Round& round, Time now);
+  std::vector<Change> told(Round& round) const;
+  void keep_pods_away(std::vector<Change>& changes, const LiveNews& news, Time now);
+  void put(const Change& change);
+  void compact();
+
+  const Configuration& configuration_;
+  LiveViewOptions options_;
+  Cluster seen_;                           ///< As it is shown, but for closed nodes.
+  std::map<ChangeKey, TrustEdit> edited_;  ///< What differs from what the server shows.
+  std::set<std::pair<std::string, std::string>> daemon_sets_;
+  ClosedNodes closed_;
+  std::optional<Time> cost_again_;
+  std::optional<ClusterCompaction> compaction_;
+  std::size_t interned_before_ = 0;
+  std::array<std::uint64_t, choice_names<TrustMark>.size()> not_honoured_{};
+  std::uint64_t kubelet_refusals_ = 0;
+};
+
+}  // namespace makeway

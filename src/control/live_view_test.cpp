@@ -1,0 +1,141 @@
+// SPEC sections 8 and 10: a live cluster as decisions may see it.
+#include "control/live_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace makeway {
+namespace {
+
+constexpr Time view_start{1'000'000'000};
+
+class LiveViewTest : public testing::Test {
+ protected:
+  LiveViewTest() { configuration.trust = live_trust(); }
+
+  static Pod pod(std::string name, std::string node = {}) {
+    Pod made{.namespace_name = "a", .name = name, .uid = "uid-" + name, .node = std::move(node)};
+    made.scheduler = "makeway";
+    return made;
+  }
+  static Pod owned(Pod made) {
+    made.owners = {{.kind = "ReplicaSet", .name = "web", .uid = "rs", .controller = true}};
+    return made;
+  }
+  LiveView& view() {
+    if (!view_) view_.emplace(configuration, LiveViewOptions{.schedulers = {"makeway"}});
+    return *view_;
+  }
+  /// What is told, laid over what was told before.
+  std::size_t show(std::vector<Change> changes, const LiveNews& news = {}) {
+    const std::vector<Change> told = view().show(std::move(changes), news, now);
+    for (const Change& change : told) shown.apply(change);
+    return told.size();
+  }
+  Pod shown_pod(std::string_view name) const { return shown.pod(*shown.find_pod("a", name)); }
+  static DisruptionBudget budget(std::string name, std::int32_t allowed = 1) {
+    DisruptionBudget made{.namespace_name = "a", .name = std::move(name)};
+    made.selector = LabelSelector{
+        .requirements = {{.key = "app", .operation = Operator::in, .values = {"web"}}}};
+    made.disruptions_allowed = allowed;
+    return made;
+  }
+
+  Configuration configuration;
+  Cluster shown;
+  Time now = view_start;
+
+ private:
+  std::optional<LiveView> view_;
+};
+
+TEST_F(LiveViewTest, PodsOfOtherSchedulersAreKept) {
+  Pod theirs = pod("theirs", "n1");
+  theirs.scheduler.clear();  // Kubernetes' own.
+  Pod liar = pod("liar", "n1");
+  liar.kept = KeptBy::other_scheduler;
+  show({pod("ours", "n1"), theirs, liar});
+  EXPECT_EQ(shown_pod("ours").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("liar").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("theirs").kept, KeptBy::other_scheduler);
+}
+
+TEST_F(LiveViewTest, TheyAreNotWhereTheKnobSaysSo) {
+  configuration.protection.preempt_other_schedulers = true;
+  Pod theirs = pod("theirs", "n1");
+  theirs.scheduler = "other";
+  show({theirs});
+  EXPECT_EQ(shown_pod("theirs").kept, KeptBy::nobody);
+}
+
+TEST_F(LiveViewTest, UnderStrictBudgetsWhoIsUnderTwoIsKept) {
+  configuration.budgets.mode = BudgetMode::strict;
+  Pod web = pod("web", "n1");
+  web.labels = {{"app", "web"}};
+  show({web, pod("other", "n1"), budget("one")});
+  EXPECT_EQ(shown_pod("web").kept, KeptBy::nobody);
+  EXPECT_EQ(show({budget("two")}), 2U);  // The budget, and whom it concerns.
+  EXPECT_EQ(shown_pod("web").kept, KeptBy::two_budgets);
+  EXPECT_EQ(shown_pod("other").kept, KeptBy::nobody);
+  EXPECT_EQ(show({budget("two", 0)}), 1U);  // Its status means nothing here.
+  show({web});
+  EXPECT_EQ(shown_pod("web").kept, KeptBy::two_budgets);
+  show({Removal{.kind = ObjectKind::disruption_budget, .namespace_name = "a", .name = "one"}});
+  EXPECT_EQ(shown_pod("web").kept, KeptBy::nobody);
+}
+
+TEST_F(LiveViewTest, MarksComeBackWhenTheirNamespaceIsTrusted) {
+  Pod marked = pod("marked", "n1");
+  marked.opted_out = true;
+  show({Namespace{.name = "a"}, marked, pod("plain", "n1")});
+  EXPECT_FALSE(shown_pod("marked").opted_out);
+  const Change trusted = Namespace{.name = "a", .labels = {{"makeway.dev/trusted", "true"}}};
+  EXPECT_EQ(show({trusted}), 2U);
+  EXPECT_TRUE(shown_pod("marked").opted_out);
+  EXPECT_EQ(show({Namespace{.name = "a"}}), 2U);
+  EXPECT_FALSE(shown_pod("marked").opted_out);
+  EXPECT_EQ(show({Namespace{.name = "a", .labels = {{"team", "x"}}}}), 1U);
+}
+
+TEST_F(LiveViewTest, AStatedCostIsLimitedByARunTimeThatGrows) {
+  Pod dear = pod("dear", "n1");
+  dear.started = now;
+  dear.notes.preemption_cost_seconds = 100;
+  show({dear});
+  EXPECT_EQ(shown_pod("dear").notes.preemption_cost_seconds, 0);
+  EXPECT_EQ(view().next_due(), now + Duration{60'000});
+  now = now + Duration{60'000};
+  EXPECT_EQ(show({}), 1U);
+  EXPECT_EQ(shown_pod("dear").notes.preemption_cost_seconds, 60);
+  now = now + Duration{60'000};
+  show({});
+  EXPECT_EQ(shown_pod("dear").notes.preemption_cost_seconds, 100);
+  EXPECT_FALSE(view().next_due().has_value());
+}
+
+TEST_F(LiveViewTest, ANodeThatRefusedIsClosedToTheOwnersPendingPods) {
+  show({owned(pod("w-1")), pod("other"), owned(pod("runs", "n1"))});
+  EXPECT_EQ(show({}, {.daemon_sets = {}, .kubelet_refusals = {{"a/w-0", "rs", "n1", "OutOfcpu"}}}),
+            1U);
+  ASSERT_EQ(shown_pod("w-1").shape.node_terms.size(), 1U);
+  EXPECT_EQ(shown_pod("w-1").shape.node_terms[0].fields[0].values, std::vector<std::string>{"n1"});
+  EXPECT_TRUE(shown_pod("other").shape.node_terms.empty());
+  show({owned(pod("w-2"))});
+  EXPECT_EQ(shown_pod("w-2").shape.node_terms.size(), 1U);
+  EXPECT_EQ(view().next_due(), now + Duration{60'000});
+  now = now + Duration{60'000};
+  EXPECT_EQ(show({}), 2U);
+  EXPECT_TRUE(shown_pod("w-1").shape.node_terms.empty());
+  EXPECT_TRUE(shown_pod("w-2").shape.node_terms.empty());
+}
+
+TEST_F(LiveViewTest, ABarePodThatWasRefusedClosesNothing) {
+  show({pod("p")});
+  EXPECT_EQ(show({}, {.daemon_sets = {}, .kubelet_refusals = {{"a/q", "", "n1", "OutOfcpu"}}}), 0U);
+  EXPECT_EQ(view().kubelet_refusals(), 1U);
+  EXPECT_FALSE(view().next_due().has_value());
+}
+
+}  // namespace
+}  // namespace makeway

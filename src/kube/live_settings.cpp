@@ -1,0 +1,46 @@
+#include "kube/live_settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace makeway::kube {
+
+Configuration live_rules(Configuration configuration) {
+  configuration.required_node.preemption_start_delay =
+      configuration.required_node.preemption_start_delay_live;
+  return configuration;
+}
+
+LeaseTimes lease_times(const Configuration& configuration) {
+  return {.lease = configuration.live.lease_duration};
+}
+
+ActuatorSettings actuator_settings(const Configuration& configuration,
+                                   const std::vector<ServedResource>& served,
+                                   std::string instance) {
+  ActuatorSettings settings;
+  settings.manner.instance = std::move(instance);
+  settings.manner.timeout = lease_times(configuration).write_timeout();
+  settings.manner.names_causes = configuration.live.cause_names;
+  const auto groups = std::ranges::find(
+      served, "podgroups", [](const ServedResource& each) { return each.resource->plural; });
+  if (groups != served.end()) settings.manner.group_version = groups->version;
+  settings.budgets = configuration.budgets.mode;
+  settings.brakes =
+      BrakeSettings{.evictions_per_minute = configuration.live.max_evictions_per_minute,
+                    .evict_again_window = configuration.live.evict_again_window};
+  return settings;
+}
+
+std::vector<std::string> scheduler_names(const std::vector<Profile>& profiles) {
+  std::vector<std::string> names;
+  names.reserve(profiles.size());
+  for (const Profile& profile : profiles) names.push_back(profile.scheduler_name);
+  return names;
+}
+
+LiveViewOptions view_options(const std::vector<Profile>& profiles) {
+  return {.schedulers = scheduler_names(profiles)};
+}
+
+}  // namespace makeway::kube

@@ -1,0 +1,43 @@
+// The knobs that only a live run obeys (SPEC section 8).
+#include "model/knob_tables.hpp"
+
+namespace makeway::knob_tables {
+namespace {
+
+using Live = LiveSettings;
+constexpr auto live = &Configuration::live;
+
+constexpr std::array live_rows = {
+    plain<live, &Live::cause_names>(
+        {"live.causeNames", "8",
+         "The condition and the event on a victim name whoever it leaves for. Otherwise only kind "
+         "and uid: the name may belong to another tenant."}),
+    integer<live, &Live::max_evictions_per_minute>(
+        {"live.maxEvictionsPerMinute", "8",
+         "So many pods are evicted in a minute at most, for each profile and in each namespace. "
+         "What is over waits and says so; a process that has just started has none left."},
+        {.minimum = 1, .maximum = 1'000'000}),
+    plain<live, &Live::evict_again_window>(
+        {"live.evictAgainWindow", "8",
+         "An ask that has made pods leave makes others leave only after this; it waits, says so "
+         "and is counted. Somebody may be taking its room each time. 0s: no such brake."}),
+    plain<live, &Live::gang_bind_timeout>(
+        {"live.gangBindTimeout", "8",
+         "So long the members of a gang that is bound in part may wait for the rest before "
+         "live.gangRollback counts. A new plan for the rest is made meanwhile, and afterwards."}),
+    choice<live, &Live::gang_rollback>(
+        {"live.gangRollback", "8",
+         "What becomes of the members of a gang that were bound when the rest was not within "
+         "live.gangBindTimeout: they stay and the gang is finished later (none), or they are "
+         "deleted, because a bind cannot be undone (delete)."}),
+    plain<live, &Live::lease_duration>(
+        {"live.leaseDuration", "8",
+         "After so long without a renewal another process may lead. Renewals give up at 10/15 of "
+         "it, writes stop at 8/15, and each write has 5/15 at the server."}),
+};
+
+}  // namespace
+
+std::span<const Knob> live_knobs() { return live_rows; }
+
+}  // namespace makeway::knob_tables

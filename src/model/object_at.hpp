@@ -1,0 +1,20 @@
+// One object of a cluster by its key, as a Change: for whoever keeps how objects were before.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "model/cluster.hpp"
+#include "model/objects.hpp"
+
+namespace makeway {
+
+/// Kind, plane, namespace, name: what a change is about.
+using ChangeKey = std::tuple<ObjectKind, std::string, std::string, std::string>;
+
+ChangeKey key_of_change(const Change& change);
+
+/// A Removal where there is none. O(log n); of a Workload or PriorityClass O(number of these).
+Change object_at(const Cluster& cluster, const ChangeKey& key);
+
+}  // namespace makeway
