@@ -75,6 +75,7 @@ std::vector<Right> scheduler_rights(const RightsWish& wish) {
       {.api_group = "", .resource = "pods/status", .verb = "patch"},
       // Whoever is stuck is deleted also where budgets are strict.
       {.api_group = "", .resource = "pods", .verb = "delete"},
+      // The node on which a volume is to be made.
       {.api_group = "", .resource = "persistentvolumeclaims", .verb = "patch"},
       {.api_group = "events.k8s.io", .resource = "events", .verb = "create"},
   };

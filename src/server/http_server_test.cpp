@@ -144,6 +144,7 @@ TEST(HttpServer, ManyAtOnce) {
   std::atomic<int> answered = 0;
   const auto server = started();
   std::vector<std::thread> clients;
+  clients.reserve(8);
   for (int client = 0; client < 8; ++client) {
     clients.emplace_back([&] {
       for (int turn = 0; turn < 20; ++turn) {

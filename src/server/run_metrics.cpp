@@ -125,9 +125,9 @@ struct RunMetrics::State {
   Counter& missed =
       counter("makeway_missed_wakeups_total", "Asks that only a timer brought back: bugs.");
   Counter& kubelet_refusals =
-      counter("makeway_kubelet_refusals_total", "Pods that a kubelet refused after the bind.");
-  Counter& brake_alarms = counter("makeway_brake_alarms_total",
-                                  "Asks that would have evicted again within evictAgainWindow.");
+      counter("makeway_kubelet_refusals_total", "Pods that a kubelet did not run.");
+  Counter& brake_alarms =
+      counter("makeway_brake_alarms_total", "Asks that would have made pods leave again too soon.");
 };
 
 RunMetrics::State::State(std::vector<std::string> names) : schedulers(std::move(names)) {

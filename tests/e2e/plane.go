@@ -42,6 +42,7 @@ type Plane struct {
 	all                                 []*Process
 	readerToken, halfToken              string
 	schedulerToken                      string
+	schedulers                          []*Process // Those that tests started.
 	seeded, callerMade                  bool
 	churns                              int // Each has pods of its own.
 }

@@ -18,6 +18,7 @@
 #include "cli/run/scheduler_run.hpp"
 #include "cli/run/shadow_run.hpp"
 #include "cli/simulate/simulate_journal.hpp"
+#include "kube/live_settings.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -68,6 +69,9 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool
     return std::nullopt;
   }
   name_configuration(*chosen.document, choice);
+  if (!is_shadow) {
+    chosen.document->configuration = kube::live_rules(std::move(chosen.document->configuration));
+  }
   return std::move(chosen.document);
 }
 

@@ -15,9 +15,6 @@
 #include "cli/run/run_log.hpp"
 #include "cli/run/watcher_list.hpp"
 #include "control/control_loop.hpp"
-#include "control/live_view.hpp"
-#include "kube/actuator.hpp"
-#include "kube/lease.hpp"
 #include "kube/live_port.hpp"
 #include "kube/live_settings.hpp"
 #include "kube/own_rights.hpp"
@@ -54,7 +51,7 @@ class SchedulerRun {
   SchedulerRun(SchedulerParts parts, Terminal& terminal)
       : parts_(std::move(parts)),
         wish_(parts_.wish),
-        configuration_(kube::live_rules(parts_.document.configuration)),
+        configuration_(parts_.document.configuration),
         host_(host_name()),
         identity_(new_identity(host_)),
         tools_(real_tools()),
@@ -277,10 +274,10 @@ class SchedulerRun {
       options.profiles.push_back({.scheduler_name = name, .configuration = configuration_});
     }
     options.backlog.schedulers = kube::scheduler_names(options.profiles);
-    options.carries_out = !wish_.dry_run;
-    options.watcher = &watchers_;
     view_ = std::make_unique<LiveView>(configuration_, kube::view_options(options.profiles));
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
+    options.carries_out = !wish_.dry_run;
+    options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
     return true;
   }
@@ -402,7 +399,6 @@ class SchedulerRun {
     }
     loop_.reset();
     port_.reset();
-    view_.reset();
     actuator_.reset();
     feed_.reset();
     keeper_.reset();
@@ -415,7 +411,7 @@ class SchedulerRun {
 
   SchedulerParts parts_;
   const RunWish& wish_;
-  const Configuration configuration_;
+  const Configuration& configuration_;
   std::string host_;
   std::string identity_;
   PlanTools tools_;
@@ -425,9 +421,9 @@ class SchedulerRun {
   server::RunHealth health_;
   server::RunMetrics metrics_;
   WatcherList watchers_;
+  const kube::LeaseTimes lease_times_;
   InterruptWatch interrupts_;
   const Time started_ = kube::monotonic_now();
-  const kube::LeaseTimes lease_times_;
   kube::ServerTime lease_time_;
   kube::WriteGate gate_;
   std::unique_ptr<kube::LeaseKeeper> keeper_;
