@@ -7,6 +7,7 @@
 #include "model/budget_finder.hpp"
 #include "model/names.hpp"
 #include "model/selector.hpp"
+#include "model/validation/validation.hpp"
 
 namespace makeway {
 namespace {
@@ -61,7 +62,9 @@ std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& 
   std::vector<Change> shown;
   if (round.everything || !round.changes.empty()) {
     take(round);
+    round.everything = round.everything || may_be_wrong(round);
     restore(round);
+    if (round.everything) quarantine(round);
     mark_two_budgets(round);
     honour(round, now);
     shown = told(round);
@@ -131,6 +134,7 @@ bool LiveView::changes_rules(const Change& change, const ChangeKey& key) const {
     case ObjectKind::queue:
     case ObjectKind::replica_schedule:
     case ObjectKind::resource_group:
+    case ObjectKind::partition:
     case ObjectKind::session:
     case ObjectKind::workload: break;
     default: return false;
@@ -218,6 +222,72 @@ void LiveView::restore_one(const ChangeKey& key, Round& round) {
   edited_.erase(found);
 }
 
+/// Names and amounts that only the whole cluster can say no to, or what was in quarantine before.
+bool LiveView::may_be_wrong(const Round& round) const {
+  const auto is_known = [&](const std::string& name, const std::string& plane) {
+    return name.empty() || seen_.find_priority_class(name, plane) != nullptr;
+  };
+  // So many of these that their sums are too large are more than a cluster holds.
+  const auto are_small = [](const Amounts& amounts) {
+    constexpr std::int64_t large = std::int64_t{1} << 47U;
+    return std::ranges::all_of(amounts, [](const Amount& each) { return each.amount < large; });
+  };
+  const auto is_sound = [&](const Change& change) {
+    if (const auto* const pod = std::get_if<Pod>(&change)) {
+      return are_small(pod->requests) && is_known(pod->priority_class, pod->plane) &&
+             is_known(pod->notes.preemption_priority_class, pod->plane);
+    }
+    if (const auto* const group = std::get_if<PodGroup>(&change)) {
+      return is_known(group->priority.priority_class, group->plane) &&
+             is_known(group->priority.preemption_priority_class, group->plane);
+    }
+    const auto* const node = std::get_if<Node>(&change);
+    return node == nullptr || are_small(node->allocatable);
+  };
+  // Nobody may be protected by less than it asks with.
+  const auto is_inverted = [&](const ChangeKey& key) {
+    const auto pod = pod_at(seen_, key);
+    if (!pod) return false;
+    const Unit& unit = seen_.units()[seen_.pods().unit[*pod]];
+    return unit.preemption_priority < unit.scheduling_priority;
+  };
+  const auto is_held = [&](const ChangeKey& key) { return quarantined_.contains(key); };
+  return !std::ranges::all_of(round.changes, is_sound) ||
+         std::ranges::any_of(round.pods, is_inverted) || std::ranges::any_of(round.pods, is_held) ||
+         std::ranges::any_of(round.groups, is_held);
+}
+
+/// Law 13: what is wrong beside other objects is mended, and nobody else is stopped by it. Rare: a
+/// copy of everything is mended and compared.
+void LiveView::quarantine(Round& round) {
+  quarantined_.clear();
+  quarantine_ = {};
+  if (find_errors(seen_).empty()) return;
+  Cluster mended = seen_.compacted();
+  quarantine_errors(mended, quarantine_);
+  std::vector<Change> changed;
+  each_kind([&]<class Object>(KindTag<Object> /*tag*/) {
+    mended.each<Object>([&](const Object& object) {
+      Change after = object;
+      if (object_at(seen_, key_of_change(after)) != after) changed.push_back(std::move(after));
+    });
+    seen_.each<Object>([&](const Object& object) {
+      Change after = object_at(mended, key_of_change(object));
+      if (std::holds_alternative<Removal>(after)) changed.push_back(std::move(after));
+    });
+  });
+  for (Change& after : changed) {
+    const ChangeKey key = key_of_change(after);
+    Change before = object_at(seen_, key);
+    put(after);
+    if (!round.last.contains(key)) round.shown_before.try_emplace(key, before);
+    round.altered.insert(key);
+    quarantined_.insert(key);
+    edited_.insert_or_assign(key,
+                             TrustEdit{.before = std::move(before), .after = std::move(after)});
+  }
+}
+
 std::vector<PodIndex> LiveView::pods_to_look_at(const Round& round) const {
   std::vector<PodIndex> pods;
   if (round.everything) {
@@ -285,7 +355,9 @@ void LiveView::honour(Round& round, Time now) {
     if (compaction_) compaction_->apply(edit.after);
     if (!round.last.contains(key)) round.shown_before.try_emplace(key, edit.before);
     round.altered.insert(key);
-    edited_.insert_or_assign(key, std::move(edit));
+    // What was mended before is restored to how it came.
+    const auto [at, is_new] = edited_.try_emplace(key, edit);
+    if (!is_new) at->second.after = std::move(edit.after);
   }
 }
 

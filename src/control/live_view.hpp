@@ -2,10 +2,13 @@
 //
 // What API servers show is what tenants wrote. The view follows it and shows something else where a
 // rule of a live run says so; whoever decides and judges then needs no such rule:
-//  1. Marks that do not count are taken off (SPEC section 10, model/trust.hpp).
-//  2. Pods of other schedulers are nobody's victims unless `protection.preemptOtherSchedulers`;
+//  1. What is wrong beside other objects is in quarantine (law 13,
+//  model/validation/quarantine.hpp):
+//     a class or a parent that somebody removed stops nobody else.
+//  2. Marks that do not count are taken off (SPEC section 10, model/trust.hpp).
+//  3. Pods of other schedulers are nobody's victims unless `protection.preemptOtherSchedulers`;
 //     under strict budgets neither are pods under two of them (KeptBy).
-//  3. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
+//  4. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
 //     (closed_nodes.hpp).
 //
 // What changes is looked at, and what depends on it: a pod and its group. When rules change (a
@@ -30,6 +33,7 @@
 #include "model/configuration.hpp"
 #include "model/object_at.hpp"
 #include "model/trust.hpp"
+#include "model/validation/quarantine.hpp"
 
 namespace makeway {
 
@@ -58,6 +62,8 @@ class LiveView {
     return not_honoured_.at(static_cast<std::size_t>(mark));
   }
   std::uint64_t kubelet_refusals() const { return kubelet_refusals_; }
+  /// What is wrong with objects beside others, as of now (law 13).
+  const Quarantine& quarantined() const { return quarantine_; }
 
  private:
   /// One call of `show`.
@@ -83,6 +89,8 @@ class LiveView {
   void take(Round& round);
   void restore(Round& round);
   void restore_one(const ChangeKey& key, Round& round);
+  bool may_be_wrong(const Round& round) const;
+  void quarantine(Round& round);
   void mark_two_budgets(Round& round);
   std::vector<PodIndex> pods_to_look_at(const Round& round) const;
   TrustScope scope_of(const Round& round) const;
@@ -94,7 +102,9 @@ class LiveView {
 
   const Configuration& configuration_;
   LiveViewOptions options_;
-  Cluster seen_;                           ///< As it is shown, but for closed nodes.
+  Cluster seen_;  ///< As it is shown, but for closed nodes.
+  Quarantine quarantine_;
+  std::set<ChangeKey> quarantined_;        ///< Objects that were mended or held for it.
   std::map<ChangeKey, TrustEdit> edited_;  ///< What differs from what the server shows.
   std::set<std::pair<std::string, std::string>> daemon_sets_;
   ClosedNodes closed_;

@@ -98,6 +98,28 @@ TEST_F(LiveViewTest, MarksComeBackWhenTheirNamespaceIsTrusted) {
   EXPECT_EQ(show({Namespace{.name = "a", .labels = {{"team", "x"}}}}), 1U);
 }
 
+// Law 13: always in a live run.
+TEST_F(LiveViewTest, WhatSomebodyElseRemovedStopsNobodyElse) {
+  const Change parent = Queue{.name = "all"};
+  show({parent, Queue{.name = "team", .parent = "all"}});
+  EXPECT_TRUE(view().quarantined().empty());
+  show({Removal{.kind = ObjectKind::queue, .namespace_name = {}, .name = "all"}});
+  EXPECT_FALSE(view().quarantined().empty());
+  EXPECT_EQ(shown.own<Queue>().begin()->second.parent, "");
+  show({parent});
+  EXPECT_TRUE(view().quarantined().empty());
+  EXPECT_EQ(shown.own<Queue>().find(ObjectKeyView{.name = "team"})->second.parent, "all");
+}
+
+TEST_F(LiveViewTest, APendingPodOfAnUnknownClassIsHeldUntilTheClassIsThere) {
+  Pod waits = pod("waits");
+  waits.priority_class = "gold";
+  show({waits});
+  EXPECT_FALSE(shown_pod("waits").shape.unsupported.empty());
+  show({PriorityClass{.name = "gold", .value = 5}});
+  EXPECT_TRUE(shown_pod("waits").shape.unsupported.empty());
+}
+
 TEST_F(LiveViewTest, AStatedCostIsLimitedByARunTimeThatGrows) {
   Pod dear = pod("dear", "n1");
   dear.started = now;

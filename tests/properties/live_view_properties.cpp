@@ -1,5 +1,6 @@
-// LiveView over random worlds that change: what it shows, batch by batch, is what the whole step of
-// trust makes of the whole cluster (SPEC section 10), whatever came in which order.
+// LiveView over random worlds that change: what it shows, batch by batch, is what the steps of
+// quarantine and trust make of the whole cluster (law 13, SPEC section 10), whatever came in which
+// order.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -96,6 +97,8 @@ std::string expected_text(const Objects& objects, const Configuration& configura
     }
     cluster.apply(shown);
   }
+  Quarantine quarantine;
+  quarantine_errors(cluster, quarantine);
   apply_trust(
       cluster, configuration,
       {.has_daemon_set = [](std::string_view, std::string_view name) { return name == "agent"; },
