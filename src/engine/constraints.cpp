@@ -202,6 +202,17 @@ bool PodConstraints::wanted(PodIndex pod) {
   return (!affinity_.empty() && matches_all_affinity(pod)) || shares_volume(pod);
 }
 
+bool PodConstraints::heeds(PodIndex pod) {
+  const PodColumns& pods = survey_.cluster().pods();
+  const bool near = pods.namespace_name[pod] == pods.namespace_name[ask_];
+  const auto spreads = [&](Spread& spread) {
+    return near && spread.counts_pods && spread.matcher.matches(survey_, pods.labels[pod]);
+  };
+  return wanted(pod) || std::ranges::any_of(spread_, spreads) ||
+         uses_one_pod_claim(pods.shape[pod]) ||
+         (!volumes_.empty() && !survey_.claims_of(pods.shape[pod]).volumes.empty());
+}
+
 /// Whether its domains have several nodes.
 bool PodConstraints::is_wide(const Topology& topology) const {
   return std::size_t{2} * topology.domains <= survey_.nodes().size();

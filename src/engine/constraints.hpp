@@ -55,6 +55,9 @@ class PodConstraints final : public ScratchWatcher {
   /// Whether the presence of the pod can be what the ask needs: by affinity, or because a volume
   /// that both use is not attached once more.
   bool wanted(PodIndex pod);
+  /// Whether it matters to the ask, besides the room it takes, that the pod is there or is not:
+  /// that the two repel each other left aside.
+  bool heeds(PodIndex pod);
   /// Whether the ask may be the first of a series that wants to be together.
   bool matches_itself() const { return ask_matches_itself_; }
 

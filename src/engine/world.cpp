@@ -147,6 +147,7 @@ void World::end_operation() {
   now_end_ = now_.checkpoint();
   after_end_ = after_.checkpoint();
   promise_watch_.forget();
+  turns_known_ = false;
 }
 
 void World::settle(PodIndex pod) {
@@ -208,27 +209,15 @@ void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> vic
   nominate(std::span(&coming, 1), victims);
 }
 
-void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
-  leave(victims);
-  for (const PodIndex victim : victims) take(victim);
-  for (const PodOnNode& place : coming) {
-    changed_nodes_.push_back(place.node);
-    after_.place(place.pod, place.node);
-  }
-  const bool may_hope = victims.empty() && configuration_.workload.nomination_held_by ==
-                                               NominationHeldBy::preempted_pods;
-  for (const PodOnNode& place : coming) promise(place, may_hope);
-  for (const PodOnNode& place : coming) settle(place.pod);
-  differs_ = true;
-  end_operation();
-}
-
 /// Whoever comes to a place that depends on others is promised it, unless it only hopes for it.
 void World::promise(const PodOnNode& place, bool may_hope) {
   const bool depends = depends_on_others(survey_, cluster_.pods().shape[place.pod]);
   // Kernels have rules of their own about which nodes take them.
   may_hope = may_hope && !cluster_.pods().flags[place.pod].kernel;
-  if (!depends && !may_hope) return;
+  if (!depends && !may_hope) {
+    coming_.push_back({.place = place, .turn = turns_});
+    return;
+  }
   const Scratch::Checkpoint before = after_.checkpoint();
   after_.remove(place.pod);
   PodFit& fit = fit_of(place.pod);
@@ -237,9 +226,10 @@ void World::promise(const PodOnNode& place, bool may_hope) {
   after_.rollback(before);
   if (hopes) {
     hopeful_.push_back(place.pod);
-  } else if (depends) {
-    add_promise(place);
+    return;
   }
+  coming_.push_back({.place = place, .turn = turns_, .depends = depends});
+  if (depends) add_promise(place);
 }
 
 void World::add_promise(const PodOnNode& place) {
@@ -257,7 +247,7 @@ void World::add_promise(const PodOnNode& place) {
   if (!shape.claims.empty()) kind.push_back(place.node.value);
   if (!promise_kinds_.insert(std::move(kind)).second) return;
   promises_.push_back(place);
-  if (!shape.affinity.empty()) promises_near_.push_back(place);
+  firm_fit_of(place.pod);  // So that it is known what it heeds.
 }
 
 World::FitKey World::fit_key(PodIndex pod) const {
@@ -423,8 +413,7 @@ std::vector<PodIndex> World::needed_leavers(std::span<const NodeIndex> nodes, El
 // ---- Promises -----------------------------------------------------------------------------------
 
 /// Looks whether pods that are to come still fit where they are to go, with nobody in the world who
-/// only hopes for a place. Arriving in another order must not cost them their places either: see
-/// `keeps_firm`.
+/// only hopes for a place; in the end, and in their turns.
 class World::PromiseKeeper {
  public:
   explicit PromiseKeeper(World& world) : world_(world), cluster_(world.cluster_) {}
@@ -473,33 +462,51 @@ class World::PromiseKeeper {
     return held;
   }
 
-  /// Whether nobody loses by them whom it wants to be near who would need nobody who is still to
-  /// come: who starts a series cannot do that once another one runs elsewhere. A spread that is
-  /// uneven until others have come is even in the end.
-  bool keeps_firm(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) const {
-    Scratch& firm = world_.firm_;
-    const auto stands = [&](const PodOnNode& place) {
-      const auto refused = world_.firm_fit_of(place.pod).check_unreserved(place.node);
-      return !refused || refused->reason != RefusalReason::affinity;
-    };
-    std::vector<PodOnNode> standing;
-    std::ranges::copy_if(world_.promises_near_, std::back_inserter(standing), stands);
-    if (standing.empty()) return true;
-    const auto all_stand = [&] {
-      return std::ranges::all_of(standing, [&](const PodOnNode& place) {
-        return std::ranges::find(coming, place.pod, &PodOnNode::pod) != coming.end() ||
-               stands(place);
+  /// Of those who come together: who fits in no order, as two who only want to be near each other.
+  std::vector<PodIndex> who_cannot_come(std::span<const PodOnNode> together) const {
+    Scratch& after = world_.after_;
+    const Scratch::Checkpoint before = after.checkpoint();
+    std::vector<PodOnNode> open(together.begin(), together.end());
+    for (bool came = true; came;) {
+      came = std::erase_if(open, [&](const PodOnNode& place) {
+               if (world_.fit_of(place.pod).check_unreserved(place.node)) return false;
+               after.place(place.pod, place.node);
+               return true;
+             }) > 0;
+    }
+    after.rollback(before);
+    std::vector<PodIndex> pods;
+    for (const PodOnNode& place : open) pods.push_back(place.pod);
+    return pods;
+  }
+
+  /// Whether these fit when all come, one after the other; alone they may look uneven.
+  bool can_come(std::span<const PodOnNode> held, std::span<const PodOnNode> arriving) const {
+    const std::vector<PodIndex> stuck = who_cannot_come(arriving);
+    return std::ranges::none_of(held, [&](const PodOnNode& place) {
+      return std::ranges::find(stuck, place.pod) != stuck.end();
+    });
+  }
+
+  /// Whether everybody who is to come still fits in its turn, before those after it have come, when
+  /// these victims have left and these have come before all of them.
+  bool keeps_turns(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
+    if (world_.promises_made_ == 0 || !anybody_heeded(first, victims)) return true;
+    if (!world_.turns_known_) {
+      walk_turns([](Coming& each, bool fits) {
+        each.stands = fits;
+        return true;
       });
-    };
+      world_.turns_known_ = true;
+    }
+    Scratch& firm = world_.firm_;
     const Scratch::Checkpoint before = firm.checkpoint();
     for (const PodIndex victim : victims) {
       if (firm.node_of(victim).exists()) firm.remove(victim);
     }
-    bool kept = all_stand();
-    for (const PodOnNode& place : coming) {
-      if (!firm.node_of(place.pod).exists()) firm.place(place.pod, place.node);
-    }
-    kept = kept && all_stand();
+    for (const PodOnNode& place : first) firm.place(place.pod, place.node);
+    const bool kept =
+        walk_turns([](const Coming& each, bool fits) { return fits || !each.stands; });
     firm.rollback(before);
     return kept;
   }
@@ -515,9 +522,85 @@ class World::PromiseKeeper {
     return fits;
   }
 
+  /// Whether one of these means anything to somebody who was promised a place, besides room.
+  bool anybody_heeded(std::span<const PodOnNode> first, std::span<const PodIndex> victims) const {
+    const auto heeded = [this](PodIndex pod) {
+      return std::ranges::any_of(world_.firm_fits_, [&](const auto& entry) {
+        return entry.second->constraints().heeds(pod);
+      });
+    };
+    return std::ranges::any_of(victims, heeded) ||
+           std::ranges::any_of(first, heeded, &PodOnNode::pod);
+  }
+
+  /// They come to `firm` turn by turn, and `each` hears whether it fits then; false ends it.
+  template <class Each>
+  bool walk_turns(const Each& each) const {
+    Scratch& firm = world_.firm_;
+    std::vector<Coming>& coming = world_.coming_;
+    const Scratch::Checkpoint before = firm.checkpoint();
+    bool goes_on = true;
+    for (std::size_t begin = 0; begin < coming.size() && goes_on;) {
+      std::size_t end = begin + 1;
+      while (end < coming.size() && coming[end].turn == coming[begin].turn) ++end;
+      goes_on = walk_turn(std::span(coming).subspan(begin, end - begin), each);
+      begin = end;
+    }
+    firm.rollback(before);
+    return goes_on;
+  }
+
+  /// Of those who come together each may be the one that another needs.
+  template <class Each>
+  bool walk_turn(std::span<Coming> together, const Each& each) const {
+    Scratch& firm = world_.firm_;
+    std::vector<Coming*> open;
+    for (Coming& one : together) open.push_back(&one);
+    const auto comes = [&](const Coming* one) {
+      const PodOnNode& place = one->place;
+      if (one->depends && world_.firm_fit_of(place.pod).check_unreserved(place.node)) return false;
+      firm.place(place.pod, place.node);
+      return true;
+    };
+    bool goes_on = true;
+    for (bool came = true; came;) {
+      came = std::erase_if(open, [&](Coming* one) {
+               const bool fits = comes(one);
+               if (fits) goes_on = each(*one, true) && goes_on;
+               return fits;
+             }) > 0;
+    }
+    for (Coming* one : open) {
+      goes_on = each(*one, false) && goes_on;
+      firm.place(one->place.pod, one->place.node);
+    }
+    return goes_on;
+  }
+
   World& world_;
   const Cluster& cluster_;
 };
+
+void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex> victims) {
+  leave(victims);
+  for (const PodIndex victim : victims) take(victim);
+  const bool may_hope = victims.empty() && configuration_.workload.nomination_held_by ==
+                                               NominationHeldBy::preempted_pods;
+  std::vector<PodIndex> stuck;
+  if (may_hope && coming.size() > 1) stuck = PromiseKeeper(*this).who_cannot_come(coming);
+  for (const PodOnNode& place : coming) {
+    changed_nodes_.push_back(place.node);
+    after_.place(place.pod, place.node);
+  }
+  ++turns_;
+  hopeful_.insert(hopeful_.end(), stuck.begin(), stuck.end());
+  for (const PodOnNode& place : coming) {
+    if (std::ranges::find(stuck, place.pod) == stuck.end()) promise(place, may_hope);
+  }
+  for (const PodOnNode& place : coming) settle(place.pod);
+  differs_ = true;
+  end_operation();
+}
 
 bool World::heeds_promises(PodIndex ask) const {
   if (anybody_promised()) return true;
@@ -541,7 +624,7 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   const PodIndex ask = coming.front().pod;
   const std::vector<PodOnNode> held = keeper.held_against(ask, nominated_before_);
   std::vector<PodOnNode> arriving;
-  if (looks || !promises_.empty()) {
+  if (looks || !promises_.empty() || !held.empty()) {
     arriving = keeper.held_against(ask, nominated_anyhow_);
     arriving.insert(arriving.end(), held.begin(), held.end());
   }
@@ -559,7 +642,7 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   bool kept = keeper.promises_fit();
   const Scratch::Checkpoint empty = after_.checkpoint();
   for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
-  kept = kept && keeper.promises_fit() && keeper.all_fit(held);
+  kept = kept && keeper.promises_fit() && (keeper.all_fit(held) || keeper.can_come(held, arriving));
   if (kept && !arriving.empty()) {
     // They will come, and find no place if somebody who is promised one would lose it by that.
     arrive();
@@ -570,7 +653,16 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
     kept = kept && (all || !keeper.promises_fit());
   }
   after_.rollback(before);
-  return kept && keeper.keeps_firm(coming, victims);
+  return kept && keeper.keeps_turns({}, victims);
+}
+
+bool World::may_bind(PodIndex ask, NodeIndex node) {
+  const PodOnNode coming{.pod = ask, .node = node};
+  return may_bind(std::span(&coming, 1));
+}
+
+bool World::may_bind(std::span<const PodOnNode> coming) {
+  return PromiseKeeper(*this).keeps_turns(coming, {});
 }
 
 bool World::leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims) {

@@ -132,12 +132,16 @@ class World {
   std::size_t promises_made() const { return promises_made_; }
   /// Whether everybody who was promised a place still fits there in `after` when these victims
   /// leave and these pods come (law 3), and also before they come; both may have happened already.
-  /// Who needs nobody else who is still to come must not need them because of these.
+  /// Nor may anybody need those after it, once these victims have left: see `may_bind`.
   /// The same for nominations from before that are not of lower priority and not decided yet
   /// (law 7), and those who come must still fit when these have come. What takes room is checked
   /// when it comes; this is about those whose place depends on others.
   bool keeps_promises(std::span<const PodOnNode> coming, std::span<const PodIndex> victims);
   bool keeps_promises(PodIndex ask, NodeIndex node, std::span<const PodIndex> victims);
+  /// Whether these may be bound at once, before those come who were promised a place. In the next
+  /// cycle each of those has its turn before those after it: it must fit without them (law 7).
+  bool may_bind(std::span<const PodOnNode> coming);
+  bool may_bind(PodIndex ask, NodeIndex node);
   /// Whether the ask, with these victims gone, fits on the node only thanks to somebody who is
   /// nominated where there is no room yet, and may never come.
   bool leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
@@ -179,6 +183,13 @@ class World {
   /// In `decided_`; 0: neither.
   static constexpr std::uint8_t turn_is_over = 1;
   static constexpr std::uint8_t nomination_is_lost = 2;
+  /// Who comes where, at which turn: all of one ask come together, and may need each other.
+  struct Coming {
+    PodOnNode place;
+    std::size_t turn = 0;
+    bool depends = false;  ///< On others: the rest only counts for those who do.
+    bool stands = false;   ///< As far as `turns_known_`: it fits in its turn.
+  };
 
   bool can_use(PodIndex pod, NodeIndex node);
   void find_leaving();
@@ -228,7 +239,10 @@ class World {
   /// Nominated asks whose place depends on others being there: affinity or spread. Of those that
   /// are alike, and in the same domains, one: what breaks the promise to it breaks all of them.
   std::vector<PodOnNode> promises_;
-  std::vector<PodOnNode> promises_near_;  ///< Of these, those who want to be near somebody.
+  /// Everybody who is still to come and does not only hope to, by their turns.
+  std::vector<Coming> coming_;
+  std::size_t turns_ = 0;
+  bool turns_known_ = false;  ///< Not after an operation.
   std::size_t promises_made_ = 0;
   std::set<std::vector<std::uint32_t>> promise_kinds_;
   PromiseWatch promise_watch_;  ///< Of `promises_`; empty after an operation.

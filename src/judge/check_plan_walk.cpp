@@ -212,6 +212,20 @@ bool PlanWalk::fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex n
   return fits;
 }
 
+bool PlanWalk::fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
+  std::vector<PodIndex> held;
+  for (const NodeIndex other : cluster_.home_nodes()) {
+    if (cluster_.nodes().nominated[other].empty()) continue;
+    for (const PodIndex pod : holders(ask, fit.ask(), other)) {
+      held.push_back(pod);
+      fit.place(pod, other);
+    }
+  }
+  const bool fits = fit.fits(node);
+  for (const PodIndex pod : held) fit.remove(pod);
+  return fits;
+}
+
 bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
   if (!fits_beside_nominated(fit, ask, node)) return false;
   std::vector<Place> away;
@@ -228,19 +242,21 @@ bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node)
 /// Worlds change under the fits of the caller here, and are as before when it gets them back.
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
   std::vector<Place> coming;
+  bool all_alone = true;
   for (const NodeIndex other : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[other].empty()) continue;
     for (const PodIndex held : holders(ask, pod, other)) {
       NaiveFit fit(after(), held);
       if (!fit.fits(other)) continue;
       fit.place(pod, node);
-      const bool still = fit.fits(other);
+      all_alone = all_alone && fit.fits(other);
       fit.remove(pod);
-      if (!still) return true;
       coming.push_back({.pod = held, .node = other});
     }
   }
   if (coming.empty()) return false;
+  // Alone they may look uneven.
+  if (!all_alone && !can_all_come(pod, node, coming)) return true;
   for (const Place& each : coming) after().place(each.pod, each.node);
   const bool held_before = promises_hold();
   const bool fits = NaiveFit(after(), pod).fits(node);
@@ -249,6 +265,17 @@ bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex no
   after().remove(pod);
   for (const Place& each : coming) after().remove(each.pod);
   return spoilt;
+}
+
+/// Beside the pod on the node, one after the other. The world is as before afterwards.
+bool PlanWalk::can_all_come(PodIndex pod, NodeIndex node, const std::vector<Place>& coming) {
+  after().place(pod, node);
+  const bool all = come_in_any_order(coming).empty();
+  for (const Place& each : coming) {
+    if (after().where(each.pod).exists()) after().remove(each.pod);
+  }
+  after().remove(pod);
+  return all;
 }
 
 MaybeRefusal PlanWalk::first_refusal(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
@@ -362,31 +389,6 @@ bool PlanWalk::keeps_promises(NaiveFit& fit, NodeIndex node) {
     fit.place(promise.place.pod, promise.place.node);
   }
   fit.remove(fit.ask());
-  return kept && keeps_firm_promises(fit, node);
-}
-
-/// Whether whom somebody wants to be near stays, should none of those come who are still to come.
-bool PlanWalk::keeps_firm_promises(NaiveFit& fit, NodeIndex node) {
-  std::vector<Place> coming;
-  coming.reserve(promises_.size() + hopeful_.size());
-  for (const Promise& promise : promises_) coming.push_back(promise.place);
-  for (const PodIndex pod : hopeful_) {
-    if (pod == fit.ask() || !after().where(pod).exists()) continue;
-    coming.push_back({.pod = pod, .node = after().where(pod)});
-  }
-  for (const Place& each : coming) fit.remove(each.pod);
-  const auto fits = [this](const Place& place) {
-    const MaybeRefusal refused = NaiveFit(after(), place.pod).refusal(place.node);
-    return !refused || refused->reason != RefusalReason::affinity;
-  };
-  std::vector<Place> standing;
-  for (const Promise& promise : promises_) {
-    if (fits(promise.place)) standing.push_back(promise.place);
-  }
-  fit.place(fit.ask(), node);
-  const bool kept = std::ranges::all_of(standing, fits);
-  fit.remove(fit.ask());
-  for (const Place& each : coming) fit.place(each.pod, each.node);
   return kept;
 }
 
@@ -428,6 +430,43 @@ void PlanWalk::judge_promises() {
                        is_pod ? "it" : cluster_.pod_key(promise.place.pod),
                        node_name(promise.place.node), refusal_text(*refused)));
   }
+  judge_turns();
+}
+
+/// Those who come together, one after the other, in whatever order they can. Returns those who
+/// cannot.
+std::vector<PlanWalk::Place> PlanWalk::come_in_any_order(std::vector<Place> open) {
+  for (bool came = true; came;) {
+    came = std::erase_if(open, [this](const Place& place) {
+             if (NaiveFit(after(), place.pod).refusal(place.node)) return false;
+             after().place(place.pod, place.node);
+             return true;
+           }) > 0;
+  }
+  return open;
+}
+
+/// In the next cycle who comes first in the list is asked first, when those after it may not have
+/// come: what it needs must be there without them. Those of one ask come in whatever order.
+void PlanWalk::judge_turns() {
+  for (const Promise& promise : promises_) after().remove(promise.place.pod);
+  for (auto first = promises_.begin(); first != promises_.end();) {
+    const auto last = std::find_if(
+        first, promises_.end(), [&](const Promise& promise) { return promise.ask != first->ask; });
+    std::vector<Place> open;
+    for (auto each = first; each != last; ++each) open.push_back(each->place);
+    for (const Place& place : come_in_any_order(open)) {
+      const MaybeRefusal refused = NaiveFit(after(), place.pod).refusal(place.node);
+      after().place(place.pod, place.node);
+      // It only needs another one, of whom it is said; or nobody says that it will fit.
+      if (!refused || only_held(*first->ask)) continue;
+      report(
+          3, *first->ask,
+          fmt::format("{} does not fit on node {} before the asks after it have come: {}",
+                      cluster_.pod_key(place.pod), node_name(place.node), refusal_text(*refused)));
+    }
+    first = last;
+  }
 }
 
 /// Whether somebody who was nominated before, and has its turn later, is in the way of who has
@@ -437,6 +476,12 @@ bool PlanWalk::nominated_may_spoil(const HeardAsk& ask, const Place& place) {
   const bool spoilt = spoils_nomination(place.pod, ask, place.node);
   after().place(place.pod, place.node);
   return spoilt;
+}
+
+/// It waits for those whom it preempted, whether it will fit then or not.
+bool PlanWalk::only_held(const HeardAsk& ask) const {
+  return ask.entry->outcome == Outcome::waits &&
+         configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
 }
 
 /// All of them come before one is asked whether it fits: members may need each other. So whoever
@@ -449,14 +494,18 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   }
   // Somebody may wait for a place where it does not fit yet, or only thanks to such a one; that is
   // no promise.
-  const bool only_held =
-      ask.entry->outcome == Outcome::waits &&
-      configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+  const bool held = only_held(ask);
   const auto may_never_come = [&](const Place& place) {
-    return refusal_after(place) || leans_on_hopeful(place, only_held) ||
-           (only_held && nominated_may_spoil(ask, place));
+    return refusal_after(place) || leans_on_hopeful(place, held) ||
+           (held && nominated_may_spoil(ask, place));
   };
-  std::vector<Place> sure = found;
+  std::vector<Place> sure;
+  for (const Place& place : found) own_after().remove(place.pod);
+  for (const Place& place : come_in_any_order(found)) hopeful_.push_back(place.pod);
+  for (const Place& place : found) {
+    if (!after().where(place.pod).exists()) after().place(place.pod, place.node);
+    if (std::ranges::find(hopeful_, place.pod) == hopeful_.end()) sure.push_back(place);
+  }
   while (true) {
     const auto place = std::ranges::find_if(sure, may_never_come);
     if (place == sure.end()) break;
@@ -466,12 +515,19 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   for (const Place& place : sure) promises_.push_back({.ask = &ask, .place = place});
 }
 
-/// Whether a member that is left over, and asks for itself later, still fits where it is nominated.
-bool PlanWalk::keeps_nomination(const HeardAsk& ask, PodIndex member) {
+/// Whether a member that is left over, and asks for itself later, has lost to those who were found
+/// a place, and are there, what it is nominated to.
+bool PlanWalk::loses_nomination(const HeardAsk& ask, PodIndex member,
+                                const std::vector<Place>& found) {
   const NodeIndex node = cluster_.pods().nominated[member];
-  if (!node.exists() || !cluster_.nodes().flags[node].exists) return true;
+  if (!node.exists() || !cluster_.nodes().flags[node].exists) return false;
   NaiveFit fit(after(), member);
-  return fits_beside_nominated(fit, ask, node);
+  if (fits_beside_nominated(fit, ask, node)) return false;
+  // It may also wait for somebody whose turn is still to come.
+  for (const Place& place : found) fit.remove(place.pod);
+  const bool fits_alone = fits_beside_nominated(fit, ask, node);
+  for (const Place& place : found) fit.place(place.pod, place.node);
+  return fits_alone;
 }
 
 void PlanWalk::settle(const HeardAsk& ask) {
@@ -498,7 +554,7 @@ void PlanWalk::settle(const HeardAsk& ask) {
   for (const PodIndex pod : ask.pods) {
     if (!others_ask || after().where(pod).exists()) {
       decided_.insert(pod);
-    } else if (!keeps_nomination(ask, pod)) {
+    } else if (loses_nomination(ask, pod, found)) {
       lost_.insert(pod);
     }
   }

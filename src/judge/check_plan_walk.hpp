@@ -75,10 +75,12 @@ class PlanWalk {
   std::vector<std::vector<PodIndex>> victim_units(const HeardAsk& ask) const;
 
   // ---- Feasibility ------------------------------------------------------------------------------
-  /// With the nominated pods there and without them, as kube-scheduler demands.
+  /// With the nominated pods there and without them, as kube-scheduler demands. Where it is
+  /// nominated itself, also if it fits once everybody has come who is nominated, on every node.
   bool fits_beside_nominated(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
     if (!fit.fits(node)) return false;
-    return cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node);
+    if (cluster_.nodes().nominated[node].empty() || fits_with_holders(fit, ask, node)) return true;
+    return cluster_.pods().nominated[fit.ask()] == node && fits_with_all_holders(fit, ask, node);
   }
   /// The same, and without those who may never come.
   bool fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
@@ -133,12 +135,16 @@ class PlanWalk {
   void find_credited();
   void leave_late(PodIndex pod);
   void nominate(const HeardAsk& ask, const std::vector<Place>& found);
-  bool keeps_firm_promises(NaiveFit& fit, NodeIndex node);
+  void judge_turns();
   bool nominated_may_spoil(const HeardAsk& ask, const Place& place);
-  bool keeps_nomination(const HeardAsk& ask, PodIndex member);
+  bool loses_nomination(const HeardAsk& ask, PodIndex member, const std::vector<Place>& found);
+  std::vector<Place> come_in_any_order(std::vector<Place> open);
+  bool can_all_come(PodIndex pod, NodeIndex node, const std::vector<Place>& coming);
+  bool only_held(const HeardAsk& ask) const;
   MaybeRefusal refusal_after(const Place& place);
   bool leans_on_hopeful(const Place& place, bool others_too);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
+  bool fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node) const;
   bool taken_whole(const Unit& unit, const HeardAsk& ask) const;
 

@@ -294,6 +294,46 @@ TEST(HistoriesByHand, APromisedPlaceProvesNothingAboutWhoMayNotPreempt) {
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
+Node in_zone(Node node, const char* zone) {
+  node.labels = {{.key = "zone", .value = zone}};
+  return node;
+}
+
+/// web-0 and web-1 are promised one zone each. web-2 could start at once, in the zone of web-0.
+/// Then web-0 would find it uneven until web-1 has come, and it is web-0 whose turn is first (law
+/// 7).
+TEST(HistoriesByHand, NobodyStartsWhoMakesAnEarlierPromiseNeedALaterOne) {
+  const auto web = [](const char* name, std::int32_t priority, std::int64_t cpu) {
+    Pod pod = labelled(pending(name, priority, cpu, 2000), "web");
+    pod.shape.spread = {{.topology_key = "zone", .selector = selector("web")}};
+    return pod;
+  };
+  for (const char* const late : {"low-1", "low-2"}) {
+    SCOPED_TRACE(late);
+    const std::unique_ptr<History> history =
+        history_of(in_zone(scene::node("n1", 4000), "a"), in_zone(scene::node("n2", 4000), "b"),
+                   in_zone(scene::node("n3", 1000), "a"), scene::pod("low-1", "n1", 0, 4000),
+                   scene::pod("low-2", "n2", 0, 4000), web("web-0", 9, 4000), web("web-1", 8, 4000),
+                   web("web-2", 7, 1000));
+    history->leaves_late(key(late), Duration{15'000});
+    history->step();
+    EXPECT_EQ(last_answer(*history, "web-0"), "preempts n1: low-1");
+    EXPECT_EQ(last_answer(*history, "web-1"), "preempts n2: low-2");
+    EXPECT_EQ(last_answer(*history, "web-2"), "waits n3");
+    history->step();
+    const bool first_late = std::string_view(late) == "low-1";
+    EXPECT_EQ(last_answer(*history, "web-0"), first_late ? "waits n1" : "fits n1");
+    EXPECT_EQ(last_answer(*history, "web-1"), first_late ? "fits n2" : "waits n2");
+    // With web-1 there it spoils nothing; with web-0 there it has to wait for web-1 itself.
+    EXPECT_EQ(last_answer(*history, "web-2"), first_late ? "fits n3" : "waits n3");
+    history->step();
+    EXPECT_EQ(last_answer(*history, first_late ? "web-0" : "web-1"),
+              first_late ? "fits n1" : "fits n2");
+    EXPECT_EQ(history->evictions(), 2);
+    EXPECT_TRUE(history->complaints().empty()) << history->story();
+  }
+}
+
 // ---- Random histories ---------------------------------------------------------------------------
 
 /// Laws 3 and 7 over time: only the plans happen, everybody leaves in time. Whoever was promised a
@@ -310,16 +350,23 @@ TEST(Histories, WhatWasPromisedComesTrueWithoutFurtherVictims) {
 /// Several gangs pending together: each gets all or nothing in every state, nobody waits for ever
 /// for what another half-placed gang holds, and it ends with everybody placed or told why not.
 TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
-  for_each_history("gangs together", [](Prng& random, std::string_view preset) {
+  std::uint64_t histories = 0;
+  std::uint64_t looking = 0;
+  for_each_history("gangs together", [&](Prng& random, std::string_view preset) {
+    const Configuration configuration = *load_preset(preset);
     RandomPlanning options = random_planning_options(random);
     options.gangs = 2 + random.below(4);
-    // Room only: with constraints that look at others promises to members are still broken, rarely
-    // (docs/decisions/0013-promises.md, Open).
-    options.affinity = false;
-    options.anti_affinity = false;
-    options.spread = false;
+    // As in kube-scheduler, who has a place may leave it for another one, and what others were
+    // promised because of that is lost, rarely (docs/decisions/0013-promises.md): room only.
+    if (configuration.workload.nomination_held_by == NominationHeldBy::preempted_pods) {
+      options.affinity = false;
+      options.anti_affinity = false;
+      options.spread = false;
+    }
+    ++histories;
+    if (options.affinity || options.anti_affinity || options.spread) ++looking;
     const std::vector<Change> objects = random_planning(random, options);
-    History history(objects, *load_preset(preset), planning_now, punctual(random));
+    History history(objects, configuration, planning_now, punctual(random));
     EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
     EXPECT_TRUE(history.complaints().empty()) << history.story();
     for (const PlanAsk& ask : history.plans().back().asks) {
@@ -327,6 +374,9 @@ TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
       EXPECT_LT(ask.held_back->room_left, ask.held_back->room_alone) << history.story();
     }
   });
+  fmt::print("in {} of {} histories gangs look at other pods\n", looking, histories);
+  const bool many = histories >= 300;
+  EXPECT_TRUE(!many || looking * 3 > histories) << "too few for this to say anything";
 }
 
 /// Law 12: victims are submitted again, and it ends. Then nobody waits, and the next plans say the

@@ -320,9 +320,19 @@ void HistoryLaws::void_taken(const Cluster& cluster, const PlanAsk& ask) {
   const QueueRow queue = ask.placements.empty()
                              ? QueueRow{}
                              : queue_of(cluster, configuration_, ask.placements.front());
+  // A gang that loses members who run may lack what it needs to come.
+  std::set<std::pair<std::string, std::string>> torn;
+  for (const PlanVictim& victim : ask.victims) {
+    const auto index = cluster.find_pod(victim.namespace_name, victim.name);
+    if (!index) continue;  // A kernel.
+    const Pod pod = cluster.pod(*index);
+    if (!pod.group.empty()) torn.emplace(pod.namespace_name, pod.group);
+  }
   std::erase_if(promises_, [&](const auto& entry) {
     const Promise& promise = entry.second;
     if (promise.priority >= ask.priority || taken.empty()) return false;
+    const Pod promised = pod_named(cluster, promise.placements.front());
+    if (torn.contains({promised.namespace_name, promised.group})) return true;
     return looks || promise.looks_at_others || (queues && promise.queue == queue) ||
            std::ranges::any_of(promise.placements, [&](const PodPlacement& place) {
              return taken.contains(place.node);

@@ -116,7 +116,8 @@ bool PinnedAsk::finds_room() {
     now.emplace(world_.survey(), world_.now(), pod_, world_.decided_pods());
     now->keep_free(claimed_room(world_, world_.now(), node_));
   }
-  if (!now || !now->check_unreserved(node_)) {
+  const bool may_bind = world_.may_bind(pod_, node_);
+  if (may_bind && (!now || !now->check_unreserved(node_))) {
     ask_.outcome = Outcome::fits;
     ask_.explanation.nodes_fitting = 1;
     ask_.reason = fmt::format("fits on node {}, the only one it can run on",

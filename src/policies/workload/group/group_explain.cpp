@@ -77,6 +77,12 @@ std::string group_nothing_reason(const World& world, const PlanAsk& ask,
     return fmt::format("no placement found for enough of its pods before {} ended the search",
                        ask.bounds_reached.front());
   }
+  const bool spoils = !without && why == Unplaced::unproven && ask.explanation.refusals.empty() &&
+                      !world.survey().nodes().empty();
+  if (spoils) {
+    return "no placement found that leaves every other pod the place it was promised or nominated "
+           "to";
+  }
   std::string words = nothing_reason(ask, why, {});
   if (!without) return words;
   return fmt::format("too few of its pods can be placed; for {}: {}",

@@ -41,6 +41,7 @@ class GroupDecision {
   bool fits_later();
   std::vector<PodOnNode> nominations() const;
   std::vector<PodOnNode> valid_nominations();
+  bool fit_as_nominated(std::span<const PodOnNode> places);
   MemberFits& now() {
     if (!now_) now_.emplace(world_, world_.now(), task_.members);
     return *now_;
@@ -84,6 +85,7 @@ class GroupDecision {
   bool minimum_runs_ = false;     ///< And victims are taken for the minimum only.
   bool given_apart_ = false;      ///< No domain contains the places that are given.
   bool modest_ = false;           ///< No member takes room that is nominated to anybody.
+  bool stays_ = false;            ///< It has places, and others could lose theirs if it moved.
   bool waits_for_queue_ = false;  ///< Nodes have room now.
   bool for_late_ = false;         ///< Only a place that waits for late pods is an answer.
   std::vector<PodOnNode> room_without_queue_;  ///< Nodes have room there, its queue has not.
@@ -228,19 +230,28 @@ bool GroupDecision::fits_instead_of_others() {
   return false;
 }
 
-/// Those who are left over whose nominated room is taken now, by other members.
+/// Those who are left over whose nominated room is taken now, by other members. Who would not fit
+/// without these either may wait for somebody whose turn is still to come.
 void GroupDecision::end_lost_nominations() {
   const PodColumns& pods = world_.cluster().pods();
+  Scratch& after = world_.after();
+  std::vector<PodIndex> placed;
+  std::ranges::copy_if(task_.members, std::back_inserter(placed),
+                       [&](PodIndex member) { return after.node_of(member).exists(); });
   std::vector<PodIndex> lost;
   {
     World::NominationsIgnored ignored(world_);
     for (const PodIndex member : task_.members) ignored.ignore(member);
     for (const PodIndex member : task_.members) {
       const NodeIndex node = pods.nominated[member];
-      if (!node.exists() || world_.after().node_of(member).exists()) continue;
+      if (!node.exists() || after.node_of(member).exists()) continue;
       if (world_.survey().position_of(node) == Survey::no_position) continue;  // Void anyway.
-      PodFit fit(world_.survey(), world_.after(), member, world_.decided_pods());
-      if (fit.check(node)) lost.push_back(member);
+      PodFit fit(world_.survey(), after, member, world_.decided_pods());
+      if (!fit.check(node)) continue;
+      const Scratch::Checkpoint before = after.checkpoint();
+      after.remove(placed);
+      if (!fit.check(node)) lost.push_back(member);
+      after.rollback(before);
     }
   }
   for (const PodIndex member : lost) world_.lose_nomination(member);
@@ -272,14 +283,15 @@ bool GroupDecision::cannot_ask() {
 bool GroupDecision::fits_now() {
   // Who has places does not take others from somebody less important.
   const std::vector<PodOnNode> nominated = nominations();
-  modest_ = nominated.size() >= task_.needed &&
-            after_->fit_in_turn(nominated, MemberFits::Nominations::count);
+  modest_ = nominated.size() >= task_.needed && fit_as_nominated(nominated);
   // Where all are to go and can: the room may be nominated to somebody less important, too.
   std::vector<PodOnNode> places;
   if (modest_ && nominated.size() == most_) places = valid_nominations();
   const bool there =
       !places.empty() &&
       (!world_.differs() || now().fit_in_turn(places, MemberFits::Nominations::ignore));
+  stays_ = !places.empty() && others_may_lose(world_, pods_of(places));
+  if (!there && stays_) return false;
   if (!there) places = places_in(world_.differs() ? &now() : nullptr);
   if (places.size() < task_.needed) return false;
   std::vector<PodOnNode> within = places;
@@ -288,6 +300,7 @@ bool GroupDecision::fits_now() {
     return false;
   }
   places = std::move(within);
+  if (!world_.may_bind(places)) return false;
   settle(Outcome::fits, places, {});
   ask_.reason = group_fits_reason(ask_, task_.members.size());
   return true;
@@ -309,7 +322,7 @@ std::vector<PodOnNode> GroupDecision::nominations() const {
 
 bool GroupDecision::fits_later() {
   std::vector<PodOnNode> places;
-  if (world_.differs()) places = places_in(nullptr);
+  if (world_.differs() && !stays_) places = places_in(nullptr);
   if (places.size() < task_.needed) places = valid_nominations();
   if (places.size() < task_.needed && modest_) {
     modest_ = false;
@@ -353,7 +366,7 @@ bool GroupDecision::keep_to_queue(std::vector<PodOnNode>& places, Queued when) c
 
 /// Otherwise says for whom they wait.
 bool GroupDecision::starts_at_once(std::span<const PodOnNode> places) {
-  if (!find_leavers(places)) return false;
+  if (!find_leavers(places) || !world_.may_bind(places)) return false;
   const std::vector<PodIndex> coming = pods_of(places);
   if (world_.limits() == nullptr || world_.limits()->has_room_now(coming)) return true;
   waits_for_queue_ = true;
@@ -387,6 +400,24 @@ void GroupDecision::queue_is_full(std::span<const PodOnNode> places, QueueVerdic
   ask_.reason = queue_full_reason(world_, pods_of(places), verdict, unit().never_preempts);
 }
 
+/// Beside whoever is nominated there too, or when everybody who is nominated has come: those of one
+/// node alone may look uneven.
+bool GroupDecision::fit_as_nominated(std::span<const PodOnNode> places) {
+  if (after_->fit_in_turn(places, MemberFits::Nominations::count)) return true;
+  if (places.empty() || !after_->constrained()) return false;
+  if (!after_->fit_in_turn(places, MemberFits::Nominations::ignore)) return false;
+  Scratch& after = world_.after();
+  const Scratch::Checkpoint before = after.checkpoint();
+  suppose_nominated_came(world_, after_->of(places.front().pod));
+  // Some of them may be members, and come anyway.
+  for (const PodOnNode& place : places) {
+    if (after.node_of(place.pod).exists()) after.remove(place.pod);
+  }
+  const bool fit = after_->fit_in_turn(places, MemberFits::Nominations::ignore);
+  after.rollback(before);
+  return fit;
+}
+
 /// Law 7: what members are nominated to, if that holds as it is. Placed one after the other they
 /// may miss it: where they lean on each other, or where somebody less important is nominated, too.
 std::vector<PodOnNode> GroupDecision::valid_nominations() {
@@ -397,8 +428,7 @@ std::vector<PodOnNode> GroupDecision::valid_nominations() {
   // Others from before were nominated together with these: looked at one by one they may seem lost.
   const World::NominatedBeforeIgnored ignored(world_);
   const bool valid = task_.given.empty() && together && places.size() >= task_.needed &&
-                     after_->fit_in_turn(places, MemberFits::Nominations::count) &&
-                     world_.keeps_promises(places, {});
+                     fit_as_nominated(places) && world_.keeps_promises(places, {});
   return valid ? places : std::vector<PodOnNode>{};
 }
 

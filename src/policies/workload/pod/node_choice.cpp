@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "engine/node_scan.hpp"
 #include "policies/shared/cluster_text.hpp"
@@ -65,7 +66,8 @@ constexpr std::int64_t nominated_value = std::numeric_limits<std::int64_t>::min(
 /// Looks at one node after the other, cheap questions first.
 class RoomLook {
  public:
-  RoomLook(World& world, PodFit& after, PodFit* now, NodeIndex nominated, NodeScore score)
+  RoomLook(World& world, PodFit& after, PodFit* now, NodeIndex nominated, NodeScore score,
+           Comes comes)
       : world_(world),
         after_(after),
         now_(now),
@@ -73,20 +75,24 @@ class RoomLook {
         fullness_(after),
         nominated_(nominated),
         pack_(score == NodeScore::pack),
+        alone_(comes == Comes::alone),
         heeds_promises_(world.heeds_promises(after.ask())),
         plain_(is_plain(after) && (now == nullptr || is_plain(*now))) {
     // Who has a place does not take another one from somebody less important: that one would have
     // to make room for itself once more.
     const bool has_place = nominated.exists() && world.cluster().nodes().flags[nominated].exists &&
-                           !after.check(nominated) &&
+                           fits_as_nominated(world, after, nominated) &&
                            world.keeps_promises(after.ask(), nominated, {});
     if (!has_place) return;
+    const PodIndex ask = after.ask();
+    stays_ = alone_ && others_may_lose(world, std::span(&ask, 1));
     respectful_.emplace(world.survey(), after.scratch(), after.ask(), world.decided_pods());
     respectful_->respect_every_nomination(true);
   }
 
   void soon(NodeIndex node) const { scan_.soon(node); }
   std::optional<Ranked> on(NodeIndex node) {
+    if (stays_ && node != nominated_) return std::nullopt;
     const std::span<const std::int64_t> used = after_.scratch().used(node);
     if (!scan_.has_room(node, used) || !takes(node)) return std::nullopt;
     if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
@@ -115,12 +121,14 @@ class RoomLook {
   }
   /// The node has room for it.
   bool takes(NodeIndex node) {
+    if (node == nominated_) return fits_as_nominated(world_, after_, node);
     if (!plain_ || after_.expects_somebody(node)) return !after_.check(node);
     return !after_.refused_by_node(node);
   }
   /// It takes the ask in the end.
   bool fits_now(NodeIndex node) {
     if (now_ == nullptr) return true;
+    if (alone_ && !world_.may_bind(after_.ask(), node)) return false;
     return plain_ ? scan_.has_room(node, now_->scratch().used(node))
                   : !now_->check_unreserved(node);
   }
@@ -136,6 +144,8 @@ class RoomLook {
   Fullness fullness_;
   NodeIndex nominated_;
   bool pack_;
+  bool alone_;
+  bool stays_ = false;  ///< It has a place, and others could lose theirs if it took another.
   bool heeds_promises_;
   bool plain_;
   std::optional<PodFit> respectful_;
@@ -167,18 +177,59 @@ std::vector<PlanAlternative> runners_up(const World& world, std::vector<Ranked> 
 
 }  // namespace
 
-NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
-                       Others others) {
-  return choose_node(world, after, now, domain, world.configuration().workload.node_score, others);
+void suppose_nominated_came(const World& world, PodFit& fit) {
+  const PodColumns& pods = world.cluster().pods();
+  std::set<NodeIndex> nodes;
+  for (const PodIndex pod : world.cluster().nominated_pods()) {
+    const NodeIndex node = pods.nominated[pod];
+    if (world.cluster().nodes().flags[node].exists) nodes.insert(node);
+  }
+  for (const NodeIndex node : nodes) {
+    for (const PodIndex pod : fit.holders(node)) fit.scratch().place(pod, node);
+  }
+}
+
+bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node) {
+  if (!fit.check(node)) return true;
+  if (!fit.constraints().any() || fit.check_unreserved(node)) return false;
+  const Scratch::Checkpoint before = fit.scratch().checkpoint();
+  suppose_nominated_came(world, fit);
+  const bool fits = !fit.check_unreserved(node);
+  fit.scratch().rollback(before);
+  return fits;
+}
+
+bool others_may_lose(const World& world, std::span<const PodIndex> own) {
+  const Cluster& cluster = world.cluster();
+  // kube-scheduler does not keep who has a place from moving.
+  if (world.configuration().workload.nomination_held_by != NominationHeldBy::placement) {
+    return false;
+  }
+  const auto looks = [&](PodIndex pod) {
+    const PodShape& shape = cluster.shape(cluster.pods().shape[pod]);
+    return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
+           !shape.claims.empty();
+  };
+  const bool own_look = std::ranges::any_of(own, looks);
+  return std::ranges::any_of(cluster.nominated_pods(), [&](PodIndex pod) {
+    if (std::ranges::find(own, pod) != own.end() || !world.may_hold_room(pod)) return false;
+    return !world.after().node_of(pod).exists() && (own_look || looks(pod));
+  });
 }
 
 NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
-                       NodeScore score, Others others) {
+                       Others others, Comes comes) {
+  return choose_node(world, after, now, domain, world.configuration().workload.node_score, others,
+                     comes);
+}
+
+NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
+                       NodeScore score, Others others, Comes comes) {
   NodeChoice choice;
   std::int64_t best_now = 0;
   std::int64_t best_later = 0;
   std::vector<Ranked> ranked;
-  RoomLook look(world, after, now, world.cluster().pods().nominated[after.ask()], score);
+  RoomLook look(world, after, now, world.cluster().pods().nominated[after.ask()], score, comes);
   for (std::size_t position = 0; position < domain.size(); ++position) {
     const NodeIndex node = domain[position];
     if (position + NodeScan::ahead < domain.size()) look.soon(domain[position + NodeScan::ahead]);
@@ -219,7 +270,7 @@ std::uint32_t RoomRanking::position_of(NodeIndex node) {
 }
 
 NodeChoice RoomRanking::choose(PodFit* now) {
-  RoomLook look(world_, after_, now, NodeIndex{}, score_);
+  RoomLook look(world_, after_, now, NodeIndex{}, score_, Comes::with_others);
   const auto look_at = [&](std::uint32_t position) {
     Entry& entry = entries_[position];
     if (entry.fits == Entry::Fits::now) --fitting_now_;

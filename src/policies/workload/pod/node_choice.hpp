@@ -31,11 +31,25 @@ struct NodeChoice {
 /// Whether the nodes that were not chosen are told, too: for explanations.
 enum class Others : std::uint8_t { left_out, listed };
 
+/// Who comes with others is asked together with them whether it may come at once.
+enum class Comes : std::uint8_t { with_others, alone };
+
 /// `now` may be null: then it is the same world as `after`. By `workload.nodeScore`.
 NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
-                       Others others = Others::left_out);
+                       Others others = Others::left_out, Comes comes = Comes::with_others);
 NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
-                       NodeScore score, Others others = Others::left_out);
+                       NodeScore score, Others others = Others::left_out,
+                       Comes comes = Comes::with_others);
+
+/// In the world of the fit: everybody comes who holds room against its ask, on every node.
+void suppose_nominated_came(const World& world, PodFit& fit);
+/// Whether the ask fits on the node that it is nominated to: now, and when everybody has come who
+/// was promised a place together with it. Those of one node alone may look uneven.
+bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node);
+
+/// Whether somebody else who is nominated could lose its place if these, who have one, took another:
+/// by what they mean to each other, on whatever nodes. Room is not meant.
+bool others_may_lose(const World& world, std::span<const PodIndex> own);
 
 class RoomRanking {
  public:

@@ -145,7 +145,8 @@ void PodPolicy::credit_own_late() {
   if (own.empty()) return;
   world_.credit_late(own);
   PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
-  const bool valid = !after.check(node) && world_.keeps_promises(pod_, node, {}) &&
+  const bool valid = fits_as_nominated(world_, after, node) &&
+                     world_.keeps_promises(pod_, node, {}) &&
                      !world_.leans_on_hopeful(after, node, {});
   if (!valid) world_.return_late();
 }
@@ -157,10 +158,10 @@ void PodPolicy::decide(PodFit& after, PodFit* now) {
 /// Without anybody leaving for it: now, or once those who are leaving anyway are gone.
 bool PodPolicy::finds_room(PodFit& after, PodFit* now) {
   const bool ranked = kept_ != nullptr && kept_->room && !only_;
-  const NodeChoice choice = ranked
-                                ? kept_->room->choose(now)
-                                : choose_node(world_, after, now, domain_,
-                                              draft_.explain ? Others::listed : Others::left_out);
+  const NodeChoice choice =
+      ranked ? kept_->room->choose(now)
+             : choose_node(world_, after, now, domain_,
+                           draft_.explain ? Others::listed : Others::left_out, Comes::alone);
   ask_.explanation.nodes_fitting = choice.fitting_now;
   ask_.explanation.alternatives = choice.others;
   if (!choice.now && !choice.later) return false;
