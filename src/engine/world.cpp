@@ -475,8 +475,8 @@ class World::PromiseKeeper {
              }) > 0;
     }
     after.rollback(before);
-    std::vector<PodIndex> pods;
-    for (const PodOnNode& place : open) pods.push_back(place.pod);
+    std::vector<PodIndex> pods(open.size());
+    std::ranges::transform(open, pods.begin(), &PodOnNode::pod);
     return pods;
   }
 

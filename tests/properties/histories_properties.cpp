@@ -356,8 +356,8 @@ TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
     const Configuration configuration = *load_preset(preset);
     RandomPlanning options = random_planning_options(random);
     options.gangs = 2 + random.below(4);
-    // As in kube-scheduler, who has a place may leave it for another one, and what others were
-    // promised because of that is lost, rarely (docs/decisions/0013-promises.md): room only.
+    // Room only: there a place is not what is promised, and such gangs lose theirs, rarely
+    // (docs/decisions/0013-promises.md, Open).
     if (configuration.workload.nomination_held_by == NominationHeldBy::preempted_pods) {
       options.affinity = false;
       options.anti_affinity = false;

@@ -127,11 +127,10 @@ void GroupDecision::read_members(std::span<const PodOnNode> given) {
     const auto lost = std::ranges::stable_partition(
         task_.members, [&](PodIndex member) { return pods.nominated[member].exists(); });
     if (world_.configuration().workload.evict_for == EvictFor::each) {
-      std::stable_partition(task_.members.begin(), lost.begin(), [&](PodIndex member) {
-        const NodeIndex node = pods.nominated[member];
-        PodFit fit(world_.survey(), world_.after(), member, world_.decided_pods());
-        return world_.survey().position_of(node) != Survey::no_position && !fit.check(node);
-      });
+      const auto nominated = std::span(task_.members.begin(), lost.begin());
+      const std::set<PodIndex> keep = who_keeps_its_place(world_, nominated);
+      std::ranges::stable_partition(nominated,
+                                    [&](PodIndex member) { return keep.contains(member); });
     }
   }
   const std::int64_t missing = unit().gang ? unit().minimum - bound_ : 1;

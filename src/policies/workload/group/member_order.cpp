@@ -70,4 +70,25 @@ void order_members(World& world, MemberOrder order, std::vector<PodIndex>& membe
   std::ranges::transform(ranked, members.begin(), &Ranked::pod);
 }
 
+std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> nominated) {
+  Scratch& after = world.after();
+  const Scratch::Checkpoint before = after.checkpoint();
+  std::set<PodIndex> keep;
+  for (bool again = true; again;) {
+    again = false;
+    for (const PodIndex member : nominated) {
+      const NodeIndex node = world.cluster().pods().nominated[member];
+      const bool is_void = world.survey().position_of(node) == Survey::no_position;
+      if (is_void || keep.contains(member)) continue;
+      PodFit fit(world.survey(), after, member, world.decided_pods());
+      if (fit.check(node)) continue;
+      after.place(member, node);
+      keep.insert(member);
+      again = again || fit.constraints().any();  // Otherwise nobody needs another one.
+    }
+  }
+  after.rollback(before);
+  return keep;
+}
+
 }  // namespace makeway

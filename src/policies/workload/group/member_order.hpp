@@ -5,6 +5,8 @@
 //  creation  by priority, then creation, then name, as kube-scheduler's queue has them
 #pragma once
 
+#include <set>
+#include <span>
 #include <vector>
 
 #include "engine/world.hpp"
@@ -12,5 +14,9 @@
 namespace makeway {
 
 void order_members(World& world, MemberOrder order, std::vector<PodIndex>& members);
+
+/// Of members that are nominated: who still fits there when they come one after the other, as they
+/// can. Alone somebody may find its place uneven, or nobody near it. The world is left as it was.
+std::set<PodIndex> who_keeps_its_place(World& world, std::span<const PodIndex> nominated);
 
 }  // namespace makeway

@@ -47,8 +47,8 @@ void suppose_nominated_came(const World& world, PodFit& fit);
 /// was promised a place together with it. Those of one node alone may look uneven.
 bool fits_as_nominated(const World& world, PodFit& fit, NodeIndex node);
 
-/// Whether somebody else who is nominated could lose its place if these, who have one, took another:
-/// by what they mean to each other, on whatever nodes. Room is not meant.
+/// Whether somebody else who is nominated could lose its place if these, who have one, took
+/// another: by what they mean to each other, on whatever nodes. Room is not meant.
 bool others_may_lose(const World& world, std::span<const PodIndex> own);
 
 class RoomRanking {
