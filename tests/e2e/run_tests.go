@@ -79,7 +79,8 @@ func (t *T) scheduler(name, until string, arguments ...string) *Scheduler {
 	t.plane.schedulers = append(t.plane.schedulers, process)
 	scheduler := &Scheduler{process: process, log: filepath.Join(folder, process.Name+".log")}
 	address := regexp.MustCompile(`event=listening address=(\S+)`)
-	t.until(minutes(1), "makeway says "+until, func() (bool, string) {
+	began := time.Now()
+	t.until(minutes(3), "makeway says "+until, func() (bool, string) {
 		text := scheduler.text()
 		if found := address.FindStringSubmatch(text); found != nil {
 			scheduler.page = "http://" + found[1]
@@ -89,6 +90,9 @@ func (t *T) scheduler(name, until string, arguments ...string) *Scheduler {
 		}
 		return strings.Contains(text, until) && scheduler.page != "", text
 	})
+	if took := seconds(began); took > 20 {
+		t.note("%s: %q only after %.1f s", name, until, took)
+	}
 	return scheduler
 }
 
