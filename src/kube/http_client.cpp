@@ -416,6 +416,10 @@ void HttpClient::work(Duration at_most) {
 
 void HttpClient::wake() { curl_multi_wakeup(state_->multi.get()); }
 
+void HttpClient::keep_apart() {
+  curl_multi_setopt(state_->multi.get(), CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+}
+
 std::size_t HttpClient::running() const { return state_->transfers.size(); }
 
 std::optional<SeenDate> HttpClient::date() const { return state_->date; }

@@ -20,6 +20,7 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
           use,
           {.daemon_set = [this](DaemonSetNews news) { mailbox_.put(std::move(news)); },
            .refusal = [this](KubeletRefusal refusal) { mailbox_.put(std::move(refusal)); }}) {
+  connection_->http().keep_apart();
   // Whoever asked what is served has heard the time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
   watches_.reserve(served.size());
