@@ -19,7 +19,7 @@ class HalfBoundGangsTest : public testing::Test {
     member("m-0", "");
     member("m-1", "");
   }
-  void member(std::string name, std::string node, std::string uid = {}) {
+  void member(const std::string& name, std::string node, const std::string& uid = {}) {
     cluster.apply(Pod{.namespace_name = "a",
                       .name = name,
                       .uid = uid.empty() ? "uid-" + name : uid,

@@ -14,7 +14,7 @@ class LiveViewTest : public testing::Test {
  protected:
   LiveViewTest() { configuration.trust = live_trust(); }
 
-  static Pod pod(std::string name, std::string node = {}) {
+  static Pod pod(const std::string& name, std::string node = {}) {
     Pod made{.namespace_name = "a", .name = name, .uid = "uid-" + name, .node = std::move(node)};
     made.scheduler = "makeway";
     return made;
