@@ -74,12 +74,11 @@ class RunCommand : public testing::Test {
     }
     return false;
   }
-  bool await_deed(std::string_view what, std::string_view object) {
+  bool await_deed(std::string_view what, std::string_view object) const {
     return await([&] {
-      for (const FakeDeed& deed : live.server.deeds()) {
-        if (deed.what == what && deed.object == object) return true;
-      }
-      return false;
+      const std::vector<FakeDeed> deeds = live.server.deeds();
+      return std::ranges::any_of(
+          deeds, [&](const FakeDeed& deed) { return deed.what == what && deed.object == object; });
     });
   }
   std::string lease() const { return live.server.object("Lease", "kube-system", "makeway"); }
