@@ -175,7 +175,8 @@ void run_events(WireWorld& world, const std::vector<std::string>& pods) {
     for (std::string pod : pods) {
       const std::size_t at = pod.find(R"("type": "Ready")");
       const std::size_t status = pod.rfind(R"("True")", at);
-      CHECK(at != std::string::npos && status != std::string::npos);
+      CHECK(at != std::string::npos);
+      CHECK(status != std::string::npos);
       if (!ready) pod.replace(status, 6, R"("False")");
       events.push_back(event_of("MODIFIED", pod));
     }
@@ -241,7 +242,8 @@ void run_asks(WireWorld& world, std::string_view name, std::string_view requests
     world.step();
     seconds.push_back(seconds_since(begin));
     const Plan plan = world.plan();
-    CHECK(plan.asks.size() == 1 && plan.asks[0].placements.size() == 1, "the ask has a place");
+    CHECK(plan.asks.size() == 1);
+    CHECK(plan.asks[0].placements.size() == 1, "the ask has a place");
     CHECK(plan.asks[0].victims.empty() == !preempts);
     for (const PlanVictim& victim : plan.asks[0].victims) {
       ++victims;
