@@ -11,7 +11,8 @@
 namespace makeway {
 namespace {
 
-constexpr Duration assumed_grace{30'000};  // What Kubernetes gives whoever says nothing.
+constexpr Duration assumed_grace{30'000};     // What Kubernetes gives whoever says nothing.
+constexpr Duration forgotten_after{300'000};  // Of what happened and is not shown: see `unseen`.
 
 std::string flight_key(const std::string& namespace_name, const std::string& name) {
   return namespace_name + "/" + name;
@@ -321,9 +322,19 @@ void InFlight::await(Time sending_since, Time now) {
 std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
                                      std::optional<Time> sending_since) {
   if (sending_since) await(*sending_since, now);
+  // A bind or an eviction that is not carried out has a receipt; without one it has happened, and
+  // the watch is behind. To forget it would give the same room away twice. A nomination is the
+  // newest of several patches, and may have been overwritten.
+  const auto is_over = [now](const Effects& effects) {
+    const bool happened = std::ranges::any_of(effects.actions, [](const Sent& sent) {
+      return sent.action.type == ActionType::bind || sent.action.type == ActionType::evict ||
+             sent.action.type == ActionType::force_delete;
+    });
+    return happened ? effects.awaited + forgotten_after <= now : effects.is_late(now);
+  };
   std::vector<std::string> late;
   for (const auto& [key, effects] : pods_) {
-    if (!effects.laid || effects.is_late(now)) late.push_back(key);
+    if (!effects.laid || is_over(effects)) late.push_back(key);
   }
   std::ranges::sort(late);
   std::vector<Change> changes;
@@ -332,7 +343,7 @@ std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
     Effects& effects = pods_.at(key);
     const PlanAction& first = effects.actions.front().action;
     const auto row = cluster.find_pod(first.namespace_name, first.name);
-    if (!row || effects.is_late(now)) {
+    if (!row || is_over(effects)) {
       if (row && effects.shown) changes.emplace_back(std::move(*effects.shown));
       pods_.erase(key);
     } else {

@@ -2,7 +2,7 @@
 //
 // The loop decides on what the port has shown plus what it has sent. An effect ends when the port
 // shows it, when the object is gone or another one of that name is there, or when a receipt says
-// that it was refused; at the latest after `unseen_max`, since then somebody else may have written
+// that it was refused; a nomination at the latest after `unseen_max`: somebody may have written
 // over it. Until then every change of the object that does not show it yet has it laid over, so no
 // ask is decided twice and no victim chosen twice.
 //

@@ -151,10 +151,21 @@ TEST_F(InFlightTest, AnotherPodOfThatNameHasNothingOfIt) {
 }
 
 TEST_F(InFlightTest, WhatIsNotSeenForTenSecondsIsForgotten) {
-  send(action(ActionType::bind));
+  send(action(ActionType::nominate));
   look(1);
   EXPECT_EQ(look(9'999), 0U);
   EXPECT_EQ(look(10'000), 1U);
+  EXPECT_EQ(stored().nominated_node, "");
+  EXPECT_TRUE(flight.empty());
+}
+
+// SPEC 8, assumed state: a bind ends when the watch shows it, and the watch may be behind.
+TEST_F(InFlightTest, ABindThatNobodyRefusedIsNotForgottenSoon) {
+  send(action(ActionType::bind));
+  look(1);
+  EXPECT_EQ(look(299'999), 0U);
+  EXPECT_EQ(stored().node, "n1");
+  EXPECT_EQ(look(300'000), 1U);
   EXPECT_EQ(stored().node, "");
   EXPECT_TRUE(flight.empty());
 }

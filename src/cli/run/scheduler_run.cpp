@@ -24,8 +24,9 @@
 namespace makeway::cli {
 namespace {
 
-constexpr Duration step_max{200};      ///< So soon a signal is heard.
-constexpr Duration finish_max{5'000};  ///< So long what is being written may take at the end.
+constexpr Duration step_max{200};       ///< So soon a signal is heard.
+constexpr Duration finish_max{5'000};   ///< So long what is being written may take at the end.
+constexpr Duration blind_max{300'000};  ///< So long the cluster may be out of sight.
 constexpr std::string_view own_group = "makeway.dev";
 
 std::string host_name() {
@@ -69,10 +70,13 @@ class SchedulerRun {
 
   ExitStatus run() {
     tell_start();
+    health_.stepped(kube::monotonic_now());
     if (!listen() || !may_begin()) return ExitStatus::failed;
     if (!wish_.dry_run && !seek_lead()) {
+      const bool lost = keeper_ != nullptr && keeper_->was_lost();
       tell_end();
-      return was_ended_ ? ExitStatus::done : ExitStatus::failed;
+      if (was_ended_) return ExitStatus::done;
+      return lost ? ExitStatus::lease_lost : ExitStatus::failed;
     }
     if (!begin()) return ExitStatus::failed;
     const ExitStatus status = schedule();
@@ -130,8 +134,8 @@ class SchedulerRun {
          {"dryRun", wish_.dry_run ? "true" : ""}});
   }
 
-  /// Rule 1.
-  bool may_begin() {
+  /// Of ours, which it cannot serve yet.
+  bool has_unsupported_kinds() {
     std::string own_kinds;
     for (const kube::ServedResource& each : parts_.served) {
       if (each.resource->api_group != own_group) continue;
@@ -146,8 +150,13 @@ class SchedulerRun {
                  {"remedy",
                   "remove their CustomResourceDefinitions (makeway.dev), or use "
                   "`makeway plan` and `makeway run --shadow`, which read them"}});
-      return false;
     }
+    return !own_kinds.empty();
+  }
+
+  /// Rule 1.
+  bool may_begin() {
+    if (has_unsupported_kinds()) return false;
     if (wish_.dry_run) return true;
     const auto missing = kube::missing_rights(
         parts_.connection->api(),
@@ -209,7 +218,7 @@ class SchedulerRun {
         },
         [] {});
     while (!keeper_->await_lead(step_max)) {
-      if (is_over()) return false;
+      if (is_over() || has_lost_lead()) return false;
       health_.stepped(kube::monotonic_now());
       tell_lease_trouble();
       if (!stand_by()) return false;
@@ -256,6 +265,8 @@ class SchedulerRun {
       tell_problem("not-seen", served.error().problem);
       return nullptr;
     }
+    parts_.served = *served;
+    if (has_unsupported_kinds()) return nullptr;
     return std::make_unique<kube::LiveFeed>(std::move(connection), *served,
                                             kube::real_connection_tools().jitter_seed,
                                             kube::WatchLimits{}, kube::FeedUse::to_schedule);
@@ -265,6 +276,7 @@ class SchedulerRun {
     if (wish_.dry_run) health_.plays(server::RunRole::dry_run);
     feed_ = make_feed();
     if (feed_ == nullptr) return false;
+    seen_at_ = kube::monotonic_now();
     if (!wish_.dry_run && !begin_writing()) return false;
     LoopOptions options;
     options.preset = parts_.document.name;
@@ -311,10 +323,33 @@ class SchedulerRun {
       }
       if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
       tell_sight();
+      if (is_blind_for_long()) return ExitStatus::failed;
       tell_pause();
       show();
     }
     return ExitStatus::done;
+  }
+
+  /// It was ours and is not any more; the keeper does not try again.
+  bool has_lost_lead() {
+    if (!keeper_->was_lost()) return false;
+    log_.tell(LogLevel::error, "lease-lost",
+              {{"holder", keeper_->holder()}, {"reason", "it was lost before the first list"}});
+    return true;
+  }
+
+  /// Who does not see the cluster must not keep others from leading; also, what is served may have
+  /// changed since it was asked, and only a start asks anew.
+  bool is_blind_for_long() {
+    const Time now = kube::monotonic_now();
+    if (sees_) seen_at_ = now;
+    if (now - seen_at_ < blind_max) return false;
+    tell_missing(*feed_);
+    log_.tell(LogLevel::error, "blind",
+              {{"reason", fmt::format("a kind was not seen for {}; whoever starts next asks anew "
+                                      "what is served",
+                                      to_text(blind_max))}});
+    return true;
   }
 
   /// A right to read is missing, and no patience helps against that.
@@ -439,6 +474,7 @@ class SchedulerRun {
   bool was_ended_ = false;
   bool sees_ = false;
   bool has_seen_ = false;
+  Time seen_at_ = kube::monotonic_now();       ///< Last; before the first time: the start.
   std::unique_ptr<server::HttpServer> pages_;  ///< Last: its thread reads the others.
 };
 
