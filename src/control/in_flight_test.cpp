@@ -60,7 +60,7 @@ TEST_F(InFlightTest, WhatIsSeenAtOnceIsNeverLaidOver) {
 }
 
 TEST_F(InFlightTest, WhatWaitsForItsTurnIsNotLate) {
-  send(action(ActionType::bind), 1'000);
+  send(action(ActionType::nominate), 1'000);
   look(1'001);
   // The plan is still being sent: no time counts.
   EXPECT_TRUE(flight.unseen(cluster, Time{60'000}, Time{1'000}).empty());
@@ -72,7 +72,7 @@ TEST_F(InFlightTest, WhatWaitsForItsTurnIsNotLate) {
 }
 
 TEST_F(InFlightTest, OnlyYoungerPlansAreWaitedFor) {
-  send(action(ActionType::bind), 1'000);
+  send(action(ActionType::nominate), 1'000);
   look(1'001);
   flight.unseen(cluster, Time{12'000}, Time{5'000});
   EXPECT_TRUE(flight.empty());
@@ -208,7 +208,6 @@ TEST_F(InFlightBudgets, AVictimCountsForTenSeconds) {
   EXPECT_EQ(allowed(), 1);
   look(10'000);
   EXPECT_EQ(allowed(), 2);
-  EXPECT_TRUE(flight.empty());
 }
 
 TEST_F(InFlightBudgets, WhoIsRefusedDoesNotCount) {
