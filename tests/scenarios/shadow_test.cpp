@@ -171,7 +171,8 @@ TEST_F(Shadow, HostileNamesHarmNobody) {
   const RunResult ran = result.get();
   EXPECT_EQ(ran.status, 0) << ran.error;
   EXPECT_FALSE((ran.out + ran.error).contains('\x1b')) << ran.out;
-  EXPECT_FALSE((ran.out + ran.error).contains("\xe2\x80\xae")) << ran.out;
+  const std::string turns_around = {'\xe2', '\x80', '\xae'};  // U+202E
+  EXPECT_FALSE((ran.out + ran.error).contains(turns_around)) << ran.out;
 }
 
 TEST_F(Shadow, MissingRightsAreToldTogether) {
