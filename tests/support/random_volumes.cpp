@@ -122,7 +122,7 @@ std::vector<ClaimUse> RandomVolumes::uses() {
     } else {
       found.push_back({.kind = ClaimKind::own_resource,
                        .name = random_.chance(50) ? resource_claim_name() : "",
-                       .local = "device"});
+                       .local = i == 0 ? "device" : "second"});  // Names differ in a pod.
     }
   }
   return found;
