@@ -48,21 +48,13 @@ bool has_begun(const Cluster& cluster, const Unit& unit) {
                              [&](PodIndex pod) { return cluster.pods().node[pod].exists(); });
 }
 
-/// "namespace/name" of whom the plan makes leave.
-std::set<std::string> evicted_by(const Plan& plan) {
-  std::set<std::string> evicted;
-  for (const PlanAction& action : plan.actions) {
-    if (action.type == ActionType::evict) {
-      evicted.insert(pod_text(action.namespace_name, action.name));
-    }
-  }
-  return evicted;
-}
-
 /// Room that another ask of the same plan makes could not have woken it before.
-bool waits_for_any(const PlanAsk& ask, const std::set<std::string>& evicted) {
-  return std::ranges::any_of(ask.waits_for, [&](const PodPlacement& leaving) {
-    return evicted.contains(pod_text(leaving.namespace_name, leaving.name));
+bool waits_for_victim_of(const Plan& plan, const PlanAsk& ask) {
+  return std::ranges::any_of(plan.actions, [&](const PlanAction& action) {
+    return action.type == ActionType::evict &&
+           std::ranges::any_of(ask.waits_for, [&](const PodPlacement& leaving) {
+             return leaving.namespace_name == action.namespace_name && leaving.name == action.name;
+           });
   });
 }
 
@@ -487,7 +479,6 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
                     const std::optional<Time>& recheck_at, Time now) {
   std::set<ClassKey> failed;
   std::set<ClassKey> placed;
-  const std::set<std::string> evicted = evicted_by(plan);
   for (const PlanAsk& ask : plan.asks) {
     const auto at = asks_.find(ask_name_of(ask));
     if (at == asks_.end()) continue;
@@ -504,7 +495,7 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
       own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
     }
     const bool found = waits || ask.outcome == Outcome::fits;
-    if (found && std::exchange(own.by_time, false) && !waits_for_any(ask, evicted)) ++missed_;
+    if (found && std::exchange(own.by_time, false) && !waits_for_victim_of(plan, ask)) ++missed_;
     (found ? placed : failed).insert(entry.key);
   }
   for (const AskName& ask : taken) {

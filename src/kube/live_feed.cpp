@@ -87,6 +87,15 @@ std::vector<MissingSight> LiveFeed::missing() const {
   return all;
 }
 
+SightTrouble LiveFeed::trouble() const {
+  const std::vector<MissingSight> all = missing();
+  if (all.empty() || kinds_seen_ + all.size() < watches_.size()) return SightTrouble::none;
+  const bool hopeless = std::ranges::any_of(all, [](const MissingSight& each) {
+    return each.error.failure == Failure::forbidden || each.error.failure == Failure::credentials;
+  });
+  return hopeless ? SightTrouble::hopeless : SightTrouble::passing;
+}
+
 FeedStatistics LiveFeed::statistics() const {
   return {.lists = lists_,
           .failures = failures_,

@@ -38,6 +38,9 @@ struct MissingSight {
   ApiError error;
 };
 
+/// Once every kind was asked for: whether one cannot be seen, and whether patience may help.
+enum class SightTrouble : std::uint8_t { none, passing, hopeless };
+
 class LiveFeed {
  public:
   /// The connection belongs to the feed's thread from now on.
@@ -53,6 +56,8 @@ class LiveFeed {
   bool sees_all() const { return sees_all_.load(); }
   /// By resource. A kind that was never asked for yet is not among them.
   std::vector<MissingSight> missing() const;
+  /// Hopeless: a right or credentials are missing.
+  SightTrouble trouble() const;
   const ServerTime& server_time() const { return server_time_; }
   FeedStatistics statistics() const;
 

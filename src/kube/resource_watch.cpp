@@ -118,9 +118,11 @@ bool ResourceWatch::take_event(const WatchEvent& event) {
   heard_ = true;
   heard_at_ = now_;
   failures_ = 0;
-  // The first event after a gap is the oldest that was missed; see rule 5.
-  if (event.type == WatchEventType::bookmark) sees_ = true;
-  if (event.type != WatchEventType::bookmark) listener_.happened(served_, event);
+  if (event.type == WatchEventType::bookmark) {
+    sees_ = true;
+  } else {
+    listener_.happened(served_, event);  // After a gap it is the oldest that was missed: rule 5.
+  }
   if (!event.resource_version.empty()) version_ = event.resource_version;
   return true;
 }

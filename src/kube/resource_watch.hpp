@@ -8,8 +8,9 @@
 //     begins with the shortest. A server that says Retry-After is obeyed.
 //  4. A watch that tells no whole event for 90 s is cut: bookmarks come every minute.
 //  5. What is seen is current from the list on, until a failure; `sees` says so. After a failure it
-//     is current again with an event, or a second after the server accepted the watch: by then it
-//     has refused a version that it forgot. (Bookmarks of a quiet kind come once a minute.)
+//     is current again with a bookmark, or a second after the server accepted the watch: by then it
+//     has refused a version that it forgot, and sent what was missed. (Bookmarks come once a
+//     minute.)
 //
 // Never blocks: it is driven by HttpClient::work and `tick`, on one thread. (Only credentials of an
 // exec plugin that must be renewed make that thread wait for the plugin.)

@@ -315,12 +315,7 @@ class SchedulerRun {
     while (!is_over()) {
       loop_->step();
       loop_->forget_refused();  // The log has told them.
-      if (keeper_ != nullptr && keeper_->was_lost()) {
-        log_.tell(LogLevel::error, "lease-lost",
-                  {{"holder", keeper_->holder()},
-                   {"reason", "another process may lead now; this one writes nothing any more"}});
-        return ExitStatus::lease_lost;
-      }
+      if (has_lost_lead()) return ExitStatus::lease_lost;
       if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
       tell_sight();
       if (is_blind_for_long()) return ExitStatus::failed;
@@ -332,9 +327,10 @@ class SchedulerRun {
 
   /// It was ours and is not any more; the keeper does not try again.
   bool has_lost_lead() {
-    if (!keeper_->was_lost()) return false;
+    if (keeper_ == nullptr || !keeper_->was_lost()) return false;
     log_.tell(LogLevel::error, "lease-lost",
-              {{"holder", keeper_->holder()}, {"reason", "it was lost before the first list"}});
+              {{"holder", keeper_->holder()},
+               {"reason", "another process may lead now; this one writes nothing any more"}});
     return true;
   }
 
@@ -354,15 +350,9 @@ class SchedulerRun {
 
   /// A right to read is missing, and no patience helps against that.
   bool is_hopeless(const kube::LiveFeed& feed) {
-    const std::vector<kube::MissingSight> missing = feed.missing();
-    const kube::FeedStatistics statistics = feed.statistics();
-    if (missing.empty() || statistics.kinds_seen + missing.size() < statistics.kinds) return false;
-    const bool hopeless = std::ranges::any_of(missing, [](const kube::MissingSight& each) {
-      return each.error.failure == kube::Failure::forbidden ||
-             each.error.failure == kube::Failure::credentials;
-    });
-    if (hopeless) tell_missing(feed);
-    return hopeless;
+    if (feed.trouble() != kube::SightTrouble::hopeless) return false;
+    tell_missing(feed);
+    return true;
   }
 
   void tell_missing(const kube::LiveFeed& feed) {

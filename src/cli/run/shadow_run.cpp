@@ -70,13 +70,9 @@ class ShadowRun {
 
   /// Once all kinds were asked for: what is missing. True: no patience helps against it.
   bool tell_refusals() {
-    const std::vector<kube::MissingSight> missing = feed_.missing();
-    const kube::FeedStatistics statistics = feed_.statistics();
-    if (missing.empty() || statistics.kinds_seen + missing.size() < statistics.kinds) return false;
-    const bool is_hopeless = std::ranges::any_of(missing, [](const kube::MissingSight& each) {
-      return each.error.failure == kube::Failure::forbidden ||
-             each.error.failure == kube::Failure::credentials;
-    });
+    const kube::SightTrouble trouble = feed_.trouble();
+    if (trouble == kube::SightTrouble::none) return false;
+    const bool is_hopeless = trouble == kube::SightTrouble::hopeless;
     if (is_hopeless || !tells_missing_) {
       erase_progress();
       tell_missing();
