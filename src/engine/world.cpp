@@ -635,22 +635,24 @@ bool World::keeps_promises(std::span<const PodOnNode> coming, std::span<const Po
   for (const PodOnNode& place : coming) {
     if (after_.node_of(place.pod).exists()) after_.remove(place.pod);
   }
+  const Scratch::Checkpoint untouched = after_.checkpoint();
   for (const PodIndex victim : victims) {
     if (after_.node_of(victim).exists()) after_.remove(victim);
   }
   // Those for whom it is said already must not lean on who has not arrived.
   bool kept = keeper.promises_fit();
-  const Scratch::Checkpoint empty = after_.checkpoint();
   for (const PodOnNode& place : coming) after_.place(place.pod, place.node);
   kept = kept && keeper.promises_fit() && (keeper.all_fit(held) || keeper.can_come(held, arriving));
   if (kept && !arriving.empty()) {
     // They will come, and find no place if somebody who is promised one would lose it by that.
     arrive();
     kept = !looks || keeper.all_fit(coming);
-    const bool all = keeper.promises_fit();
-    after_.rollback(empty);
-    arrive();
-    kept = kept && (all || !keeper.promises_fit());
+    if (kept && !keeper.promises_fit()) {
+      // Not the fault of the ask if it would be so without the ask and its victims.
+      after_.rollback(untouched);
+      arrive();
+      kept = !keeper.promises_fit();
+    }
   }
   after_.rollback(before);
   return kept && keeper.keeps_turns({}, victims);

@@ -178,8 +178,8 @@ std::vector<std::vector<PodIndex>> PlanWalk::victim_units(const HeardAsk& ask) c
 // ---- Feasibility --------------------------------------------------------------------------------
 
 /// Pending pods that hold room on the node against this pod of the ask by their nomination.
-std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
-                                        NodeIndex node) const {
+std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member, NodeIndex node,
+                                        OwnMembers own_members) const {
   std::vector<PodIndex> held;
   for (const PodIndex pod : cluster_.nodes().nominated[node]) {
     const UnitIndex index = cluster_.pods().unit[pod];
@@ -198,8 +198,8 @@ std::vector<PodIndex> PlanWalk::holders(const HeardAsk& ask, PodIndex member,
     const bool lower = unit.scheduling_priority < ask.priority;
     if (lower && (gives_way || !keeping_.contains(pod))) continue;
     if ((after_ ? *after_ : now_).where(pod).exists()) continue;
-    const bool own = ask.entry->kind == AskKind::pod ? pod == ask.pods.front() : index == ask.unit;
-    if (!own) held.push_back(pod);
+    const bool alone = ask.entry->kind == AskKind::pod || own_members == OwnMembers::counted;
+    if (alone ? pod != member : index != ask.unit) held.push_back(pod);
   }
   return held;
 }
@@ -216,7 +216,8 @@ bool PlanWalk::fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeInd
   std::vector<PodIndex> held;
   for (const NodeIndex other : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[other].empty()) continue;
-    for (const PodIndex pod : holders(ask, fit.ask(), other)) {
+    // Members that ask for themselves come, too, and may be what evens it out.
+    for (const PodIndex pod : holders(ask, fit.ask(), other, OwnMembers::counted)) {
       held.push_back(pod);
       fit.place(pod, other);
     }
@@ -400,17 +401,16 @@ MaybeRefusal PlanWalk::refusal_after(const Place& place) {
   return refused;
 }
 
-/// Whether it fits, and everybody before it too, only thanks to those who may never come.
-bool PlanWalk::leans_on_hopeful(const Place& place, bool others_too) {
+/// Those who may never come are away while it is asked.
+bool PlanWalk::without_hopeful(const std::function<bool()>& question) {
   std::vector<Place> away;
   for (const PodIndex pod : hopeful_) {
-    if (pod == place.pod) continue;
     away.push_back({.pod = pod, .node = after().where(pod)});
     after().remove(pod);
   }
-  const bool leans = refusal_after(place) || (others_too && !promises_hold());
+  const bool answer = question();
   for (const Place& each : away) after().place(each.pod, each.node);
-  return leans;
+  return answer;
 }
 
 bool PlanWalk::promises_hold() {
@@ -496,8 +496,10 @@ void PlanWalk::nominate(const HeardAsk& ask, const std::vector<Place>& found) {
   // no promise.
   const bool held = only_held(ask);
   const auto may_never_come = [&](const Place& place) {
-    return refusal_after(place) || leans_on_hopeful(place, held) ||
-           (held && nominated_may_spoil(ask, place));
+    return refusal_after(place) || without_hopeful([&] {
+             return refusal_after(place) ||
+                    (held && (!promises_hold() || nominated_may_spoil(ask, place)));
+           });
   };
   std::vector<Place> sure;
   for (const Place& place : found) own_after().remove(place.pod);

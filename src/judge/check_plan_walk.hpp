@@ -7,6 +7,8 @@
 // come. All promises hold in the end (law 3).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -142,10 +144,13 @@ class PlanWalk {
   bool can_all_come(PodIndex pod, NodeIndex node, const std::vector<Place>& coming);
   bool only_held(const HeardAsk& ask) const;
   MaybeRefusal refusal_after(const Place& place);
-  bool leans_on_hopeful(const Place& place, bool others_too);
+  bool without_hopeful(const std::function<bool()>& question);
   bool fits_with_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
   bool fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const;
-  std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node) const;
+  /// Whether the nominations of other members of the asking group count.
+  enum class OwnMembers : std::uint8_t { left_out, counted };
+  std::vector<PodIndex> holders(const HeardAsk& ask, PodIndex member, NodeIndex node,
+                                OwnMembers own_members = OwnMembers::left_out) const;
   bool taken_whole(const Unit& unit, const HeardAsk& ask) const;
 
   Hearing& hearing_;

@@ -356,13 +356,6 @@ TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
     const Configuration configuration = *load_preset(preset);
     RandomPlanning options = random_planning_options(random);
     options.gangs = 2 + random.below(4);
-    // Room only: there a place is not what is promised, and such gangs lose theirs, rarely
-    // (docs/decisions/0013-promises.md, Open).
-    if (configuration.workload.nomination_held_by == NominationHeldBy::preempted_pods) {
-      options.affinity = false;
-      options.anti_affinity = false;
-      options.spread = false;
-    }
     ++histories;
     if (options.affinity || options.anti_affinity || options.spread) ++looking;
     const std::vector<Change> objects = random_planning(random, options);
