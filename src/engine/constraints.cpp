@@ -20,6 +20,11 @@ Refused refused(RefusalReason reason, Survey& survey, std::string_view detail,
 
 }  // namespace
 
+bool looks_at_others(const PodShape& shape) {
+  return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
+         !shape.claims.empty();
+}
+
 bool PodConstraints::Matcher::matches(Survey& survey, LabelSetId labels) {
   if (!*selector_) return false;
   if (labels.value >= answers_.size()) answers_.resize(labels.value + 1);

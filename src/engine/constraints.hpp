@@ -26,6 +26,9 @@
 
 namespace makeway {
 
+/// Whether other pods mean anything to it but room: affinity, spread, claims for volumes.
+bool looks_at_others(const PodShape& shape);
+
 class PodConstraints final : public ScratchWatcher {
  public:
   PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask);

@@ -108,6 +108,10 @@ class World {
   /// Nominated where they do not fit yet: they wait for preempted pods (`nominationHeldBy`).
   std::span<const PodIndex> hopeful() const { return hopeful_; }
   bool is_hopeful(PodIndex pod) const;
+  /// On whom nobody may lean: the hopeful, and where preempted pods hold a nomination everybody who
+  /// is still to come. There who has a place may leave it, and kube-scheduler, too, looks with
+  /// nominated pods and without them.
+  std::span<const PodIndex> unsure() const { return unsure_; }
 
   /// Who has to be gone from `now` before `fits` says yes: an irreducible set of those who are gone
   /// from `after`. What asks before it wait for, or made leave, is theirs: it is named only where
@@ -142,9 +146,8 @@ class World {
   /// cycle each of those has its turn before those after it: it must fit without them (law 7).
   bool may_bind(std::span<const PodOnNode> coming);
   bool may_bind(PodIndex ask, NodeIndex node);
-  /// Whether the ask, with these victims gone, fits on the node only thanks to somebody who is
-  /// nominated where there is no room yet, and may never come.
-  bool leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
+  /// Whether the ask, with these victims gone, fits on the node only thanks to one of `unsure`.
+  bool leans_on_unsure(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
 
   /// While it lives, promises from before this cycle are not looked at.
   class NominatedBeforeIgnored {
@@ -196,6 +199,11 @@ class World {
   void sort_late();
   void find_nominated();
   bool ends_when_hopeless(PodIndex pod) const;
+  bool leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
+  /// Whether who has a place may leave it for another, as in kube-scheduler.
+  bool may_move() const {
+    return configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+  }
   bool heeds_nominated_before() const { return heeds_before_ && !nominated_before_.empty(); }
   /// CHECK: nobody's what-if is left over.
   void begin_operation() const;
@@ -255,7 +263,9 @@ class World {
   /// a look at every pod; each follows every move, so those who are alike share one.
   std::map<FitKey, std::unique_ptr<PodFit>> fits_;
   std::map<FitKey, std::unique_ptr<PodFit>> firm_fits_;
+  std::map<FitKey, std::unique_ptr<PodFit>> lone_fits_;  ///< Over `firm_`, too: of asks.
   std::vector<PodIndex> hopeful_;
+  std::vector<PodIndex> unsure_;
   std::unique_ptr<AskLimits> limits_;  ///< Last: it follows the two worlds.
 };
 

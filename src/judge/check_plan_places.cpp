@@ -315,7 +315,7 @@ void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
     std::vector<PodIndex> others;
     if (walk_.queue_room().concerns(ask_)) others = walk_.own_victims(ask_);
     std::erase_if(others, [&](PodIndex pod) { return std::ranges::find(unit, pod) != unit.end(); });
-    if (queue_fits(others) && walk_.fits_beside_nominated(fit, ask_, node)) {
+    if (queue_fits(others) && walk_.fits_for_sure(fit, ask_, node)) {
       walk_.report(4, ask_,
                    fmt::format("victim {} need not leave: it fits on node {} beside it",
                                walk_.cluster().pod_key(unit.front()), walk_.node_name(node)));

@@ -229,8 +229,13 @@ bool PlanWalk::fits_with_all_holders(NaiveFit& fit, const HeardAsk& ask, NodeInd
 
 bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node) const {
   if (!fits_beside_nominated(fit, ask, node)) return false;
+  std::vector<PodIndex> unsure = hopeful_;
+  // Who is to come may go elsewhere there.
+  if (configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods) {
+    for (const Promise& promise : promises_) unsure.push_back(promise.place.pod);
+  }
   std::vector<Place> away;
-  for (const PodIndex pod : hopeful_) {
+  for (const PodIndex pod : unsure) {
     if (pod == fit.ask() || !fit.world().where(pod).exists()) continue;
     away.push_back({.pod = pod, .node = fit.world().where(pod)});
     fit.remove(pod);

@@ -261,8 +261,8 @@ TEST(HistoriesByHand, AffinityToAVictimWhoseTakerServesAsWell) {
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
-/// As kube-scheduler: x is held by whom it preempted, which does not say that it will fit. y, who
-/// needs no room, wants to be near x. If y may wait for x, the judge must agree.
+/// As kube-scheduler, which looks with nominated pods and without: y, who needs no room, wants to
+/// be near x, and has no place before x is there. x is only held by whom it preempted.
 TEST(HistoriesByHand, AffinityToAnAskThatIsOnlyHeld) {
   Pod y = near(pending("y", 1000, 1, 2000), "x");
   y.requests.clear();
@@ -272,9 +272,13 @@ TEST(HistoriesByHand, AffinityToAnAskThatIsOnlyHeld) {
   history->leaves_late(key("low"), Duration{15'000});
   history->step();
   EXPECT_EQ(last_answer(*history, "x"), "preempts n1: low");
-  EXPECT_EQ(last_answer(*history, "y"), "waits n1");
+  EXPECT_EQ(last_answer(*history, "y"), "not-found");
   history->step();
   EXPECT_EQ(last_answer(*history, "x"), "waits n1");
+  EXPECT_EQ(last_answer(*history, "y"), "not-found");
+  history->step();
+  EXPECT_EQ(last_answer(*history, "x"), "fits n1");
+  EXPECT_EQ(last_answer(*history, "y"), "fits n1");
   EXPECT_TRUE(history->complaints().empty()) << history->story();
 }
 
@@ -334,6 +338,42 @@ TEST(HistoriesByHand, NobodyStartsWhoMakesAnEarlierPromiseNeedALaterOne) {
   }
 }
 
+/// As kube-scheduler: x must be near a partner and away from foes. In zone a, where foe leaves for it
+/// late, the partner is leaving, too, and counts while it is there. Then n1 lacks whom x must be
+/// near, which ends its nomination, and another foe leaves on n2. `makeway` does not count on who is
+/// leaving.
+TEST(HistoriesByHand, UnderKubeANominationEndsWithThePartner) {
+  Pod x = pending("x", 100, 1000, 2000);
+  const auto in_the_zone = [](const char* application) {
+    return PodAffinityTerm{.selector = selector(application),
+                           .namespaces = {"default"},
+                           .namespace_selector = {},
+                           .topology_key = "zone"};
+  };
+  x.shape.affinity = {in_the_zone("partner")};
+  x.shape.anti_affinity = {in_the_zone("foe")};
+  Pod partner = labelled(scene::pod("partner", "n3", 100, 1000), "partner");
+  partner.deletion = scene::now + Duration{5'000};
+  for (const char* const preset : {"kube-1.37", "makeway"}) {
+    SCOPED_TRACE(preset);
+    const std::unique_ptr<History> history = preset_history_of(
+        preset, in_zone(scene::node("n1", 4000), "a"), in_zone(scene::node("n2", 4000), "b"),
+        in_zone(scene::node("n3", 1000), "a"), partner,
+        labelled(scene::pod("foe", "n1", 10, 1000), "foe"),
+        labelled(scene::pod("partner-2", "n2", 100, 1000), "partner"),
+        labelled(scene::pod("foe-2", "n2", 60, 1000), "foe"), x);
+    history->leaves_late(key("foe"), Duration{15'000});
+    history->leaves_late(key("foe-2"), Duration{15'000});
+    history->step();
+    const bool kube = std::string_view(preset) == "kube-1.37";
+    EXPECT_EQ(last_answer(*history, "x"), kube ? "preempts n1: foe" : "preempts n2: foe-2");
+    history->step();
+    EXPECT_EQ(last_answer(*history, "x"), kube ? "preempts n2: foe-2" : "waits n2");
+    EXPECT_EQ(history->partners_lost(), kube ? 1 : 0);
+    EXPECT_TRUE(history->complaints().empty()) << history->story();
+  }
+}
+
 // ---- Random histories ---------------------------------------------------------------------------
 
 /// Laws 3 and 7 over time: only the plans happen, everybody leaves in time. Whoever was promised a
@@ -347,29 +387,56 @@ TEST(Histories, WhatWasPromisedComesTrueWithoutFurtherVictims) {
   });
 }
 
+/// What histories of gangs had in them.
+struct GangHistories {
+  std::int64_t histories = 0;
+  std::int64_t looking = 0;        ///< Their gangs look at other pods.
+  std::int64_t partners_lost = 0;  ///< See HistoryLaws.
+};
+
+void expect_gangs_do_not_block(Prng& random, std::string_view preset, GangHistories& seen) {
+  RandomPlanning options = random_planning_options(random);
+  options.gangs = 2 + random.below(4);
+  ++seen.histories;
+  if (options.affinity || options.anti_affinity || options.spread) ++seen.looking;
+  const std::vector<Change> objects = random_planning(random, options);
+  History history(objects, *load_preset(preset), planning_now, punctual(random));
+  EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
+  EXPECT_TRUE(history.complaints().empty()) << history.story();
+  for (const PlanAsk& ask : history.plans().back().asks) {
+    if (ask.kind != AskKind::pod_group || !ask.held_back) continue;
+    EXPECT_LT(ask.held_back->room_left, ask.held_back->room_alone) << history.story();
+  }
+  seen.partners_lost += history.partners_lost();
+}
+
 /// Several gangs pending together: each gets all or nothing in every state, nobody waits for ever
 /// for what another half-placed gang holds, and it ends with everybody placed or told why not.
 TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
-  std::uint64_t histories = 0;
-  std::uint64_t looking = 0;
+  GangHistories seen;
   for_each_history("gangs together", [&](Prng& random, std::string_view preset) {
-    const Configuration configuration = *load_preset(preset);
-    RandomPlanning options = random_planning_options(random);
-    options.gangs = 2 + random.below(4);
-    ++histories;
-    if (options.affinity || options.anti_affinity || options.spread) ++looking;
-    const std::vector<Change> objects = random_planning(random, options);
-    History history(objects, configuration, planning_now, punctual(random));
-    EXPECT_TRUE(comes_to_rest(history, 60)) << history.story();
-    EXPECT_TRUE(history.complaints().empty()) << history.story();
-    for (const PlanAsk& ask : history.plans().back().asks) {
-      if (ask.kind != AskKind::pod_group || !ask.held_back) continue;
-      EXPECT_LT(ask.held_back->room_left, ask.held_back->room_alone) << history.story();
-    }
+    expect_gangs_do_not_block(random, preset, seen);
   });
-  fmt::print("in {} of {} histories gangs look at other pods\n", looking, histories);
-  const bool many = histories >= 300;
-  EXPECT_TRUE(!many || looking * 3 > histories) << "too few for this to say anything";
+  fmt::print("in {} of {} histories gangs look at other pods\n", seen.looking, seen.histories);
+  fmt::print("kube-1.37: {} nominations ended with the partner\n", seen.partners_lost);
+  const bool many = seen.histories >= 300;
+  EXPECT_TRUE(!many || seen.looking * 3 > seen.histories) << "too few for this to say anything";
+  EXPECT_TRUE(!many || seen.partners_lost * 100 < seen.histories) << "too many to be left out";
+}
+
+/// Found by sweeps of some 100,000 histories, and mended; 14285, 28653 and 1024764 are ends of
+/// nominations as kube-scheduler has them.
+TEST(Histories, GangsThatOnceBrokeALaw) {
+  GangHistories seen;
+  for (const std::uint64_t seed : {14'285U, 23'993U, 28'653U, 1'004'444U, 1'011'962U, 1'024'764U,
+                                   1'031'037U, 2'003'477U}) {
+    for (const std::string_view preset : presets) {
+      SCOPED_TRACE(fmt::format("seed {}, preset {}", seed, preset));
+      Prng random(seed);
+      expect_gangs_do_not_block(random, preset, seen);
+    }
+  }
+  fmt::print("kube-1.37: {} nominations ended with the partner\n", seen.partners_lost);
 }
 
 /// Law 12: victims are submitted again, and it ends. Then nobody waits, and the next plans say the

@@ -229,6 +229,7 @@ TEST(SimulationProperties, LawsHoldNothingIsRefusedEverybodyEndsWithoutFaults) {
 
 TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNobody) {
   FaultCounts seen;
+  std::uint64_t cycles = 0;
   Skips without_stuck;
   for_one_case_in(one_in, "simulation with faults", [&](Prng& random) {
     History history{.options = random_options(random), .faults = random_faults(random)};
@@ -238,7 +239,9 @@ TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNobody) {
       history.faults.stuck = 0;
       without_stuck.add();
     }
-    const FaultCounts counts = expect_lawful(history).metrics.faults;
+    const cli::SimulateResult result = expect_lawful(history);
+    const FaultCounts& counts = result.metrics.faults;
+    cycles += result.loop.cycles;
     seen.nodes_lost += counts.nodes_lost;
     seen.conflicts += counts.conflicts;
     seen.late += counts.late;
@@ -248,8 +251,9 @@ TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNobody) {
     seen.refused += counts.refused;
   });
   fmt::print(
-      "{} nodes lost, {} conflicts, {} late, {} stuck, {} second writes, {} kills, {} refused\n",
-      seen.nodes_lost, seen.conflicts, seen.late, seen.stuck, seen.second_writes, seen.kills,
+      "{} cycles, {} nodes lost, {} conflicts, {} late, {} stuck, {} second writes, {} kills, {} "
+      "refused\n",
+      cycles, seen.nodes_lost, seen.conflicts, seen.late, seen.stuck, seen.second_writes, seen.kills,
       seen.refused);
   // Who never leaves is told to again and again, for ever.
   without_stuck.expect_at_most(30, "waive law 6, so that no pod is stuck",

@@ -75,6 +75,7 @@ class History {
   std::vector<Node> nodes() const;
   /// How many evictions were carried out, those of pods that were leaving already left out.
   std::int64_t evictions() const { return world_.metrics().victims; }
+  std::int64_t partners_lost() const { return laws_.partners_lost(); }
   /// Somebody is leaving and will be gone one day.
   bool anybody_leaving() const;
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "judge/naive_fit.hpp"
 #include "model/resource.hpp"
 
 namespace makeway {
@@ -266,11 +267,39 @@ void HistoryLaws::judge_promises(const Cluster& cluster, const Plan& plan) {
   });
   for (const PlanAsk& ask : plan.asks) {
     const auto promise = promises_.find(ask_text(ask));
-    const bool counts = promise != promises_.end() &&
-                        (promises_last() || any_leaving(cluster, promise->second.victims));
+    bool counts = promise != promises_.end() &&
+                  (promises_last() || any_leaving(cluster, promise->second.victims));
+    if (counts && !promises_last() && !ask.victims.empty() &&
+        lost_its_partner(cluster, plan, ask, promise->second)) {
+      ++partners_lost_;
+      counts = false;
+    }
     if (counts) judge_kept(plan, ask, promise->second, all_gone);
     void_taken(cluster, ask);
   }
+}
+
+/// A lone pod's node refuses it at its turn for nothing but who it must be near; groups are held
+/// whatever their nodes say.
+bool HistoryLaws::lost_its_partner(const Cluster& cluster, const Plan& plan, const PlanAsk& ask,
+                                   const Promise& promise) const {
+  if (ask.kind != AskKind::pod) return false;
+  NaiveWorld world(cluster);
+  for (const PlanAsk& before : plan.asks) {
+    if (&before == &ask) break;
+    for (const PlanVictim& victim : before.victims) {
+      const auto pod = cluster.find_pod(victim.namespace_name, victim.name);
+      if (pod && world.where(*pod).exists()) world.remove(*pod);
+    }
+    for (const PodPlacement& place : before.placements) {
+      const auto pod = cluster.find_pod(place.namespace_name, place.name);
+      if (pod) world.place(*pod, *cluster.find_node(place.node));
+    }
+  }
+  const PodPlacement& own = promise.placements.front();
+  const NaiveFit fit(world, *cluster.find_pod(own.namespace_name, own.name));
+  const MaybeRefusal refused = fit.refusal(*cluster.find_node(own.node));
+  return refused && refused->reason == RefusalReason::affinity;
 }
 
 /// Which members a group places itself, and which ask for themselves, may change: a pod that goes

@@ -21,6 +21,8 @@
 // Where leaving room is not credited (law 6 is waived: what kube-scheduler does), plans promise
 // less: an ask may count on a victim of another ask, which the next cycle does not credit. There
 // only this is asked for: no victims again while some of an ask's own victims are still leaving.
+// Unless nobody is left whom the pod must be near at its nominated node: that ends a nomination in
+// kube-scheduler, whoever is leaving (docs/decisions/0013-promises.md). Such ends are counted.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +64,7 @@ class HistoryLaws final : public LoopWatcher {
   const std::vector<std::string>& complaints() const { return complaints_; }
   /// Every plan, also those that were refused.
   const std::vector<Plan>& plans() const { return plans_; }
+  std::int64_t partners_lost() const { return partners_lost_; }
 
  private:
   /// What it knows of a pod.
@@ -97,6 +100,8 @@ class HistoryLaws final : public LoopWatcher {
   void judge_promises(const Cluster& cluster, const Plan& plan);
   void judge_kept(const Plan& plan, const PlanAsk& ask, const Promise& promise, bool all_gone);
   bool any_leaving(const Cluster& cluster, const std::set<PodKey>& victims) const;
+  bool lost_its_partner(const Cluster& cluster, const Plan& plan, const PlanAsk& ask,
+                        const Promise& promise) const;
   void void_taken(const Cluster& cluster, const PlanAsk& ask);
   void remember(const Cluster& cluster, const Plan& plan);
   bool hopeful(const PlanAsk& ask) const;
@@ -110,6 +115,7 @@ class HistoryLaws final : public LoopWatcher {
   std::map<PodKey, Seen> seen_;
   Time last_cycle_;
   int cycle_ = 0;
+  std::int64_t partners_lost_ = 0;
   std::set<UnitIndex> gangs_;  ///< They have had their minimum, or began with less.
   bool gangs_unknown_ = true;  ///< Something else happened: who runs in part may do so.
 };

@@ -107,7 +107,7 @@ bool PinnedAsk::refused_for_ever() {
 
 bool PinnedAsk::finds_room() {
   if (fit_.check(node_) || !world_.keeps_promises(pod_, node_, {}) ||
-      world_.leans_on_hopeful(fit_, node_, {})) {
+      world_.leans_on_unsure(fit_, node_, {})) {
     return false;
   }
   place();
@@ -368,7 +368,7 @@ void RequiredNodePolicy::credit_own_late(PodIndex pod, NodeIndex node, const Pla
     fit.ignore_reservations();
     fit.keep_free(claimed_room(world_, world_.after(), node));
     valid = !fit.check(node) && world_.keeps_promises(pod, node, {}) &&
-            !world_.leans_on_hopeful(fit, node, {});
+            !world_.leans_on_unsure(fit, node, {});
     world_.after().rollback(before);
   }
   if (!valid) world_.return_late();

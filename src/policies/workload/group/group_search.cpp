@@ -488,10 +488,17 @@ bool GroupSearch::leaves_members_their_places(const VictimUnit& unit) {
     Scratch& scratch = fits_.scratch();
     const Scratch::Checkpoint before = scratch.checkpoint();
     for (const PodOnNode& place : places_) scratch.remove(place.pod);
-    const bool fit = fits_.fit_in_turn(places_, MemberFits::Nominations::count,
-                                       manner_.configuration.workload.put_back_scope);
+    const auto fit = [this] {
+      return fits_.fit_in_turn(places_, MemberFits::Nominations::count,
+                               manner_.configuration.workload.put_back_scope);
+    };
+    bool stand = fit();
+    if (stand && !world_.unsure().empty()) {  // Nobody leans on those.
+      scratch.remove(world_.unsure());
+      stand = fit();
+    }
     scratch.rollback(before);
-    return fit;
+    return stand;
   }
   const PodColumns& pods = world_.cluster().pods();
   return std::ranges::all_of(list_.pods_of(unit), [&](PodIndex pod) {

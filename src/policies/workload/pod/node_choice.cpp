@@ -97,7 +97,7 @@ class RoomLook {
     if (!scan_.has_room(node, used) || !takes(node)) return std::nullopt;
     if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
     if (heeds_promises_ && !world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
-    if (!plain_ && world_.leans_on_hopeful(after_, node, {})) return std::nullopt;
+    if (!plain_ && world_.leans_on_unsure(after_, node, {})) return std::nullopt;
     const std::int64_t value = node == nominated_ ? nominated_value : value_of(node, used);
     return Ranked{.node = node, .value = value, .now = fits_now(node)};
   }
@@ -206,9 +206,7 @@ bool others_may_lose(const World& world, std::span<const PodIndex> own) {
     return false;
   }
   const auto looks = [&](PodIndex pod) {
-    const PodShape& shape = cluster.shape(cluster.pods().shape[pod]);
-    return !shape.affinity.empty() || !shape.anti_affinity.empty() || !shape.spread.empty() ||
-           !shape.claims.empty();
+    return looks_at_others(cluster.shape(cluster.pods().shape[pod]));
   };
   const bool own_look = std::ranges::any_of(own, looks);
   return std::ranges::any_of(cluster.nominated_pods(), [&](PodIndex pod) {

@@ -147,7 +147,7 @@ void PodPolicy::credit_own_late() {
   PodFit after(world_.survey(), world_.after(), pod_, world_.decided_pods());
   const bool valid = fits_as_nominated(world_, after, node) &&
                      world_.keeps_promises(pod_, node, {}) &&
-                     !world_.leans_on_hopeful(after, node, {});
+                     !world_.leans_on_unsure(after, node, {});
   if (!valid) world_.return_late();
 }
 
