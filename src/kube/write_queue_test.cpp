@@ -399,6 +399,28 @@ TEST_F(WriteQueueTest, AWaitingConditionGivesWayAndIsNotRepeatedSoon) {
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
 }
 
+// A nomination takes the word for autoscalers along; another message with the same reason is no
+// news within a minute, also before the watch has shown the first.
+TEST_F(WriteQueueTest, AWordThatANominationToldIsNotToldAgainSoon) {
+  add({queued_job("p", {{.kind = WriteKind::patch_pod,
+                         .node = {},
+                         .patch = nomination("n1", "0123", "1 pod must leave n1")}})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+  reply(http_answer(200, queued_pod("p", "2")));
+  WriteJob word = queued_job("p", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  word.urgency = Urgency::condition;
+  word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "it waits"}};
+  add({word});
+  EXPECT_EQ(next(), "");
+  word.steps[0].patch.conditions[0].reason = "SchedulingGated";
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+  reply(http_answer(200, queued_pod("p", "3")));
+  now = now + Duration{60'000};
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+}
+
 TEST_F(WriteQueueTest, ConditionsHaveAnAllowance) {
   std::vector<WriteJob> words;
   for (int count = 0; count < 30; ++count) {
