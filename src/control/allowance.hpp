@@ -27,12 +27,17 @@ class Allowance {
     fill(now);
     credit_ -= count * period_.ms;
   }
-  /// How long until there is one; 0: there is.
-  Duration wait(Time now) {
+  /// What was spent and not used after all.
+  void give_back(std::int64_t count) {
+    credit_ = std::min(credit_ + count * period_.ms, amount_ * period_.ms);
+  }
+  /// How long until there are so many; 0: there are.
+  Duration wait(std::int64_t count, Time now) {
     fill(now);
-    if (credit_ >= period_.ms) return {0};
+    const std::int64_t lacking = count * period_.ms - credit_;
+    if (lacking <= 0) return {0};
     if (amount_ <= 0) return period_;
-    return {(period_.ms - credit_ + amount_ - 1) / amount_};
+    return {(lacking + amount_ - 1) / amount_};
   }
 
  private:

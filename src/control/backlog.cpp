@@ -331,7 +331,7 @@ bool Backlog::could_hold(const Cluster& cluster, NodeIndex node, const ClassKey&
 
 // ---- Back-off -----------------------------------------------------------------------------------
 
-void Backlog::back_off(const AskName& ask, RefusedBy by, Time now) {
+void Backlog::back_off(const AskName& ask, RefusedBy by, Time now, std::optional<Time> again_at) {
   const auto at = asks_.find(ask);
   if (at == asks_.end()) return;
   Entry& entry = at->second;
@@ -344,6 +344,11 @@ void Backlog::back_off(const AskName& ask, RefusedBy by, Time now) {
   entry.held = true;
   entry.by = by;
   entry.held_until = now + entry.delay;
+  // Not sooner than the first time: many of them may hope for the same moment.
+  if (again_at) {
+    const Time hope = std::max(*again_at, now + options_.back_off_min);
+    entry.held_until = std::min(entry.held_until, hope);
+  }
   holds_.emplace(entry.held_until, ask);
   apart_due_.erase(entry.turn);
   left_behind_.erase(entry.turn);
@@ -361,12 +366,12 @@ void Backlog::back_off(const Receipt& receipt, Time now) {
   const bool group = text.starts_with(choice_name(AskKind::pod_group));
   const auto member = ask_of_.find(pod_text(namespace_name, name));
   if (!group && member != ask_of_.end()) {
-    return back_off(AskName(member->second), RefusedBy::world, now);
+    return back_off(AskName(member->second), RefusedBy::world, now, receipt.again_at);
   }
   back_off(AskName{.kind = group ? AskKind::pod_group : AskKind::pod,
                    .namespace_name = namespace_name,
                    .name = name},
-           RefusedBy::world, now);
+           RefusedBy::world, now, receipt.again_at);
 }
 
 /// Whoever was refused may have waited for this volume.

@@ -20,8 +20,8 @@
 //     their pods runs; a group that has begun to run, or whose pods differ, has its own.
 //  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; whoever
 //     was left behind for `starvation_age` is among them whatever its priority.
-//  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s. Whoever
-//     uses volumes is tried when one is bound.
+//  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s, and no
+//     longer than a receipt says that it must. Whoever uses volumes is tried when one is bound.
 //  7. A pod whose spec has changed is tried as if it were new.
 #pragma once
 
@@ -75,7 +75,8 @@ class Backlog {
   /// An action for it was refused by the world, or its plan by the judge: then nobody expects that
   /// another try ends differently.
   enum class RefusedBy : std::uint8_t { world, judge };
-  void back_off(const AskName& ask, RefusedBy by, Time now);
+  void back_off(const AskName& ask, RefusedBy by, Time now,
+                std::optional<Time> again_at = std::nullopt);
   void back_off(const Receipt& receipt, Time now);
 
   /// The earliest time at which somebody is due without a change; none: nobody is. Without

@@ -332,6 +332,31 @@ TEST_F(BacklogTest, WhoUsesVolumesIsTriedWhenOneIsBound) {
   EXPECT_EQ(due(1), Names{"a"});
 }
 
+// A brake says until when it holds; nobody waits longer for nothing, nor less long than before.
+TEST_F(BacklogTest, WhoKnowsWhenItMayTryAgainDoesNotWaitLonger) {
+  change(pod("a", 1'000), 0);
+  EXPECT_EQ(due(0), std::vector<std::string>{"a"});
+  const auto refuse = [&](std::int64_t now, std::int64_t again_at) {
+    backlog.back_off(Receipt{.plan = "p",
+                             .object = "Pod default/a",
+                             .reason = "brake",
+                             .ask = {},
+                             .again_at = at(again_at)},
+                     at(now));
+  };
+  refuse(0, 60);
+  EXPECT_EQ(backlog.next_due(at(0)), at(1));
+  EXPECT_EQ(due(1), std::vector<std::string>{"a"});
+  refuse(1, 60);
+  EXPECT_EQ(backlog.next_due(at(1)), at(3));
+  EXPECT_EQ(due(3), std::vector<std::string>{"a"});
+  refuse(3, 5);  // Instead of four seconds later.
+  EXPECT_EQ(backlog.next_due(at(3)), at(5));
+  EXPECT_EQ(due(5), std::vector<std::string>{"a"});
+  refuse(5, 5);
+  EXPECT_EQ(backlog.next_due(at(5)), at(6));
+}
+
 TEST_F(BacklogTest, WhoseVictimCouldNotBeEvictedBacksOffToo) {
   change(pod("a", 3'000), 0);
   EXPECT_EQ(due(0), Names{"a"});

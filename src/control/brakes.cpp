@@ -10,6 +10,20 @@ namespace {
 
 constexpr Duration minute{60'000};
 
+std::map<std::string, std::int64_t> victims_by_namespace(const EvictionWish& wish) {
+  std::map<std::string, std::int64_t> found;
+  for (const EvictionWish::Victim& victim : wish.victims) ++found[victim.namespace_name];
+  return found;
+}
+
+std::set<std::string> owners_of(const EvictionWish& wish) {
+  std::set<std::string> owners;
+  for (const EvictionWish::Victim& victim : wish.victims) {
+    if (!victim.owner.empty()) owners.insert(victim.owner);
+  }
+  return owners;
+}
+
 }  // namespace
 
 Allowance& EvictionBrakes::allowance(std::map<std::string, Allowance>& of,
@@ -27,53 +41,112 @@ void EvictionBrakes::forget_old(Time now) {
   std::erase_if(last_, [&](const auto& each) {
     return each.second.when + settings_.evict_again_window <= now;
   });
+  std::erase_if(admitted_, [&](const auto& each) {
+    return each.second.when + settings_.occasions_period <= now;
+  });
 }
 
-std::string EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
+// ---- The brakes, one by one ---------------------------------------------------------------------
+
+BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
+  const std::int64_t most = settings_.evictions_per_minute;
+  const auto wait = [&](Allowance& of, std::int64_t pods) {
+    return of.wait(std::min(pods, most), now);
+  };
+  const Duration of_profile = wait(allowance(profiles_, wish.profile), std::ssize(wish.victims));
+  if (of_profile > Duration{}) {
+    return {.why = fmt::format("brake: {} evictions a minute for profile {}", most, wish.profile),
+            .until = now + of_profile};
+  }
+  for (const auto& [name, pods] : victims_by_namespace(wish)) {
+    const Duration of_namespace = wait(allowance(namespaces_, name), pods);
+    if (of_namespace == Duration{}) continue;
+    return {.why = fmt::format("brake: {} evictions a minute in namespace {}", most, name),
+            .until = now + of_namespace};
+  }
+  return {};
+}
+
+BrakeAnswer EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
   const auto found = last_.find(wish.ask);
-  if (found == last_.end() || found->second.was_refused) return {};
+  if (wish.rolls_back || found == last_.end() || found->second.was_refused) return {};
   Last& last = found->second;
   if (!last.alarmed) ++alarms_;
   last.alarmed = true;
-  return fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
-                     wish.ask, to_text(now - last.when),
-                     to_text(last.when + settings_.evict_again_window - now));
+  const Time until = last.when + settings_.evict_again_window;
+  return {
+      .why = fmt::format("brake: {} made pods leave {} ago and needs others again; it waits for {}",
+                         wish.ask, to_text(now - last.when), to_text(until - now)),
+      .until = until};
 }
 
-void EvictionBrakes::refused(const std::string& ask, const std::string& plan) {
-  const auto found = last_.find(ask);
-  if (found != last_.end() && found->second.plan == plan) found->second.was_refused = true;
-}
-
-std::string EvictionBrakes::admit(const EvictionWish& wish, Time now) {
-  std::map<std::string, std::int64_t> by_namespace;
-  std::set<std::string> owners;
-  for (const EvictionWish::Victim& victim : wish.victims) {
-    ++by_namespace[victim.namespace_name];
-    if (!victim.owner.empty()) owners.insert(victim.owner);
-  }
-  const std::int64_t most = settings_.evictions_per_minute;
-  const auto count = static_cast<std::int64_t>(wish.victims.size());
-  if (!allowance(profiles_, wish.profile).has(std::min(count, most), now)) {
-    return fmt::format("brake: {} evictions a minute for profile {}", most, wish.profile);
-  }
-  for (const auto& [name, pods] : by_namespace) {
-    if (allowance(namespaces_, name).has(std::min(pods, most), now)) continue;
-    return fmt::format("brake: {} evictions a minute in namespace {}", most, name);
-  }
-  forget_old(now);
-  if (std::string why = evicts_again(wish, now); !why.empty()) return why;
-  for (const std::string& owner : owners) {
+BrakeAnswer EvictionBrakes::comes_back(const EvictionWish& wish) const {
+  for (const std::string& owner : owners_of(wish)) {
     const auto found = occasions_.find({wish.ask, owner});
     if (found == occasions_.end() || std::ssize(found->second) < settings_.occasions_max) continue;
-    return fmt::format("brake: {} has taken pods of one owner {} times within {}", wish.ask,
-                       settings_.occasions_max, to_text(settings_.occasions_period));
+    return {.why = fmt::format("brake: {} has taken pods of one owner {} times within {}", wish.ask,
+                               settings_.occasions_max, to_text(settings_.occasions_period)),
+            .until = found->second.front() + settings_.occasions_period};
   }
-  allowance(profiles_, wish.profile).spend(count, now);
-  for (const auto& [name, pods] : by_namespace) allowance(namespaces_, name).spend(pods, now);
-  for (const std::string& owner : owners) occasions_[{wish.ask, owner}].push_back(now);
-  if (settings_.evict_again_window > Duration{}) last_[wish.ask] = {.plan = wish.plan, .when = now};
   return {};
+}
+
+// ---- What is counted ----------------------------------------------------------------------------
+
+void EvictionBrakes::count(const EvictionWish& wish, Time now) {
+  allowance(profiles_, wish.profile).spend(std::ssize(wish.victims), now);
+  for (const auto& [name, pods] : victims_by_namespace(wish)) {
+    allowance(namespaces_, name).spend(pods, now);
+  }
+  for (const std::string& owner : owners_of(wish)) occasions_[{wish.ask, owner}].push_back(now);
+  admitted_.insert_or_assign({wish.ask, wish.plan}, Admitted{wish.profile, now, wish.victims});
+  if (settings_.evict_again_window > Duration{} && !wish.rolls_back) {
+    last_[wish.ask] = {.plan = wish.plan, .when = now};
+  }
+}
+
+BrakeAnswer EvictionBrakes::admit(const EvictionWish& wish, Time now) {
+  if (wish.victims.empty()) return {};
+  if (now < start_ + settings_.quiet_first) {
+    return {.why = fmt::format("brake: nobody is evicted within {} of the start",
+                               to_text(settings_.quiet_first)),
+            .until = start_ + settings_.quiet_first};
+  }
+  forget_old(now);
+  if (BrakeAnswer over = over_allowance(wish, now); !over.why.empty()) return over;
+  if (BrakeAnswer again = evicts_again(wish, now); !again.why.empty()) return again;
+  if (BrakeAnswer back = comes_back(wish); !back.why.empty()) return back;
+  count(wish, now);
+  return {};
+}
+
+void EvictionBrakes::forget_occasion(const Pair& ask_and_owner, Time when) {
+  const auto found = occasions_.find(ask_and_owner);
+  if (found == occasions_.end()) return;
+  const auto at = std::ranges::find(found->second, when);
+  if (at != found->second.end()) found->second.erase(at);
+  if (found->second.empty()) occasions_.erase(found);
+}
+
+void EvictionBrakes::refused(const Receipt& receipt) {
+  const auto last = last_.find(receipt.ask);
+  const bool is_last = last != last_.end() && last->second.plan == receipt.plan;
+  if (is_last) last->second.was_refused = true;
+  const auto found = admitted_.find({receipt.ask, receipt.plan});
+  if (found == admitted_.end() || receipt.uncertain) return;
+  Admitted& admitted = found->second;
+  const auto at = std::ranges::find(admitted.victims, receipt.object, &EvictionWish::Victim::pod);
+  if (at == admitted.victims.end()) return;
+  const EvictionWish::Victim victim = *at;
+  admitted.victims.erase(at);
+  allowance(profiles_, admitted.profile).give_back(1);
+  allowance(namespaces_, victim.namespace_name).give_back(1);
+  const auto same_owner =
+      std::ranges::count(admitted.victims, victim.owner, &EvictionWish::Victim::owner);
+  if (same_owner == 0) forget_occasion({receipt.ask, victim.owner}, admitted.when);
+  if (!admitted.victims.empty()) return;
+  admitted_.erase(found);
+  if (is_last) last_.erase(last);  // Nobody left: it has not evicted at all.
 }
 
 }  // namespace makeway

@@ -1,27 +1,33 @@
 // EvictionBrakes: how many pods may be made to leave in a while, whatever the plans say (SPEC
-// section 8, Brakes).
+// section 8, Brakes; docs/decisions/0019-brakes-and-bounds.md).
 //
-//  1. `evictions_per_minute` for each profile and each namespace. These allowances start empty and
-//     fill with time, so that a process that crashes and starts again and again evicts nobody.
+//  1. Nobody is evicted within `quiet_first` of the start, so that a process that crashes and
+//     starts again and again evicts nobody.
+//  2. `evictions_per_minute` for each profile and each namespace. These allowances are empty at the
+//     start and fill with time, also while it is quiet.
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is
 //     spent in full, and everybody after it waits longer.
-//  2. The same ask takes pods of the same owner at most `occasions_max` times in
+//  3. The same ask takes pods of the same owner at most `occasions_max` times in
 //     `occasions_period`; all that one plan takes for it is one occasion. Whoever comes back each
 //     time it is evicted, onto the room that was made, is found out that way.
-//  3. An ask whose victims all went, and who would make others leave within `evict_again_window`,
+//  4. An ask whose victims all went, and who would make others leave within `evict_again_window`,
 //     waits: somebody may be taking its room each time. That is an alarm. Where the world refused
-//     one of its victims, it is only finishing what it began.
+//     one of its victims, it is only finishing what it began; a gang that takes back its own
+//     members (`rolls_back`) makes nobody else leave.
+//  5. What the world refused was no eviction: it is given back.
 // An ask gets all its victims or none. These are savings of harm, not memory that a law depends on.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "control/allowance.hpp"
+#include "control/port.hpp"
 
 namespace makeway {
 
@@ -30,27 +36,35 @@ struct BrakeSettings {
   std::int64_t occasions_max = 3;
   Duration occasions_period{600'000};
   Duration evict_again_window{60'000};  ///< 0: there is no such brake.
+  Duration quiet_first{0};
 };
 
 struct EvictionWish {
   struct Victim {
     std::string namespace_name;
     std::string owner;  ///< The uid of its controller; empty: it has none.
+    std::string pod;    ///< As a receipt names it: "Pod default/low".
   };
   std::string profile;
   std::string ask;  ///< "Pod default/urgent"
   std::vector<Victim> victims;
-  std::string plan;  ///< Its id.
+  std::string plan;         ///< Its id.
+  bool rolls_back = false;  ///< They are members of the gang that asks.
+};
+
+/// Whether they may be evicted now.
+struct BrakeAnswer {
+  std::string why;  ///< Empty: they may, and are counted. Otherwise why not now, for people.
+  std::optional<Time> until = std::nullopt;  ///< So long at least; none: nobody knows.
 };
 
 class EvictionBrakes {
  public:
   EvictionBrakes(BrakeSettings settings, Time start) : settings_(settings), start_(start) {}
 
-  /// Empty: they may be evicted, and are counted. Otherwise why not now, for people.
-  std::string admit(const EvictionWish& wish, Time now);
-  /// An eviction that was admitted for this ask and plan was refused by the world.
-  void refused(const std::string& ask, const std::string& plan);
+  BrakeAnswer admit(const EvictionWish& wish, Time now);
+  /// An eviction that was admitted was refused by the world.
+  void refused(const Receipt& receipt);
   /// Asks that would have made pods leave again within the window; each occasion once.
   std::uint64_t alarms() const { return alarms_; }
 
@@ -62,8 +76,18 @@ class EvictionBrakes {
     bool was_refused = false;  ///< One of its victims stays.
     bool alarmed = false;
   };
+  /// For one ask by one plan: who is not refused yet.
+  struct Admitted {
+    std::string profile;
+    Time when;
+    std::vector<EvictionWish::Victim> victims;
+  };
 
-  std::string evicts_again(const EvictionWish& wish, Time now);
+  BrakeAnswer over_allowance(const EvictionWish& wish, Time now);
+  BrakeAnswer evicts_again(const EvictionWish& wish, Time now);
+  BrakeAnswer comes_back(const EvictionWish& wish) const;
+  void count(const EvictionWish& wish, Time now);
+  void forget_occasion(const Pair& ask_and_owner, Time when);
 
   Allowance& allowance(std::map<std::string, Allowance>& of, const std::string& name);
   void forget_old(Time now);
@@ -74,6 +98,7 @@ class EvictionBrakes {
   std::map<std::string, Allowance> namespaces_;
   std::map<Pair, std::vector<Time>> occasions_;  ///< By ask and owner, oldest first.
   std::map<std::string, Last> last_;             ///< By ask: when it was last admitted.
+  std::map<Pair, Admitted> admitted_;            ///< By ask and plan.
   std::uint64_t alarms_ = 0;
 };
 

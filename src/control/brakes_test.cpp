@@ -1,5 +1,6 @@
 #include "control/brakes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace makeway {
@@ -11,41 +12,53 @@ EvictionWish wish(std::string ask, std::vector<EvictionWish::Victim> victims) {
   return {.profile = "makeway", .ask = std::move(ask), .victims = std::move(victims)};
 }
 
+Receipt refusal_of(const std::string& pod, std::string plan) {
+  return {.plan = std::move(plan), .object = "Pod a/" + pod, .reason = {}, .ask = "Pod a/urgent"};
+}
+
+EvictionWish two_of_one_owner(std::string plan) {
+  EvictionWish two =
+      wish("Pod a/urgent", {{"a", "owner", "Pod a/low-1"}, {"a", "owner", "Pod a/low-2"}});
+  two.plan = std::move(plan);
+  return two;
+}
+
 TEST(EvictionBrakes, StartEmptyAndFill) {
   EvictionBrakes brakes({.evictions_per_minute = 60}, brakes_start);
   const EvictionWish one = wish("Pod a/urgent", {{"a", ""}});
-  EXPECT_EQ(brakes.admit(one, brakes_start), "brake: 60 evictions a minute for profile makeway");
-  EXPECT_EQ(brakes.admit(one, brakes_start + Duration{999}),
+  EXPECT_EQ(brakes.admit(one, brakes_start).why,
             "brake: 60 evictions a minute for profile makeway");
-  EXPECT_EQ(brakes.admit(one, brakes_start + Duration{1'000}), "");
-  EXPECT_NE(brakes.admit(one, brakes_start + Duration{1'000}), "");
+  EXPECT_EQ(brakes.admit(one, brakes_start + Duration{999}).why,
+            "brake: 60 evictions a minute for profile makeway");
+  EXPECT_EQ(brakes.admit(one, brakes_start + Duration{1'000}).why, "");
+  EXPECT_NE(brakes.admit(one, brakes_start + Duration{1'000}).why, "");
 }
 
 TEST(EvictionBrakes, NoMoreThanAMinuteIsSavedUp) {
   EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
   const Time later = brakes_start + Duration{3'600'000};
-  EXPECT_EQ(brakes.admit(wish("Pod a/1", {{"a", ""}}), later), "");
-  EXPECT_EQ(brakes.admit(wish("Pod a/2", {{"a", ""}}), later), "");
-  EXPECT_NE(brakes.admit(wish("Pod a/3", {{"a", ""}}), later), "");
+  EXPECT_EQ(brakes.admit(wish("Pod a/1", {{"a", ""}}), later).why, "");
+  EXPECT_EQ(brakes.admit(wish("Pod a/2", {{"a", ""}}), later).why, "");
+  EXPECT_NE(brakes.admit(wish("Pod a/3", {{"a", ""}}), later).why, "");
 }
 
 TEST(EvictionBrakes, ALargeGangWaitsAMinuteAndPaysForAll) {
   EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
   const EvictionWish gang = wish("PodGroup a/gang", {{"a", ""}, {"a", ""}, {"a", ""}, {"a", ""}});
-  EXPECT_NE(brakes.admit(gang, brakes_start + Duration{59'999}), "");
-  EXPECT_EQ(brakes.admit(gang, brakes_start + Duration{60'000}), "");
+  EXPECT_NE(brakes.admit(gang, brakes_start + Duration{59'999}).why, "");
+  EXPECT_EQ(brakes.admit(gang, brakes_start + Duration{60'000}).why, "");
   const EvictionWish next = wish("Pod a/next", {{"a", ""}});
-  EXPECT_NE(brakes.admit(next, brakes_start + Duration{149'999}), "");
-  EXPECT_EQ(brakes.admit(next, brakes_start + Duration{150'000}), "");
+  EXPECT_NE(brakes.admit(next, brakes_start + Duration{149'999}).why, "");
+  EXPECT_EQ(brakes.admit(next, brakes_start + Duration{150'000}).why, "");
 }
 
 TEST(EvictionBrakes, ANamespaceHasItsOwnAllowance) {
   EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
   const Time later = brakes_start + Duration{60'000};
-  EXPECT_EQ(brakes.admit({"one", "Pod a/1", {{"a", ""}, {"a", ""}}, "p"}, later), "");
-  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"a", ""}}, "p"}, later),
+  EXPECT_EQ(brakes.admit({"one", "Pod a/1", {{"a", ""}, {"a", ""}}, "p"}, later).why, "");
+  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"a", ""}}, "p"}, later).why,
             "brake: 2 evictions a minute in namespace a");
-  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"b", ""}}, "p"}, later), "");
+  EXPECT_EQ(brakes.admit({"two", "Pod a/2", {{"b", ""}}, "p"}, later).why, "");
 }
 
 TEST(EvictionBrakes, TheSameAskTakesPodsOfOneOwnerThreeTimes) {
@@ -53,14 +66,14 @@ TEST(EvictionBrakes, TheSameAskTakesPodsOfOneOwnerThreeTimes) {
   Time now = brakes_start + Duration{60'000};
   const EvictionWish again = wish("Pod a/urgent", {{"a", "owner"}, {"a", "owner"}});
   for (int times = 0; times < 3; ++times) {
-    EXPECT_EQ(brakes.admit(again, now), "");
+    EXPECT_EQ(brakes.admit(again, now).why, "");
     now = now + Duration{1'000};
   }
-  EXPECT_EQ(brakes.admit(again, now),
+  EXPECT_EQ(brakes.admit(again, now).why,
             "brake: Pod a/urgent has taken pods of one owner 3 times within 10m");
-  EXPECT_EQ(brakes.admit(wish("Pod a/other", {{"a", "owner"}}), now), "");
-  EXPECT_EQ(brakes.admit(wish("Pod a/urgent", {{"a", ""}}), now), "");
-  EXPECT_EQ(brakes.admit(again, brakes_start + Duration{60'000 + 600'000}), "");
+  EXPECT_EQ(brakes.admit(wish("Pod a/other", {{"a", "owner"}}), now).why, "");
+  EXPECT_EQ(brakes.admit(wish("Pod a/urgent", {{"a", ""}}), now).why, "");
+  EXPECT_EQ(brakes.admit(again, brakes_start + Duration{60'000 + 600'000}).why, "");
 }
 
 // SPEC section 8, Brakes: the same ask evicting again within `evictAgainWindow` backs off and
@@ -70,31 +83,92 @@ TEST(EvictionBrakes, TheSameAskDoesNotEvictAgainAtOnce) {
   const Time now = brakes_start + Duration{60'000};
   EvictionWish again = wish("Pod a/urgent", {{"a", "o1"}});
   again.plan = "p1";
-  EXPECT_EQ(brakes.admit(again, now), "");
+  EXPECT_EQ(brakes.admit(again, now).why, "");
   again.plan = "p2";
-  const std::string why = brakes.admit(again, now + Duration{10'000});
-  EXPECT_EQ(why,
+  const BrakeAnswer answer = brakes.admit(again, now + Duration{10'000});
+  EXPECT_EQ(answer.until, now + Duration{60'000});
+  EXPECT_EQ(answer.why,
             "brake: Pod a/urgent made pods leave 10s ago and needs others again; it waits for 50s");
-  EXPECT_NE(brakes.admit(again, now + Duration{20'000}), "");
+  EXPECT_NE(brakes.admit(again, now + Duration{20'000}).why, "");
   EXPECT_EQ(brakes.alarms(), 1U);
-  EXPECT_EQ(brakes.admit(wish("Pod a/other", {{"a", "o1"}}), now + Duration{20'000}), "");
-  EXPECT_EQ(brakes.admit(again, now + Duration{60'000}), "");
-  EXPECT_NE(brakes.admit(again, now + Duration{60'001}), "");
+  EXPECT_EQ(brakes.admit(wish("Pod a/other", {{"a", "o1"}}), now + Duration{20'000}).why, "");
+  EXPECT_EQ(brakes.admit(again, now + Duration{60'000}).why, "");
+  EXPECT_NE(brakes.admit(again, now + Duration{60'001}).why, "");
   EXPECT_EQ(brakes.alarms(), 2U);
 }
 
 TEST(EvictionBrakes, WhoeverWasRefusedAVictimFinishesWhatItBegan) {
   EvictionBrakes brakes({.evict_again_window = Duration{60'000}}, brakes_start);
   const Time now = brakes_start + Duration{60'000};
-  EvictionWish again = wish("Pod a/urgent", {{"a", "o1"}, {"a", "o2"}});
+  EvictionWish again =
+      wish("Pod a/urgent", {{"a", "o1", "Pod a/low-1"}, {"a", "o2", "Pod a/low-2"}});
   again.plan = "p1";
-  EXPECT_EQ(brakes.admit(again, now), "");
-  brakes.refused("Pod a/urgent", "an older plan");
-  EXPECT_NE(brakes.admit(again, now + Duration{1'000}), "");
-  brakes.refused("Pod a/urgent", "p1");
+  EXPECT_EQ(brakes.admit(again, now).why, "");
+  brakes.refused(refusal_of("low-1", "an older plan"));
+  EXPECT_NE(brakes.admit(again, now + Duration{1'000}).why, "");
+  brakes.refused(refusal_of("low-1", "p1"));
   again.plan = "p2";
-  EXPECT_EQ(brakes.admit(again, now + Duration{1'000}), "");
-  EXPECT_NE(brakes.admit(again, now + Duration{2'000}), "");
+  EXPECT_EQ(brakes.admit(again, now + Duration{1'000}).why, "");
+  EXPECT_NE(brakes.admit(again, now + Duration{2'000}).why, "");
+}
+
+// SPEC section 8, Brakes: a crash loop evicts nobody; afterwards what was saved up is there at
+// once.
+TEST(EvictionBrakes, NobodyIsEvictedRightAfterTheStart) {
+  EvictionBrakes brakes({.evictions_per_minute = 600, .quiet_first = Duration{5'000}},
+                        brakes_start);
+  const BrakeAnswer early =
+      brakes.admit(wish("Pod a/1", {{"a", ""}}), brakes_start + Duration{4'999});
+  EXPECT_EQ(early.why, "brake: nobody is evicted within 5s of the start");
+  EXPECT_EQ(early.until, brakes_start + Duration{5'000});
+  // 600 a minute are 50 in five seconds.
+  const Time later = brakes_start + Duration{5'000};
+  for (int ask = 0; ask < 50; ++ask) {
+    EXPECT_EQ(brakes.admit(wish(fmt::format("Pod a/{}", ask), {{"a", ""}}), later).why, "");
+  }
+  EXPECT_NE(brakes.admit(wish("Pod a/more", {{"a", ""}}), later).why, "");
+}
+
+TEST(EvictionBrakes, WhatTheWorldRefusedIsGivenBack) {
+  EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
+  const Time now = brakes_start + Duration{60'000};
+  // However often it is refused: nobody has left, so nothing was used up.
+  for (int times = 0; times < 5; ++times) {
+    const std::string plan = fmt::format("p{}", times);
+    EXPECT_EQ(brakes.admit(two_of_one_owner(plan), now).why, "");
+    brakes.refused(refusal_of("low-1", plan));
+    brakes.refused(refusal_of("low-2", plan));
+    brakes.refused(refusal_of("low-2", plan));  // Told twice, it counts once.
+  }
+  EXPECT_EQ(brakes.alarms(), 0U);
+  EXPECT_EQ(brakes.admit(two_of_one_owner("p6"), now).why, "");
+  EXPECT_NE(brakes.admit(wish("Pod a/other", {{"a", ""}}), now).why, "");
+}
+
+TEST(EvictionBrakes, AnOccasionCountsAsLongAsOneOfItsPodsMayHaveGone) {
+  EvictionBrakes brakes({.occasions_max = 1, .evict_again_window = {}}, brakes_start);
+  const Time now = brakes_start + Duration{60'000};
+  EXPECT_EQ(brakes.admit(two_of_one_owner("p1"), now).why, "");
+  brakes.refused(refusal_of("low-1", "p1"));
+  EXPECT_NE(brakes.admit(two_of_one_owner("p2"), now).why, "");
+  Receipt unknown = refusal_of("low-2", "p1");
+  unknown.uncertain = true;
+  brakes.refused(unknown);
+  const BrakeAnswer still = brakes.admit(two_of_one_owner("p3"), now);
+  EXPECT_EQ(still.why, "brake: Pod a/urgent has taken pods of one owner 1 times within 10m");
+  EXPECT_EQ(still.until, now + Duration{600'000});
+  brakes.refused(refusal_of("low-2", "p1"));
+  EXPECT_EQ(brakes.admit(two_of_one_owner("p4"), now).why, "");
+}
+
+TEST(EvictionBrakes, AGangThatTakesBackItsOwnMembersDoesNotEvictAgain) {
+  EvictionBrakes brakes({.evict_again_window = Duration{60'000}}, brakes_start);
+  const Time now = brakes_start + Duration{60'000};
+  EvictionWish gang = wish("PodGroup a/g", {{"a", "", "Pod a/low"}});
+  EXPECT_EQ(brakes.admit(gang, now).why, "");
+  gang.rolls_back = true;
+  EXPECT_EQ(brakes.admit(gang, now + Duration{1'000}).why, "");
+  EXPECT_EQ(brakes.alarms(), 0U);
 }
 
 }  // namespace

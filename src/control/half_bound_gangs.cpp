@@ -35,6 +35,8 @@ void HalfBoundGangs::sent(const Plan& plan, const Cluster& cluster, Time now) {
     const Name name{action.namespace_name, std::string(cluster.text(group.name))};
     if (running >= unit.minimum && !begun_.contains(name)) continue;
     Begun& begun = begun_.try_emplace(name, Begun{.since = now, .uids = {}}).first->second;
+    begun.since = begun.was_rolled_back ? now : begun.since;  // It is begun anew.
+    begun.was_rolled_back = false;
     begun.uids.insert(action.uid);
   }
 }
@@ -49,7 +51,7 @@ bool HalfBoundGangs::is_whole(const Cluster& cluster, const InFlight& in_flight,
   return bound >= cluster.units()[cluster.groups()[group].unit].minimum;
 }
 
-void HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
+bool HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const Begun& begun,
                                  Plan& plan) {
   const Group& gang = cluster.groups()[group];
   PlanAsk ask{.kind = AskKind::pod_group,
@@ -68,7 +70,9 @@ void HalfBoundGangs::add_members(const Cluster& cluster, GroupIndex group, const
                             .node = member.node,
                             .ask = ask_text(ask)});
   }
-  if (plan.actions.size() > before) plan.asks.push_back(std::move(ask));
+  if (plan.actions.size() == before) return false;
+  plan.asks.push_back(std::move(ask));
+  return true;
 }
 
 std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& in_flight,
@@ -77,9 +81,13 @@ std::optional<Plan> HalfBoundGangs::due(const Cluster& cluster, const InFlight& 
   for (auto at = begun_.begin(); at != begun_.end();) {
     const auto group = cluster.find_group(at->first.first, at->first.second);
     const bool is_over = now >= at->second.since + settings_.gang_bind_timeout;
-    const bool is_done = !group || is_whole(cluster, in_flight, *group);
-    if (!is_done && is_over) add_members(cluster, *group, at->second, plan);
-    at = is_done || is_over ? begun_.erase(at) : std::next(at);
+    bool is_done = !group || is_whole(cluster, in_flight, *group);
+    if (!is_done && is_over) {
+      is_done = !add_members(cluster, *group, at->second, plan);
+      at->second.since = now;
+      at->second.was_rolled_back = true;
+    }
+    at = is_done ? begun_.erase(at) : std::next(at);
   }
   return plan.actions.empty() ? std::nullopt : std::optional(std::move(plan));
 }

@@ -7,7 +7,9 @@
 //
 // Only gangs whose binding this process began are watched, and none any more once its minimum was
 // seen running: a gang that loses members later is degraded, not half bound. After a crash nobody
-// is rolled back, and the gang is finished.
+// is rolled back, and the gang is finished. Who could not be deleted (a brake, a pause, a budget)
+// is deleted later: as long as somebody whom we bound is there and the minimum is not, it is tried
+// once a `live.gangBindTimeout`.
 #pragma once
 
 #include <map>
@@ -38,12 +40,14 @@ class HalfBoundGangs {
  private:
   using Name = std::pair<std::string, std::string>;  ///< Namespace and name.
   struct Begun {
-    Time since;
+    Time since;                  ///< Of the last try, to bind or to take back.
     std::set<std::string> uids;  ///< Whom we bound, or tried to.
+    bool was_rolled_back = false;
   };
   /// Its minimum runs, and nothing of it is only assumed.
   static bool is_whole(const Cluster& cluster, const InFlight& in_flight, GroupIndex group);
-  static void add_members(const Cluster& cluster, GroupIndex group, const Begun& begun, Plan& plan);
+  /// Whether there is anybody to delete.
+  static bool add_members(const Cluster& cluster, GroupIndex group, const Begun& begun, Plan& plan);
 
   LiveSettings settings_;
   std::map<Name, Begun> begun_;

@@ -58,6 +58,26 @@ TEST_F(HalfBoundGangsTest, WhoWasBoundIsDeletedAfterTheTimeout) {
   EXPECT_EQ(plan->actions[0].type, ActionType::evict);
   EXPECT_EQ(plan->actions[0].name, "m-0");
   EXPECT_EQ(plan->actions[0].ask, "PodGroup a/g");
+  // Once it is gone, nobody is left to be deleted.
+  cluster.apply(Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "m-0"});
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{120'000}));
+  EXPECT_FALSE(gangs.next_due().has_value());
+}
+
+// A brake, a pause or a budget may refuse it.
+TEST_F(HalfBoundGangsTest, WhoCouldNotBeDeletedIsDeletedLater) {
+  HalfBoundGangs gangs(rules(GangRollback::erase));
+  gangs.sent(binds(), cluster, gang_start);
+  member("m-0", "n1");
+  EXPECT_TRUE(gangs.due(cluster, in_flight, gang_start + Duration{60'000}));
+  EXPECT_EQ(gangs.next_due(), gang_start + Duration{120'000});
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{119'999}));
+  EXPECT_TRUE(gangs.due(cluster, in_flight, gang_start + Duration{120'000}));
+  // Whoever binds it anew has the whole time again.
+  gangs.sent(binds(), cluster, gang_start + Duration{130'000});
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{189'999}));
+  member("m-1", "n1");
+  EXPECT_FALSE(gangs.due(cluster, in_flight, gang_start + Duration{190'000}));
   EXPECT_FALSE(gangs.next_due().has_value());
 }
 

@@ -1,11 +1,14 @@
 #include "control/live_view.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "model/budget_finder.hpp"
 #include "model/names.hpp"
+#include "model/object_text.hpp"
 #include "model/selector.hpp"
 #include "model/validation/validation.hpp"
 
@@ -175,7 +178,11 @@ void LiveView::take(Round& round) {
     compaction_.reset();
     seen_.begin_bulk();
   }
-  for (const Change& change : round.changes) put(change);
+  for (const Change& change : round.changes) {
+    put(change);
+    if (told_marks_.empty() || !std::holds_alternative<Removal>(change)) continue;
+    told_marks_.erase(object_text(change));
+  }
   if (many) {
     seen_.finish_bulk();
     interned_before_ = seen_.interned_count();
@@ -330,6 +337,28 @@ TrustScope LiveView::scope_of(const Round& round) const {
   return scope;
 }
 
+void LiveView::note_mark(const NotHonoured& mark) {
+  const std::size_t space = mark.object.find(' ');
+  const std::size_t slash = mark.object.find('/');
+  if (space == std::string::npos || slash == std::string::npos) return;
+  const std::string_view kind = std::string_view(mark.object).substr(0, space);
+  const bool is_group = kind == "PodGroup";
+  if (!is_group && kind != "Pod") return;
+  MarkNotice notice{.kind = is_group ? ObjectKind::pod_group : ObjectKind::pod,
+                    .namespace_name = mark.object.substr(space + 1, slash - space - 1),
+                    .name = mark.object.substr(slash + 1),
+                    .note = fmt::format("{} '{}' is not honoured: {}", mark.field, mark.value,
+                                        reason_of(mark.mark))};
+  const auto pod = seen_.find_pod(notice.namespace_name, notice.name);
+  if (!is_group && (!pod || seen_.pods().flags[*pod].kept == KeptBy::other_scheduler)) return;
+  if (notices_.size() >= options_.notices_max) return;
+  std::uint32_t& told = told_marks_[mark.object];
+  const std::uint32_t bit = 1U << static_cast<unsigned>(mark.mark);
+  if ((told & bit) != 0) return;
+  told |= bit;
+  notices_.push_back(std::move(notice));
+}
+
 void LiveView::honour(Round& round, Time now) {
   const TrustScope scope = round.everything ? TrustScope{} : scope_of(round);
   const TrustFacts facts{
@@ -339,7 +368,8 @@ void LiveView::honour(Round& round, Time now) {
           },
       .now = now,
       .decides_kept = true,
-      .scope = round.everything ? nullptr : &scope};
+      .scope = round.everything ? nullptr : &scope,
+      .on_each = [this](const NotHonoured& mark) { note_mark(mark); }};
   std::vector<TrustEdit> edits;
   const TrustReport report = apply_trust(seen_, configuration_, facts, edits);
   bool limits_cost = false;

@@ -42,9 +42,20 @@ struct LiveViewOptions {
   Duration closed_first{60'000};
   Duration closed_longest{3'600'000};
   Duration cost_again{60'000};
+  std::size_t notices_max = 100;
   /// See LoopOptions.
   std::size_t garbage_min = 200'000;
   std::size_t copied_at_once = 1'000;
+};
+
+/// A mark of a tenant that did not count, for an event on its object (SPEC section 10).
+struct MarkNotice {
+  ObjectKind kind = ObjectKind::pod;  ///< Or a PodGroup.
+  std::string namespace_name;
+  std::string name;
+  std::string note;
+
+  friend bool operator==(const MarkNotice&, const MarkNotice&) = default;
 };
 
 class LiveView {
@@ -61,6 +72,9 @@ class LiveView {
   std::uint64_t not_honoured(TrustMark mark) const {
     return not_honoured_.at(static_cast<std::size_t>(mark));
   }
+  /// Each mark of an object of ours once, as long as the object is there; of many at once only
+  /// `notices_max`, the others when they are looked at again.
+  std::vector<MarkNotice> take_notices() { return std::exchange(notices_, {}); }
   std::uint64_t kubelet_refusals() const { return kubelet_refusals_; }
   /// What is wrong with objects beside others, as of now (law 13).
   const Quarantine& quarantined() const { return quarantine_; }
@@ -95,6 +109,7 @@ class LiveView {
   std::vector<PodIndex> pods_to_look_at(const Round& round) const;
   TrustScope scope_of(const Round& round) const;
   void honour(Round& round, Time now);
+  void note_mark(const NotHonoured& mark);
   std::vector<Change> told(Round& round) const;
   void keep_pods_away(std::vector<Change>& changes, const LiveNews& news, Time now);
   void put(const Change& change);
@@ -112,6 +127,8 @@ class LiveView {
   std::optional<ClusterCompaction> compaction_;
   std::size_t interned_before_ = 0;
   std::array<std::uint64_t, choice_names<TrustMark>.size()> not_honoured_{};
+  std::map<std::string, std::uint32_t> told_marks_;  ///< By object: a bit for each TrustMark.
+  std::vector<MarkNotice> notices_;
   std::uint64_t kubelet_refusals_ = 0;
 };
 

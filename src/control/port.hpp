@@ -16,10 +16,13 @@ namespace makeway {
 
 /// What became of an action that was not carried out.
 struct Receipt {
-  std::string plan;    ///< The plan's id.
-  std::string object;  ///< "Pod default/web"
-  std::string reason;  ///< "the node has no room for it", "it is gone", ...
-  std::string ask;     ///< For whom it was to be evicted, "Pod default/urgent"; else empty.
+  std::string plan;        ///< The plan's id.
+  std::string object;      ///< "Pod default/web"
+  std::string reason;      ///< "the node has no room for it", "it is gone", ...
+  std::string ask;         ///< For whom it was to be evicted, "Pod default/urgent"; else empty.
+  bool uncertain = false;  ///< It may have been carried out all the same.
+  /// From then on the same is not refused for this reason any more; none: nobody knows.
+  std::optional<Time> again_at = std::nullopt;
 
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };

@@ -78,6 +78,10 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
     const std::scoped_lock lock(mutex_);
     answers = answers_;
   }
+  // They fill from when there is something to decide on, not from the first plan that evicts.
+  if (settings_.brakes && !brakes_ && !changes.empty()) {
+    brakes_.emplace(*settings_.brakes, tools_.server_now());
+  }
   book_.take(changes, std::move(sights), answers);
 }
 
@@ -92,16 +96,39 @@ void Actuator::carry_out(const Plan& plan) {
   }
   PlanJobs jobs = jobs_of(plan, book_, rules);
   if (jobs.jobs.empty() && jobs.refused.empty()) return;
+  order({.plan = plan.id, .plan_now = plan.now, .jobs = std::move(jobs)});
+}
+
+void Actuator::order(Order order) {
   {
     const std::scoped_lock lock(mutex_);
     // Before its thread has looked: nobody may think that it was forgotten.
-    const std::size_t steps = steps_in(jobs);
+    const std::size_t steps = steps_in(order.jobs);
     unsent_ += steps;
-    if (steps > 0 && (!sending_since_ || plan.now < *sending_since_)) sending_since_ = plan.now;
-    orders_.push_back({.plan = plan.id, .plan_now = plan.now, .jobs = std::move(jobs)});
+    if (steps > 0 && (!sending_since_ || order.plan_now < *sending_since_)) {
+      sending_since_ = order.plan_now;
+    }
+    orders_.push_back(std::move(order));
     is_idle_ = false;
   }
   connection_->http().wake();
+}
+
+void Actuator::tell(const std::vector<MarkNotice>& notices) {
+  PlanJobs jobs;
+  for (const MarkNotice& notice : notices) {
+    const bool is_group = notice.kind == ObjectKind::pod_group;
+    const BookedSight* const seen = is_group ? book_.group(notice.namespace_name, notice.name)
+                                             : book_.pod(notice.namespace_name, notice.name);
+    if (seen == nullptr) continue;
+    jobs.events.push_back({.regarding = seen->object,
+                           .regarding_kind = is_group ? "PodGroup" : "Pod",
+                           .is_warning = true,
+                           .reason = "MarkNotHonoured",
+                           .action = "Deciding",
+                           .note = notice.note});
+  }
+  if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
 }
 
 EvictionWish Actuator::wish_of(const PlanAsk& ask,
@@ -112,20 +139,26 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
     who = book_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
   }
   if (who != nullptr) wish.profile = who->object.scheduler;
+  wish.rolls_back = ask.kind == AskKind::pod_group;
   wish.victims.reserve(victims.size());
   for (const PlanAction* const victim : victims) {
     const BookedSight* const seen = book_.pod(victim->namespace_name, victim->name);
+    const bool is_member = seen != nullptr && seen->object.group == ask.name &&
+                           victim->namespace_name == ask.namespace_name;
+    wish.rolls_back = wish.rolls_back && is_member;
+    if (seen != nullptr && seen->object.leaving) continue;  // Nothing is sent for it.
     wish.victims.push_back({.namespace_name = victim->namespace_name,
-                            .owner = seen == nullptr ? std::string() : seen->object.owner_uid});
+                            .owner = seen == nullptr ? std::string() : seen->object.owner_uid,
+                            .pod = fmt::format("Pod {}/{}", victim->namespace_name, victim->name)});
   }
   return wish;
 }
 
-std::string Actuator::brake(EvictionWish wish, const Plan& plan) {
+BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
   wish.plan = plan.id;
-  std::string why = brakes_->admit(wish, plan.now);
+  BrakeAnswer answer = brakes_->admit(wish, plan.now);
   brake_alarms_ = brakes_->alarms();
-  return why;
+  return answer;
 }
 
 std::vector<Receipt> Actuator::take_receipts() {
@@ -136,7 +169,7 @@ std::vector<Receipt> Actuator::take_receipts() {
   }
   if (!brakes_) return receipts;
   for (const Receipt& receipt : receipts) {
-    if (!receipt.ask.empty()) brakes_->refused(receipt.ask, receipt.plan);
+    if (!receipt.ask.empty()) brakes_->refused(receipt);
   }
   return receipts;
 }
@@ -214,6 +247,14 @@ void Actuator::send_what_is_due() {
 }
 
 void Actuator::start(const Sending& sending) {
+  if (!sending.reads && !gate_.is_open(monotonic_now())) {
+    // It has closed since `obey_gate`: it goes back, and is dropped there.
+    queue_.answered(sending.job,
+                    std::unexpected(ApiError{.failure = Failure::refused,
+                                             .problem = {.message = "the gate has closed"}}),
+                    monotonic_now());
+    return;
+  }
   const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
   const Asked asked{
       .request = fmt::format("{} {}{}", sending.reads ? "GET" : sending.call.write.method,
@@ -229,6 +270,9 @@ void Actuator::start(const Sending& sending) {
   if (!sending.reads) request->write = sending.call.write;
   // The server ends at its deadline; its answer may take a little longer.
   request->whole_max = Duration{settings_.manner.timeout.ms * 3 / 2};
+  // Connecting counts: nothing leaves for the server when the gate has closed meanwhile.
+  const Duration open_for = gate_.open_for(monotonic_now());
+  if (!sending.reads) request->connect_max = std::min(settings_.manner.timeout, open_for);
   auto answer = std::make_unique<Answer>(*this, sending.job);
   connection_->http().start(std::move(*request), *answer);
   running_.emplace(sending.job, std::move(answer));

@@ -51,6 +51,7 @@ class Actuator final : public PlanCarrier {
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
+  void tell(const std::vector<MarkNotice>& notices) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
 
@@ -68,8 +69,9 @@ class Actuator final : public PlanCarrier {
   };
   class Answer;
 
+  void order(Order order);
   EvictionWish wish_of(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) const;
-  std::string brake(EvictionWish wish, const Plan& plan);
+  BrakeAnswer brake(EvictionWish wish, const Plan& plan);
 
   void run();
   void take_orders();
@@ -91,7 +93,7 @@ class Actuator final : public PlanCarrier {
 
   // Of whoever calls.
   SightBook book_;
-  std::optional<EvictionBrakes> brakes_;  ///< From the first plan on.
+  std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 
   mutable std::mutex mutex_;

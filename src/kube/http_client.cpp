@@ -2,6 +2,9 @@
 
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -64,7 +67,9 @@ struct Transfer {
   std::size_t header_bytes = 0;
   Stopped stopped = Stopped::no;
   std::optional<SeenDate>* seen_date = nullptr;  ///< The client's.
-  std::unique_ptr<CURL, FreeEasy> easy;          ///< Last: the others outlive it.
+  Time* heard = nullptr;                         ///< The client's: when the last byte came.
+  Time started;
+  std::unique_ptr<CURL, FreeEasy> easy;  ///< Last: the others outlive it.
 
   int status() const {
     long code = 0;
@@ -95,7 +100,9 @@ bool Transfer::take(std::string_view chunk) {
 
 std::size_t on_bytes(char* bytes, std::size_t one, std::size_t count, void* transfer) {
   const std::size_t size = one * count;
-  return static_cast<Transfer*>(transfer)->take({bytes, size}) ? size : CURL_WRITEFUNC_ERROR;
+  auto* const taker = static_cast<Transfer*>(transfer);
+  *taker->heard = monotonic_now();
+  return taker->take({bytes, size}) ? size : CURL_WRITEFUNC_ERROR;
 }
 
 std::optional<Time> date_in(std::string_view header) {
@@ -112,6 +119,7 @@ std::size_t on_header(char* bytes, std::size_t one, std::size_t count, void* use
   auto* const transfer = static_cast<Transfer*>(user);
   const std::size_t size = one * count;
   transfer->header_bytes += size;
+  *transfer->heard = monotonic_now();
   if (const auto date = date_in({bytes, size})) {
     *transfer->seen_date = SeenDate{.date = *date, .monotonic = monotonic_now()};
   }
@@ -211,10 +219,26 @@ void set_write(Transfer& transfer) {
   set(easy, CURLOPT_POSTFIELDS, write.body.data());  // Not copied: the transfer keeps it.
 }
 
-void set_limits(Transfer& transfer, const HttpSettings& settings) {
+/// What is sent and not acknowledged is not sent again for minutes: it would arrive when nobody
+/// expects it any more. Without the option (another system) curl's own limits remain.
+int on_socket(void* user, curl_socket_t socket, curlsocktype /*purpose*/) {
+  const auto limit_ms =
+      static_cast<unsigned int>(static_cast<const HttpSettings*>(user)->unacknowledged_max.ms);
+  [[maybe_unused]] const int code =
+      ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
+  return CURL_SOCKOPT_OK;
+}
+
+void set_limits(Transfer& transfer, HttpSettings& settings) {
   CURL* const easy = transfer.easy.get();
   set(easy, CURLOPT_NOSIGNAL, 1L);
-  set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_max.ms));
+  const Duration connect_max =
+      std::min(settings.connect_max, transfer.request.connect_max.value_or(settings.connect_max));
+  // Curl takes 0 for its own default.
+  set(easy, CURLOPT_CONNECTTIMEOUT_MS,
+      static_cast<long>(std::max<std::int64_t>(connect_max.ms, 1)));
+  set(easy, CURLOPT_SOCKOPTFUNCTION, &on_socket);
+  set(easy, CURLOPT_SOCKOPTDATA, &settings);
   const std::int64_t limit_ms = transfer.request.whole_max.ms;
   if (transfer.request.is_stream) {
     constexpr std::int64_t second_ms = 1'000;
@@ -266,11 +290,18 @@ constexpr std::array meanings = {
     Meaning{CURLE_WEIRD_SERVER_REPLY, Failure::malformed, "it does not speak HTTP", check_server},
     Meaning{CURLE_OUT_OF_MEMORY, Failure::malformed, "its answer cannot be read", check_server},
 };
+/// Not a byte of the request had left.
+constexpr Meaning never_connected{CURLE_OPERATION_TIMEDOUT, Failure::refused,
+                                  "no connection came about in time",
+                                  "is the API server running, and is the way to it open?"};
 constexpr Meaning other_meaning{CURLE_OK, Failure::cut, "the connection broke", "try again"};
 
 ApiError error_of(const Transfer& transfer, CURLcode code, const HttpSettings& settings) {
   const auto* const found = std::ranges::find(meanings, code, &Meaning::code);
   Meaning meaning = found == meanings.end() ? other_meaning : *found;
+  curl_off_t sending_since = 0;
+  curl_easy_getinfo(transfer.easy.get(), CURLINFO_PRETRANSFER_TIME_T, &sending_since);
+  if (code == CURLE_OPERATION_TIMEDOUT && sending_since == 0) meaning = never_connected;
   long connect_status = 0;
   curl_easy_getinfo(transfer.easy.get(), CURLINFO_HTTP_CONNECTCODE, &connect_status);
   constexpr long refused_from = 300;
@@ -330,7 +361,9 @@ struct HttpClient::State {
   std::map<RequestId, std::unique_ptr<Transfer>> transfers;
   std::uint64_t last_id = 0;
   std::optional<SeenDate> date;
+  Time heard = monotonic_now();
 
+  void give_up_silent(const Transfer& transfer) const;
   std::unique_ptr<Transfer> remove(RequestId request);
   void hand_out_ended();
 };
@@ -351,6 +384,8 @@ HttpClient::RequestId HttpClient::start(HttpRequest request, HttpListener& liste
   transfer->request = std::move(request);
   transfer->listener = &listener;
   transfer->seen_date = &state_->date;
+  transfer->heard = &state_->heard;
+  transfer->started = monotonic_now();
   transfer->easy.reset(curl_easy_init());
   if (transfer->easy == nullptr) throw std::bad_alloc();
   CURL* const easy = transfer->easy.get();
@@ -383,6 +418,17 @@ std::unique_ptr<Transfer> HttpClient::State::remove(RequestId request) {
 
 void HttpClient::cancel(RequestId request) { state_->remove(request); }
 
+/// The connection of a request that ran out of time, unless something was heard meanwhile: then the
+/// server is slow, and others on the same connection need not suffer. Over HTTP/2 curl ends only
+/// the request and sends the next ones the same way.
+void HttpClient::State::give_up_silent(const Transfer& transfer) const {
+  if (!transfer.request.is_stream && heard >= transfer.started) return;
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  const CURLcode code = curl_easy_getinfo(transfer.easy.get(), CURLINFO_ACTIVESOCKET, &socket);
+  // Curl notices as if the other side had hung up, and closes it.
+  if (code == CURLE_OK && socket != CURL_SOCKET_BAD) ::shutdown(socket, SHUT_RDWR);
+}
+
 void HttpClient::State::hand_out_ended() {
   int left = 0;
   while (const CURLMsg* const message = curl_multi_info_read(multi.get(), &left)) {
@@ -392,6 +438,7 @@ void HttpClient::State::hand_out_ended() {
       return each.second->easy.get() == message->easy_handle;
     });
     CHECK(found != transfers.end());
+    if (code == CURLE_OPERATION_TIMEDOUT) give_up_silent(*found->second);
     const std::unique_ptr<Transfer> transfer = remove(found->first);
     // A stream that its listener has ended is an answer.
     if (code == CURLE_OK || transfer->stopped == Stopped::by_listener) {

@@ -5,6 +5,9 @@
 //     nothing but http and https is spoken.
 //  2. Everything has an end: connecting, the whole request or the silence of a stream, the bytes of
 //     an answer and of its headers. What goes beyond costs that request only.
+//     A connection whose bytes nobody acknowledges for `unacknowledged_max` is given up, and so is
+//     one on which a request ran out of time while nothing at all was heard: a path that swallows
+//     everything would otherwise be used for as long as TCP has patience, some 15 minutes.
 //  3. It never retries: whoever asks knows what may be asked twice (api_client.hpp). One exception
 //     is curl's own: a kept connection that turns out to be closed before a byte of the answer came
 //     is replaced, so a write may arrive twice and needs a guard that makes the second one
@@ -35,6 +38,7 @@ struct HttpSettings {
   std::string user_agent = "makeway";
   bool verify = true;
   Duration connect_max{10'000};
+  Duration unacknowledged_max{2'000};
 };
 
 /// Who asks: what a request needs of us to be let in.
@@ -57,9 +61,11 @@ struct HttpRequest {
   std::optional<HttpWrite> write = std::nullopt;
   Identity identity;
   Duration whole_max{60'000};  ///< Of a stream: how long it may be silent.
-  std::size_t bytes_max = 0;   ///< Of the answer's body, unpacked; not of a stream.
-  bool is_stream = false;      ///< Its end is not foreseen, and it is never packed.
-  Asked asked;                 ///< For messages.
+  /// So soon it must be on its way, if a connection must be made first; none: as the settings say.
+  std::optional<Duration> connect_max = std::nullopt;
+  std::size_t bytes_max = 0;  ///< Of the answer's body, unpacked; not of a stream.
+  bool is_stream = false;     ///< Its end is not foreseen, and it is never packed.
+  Asked asked;                ///< For messages.
 };
 
 struct HttpAnswer {

@@ -172,7 +172,9 @@ void LeaseMachine::answered(const Call& call, const ApiResult<HttpAnswer>& resul
     due_ = now;
   }
   const bool lost_race = call.write && result && result->status == lease_was_changed;
-  if (lost_race) due_ = now;
+  // Who has waited in vain for so long has no time left, and a new connection may get through.
+  const bool was_silent = !result && result.error().failure == Failure::timeout;
+  if (lost_race || was_silent) due_ = now;
 }
 
 bool LeaseMachine::leads(Time now) const {

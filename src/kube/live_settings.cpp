@@ -26,9 +26,11 @@ ActuatorSettings actuator_settings(const Configuration& configuration,
       served, "podgroups", [](const ServedResource& each) { return each.resource->plural; });
   if (groups != served.end()) settings.manner.group_version = groups->version;
   settings.budgets = configuration.budgets.mode;
+  settings.limits.leave_max = configuration.engine.leave_timeout;
   settings.brakes =
       BrakeSettings{.evictions_per_minute = configuration.live.max_evictions_per_minute,
-                    .evict_again_window = configuration.live.evict_again_window};
+                    .evict_again_window = configuration.live.evict_again_window,
+                    .quiet_first = lease_times(configuration).write_timeout()};
   return settings;
 }
 

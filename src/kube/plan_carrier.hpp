@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codec/object_sight.hpp"
+#include "control/live_view.hpp"
 #include "control/port.hpp"
 #include "model/plan.hpp"
 
@@ -32,6 +33,8 @@ class PlanCarrier {
   /// What the port hands to the loop, before it does: a plan that comes afterwards was decided on
   /// these versions of the objects.
   virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
+  /// Words for whoever looks at these objects; they are lost without harm.
+  virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
   /// When the oldest plan was made that still has unanswered actions; none: there is no such plan.
   virtual std::optional<Time> sending_since() const { return std::nullopt; }
   /// Actions that wait to be sent. Beyond `unsent_max` the loop decides nothing.

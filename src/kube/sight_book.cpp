@@ -41,6 +41,14 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
       booked.bound = claim->bound;
       booked.selected_node = claim->selected_node;
     }
+    if (const auto* const group = std::get_if<PodGroup>(&change)) {
+      const std::string key = book_key(group->namespace_name, group->name);
+      if (group->policy.mode == DisruptionMode::all) {
+        whole_groups_.insert(key);
+      } else {
+        whole_groups_.erase(key);
+      }
+    }
     if (const auto* const gone = std::get_if<Removal>(&change)) forget(*gone);
   }
   for (ObjectSight& sight : sights) {
@@ -76,7 +84,10 @@ void SightBook::take_pod(const Pod& pod) {
 void SightBook::forget(const Removal& gone) {
   const std::string key = book_key(gone.namespace_name, gone.name);
   if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
-  if (gone.kind == ObjectKind::pod_group) groups_.erase(key);
+  if (gone.kind == ObjectKind::pod_group) {
+    groups_.erase(key);
+    whole_groups_.erase(key);
+  }
   if (gone.kind == ObjectKind::persistent_volume_claim) claims_.erase(key);
   if (gone.kind != ObjectKind::pod) return;
   pods_.erase(key);
@@ -104,6 +115,10 @@ const BookedSight* SightBook::pod(std::string_view namespace_name, std::string_v
 const BookedSight* SightBook::group(std::string_view namespace_name, std::string_view name) const {
   const auto found = groups_.find(book_key(namespace_name, name));
   return found == groups_.end() ? nullptr : &found->second;
+}
+
+bool SightBook::leaves_whole(std::string_view namespace_name, std::string_view name) const {
+  return whole_groups_.contains(book_key(namespace_name, name));
 }
 
 NodeState SightBook::node(std::string_view name) const {

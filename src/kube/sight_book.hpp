@@ -42,6 +42,8 @@ class SightBook {
   const BookedSight* pod(std::string_view namespace_name, std::string_view name) const;
   const BookedSight* group(std::string_view namespace_name, std::string_view name) const;
   NodeState node(std::string_view name) const;
+  /// Whether the members of the group leave together or not at all.
+  bool leaves_whole(std::string_view namespace_name, std::string_view name) const;
   /// The claims for volumes that a pending pod uses; names, in its own namespace.
   const std::vector<std::string>& claims_of(std::string_view namespace_name,
                                             std::string_view name) const;
@@ -62,6 +64,7 @@ class SightBook {
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::map<std::string, NodeState, std::less<>> nodes_;
   std::set<std::string> nominated_;
+  std::set<std::string, std::less<>> whole_groups_;  ///< Whose disruption mode is `all`.
 };
 
 /// Whether the pod has a nomination, and our condition for the same node.

@@ -1,6 +1,7 @@
 // WriteGate: whether anything may be written now. The lease opens and closes it, the writer looks.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -19,6 +20,11 @@ class WriteGate {
   void open_forever() { end_ms_ = std::numeric_limits<std::int64_t>::max(); }
   void close() { end_ms_ = closed; }
   bool is_open(Time now) const { return now.ms < end_ms_.load(); }
+  /// Zero: it is closed.
+  Duration open_for(Time now) const {
+    const std::int64_t end_ms = end_ms_.load();
+    return {end_ms > now.ms ? end_ms - std::max<std::int64_t>(now.ms, 0) : 0};
+  }
 
   void pause(WritePause pause) { pause_ = pause; }
   WritePause paused() const { return pause_.load(); }

@@ -65,8 +65,18 @@ class JobBuilder {
       ask_of_pod_[pod_text(place.namespace_name, place.name)] = text;
     }
     for (const PlanVictim& victim : ask.victims) {
-      unit_of_[pod_text(victim.namespace_name, victim.name)] = victim.unit;
+      const std::string pod = pod_text(victim.namespace_name, victim.name);
+      unit_of_[pod] = leaves_with_others(victim) ? victim.unit : pod;
     }
+  }
+
+  /// Members of other groups leave one by one.
+  bool leaves_with_others(const PlanVictim& victim) const {
+    constexpr std::string_view group = "PodGroup ";
+    const std::size_t slash = victim.unit.find('/');
+    if (!victim.unit.starts_with(group) || slash == std::string::npos) return false;
+    return book_.leaves_whole(victim.unit.substr(group.size(), slash - group.size()),
+                              victim.unit.substr(slash + 1));
   }
 
   /// All victims of an ask or none, and without victims no nomination either.
@@ -79,16 +89,26 @@ class JobBuilder {
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
       const auto found = victims.find(ask_text(ask));
       if (found == victims.end()) continue;
-      std::string why = rules_.brake(ask, found->second);
-      if (!why.empty()) braked_[found->first] = std::move(why);
+      BrakeAnswer answer = rules_.brake(ask, found->second);
+      if (!answer.why.empty()) braked_[found->first] = std::move(answer);
     }
   }
 
-  void refuse(const PlanAction& action, std::string reason) {
+  void refuse(const PlanAction& action, std::string reason,
+              std::optional<Time> again_at = std::nullopt) {
     made_.refused.push_back({.plan = plan_.id,
                              .object = pod_text(action.namespace_name, action.name),
                              .reason = std::move(reason),
-                             .ask = action.ask});
+                             .ask = action.ask,
+                             .again_at = again_at});
+  }
+
+  /// Whether a brake holds back everything for that ask.
+  bool refuse_braked(const PlanAction& action, const std::string& ask) {
+    const auto braked = braked_.find(ask);
+    if (braked == braked_.end()) return false;
+    refuse(action, braked->second.why, braked->second.until);
+    return true;
   }
 
   /// Null: it was refused.
@@ -122,9 +142,7 @@ class JobBuilder {
   void add_place(const PlanAction& action) {
     const std::string object = pod_text(action.namespace_name, action.name);
     const std::string ask = ask_of_pod_.contains(object) ? ask_of_pod_[object] : object;
-    if (const auto braked = braked_.find(ask); braked != braked_.end()) {
-      return refuse(action, braked->second);
-    }
+    if (refuse_braked(action, ask)) return;
     const BookedSight* const seen = seen_of(action);
     if (seen == nullptr) return;
     StatusPatch patch =
@@ -137,18 +155,14 @@ class JobBuilder {
     if (action.type == ActionType::nominate && is_news) {
       patch = nomination(action.node, plan_.id, unscheduled_message(object, true));
     }
-    std::vector<WriteStep> steps;
-    if (is_news) steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = patch});
+    WriteStep step{.kind = WriteKind::patch_pod, .node = {}, .patch = patch, .confirms = !is_news};
     if (const auto earlier = place_jobs_.find(object); earlier != place_jobs_.end()) {
-      std::vector<WriteStep>& before = made_.jobs[earlier->second].steps;
-      if (before.empty()) {
-        before = std::move(steps);
-      } else if (is_news) {
-        before.front().patch = joined(std::move(before.front().patch), patch);
-      }
+      WriteStep& before = made_.jobs[earlier->second].steps.front();
+      before.patch = joined(std::move(before.patch), patch);
+      before.confirms = before.confirms && !is_news;
       return;
     }
-    const std::size_t job = add(action, *seen, std::move(steps));
+    const std::size_t job = add(action, *seen, {std::move(step)});
     place_jobs_[object] = job;
     if (asks_.contains(ask)) asks_[ask].nominations.push_back(job);
     if (is_news) add_failed_event(made_.jobs[job]);
@@ -256,9 +270,13 @@ class JobBuilder {
             : fmt::format("it waits until a volume for {} is made on {}", waits_for, action.node);
     StatusPatch patch =
         is_over ? cleared_nomination(plan_.id) : nomination(action.node, plan_.id, why);
+    const bool is_news = changes(patch, seen.object);
     std::vector<WriteStep> steps;
-    if (changes(patch, seen.object)) {
-      steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)});
+    if (is_news || !is_over) {
+      steps.push_back({.kind = WriteKind::patch_pod,
+                       .node = {},
+                       .patch = std::move(patch),
+                       .confirms = !is_news});
     }
     const std::size_t nominated = add(action, seen, std::move(steps));
     place_jobs_[pod_text(action.namespace_name, action.name)] = nominated;
@@ -305,9 +323,7 @@ class JobBuilder {
     if (ask == asks_.end() || !is_of_pods(*ask->second.ask)) {
       return refuse(action, "victims of other asks than pods and groups are not evicted yet");
     }
-    if (const auto braked = braked_.find(action.ask); braked != braked_.end()) {
-      return refuse(action, braked->second);
-    }
+    if (refuse_braked(action, action.ask)) return;
     // A nomination that is not even tried frees nobody's room.
     for (const PodPlacement& place : ask->second.ask->placements) {
       if (!place_jobs_.contains(pod_text(place.namespace_name, place.name))) {
@@ -390,6 +406,12 @@ class JobBuilder {
            asks_.contains(fmt::format("PodGroup {}/{}", pod.namespace_name, pod.group));
   }
 
+  /// What follows in a moment says it as well.
+  bool is_over_soon(const BrakeAnswer& brake) const {
+    constexpr Duration soon{10'000};
+    return brake.until && *brake.until <= plan_.now + soon;
+  }
+
   void add_condition(const PlanStatus& status) {
     const bool of_pod = status.object.starts_with("Pod ");
     const bool of_group = status.object.starts_with("PodGroup ");
@@ -406,11 +428,18 @@ class JobBuilder {
       const SeenCondition* const before = seen->object.condition(group_condition);
       if (before != nullptr && before->status == "True") return;
     }
+    const std::string& ask =
+        ask_of_pod_.contains(status.object) ? ask_of_pod_.at(status.object) : status.object;
+    const auto braked = braked_.find(ask);
+    if (braked != braked_.end() && is_over_soon(braked->second)) return;
     StatusPatch patch;
     patch.conditions.push_back({.type = status.condition,
                                 .value = status.value,
                                 .reason = status.reason,
                                 .message = status.message});
+    if (braked != braked_.end()) {
+      patch.conditions.back().message += fmt::format(" ({})", braked->second.why);
+    }
     if (!changes(patch, seen->object)) return;
     WriteJob& job = made_.jobs.emplace_back(
         WriteJob{.urgency = Urgency::condition,
@@ -460,7 +489,7 @@ class JobBuilder {
   std::map<std::string, std::string> ask_of_pod_;         ///< By "Pod default/web".
   std::map<std::string, std::string> unit_of_;            ///< Of victims.
   std::map<std::string, const PlanStatus*> unscheduled_;  ///< By object.
-  std::map<std::string, std::string> braked_;             ///< By ask: why.
+  std::map<std::string, BrakeAnswer> braked_;             ///< By ask: why not now.
   std::map<std::string, std::size_t> place_jobs_;         ///< By pod.
   std::map<std::string, std::size_t> bind_jobs_;          ///< By pod.
   std::set<std::string> making_volumes_;                  ///< Asks that cannot be bound yet.

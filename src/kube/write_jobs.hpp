@@ -3,14 +3,16 @@
 //  1. A job is about one object; its steps go one after the other, and what is refused ends it.
 //  2. An eviction needs the nominations of the ask that it is for: they are on the server first.
 //  3. Nomination, reservation and the word for autoscalers are one patch; a patch that changes
-//     nothing is none.
+//     nothing is none. A nomination that stands is confirmed: what was seen may be older than what
+//     we have written since.
 //  4. A victim is marked and then deleted (or evicted, where budgets are strict).
 //  5. Whoever has no place in the plan any more loses the nomination that we gave it.
 //  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
 //  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
 //     gets the node, and the bind is refused until a later plan finds the claim bound. In a gang
 //     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
-//  8. Actions on objects that are gone, or that this version does not carry out, are refused.
+//  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
+//  9. Actions on objects that are gone, or that this version does not carry out, are refused.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -22,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "control/brakes.hpp"
 #include "control/port.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_calls.hpp"
@@ -32,8 +35,11 @@ namespace makeway::kube {
 
 struct WriteStep {
   WriteKind kind = WriteKind::bind;
-  std::string node;                                          ///< Of a bind.
-  StatusPatch patch;                                         ///< Of a patch.
+  std::string node;   ///< Of a bind.
+  StatusPatch patch;  ///< Of a patch.
+  /// Of a nomination that stands, as far as was seen: sent only if what we wrote since then, or
+  /// are writing, has taken it back.
+  bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
 };
 
@@ -46,7 +52,7 @@ struct WriteJob {
   Urgency urgency = Urgency::place;
   std::string object;  ///< "Pod default/web"
   std::string ask;     ///< For whom, of an eviction: "Pod default/urgent".
-  std::string unit;    ///< What leaves with it: "PodGroup default/training".
+  std::string unit;    ///< What leaves as one with it: "PodGroup default/training", or itself.
   BookedSight seen;
   std::vector<WriteStep> steps;                   ///< None: it is done already.
   std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
@@ -57,12 +63,13 @@ struct WriteJob {
 
 struct PlanJobs {
   std::vector<WriteJob> jobs;
-  std::vector<Receipt> refused;  ///< What is not even tried.
+  std::vector<Receipt> refused;   ///< What is not even tried.
+  std::vector<EventWish> events;  ///< That depend on nothing.
 };
 
-/// Why an ask's victims must not be evicted now; empty: they may. Asked once an ask.
+/// Whether an ask's victims may be evicted now. Asked once an ask.
 using EvictionBrake =
-    std::function<std::string(const PlanAsk& ask, const std::vector<const PlanAction*>& victims)>;
+    std::function<BrakeAnswer(const PlanAsk& ask, const std::vector<const PlanAction*>& victims)>;
 
 struct JobRules {
   BudgetMode budgets = BudgetMode::best_effort;

@@ -103,7 +103,8 @@ TEST_F(WriteJobsTest, WhatIsThereAlreadyIsNotWrittenAgain) {
   see(job_sight("low-2", "n1"));
   const PlanJobs made = jobs(two_victims_plan());
   ASSERT_EQ(made.jobs.size(), 3U);
-  EXPECT_TRUE(find(made, "Pod a/urgent")->steps.empty());
+  ASSERT_EQ(find(made, "Pod a/urgent")->steps.size(), 1U);
+  EXPECT_TRUE(find(made, "Pod a/urgent")->steps[0].confirms);
   EXPECT_TRUE(find(made, "Pod a/low-1")->steps.empty());
   EXPECT_EQ(find(made, "Pod a/low-2")->steps.size(), 2U);
 }
@@ -118,7 +119,7 @@ TEST_F(WriteJobsTest, AnotherWordAboutAnOldNominationIsNotUrgent) {
   plan.actions.erase(plan.actions.begin(), plan.actions.begin() + 2);
   const PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 2U);
-  EXPECT_TRUE(made.jobs[0].steps.empty());
+  EXPECT_TRUE(made.jobs[0].steps[0].confirms);
   EXPECT_EQ(made.jobs[1].urgency, Urgency::condition);
 }
 
@@ -133,6 +134,23 @@ TEST_F(WriteJobsTest, AVictimOfTheSameNameIsAnotherPod) {
   EXPECT_EQ(made.refused[0].object, "Pod a/low-1");
   EXPECT_EQ(made.refused[0].ask, "Pod a/urgent");
   EXPECT_EQ(made.refused[0].reason, "it is gone");
+}
+
+// Only of a group whose mode is `all` do the members leave as one.
+TEST_F(WriteJobsTest, MembersOfAGroupOfModeAllLeaveAsOne) {
+  see(job_sight("urgent"));
+  see(job_sight("low-1", "n1"));
+  see(job_sight("low-2", "n1"));
+  PodGroup one{.namespace_name = "a", .name = "one"};
+  PodGroup all{.namespace_name = "a", .name = "all"};
+  all.policy.mode = DisruptionMode::all;
+  book.take({one, all}, {}, 0);
+  Plan plan = two_victims_plan();
+  plan.asks[0].victims = {{.namespace_name = "a", .name = "low-1", .unit = "PodGroup a/one"},
+                          {.namespace_name = "a", .name = "low-2", .unit = "PodGroup a/all"}};
+  const PlanJobs made = jobs(plan);
+  EXPECT_EQ(find(made, "Pod a/low-1")->unit, "Pod a/low-1");
+  EXPECT_EQ(find(made, "Pod a/low-2")->unit, "PodGroup a/all");
 }
 
 TEST_F(WriteJobsTest, WithoutANominationNobodyIsEvicted) {
@@ -152,12 +170,23 @@ TEST_F(WriteJobsTest, ABrakeHoldsBackTheWholeAsk) {
     ++asked;
     EXPECT_EQ(ask.name, "urgent");
     EXPECT_EQ(victims.size(), 2U);
-    return std::string("too many");
+    return BrakeAnswer{.why = "too many", .until = Time{77}};
   };
   const PlanJobs made = jobs(two_victims_plan());
   EXPECT_EQ(asked, 1U);
   EXPECT_EQ(made.refused.size(), 3U);
-  for (const WriteJob& job : made.jobs) EXPECT_EQ(job.urgency, Urgency::condition);
+  for (const Receipt& receipt : made.refused) {
+    EXPECT_EQ(receipt.reason, "too many");
+    EXPECT_EQ(receipt.again_at, Time{77});
+  }
+  EXPECT_TRUE(made.jobs.empty());  // It is over in a moment.
+  rules.brake = [](const PlanAsk&, const std::vector<const PlanAction*>&) {
+    return BrakeAnswer{.why = "too many", .until = Time{10'001}};
+  };
+  const PlanJobs longer = jobs(two_victims_plan());
+  ASSERT_EQ(longer.jobs.size(), 1U);
+  EXPECT_EQ(longer.jobs[0].urgency, Urgency::condition);
+  EXPECT_EQ(longer.jobs[0].steps[0].patch.conditions[0].message, "waits for room (too many)");
 }
 
 TEST_F(WriteJobsTest, WhoHasNoPlaceLosesOurNominationOnly) {
@@ -194,7 +223,7 @@ TEST_F(WriteJobsTest, MembersWithoutAPlaceLoseTheirNomination) {
   plan.actions = {job_action(ActionType::nominate, "m", "n1")};
   const PlanJobs kept = jobs(plan);
   ASSERT_EQ(kept.jobs.size(), 1U);
-  EXPECT_TRUE(kept.jobs[0].steps.empty());
+  EXPECT_TRUE(kept.jobs[0].steps[0].confirms);
 }
 
 TEST_F(WriteJobsTest, AGroupIsScheduledAfterAllItsBinds) {
@@ -362,7 +391,7 @@ TEST_F(VolumeJobsTest, TheRoomIsHeldForTenMinutes) {
   plan.now = Time{599'999};
   PlanJobs made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 2U);
-  EXPECT_TRUE(made.jobs[0].steps.empty());  // The nomination stands.
+  EXPECT_TRUE(made.jobs[0].steps[0].confirms);  // The nomination stands.
   plan.now = Time{600'000};
   made = jobs(plan);
   ASSERT_EQ(made.jobs.size(), 2U);

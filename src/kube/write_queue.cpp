@@ -1,5 +1,7 @@
 #include "kube/write_queue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +13,15 @@ namespace {
 constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
 
-bool is_refused_by_budget(int status) { return status == 429 || status == 403 || status == 500; }
+constexpr int status_too_many = 429;
+
+std::string word_of(const ConditionWish& wish) {
+  return (wish.value ? "True " : "False ") + wish.reason;
+}
+
+bool is_refused_by_budget(int status) {
+  return status == status_too_many || status == 403 || status == 500;
+}
 
 }  // namespace
 
@@ -23,6 +33,7 @@ WriteQueue::WriteQueue(WriteManner manner, QueueLimits limits)
 void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time now) {
   const std::uint64_t first = last_id_ + 1;
   for (Receipt& receipt : jobs.refused) receipts_.push_back(std::move(receipt));
+  for (EventWish& event : jobs.events) add_event(std::move(event));
   for (WriteJob& job : jobs.jobs) {
     Live live{.job = std::move(job),
               .plan = plan,
@@ -37,6 +48,8 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
     }
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
+    const bool is_alone = !lines_.contains(live.job.object);
+    if (is_alone && is_confirmed(live)) continue;
     enqueue(id, std::move(live));
   }
 }
@@ -46,19 +59,42 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   if (!urgent && is_repeated(live.job, live.added)) return;
   give_way(live.job.object);
   lines_[live.job.object].push_back(id);
+  if (live.job.is_eviction) ++units_[unit_of(live)].jobs;
   (urgent ? waiting_ : conditions_).insert(id);
   jobs_.emplace(id, std::move(live));
 }
 
-/// The same reason was written a short while ago.
+/// The same reason was written a short while ago; what was seen may be older than that.
 bool WriteQueue::is_repeated(const WriteJob& job, Time now) const {
-  const auto told = told_.find(job.object);
-  if (told == told_.end() || told->second + limits_.condition_again <= now) return false;
   return std::ranges::all_of(job.steps.front().patch.conditions, [&](const ConditionWish& wish) {
-    const SeenCondition* const seen = job.seen.object.condition(wish.type);
-    return seen != nullptr && seen->reason == wish.reason &&
-           seen->status == (wish.value ? "True" : "False");
+    const auto told = told_.find({job.object, wish.type});
+    return told != told_.end() && told->second.when + limits_.condition_again > now &&
+           told->second.word == word_of(wish);
   });
+}
+
+void WriteQueue::note_told(const Live& live, Time now) {
+  constexpr std::size_t told_max = 50'000;
+  if (told_.size() > told_max) {
+    std::erase_if(
+        told_, [&](const auto& each) { return each.second.when + limits_.condition_again < now; });
+  }
+  for (const ConditionWish& wish : live.job.steps[live.step].patch.conditions) {
+    told_.insert_or_assign({live.job.object, wish.type}, Told{.when = now, .word = word_of(wish)});
+  }
+}
+
+/// By what we wrote; what was seen may be older than that.
+bool WriteQueue::was_taken_back(const WriteJob& job) const {
+  const auto own = own_.find(job.object);
+  const std::optional<std::string>& wanted = job.steps.front().patch.nominated_node;
+  return own != own_.end() && own->second.uid == job.seen.object.uid && wanted &&
+         *wanted != own->second.nominated_node;
+}
+
+/// Nothing need be sent for it.
+bool WriteQueue::is_confirmed(const Live& live) const {
+  return live.job.steps.front().confirms && !was_taken_back(live.job);
 }
 
 /// Conditions about the object that are not sent yet are out of date.
@@ -78,6 +114,10 @@ void WriteQueue::forget(std::uint64_t id) {
   const auto line = lines_.find(found->second.job.object);
   std::erase(line->second, id);
   if (line->second.empty()) lines_.erase(line);
+  if (found->second.job.is_eviction) {
+    const auto unit = units_.find(unit_of(found->second));
+    if (--unit->second.jobs == 0) units_.erase(unit);
+  }
   waiting_.erase(id);
   conditions_.erase(id);
   readings_.erase(id);
@@ -124,20 +164,27 @@ Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now
   conditions_.erase(id);
   live.stage = Stage::sent;
   live.sent_at = now;
-  live.was_sent = true;
+  note_told(live, now);
   ++statistics_.sent;
   return {.job = id, .reads = false, .call = call_of(live, server_now)};
 }
 
-/// Nothing is sent for them: the loop decides again.
+/// Nothing is sent for them. Who waits is refused, so that the loop decides again.
 void WriteQueue::end_waits(Time now) {
   std::vector<std::uint64_t> ended;
+  std::vector<std::uint64_t> confirmed;
   for (const std::uint64_t id : waiting_) {
     const Live& live = jobs_.at(id);
-    const bool waits = live.job.steps[live.step].kind == WriteKind::await;
-    if (waits && is_ready(id, live, now)) ended.push_back(id);
+    const WriteStep& step = live.job.steps[live.step];
+    if ((step.kind != WriteKind::await && !step.confirms) || !is_ready(id, live, now)) continue;
+    if (step.kind == WriteKind::await) {
+      ended.push_back(id);
+    } else if (is_confirmed(live)) {
+      confirmed.push_back(id);
+    }
   }
   for (const std::uint64_t id : ended) refuse(id, std::string(jobs_.at(id).job.waits_because));
+  for (const std::uint64_t id : confirmed) step_done(id, {}, now);
 }
 
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
@@ -173,7 +220,6 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
     Live& live = jobs_.at(id);
     if (!is_ready(id, live, now)) continue;
     condition_allowance_->spend(1, now);
-    told_[live.job.object] = now;
     return send(id, live, now, server_now);
   }
   return std::nullopt;
@@ -215,10 +261,10 @@ std::optional<Time> WriteQueue::next_due(Time now) {
   };
   for (const std::uint64_t id : readings_) at(jobs_.at(id).not_before);
   for (const std::uint64_t id : waiting_) at(jobs_.at(id).not_before);
-  if (!conditions_.empty() && condition_allowance_) at(now + condition_allowance_->wait(now));
+  if (!conditions_.empty() && condition_allowance_) at(now + condition_allowance_->wait(1, now));
   for (const std::uint64_t id : conditions_) at(jobs_.at(id).not_before);
   if (!events_.empty()) at(events_not_before_);
-  if (!events_.empty() && event_allowance_) at(now + event_allowance_->wait(now));
+  if (!events_.empty() && event_allowance_) at(now + event_allowance_->wait(1, now));
   return due;
 }
 
@@ -269,7 +315,7 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
         return;
       }
       if (live.job.is_eviction && kind == WriteKind::evict && is_refused_by_budget(answer.status)) {
-        spare_others(WriteJob(live.job));
+        return budget_refused(id, live, answer, now);
       }
       return refuse(id, answer.reason);
     case Verdict::unknown:
@@ -300,7 +346,7 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
     return;
   }
   if (now >= live.added + limits_.send_max + manner_.timeout + manner_.timeout) {
-    return refuse(id, "what became of it cannot be read: " + live.refusal);
+    return refuse(id, "what became of it cannot be read: " + live.refusal, true);
   }
   pause(live, answer.retry_after, now);
 }
@@ -323,12 +369,13 @@ void WriteQueue::remember(const ObjectSight& object, Time now) {
   constexpr Duration kept{60'000};
   if (own_.size() > kept_max) {
     std::erase_if(own_, [&](const auto& each) { return each.second.when + kept < now; });
-    std::erase_if(told_,
-                  [&](const auto& each) { return each.second + limits_.condition_again < now; });
   }
   own_[(object.kind == ObjectKind::pod ? "Pod " : "PodGroup ") + object.namespace_name + "/" +
-       object.name] = {
-      .uid = object.uid, .version = object.version, .answer = ++answers_, .when = now};
+       object.name] = {.uid = object.uid,
+                       .version = object.version,
+                       .answer = ++answers_,
+                       .when = now,
+                       .nominated_node = object.nominated_node};
 }
 
 void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now) {
@@ -346,26 +393,34 @@ void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now
     return;
   }
   ++statistics_.done;
-  if (live.job.event) {
-    events_.push_back(std::move(*live.job.event));
-    if (events_.size() > limits_.events_max) {
-      events_.pop_front();
-      ++statistics_.events_dropped;
-    }
+  if (live.job.event) add_event(std::move(*live.job.event));
+  if (live.job.is_eviction) {
+    LeavingUnit& unit = units_.at(unit_of(live));
+    if (!unit.left_since) unit.left_since = now;
   }
   forget(id);
   for (auto& [other, each] : jobs_) each.needs.erase(id);
 }
 
-void WriteQueue::refuse(std::uint64_t id, const std::string& reason) {
+void WriteQueue::add_event(EventWish event) {
+  events_.push_back(std::move(event));
+  if (events_.size() <= limits_.events_max) return;
+  events_.pop_front();
+  ++statistics_.events_dropped;
+}
+
+void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncertain) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   const Live& live = found->second;
   const bool urgent = live.job.urgency == Urgency::place;
   if (urgent) {
     ++statistics_.refused;
-    receipts_.push_back(
-        {.plan = live.plan, .object = live.job.object, .reason = reason, .ask = live.job.ask});
+    receipts_.push_back({.plan = live.plan,
+                         .object = live.job.object,
+                         .reason = reason,
+                         .ask = live.job.ask,
+                         .uncertain = uncertain});
   }
   forget(id);
   std::vector<std::uint64_t> dependents;
@@ -375,18 +430,65 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason) {
   for (const std::uint64_t other : dependents) refuse(other, "what it relies on was refused");
 }
 
-/// Their room alone does not help the ask.
-void WriteQueue::spare_others(const WriteJob& job) {
-  std::set<std::string> leaving;
-  for (const auto& [id, live] : jobs_) {
-    if (live.job.ask == job.ask && live.was_sent) leaving.insert(live.job.unit);
+// ---- What leaves as one -------------------------------------------------------------------------
+
+WriteQueue::UnitKey WriteQueue::unit_of(const Live& live) {
+  return {live.plan, live.job.ask, live.job.unit.empty() ? live.job.object : live.job.unit};
+}
+
+/// Somebody of it has left, or may have.
+bool WriteQueue::has_begun(const UnitKey& unit, std::uint64_t but_for) const {
+  const auto found = units_.find(unit);
+  if (found == units_.end()) return false;
+  if (found->second.left_since) return true;
+  return std::ranges::any_of(jobs_, [&](const auto& each) {
+    const auto& [id, live] = each;
+    if (id == but_for || !live.job.is_eviction || live.stage == Stage::waits) return false;
+    const WriteKind kind = live.job.steps[live.step].kind;
+    return (kind == WriteKind::erase || kind == WriteKind::evict) && unit_of(live) == unit;
+  });
+}
+
+void WriteQueue::budget_refused(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now) {
+  const UnitKey unit = unit_of(live);
+  const bool is_half_gone = has_begun(unit, id);
+  spare_others(unit, id);
+  if (!is_half_gone) return refuse(id, answer.reason);
+  const Time until = units_.at(unit).left_since.value_or(now) + limits_.leave_max;
+  if (answer.status == status_too_many && now < until) {
+    ++statistics_.again;
+    live.stage = Stage::waits;
+    waiting_.insert(id);
+    return pause(live, answer.retry_after, now);
   }
+  report_left_behind(live);
+  refuse(id, fmt::format("others of {} have left, and a budget keeps this one: {}",
+                         std::get<2>(unit), answer.reason));
+}
+
+void WriteQueue::report_left_behind(const Live& live) {
+  ++statistics_.left_behind;
+  add_event({.regarding = live.job.seen.object,
+             .regarding_kind = "Pod",
+             .is_warning = true,
+             .reason = "LeftBehind",
+             .action = "Preempting",
+             .note = fmt::format("others of {} have left, and a disruption budget keeps this pod",
+                                 live.job.unit)});
+}
+
+/// The room of the ask's other victims alone does not help it.
+void WriteQueue::spare_others(const UnitKey& but_for, std::uint64_t refused) {
   std::vector<std::uint64_t> spared;
+  std::map<UnitKey, bool> begun;
   for (const std::uint64_t id : waiting_) {
     const Live& live = jobs_.at(id);
-    if (!live.job.is_eviction || live.was_sent || live.job.ask != job.ask) continue;
-    if (!live.job.unit.empty() && leaving.contains(live.job.unit)) continue;
-    spared.push_back(id);
+    const bool is_of_ask = live.job.is_eviction && live.plan == std::get<0>(but_for) &&
+                           live.job.ask == std::get<1>(but_for);
+    if (!is_of_ask) continue;
+    const auto [unit, is_new] = begun.try_emplace(unit_of(live));
+    if (is_new) unit->second = has_begun(unit->first, refused);
+    if (!unit->second) spared.push_back(id);
   }
   for (const std::uint64_t id : spared) refuse(id, "another victim of this ask stays");
 }

@@ -8,10 +8,14 @@
 //     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
 //  5. A refused bind with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else and have an allowance; a condition that is not
-//     sent yet gives way to any other write about its object. Refused, they are dropped.
+//     sent yet gives way to any other write about its object. Refused, they are dropped. One whose
+//     status and reason we wrote a short while ago, in whatever patch, waits for its minute.
 //  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
-//  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay, unless
-//     they leave with one that has been.
+//  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay. Only what
+//     leaves as one with somebody who has left goes on: it is evicted, and the refused one tried
+//     again, until `leave_max` after the first one; who stays then is reported.
+//  9. A nomination that only confirms what was seen is sent if what we wrote since has taken it
+//     back, and when what we are writing now has been answered.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +25,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "control/allowance.hpp"
@@ -37,6 +43,7 @@ struct QueueLimits {
   std::int64_t events_per_second = 20;
   Duration condition_again{60'000};  ///< The same reason with another message.
   Duration send_max{60'000};
+  Duration leave_max{60'000};  ///< So long a unit that leaves may take to leave whole.
   Duration pause_first{100};
   Duration pause_max{2'000};
 };
@@ -55,6 +62,7 @@ struct QueueStatistics {
   std::uint64_t again = 0;
   std::uint64_t unknown = 0;
   std::uint64_t events_dropped = 0;
+  std::uint64_t left_behind = 0;  ///< Pods whose unit has left without them.
 };
 
 class WriteQueue {
@@ -101,13 +109,23 @@ class WriteQueue {
     std::string refusal;        ///< Of a bind that was answered with 409.
     bool last_reading = false;  ///< What is not there now will not come.
     std::set<std::uint64_t> needs;
-    bool was_sent = false;
   };
   struct OwnVersion {
     std::string uid;
     std::string version;
     std::uint64_t answer = 0;
     Time when;
+    std::string nominated_node;
+  };
+  struct Told {
+    Time when;
+    std::string word;  ///< Status and reason.
+  };
+  /// What leaves as one for one ask by one plan, as long as one of its jobs is here.
+  using UnitKey = std::tuple<std::string, std::string, std::string>;  ///< Plan, ask, unit.
+  struct LeavingUnit {
+    std::size_t jobs = 0;
+    std::optional<Time> left_since;  ///< The first of its pods; none: all are there.
   };
   using Jobs = std::map<std::uint64_t, Live>;
 
@@ -124,12 +142,20 @@ class WriteQueue {
   void enqueue(std::uint64_t id, Live live);
   void give_way(const std::string& object);
   bool is_repeated(const WriteJob& job, Time now) const;
+  void note_told(const Live& live, Time now);
+  bool was_taken_back(const WriteJob& job) const;
+  bool is_confirmed(const Live& live) const;
   void write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void reading_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void pause(Live& live, const std::optional<Duration>& retry_after, Time now);
   void step_done(std::uint64_t id, const WriteAnswer& answer, Time now);
-  void refuse(std::uint64_t id, const std::string& reason);
-  void spare_others(const WriteJob& job);
+  void refuse(std::uint64_t id, const std::string& reason, bool uncertain = false);
+  static UnitKey unit_of(const Live& live);
+  bool has_begun(const UnitKey& unit, std::uint64_t but_for) const;
+  void budget_refused(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
+  void spare_others(const UnitKey& but_for, std::uint64_t refused);
+  void report_left_behind(const Live& live);
+  void add_event(EventWish event);
   void forget(std::uint64_t id);
   void remember(const ObjectSight& object, Time now);
 
@@ -142,8 +168,9 @@ class WriteQueue {
   std::set<std::uint64_t> readings_;    ///< Jobs that are to be read.
   std::deque<EventWish> events_;
   std::set<std::uint64_t> event_sent_;
-  std::map<std::string, Time> told_;  ///< By object: when a condition was last written.
+  std::map<std::pair<std::string, std::string>, Told> told_;  ///< By object and condition.
   std::map<std::string, OwnVersion> own_;
+  std::map<UnitKey, LeavingUnit> units_;
   std::vector<Receipt> receipts_;
   std::optional<Allowance> condition_allowance_;
   std::optional<Allowance> event_allowance_;

@@ -40,6 +40,18 @@ std::vector<WriteStep> evict_steps(WriteKind kind = WriteKind::erase) {
           {.kind = kind, .node = {}, .patch = {}}};
 }
 
+WriteJob victim_of(const std::string& name, std::string unit = {}, std::string ask = "Pod a/u") {
+  WriteJob victim = queued_job(name, evict_steps(WriteKind::evict));
+  victim.is_eviction = true;
+  victim.ask = std::move(ask);
+  victim.unit = unit.empty() ? victim.object : std::move(unit);
+  return victim;
+}
+ApiResult<HttpAnswer> budget_says_no() {
+  return http_answer(429, R"({"kind":"Status","code":429,"details":{"causes":[)"
+                          R"({"reason":"DisruptionBudget"}]}})");
+}
+
 class WriteQueueTest : public testing::Test {
  protected:
   void add(std::vector<WriteJob> jobs) {
@@ -54,6 +66,13 @@ class WriteQueueTest : public testing::Test {
            path.substr(0, path.find('?'));
   }
   void reply(const ApiResult<HttpAnswer>& result) { queue.answered(sending->job, result, now); }
+  /// The job whose eviction has been sent.
+  std::uint64_t mark_and_evict(const std::string& name) {
+    EXPECT_EQ(next(), fmt::format("PATCH /api/v1/namespaces/a/pods/{}/status", name));
+    reply(http_answer(200, queued_pod(name, "2")));
+    EXPECT_EQ(next(), fmt::format("POST /api/v1/namespaces/a/pods/{}/eviction", name));
+    return sending->job;
+  }
   std::vector<std::string> refused() {
     std::vector<std::string> texts;
     for (const Receipt& receipt : queue.take_receipts()) {
@@ -212,27 +231,125 @@ TEST_F(WriteQueueTest, AConflictOfABindIsReadAtOnce) {
 }
 
 TEST_F(WriteQueueTest, ABudgetThatRefusesSparesTheOthersOfTheAsk) {
-  std::vector<WriteJob> jobs;
-  for (const std::string name : {"low-1", "low-2", "low-3", "other"}) {
-    WriteJob victim = queued_job(name, evict_steps(WriteKind::evict));
-    victim.is_eviction = true;
-    victim.ask = name == "other" ? "Pod a/other-ask" : "Pod a/u";
-    victim.unit = name == "low-3" ? "PodGroup a/train" : "Pod a/" + name;
-    jobs.push_back(victim);
-  }
-  jobs[0].unit = "PodGroup a/train";  // Half of it has been sent.
-  add(jobs);
+  add({victim_of("low-1", "PodGroup a/train"), victim_of("low-2"),
+       victim_of("low-3", "PodGroup a/train"), victim_of("other", {}, "Pod a/other-ask")});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low-1/status");
   reply(http_answer(200, queued_pod("low-1", "2")));
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low-1/eviction");
-  reply(http_answer(429, R"({"kind":"Status","code":429,"details":{"causes":[)"
-                         R"({"reason":"DisruptionBudget"}]}})"));
+  reply(budget_says_no());
+  // Nobody of the group has left, so nobody of it does.
   const std::vector<std::string> texts = refused();
-  ASSERT_EQ(texts.size(), 2U);
+  ASSERT_EQ(texts.size(), 3U);
   EXPECT_EQ(texts[0], "Pod a/low-2: another victim of this ask stays");
-  EXPECT_TRUE(texts[1].starts_with("Pod a/low-1: "));
-  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low-3/status");
+  EXPECT_EQ(texts[1], "Pod a/low-3: another victim of this ask stays");
+  EXPECT_TRUE(texts[2].starts_with("Pod a/low-1: "));
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/other/status");
+  EXPECT_EQ(queue.statistics().left_behind, 0U);
+}
+
+// SPEC section 8, evict strict: refused half way, the rest of an `all` group is evicted.
+TEST_F(WriteQueueTest, WhatHasLeftInPartLeavesWhole) {
+  add({victim_of("m-0", "PodGroup a/train"), victim_of("m-1", "PodGroup a/train"),
+       victim_of("m-2", "PodGroup a/train"), victim_of("lone")});
+  const std::uint64_t first = mark_and_evict("m-0");
+  queue.answered(first, http_answer(201), now);  // Done, and no job any more.
+  const std::uint64_t second = mark_and_evict("m-1");
+  queue.answered(second, budget_says_no(), now);
+  EXPECT_EQ(refused(), std::vector<std::string>{"Pod a/lone: another victim of this ask stays"});
+  const std::uint64_t third = mark_and_evict("m-2");
+  queue.answered(third, http_answer(201), now);
+  EXPECT_EQ(next(), "");
+  // The refused one is tried again, a little later.
+  now = *queue.next_due(now);
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/m-1/eviction");
+  reply(http_answer(201));
+  EXPECT_TRUE(refused().empty());
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_EQ(queue.statistics().left_behind, 0U);
+}
+
+TEST_F(WriteQueueTest, WhoIsLeftBehindForTooLongIsReported) {
+  add({victim_of("m-0", "PodGroup a/train"), victim_of("m-1", "PodGroup a/train")});
+  queue.answered(mark_and_evict("m-0"), http_answer(201), now);
+  const Time left = now;
+  queue.answered(mark_and_evict("m-1"), budget_says_no(), now);
+  std::size_t tries = 1;
+  while (queue.statistics().left_behind == 0) {
+    now = *queue.next_due(now);
+    ASSERT_EQ(next(), "POST /api/v1/namespaces/a/pods/m-1/eviction");
+    reply(budget_says_no());
+    ++tries;
+  }
+  EXPECT_GE(now, left + Duration{60'000});
+  EXPECT_LT(now, left + Duration{63'000});
+  EXPECT_LT(tries, 70U);
+  const std::vector<std::string> texts = refused();
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_TRUE(texts[0].starts_with("Pod a/m-1: others of PodGroup a/train have left, and a budget"))
+      << texts[0];
+  EXPECT_EQ(next(), "POST /apis/events.k8s.io/v1/namespaces/a/events");
+  EXPECT_NE(sending->call.write.body.find(R"("reason":"LeftBehind")"), std::string::npos);
+}
+
+// Both are under way when a budget refuses the one and then the other: nobody has left.
+TEST_F(WriteQueueTest, WhereNobodyLeftAfterAllEverybodyStays) {
+  add({victim_of("m-0", "PodGroup a/train"), victim_of("m-1", "PodGroup a/train")});
+  const std::uint64_t first = mark_and_evict("m-0");
+  const std::uint64_t second = mark_and_evict("m-1");
+  queue.answered(first, budget_says_no(), now);
+  EXPECT_TRUE(refused().empty());
+  queue.answered(second, budget_says_no(), now);
+  EXPECT_EQ(refused().size(), 2U);
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_EQ(queue.statistics().left_behind, 0U);
+}
+
+// SPEC section 8: a nomination is on the server before the first write that relies on it; what was
+// seen may be older than our own clearing of it, which is still on its way.
+TEST_F(WriteQueueTest, ANominationThatIsBeingTakenBackIsMadeAnew) {
+  add({queued_job(
+      "u", {{.kind = WriteKind::patch_pod, .node = {}, .patch = cleared_nomination("0122")}})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  const Sending clear = *sending;
+  WriteStep stands = nominate_step();
+  stands.confirms = true;
+  WriteJob victim = victim_of("low");
+  victim.needs = {0};
+  add({queued_job("u", {stands}), victim});
+  EXPECT_EQ(next(), "");
+  queue.answered(clear.job, http_answer(200, queued_pod("u", "2")), now);
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  EXPECT_NE(sending->call.write.body.find(R"("nominatedNodeName":"n1")"), std::string::npos);
+  const Sending made = *sending;
+  EXPECT_EQ(next(), "");
+  queue.answered(made.job,
+                 http_answer(200, R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u",)"
+                                  R"("resourceVersion":"3"},"status":{"nominatedNodeName":"n1"}})"),
+                 now);
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
+  // It stands now, and is not written a second time.
+  add({queued_job("u", {stands})});
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(queue.unsent(), 0U);
+}
+
+TEST_F(WriteQueueTest, ANominationThatStandsIsNotWrittenAgain) {
+  WriteStep stands = nominate_step();
+  stands.confirms = true;
+  WriteJob victim = victim_of("low");
+  victim.needs = {0};
+  add({queued_job("u", {stands}), victim});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
+  // The clearing that it waits for is refused: it still stands.
+  add({queued_job(
+      "u", {{.kind = WriteKind::patch_pod, .node = {}, .patch = cleared_nomination("0122")}})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  const Sending clear = *sending;
+  add({queued_job("u", {stands})});
+  EXPECT_EQ(queue.unsent(), 1U);
+  queue.answered(clear.job, http_answer(403), now);
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(queue.unsent(), 0U);
 }
 
 TEST_F(WriteQueueTest, ConditionsAndEventsWaitForEverythingElse) {
@@ -279,6 +396,28 @@ TEST_F(WriteQueueTest, AWaitingConditionGivesWayAndIsNotRepeatedSoon) {
   EXPECT_EQ(next(), "");
   now = now + Duration{60'000};
   add({again});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+}
+
+// A nomination takes the word for autoscalers along; another message with the same reason is no
+// news within a minute, also before the watch has shown the first.
+TEST_F(WriteQueueTest, AWordThatANominationToldIsNotToldAgainSoon) {
+  add({queued_job("p", {{.kind = WriteKind::patch_pod,
+                         .node = {},
+                         .patch = nomination("n1", "0123", "1 pod must leave n1")}})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+  reply(http_answer(200, queued_pod("p", "2")));
+  WriteJob word = queued_job("p", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  word.urgency = Urgency::condition;
+  word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "it waits"}};
+  add({word});
+  EXPECT_EQ(next(), "");
+  word.steps[0].patch.conditions[0].reason = "SchedulingGated";
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
+  reply(http_answer(200, queued_pod("p", "3")));
+  now = now + Duration{60'000};
+  add({word});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
 }
 

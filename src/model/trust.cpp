@@ -109,7 +109,8 @@ class TrustStep {
         configuration_(configuration),
         trust_(configuration.trust),
         facts_(facts),
-        now_(facts.now ? *facts.now : newest_of_cluster(cluster)) {
+        now_(facts.now ? *facts.now : newest_of_cluster(cluster)),
+        report_(facts.on_each) {
     for (const Namespace* const space : cluster.namespaces()) {
       if (find_label(space->labels, names::trusted) == std::string_view("true")) {
         labelled_.insert(owned(key_of(*space)));
@@ -633,6 +634,10 @@ void TrustReport::add(TrustMark mark, std::string object, std::string field,
   NotHonoured& all = marks_.at(position_of(mark));
   all.mark = mark;
   ++all.objects;
+  if (on_each_) {
+    on_each_(
+        {.mark = mark, .objects = 1, .object = object, .field = field, .value = shorten(value)});
+  }
   if (all.objects > 1 && std::tie(all.object, all.field) <= std::tie(object, field)) return;
   all.object = std::move(object);
   all.field = std::move(field);

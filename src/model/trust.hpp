@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/problem.hpp"
@@ -67,6 +68,10 @@ struct NotHonoured {
 
 class TrustReport {
  public:
+  TrustReport() = default;
+  /// Hears of every single mark; its `objects` is 1.
+  explicit TrustReport(std::function<void(const NotHonoured&)> on_each)
+      : on_each_(std::move(on_each)) {}
   void add(TrustMark mark, std::string object, std::string field, std::string_view value);
   /// Those that there are, in the order of TrustMark.
   std::vector<NotHonoured> list() const;
@@ -75,6 +80,7 @@ class TrustReport {
 
  private:
   std::array<NotHonoured, choice_names<TrustMark>.size()> marks_;
+  std::function<void(const NotHonoured&)> on_each_;
 };
 
 /// Why marks of this sort do not count.
@@ -99,7 +105,8 @@ struct TrustFacts {
   std::optional<Time> now;  ///< None: the newest time that only the cluster itself writes.
   /// Whoever calls has decided who is kept (KeptBy); otherwise a pod cannot say it of itself.
   bool decides_kept = false;
-  const TrustScope* scope = nullptr;  ///< Null: everything.
+  const TrustScope* scope = nullptr;                     ///< Null: everything.
+  std::function<void(const NotHonoured&)> on_each = {};  ///< For whoever tells every object.
 };
 
 TrustReport apply_trust(Cluster& cluster, const Configuration& configuration,

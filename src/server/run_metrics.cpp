@@ -126,6 +126,8 @@ struct RunMetrics::State {
       counter("makeway_missed_wakeups_total", "Asks that only a timer brought back: bugs.");
   Counter& kubelet_refusals =
       counter("makeway_kubelet_refusals_total", "Pods that a kubelet did not run.");
+  Counter& left_behind = counter("makeway_pods_left_behind_total",
+                                 "Pods that a budget kept when the rest of their group had left.");
   Counter& brake_alarms =
       counter("makeway_brake_alarms_total", "Asks that would have made pods leave again too soon.");
 };
@@ -260,6 +262,7 @@ void RunMetrics::note(const RunFigures& figures) {
   State::raise(state.missed, figures.missed_wakeups);
   State::raise(state.kubelet_refusals, figures.kubelet_refusals);
   State::raise(state.brake_alarms, figures.brake_alarms);
+  State::raise(state.left_behind, figures.left_behind);
 }
 
 std::string RunMetrics::text() const {

@@ -32,6 +32,8 @@ func runTests() []Test {
 		{Name: "run: a missing right is told with its rule, and nothing begins", Run: missingRule},
 		{Name: "run: a second process stands by and takes over", Run: handOver},
 		{Name: "run: makeway.dev/pause on the Lease stops evictions", Run: paused},
+		{Name: "run: connections that fall silent are given up, and the Lease is kept",
+			Run: silentConnections},
 		{Name: "run: --dry-run decides and writes nothing", Run: dryRun},
 	}
 }
@@ -363,7 +365,8 @@ func burst(t *T) {
 	pool.bound(scheduler, asks...)
 	t.note("10 asks bound after %.1f s", seconds(began))
 	pool.expectLeft("low-", 40)
-	t.expectWrites(from, map[string]int{"binding": 10, "delete": 10})
+	// A nomination an ask and a mark a victim.
+	t.expectWrites(from, map[string]int{"binding": 10, "delete": 10, "status": 20})
 	t.note("its calls: %v", t.writes(from))
 	scheduler.end(t)
 }

@@ -117,6 +117,43 @@ TEST_F(LiveLoop, ABurstMakesNobodyLeaveInVain) {
   expect_lawful(*stack);
 }
 
+// As few writes as correctness allows: one nomination an ask, one mark and one deletion a victim,
+// one bind. The asks are held back at first, because the process has just started, and decided
+// again whenever a victim has gone: neither is news for anybody.
+TEST_F(LiveLoop, ABurstCostsFourWritesAnAsk) {
+  constexpr int asks_in_burst = 10;
+  std::vector<std::string> asks;
+  for (int at = 0; at < asks_in_burst; ++at) {
+    live.server.put(live_node(fmt::format("n{}", at), 4));
+    put({.name = fmt::format("low-{}", at), .cpus = 4, .node = fmt::format("n{}", at)});
+    asks.push_back(fmt::format("urgent-{}", at));
+    put({.name = asks.back(), .cpus = 4, .priority = 1'000});
+  }
+  live.server.allow_writes();
+  LiveStack stack(live, configuration, tools, Duration{700});
+  EXPECT_TRUE(stack.run_until([this] { return count("delete") == asks_in_burst; }));
+  for (int at = 0; at < asks_in_burst; ++at) {
+    for (int steps = 0; steps < 3; ++steps) stack.loop().step();
+    live.server.remove("Pod", "a", fmt::format("low-{}", at));
+  }
+  EXPECT_TRUE(stack.run_until(all_run(asks)));
+  EXPECT_TRUE(stack.actuator().await_idle(Duration{30'000}));
+  std::map<std::string, int> calls;
+  for (const auto& write : live.server.writes()) {
+    const std::string path = write.line.substr(0, write.line.find('?'));
+    ++calls[path.substr(0, path.find(' ') + 1) + path.substr(path.rfind('/') + 1)];
+  }
+  int deletes = 0;
+  for (const auto& [call, times] : calls) deletes += call.starts_with("DELETE") ? times : 0;
+  EXPECT_EQ(calls["PATCH status"], 2 * asks_in_burst);
+  EXPECT_EQ(deletes, asks_in_burst);
+  EXPECT_EQ(calls["POST binding"], asks_in_burst);
+  EXPECT_EQ(count("event FailedScheduling"), 10U);
+  EXPECT_EQ(count("event Preempted"), 10U);
+  EXPECT_EQ(count("event Scheduled"), 10U);
+  expect_lawful(stack);
+}
+
 TEST_F(LiveLoop, AGangIsBoundWholeAndSaysSo) {
   live.server.put(live_node("n1", 4));
   live.server.put(live_node("n2", 4));

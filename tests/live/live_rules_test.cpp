@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <string>
 
@@ -138,6 +139,16 @@ TEST_F(LiveRules, AMarkProtectsOnlyWhereItsNamespaceIsTrusted) {
   EXPECT_TRUE(stack->run_until(all_run({"urgent"}), [this] { live.server.let_go(); }));
   EXPECT_EQ(deleted(), std::set<std::string>{"a/low"});
   EXPECT_GE(stack->view().not_honoured(TrustMark::protection), 1U);
+  // Whoever wrote the mark is told, once.
+  EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
+  EXPECT_EQ(count("event MarkNotHonoured"), 1U);
+  for (const FakeDeed& deed : live.server.deeds()) {
+    if (deed.what != "event MarkNotHonoured") continue;
+    EXPECT_EQ(deed.object, "a/low");
+    EXPECT_EQ(deed.detail,
+              "metadata.annotations[makeway.dev/allow-preemption] 'false' is not honoured: it "
+              "protects in trusted namespaces only");
+  }
   expect_lawful(*stack);
 }
 
@@ -283,6 +294,45 @@ TEST_F(LiveRules, WhoeverLosesItsRoomDoesNotEvictAgainAtOnce) {
   EXPECT_TRUE(stack->run_until(all_run({"urgent"}), [this] { live.server.let_go(); }));
   EXPECT_EQ(deleted(), (std::set<std::string>{"a/low-1", "a/low-2"}));
   EXPECT_EQ(stack->actuator().brake_alarms(), 1U);
+}
+
+// SPEC section 8, Brakes: a crash loop evicts nobody; whoever lives on evicts a moment later.
+TEST_F(LiveRules, AProcessThatHasJustStartedEvictsNobody) {
+  put_full_node();
+  live.server.allow_writes();
+  for (int lives = 0; lives < 3; ++lives) {
+    LiveStack crashing(live, configuration, tools, Duration{60'000});
+    EXPECT_TRUE(crashing.run_until([&] { return crashing.loop().statistics().cycles > 0; }));
+    idle(crashing);
+    EXPECT_TRUE(deleted().empty());
+    EXPECT_EQ(count("nominate"), 0U);
+  }
+  LiveStack stack(live, configuration, tools, Duration{1'500});
+  EXPECT_TRUE(stack.run_until(all_run({"urgent"}), [this] { live.server.let_go(); }));
+  EXPECT_EQ(deleted(), std::set<std::string>{"a/low"});
+}
+
+// Evictions that a strict budget refused are none: the ask is not held back when it allows them.
+TEST_F(LiveRules, RefusedEvictionsDoNotUseUpABrake) {
+  configuration.budgets.mode = BudgetMode::strict;
+  const std::string owned =
+      R"("labels":{"app":"web"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet",)"
+      R"("name":"web","uid":"uid-rs","controller":true}],)";
+  put_full_node({.metadata = owned});
+  put_budget("web", 1);
+  std::atomic<bool> refuses = true;
+  live.server.allow_writes([&](std::int64_t, const std::string& line) {
+    const bool evicts = line.find("/eviction") != std::string::npos;
+    return evicts && refuses
+               ? std::optional(WriteFault{.kind = RuleFault::status_before, .status = 403})
+               : std::nullopt;
+  });
+  const auto stack = start();
+  // More often than the same owner may be made to yield in ten minutes.
+  EXPECT_TRUE(stack->run_until([&] { return stack->actuator().statistics().refused >= 5; }));
+  refuses = false;
+  EXPECT_TRUE(stack->run_until(all_run({"urgent"}), [this] { live.server.let_go(); }));
+  EXPECT_EQ(stack->actuator().brake_alarms(), 0U);
 }
 
 // SPEC section 8, Gangs: with `gangRollback: delete` half a gang does not keep its room.

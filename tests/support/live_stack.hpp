@@ -33,7 +33,9 @@ namespace makeway {
 /// Destroyed without a word, it is a process that was killed.
 class LiveStack {
  public:
-  LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools);
+  /// So long it evicts nobody.
+  LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools,
+            Duration quiet_first = {});
   LiveStack(const LiveStack&) = delete;
   LiveStack& operator=(const LiveStack&) = delete;
   ~LiveStack() = default;
@@ -66,7 +68,7 @@ struct LivePodText {
 };
 
 inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration,
-                            const PlanTools& tools) {
+                            const PlanTools& tools, Duration quiet_first) {
   gate_.open_forever();
   auto connection = live.connect();
   const auto served = connection->api().discover();
@@ -79,6 +81,7 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
   settings.limits.pause_first = Duration{10};
   settings.stop_max = Duration{0};
+  settings.brakes->quiet_first = quiet_first;
   actuator_ = std::make_unique<kube::Actuator>(
       live.connect(), settings, gate_,
       kube::ActuatorTools{

@@ -413,6 +413,7 @@ class SchedulerRun {
       figures.writes_unknown = writes.unknown;
       figures.events_dropped = writes.events_dropped;
       figures.brake_alarms = actuator_->brake_alarms();
+      figures.left_behind = writes.left_behind;
     }
     metrics_.note(figures);
   }
