@@ -3,6 +3,7 @@
 
 #include "base/check.hpp"
 #include "cli/advance/advance_command.hpp"
+#include "cli/apply/apply_entry.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command.hpp"
 #include "cli/completion/completion_command.hpp"
@@ -577,6 +578,7 @@ std::vector<Command> all_commands() {
       simulate_entry(),
       simulate_merge_entry(),
       run_entry(),
+      apply_entry(),
       snapshot_entry(),
       check_entry(),
       {.name = "config",

@@ -1,7 +1,9 @@
 // The process: real streams, signals and the exit status. Everything else is a library.
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -40,6 +43,22 @@ class FileSink final : public makeway::cli::TextSink {
   std::FILE* file_;
   FileSink* before_;
   int failure_ = 0;
+};
+
+/// Somebody at a keyboard.
+class Keyboard final : public makeway::cli::LineInput {
+ public:
+  std::optional<std::string> line(makeway::Duration at_most) override {
+    // A terminal gives whole lines.
+    constexpr std::size_t line_max = 1'000;
+    pollfd waits{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (::poll(&waits, 1, static_cast<int>(at_most.ms)) <= 0) return std::nullopt;
+    std::array<char, line_max> typed{};
+    const ssize_t got = ::read(STDIN_FILENO, typed.data(), typed.size());
+    if (got < 0 && errno == EINTR) return std::nullopt;
+    const std::string_view text(typed.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    return std::string(text.substr(0, text.find('\n')));
+  }
 };
 
 /// Empty where it is not set.
@@ -84,6 +103,7 @@ makeway::kube::KubeEnvironment kube_environment(std::string_view program) {
 int run(std::string_view program, const std::vector<std::string>& arguments) {
   FileSink out(stdout);
   FileSink error(stderr, &out);
+  Keyboard keyboard;
   // A dumb terminal shows neither colours nor a line that overwrites itself.
   const bool dumb = variable("TERM") == "dumb";
   makeway::cli::Terminal terminal{.out = out,
@@ -93,7 +113,8 @@ int run(std::string_view program, const std::vector<std::string>& arguments) {
                                   .colour_refused = !variable("NO_COLOR").empty() || dumb,
                                   .ascii_only = is_ascii_only(),
                                   .columns = columns(),
-                                  .kube = kube_environment(program)};
+                                  .kube = kube_environment(program),
+                                  .input = isatty(STDIN_FILENO) == 1 ? &keyboard : nullptr};
   const makeway::cli::ExitStatus status = makeway::cli::run(arguments, terminal);
   const int failure = out.finish();
   // A reader that closed the pipe has seen what it wanted, as with `| head`.

@@ -64,7 +64,8 @@ ExitStatus run(std::span<const std::string> arguments, Terminal& terminal) {
                  .colour_refused = terminal.colour_refused,
                  .ascii_only = terminal.ascii_only,
                  .columns = terminal.columns,
-                 .kube = terminal.kube};
+                 .kube = terminal.kube,
+                 .input = terminal.input};
   try {
     // A bug outside of any plan ends the run, not the process half-way; tests hide none.
     std::optional<CheckContainment> contained;

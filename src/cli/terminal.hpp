@@ -9,8 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "base/time.hpp"
 #include "kube/kubeconfig.hpp"
 
 namespace makeway::cli {
@@ -29,6 +32,19 @@ class TextSink {
   virtual bool is_closed() const { return false; }
 };
 
+/// A person who is asked something.
+class LineInput {
+ public:
+  LineInput() = default;
+  LineInput(const LineInput&) = delete;
+  LineInput& operator=(const LineInput&) = delete;
+  virtual ~LineInput() = default;
+
+  /// What was typed, without the end of the line; none: nothing yet, after so long. Who has hung up
+  /// has typed an empty line.
+  virtual std::optional<std::string> line(Duration at_most) = 0;
+};
+
 struct Terminal {
   TextSink& out;
   TextSink& error;
@@ -38,6 +54,7 @@ struct Terminal {
   bool ascii_only = false;      ///< The locale is C or POSIX: no drawing characters.
   std::size_t columns = 0;      ///< COLUMNS; 0: nobody said it.
   kube::KubeEnvironment kube;   ///< Where a live cluster may be.
+  LineInput* input = nullptr;   ///< Null: standard input is no terminal, nobody can be asked.
 };
 
 /// The exit status of the process.
@@ -50,8 +67,10 @@ enum class ExitStatus : std::uint8_t {
   infeasible = 4,  ///< Some ask has no place, or none was found.
   /// A bug of ours: a plan broke a law, or a CHECK failed. What could be planned is shown.
   bug = 5,
-  /// Only of `run`: another process may lead now. Whoever starts it again starts anew.
+  /// Of `run` and `apply`: another process may lead now. Whoever starts it again starts anew.
   lease_lost = 6,
+  /// Only of `apply`: some of what was asked for was not carried out, and what is told.
+  partly_applied = 7,
 };
 
 }  // namespace makeway::cli

@@ -109,16 +109,17 @@ void Loader::text(std::string_view padded_text, std::string_view name) {
   const Origin origin{.source = std::string(name)};
   const DecodeOptions options{
       .plane = plane_, .keep_going = wish_.keep_going, .planes_of_dumps = wish_.planes_of_dumps};
-  if (detect_format(padded_text) == TextFormat::json) {
-    decoder_.decode(padded_text, origin, *this, report_, options);
-    return;
-  }
+  const auto decode = [&](std::string_view json, const Origin& here) {
+    decoder_.decode(json, here, *this, report_, options);
+    if (wish_.hears && plane_.empty()) wish_.hears(json);
+  };
+  if (detect_format(padded_text) == TextFormat::json) return decode(padded_text, origin);
   Problems problems = yaml_documents(padded_text, name, {}, [&](YamlDocument& document) {
     const std::size_t size = document.json.size();
     document.json.append(text_padding, '\0');
     const Origin here{
         .source = std::string(name), .document = document.number, .line = document.line};
-    decoder_.decode(std::string_view(document.json).substr(0, size), here, *this, report_, options);
+    decode(std::string_view(document.json).substr(0, size), here);
   });
   report_.problems.append(std::move(problems));
 }

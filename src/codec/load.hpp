@@ -111,6 +111,9 @@ struct LoadWish {
   /// what both have, a pod is the feed's, since nobody submits a pod twice, and all else the
   /// files'.
   TextFeed feed;
+  /// Hears every text of the home plane as the decoder gets it: JSON that is followed by padding.
+  /// For what the store does not keep; may be empty.
+  std::function<void(std::string_view padded_json)> hears;
 };
 
 /// `progress` hears of every file.

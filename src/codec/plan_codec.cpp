@@ -10,6 +10,7 @@
 #include "codec/plan_queue_codec.hpp"
 #include "codec/plan_replica_codec.hpp"
 #include "codec/plan_session_codec.hpp"
+#include "codec/plan_versions.hpp"
 
 namespace makeway {
 namespace {
@@ -405,7 +406,7 @@ std::string score_field(ScoreKey key) {
 }
 
 void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
-                const JsonValue* case_id) {
+                const JsonValue* case_id, const PlanVersions* versions) {
   writer.begin_object();
   if (case_id != nullptr) {
     writer.key("id");
@@ -414,6 +415,7 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   writer.string_field("apiVersion", "makeway.dev/v1");
   writer.string_field("kind", "Plan");
   writer.string_field(case_id == nullptr ? "id" : "planId", plan.id);
+  if (versions != nullptr) write_plan_versions(writer, *versions);
   if (plan.quarantine.problems > 0) write_quarantine(writer, plan.quarantine);
   if (!plan.not_honoured.empty()) {
     list_field(writer, "notHonoured", plan.not_honoured, write_not_honoured);
@@ -422,10 +424,11 @@ void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail,
   writer.end_object();
 }
 
-void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink) {
+void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink,
+                     const PlanVersions* versions) {
   std::string text;
   JsonWriter writer(text, JsonStyle::pretty, std::move(sink));
-  write_plan(writer, plan, detail);
+  write_plan(writer, plan, detail, nullptr, versions);
 }
 
 std::string plan_text_json(const Plan& plan, PlanDetail detail, JsonStyle style) {

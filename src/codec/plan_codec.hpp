@@ -8,7 +8,8 @@
 // Every field is there in every plan, except `withheld` and `leftOut` (only where a bug of ours
 // cost somebody their place in the plan), `queues` and `queueMoves` (only where there are queues;
 // plan_queue_codec.hpp), `waitsUntil` (only where a delay has to pass), `explanation` (only when
-// asked for), and an action's `node` and `for` (only where they mean something).
+// asked for), an action's `node` and `for` (only where they mean something), and `cluster` and
+// `objects` (only where that is known; plan_versions.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 namespace makeway {
 
 struct JsonValue;
+struct PlanVersions;
 
 enum class PlanDetail : std::uint8_t {
   decided,  ///< What the id covers: without what a victim's place was compared with.
@@ -28,15 +30,16 @@ enum class PlanDetail : std::uint8_t {
 };
 
 /// With a `case_id` (a line of a batch), that is the document's `id`, and it comes first; the
-/// plan's own id is then called `planId`.
+/// plan's own id is then called `planId`. With `versions`, what is known of them.
 void write_plan(DocumentWriter& writer, const Plan& plan, PlanDetail detail = PlanDetail::brief,
-                const JsonValue* case_id = nullptr);
+                const JsonValue* case_id = nullptr, const PlanVersions* versions = nullptr);
 
 std::string plan_text_json(const Plan& plan, PlanDetail detail = PlanDetail::brief,
                            JsonStyle style = JsonStyle::pretty);
 
 /// The same text, pretty, piece by piece: a plan of 50,000 asks is a document of 100 MB.
-void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink);
+void print_plan_json(const Plan& plan, PlanDetail detail, PieceSink sink,
+                     const PlanVersions* versions = nullptr);
 
 /// 16 hexadecimal digits: a hash of the document without explanations and without its id. So it
 /// covers everything that was decided, and is the same whether that is explained or not. Of a

@@ -30,8 +30,10 @@ bool is_replica(const Pod& pod, const Cluster& cluster) {
 }
 
 /// None are named: everybody is.
-bool is_ours(const Pod& pod, const std::vector<std::string>& schedulers) {
+bool is_ours(const Pod& pod, const BacklogOptions& options) {
+  if (options.pods && !options.pods->contains(pod_text(pod.namespace_name, pod.name))) return false;
   const std::string_view name = pod.scheduler.empty() ? names::default_scheduler : pod.scheduler;
+  const std::vector<std::string>& schedulers = options.schedulers;
   return schedulers.empty() || std::ranges::find(schedulers, name) != schedulers.end();
 }
 
@@ -120,7 +122,7 @@ void Backlog::foresee_budget(const DisruptionBudget& budget, const Cluster& clus
 void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
   if (const Pod* const pod = std::get_if<Pod>(&change)) {
     if (!pod->plane.empty()) return;
-    if (!is_pending(*pod) || is_replica(*pod, cluster) || !is_ours(*pod, options_.schedulers)) {
+    if (!is_pending(*pod) || is_replica(*pod, cluster) || !is_ours(*pod, options_)) {
       remove(pod->namespace_name, pod->name);
       return wake_if(&Class::social);
     }

@@ -53,6 +53,8 @@ struct BacklogOptions {
   bool time_wakes = false;
   /// Whose pods ask, by schedulerName; none: everybody's.
   std::vector<std::string> schedulers;
+  /// Who of them, by "namespace/name"; none: all.
+  std::optional<std::set<std::string>> pods = std::nullopt;
 };
 
 class Backlog {

@@ -73,6 +73,13 @@ TEST_F(BacklogTest, EqualAsksAreTriedOneByOneAndParkedTogether) {
   EXPECT_EQ(backlog.pending(), 4U);
 }
 
+TEST_F(BacklogTest, OnlyPodsThatAreNamedAsk) {
+  backlog = Backlog({.pods = {{"default/b"}}});
+  for (const char* const name : {"a", "b", "c"}) change(pod(name, 1'000), 1);
+  EXPECT_EQ(due(1), Names{"b"});
+  EXPECT_EQ(backlog.pending(), 1U);
+}
+
 TEST_F(BacklogTest, OnlyPodsOfOurProfilesAsk) {
   backlog = Backlog({.schedulers = {"makeway", "default-scheduler"}});
   Pod ours = pod("ours", 1'000);

@@ -97,6 +97,13 @@ bool LiveView::is_ours(const Pod& pod) const {
          std::ranges::find(options_.schedulers, name) != options_.schedulers.end();
 }
 
+/// Nobody makes it leave. KeptBy has one word for both reasons, since both mean the same: somebody
+/// else decides about the pod.
+bool LiveView::is_kept(const Pod& pod) const {
+  if (!configuration_.protection.preempt_other_schedulers && !is_ours(pod)) return true;
+  return options_.may_leave && !pod.node.empty() && !options_.may_leave->contains(pod.uid);
+}
+
 /// The group that the pod is in now.
 void LiveView::note_group_of(const ChangeKey& pod, Round& round) const {
   const auto found = pod_at(seen_, pod);
@@ -154,8 +161,7 @@ void LiveView::note_change(Change& change, Round& round) const {
     round.pods.insert(key);
     note_group_of(key, round);  // That it leaves, maybe.
     if (auto* const pod = std::get_if<Pod>(&change)) {
-      const bool is_kept = !configuration_.protection.preempt_other_schedulers && !is_ours(*pod);
-      pod->kept = is_kept ? KeptBy::other_scheduler : KeptBy::nobody;
+      pod->kept = is_kept(*pod) ? KeptBy::other_scheduler : KeptBy::nobody;
     }
   }
   if (kind == ObjectKind::pod_group) round.redefined.insert(key);

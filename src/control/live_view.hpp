@@ -7,7 +7,8 @@
 //     a class or a parent that somebody removed stops nobody else.
 //  2. Marks that do not count are taken off (SPEC section 10, model/trust.hpp).
 //  3. Pods of other schedulers are nobody's victims unless `protection.preemptOtherSchedulers`;
-//     under strict budgets neither are pods under two of them (KeptBy).
+//     under strict budgets neither are pods under two of them (KeptBy). Where `may_leave` says who
+//     may be made to leave, nobody else is a victim either.
 //  4. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
 //     (closed_nodes.hpp).
 //
@@ -39,6 +40,8 @@ namespace makeway {
 
 struct LiveViewOptions {
   std::vector<std::string> schedulers;  ///< Whose pods are ours; none: everybody's.
+  /// Uids; none: everybody whom the rules allow.
+  std::optional<std::set<std::string>> may_leave = std::nullopt;
   Duration closed_first{60'000};
   Duration closed_longest{3'600'000};
   Duration cost_again{60'000};
@@ -93,6 +96,7 @@ class LiveView {
   };
 
   bool is_ours(const Pod& pod) const;
+  bool is_kept(const Pod& pod) const;
   bool take_daemon_sets(const LiveNews& news);
   void note_change(Change& change, Round& round) const;
   void note_group_of(const ChangeKey& pod, Round& round) const;

@@ -50,6 +50,20 @@ class LiveViewTest : public testing::Test {
   std::optional<LiveView> view_;
 };
 
+/// makeway apply: nobody leaves but the plan's victims, by uid.
+TEST_F(LiveViewTest, OnlyWhoMayLeaveIsNotKept) {
+  LiveView strict(configuration, {.schedulers = {"makeway"}, .may_leave = {{"uid-victim"}}});
+  Pod again = pod("again", "n1");
+  again.uid = "another";
+  const auto told =
+      strict.show({pod("victim", "n1"), pod("neighbour", "n1"), again, pod("asks")}, {}, now);
+  for (const Change& change : told) shown.apply(change);
+  EXPECT_EQ(shown_pod("victim").kept, KeptBy::nobody);
+  EXPECT_EQ(shown_pod("neighbour").kept, KeptBy::other_scheduler);
+  EXPECT_EQ(shown_pod("again").kept, KeptBy::other_scheduler);
+  EXPECT_EQ(shown_pod("asks").kept, KeptBy::nobody);
+}
+
 TEST_F(LiveViewTest, PodsOfOtherSchedulersAreKept) {
   Pod theirs = pod("theirs", "n1");
   theirs.scheduler.clear();  // Kubernetes' own.

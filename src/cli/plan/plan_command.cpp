@@ -17,6 +17,7 @@
 #include "cli/text.hpp"
 #include "codec/batch_line.hpp"
 #include "codec/plan_codec.hpp"
+#include "codec/plan_versions.hpp"
 #include "model/knobs.hpp"
 
 namespace makeway::cli {
@@ -141,18 +142,10 @@ std::string read_wish(const Arguments& arguments, const Terminal& terminal, Wish
   return standard_input_twice(wish.configuration, wish.input.sources, arguments.text("batch"));
 }
 
-std::string document_text(const Plan& plan, const Arguments& arguments, const Wish& wish,
-                          const Loaded& loaded, const Configuration& configuration,
-                          bool time_is_known, const Terminal& terminal) {
-  const std::string_view format = arguments.text("output");
-  const PlanDetail detail = wish.detail;
-  if (format == "yaml") {
-    std::string text;
-    YamlWriter writer(text);
-    write_plan(writer, plan, detail);
-    return text;
-  }
-  return plan_text(plan, {.explain = detail == PlanDetail::with_explanation,
+std::string text_for_people(const Plan& plan, const Arguments& arguments, const Wish& wish,
+                            const Loaded& loaded, const Configuration& configuration,
+                            bool time_is_known, const Terminal& terminal) {
+  return plan_text(plan, {.explain = wish.detail == PlanDetail::with_explanation,
                           .time_is_known = time_is_known,
                           .palette = palette_for_out(terminal, arguments.text("color")),
                           .summary_only = arguments.has("summary"),
@@ -160,6 +153,18 @@ std::string document_text(const Plan& plan, const Arguments& arguments, const Wi
                           .cluster = &loaded.cluster,
                           .replica_sets = &loaded.replica_sets,
                           .configuration = &configuration});
+}
+
+void print_document(const Plan& plan, const PlanVersions& versions, std::string_view format,
+                    PlanDetail detail, Terminal& terminal) {
+  if (format == "json") {
+    return print_plan_json(
+        plan, detail, [&](std::string_view piece) { terminal.out.write(piece); }, &versions);
+  }
+  std::string text;
+  YamlWriter writer(text);
+  write_plan(writer, plan, detail, nullptr, &versions);
+  terminal.out.write(text);
 }
 
 ExitStatus verdict(const Arguments& arguments, bool any_victims, bool any_infeasible) {
@@ -194,6 +199,8 @@ class FilePlans {
   PlanTiming& timing() { return timing_; }
   bool shows_bug() const { return shows_bug_; }
   ExitStatus failure() const { return shows_bug_ ? ExitStatus::bug : ExitStatus::failed; }
+  /// Of the input; filled where a document is to be printed.
+  VersionReader& versions() { return versions_; }
 
  private:
   const Wish& wish_;
@@ -203,6 +210,7 @@ class FilePlans {
   const PlanTools& tools_;
   Time now_;  ///< Of the input as it was loaded, whatever is changed in it.
   PlanTiming timing_;
+  VersionReader versions_;
   BugFiles bug_files_;
   bool shows_bug_ = false;
 };
@@ -288,12 +296,13 @@ ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loa
   const std::optional<Plan> plan =
       plans.make(configuration, wish.detail == PlanDetail::with_explanation);
   if (!plan) return plans.failure();
-  if (arguments.text("output") == "json") {
-    print_plan_json(*plan, wish.detail, [&](std::string_view piece) { terminal.out.write(piece); });
+  if (!is_text) {
+    print_document(*plan, plans.versions().of(*plan), arguments.text("output"), wish.detail,
+                   terminal);
     return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
   }
-  std::string text = document_text(*plan, arguments, wish, loaded, configuration.configuration,
-                                   time_is_known, terminal);
+  std::string text = text_for_people(*plan, arguments, wish, loaded, configuration.configuration,
+                                     time_is_known, terminal);
   if (other) {
     FilePlans other_plans(wish, other->loaded, other->trust, terminal, tools);
     apply_what_if(wish.what_if, other->configuration.configuration, plans.now(),
@@ -304,7 +313,7 @@ ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loa
     if (other_plans.shows_bug()) return ExitStatus::bug;
     text = *comparison;
   }
-  if (wish.what_if.any() && is_text) {
+  if (wish.what_if.any()) {
     terminal.out.write(what_if_text(change, before ? &*before : nullptr, *plan,
                                     Parties(&loaded.cluster, &loaded.replica_sets),
                                     palette.text_width()));
@@ -352,11 +361,15 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   const EngineSettings& engine = wish.chosen.document->configuration.engine;
   ConfigurationChoice choice = wish.configuration;
   const bool keep_going = arguments.has("keep-going");
-  std::optional<Loaded> loaded = load_or_report(wish.input, terminal,
-                                                {.limits = {.ratio_max = engine.unpacked_ratio_max},
-                                                 .asked = asked,
-                                                 .keep_going = keep_going,
-                                                 .planes_of_dumps = !choice.live_trust});
+  VersionReader versions;
+  LoadWish load_wish{.limits = {.ratio_max = engine.unpacked_ratio_max},
+                     .asked = asked,
+                     .keep_going = keep_going,
+                     .planes_of_dumps = !choice.live_trust};
+  if (arguments.text("output") != "text") {
+    load_wish.hears = [&](std::string_view json) { versions.read(json); };
+  }
+  std::optional<Loaded> loaded = load_or_report(wish.input, terminal, load_wish);
   const std::int64_t load_us = tools.microseconds() - start;
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
@@ -390,6 +403,7 @@ ExitStatus plan_files(const Arguments& arguments, const Wish& wish, Terminal& te
   name_configuration(*chosen.document, choice);
   FilePlans plans(wish, *loaded, trust, terminal, tools);
   plans.timing().load = load_us;
+  plans.versions() = std::move(versions);
   const ExitStatus status =
       plan_loaded(arguments, wish, *loaded, *chosen.document, plans, other, terminal, tools);
   if (arguments.has("timing")) terminal.error.write(timing_line(plans.timing()));

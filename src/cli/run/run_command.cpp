@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include "cli/input.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
+#include "cli/run/live_start.hpp"
 #include "cli/run/run_wish.hpp"
 #include "cli/run/scheduler_run.hpp"
 #include "cli/run/shadow_run.hpp"
@@ -26,20 +25,6 @@ namespace {
 ExitStatus usage_error(std::string_view text, Terminal& terminal) {
   terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("run"))));
   return ExitStatus::usage;
-}
-
-/// SPEC section 1: no live run without these laws. Empty: all are kept.
-std::string waived_too_much(const Configuration& configuration) {
-  constexpr std::array needed = {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3,
-                                 WaivedLaw::law_5, WaivedLaw::law_8};
-  for (const WaivedLaw law : configuration.engine.laws_waived) {
-    if (std::ranges::find(needed, law) == needed.end()) continue;
-    return fmt::format(
-        "engine.lawsWaived: law {} is waived, and a live run keeps laws 1, 2, 3, 5 and 8; use "
-        "another preset, or `makeway plan` and `run --shadow`, which change nothing",
-        choice_name(law));
-  }
-  return {};
 }
 
 /// None: the status says how it ended.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/run/live_start.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -47,20 +48,6 @@ Result<std::int64_t> read_count(std::string_view text) {
   return count;
 }
 
-/// Into the wish; empty: all is well.
-std::string read_lease(std::string_view text, RunWish& wish) {
-  const std::size_t slash = text.find('/');
-  const bool has_both = slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
-                        text.find('/', slash + 1) == std::string_view::npos;
-  if (!has_both) {
-    return fmt::format("--lease '{}': expected NAMESPACE/NAME, such as kube-system/makeway",
-                       shorten(text));
-  }
-  wish.lease_namespace = text.substr(0, slash);
-  wish.lease_name = text.substr(slash + 1);
-  return {};
-}
-
 }  // namespace
 
 Result<RunWish> read_run_wish(const Arguments& arguments) {
@@ -80,10 +67,13 @@ Result<RunWish> read_run_wish(const Arguments& arguments) {
   if (std::ranges::find(wish.schedulers, "") != wish.schedulers.end()) {
     return wrong("--scheduler-name '': expected the schedulerName of pods");
   }
-  if (std::string text = read_lease(arguments.given("lease").value_or("kube-system/makeway"), wish);
+  LeaseWish lease;
+  if (std::string text = read_lease_wish(arguments.given("lease").value_or(standard_lease), lease);
       !text.empty()) {
     return wrong(std::move(text));
   }
+  wish.lease_namespace = std::move(lease.namespace_name);
+  wish.lease_name = std::move(lease.name);
   if (const auto text = arguments.given("listen")) {
     auto address = server::parse_listen_address(*text);
     if (!address) return wrong(fmt::format("--listen {}", address.error().message));

@@ -1,10 +1,8 @@
 #include "cli/run/scheduler_run.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "cli/interrupt_watch.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/run/decision_log.hpp"
+#include "cli/run/live_start.hpp"
 #include "cli/run/run_log.hpp"
 #include "cli/run/watcher_list.hpp"
 #include "control/control_loop.hpp"
@@ -27,19 +26,6 @@ namespace {
 constexpr Duration step_max{200};       ///< So soon a signal is heard.
 constexpr Duration finish_max{5'000};   ///< So long what is being written may take at the end.
 constexpr Duration blind_max{300'000};  ///< So long the cluster may be out of sight.
-constexpr std::string_view own_group = "makeway.dev";
-
-std::string host_name() {
-  constexpr std::size_t bytes_max = 256;
-  std::array<char, bytes_max> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unknown";
-  return name.data();
-}
-
-/// Of this process among all that ever held the Lease.
-std::string new_identity(const std::string& host) {
-  return fmt::format("{}_{}_{:016x}", host, ::getpid(), kube::real_connection_tools().jitter_seed);
-}
 
 std::string joined_names(const std::vector<std::string>& names) {
   std::string text;
@@ -136,17 +122,11 @@ class SchedulerRun {
 
   /// Of ours, which it cannot serve yet.
   bool has_unsupported_kinds() {
-    std::string own_kinds;
-    for (const kube::ServedResource& each : parts_.served) {
-      if (each.resource->api_group != own_group) continue;
-      own_kinds += fmt::format("{}{}", own_kinds.empty() ? "" : ",", each.resource->plural);
-    }
+    const std::string own_kinds = unserved_kinds(parts_.served);
     if (!own_kinds.empty()) {
       log_.tell(LogLevel::error, "unsupported",
                 {{"kinds", own_kinds},
-                 {"reason",
-                  "this version schedules pods and groups; it does not serve queues, "
-                  "replicas and sessions of a live cluster yet"},
+                 {"reason", std::string(unserved_reason)},
                  {"remedy",
                   "remove their CustomResourceDefinitions (makeway.dev), or use "
                   "`makeway plan` and `makeway run --shadow`, which read them"}});

@@ -1,0 +1,221 @@
+#include "cli/apply/apply_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/text.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::size_t pods_told_max = 10;
+constexpr std::size_t changes_told_max = 40;
+
+/// "a/x, a/y and 3 others"
+std::string list_text(const std::vector<std::string>& names) {
+  std::string text;
+  const std::size_t told = std::min(names.size(), pods_told_max);
+  for (std::size_t at = 0; at < told; ++at) text += (at == 0 ? "" : ", ") + names[at];
+  if (names.size() > told) text += fmt::format(" and {}", counted(names.size() - told, "other"));
+  return text;
+}
+
+/// "n1" of a pod, "n1, n2 and 3 others" of a group.
+std::string places_text(const std::vector<ApprovedPod>& places) {
+  std::set<std::string> nodes;
+  for (const ApprovedPod& place : places) nodes.insert(place.node);
+  return list_text({nodes.begin(), nodes.end()});
+}
+
+std::string marked(std::string_view mark, Tone tone, const std::string& text,
+                   const Palette& palette) {
+  return fmt::format("{} {}\n", palette.paint(mark, tone), text);
+}
+
+/// Of a victim; empty: nothing is to be told.
+std::string change_of(const ApprovedPod& victim, const Cluster& cluster, const MovedVersions& moved,
+                      const std::set<std::string>& still_needed) {
+  const std::string name = fmt::format("{}/{}", victim.namespace_name, victim.name);
+  switch (fate_of(cluster, victim)) {
+    case PodFate::gone: return fmt::format("victim {} is gone", name);
+    case PodFate::leaving: return fmt::format("victim {} is leaving already", name);
+    case PodFate::replaced:
+      return fmt::format("victim {} is another pod of that name now, which stays", name);
+    case PodFate::pending:
+    case PodFate::runs_elsewhere:
+    case PodFate::runs_there: break;
+  }
+  const bool is_needed = still_needed.contains(victim.uid);
+  if (!is_needed) return fmt::format("victim {} stays: nothing of the plan needs it now", name);
+  const auto found = moved.find({victim.namespace_name, victim.name});
+  if (found == moved.end()) return {};
+  return fmt::format("victim {} has changed (version {}, now {}) and is still one", name,
+                     found->second.first, found->second.second);
+}
+
+void tell_places(const ApprovedAsk& ask, const MovedVersions& moved, bool is_dropped,
+                 std::vector<std::string>& changes) {
+  for (const ApprovedPod& place : ask.places) {
+    const auto found = moved.find({place.namespace_name, place.name});
+    if (found == moved.end()) continue;
+    changes.push_back(fmt::format("pod {}/{} has changed (version {}, now {}){}",
+                                  place.namespace_name, place.name, found->second.first,
+                                  found->second.second,
+                                  is_dropped ? "" : " and still goes to " + place.node));
+  }
+}
+
+std::string ask_line(const ApprovedAsk& ask, const PlanAsk& now, const Palette& palette) {
+  const std::string name = ask_text(ask.name);
+  const std::string where = places_text(ask.places);
+  if (now.outcome == Outcome::fits) {
+    return marked("+", Tone::good, fmt::format("{}: bind to {}", name, where), palette);
+  }
+  if (now.victims.empty()) {
+    return marked("*", Tone::warning,
+                  fmt::format("{}: wait, then bind to {}: {}", name, where, now.reason), palette);
+  }
+  std::string text = marked(
+      "~", Tone::warning,
+      fmt::format("{}: evict {}, then bind to {}", name, counted(now.victims.size(), "pod"), where),
+      palette);
+  for (const PlanVictim& victim : now.victims) {
+    text += fmt::format("  {} {}/{} on {}: {}\n", palette.paint("-", Tone::bad),
+                        victim.namespace_name, victim.name, victim.node, victim.reason);
+  }
+  return text;
+}
+
+std::string refused_lines(const ChosenAsks& chosen, const Palette& palette) {
+  std::string text;
+  for (const RefusedAsk& refused : chosen.refused) {
+    text +=
+        marked("!", Tone::bad,
+               fmt::format("{}: not applied: {}; {}", refused.ask, refused.reason, refused.remedy),
+               palette);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string plan_line(const PlanDocument& document, Time now) {
+  const std::string age =
+      now > document.now ? fmt::format(", {} old", to_text(now - document.now)) : std::string{};
+  return fmt::format("Plan {} of {}{}, configuration {}.\n", document.id, to_text(document.now),
+                     age, document.preset);
+}
+
+std::string changes_text(const ChosenAsks& chosen, const Cluster& cluster,
+                         const MovedVersions& moved, const ApplyPreview& preview) {
+  std::set<std::string> needed;
+  for (const std::optional<PlanAsk>& ask : preview.asks) {
+    if (!ask) continue;
+    for (const PlanVictim& victim : ask->victims) needed.insert(victim.uid);
+  }
+  std::vector<std::string> changes;
+  for (std::size_t at = 0; at < chosen.asks.size(); ++at) {
+    const bool is_dropped = preview.dropped.contains(at);
+    tell_places(chosen.asks[at], moved, is_dropped, changes);
+    for (const ApprovedPod& victim : chosen.asks[at].victims) {
+      std::string change = change_of(victim, cluster, moved, needed);
+      if (!change.empty()) changes.push_back(std::move(change));
+    }
+  }
+  if (changes.empty()) return {};
+  std::string text = "Since then:\n";
+  const std::size_t told = std::min(changes.size(), changes_told_max);
+  for (std::size_t at = 0; at < told; ++at) text += fmt::format("  {}\n", changes[at]);
+  if (changes.size() > told) {
+    text += fmt::format("  and {} more\n", counted(changes.size() - told, "change"));
+  }
+  return text;
+}
+
+std::string preview_text(const ChosenAsks& chosen, const ApplyPreview& preview,
+                         const Palette& palette) {
+  std::string text;
+  for (std::size_t at = 0; at < chosen.asks.size(); ++at) {
+    const ApprovedAsk& ask = chosen.asks[at];
+    const std::string name = ask_text(ask.name);
+    if (preview.done.contains(at)) {
+      text += marked("=", Tone::dim,
+                     fmt::format("{}: runs on {} already", name, places_text(ask.places)), palette);
+    } else if (const auto dropped = preview.dropped.find(at); dropped != preview.dropped.end()) {
+      text += marked("!", Tone::bad, fmt::format("{}: not applied: {}", name, dropped->second),
+                     palette);
+    } else if (preview.asks[at]) {
+      text += ask_line(ask, *preview.asks[at], palette);
+    } else {
+      text += marked("*", Tone::warning,
+                     fmt::format("{}: decided when its group has a place", name), palette);
+    }
+  }
+  text += refused_lines(chosen, palette);
+  if (chosen.without_place > 0) {
+    text +=
+        fmt::format("The plan itself has no place for {}.\n", counted(chosen.without_place, "ask"));
+  }
+  if (chosen.not_wanted > 0) {
+    text += fmt::format("{} left out by --only.\n", counted(chosen.not_wanted, "ask"));
+  }
+  return text;
+}
+
+std::string deeds_text(const ApplyPreview& preview) {
+  return fmt::format("{}, {}", counted(preview.evictions, "eviction"),
+                     counted(preview.binds, "bind"));
+}
+
+std::string news_line(const ApplyNews& news, const ApplyProgress& progress,
+                      const Palette& palette) {
+  const ApprovedAsk& ask = progress.asks()[news.ask];
+  const std::string name = ask_text(ask.name);
+  switch (news.kind) {
+    case ApplyNews::Kind::evicts:
+      if (news.pods.empty()) return {};
+      return marked("~", Tone::warning,
+                    fmt::format("{}: nominated to {}; told to leave: {}", name,
+                                places_text(ask.places), list_text(news.pods)),
+                    palette);
+    case ApplyNews::Kind::waits:
+      return marked("*", Tone::warning, fmt::format("{}: {}", name, news.reason), palette);
+    case ApplyNews::Kind::binds:
+      return marked("+", Tone::good,
+                    fmt::format("{}: binding to {}", name, places_text(ask.places)), palette);
+    case ApplyNews::Kind::held_up:
+      return marked("*", Tone::warning, fmt::format("{}: {}", name, news.reason), palette);
+    case ApplyNews::Kind::done:
+      return marked("=", Tone::good,
+                    fmt::format("{}: done, bound to {}", name, places_text(ask.places)), palette);
+    case ApplyNews::Kind::dropped: break;
+  }
+  return marked("!", Tone::bad, fmt::format("{}: given up: {}", name, news.reason), palette);
+}
+
+std::string summary_text(const ChosenAsks& chosen, const ApplyProgress& progress,
+                         const Palette& palette) {
+  std::size_t done = 0;
+  std::string left;
+  for (std::size_t at = 0; at < chosen.asks.size(); ++at) {
+    const ApplyState& state = progress.states()[at];
+    if (state.stage == ApplyStage::done) {
+      ++done;
+      continue;
+    }
+    std::string line = fmt::format("{}: {}: {}", ask_text(chosen.asks[at].name),
+                                   state.stage == ApplyStage::open ? "not finished" : "not applied",
+                                   state.reason.empty() ? "it was not begun" : state.reason);
+    if (!state.evicted.empty()) {
+      line += fmt::format("; already told to leave for it: {}",
+                          list_text({state.evicted.begin(), state.evicted.end()}));
+    }
+    left += marked("!", Tone::bad, line, palette);
+  }
+  left += refused_lines(chosen, palette);
+  const std::size_t all = chosen.asks.size() + chosen.refused.size();
+  return fmt::format("{}Applied {} of {}.\n", left, done, counted(all, "ask"));
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,51 @@
+// What `makeway apply` tells: what has changed since the plan was made, what would be done now, and
+// what is being done.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/apply/apply_asks.hpp"
+#include "cli/palette.hpp"
+#include "control/apply_progress.hpp"
+
+namespace makeway::cli {
+
+/// What an approved plan means today.
+struct ApplyPreview {
+  std::vector<std::optional<PlanAsk>> asks;    ///< By ask: what would be done for it.
+  std::map<std::size_t, std::string> dropped;  ///< By ask: why nothing would.
+  std::set<std::size_t> done;                  ///< Asks whose pods run where they should.
+  std::size_t evictions = 0;
+  std::size_t binds = 0;
+};
+
+/// By namespace and name of a pod: the version of the plan, and the one of now.
+using MovedVersions =
+    std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>>;
+
+/// "Plan 353c... of 2026-01-01T12:00:00Z, 4m old."
+std::string plan_line(const PlanDocument& document, Time now);
+
+/// A line each, most about victims; empty: nothing that the plan names has changed.
+std::string changes_text(const ChosenAsks& chosen, const Cluster& cluster,
+                         const MovedVersions& moved, const ApplyPreview& preview);
+
+/// An ask each, with its victims.
+std::string preview_text(const ChosenAsks& chosen, const ApplyPreview& preview,
+                         const Palette& palette);
+
+/// "2 evictions, 3 binds"
+std::string deeds_text(const ApplyPreview& preview);
+
+std::string news_line(const ApplyNews& news, const ApplyProgress& progress, const Palette& palette);
+
+/// What became of all of it, with what is left.
+std::string summary_text(const ChosenAsks& chosen, const ApplyProgress& progress,
+                         const Palette& palette);
+
+}  // namespace makeway::cli

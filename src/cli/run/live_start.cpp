@@ -1,0 +1,61 @@
+#include "cli/run/live_start.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/printable.hpp"
+#include "kube/connection.hpp"
+
+namespace makeway::cli {
+
+std::string waived_too_much(const Configuration& configuration) {
+  constexpr std::array needed = {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3,
+                                 WaivedLaw::law_5, WaivedLaw::law_8};
+  for (const WaivedLaw law : configuration.engine.laws_waived) {
+    if (std::ranges::find(needed, law) == needed.end()) continue;
+    return fmt::format(
+        "engine.lawsWaived: law {} is waived, and a live run keeps laws 1, 2, 3, 5 and 8; use "
+        "another preset, or `makeway plan` and `run --shadow`, which change nothing",
+        choice_name(law));
+  }
+  return {};
+}
+
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
+  constexpr std::string_view own_group = "makeway.dev";
+  std::string kinds;
+  for (const kube::ServedResource& each : served) {
+    if (each.resource->api_group != own_group) continue;
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
+  }
+  return kinds;
+}
+
+std::string host_name() {
+  constexpr std::size_t bytes_max = 256;
+  std::array<char, bytes_max> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unknown";
+  return name.data();
+}
+
+std::string new_identity(const std::string& host) {
+  return fmt::format("{}_{}_{:016x}", host, ::getpid(), kube::real_connection_tools().jitter_seed);
+}
+
+std::string read_lease_wish(std::string_view text, LeaseWish& wish) {
+  const std::size_t slash = text.find('/');
+  const bool has_both = slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
+                        text.find('/', slash + 1) == std::string_view::npos;
+  if (!has_both) {
+    return fmt::format("--lease '{}': expected NAMESPACE/NAME, such as {}", shorten(text),
+                       standard_lease);
+  }
+  wish.namespace_name = text.substr(0, slash);
+  wish.name = text.substr(slash + 1);
+  return {};
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,34 @@
+// What every command that writes to a live cluster asks before it begins.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/resources.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway::cli {
+
+/// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
+std::string waived_too_much(const Configuration& configuration);
+
+/// Kinds of ours that the cluster has and that nobody serves yet: "queues,sessions".
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
+inline constexpr std::string_view unserved_reason =
+    "this version schedules pods and groups; it does not serve queues, replicas and sessions of a "
+    "live cluster yet";
+
+std::string host_name();
+/// Of this process among all that ever held the Lease.
+std::string new_identity(const std::string& host);
+
+struct LeaseWish {
+  std::string namespace_name;
+  std::string name;
+};
+/// "NAMESPACE/NAME"; empty: all is well, else what is wrong with it.
+std::string read_lease_wish(std::string_view text, LeaseWish& wish);
+inline constexpr std::string_view standard_lease = "kube-system/makeway";
+
+}  // namespace makeway::cli

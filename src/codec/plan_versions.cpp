@@ -1,0 +1,111 @@
+#include "codec/plan_versions.hpp"
+
+#include <set>
+#include <utility>
+
+#include "codec/json_cursor.hpp"
+#include "codec/source.hpp"
+
+namespace makeway {
+namespace {
+
+constexpr std::string_view list_word = "List";
+
+void read_version_part(JsonReader& reader, std::string_view key, JsonCursor& value,
+                       const FieldPath& path, ObjectVersion& object) {
+  if (key == "kind") reader.read(value, path, object.kind);
+  if (key != "metadata") return;
+  reader.each_field(value, path,
+                    [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
+                      if (name == "name") reader.read(field, at, object.name);
+                      if (name == "namespace") reader.read(field, at, object.namespace_name);
+                      if (name == "uid") reader.read(field, at, object.uid);
+                      if (name == "resourceVersion") reader.read(field, at, object.version);
+                    });
+}
+
+}  // namespace
+
+void VersionReader::take(ObjectVersion object) {
+  // That namespace is in every cluster and is never made anew.
+  if (object.kind == "Namespace" && object.name == "kube-system") cluster_ = object.uid;
+  if (object.kind != "Pod" && object.kind != "PodGroup") return;
+  if (object.version.empty()) return;
+  Key key{object.kind, object.namespace_name, object.name};
+  objects_.insert_or_assign(std::move(key), std::move(object));
+}
+
+void VersionReader::read(std::string_view padded_json) {
+  Problems problems;
+  JsonReader reader(problems);
+  const FieldPath root;
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  JsonObjectCursor object;
+  if (parser.iterate(padded_json.data(), padded_json.size(), padded_json.size() + text_padding)
+              .get(document) != simdjson::SUCCESS ||
+      document.get_object().get(object) != simdjson::SUCCESS) {
+    return;
+  }
+  ObjectVersion whole;
+  std::vector<ObjectVersion> items;
+  reader.each_field(
+      object, root, [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
+        if (key != "items") return read_version_part(reader, key, value, path, whole);
+        reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
+          ObjectVersion& each = items.emplace_back();
+          reader.each_field(item, at,
+                            [&](std::string_view name, JsonCursor& field, const FieldPath& to) {
+                              read_version_part(reader, name, field, to, each);
+                            });
+        });
+      });
+  for (ObjectVersion& item : items) {
+    // Items of a PodList do not say that they are pods.
+    if (item.kind.empty() && whole.kind.ends_with(list_word)) {
+      item.kind = whole.kind.substr(0, whole.kind.size() - list_word.size());
+    }
+    take(std::move(item));
+  }
+  take(std::move(whole));
+}
+
+PlanVersions VersionReader::of(const Plan& plan) const {
+  std::set<Key> named;
+  const auto name_pod = [&](const auto& pod) {
+    if (pod.plane.empty()) named.emplace("Pod", pod.namespace_name, pod.name);
+  };
+  for (const PlanAsk& ask : plan.asks) {
+    const bool is_of_pods = ask.kind == AskKind::pod || ask.kind == AskKind::pod_group;
+    if (is_of_pods && ask.plane.empty()) {
+      named.emplace(choice_name(ask.kind), ask.namespace_name, ask.name);
+    }
+    for (const PodPlacement& place : ask.placements) name_pod(place);
+    for (const PlanVictim& victim : ask.victims) name_pod(victim);
+  }
+  PlanVersions versions{.cluster = cluster_, .objects = {}};
+  for (const Key& key : named) {
+    const auto found = objects_.find(key);
+    if (found != objects_.end()) versions.objects.push_back(found->second);
+  }
+  return versions;
+}
+
+void write_plan_versions(DocumentWriter& writer, const PlanVersions& versions) {
+  if (!versions.cluster.empty()) writer.string_field("cluster", versions.cluster);
+  if (versions.objects.empty()) return;
+  writer.key("objects");
+  writer.begin_array();
+  for (const ObjectVersion& each : versions.objects) {
+    writer.begin_object();
+    writer.string_field("kind", each.kind);
+    writer.string_field("namespace", each.namespace_name);
+    writer.string_field("name", each.name);
+    writer.string_field("uid", each.uid);
+    writer.string_field("resourceVersion", each.version);
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+}  // namespace makeway
