@@ -59,7 +59,9 @@ struct HttpRequest {
   Duration whole_max{60'000};  ///< Of a stream: how long it may be silent.
   std::size_t bytes_max = 0;   ///< Of the answer's body, unpacked; not of a stream.
   bool is_stream = false;      ///< Its end is not foreseen, and it is never packed.
-  Asked asked;                 ///< For messages.
+  /// "application/json"; servers can give other forms of the same, too.
+  std::string accept = "application/json";
+  Asked asked;  ///< For messages.
 };
 
 struct HttpAnswer {
@@ -86,8 +88,6 @@ class HttpListener {
   HttpListener& operator=(const HttpListener&) = delete;
   virtual ~HttpListener() = default;
 
-  /// The server accepted a stream (200); its bytes may come much later.
-  virtual void accepted() {}
   /// Bytes of a stream that the server accepted. False: end it.
   virtual bool bytes(std::string_view chunk) = 0;
   /// The request is over; it is forgotten before this is called, so that another may be started.
