@@ -45,6 +45,10 @@ stage_tsan-all() {
   local threaded
   mapfile -t threaded < <(sed -n "/LABELS \"[^\"]*threads/$name" \
     build/tsan/tests/CTestTestfile.cmake)
+  if [[ ${#threaded[@]} -eq 0 ]]; then
+    echo "check: no test has the label threads; tests_with_threads names them" >&2
+    return 1
+  fi
   run_tsan "${threaded[@]}"
 }
 

@@ -22,7 +22,7 @@ stage_histories() {
   MAKEWAY_PROPERTY_CASES=10000 tools/test.sh release -L property
 }
 stage_e2e() { CI=true tools/e2e.sh -night; }
-stage_peers() { tools/bench-peers.sh; }
+stage_peers() { CI=true tools/bench-peers.sh; }
 stage_soak() {
   local end=$((SECONDS + ${SOAK_MINUTES:-5} * 60)) seed=1
   while [[ $SECONDS -lt $end ]]; do

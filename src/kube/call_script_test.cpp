@@ -116,6 +116,8 @@ class CallScript {
       call_.token = rest;
     } else if (word == "type") {
       call_.content_type = rest;
+    } else if (word == "accept") {
+      call_.accept = rest;
     } else if (word == "body") {
       call_.body = rest;
     } else if (word == "send") {
@@ -143,6 +145,7 @@ class CallScript {
     std::string method;
     std::string path;
     std::string content_type = "application/json";
+    std::string accept = "application/json";
     std::string body;
   };
 
@@ -162,6 +165,7 @@ class CallScript {
     HttpRequest request{.path = call_.path, .bytes_max = std::size_t{1} << 20U};
     request.identity.authorization = "Bearer " + call_.token;
     request.is_stream = is_watch;
+    request.accept = call_.accept;
     if (call_.method != "GET") {
       request.write =
           HttpWrite{.method = call_.method, .content_type = call_.content_type, .body = call_.body};

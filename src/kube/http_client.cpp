@@ -123,11 +123,7 @@ std::size_t on_header(char* bytes, std::size_t one, std::size_t count, void* use
   if (const auto date = date_in({bytes, size})) {
     *transfer->seen_date = SeenDate{.date = *date, .monotonic = monotonic_now()};
   }
-  if (transfer->header_bytes <= header_bytes_max) {
-    const bool is_end = std::string_view(bytes, size) == "\r\n";
-    if (is_end && transfer->streams()) transfer->listener->accepted();
-    return size;
-  }
+  if (transfer->header_bytes <= header_bytes_max) return size;
   transfer->stopped = Stopped::headers_too_large;
   return CURL_WRITEFUNC_ERROR;
 }
@@ -194,7 +190,7 @@ void set_headers(Transfer& transfer, const HttpSettings& settings) {
     // The list has grown at its end: its beginning is ours already.
     if (transfer.headers == nullptr) transfer.headers.reset(longer);
   };
-  add("Accept: application/json");
+  add("Accept: " + transfer.request.accept);
   if (transfer.request.write) {
     add("Content-Type: " + transfer.request.write->content_type);
     add("Expect:");  // The body is small: nobody is asked first.

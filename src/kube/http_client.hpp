@@ -65,7 +65,9 @@ struct HttpRequest {
   std::optional<Duration> connect_max = std::nullopt;
   std::size_t bytes_max = 0;  ///< Of the answer's body, unpacked; not of a stream.
   bool is_stream = false;     ///< Its end is not foreseen, and it is never packed.
-  Asked asked;                ///< For messages.
+  /// "application/json"; servers can give other forms of the same, too.
+  std::string accept = "application/json";
+  Asked asked;  ///< For messages.
 };
 
 struct HttpAnswer {
@@ -92,8 +94,6 @@ class HttpListener {
   HttpListener& operator=(const HttpListener&) = delete;
   virtual ~HttpListener() = default;
 
-  /// The server accepted a stream (200); its bytes may come much later.
-  virtual void accepted() {}
   /// Bytes of a stream that the server accepted. False: end it.
   virtual bool bytes(std::string_view chunk) = 0;
   /// The request is over; it is forgotten before this is called, so that another may be started.

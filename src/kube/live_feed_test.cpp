@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "codec/dump.hpp"
 #include "codec/load.hpp"
@@ -140,24 +141,87 @@ TEST(LiveFeed, EqualsAFreshListWhateverHappens) {
   }
 }
 
-/// Found by `make e2e`: nothing happens to quiet kinds, and their bookmarks come once a minute.
-TEST(LiveFeed, SightComesBackWithoutAnEvent) {
+/// A feed that has listed everything, whose watches of one kind then break once.
+class FeedSight : public testing::Test {
+ protected:
+  /// More pods than a page has; everything else is less than a page.
+  FeedSight() {
+    fed.server().put(node_text("n1", 64));
+    for (int at = 0; at < 12; ++at) {
+      fed.server().put(pod_text(fmt::format("p{}", at), "u", "n1", "Running"));
+    }
+  }
+
+  static bool await(const std::function<bool()>& done, Fed& fed) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      fed.feed().mailbox().wait_for_wake(Duration{5});
+    }
+    return true;
+  }
+  /// Returns how many requests there were before.
+  std::size_t break_watches_of(const std::string& path) {
+    fed.start();
+    EXPECT_TRUE(fed.becomes_current());
+    EXPECT_TRUE(fed.server().await_watches(fed.watches()));
+    EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+    const std::size_t before = fed.server().requests().size();
+    fed.server().fail({.kind = FaultKind::cut, .path_prefix = path, .times = 1});
+    fed.server().end_watches();
+    EXPECT_TRUE(await([&] { return fed.feed().statistics().failures > 0; }, fed));
+    return before;
+  }
+  /// Of requests after the first `from`.
+  std::size_t count(std::size_t from, std::string_view begin, std::string_view part) {
+    const std::vector<std::string> all = fed.server().requests();
+    return static_cast<std::size_t>(std::count_if(
+        all.begin() + static_cast<std::ptrdiff_t>(from), all.end(),
+        [&](const std::string& line) { return line.starts_with(begin) && line.contains(part); }));
+  }
+
   Fed fed;
-  fed.server().put(node_text("n1", 4));
-  fed.limits().sight_after = Duration{5};
+};
+
+/// What fits on a page is listed: that proves it at once.
+TEST_F(FeedSight, ComesBackWithAList) {
+  const std::size_t before = break_watches_of("/api/v1/namespaces");
+  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_EQ(count(before, "GET /api/v1/namespaces?limit=5", ""), 1U);
+  EXPECT_EQ(count(before, "GET /api/v1/namespaces?watch=1", "timeoutSeconds=3"), 0U);
+}
+
+/// What does not fit is not listed again: the bookmark of a short watch proves it.
+TEST_F(FeedSight, ComesBackWithABookmark) {
+  const std::size_t before = break_watches_of("/api/v1/pods");
+  fed.server().put(node_text("n2", 4));  // So that there is something to tell.
+  EXPECT_FALSE(fed.feed().sees_all());
+  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
+  EXPECT_GE(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 1U);
+}
+
+/// That the server accepted a watch, and that time has passed, prove nothing.
+TEST_F(FeedSight, ComesBackWithTheWholeListWhereNoBookmarkComes) {
+  fed.limits().proofs_max = 1;
+  const std::size_t before = break_watches_of("/api/v1/pods");
+  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_EQ(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 1U);
+  EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 2U);
+  EXPECT_TRUE(fed.becomes_current());
+}
+
+/// Found on a real server: without a read, some stores tell it nothing, and it tells us nothing.
+TEST_F(FeedSight, AQuietServerIsAskedForOneObject) {
+  fed.limits().read_after = Duration{20};
   fed.start();
   EXPECT_TRUE(fed.becomes_current());
-  EXPECT_TRUE(fed.server().await_watches(fed.watches()));
-  fed.server().fail({.kind = FaultKind::cut, .path_prefix = "/api/v1/namespaces", .times = 1});
-  fed.server().end_watches();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  const auto is_late = [&] { return std::chrono::steady_clock::now() > deadline; };
-  while (fed.feed().statistics().failures == 0 && !is_late())
-    fed.feed().mailbox().wait(Duration{5});
-  EXPECT_GT(fed.feed().statistics().failures, 0U);
-  while (!fed.feed().sees_all() && !is_late()) fed.feed().mailbox().wait(Duration{5});
-  EXPECT_TRUE(fed.feed().sees_all());
-  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_TRUE(await([&] { return count(0, "GET /api/v1/nodes?limit=1", "") >= 2; }, fed));
+  EXPECT_TRUE(
+      await([&] { return count(0, "GET /api/v1/pods?limit=1&fieldSelector=", "") >= 2; }, fed));
+  EXPECT_EQ(fed.feed().statistics().failures, 0U);
 }
 
 TEST(LiveFeed, AKindThatMayNotBeReadIsNoSight) {

@@ -12,6 +12,8 @@ namespace makeway::kube {
 namespace {
 
 constexpr int status_ok = 200;
+constexpr std::string_view list_verb = "list";
+constexpr std::string_view watch_verb = "watch";
 
 /// The code of a Status object; 0: there is none.
 int code_of(std::string_view status_json) {
@@ -37,66 +39,85 @@ ResourceWatch::ResourceWatch(ApiClient& client, ServedResource served, WatchList
       listener_(listener),
       jitter_(jitter),
       limits_(limits),
-      asked_(asked_for(client.http().settings(), served_, "watch")),
+      asked_(asked_for(client.http().settings(), served_, watch_verb)),
       lines_(limits.line_bytes_max) {}
 
 ResourceWatch::~ResourceWatch() {
   if (request_) client_.http().cancel(*request_);
+  if (nudge_.request) client_.http().cancel(*nudge_.request);
 }
 
 std::optional<Time> ResourceWatch::due_at() const {
-  if (step_ == Step::pausing) return resumes_at_;
-  if (!sees_ && accepted_at_) return *accepted_at_ + limits_.sight_after;
-  return std::nullopt;
+  return step_ == Step::pausing ? std::optional(resumes_at_) : std::nullopt;
 }
 
 void ResourceWatch::tick(Time now) {
   now_ = now;
   if (step_ == Step::watching && now > heard_at_ + limits_.silence_max) return cut_silence();
-  if (!sees_ && accepted_at_ && now >= *accepted_at_ + limits_.sight_after) {
-    sees_ = true;
-    failures_ = 0;
-  }
+  if (step_ == Step::watching) return nudge();
   if (step_ != Step::pausing || now < resumes_at_) return;
-  if (!version_.empty()) return begin_watch();
-  pages_ = {};
-  continue_token_.clear();
-  ++lists_;
-  begin_page();
+  if (sees_) return begin_watch();
+  begin_list();
+}
+
+ApiResult<HttpRequest> ResourceWatch::request_for(const std::string& path,
+                                                  std::string_view verb) const {
+  ApiResult<HttpRequest> request =
+      client_.request_for(path, asked_for(client_.http().settings(), served_, verb));
+  if (request) request->accept = served_.resource->accept(verb == list_verb);
+  return request;
 }
 
 void ResourceWatch::start(const std::string& path, std::string_view verb, bool is_stream) {
-  asked_.request = fmt::format("{} {}{}", verb, client_.http().settings().server, served_.path());
-  asked_.verb = verb;
-  ApiResult<HttpRequest> request = client_.request_for(path, asked_);
+  asked_ = asked_for(client_.http().settings(), served_, verb);
+  ApiResult<HttpRequest> request = request_for(path, verb);
   if (!request) return fail(request.error());
   request->is_stream = is_stream;
   if (is_stream) request->whole_max = limits_.silence_max;
   request_ = client_.http().start(std::move(*request), *this);
 }
 
+std::string ResourceWatch::page_path(std::size_t objects) const {
+  return with_selector(fmt::format("{}?limit={}", served_.path(), objects), *served_.resource);
+}
+
+/// Rule 4.
+void ResourceWatch::nudge() {
+  const Time quiet_since = std::max(heard_at_, nudge_.sent_at);
+  if (nudge_.request || now_ < quiet_since + limits_.read_after) return;
+  nudge_.sent_at = now_;
+  ApiResult<HttpRequest> request = request_for(page_path(1), list_verb);
+  if (request) nudge_.request = client_.http().start(std::move(*request), nudge_);
+}
+
+void ResourceWatch::begin_list() {
+  pages_ = {};
+  continue_token_.clear();
+  ++lists_;
+  begin_page();
+}
+
 void ResourceWatch::begin_page() {
   step_ = Step::listing;
-  std::string path = with_selector(
-      fmt::format("{}?limit={}", served_.path(), client_.limits().page_objects), *served_.resource);
+  std::string path = page_path(client_.limits().page_objects);
   if (!continue_token_.empty()) path += "&continue=" + percent_encoded(continue_token_);
-  start(path, "list", false);
+  start(path, list_verb, false);
 }
 
 void ResourceWatch::begin_watch() {
   step_ = Step::watching;
   heard_ = false;
-  accepted_at_.reset();
   heard_at_ = now_;
   watch_error_.reset();
   lines_.clear();
-  // Watches of many clients do not end together.
-  const std::int64_t seconds = jitter_.between(300, 600);
+  // Watches of many clients do not end together; one that is to prove something ends soon.
+  constexpr std::int64_t proof_seconds = 3;
+  const std::int64_t seconds = sees_ ? jitter_.between(300, 600) : proof_seconds;
   start(with_selector(
             fmt::format("{}?watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
                         served_.path(), percent_encoded(version_), seconds),
             *served_.resource),
-        "watch", true);
+        watch_verb, true);
 }
 
 bool ResourceWatch::bytes(std::string_view chunk) {
@@ -109,7 +130,7 @@ bool ResourceWatch::take_event(const WatchEvent& event) {
     watch_error_ = refusal(asked_, code_of(event.object), event.object, {});
     return false;
   }
-  if (event.kind != served_.resource->kind) {
+  if (event.kind != served_.resource->answered_kind()) {
     watch_error_ = malformed(asked_, {.field = "object.kind",
                                       .value = shorten(event.kind),
                                       .message = "an event of another kind"});
@@ -119,7 +140,7 @@ bool ResourceWatch::take_event(const WatchEvent& event) {
   heard_at_ = now_;
   failures_ = 0;
   if (event.type == WatchEventType::bookmark) {
-    sees_ = true;
+    prove();
   } else {
     listener_.happened(served_, event);  // After a gap it is the oldest that was missed: rule 5.
   }
@@ -142,10 +163,11 @@ void ResourceWatch::page_came(HttpAnswer answer) {
   const ApiLimits& limits = client_.limits();
   const auto lie = [&](Problem problem) { fail(malformed(asked_, std::move(problem))); };
   if (!page) return lie(page.error());
-  if (page->kind != fmt::format("{}List", served_.resource->kind)) {
+  const std::string_view kind = served_.resource->answered_kind();
+  if (page->kind != fmt::format("{}List", kind)) {
     return lie({.field = "kind", .value = shorten(page->kind), .message = "another kind"});
   }
-  if (!page->holds_only(served_.resource->kind)) {
+  if (!page->holds_only(kind)) {
     return lie({.field = "items", .message = "it holds objects of another kind"});
   }
   const bool repeats = !page->continue_token.empty() && page->continue_token == continue_token_;
@@ -156,22 +178,34 @@ void ResourceWatch::page_came(HttpAnswer answer) {
   if (pages_.pages.empty()) pages_.resource_version = page->resource_version;
   pages_.pages.push_back(std::move(answer.body));
   continue_token_ = page->continue_token;
-  if (!continue_token_.empty()) return begin_page();
   if (pages_.resource_version.empty()) {
     return lie({.field = "metadata.resourceVersion", .message = "a list without a version"});
   }
+  if (continue_token_.empty()) return list_came();
+  if (version_.empty() || proofs_ >= limits_.proofs_max) return begin_page();
+  ++proofs_;
+  pages_ = {};
+  begin_watch();
+}
+
+void ResourceWatch::list_came() {
   version_ = pages_.resource_version;
   listener_.listed(served_, pages_);
   pages_ = {};
-  sees_ = true;
+  prove();
   begin_watch();
+}
+
+void ResourceWatch::prove() {
+  sees_ = true;
+  proofs_ = 0;
 }
 
 void ResourceWatch::watch_ended() {
   if (lines_.problem()) return fail(malformed(asked_, *lines_.problem()));
   if (watch_error_) return fail(*watch_error_);
   // The server ends watches now and then; one that ends at once is not asked again at once.
-  if (heard_) return begin_watch();
+  if (heard_) return sees_ ? begin_watch() : begin_list();
   ++failures_;
   pause_for(next_pause({}));
 }
@@ -192,8 +226,7 @@ void ResourceWatch::cut_silence() {
 
 void ResourceWatch::fail(const ApiError& error) {
   const bool was_listing = step_ == Step::listing;
-  const bool begins_anew =
-      was_listing || error.failure == Failure::expired || error.failure == Failure::malformed;
+  const bool begins_anew = error.failure == Failure::expired || error.failure == Failure::malformed;
   if (error.failure == Failure::unauthorized) client_.credentials().forget();
   if (begins_anew) version_.clear();
   sees_ = false;
@@ -206,7 +239,6 @@ void ResourceWatch::fail(const ApiError& error) {
 
 void ResourceWatch::pause_for(Duration pause) {
   step_ = Step::pausing;
-  accepted_at_.reset();
   resumes_at_ = now_ + pause;
 }
 

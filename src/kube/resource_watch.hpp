@@ -6,11 +6,14 @@
 //     objects anew, and what is not among them is gone.
 //  3. After a failure there is a pause that doubles up to 30 s and varies; one that goes well again
 //     begins with the shortest. A server that says Retry-After is obeyed.
-//  4. A watch that tells no whole event for 90 s is cut: bookmarks come every minute.
-//  5. What is seen is current from the list on, until a failure; `sees` says so. After a failure it
-//     is current again with a bookmark, or a second after the server accepted the watch: by then it
-//     has refused a version that it forgot, and sent what was missed. (Bookmarks come once a
-//     minute.)
+//  4. A watch that tells no whole event for 90 s is cut. Bookmarks come every minute, but only if
+//     the server has heard of news from its store since; where the store does not say it by itself,
+//     a consistent read makes the server ask. So after 40 s of silence one object is read.
+//  5. What is seen is current from the list on, until a failure; `sees` says so. After a failure
+//     the first page of a list is read. Is it the whole list, then that is the proof. Else the
+//     watch goes on where it was, for three seconds: a server sends a bookmark two seconds before a
+//     watch ends, behind all events that were missed, and that is the proof. If none comes, twice,
+//     all is listed.
 //
 // Never blocks: it is driven by HttpClient::work and `tick`, on one thread. (Only credentials of an
 // exec plugin that must be renewed make that thread wait for the plugin.)
@@ -45,7 +48,8 @@ struct WatchLimits {
   Duration pause_first{800};
   Duration pause_max{30'000};
   Duration silence_max{90'000};
-  Duration sight_after{1'000};  ///< Without an event, once the server accepted.
+  Duration read_after{40'000};  ///< Of silence.
+  int proofs_max = 2;           ///< Short watches, after a failure, before all is listed.
   std::size_t line_bytes_max = WatchLines::line_bytes_default;
 };
 
@@ -65,19 +69,34 @@ class ResourceWatch final : public HttpListener {
   const ServedResource& served() const { return served_; }
   std::uint64_t lists() const { return lists_; }
 
-  void accepted() override { accepted_at_ = now_; }
   bool bytes(std::string_view chunk) override;
   void ended(ApiResult<HttpAnswer> result) override;
 
  private:
   enum class Step : std::uint8_t { pausing, listing, watching };
 
+  /// Reads one object, so that the server asks its store for news. Whatever it answers will do.
+  class Nudge final : public HttpListener {
+   public:
+    bool bytes(std::string_view /*chunk*/) override { return true; }
+    void ended(ApiResult<HttpAnswer> /*result*/) override { request.reset(); }
+
+    std::optional<HttpClient::RequestId> request;
+    Time sent_at;
+  };
+
+  ApiResult<HttpRequest> request_for(const std::string& path, std::string_view verb) const;
+  std::string page_path(std::size_t objects) const;
+  void nudge();
+  void begin_list();
   void begin_page();
   void begin_watch();
   void start(const std::string& path, std::string_view verb, bool is_stream);
   void page_came(HttpAnswer answer);
+  void list_came();
   void watch_ended();
   void cut_silence();
+  void prove();
   bool take_event(const WatchEvent& event);
   void fail(const ApiError& error);
   void pause_for(Duration pause);
@@ -94,16 +113,17 @@ class ResourceWatch final : public HttpListener {
   Time resumes_at_;
   int failures_ = 0;  ///< In a row.
   bool sees_ = false;
+  int proofs_ = 0;  ///< Short watches since sight was lost.
   std::uint64_t lists_ = 0;
   ObjectPages pages_;
   std::string continue_token_;
-  std::string version_;              ///< Where the watch goes on; empty: with a list.
-  std::optional<Time> accepted_at_;  ///< The watch; none: not yet.
-  bool heard_ = false;               ///< Anything, since the watch began.
-  Time heard_at_;                    ///< The last whole event, else the beginning of the watch.
+  std::string version_;  ///< Where the watch goes on; empty: with a list.
+  bool heard_ = false;   ///< Anything, since the watch began.
+  Time heard_at_;        ///< The last whole event, else the beginning of the watch.
   std::optional<ApiError> watch_error_;
   WatchLines lines_;
   std::optional<HttpClient::RequestId> request_;
+  Nudge nudge_;
 };
 
 }  // namespace makeway::kube

@@ -60,6 +60,13 @@ std::expected<JsonValue, Problem> parse_list(std::string_view json, std::string_
 
 std::span<const Resource> resources() { return table; }
 
+std::string Resource::accept(bool is_list) const {
+  constexpr std::string_view plain = "application/json";
+  if (!is_metadata_only) return std::string(plain);
+  return fmt::format("{};as={}{};g=meta.k8s.io;v=v1", plain, answered_kind(),
+                     is_list ? "List" : "");
+}
+
 std::vector<ServedResource> always_served() {
   std::vector<ServedResource> served;
   for (const Resource& resource : table) {

@@ -22,6 +22,14 @@ struct Resource {
   std::span<const std::string_view> versions;  ///< The best first.
   std::string_view selector;                   ///< Of fields; empty: all objects.
   bool is_always_served = false;
+  bool is_metadata_only = false;  ///< Of its objects nothing else is asked for.
+
+  /// The kind that answers name: without its rest, an object is another one.
+  std::string_view answered_kind() const {
+    return is_metadata_only ? "PartialObjectMetadata" : kind;
+  }
+  /// The form to ask for, of a list or of an object.
+  std::string accept(bool is_list) const;
 };
 
 /// In the order in which they are read; pods last, so that all that they name is there already.

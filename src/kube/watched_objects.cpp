@@ -21,6 +21,13 @@ constexpr std::string_view daemon_set = "DaemonSet";
 constexpr std::array core_versions = {std::string_view("v1")};
 constexpr Resource pods_that_may_have_failed = {
     "pods", "Pod", "", core_versions, "status.phase!=Succeeded", true};
+constexpr Resource names_of_daemon_sets = {.plural = "daemonsets",
+                                           .kind = daemon_set,
+                                           .api_group = "apps",
+                                           .versions = core_versions,
+                                           .selector = "",
+                                           .is_always_served = true,
+                                           .is_metadata_only = true};
 
 /// The kubelet itself would not take it (SPEC section 8).
 bool is_refusal(const ObjectSight& pod) {
@@ -49,13 +56,13 @@ class ChangeCollector final : public ObjectSink {
 
 bool is_watched(const Resource& resource, FeedUse use) {
   return row_named(resource.kind) != nullptr ||
-         (use == FeedUse::to_schedule && resource.kind == daemon_set);
+         (use != FeedUse::to_look && resource.kind == daemon_set);
 }
 
 const Resource& watched_instead(const Resource& resource, FeedUse use) {
-  return use == FeedUse::to_schedule && resource.plural == pods_that_may_have_failed.plural
-             ? pods_that_may_have_failed
-             : resource;
+  if (use == FeedUse::to_look) return resource;
+  if (resource.plural == pods_that_may_have_failed.plural) return pods_that_may_have_failed;
+  return resource.kind == daemon_set ? names_of_daemon_sets : resource;
 }
 
 std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
@@ -77,7 +84,7 @@ std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
         },
         change);
   }
-  if (use_ == FeedUse::to_schedule) add_sights(served, padded_text, objects);
+  if (use_ != FeedUse::to_look) add_sights(served, padded_text, objects);
   return objects;
 }
 
@@ -88,13 +95,14 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
   const bool is_written =
       is_pod || (row != nullptr && (row->kind == ObjectKind::pod_group ||
                                     row->kind == ObjectKind::persistent_volume_claim));
-  if (!is_written) return;
+  if (!is_written || (use_ == FeedUse::to_compare && !is_pod)) return;
   for (ObjectSight& sight : read_sights(padded_text)) {
     const auto found = objects.find({sight.namespace_name, sight.name});
     if (found == objects.end()) {
       if (is_pod) tell_refusal(sight);
       continue;
     }
+    if (use_ == FeedUse::to_compare) continue;
     sight.kind = row->kind;
     if (auto* const pod = std::get_if<Pod>(&found->second.change)) {
       sight.group = pod->group;

@@ -3,7 +3,7 @@
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops nobody
 // (law 13): what can be read of it is taken, and the problem is kept.
-// Whoever schedules is also told which DaemonSets there are, and which pods a kubelet refused.
+// Whoever decides is also told which DaemonSets there are, and which pods a kubelet refused.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 namespace makeway::kube {
 
 enum class FeedUse : std::uint8_t {
-  to_look,      ///< Nothing is written: everybody's nominations count as they stand.
+  to_look,      ///< Nothing is decided: objects only, as a list shows them.
+  to_compare,   ///< Nothing is written: everybody's nominations count as they stand.
   to_schedule,  ///< Sights come along, and only our own memory counts (own_memory.hpp).
 };
 
@@ -29,7 +30,7 @@ class WatchedObjects final : public WatchListener {
  public:
   using Give = std::function<void(Change, std::optional<ObjectSight>)>;
   using Fail = std::function<void(const ServedResource&, const ApiError&)>;
-  /// What is told besides objects, to whoever schedules.
+  /// What is told besides objects, to whoever decides.
   struct Tell {
     std::function<void(DaemonSetNews)> daemon_set;
     std::function<void(KubeletRefusal)> refusal;
@@ -74,10 +75,11 @@ class WatchedObjects final : public WatchListener {
 };
 
 /// Whether it makes sense to watch them: the store keeps objects of this kind, or whoever
-/// schedules wants to know which there are.
+/// decides wants to know which there are.
 bool is_watched(const Resource& resource, FeedUse use);
-/// What to watch instead. Whoever schedules wants to see why a pod has failed, and a server ends
-/// the watch of an object that leaves a selection with how it was before.
+/// What to watch instead. Whoever decides wants to see why a pod has failed, and a server ends
+/// the watch of an object that leaves a selection with how it was before. Of a DaemonSet only its
+/// name matters.
 const Resource& watched_instead(const Resource& resource, FeedUse use);
 
 }  // namespace makeway::kube

@@ -60,7 +60,8 @@ type Script struct {
 
 	name                string // Of the call, for messages.
 	nobody              bool
-	contentType, body   string
+	contentType, accept string
+	body                string
 	answerText, pending string
 	answer              any
 	status              int
@@ -111,6 +112,7 @@ func (s *Script) step(word, rest string) string {
 	switch word {
 	case "call":
 		s.name, s.nobody, s.contentType, s.body = rest, false, "application/json", ""
+		s.accept = "application/json"
 	case "put":
 		return s.put(rest)
 	case "remove":
@@ -122,6 +124,8 @@ func (s *Script) step(word, rest string) string {
 		s.nobody = true
 	case "type":
 		s.contentType = rest
+	case "accept":
+		s.accept = rest
 	case "body":
 		s.body = rest
 	case "send":
@@ -152,6 +156,7 @@ func (s *Script) send(wanted string) string {
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", s.contentType)
+	request.Header.Set("Accept", s.accept)
 	response, err := s.client.Do(request)
 	if err != nil {
 		return err.Error()

@@ -24,6 +24,7 @@ type Wire struct {
 	closed   atomic.Bool
 	delay    atomic.Int64 // Nanoseconds before each piece of at most 16 KB.
 	made     atomic.Int64
+	moved    atomic.Int64 // When bytes last came through: nanoseconds since 1970.
 
 	mutex sync.Mutex
 	open  map[net.Conn]bool
@@ -69,6 +70,7 @@ func (w *Wire) copy(to io.Writer, from io.Reader) {
 	buffer := make([]byte, 16<<10)
 	for {
 		size, err := from.Read(buffer)
+		w.moved.Store(time.Now().UnixNano())
 		time.Sleep(time.Duration(w.delay.Load()))
 		if _, bad := to.Write(buffer[:size]); bad != nil || err != nil {
 			return
@@ -86,6 +88,13 @@ func (w *Wire) keep(is bool, connections ...net.Conn) {
 			delete(w.open, connection)
 		}
 	}
+}
+
+// opened is how many connections there are.
+func (w *Wire) opened() int {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.open) / 2
 }
 
 // cut ends all connections without a word, as a cable does.

@@ -23,6 +23,7 @@ struct PodText {
   std::string_view node;
   std::string_view nominated;
   bool leaves = false;
+  bool opts_out = false;  ///< Says that nobody may evict it.
 };
 
 std::string pod_json(const PodText& pod) {
@@ -31,7 +32,7 @@ std::string pod_json(const PodText& pod) {
                  : "";
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}","namespace":"shop",)"
-      R"("uid":"uid-{0}","creationTimestamp":"2026-11-17T02:00:00Z"{1}}},)"
+      R"("uid":"uid-{0}","creationTimestamp":"2026-11-17T02:00:00Z"{1}{8}}},)"
       R"("spec":{{"schedulerName":"default-scheduler","priority":{2},"nodeName":"{3}",)"
       R"("containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{4}"}}}}}}]}},)"
       R"("status":{{"phase":"{5}","nominatedNodeName":"{6}","startTime":)"
@@ -40,7 +41,7 @@ std::string pod_json(const PodText& pod) {
       pod.leaves ? R"(,"deletionTimestamp":"2026-11-17T05:00:01Z","deletionGracePeriodSeconds":1)"
                  : "",
       pod.priority, pod.node, pod.cpus, pod.node.empty() ? "Pending" : "Running", pod.nominated,
-      condition);
+      condition, pod.opts_out ? R"(,"annotations":{"makeway.dev/allow-preemption":"false"})" : "");
 }
 
 std::string node_json(std::string_view name) {
@@ -142,6 +143,32 @@ TEST_F(Shadow, TellsWhereItWouldHaveDiffered) {
   EXPECT_TRUE(again.out.contains("2 cycles")) << again.out;
   EXPECT_EQ(sandbox.run("makeway why --journal run.journal shop/urgent").status, 0);
 }
+
+/// SPEC section 10: it decides as `run` would, and there a mark is a wish.
+class ShadowTrust : public Shadow, public testing::WithParamInterface<bool> {};
+
+TEST_P(ShadowTrust, AMarkProtectsWhereItsNamespaceIsTrusted) {
+  live.server.put(
+      fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"shop","labels":)"
+                  R"({{"makeway.dev/trusted":"{}"}}}}}})",
+                  GetParam()));
+  live.server.put(
+      pod_json({.name = "low", .cpus = 4, .priority = 10, .node = "n1", .opts_out = true}));
+  live.server.put(pod_json({.name = "plain", .priority = 5'000, .node = "n3"}));
+  live.server.put(pod_json({.name = "urgent", .cpus = 4, .priority = 1'000}));
+  begin("--count 1");
+  ASSERT_TRUE(await_cycles(1));
+  finish();
+  const RunResult ran = result.get();
+  EXPECT_EQ(ran.status, 0) << ran.error;
+  const std::string_view ours =
+      GetParam() ? "; we n2, 2 victims (shop/mid-1, shop/mid-2;" : "; we n1, 1 victim (shop/low;";
+  EXPECT_TRUE(ran.out.contains(ours)) << ran.out;
+  EXPECT_TRUE(ran.out.contains(", by makeway-live.")) << ran.out;
+}
+INSTANTIATE_TEST_SUITE_P(Namespaces, ShadowTrust, testing::Bool(), [](const auto& test) {
+  return std::string(test.param ? "trusted" : "ordinary");
+});
 
 TEST_F(Shadow, AsJsonLines) {
   begin("--count 2 -o json");

@@ -34,6 +34,7 @@ struct FakeRequest {
   std::string path;
   std::map<std::string, std::string, std::less<>> query;
   std::string authorization;
+  std::string accept;
   std::string body;
 
   bool is_write() const { return method != "GET"; }
@@ -82,6 +83,7 @@ FakeRequest parse_request(std::string_view head) {
     rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
   }
   request.authorization = header_in(head, "Authorization");
+  request.accept = header_in(head, "Accept");
   return request;
 }
 
@@ -120,6 +122,12 @@ std::string answer(int status, std::string_view body, std::string_view more_head
       "HTTP/1.1 {} Fake\r\nContent-Type: {}\r\nDate: {}\r\n"
       "Content-Length: {}\r\n{}\r\n{}",
       status, type, date_text(), body.size(), more_headers, body);
+}
+
+/// With what the request asks for of its objects. A list has a form of its own.
+FakeKind asked_kind(const FakeRequest& request, FakeKind kind) {
+  kind.metadata_only = request.accept.contains("as=PartialObjectMetadata");
+  return kind;
 }
 
 std::string chunk(std::string_view text) {
@@ -255,7 +263,7 @@ bool FakeApiserver::State::serve_request(int socket, const FakeRequest& request)
   }
   if (is_written && is_allowed) return serve_write(socket, request);
   if (kind != nullptr && is_allowed && request.parameter("watch") == "1") {
-    return watch(socket, request, *kind);
+    return watch(socket, request, asked_kind(request, *kind));
   }
   return send_all(socket, respond(request));
 }
@@ -339,7 +347,9 @@ std::string FakeApiserver::State::respond(const FakeRequest& request) {
                                           kind->plural, kind->plural, kind->api_group),
                               kind->plural));
   }
-  return list(request, *kind);
+  const bool wants_one = request.accept.contains("as=PartialObjectMetadata;");
+  if (wants_one) return answer(406, status_text(406, "NotAcceptable"));
+  return list(request, asked_kind(request, *kind));
 }
 
 bool FakeApiserver::State::forbids(const FakeRequest& request) const {
@@ -411,7 +421,9 @@ bool FakeApiserver::State::watch(int socket, const FakeRequest& request, const F
   const std::uint64_t round = watch_round;
   std::uint64_t marks = bookmarks;
   std::int64_t seen = request.number("resourceVersion");
+  const std::int64_t begun = seen;
   const std::string selector = request.parameter("fieldSelector");
+  const bool allows_bookmarks = request.parameter("allowWatchBookmarks") == "true";
   bool is_connected = true;
   const auto send = [&](const std::string& text) {
     if (text.empty()) return;
@@ -428,16 +440,23 @@ bool FakeApiserver::State::watch(int socket, const FakeRequest& request, const F
   const auto deadline =
       std::chrono::steady_clock::now() +
       std::chrono::seconds(std::max<std::int64_t>(request.number("timeoutSeconds"), 1));
+  auto last_bookmark_at = deadline - std::chrono::seconds(2);
   while (!stops && is_connected && !is_expired && round == watch_round) {
     is_expired = objects.is_compacted(seen);
     std::string text = is_expired ? error_event(410, "Expired") : std::string{};
     if (!is_expired) text = objects.events_since(kind, selector, seen);
     seen = std::max(seen, objects.version());
-    if (marks != bookmarks) text += bookmark_event(kind, seen, false);
+    const auto now = std::chrono::steady_clock::now();
+    const bool ends_soon = now >= last_bookmark_at && now < deadline;
+    // Two seconds before its end, unless that would be the version that the client came with.
+    const bool is_last = ends_soon && seen > begun && !is_expired && allows_bookmarks;
+    if (ends_soon) last_bookmark_at = deadline;
+    if (marks != bookmarks || is_last) text += bookmark_event(kind, seen, false);
     marks = bookmarks;
     send(text);
     if (!text.empty()) continue;
-    if (changed.wait_until(lock, deadline) == std::cv_status::timeout) break;
+    if (now >= deadline) break;
+    changed.wait_until(lock, std::min(deadline, last_bookmark_at));
   }
   --watches;
   changed.notify_all();

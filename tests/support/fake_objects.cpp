@@ -64,6 +64,16 @@ JsonValue without_type(JsonValue tree) {
   return tree;
 }
 
+/// Of the object, as much as was asked for.
+JsonValue answered(const FakeKind& kind, JsonValue tree) {
+  if (!kind.metadata_only) return tree;
+  std::erase_if(std::get<JsonValue::Object>(tree.data),
+                [](const JsonMember& each) { return each.key != "metadata"; });
+  member(tree, "kind") = string_value(kind.answered_kind());
+  member(tree, "apiVersion") = string_value(kind.answered_version());
+  return tree;
+}
+
 std::string event_text(std::string_view type, const JsonValue& object) {
   return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, text_of(object));
 }
@@ -95,12 +105,20 @@ std::string bookmark_event(const FakeKind& kind, std::int64_t version, bool ends
   return fmt::format(
       "{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{{"
       "\"resourceVersion\":\"{}\",\"creationTimestamp\":null{}}}}}}}\n",
-      kind.kind, kind.group_version(), version,
+      kind.answered_kind(), kind.answered_version(), version,
       ends_initial_events ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
 }
 
 std::string FakeKind::group_version() const {
   return api_group.empty() ? version : fmt::format("{}/{}", api_group, version);
+}
+
+std::string FakeKind::answered_kind() const {
+  return metadata_only ? "PartialObjectMetadata" : kind;
+}
+
+std::string FakeKind::answered_version() const {
+  return metadata_only ? "meta.k8s.io/v1" : group_version();
 }
 
 std::string FakeKind::path() const {
@@ -191,7 +209,8 @@ std::vector<std::string> FakeObjects::items_of(const FakeKind& kind, std::string
   if (all == objects_.end()) return items;
   for (const auto& [key, tree] : all->second) {
     if (!matches(tree, selector)) continue;
-    items.push_back(text_of(with_type ? tree : without_type(tree)));
+    const bool has_type = with_type || kind.metadata_only;
+    items.push_back(text_of(answered(kind, has_type ? tree : without_type(tree))));
   }
   return items;
 }
@@ -201,7 +220,7 @@ std::string FakeObjects::page(const FakeKind& kind, const std::vector<std::strin
   return fmt::format(
       "{{\"kind\":\"{}List\",\"apiVersion\":\"{}\",\"metadata\":{{\"resourceVersion\":\"{}\"{}}},"
       "\"items\":[{}]}}",
-      kind.kind, kind.group_version(), version_,
+      kind.answered_kind(), kind.answered_version(), version_,
       token.empty() ? std::string{} : fmt::format(",\"continue\":\"{}\"", token),
       fmt::join(items, ","));
 }
@@ -285,13 +304,13 @@ std::string FakeObjects::events_since(const FakeKind& kind, std::string_view sel
     const bool was_in = matches(event.before, selector);
     const bool is_in = matches(event.after, selector);
     if (is_in) {
-      text += event_text(was_in ? "MODIFIED" : "ADDED", event.after);
+      text += event_text(was_in ? "MODIFIED" : "ADDED", answered(kind, event.after));
     } else if (was_in) {
       // The last content that matched, with the version of what ended that.
       JsonValue gone = event.before;
       member(member(gone, "metadata"), "resourceVersion") =
           string_value(std::to_string(event.version));
-      text += event_text("DELETED", gone);
+      text += event_text("DELETED", answered(kind, std::move(gone)));
     }
   }
   return text;

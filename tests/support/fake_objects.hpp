@@ -18,8 +18,12 @@ struct FakeKind {
   std::string version;
   std::string plural;
   std::string kind;
+  bool metadata_only = false;  ///< What is asked for: PartialObjectMetadata.
 
   std::string group_version() const;
+  /// What an answer says that it is of.
+  std::string answered_kind() const;
+  std::string answered_version() const;
   std::string path() const;
 };
 

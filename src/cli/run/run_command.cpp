@@ -33,7 +33,7 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool
   const ConfigurationChoice choice{.preset = arguments.text("preset"),
                                    .file = arguments.given("config"),
                                    .overrides = arguments.all("set"),
-                                   .live_trust = !is_shadow};
+                                   .live_trust = true};
   ChosenConfiguration chosen = choose_configuration(choice);
   if (!chosen.usage.empty()) {
     status = usage_error(chosen.usage, terminal);
@@ -43,17 +43,12 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments, bool
   status = ExitStatus::failed;
   if (!chosen.document) return std::nullopt;
   const Configuration& configuration = chosen.document->configuration;
-  const TrustSettings& trust = configuration.trust;
-  if (is_shadow && trust != TrustSettings{.namespaces = trust.namespaces}) {
-    terminal.error.write(
-        "warning: knobs of trust are not applied in a shadow run: marks on objects count as "
-        "everybody's\n");
-  }
   if (const std::string waived = waived_too_much(configuration); !is_shadow && !waived.empty()) {
     terminal.error.write(fmt::format("error: {}\n", waived));
     return std::nullopt;
   }
   name_configuration(*chosen.document, choice);
+  // A shadow decides once, and would never come back to whoever has to wait first.
   if (!is_shadow) {
     chosen.document->configuration = kube::live_rules(std::move(chosen.document->configuration));
   }
@@ -104,7 +99,7 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   }
   if (is_shadow) {
     kube::LiveFeed feed(std::move(opened.connection), *served,
-                        kube::real_connection_tools().jitter_seed);
+                        kube::real_connection_tools().jitter_seed, {}, kube::FeedUse::to_compare);
     status = run_shadow(*wish, *document, feed, journal.get(), terminal,
                         palette_for_out(terminal, arguments.text("color")));
   } else {

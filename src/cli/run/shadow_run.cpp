@@ -13,6 +13,7 @@
 #include "cli/problem_text.hpp"
 #include "cli/run/shadow_text.hpp"
 #include "cli/text.hpp"
+#include "control/live_view.hpp"
 #include "control/shadow_loop.hpp"
 #include "kube/live_port.hpp"
 
@@ -32,7 +33,8 @@ class ShadowRun {
         terminal_(terminal),
         palette_(palette),
         tools_(real_tools()),
-        port_(feed, nullptr),
+        view_(document.configuration, {}),
+        port_(feed, nullptr, &view_),
         shadow_(port_, document.configuration, tools_,
                 {.scheduler = wish.shadow, .preset = document.name, .watcher = watcher}) {}
 
@@ -156,6 +158,7 @@ class ShadowRun {
   Terminal& terminal_;
   Palette palette_;
   PlanTools tools_;
+  LiveView view_;  ///< Nobody's pods are kept from being victims: SPEC section 1.
   kube::LivePort port_;
   ShadowLoop shadow_;
   ShadowTotals totals_;
