@@ -76,7 +76,9 @@ func allTests() []Test {
 	tests = append(tests, watchTests()...)
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, runTests()...)
-	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
+	// Last: kube-scheduler binds everything.
+	tests = append(tests, shadowTests()...)
+	return append(tests, blackboxTests()...)
 }
 
 func main() {

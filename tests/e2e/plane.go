@@ -189,6 +189,7 @@ func (p *Plane) startControllers() error {
 	var err error
 	if p.controllers, err = p.run("kube-controller-manager", "--kubeconfig", p.adminConfig,
 		"--leader-elect=false", "--secure-port", "0", "--feature-gates", "GenericWorkload=true",
+		"--kube-api-qps", "500", "--kube-api-burst", "1000", // Else 9 new nodes a second are ready.
 		"--service-account-private-key-file", p.file("accounts.key")); err != nil {
 		return err
 	}
