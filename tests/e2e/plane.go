@@ -198,10 +198,11 @@ func (p *Plane) startControllers() error {
 	return err
 }
 
-func (p *Plane) startScheduler() (*Process, error) {
-	return p.run("kube-scheduler", "--kubeconfig", p.adminConfig,
+func (p *Plane) startScheduler(more ...string) (*Process, error) {
+	return p.run("kube-scheduler", append([]string{"--kubeconfig", p.adminConfig,
 		"--authentication-kubeconfig", p.adminConfig, "--authorization-kubeconfig", p.adminConfig,
-		"--leader-elect=false", "--secure-port", "0", "--feature-gates", "GenericWorkload=true")
+		"--leader-elect=false", "--secure-port", "0", "--feature-gates", "GenericWorkload=true"},
+		more...)...)
 }
 
 // Stop ends everything, the last that was started first.
