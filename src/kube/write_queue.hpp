@@ -12,6 +12,9 @@
 //  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
 //  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay, unless
 //     they leave with one that has been.
+//  9. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
+//     several plans nominate a pod before a watch shows the first nomination, and a bind must not
+//     wait for all of them.
 #pragma once
 
 #include <cstddef>
@@ -104,8 +107,7 @@ class WriteQueue {
     bool was_sent = false;
   };
   struct OwnVersion {
-    std::string uid;
-    std::string version;
+    ObjectSight object;  ///< As the server answered.
     std::uint64_t answer = 0;
     Time when;
   };
@@ -113,6 +115,8 @@ class WriteQueue {
 
   bool is_first(std::uint64_t id, const Live& live) const;
   bool is_ready(std::uint64_t id, const Live& live, Time now) const;
+  std::optional<std::uint64_t> first_ready(Time now) const;
+  bool is_written(const Live& live) const;
   Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
   WriteCall call_of(const Live& live, Time server_now) const;
   ObjectSight guarded(const Live& live) const;
