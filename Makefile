@@ -16,8 +16,8 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test e2e check check-all nightly soak bench bench-peers deps fmt clean
-.PHONY: deps-build deps-test deps-check deps-e2e
+.PHONY: help build run test e2e check check-all nightly soak bench bench-peers peer-kube
+.PHONY: deps fmt clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,9 @@ bench: deps-build ## build the benchmarks and run them one after the other
 
 bench-peers: deps-build ## time kube-scheduler's preemption on the same clusters; needs Go
 	@tools/bench-peers.sh
+
+peer-kube: deps-e2e ## kube-scheduler and makeway live, under the same loads; PEER='-scale 0.1'
+	@tools/e2e.sh -peer $(PEER)
 
 deps: ## install missing Debian packages, or say which
 	@tools/deps.sh build test check e2e

@@ -2,15 +2,15 @@
 # What is too long for every change, stage by stage: tools/nightly.sh [STAGE...]
 #
 # Stages: tidy-all, fuzz-all, tsan-all, histories (1,000 of every property), e2e (large clusters, a
-# minute of changes), peers (kube-scheduler beside us), soak (minutes of SOAK_MINUTES, 5). All run
-# even if one fails. The log and a summary with the figures go to
-# docs/evidence/nightly-DATE.{log,md}.
+# minute of changes), peers (kube-scheduler beside us), peer-kube (the same live, half an hour),
+# soak (minutes of SOAK_MINUTES, 5). All run even if one fails. The log and a summary with the
+# figures go to docs/evidence/nightly-DATE.{log,md}.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stages=("$@")
 if [[ ${#stages[@]} -eq 0 ]]; then
-  stages=(e2e histories peers soak tsan-all fuzz-all tidy-all)
+  stages=(e2e histories peers peer-kube soak tsan-all fuzz-all tidy-all)
 fi
 
 stage_tidy-all() { tools/check.sh tidy-all; }
@@ -23,6 +23,7 @@ stage_histories() {
 }
 stage_e2e() { CI=true tools/e2e.sh -night; }
 stage_peers() { CI=true tools/bench-peers.sh; }
+stage_peer-kube() { CI=true tools/e2e.sh -peer; }
 stage_soak() {
   local end=$((SECONDS + ${SOAK_MINUTES:-5} * 60)) seed=1
   while [[ $SECONDS -lt $end ]]; do

@@ -88,8 +88,8 @@ void WriteQueue::note_told(const Live& live, Time now) {
 bool WriteQueue::was_taken_back(const WriteJob& job) const {
   const auto own = own_.find(job.object);
   const std::optional<std::string>& wanted = job.steps.front().patch.nominated_node;
-  return own != own_.end() && own->second.uid == job.seen.object.uid && wanted &&
-         *wanted != own->second.nominated_node;
+  return own != own_.end() && own->second.object.uid == job.seen.object.uid && wanted &&
+         *wanted != own->second.object.nominated_node;
 }
 
 /// Nothing need be sent for it.
@@ -137,10 +137,26 @@ bool WriteQueue::is_ready(std::uint64_t id, const Live& live, Time now) const {
 ObjectSight WriteQueue::guarded(const Live& live) const {
   ObjectSight object = live.job.seen.object;
   const auto own = own_.find(live.job.object);
-  const bool newer = own != own_.end() && own->second.uid == object.uid &&
+  const bool newer = own != own_.end() && own->second.object.uid == object.uid &&
                      own->second.answer > live.job.seen.answers;
-  if (newer) object.version = own->second.version;
+  if (newer) object.version = own->second.object.version;
   return object;
+}
+
+/// Its words for autoscalers do not count where a pod is nominated: others of these are not urgent.
+bool WriteQueue::is_written(const Live& live) const {
+  const WriteStep& step = live.job.steps[live.step];
+  const auto own = own_.find(live.job.object);
+  if (step.kind != WriteKind::patch_pod || own == own_.end()) return false;
+  const bool newer = own->second.object.uid == live.job.seen.object.uid &&
+                     own->second.answer > live.job.seen.answers;
+  if (!newer) return false;
+  StatusPatch patch = step.patch;
+  if (patch.nominated_node) {
+    std::erase_if(patch.conditions,
+                  [](const ConditionWish& wish) { return wish.type == scheduled_condition; });
+  }
+  return !changes(patch, own->second.object);
 }
 
 WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
@@ -187,12 +203,20 @@ void WriteQueue::end_waits(Time now) {
   for (const std::uint64_t id : confirmed) step_done(id, {}, now);
 }
 
+std::optional<std::uint64_t> WriteQueue::first_ready(Time now) const {
+  const auto found = std::ranges::find_if(
+      waiting_, [&](std::uint64_t id) { return is_ready(id, jobs_.at(id), now); });
+  return found == waiting_.end() ? std::nullopt : std::optional(*found);
+}
+
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
   end_waits(now);
   if (auto reading = next_reading(now)) return reading;
-  for (const std::uint64_t id : waiting_) {
-    Live& live = jobs_.at(id);
-    if (is_ready(id, live, now)) return send(id, live, now, server_now);
+  while (const std::optional<std::uint64_t> id = first_ready(now)) {
+    Live& live = jobs_.at(*id);
+    if (!is_written(live)) return send(*id, live, now, server_now);
+    if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
+    step_done(*id, {}, now);
   }
   if (auto condition = next_condition(now, server_now)) return condition;
   return next_event(now, server_now);
@@ -371,11 +395,7 @@ void WriteQueue::remember(const ObjectSight& object, Time now) {
     std::erase_if(own_, [&](const auto& each) { return each.second.when + kept < now; });
   }
   own_[(object.kind == ObjectKind::pod ? "Pod " : "PodGroup ") + object.namespace_name + "/" +
-       object.name] = {.uid = object.uid,
-                       .version = object.version,
-                       .answer = ++answers_,
-                       .when = now,
-                       .nominated_node = object.nominated_node};
+       object.name] = {.object = object, .answer = ++answers_, .when = now};
 }
 
 void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now) {

@@ -16,6 +16,9 @@
 //     again, until `leave_max` after the first one; who stays then is reported.
 //  9. A nomination that only confirms what was seen is sent if what we wrote since has taken it
 //     back, and when what we are writing now has been answered.
+// 10. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
+//     several plans nominate a pod before a watch shows the first nomination, and a bind must not
+//     wait for all of them.
 #pragma once
 
 #include <cstddef>
@@ -111,11 +114,9 @@ class WriteQueue {
     std::set<std::uint64_t> needs;
   };
   struct OwnVersion {
-    std::string uid;
-    std::string version;
+    ObjectSight object;  ///< As the server answered.
     std::uint64_t answer = 0;
     Time when;
-    std::string nominated_node;
   };
   struct Told {
     Time when;
@@ -131,6 +132,8 @@ class WriteQueue {
 
   bool is_first(std::uint64_t id, const Live& live) const;
   bool is_ready(std::uint64_t id, const Live& live, Time now) const;
+  std::optional<std::uint64_t> first_ready(Time now) const;
+  bool is_written(const Live& live) const;
   Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
   WriteCall call_of(const Live& live, Time server_now) const;
   ObjectSight guarded(const Live& live) const;

@@ -118,6 +118,48 @@ TEST_F(WriteQueueTest, VictimsWaitForTheNomination) {
   EXPECT_TRUE(refused().empty());
 }
 
+TEST_F(WriteQueueTest, TheSameNominationIsSentOnce) {
+  const std::string nominated =
+      R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u","resourceVersion":"2"},"status":{)"
+      R"("nominatedNodeName":"n1","conditions":[{"type":"makeway.dev/Nominated","status":"True",)"
+      R"("reason":"Nominated","message":"node n1, plan 0123"}]}})";
+  WriteJob victim = queued_job("low", evict_steps());
+  victim.needs = {0};
+  add({queued_job("u", {nominate_step()})});
+  // No watch has shown the first one yet; the second plan needs it for a victim.
+  add({queued_job("u", {nominate_step()}), victim});
+  add({queued_job("u", {bind_step()})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  const Sending first = *sending;
+  EXPECT_EQ(next(), "");
+  queue.answered(first.job, http_answer(200, nominated), now);
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/u/binding");
+  EXPECT_TRUE(refused().empty());
+}
+
+TEST_F(WriteQueueTest, AnotherNominationOrAnOlderOneIsSent) {
+  const std::string elsewhere =
+      R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u","resourceVersion":"2"},"status":{)"
+      R"("nominatedNodeName":"n2","conditions":[{"type":"makeway.dev/Nominated","status":"True",)"
+      R"("reason":"Nominated","message":"node n2, plan 0123"}]}})";
+  add({queued_job("u", {nominate_step()})});
+  next();
+  reply(http_answer(200, elsewhere));
+  add({queued_job("u", {nominate_step()})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  std::string ours = elsewhere;
+  for (std::size_t at = ours.find("n2"); at != std::string::npos; at = ours.find("n2")) {
+    ours.replace(at, 2, "n1");
+  }
+  reply(http_answer(200, ours));
+  // What was seen after our answer counts: somebody has taken it back.
+  WriteJob later = queued_job("u", {nominate_step()});
+  later.seen.answers = queue.answers();
+  add({later});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+}
+
 TEST_F(WriteQueueTest, ARefusedNominationSparesTheVictims) {
   WriteJob victim = queued_job("low", evict_steps());
   victim.needs = {0};

@@ -77,7 +77,9 @@ func allTests() []Test {
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, runTests()...)
 	tests = append(tests, applyTests()...)
-	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
+	// Last: kube-scheduler binds everything.
+	tests = append(tests, shadowTests()...)
+	return append(tests, blackboxTests()...)
 }
 
 func main() {
@@ -85,7 +87,18 @@ func main() {
 	only := flag.String("run", "", "only tests whose name contains this")
 	night := flag.Bool("night", false, "also the long ones, and larger clusters")
 	keep := flag.Bool("keep", false, "keep the logs also when all is well")
+	peer := flag.Bool("peer", false, "no tests: compare makeway and kube-scheduler under load")
+	scale := flag.Float64("scale", 1, "with -peer: size of the loads, such as 0.1")
+	rounds := flag.Int("rounds", 3, "with -peer: turns of each scheduler; medians are printed")
+	flight := flag.Int("flight", 48, "with -peer: requests of the floor at once")
+	who := flag.String("contenders", "makeway,kube-scheduler,floor", "with -peer: those that run")
+	kubeQPS := flag.Int("kube-qps", 0, "with -peer: kube-scheduler's --kube-api-qps, 0 as it ships")
 	flag.Parse()
+	if *peer {
+		os.Exit(runPeer(PeerOptions{Binaries: *binaries, Words: *only, Scale: *scale,
+			Rounds: *rounds, Flight: *flight, KubeQPS: *kubeQPS, Keep: *keep,
+			Contenders: strings.Split(*who, ",")}))
+	}
 	os.Exit(runAll(*binaries, *only, *night, *keep))
 }
 

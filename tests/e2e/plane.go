@@ -189,6 +189,7 @@ func (p *Plane) startControllers() error {
 	var err error
 	if p.controllers, err = p.run("kube-controller-manager", "--kubeconfig", p.adminConfig,
 		"--leader-elect=false", "--secure-port", "0", "--feature-gates", "GenericWorkload=true",
+		"--kube-api-qps", "500", "--kube-api-burst", "1000", // Else 9 new nodes a second are ready.
 		"--service-account-private-key-file", p.file("accounts.key")); err != nil {
 		return err
 	}
@@ -197,10 +198,11 @@ func (p *Plane) startControllers() error {
 	return err
 }
 
-func (p *Plane) startScheduler() (*Process, error) {
-	return p.run("kube-scheduler", "--kubeconfig", p.adminConfig,
+func (p *Plane) startScheduler(more ...string) (*Process, error) {
+	return p.run("kube-scheduler", append([]string{"--kubeconfig", p.adminConfig,
 		"--authentication-kubeconfig", p.adminConfig, "--authorization-kubeconfig", p.adminConfig,
-		"--leader-elect=false", "--secure-port", "0", "--feature-gates", "GenericWorkload=true")
+		"--leader-elect=false", "--secure-port", "0", "--feature-gates", "GenericWorkload=true"},
+		more...)...)
 }
 
 // Stop ends everything, the last that was started first.

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Result is one load with one contender.
+type Result struct {
+	Bound, Victims, Excess     int
+	Overfull                   string // A node with more than it has.
+	Wall, P50, P99             time.Duration
+	CPU, ServerCPU             time.Duration
+	MemoryMB, ServerMB         int
+	Calls                      map[string]int // "create pods/binding"
+	Reads, Writes, EventWrites int
+}
+
+// Asks is when they were made and when they were seen to be bound.
+type Asks struct {
+	mutex       sync.Mutex
+	made, bound map[string]time.Time
+	all         chan struct{} // Closed when as many as expected are bound.
+	expected    int
+}
+
+func (a *Asks) make(name string) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.made[name] = time.Now()
+}
+
+func (a *Asks) see(pod *core.Pod) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if _, known := a.bound[pod.Name]; known || pod.Spec.NodeName == "" {
+		return
+	}
+	a.bound[pod.Name] = time.Now()
+	if len(a.bound) == a.expected {
+		close(a.all)
+	}
+}
+
+// follow tells of every change of such pods until the context ends.
+func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.EventType, *core.Pod)) {
+	list, err := p.client.CoreV1().Pods(peerNamespace).List(ctx,
+		meta.ListOptions{LabelSelector: selector, Limit: 1})
+	p.must(err, "pods")
+	changes, err := p.client.CoreV1().Pods(peerNamespace).Watch(ctx, meta.ListOptions{
+		LabelSelector: selector, ResourceVersion: list.ResourceVersion})
+	p.must(err, "watch")
+	go func() {
+		defer changes.Stop()
+		for event := range changes.ResultChan() {
+			if pod, is := event.Object.(*core.Pod); is {
+				tell(event.Type, pod)
+			}
+		}
+	}()
+}
+
+// measure runs one contender; the clock runs from the first ask until the last is seen bound.
+func (p *Peer) measure(load Load, name, folder string) Result {
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	process, stop := p.schedule(name, folder)
+	if load.Waiting > 0 {
+		p.inParallel(load.Waiting, func(_ context.Context, i int) error {
+			pod := p.pod(fmt.Sprintf("waiting-%d", i), "waiting", schedulerOf(name))
+			pod.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("100")
+			return p.create(pod)
+		})
+		p.quiet(process, time.Minute)
+	}
+	asks := &Asks{made: map[string]time.Time{}, bound: map[string]time.Time{},
+		all: make(chan struct{}), expected: load.Asks}
+	see := func(_ watch.EventType, pod *core.Pod) { asks.see(pod) }
+	p.follow(ctx, "role=ask", see)
+	if name == "floor" {
+		p.floor(ctx, load)
+	}
+	from, cpu, server := p.auditBytes(), processCPU(process), processCPU(p.plane.apiserver)
+	began := time.Now()
+	p.makeAsks(load, name, asks)
+	select {
+	case <-asks.all:
+	case <-time.After(10 * time.Minute):
+	case <-p.ctx.Done():
+		p.fail("interrupted")
+	}
+	result := Result{Wall: time.Since(began)}
+	p.quiet(process, 10*time.Second) // What it still writes, such as events, is its work too.
+	result.CPU, result.MemoryMB = processCPU(process)-cpu, processMemory(process, "VmHWM")
+	result.ServerCPU = processCPU(p.plane.apiserver) - server
+	result.ServerMB = processMemory(p.plane.apiserver, "VmRSS")
+	p.countCalls(&result, from, name)
+	p.look(&result, load, asks)
+	stop()
+	return result
+}
+
+func (p *Peer) makeAsks(load Load, name string, asks *Asks) {
+	for gang := range load.Gangs {
+		p.apply(groupText(peerNamespace, fmt.Sprintf("gang-%d", gang), "peer-high", "single",
+			load.Members))
+	}
+	one := func(_ context.Context, i int) error {
+		pod := p.pod(fmt.Sprintf("ask-%d", i), "ask", schedulerOf(name))
+		pod.Spec.PriorityClassName = "peer-high"
+		if load.Gangs > 0 {
+			group := fmt.Sprintf("gang-%d", i/load.Members)
+			pod.Spec.SchedulingGroup = &core.PodSchedulingGroup{PodGroupName: &group}
+		}
+		asks.make(pod.Name)
+		return p.create(pod)
+	}
+	if load.PerSecond == 0 {
+		p.inParallel(load.Asks, one)
+		return
+	}
+	began := time.Now()
+	for i := range load.Asks {
+		at := time.Duration(i) * time.Second / time.Duration(load.PerSecond)
+		time.Sleep(time.Until(began.Add(at)))
+		p.must(one(p.ctx, i), "ask")
+	}
+}
+
+// look checks the answer: who is bound, who has left, and that no node has more than it can.
+func (p *Peer) look(result *Result, load Load, asks *Asks) {
+	asks.mutex.Lock()
+	var took []time.Duration
+	for name, at := range asks.bound {
+		took = append(took, at.Sub(asks.made[name]))
+	}
+	asks.mutex.Unlock()
+	slices.Sort(took)
+	result.Bound = len(took)
+	if len(took) > 0 {
+		result.P50, result.P99 = took[len(took)/2], took[len(took)*99/100]
+	}
+	used, left := map[string]int{}, 0
+	for _, pod := range p.list("role in (ask, low)") {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		if pod.Labels["role"] == "low" {
+			left++
+		}
+		used[pod.Spec.NodeName]++
+	}
+	delete(used, "") // Those are told as not bound.
+	for node, count := range used {
+		if count > 10 {
+			result.Overfull = fmt.Sprintf("%s has %d pods of one CPU", node, count)
+		}
+	}
+	result.Victims = load.Nodes*load.Low - left
+	result.Excess = result.Victims - load.victims()
+}
+
+// countCalls are the requests of a contender in the audit log, without watches and Leases.
+func (p *Peer) countCalls(result *Result, from int64, name string) {
+	result.Calls = map[string]int{}
+	text, err := os.ReadFile(p.plane.file("audit.log"))
+	p.must(err, "audit log")
+	for _, line := range bytes.Split(text[from:], []byte("\n")) {
+		var event struct {
+			Verb, UserAgent string
+			ObjectRef       struct{ Resource, Subresource string }
+		}
+		if json.Unmarshal(line, &event) != nil || !strings.HasPrefix(event.UserAgent, name) {
+			continue
+		}
+		what := event.ObjectRef.Resource
+		if event.ObjectRef.Subresource != "" {
+			what += "/" + event.ObjectRef.Subresource
+		}
+		switch {
+		case event.Verb == "watch" || what == "leases":
+			continue
+		case event.Verb == "get" || event.Verb == "list":
+			result.Reads++
+		case what == "events":
+			result.EventWrites++
+		default:
+			result.Writes++
+		}
+		result.Calls[event.Verb+" "+what]++
+	}
+}
