@@ -76,6 +76,7 @@ func allTests() []Test {
 	tests = append(tests, watchTests()...)
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, runTests()...)
+	tests = append(tests, faultTests()...)
 	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
 }
 

@@ -38,9 +38,13 @@ func runTests() []Test {
 
 // Scheduler is a makeway that schedules.
 type Scheduler struct {
+	name      string
 	process   *Process
 	log, page string
 }
+
+// With a Lease of so few seconds a killed leader is replaced soon; all its times are parts of it.
+var shortLease = []string{"--set", "live.leaseDuration=3s"}
 
 // rights of deploy/rbac.yaml, for the service account of that name; the namespace may be there.
 func (t *T) grant(name string, change func(string) string) string {
@@ -58,42 +62,55 @@ func (t *T) grant(name string, change func(string) string) string {
 	return token.Status.Token
 }
 
-func (t *T) schedulerConfig() string {
+// schedulerConfig leads to that server; empty: the API server itself.
+func (t *T) schedulerConfig(server string) string {
 	if t.plane.schedulerToken == "" {
 		t.plane.schedulerToken = t.grant("makeway", func(text string) string { return text })
 	}
-	path := t.dir + "/scheduler.kubeconfig"
-	t.must(t.plane.writeKubeconfig(path, Login{Token: t.plane.schedulerToken}), "kubeconfig")
+	path := fmt.Sprintf("%s/scheduler%d.kubeconfig", t.dir, len(t.plane.schedulers))
+	t.must(t.plane.writeKubeconfig(path, Login{Token: t.plane.schedulerToken, Server: server}),
+		"kubeconfig")
 	return path
 }
 
 // scheduler starts one and waits until its log says that.
 func (t *T) scheduler(name, until string, arguments ...string) *Scheduler {
+	scheduler := t.start("", name, arguments...)
+	scheduler.says(t, until)
+	return scheduler
+}
+
+// start one that speaks to that server; the log is NAME's.
+func (t *T) start(server, name string, arguments ...string) *Scheduler {
 	folder := filepath.Join(t.dir, name)
 	t.must(os.MkdirAll(folder, 0o755), "folder")
-	arguments = append([]string{"run", "--kubeconfig", t.schedulerConfig(), "--listen",
+	arguments = append([]string{"run", "--kubeconfig", t.schedulerConfig(server), "--listen",
 		"127.0.0.1:0"}, arguments...)
 	process, err := startProcess(folder, os.Getenv("MAKEWAY_BINARY"), arguments...)
 	t.must(err, "makeway")
 	t.plane.all = append(t.plane.all, process)
 	t.plane.schedulers = append(t.plane.schedulers, process)
-	scheduler := &Scheduler{process: process, log: filepath.Join(folder, process.Name+".log")}
+	return &Scheduler{name: name, process: process,
+		log: filepath.Join(folder, process.Name+".log")}
+}
+
+// says waits until its log has that.
+func (s *Scheduler) says(t *T, until string) {
 	address := regexp.MustCompile(`event=listening address=(\S+)`)
 	began := time.Now()
 	t.until(minutes(3), "makeway says "+until, func() (bool, string) {
-		text := scheduler.text()
+		text := s.text()
 		if found := address.FindStringSubmatch(text); found != nil {
-			scheduler.page = "http://" + found[1]
+			s.page = "http://" + found[1]
 		}
-		if !process.running() {
+		if !s.process.running() {
 			t.fail("makeway has ended:\n%s", text)
 		}
-		return strings.Contains(text, until) && scheduler.page != "", text
+		return strings.Contains(text, until) && s.page != "", text
 	})
 	if took := seconds(began); took > 20 {
-		t.note("%s: %q only after %.1f s", name, until, took)
+		t.note("%s: %q only after %.1f s", s.name, until, took)
 	}
-	return scheduler
 }
 
 func (s *Scheduler) text() string {
@@ -373,14 +390,14 @@ func killedInTheMiddle(t *T) {
 	for _, moment := range []string{"status", "delete"} {
 		from := t.auditBytes()
 		before := pool.left("low-")
-		first := t.scheduler("first-"+moment, "event=sight ")
+		first := t.scheduler("first-"+moment, "event=sight ", shortLease...)
 		ask := "urgent-" + moment
 		pool.ask(ask, "high", "1", "")
 		t.until(minutes(1), "the first "+moment, func() (bool, string) {
 			return t.writes(from)[moment] > 0, first.text()
 		})
 		first.process.stop(syscall.SIGKILL, time.Second)
-		second := t.scheduler("second-"+moment, "event=sight ")
+		second := t.scheduler("second-"+moment, "event=sight ", shortLease...)
 		pool.bound(second, ask)
 		pool.expectLeft("low-", before-1)
 		second.end(t)
