@@ -111,7 +111,18 @@ func (f *Faulty) writes(what string) []Passed {
 	return found
 }
 
-// pods are all writes about pods, groups and claims.
+// deleted are the pods of that prefix whose DELETE the server has carried out.
+func (f *Faulty) deleted(prefix string) int {
+	count := 0
+	for _, each := range f.writes("DELETE pods") {
+		if each.Code == 200 && strings.HasPrefix(each.Name, prefix) {
+			count++
+		}
+	}
+	return count
+}
+
+// all are the writes about pods, groups and claims.
 func (f *Faulty) all() []Passed {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

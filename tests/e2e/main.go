@@ -77,6 +77,7 @@ func allTests() []Test {
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, runTests()...)
 	tests = append(tests, faultTests()...)
+	tests = append(tests, worldTests()...)
 	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
 }
 
