@@ -78,6 +78,7 @@ func allTests() []Test {
 	tests = append(tests, runTests()...)
 	tests = append(tests, faultTests()...)
 	tests = append(tests, worldTests()...)
+	tests = append(tests, nightTests()...)
 	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
 }
 

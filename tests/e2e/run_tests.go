@@ -28,7 +28,8 @@ func runTests() []Test {
 		{Name: "run: a gang makes a gang of mode all leave", Run: gangAgainstGang},
 		{Name: "run: a burst makes nobody leave in vain", Run: burst},
 		{Name: "run: killed in the middle of a preemption and started again", Run: killedInTheMiddle},
-		{Name: "run: pods of a DaemonSet come onto 20 full nodes", Run: daemonSetOnFullNodes},
+		{Name: "run: pods of a DaemonSet come onto 20 full nodes",
+			Run: func(t *T) { t.daemonSetOnFullNodes("daemons", 20) }},
 		{Name: "run: a missing right is told with its rule, and nothing begins", Run: missingRule},
 		{Name: "run: a second process stands by and takes over", Run: handOver},
 		{Name: "run: makeway.dev/pause on the Lease stops evictions", Run: paused},
@@ -199,6 +200,9 @@ func (p *Pool) bound(scheduler *Scheduler, names ...string) {
 	p.t.until(minutes(2), "makeway binds "+strings.Join(names, ", "), func() (bool, string) {
 		pods := p.pods()
 		for _, name := range names {
+			if pods[name].Spec.NodeName == "" && !scheduler.process.running() {
+				p.t.fail("makeway has ended, and %s is not bound:\n%s", name, scheduler.text())
+			}
 			if pods[name].Spec.NodeName == "" {
 				return false, name + " is not bound\n" + scheduler.text()
 			}
@@ -404,20 +408,19 @@ func killedInTheMiddle(t *T) {
 	}
 }
 
-func daemonSetOnFullNodes(t *T) {
-	const nodes = 20
-	pool := t.pool("daemons", nodes, 2, 2)
+func (t *T) daemonSetOnFullNodes(name string, nodes int) {
+	pool := t.pool(name, nodes, 2, 2)
 	scheduler := t.scheduler("makeway", "event=sight ")
-	t.apply("{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: daemons, name: agent}, " +
-		"spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: agent}}, " +
-		"spec: {schedulerName: makeway, priorityClassName: high, nodeSelector: {pool: daemons}, " +
-		"containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}}}]}}}}")
+	t.apply(fmt.Sprintf("{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: %s, name: "+
+		"agent}, spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: "+
+		"agent}}, spec: {schedulerName: makeway, priorityClassName: high, nodeSelector: {pool: %s}, "+
+		"containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}}}]}}}}", name, name))
 	began := time.Now()
 	t.until(minutes(2), "the DaemonSet is everywhere", func() (bool, string) {
 		set, err := t.plane.Client.AppsV1().DaemonSets(pool.name).Get(t.ctx, "agent",
 			meta.GetOptions{})
 		t.must(err, "DaemonSet")
-		return set.Status.NumberReady == nodes, fmt.Sprintf("%d ready\n%s", set.Status.NumberReady,
+		return int(set.Status.NumberReady) == nodes, fmt.Sprintf("%d ready\n%s", set.Status.NumberReady,
 			scheduler.text())
 	})
 	t.note("%d nodes after %.1f s", nodes, seconds(began))
