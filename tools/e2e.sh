@@ -3,6 +3,7 @@
 #
 #   tools/e2e.sh -run certificate     only tests whose name contains that
 #   tools/e2e.sh -night               the long ones too
+#   tools/e2e.sh -soak 60m            only the soak, for an hour
 #
 # The control plane comes from KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver,
 # kube-controller-manager, kube-scheduler and kwok). Otherwise it is built once, from

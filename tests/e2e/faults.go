@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"strings"
@@ -76,20 +77,42 @@ type Faulty struct {
 	rule    func(Write) Fault
 	passed  []*Passed
 	counted int
+	open    map[net.Conn]bool
 }
 
 func (t *T) faulty() *Faulty {
 	forward, transport := t.forwarder()
-	faulty := &Faulty{ctx: t.ctx, target: t.plane.Server, transport: transport, forward: forward}
+	faulty := &Faulty{ctx: t.ctx, target: t.plane.Server, transport: transport, forward: forward,
+		open: map[net.Conn]bool{}}
 	forward.ModifyResponse = func(response *http.Response) error {
 		faulty.bend(response.Header)
 		return nil
 	}
-	faulty.server, faulty.URL = t.serve(http.HandlerFunc(faulty.handle))
+	faulty.server, faulty.URL = t.serve(http.HandlerFunc(faulty.handle), faulty.connected)
 	return faulty
 }
 
 func (f *Faulty) stop() { f.server.Close() }
+
+// cut ends all connections of makeway; the watches too.
+func (f *Faulty) cut() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for connection := range f.open {
+		connection.Close()
+	}
+}
+
+func (f *Faulty) connected(connection net.Conn, state http.ConnState) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	switch state {
+	case http.StateNew:
+		f.open[connection] = true
+	case http.StateClosed, http.StateHijacked:
+		delete(f.open, connection)
+	}
+}
 
 // obey says what becomes of the writes from now on, which are counted from 1.
 func (f *Faulty) obey(rule func(Write) Fault) {

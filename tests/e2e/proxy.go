@@ -126,7 +126,8 @@ func (t *T) forwarder() (*httputil.ReverseProxy, http.RoundTripper) {
 }
 
 // serve answers HTTP/2 over TLS on a free port, with a certificate of the plane's authority.
-func (t *T) serve(handler http.Handler) (*http.Server, string) {
+func (t *T) serve(handler http.Handler,
+	connected func(net.Conn, http.ConnState)) (*http.Server, string) {
 	pair, err := t.plane.authority.sign(x509.ExtKeyUsageServerAuth, "front")
 	t.must(err, "certificate")
 	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
@@ -134,7 +135,7 @@ func (t *T) serve(handler http.Handler) (*http.Server, string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	t.must(err, "front")
 	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0),
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}}}
+		ConnState: connected, TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}}}
 	go server.ServeTLS(listener, "", "")
 	return server, "https://" + listener.Addr().String()
 }
@@ -148,7 +149,7 @@ func (t *T) front() *Front {
 		front.mutex.Unlock()
 		forward.ServeHTTP(writer, request)
 	}
-	front.server, front.URL = t.serve(http.HandlerFunc(handler))
+	front.server, front.URL = t.serve(http.HandlerFunc(handler), nil)
 	return front
 }
 

@@ -398,6 +398,7 @@ class SchedulerRun {
     server::RunFigures figures{.nodes = loop_->cluster().node_count(),
                                .pods = loop_->cluster().pod_count(),
                                .asks_pending = loop_->backlog().pending(),
+                               .assumed = loop_->in_flight().size(),
                                .leads = keeper_ != nullptr,
                                .sees = sees_,
                                .lists = feed.lists,
