@@ -162,7 +162,7 @@ func serverKilled(t *T) {
 	const nodes, each, asks = 10, 5, 20
 	pool, faulty := t.pool("reboot", nodes, each, each), t.faulty()
 	defer faulty.stop()
-	scheduler := t.start(faulty.URL, "makeway", "--set", "live.leaseDuration=60s")
+	scheduler := t.start(faulty.URL, "makeway", "--set", "live.leaseDuration=30s")
 	scheduler.says(t, "event=sight ")
 	texts := pool.texts("ask", "high", asks, nowhere)
 	killed := make(chan struct{})
@@ -183,8 +183,9 @@ func serverKilled(t *T) {
 	}
 	began := time.Now()
 	t.must(t.plane.startServer(t.ctx), "API server again")
+	back := seconds(began)
 	pool.bound(scheduler, namesOf(texts)...)
-	t.note("the server was back after %.1f s; %d asks bound after %.1f s", seconds(began), asks,
+	t.note("the server was back after %.1f s; %d asks bound after %.1f s", back, asks,
 		seconds(began))
 	pool.expectLeft("low-", nodes*each-asks)
 	scheduler.end(t)
