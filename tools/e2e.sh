@@ -5,6 +5,7 @@
 #   tools/e2e.sh -run 'black box'     the cases of tests/e2e/blackbox, with kube-scheduler beside us
 #   tools/e2e.sh -night               the long ones too
 #   tools/e2e.sh -peer -scale 0.1     no tests: loads for makeway and kube-scheduler, in turns
+#   tools/e2e.sh -soak 60m            only the soak, for an hour
 #
 # The control plane comes from KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver,
 # kube-controller-manager, kube-scheduler and kwok). Otherwise it is built once, from

@@ -108,6 +108,7 @@ struct RunMetrics::State {
   Gauge& pods = gauge("makeway_pods", "Pods in sight.");
   Gauge& asks = gauge("makeway_pending_asks", "Pods and groups that wait.");
   Gauge& unsent = gauge("makeway_unsent_actions", "Actions that wait to be sent.");
+  Gauge& assumed = gauge("makeway_assumed_objects", "Objects with effects that are not seen yet.");
   Gauge& leads = gauge("makeway_leader", "1: this process leads.");
   Gauge& sees = gauge("makeway_sight", "1: every watched kind is in sight.");
   Counter& writes = counter("makeway_writes_total", "Calls that change something.");
@@ -249,6 +250,7 @@ void RunMetrics::note(const RunFigures& figures) {
   state.pods.Set(static_cast<double>(figures.pods));
   state.asks.Set(static_cast<double>(figures.asks_pending));
   state.unsent.Set(static_cast<double>(figures.unsent));
+  state.assumed.Set(static_cast<double>(figures.assumed));
   state.leads.Set(figures.leads ? 1 : 0);
   state.sees.Set(figures.sees ? 1 : 0);
   State::raise(state.writes, figures.writes_sent);

@@ -24,6 +24,7 @@ struct RunFigures {
   std::size_t pods = 0;
   std::size_t asks_pending = 0;
   std::size_t unsent = 0;
+  std::size_t assumed = 0;
   bool leads = false;
   bool sees = false;
   std::uint64_t writes_sent = 0;

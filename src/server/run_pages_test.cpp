@@ -107,8 +107,9 @@ TEST_F(RunPages, DecisionsAreCountedAsKubeSchedulerDoes) {
 
 TEST_F(RunPages, TotalsOfOthersOnlyGrow) {
   metrics.note({.nodes = 5, .leads = true, .writes_sent = 7});
-  metrics.note({.nodes = 4, .leads = false, .writes_sent = 9});
+  metrics.note({.nodes = 4, .assumed = 2, .leads = false, .writes_sent = 9});
   expect_line("makeway_nodes 4");
+  expect_line("makeway_assumed_objects 2");
   expect_line("makeway_leader 0");
   expect_line("makeway_writes_total 9");
 }

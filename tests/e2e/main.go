@@ -30,6 +30,7 @@ type T struct {
 	plane *Plane
 	dir   string // For files of this test.
 	night bool
+	soak  time.Duration
 	notes []string
 }
 
@@ -77,6 +78,9 @@ func allTests() []Test {
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, runTests()...)
 	tests = append(tests, applyTests()...)
+	tests = append(tests, faultTests()...)
+	tests = append(tests, worldTests()...)
+	tests = append(tests, nightTests()...)
 	// Last: kube-scheduler binds everything.
 	tests = append(tests, shadowTests()...)
 	return append(tests, blackboxTests()...)
@@ -86,6 +90,7 @@ func main() {
 	binaries := flag.String("controlplane", "", "folder with kube-apiserver, etcd, kwok, ...")
 	only := flag.String("run", "", "only tests whose name contains this")
 	night := flag.Bool("night", false, "also the long ones, and larger clusters")
+	soak := flag.Duration("soak", 0, "only the soak, for this time, such as 60m")
 	keep := flag.Bool("keep", false, "keep the logs also when all is well")
 	peer := flag.Bool("peer", false, "no tests: compare makeway and kube-scheduler under load")
 	scale := flag.Float64("scale", 1, "with -peer: size of the loads, such as 0.1")
@@ -99,10 +104,30 @@ func main() {
 			Rounds: *rounds, Flight: *flight, KubeQPS: *kubeQPS, Keep: *keep,
 			Contenders: strings.Split(*who, ",")}))
 	}
-	os.Exit(runAll(*binaries, *only, *night, *keep))
+	os.Exit(runAll(*binaries, Wish{only: *only, night: *night, soak: *soak, keep: *keep}))
 }
 
-func runAll(binaries, only string, night, keep bool) int {
+// Wish is which tests to run, and how.
+type Wish struct {
+	only        string
+	night, keep bool
+	soak        time.Duration
+}
+
+func (w Wish) tests() []Test {
+	if w.soak > 0 {
+		return soakTests()
+	}
+	var tests []Test
+	for _, test := range allTests() {
+		if strings.Contains(test.Name, w.only) && (!test.Night || w.night) {
+			tests = append(tests, test)
+		}
+	}
+	return tests
+}
+
+func runAll(binaries string, wish Wish) int {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "makeway-e2e-")
@@ -119,12 +144,14 @@ func runAll(binaries, only string, night, keep bool) int {
 	}
 	fmt.Printf("e2e: control plane %s ready after %.1f s\n", plane.Version, seconds(began))
 	count, failed := 0, 0
-	for _, test := range allTests() {
-		if ctx.Err() != nil || !strings.Contains(test.Name, only) || (test.Night && !night) {
-			continue
+	for _, test := range wish.tests() {
+		if ctx.Err() != nil {
+			break
 		}
 		count++
-		if !runOne(ctx, plane, test, filepath.Join(dir, fmt.Sprintf("test-%02d", count)), night) {
+		t := &T{ctx: ctx, plane: plane, dir: filepath.Join(dir, fmt.Sprintf("test-%02d", count)),
+			night: wish.night, soak: wish.soak}
+		if !t.runOne(test) {
 			failed++
 		}
 	}
@@ -133,7 +160,8 @@ func runAll(binaries, only string, night, keep bool) int {
 		fmt.Printf("e2e: still running after the end: %s\n", strings.Join(left, ", "))
 		failed++
 	}
-	return conclude(ctx, summary{count: count, failed: failed, began: began, dir: dir, keep: keep})
+	return conclude(ctx, summary{count: count, failed: failed, began: began, dir: dir,
+		keep: wish.keep})
 }
 
 type summary struct {
@@ -163,9 +191,8 @@ func conclude(ctx context.Context, s summary) int {
 	return status
 }
 
-func runOne(ctx context.Context, plane *Plane, test Test, dir string, night bool) (passed bool) {
+func (t *T) runOne(test Test) (passed bool) {
 	began := time.Now()
-	t := &T{ctx: ctx, plane: plane, dir: dir, night: night}
 	defer func() {
 		why := recover()
 		verdict := "ok    "
@@ -186,7 +213,7 @@ func runOne(ctx context.Context, plane *Plane, test Test, dir string, night bool
 		}
 		fmt.Printf("    %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    "))
 	}()
-	t.must(os.MkdirAll(dir, 0o755), "folder of the test")
+	t.must(os.MkdirAll(t.dir, 0o755), "folder of the test")
 	test.Run(t)
 	return true
 }

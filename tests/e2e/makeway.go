@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sort"
 	"strings"
 	"syscall"
 	"time"
@@ -82,4 +83,11 @@ func (t *T) contains(text string, parts ...string) {
 			t.fail("expected %q in:\n%s", part, text)
 		}
 	}
+}
+
+// sorted by lines.
+func sorted(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
 }

@@ -3,11 +3,10 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
@@ -116,16 +115,13 @@ func (w *Wire) stop() {
 // Front terminates TLS before the API server and counts what is asked, and how.
 type Front struct {
 	URL    string
-	server *httptest.Server
+	server *http.Server
 	mutex  sync.Mutex
 	seen   map[string]int // "HTTP/2.0 GET"
 }
 
-func (t *T) front() *Front {
-	pair, err := t.plane.authority.sign(x509.ExtKeyUsageServerAuth, "front")
-	t.must(err, "certificate")
-	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
-	t.must(err, "certificate")
+// forwarder passes requests on to the API server, watches too.
+func (t *T) forwarder() (*httputil.ReverseProxy, http.RoundTripper) {
 	target, err := url.Parse(t.plane.Server)
 	t.must(err, "server")
 	roots := x509.NewCertPool()
@@ -134,6 +130,27 @@ func (t *T) front() *Front {
 	forward.FlushInterval = -1
 	forward.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
 		ForceAttemptHTTP2: true}
+	forward.ErrorLog = log.New(io.Discard, "", 0) // Whoever is killed leaves requests behind.
+	return forward, forward.Transport
+}
+
+// serve answers HTTP/2 over TLS on a free port, with a certificate of the plane's authority.
+func (t *T) serve(handler http.Handler,
+	connected func(net.Conn, http.ConnState)) (*http.Server, string) {
+	pair, err := t.plane.authority.sign(x509.ExtKeyUsageServerAuth, "front")
+	t.must(err, "certificate")
+	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	t.must(err, "certificate")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	t.must(err, "front")
+	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0),
+		ConnState: connected, TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}}}
+	go server.ServeTLS(listener, "", "")
+	return server, "https://" + listener.Addr().String()
+}
+
+func (t *T) front() *Front {
+	forward, _ := t.forwarder()
 	front := &Front{seen: map[string]int{}}
 	handler := func(writer http.ResponseWriter, request *http.Request) {
 		front.mutex.Lock()
@@ -141,11 +158,7 @@ func (t *T) front() *Front {
 		front.mutex.Unlock()
 		forward.ServeHTTP(writer, request)
 	}
-	front.server = httptest.NewUnstartedServer(http.HandlerFunc(handler))
-	front.server.EnableHTTP2 = true
-	front.server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
-	front.server.StartTLS()
-	front.URL = fmt.Sprintf("https://%s", front.server.Listener.Addr())
+	front.server, front.URL = t.serve(http.HandlerFunc(handler), nil)
 	return front
 }
 

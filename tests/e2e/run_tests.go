@@ -28,7 +28,8 @@ func runTests() []Test {
 		{Name: "run: a gang makes a gang of mode all leave", Run: gangAgainstGang},
 		{Name: "run: a burst makes nobody leave in vain", Run: burst},
 		{Name: "run: killed in the middle of a preemption and started again", Run: killedInTheMiddle},
-		{Name: "run: pods of a DaemonSet come onto 20 full nodes", Run: daemonSetOnFullNodes},
+		{Name: "run: pods of a DaemonSet come onto 20 full nodes",
+			Run: func(t *T) { t.daemonSetOnFullNodes("daemons", 20) }},
 		{Name: "run: a missing right is told with its rule, and nothing begins", Run: missingRule},
 		{Name: "run: a second process stands by and takes over", Run: handOver},
 		{Name: "run: makeway.dev/pause on the Lease stops evictions", Run: paused},
@@ -40,9 +41,13 @@ func runTests() []Test {
 
 // Scheduler is a makeway that schedules.
 type Scheduler struct {
+	name      string
 	process   *Process
 	log, page string
 }
+
+// With a Lease of so few seconds a killed leader is replaced soon; all its times are parts of it.
+var shortLease = []string{"--set", "live.leaseDuration=3s"}
 
 // rights of deploy/rbac.yaml, for the service account of that name; the namespace may be there.
 func (t *T) grant(name string, change func(string) string) string {
@@ -60,42 +65,55 @@ func (t *T) grant(name string, change func(string) string) string {
 	return token.Status.Token
 }
 
-func (t *T) schedulerConfig() string {
+// schedulerConfig leads to that server; empty: the API server itself.
+func (t *T) schedulerConfig(server string) string {
 	if t.plane.schedulerToken == "" {
 		t.plane.schedulerToken = t.grant("makeway", func(text string) string { return text })
 	}
-	path := t.dir + "/scheduler.kubeconfig"
-	t.must(t.plane.writeKubeconfig(path, Login{Token: t.plane.schedulerToken}), "kubeconfig")
+	path := fmt.Sprintf("%s/scheduler%d.kubeconfig", t.dir, len(t.plane.schedulers))
+	t.must(t.plane.writeKubeconfig(path, Login{Token: t.plane.schedulerToken, Server: server}),
+		"kubeconfig")
 	return path
 }
 
 // scheduler starts one and waits until its log says that.
 func (t *T) scheduler(name, until string, arguments ...string) *Scheduler {
+	scheduler := t.start("", name, arguments...)
+	scheduler.says(t, until)
+	return scheduler
+}
+
+// start one that speaks to that server; the log is NAME's.
+func (t *T) start(server, name string, arguments ...string) *Scheduler {
 	folder := filepath.Join(t.dir, name)
 	t.must(os.MkdirAll(folder, 0o755), "folder")
-	arguments = append([]string{"run", "--kubeconfig", t.schedulerConfig(), "--listen",
+	arguments = append([]string{"run", "--kubeconfig", t.schedulerConfig(server), "--listen",
 		"127.0.0.1:0"}, arguments...)
 	process, err := startProcess(folder, os.Getenv("MAKEWAY_BINARY"), arguments...)
 	t.must(err, "makeway")
 	t.plane.all = append(t.plane.all, process)
 	t.plane.schedulers = append(t.plane.schedulers, process)
-	scheduler := &Scheduler{process: process, log: filepath.Join(folder, process.Name+".log")}
+	return &Scheduler{name: name, process: process,
+		log: filepath.Join(folder, process.Name+".log")}
+}
+
+// says waits until its log has that.
+func (s *Scheduler) says(t *T, until string) {
 	address := regexp.MustCompile(`event=listening address=(\S+)`)
 	began := time.Now()
 	t.until(minutes(3), "makeway says "+until, func() (bool, string) {
-		text := scheduler.text()
+		text := s.text()
 		if found := address.FindStringSubmatch(text); found != nil {
-			scheduler.page = "http://" + found[1]
+			s.page = "http://" + found[1]
 		}
-		if !process.running() {
+		if !s.process.running() {
 			t.fail("makeway has ended:\n%s", text)
 		}
-		return strings.Contains(text, until) && scheduler.page != "", text
+		return strings.Contains(text, until) && s.page != "", text
 	})
 	if took := seconds(began); took > 20 {
-		t.note("%s: %q only after %.1f s", name, until, took)
+		t.note("%s: %q only after %.1f s", s.name, until, took)
 	}
-	return scheduler
 }
 
 func (s *Scheduler) text() string {
@@ -184,6 +202,9 @@ func (p *Pool) bound(scheduler *Scheduler, names ...string) {
 	p.t.until(minutes(2), "makeway binds "+strings.Join(names, ", "), func() (bool, string) {
 		pods := p.pods()
 		for _, name := range names {
+			if pods[name].Spec.NodeName == "" && !scheduler.process.running() {
+				p.t.fail("makeway has ended, and %s is not bound:\n%s", name, scheduler.text())
+			}
 			if pods[name].Spec.NodeName == "" {
 				return false, name + " is not bound\n" + scheduler.text()
 			}
@@ -376,34 +397,33 @@ func killedInTheMiddle(t *T) {
 	for _, moment := range []string{"status", "delete"} {
 		from := t.auditBytes()
 		before := pool.left("low-")
-		first := t.scheduler("first-"+moment, "event=sight ")
+		first := t.scheduler("first-"+moment, "event=sight ", shortLease...)
 		ask := "urgent-" + moment
 		pool.ask(ask, "high", "1", "")
 		t.until(minutes(1), "the first "+moment, func() (bool, string) {
 			return t.writes(from)[moment] > 0, first.text()
 		})
 		first.process.stop(syscall.SIGKILL, time.Second)
-		second := t.scheduler("second-"+moment, "event=sight ")
+		second := t.scheduler("second-"+moment, "event=sight ", shortLease...)
 		pool.bound(second, ask)
 		pool.expectLeft("low-", before-1)
 		second.end(t)
 	}
 }
 
-func daemonSetOnFullNodes(t *T) {
-	const nodes = 20
-	pool := t.pool("daemons", nodes, 2, 2)
+func (t *T) daemonSetOnFullNodes(name string, nodes int) {
+	pool := t.pool(name, nodes, 2, 2)
 	scheduler := t.scheduler("makeway", "event=sight ")
-	t.apply("{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: daemons, name: agent}, " +
-		"spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: agent}}, " +
-		"spec: {schedulerName: makeway, priorityClassName: high, nodeSelector: {pool: daemons}, " +
-		"containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}}}]}}}}")
+	t.apply(fmt.Sprintf("{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: %s, name: "+
+		"agent}, spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: "+
+		"agent}}, spec: {schedulerName: makeway, priorityClassName: high, nodeSelector: {pool: %s}, "+
+		"containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}}}]}}}}", name, name))
 	began := time.Now()
 	t.until(minutes(2), "the DaemonSet is everywhere", func() (bool, string) {
 		set, err := t.plane.Client.AppsV1().DaemonSets(pool.name).Get(t.ctx, "agent",
 			meta.GetOptions{})
 		t.must(err, "DaemonSet")
-		return set.Status.NumberReady == nodes, fmt.Sprintf("%d ready\n%s", set.Status.NumberReady,
+		return int(set.Status.NumberReady) == nodes, fmt.Sprintf("%d ready\n%s", set.Status.NumberReady,
 			scheduler.text())
 	})
 	t.note("%d nodes after %.1f s", nodes, seconds(began))

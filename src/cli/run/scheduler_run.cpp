@@ -172,8 +172,9 @@ class SchedulerRun {
     return nullptr;
   }
 
-  void tell_problem(std::string_view event, const Problem& problem) {
-    log_.tell(LogLevel::error, event,
+  void tell_problem(std::string_view event, const Problem& problem,
+                    LogLevel level = LogLevel::error) {
+    log_.tell(level, event,
               {{"object", problem.object},
                {"field", problem.field},
                {"value", problem.value},
@@ -320,7 +321,7 @@ class SchedulerRun {
     const Time now = kube::monotonic_now();
     if (sees_) seen_at_ = now;
     if (now - seen_at_ < blind_max) return false;
-    tell_missing(*feed_);
+    tell_missing(*feed_, LogLevel::error);
     log_.tell(LogLevel::error, "blind",
               {{"reason", fmt::format("a kind was not seen for {}; whoever starts next asks anew "
                                       "what is served",
@@ -331,13 +332,13 @@ class SchedulerRun {
   /// A right to read is missing, and no patience helps against that.
   bool is_hopeless(const kube::LiveFeed& feed) {
     if (feed.trouble() != kube::SightTrouble::hopeless) return false;
-    tell_missing(feed);
+    tell_missing(feed, LogLevel::error);
     return true;
   }
 
-  void tell_missing(const kube::LiveFeed& feed) {
+  void tell_missing(const kube::LiveFeed& feed, LogLevel level) {
     for (const kube::MissingSight& each : feed.missing()) {
-      tell_problem("not-seen", each.error.problem);
+      tell_problem("not-seen", each.error.problem, level);
     }
   }
 
@@ -346,7 +347,7 @@ class SchedulerRun {
     if (sees == sees_) return;
     sees_ = sees;
     if (!sees) {
-      tell_missing(*feed_);
+      tell_missing(*feed_, LogLevel::warning);  // It is tried again.
       log_.tell(LogLevel::warning, "sight-lost",
                 {{"reason", "a kind is not seen; nothing is decided until it is"}});
       return;
@@ -377,6 +378,7 @@ class SchedulerRun {
     server::RunFigures figures{.nodes = loop_->cluster().node_count(),
                                .pods = loop_->cluster().pod_count(),
                                .asks_pending = loop_->backlog().pending(),
+                               .assumed = loop_->in_flight().size(),
                                .leads = keeper_ != nullptr,
                                .sees = sees_,
                                .lists = feed.lists,
