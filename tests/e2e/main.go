@@ -75,6 +75,7 @@ func allTests() []Test {
 	tests = append(tests, callTests()...)
 	tests = append(tests, watchTests()...)
 	tests = append(tests, sizeTests()...)
+	tests = append(tests, kindTests()...)
 	tests = append(tests, runTests()...)
 	return append(tests, shadowTests()...) // Last: kube-scheduler binds everything.
 }
