@@ -19,7 +19,7 @@ namespace {
 
 std::vector<std::string_view> asked_kinds(const std::vector<std::string>& words,
                                           std::string& unknown) {
-  const std::vector<std::string_view> all = own_kind_names();
+  std::vector<std::string_view> all = own_kind_names();
   if (words.empty()) return all;
   std::vector<std::string_view> kinds;
   for (const std::string& word : words) {
