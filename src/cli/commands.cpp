@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/completion/completion_command.hpp"
 #include "cli/config_command.hpp"
+#include "cli/crds_command.hpp"
 #include "cli/explain_command.hpp"
 #include "cli/flags.hpp"
 #include "cli/help_command.hpp"
@@ -589,6 +590,7 @@ std::vector<Command> all_commands() {
       config_show_entry(),
       config_explain_entry(),
       explain_entry(),
+      crds_entry(),
       {.name = "session",
        .summary = "change sessions",
        .description = "Sessions run in resource groups (docs/policies/session.md). What a plan "

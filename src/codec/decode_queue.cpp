@@ -48,7 +48,7 @@ constexpr std::array queue_spec = {
               .type = FieldType::names,
               .text = "Pods of these namespaces belong to it unless a label says otherwise."},
              [](const FieldValue& value, Queue& queue) {
-               decode_texts(value.reader, value.value, value.at, queue.namespaces);
+               value.read_names(queue.namespaces);
                std::ranges::sort(queue.namespaces);
              }},
 };
@@ -77,6 +77,7 @@ constexpr std::array queue_status = {
              [](const FieldValue& value, Queue& queue) {
                decode_quotas(value.reader, value.value, value.at, queue.used);
              }},
+    QueueRow{conditions_field, nullptr, list_conditions},
 };
 
 constexpr FieldTable<Queue> queue_fields = {.spec = queue_spec, .status = queue_status};

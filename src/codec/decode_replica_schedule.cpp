@@ -338,6 +338,7 @@ constexpr std::array schedule_status = {
                  .text = "Pods that are more than the commit of their plane."},
                 read_list<read_surplus>,
                 list_surplus},
+    ScheduleRow{conditions_field, nullptr, list_conditions},
 };
 
 constexpr FieldTable<ReplicaSchedule> schedule_fields = {.spec = schedule_spec,

@@ -59,7 +59,12 @@ constexpr std::array resource_group_spec = {
              }},
 };
 
-constexpr FieldTable<ResourceGroup> resource_group_fields = {.spec = resource_group_spec};
+constexpr std::array resource_group_status = {
+    GroupRow{conditions_field, nullptr, list_conditions},
+};
+
+constexpr FieldTable<ResourceGroup> resource_group_fields = {.spec = resource_group_spec,
+                                                             .status = resource_group_status};
 
 // ---- Partition ----------------------------------------------------------------------------------
 
@@ -117,7 +122,12 @@ constexpr std::array partition_spec = {
                  }},
 };
 
-constexpr FieldTable<Partition> partition_fields = {.spec = partition_spec};
+constexpr std::array partition_status = {
+    PartitionRow{conditions_field, nullptr, list_conditions},
+};
+
+constexpr FieldTable<Partition> partition_fields = {.spec = partition_spec,
+                                                    .status = partition_status};
 
 // ---- Kernels of a Session -----------------------------------------------------------------------
 
@@ -300,6 +310,7 @@ constexpr std::array session_status = {
                 .type = FieldType::time,
                 .text = "The end of its back-off: when it is pending again."},
                read_status_time<&SessionStatus::resume_after>},
+    SessionRow{conditions_field, nullptr, list_conditions},
 };
 
 constexpr FieldTable<SessionDraft> session_fields = {.spec = session_spec,

@@ -21,10 +21,35 @@ void FieldValue::read_names(std::vector<std::string>& out) const {
   reader.each_item(value, at, [&](JsonCursor& item, const FieldPath& to) {
     std::string name;
     if (!reader.read(item, to, name)) return;
-    if (name.empty()) return reader.refuse(to, {}, "expected the name of a node");
+    if (name.empty()) return reader.refuse(to, {}, "expected a name");
     check_reference(reader, to, name);
     out.push_back(std::move(name));
   });
+}
+
+void list_conditions(const std::string& prefix, const FieldVisit& visit) {
+  static constexpr std::array<std::string_view, 3> answers = {"True", "False", "Unknown"};
+  static constexpr std::array rows = {
+      Field{.key = "type", .text = "What it is about.", .required = true, .only_written = true},
+      Field{.key = "status",
+            .type = FieldType::choice,
+            .text = "Whether it is so.",
+            .choices = answers,
+            .required = true,
+            .only_written = true},
+      Field{.key = "reason", .text = "Why, in one word for programs.", .only_written = true},
+      Field{.key = "message", .text = "Why, and what to do.", .only_written = true},
+      Field{.key = "lastTransitionTime",
+            .type = FieldType::time,
+            .text = "When the status changed last.",
+            .only_written = true},
+      Field{.key = "observedGeneration",
+            .type = FieldType::integer,
+            .text = "Which generation of the object it tells of.",
+            .lowest = 0,
+            .only_written = true},
+  };
+  for (const Field& row : rows) visit(prefix + std::string(row.key), row);
 }
 
 void refuse_unknown(JsonReader& reader, const FieldPath& path, std::string_view key,

@@ -124,6 +124,14 @@ void list_rows(std::span<const FieldRow<Object>> rows, const std::string& prefix
   }
 }
 
+/// `status.conditions`: what only the cluster shows, told to people. Written, never read back.
+inline constexpr Field conditions_field = {
+    .key = "conditions",
+    .type = FieldType::objects,
+    .text = "What is wrong with the object in this cluster, in the words of `makeway check`.",
+    .only_written = true};
+void list_conditions(const std::string& prefix, const FieldVisit& visit);
+
 /// The fields of a kind below `spec` and `status`.
 template <class Object>
 struct FieldTable {

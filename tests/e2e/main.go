@@ -76,6 +76,7 @@ func allTests() []Test {
 	tests = append(tests, callTests()...)
 	tests = append(tests, watchTests()...)
 	tests = append(tests, sizeTests()...)
+	tests = append(tests, kindTests()...)
 	tests = append(tests, runTests()...)
 	tests = append(tests, applyTests()...)
 	tests = append(tests, faultTests()...)

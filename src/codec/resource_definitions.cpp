@@ -1,0 +1,534 @@
+#include "codec/resource_definitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/check.hpp"
+#include "codec/fields.hpp"
+#include "codec/writer.hpp"
+#include "model/kinds.hpp"
+#include "model/knobs.hpp"
+#include "model/queue_findings.hpp"
+
+namespace makeway {
+namespace {
+
+// ---- What the rows of the fields do not say -----------------------------------------------------
+
+struct PrinterColumn {
+  std::string_view name;
+  std::string_view type;
+  std::string_view path;
+  bool wide = false;  ///< Only with `kubectl get -o wide`.
+};
+
+/// What must hold in one object, and the words in which the API server refuses it.
+struct CelRule {
+  std::string_view at;  ///< The path of the field whose value is `self`; empty: the object.
+  std::string_view rule;
+  std::string_view message;
+};
+
+struct Definition {
+  std::string_view kind;
+  std::string_view plural;
+  std::string_view short_name;
+  Scope scope;
+  bool has_status;
+  std::span<const PrinterColumn> columns;
+  std::span<const CelRule> rules;
+};
+
+constexpr std::array queue_columns = {
+    PrinterColumn{"Weight", "integer", ".spec.weight"},
+    PrinterColumn{"Deserved", "string", ".status.deserved"},
+    PrinterColumn{"Allocated", "string", ".status.allocated"},
+    PrinterColumn{"Used", "string", ".status.used"},
+    PrinterColumn{"Preempting", "string", ".status.preempting"},
+    PrinterColumn{"Parent", "string", ".spec.parent", true},
+    PrinterColumn{"Priority", "integer", ".spec.priority", true},
+};
+constexpr std::array queue_rules = {
+    CelRule{"",
+            "!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",
+            "the queue is its own ancestor: leave spec.parent out in the queue at the top"},
+    CelRule{"spec", "!has(self.parent) || self.parent != 'default'",
+            "pods that name no queue belong to default, so it has no children: give the children a "
+            "parent of their own"},
+    CelRule{"spec",
+            "!has(self.guarantee) || !has(self.limit) || self.guarantee.all(r, !(r in self.limit) "
+            "|| quantity(string(self.guarantee[r])).compareTo(quantity(string(self.limit[r]))) <= "
+            "0)",
+            "a limit is below the guarantee: raise the limit or lower the guarantee"},
+};
+static_assert(default_queue_name == "default", "a rule names it");
+
+constexpr std::array schedule_columns = {
+    PrinterColumn{"Deployment", "string", ".spec.deployment"},
+    PrinterColumn{"Unmet", "integer", ".spec.unmet"},
+    PrinterColumn{"Planes", "string", ".spec.planes[*].name"},
+    PrinterColumn{"Committed", "string", ".spec.planes[*].committed", true},
+};
+constexpr std::array schedule_rules = {
+    CelRule{"spec.resources", "size(self) > 0",
+            "a replica needs something: say what one replica requests, as nvidia.com/gpu: 1"},
+};
+
+constexpr std::array group_columns = {
+    PrinterColumn{"Preemptible", "integer", ".spec.preemptiblePriority"},
+    PrinterColumn{"Order", "string", ".spec.preemptionOrder"},
+};
+
+constexpr std::array partition_columns = {
+    PrinterColumn{"Group", "string", ".spec.resourceGroup"},
+    PrinterColumn{"Tier", "integer", ".spec.tier"},
+    PrinterColumn{"Preemptible", "boolean", ".spec.preemptible"},
+    PrinterColumn{"Mode", "string", ".spec.mode"},
+};
+constexpr std::array partition_rules = {
+    CelRule{"spec.mode", "self != 'suspend'",
+            "Kubernetes cannot suspend a pod: choose cancel or requeue"},
+};
+
+constexpr std::array session_columns = {
+    PrinterColumn{"Group", "string", ".spec.resourceGroup"},
+    PrinterColumn{"Partition", "string", ".spec.partition", true},
+    PrinterColumn{"Priority", "integer", ".spec.priority"},
+    PrinterColumn{"Type", "string", ".spec.type"},
+    PrinterColumn{"Phase", "string", ".status.phase"},
+    PrinterColumn{"Preemptions", "integer", ".status.preemptions"},
+    PrinterColumn{"Fate", "string", ".status.fate", true},
+};
+constexpr std::array session_rules = {
+    CelRule{"spec", "!has(self.preemptible) || has(self.partition)",
+            "without partitions the priority of a session tells whether it may be preempted: set "
+            "spec.priority, or name a partition"},
+    CelRule{"spec.kernels", "size(self) > 0", "a session has at least one kernel"},
+    CelRule{"spec.kernels[].resources", "!('pods' in self)",
+            "a kernel is no pod and takes none of them: leave pods out"},
+};
+
+constexpr std::array definitions = {
+    Definition{"Configuration", "configurations", "mwc", Scope::everywhere, false, {}, {}},
+    Definition{"Partition", "partitions", "mwp", Scope::everywhere, true, partition_columns,
+               partition_rules},
+    Definition{"Queue", "queues", "mwq", Scope::everywhere, true, queue_columns, queue_rules},
+    Definition{"ReplicaSchedule", "replicaschedules", "mwrs", Scope::in_namespace, true,
+               schedule_columns, schedule_rules},
+    Definition{
+        "ResourceGroup", "resourcegroups", "mwg", Scope::everywhere, true, group_columns, {}},
+    Definition{"Session", "sessions", "mws", Scope::in_namespace, true, session_columns,
+               session_rules},
+};
+
+const Definition& definition_of(std::string_view kind) {
+  const auto found = std::ranges::find(definitions, kind, &Definition::kind);
+  CHECK(found != definitions.end(), "every own kind has a definition; a test counts them");
+  return *found;
+}
+
+// ---- Schemas ------------------------------------------------------------------------------------
+
+// The limits that let the API server bound the cost of a rule before it runs it.
+constexpr std::int64_t texts_length_max = 1'024;
+constexpr std::int64_t name_length_max_in_schema = 253;
+constexpr std::int64_t items_max = 10'000;
+constexpr std::int64_t resources_max_in_schema = 128;
+constexpr std::int64_t amount_length_max = 64;
+constexpr std::int64_t duration_length_max = 64;
+
+constexpr std::string_view name_pattern =
+    "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+constexpr std::string_view duration_pattern = "^(0|([0-9]{1,12}(h|ms|m|s))+)$";
+constexpr std::string_view quantity_pattern =
+    "^\\+?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$";
+
+/// A field and what is below it.
+struct SchemaNode {
+  std::string key;
+  std::string path;
+  Field field;
+  const Knob* knob = nullptr;
+  std::vector<SchemaNode> below;
+};
+
+/// The node at `path` below `root`; parts that are missing become mappings.
+SchemaNode& node_at(SchemaNode& root, std::string_view path) {
+  SchemaNode* node = &root;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    std::string_view key = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (key.ends_with("[]")) key.remove_suffix(2);
+    const auto found = std::ranges::find(node->below, key, &SchemaNode::key);
+    if (found != node->below.end()) {
+      node = &*found;
+      continue;
+    }
+    SchemaNode made;
+    made.key = key;
+    made.path = std::string(path.substr(0, end));
+    made.field.type = FieldType::object;
+    node->below.push_back(std::move(made));
+    node = &node->below.back();
+  }
+  return *node;
+}
+
+/// Also a mapping without a row (spec) in which something is required.
+bool is_required(const SchemaNode& node) {
+  if (node.field.required) return true;
+  return node.field.text.empty() && std::ranges::any_of(node.below, [](const SchemaNode& each) {
+           return each.field.required;
+         });
+}
+
+class SchemaWriter {
+ public:
+  SchemaWriter(DocumentWriter& writer, const Definition& definition)
+      : writer_(writer), definition_(definition) {}
+
+  /// The whole object. Metadata is the API server's.
+  void write(const SchemaNode& root) {
+    writer_.begin_object();
+    writer_.string_field("type", "object");
+    write_required(root);
+    writer_.key("properties");
+    writer_.begin_object();
+    for (const std::string_view text : {"apiVersion", "kind"}) {
+      writer_.key(text);
+      writer_.begin_object();
+      writer_.string_field("type", "string");
+      writer_.end_object();
+    }
+    writer_.key("metadata");
+    writer_.begin_object();
+    writer_.string_field("type", "object");
+    writer_.end_object();
+    for (const SchemaNode& node : root.below) write_field(node);
+    writer_.end_object();
+    write_rules("");
+    writer_.end_object();
+  }
+
+ private:
+  void write_field(const SchemaNode& node) {
+    writer_.key(node.key);
+    writer_.begin_object();
+    if (!node.field.text.empty()) writer_.string_field("description", node.field.text);
+    if (node.knob != nullptr) {
+      write_knob(*node.knob);
+    } else {
+      write_type(node);
+    }
+    write_rules(node.path);
+    writer_.end_object();
+  }
+
+  void write_type(const SchemaNode& node) {
+    const Field& field = node.field;
+    switch (field.type) {
+      case FieldType::text: write_text(texts_length_max); break;
+      case FieldType::name: write_name(); break;
+      case FieldType::integer: write_integer(field.lowest, field.highest); break;
+      case FieldType::boolean: writer_.string_field("type", "boolean"); break;
+      case FieldType::time:
+        writer_.string_field("type", "string");
+        writer_.string_field("format", "date-time");
+        break;
+      case FieldType::duration: write_duration(); break;
+      case FieldType::choice: write_choice(field.choices); break;
+      case FieldType::quantities: write_quantities(); break;
+      case FieldType::labels:
+        writer_.string_field("type", "object");
+        writer_.integer_field("maxProperties", resources_max_in_schema);
+        writer_.key("additionalProperties");
+        writer_.begin_object();
+        write_text(texts_length_max);
+        writer_.end_object();
+        break;
+      case FieldType::names:
+        begin_list(node);
+        write_name();
+        writer_.end_object();
+        break;
+      case FieldType::object: write_object(node); break;
+      case FieldType::objects:
+        begin_list(node);
+        write_object(node);
+        write_rules(node.path + "[]");
+        writer_.end_object();
+        break;
+      case FieldType::knob: CHECK(false, "knobs are written by themselves"); break;
+    }
+    write_default(field);
+  }
+
+  /// As far as the opened schema of its items. Lists that name their items are maps by that name.
+  void begin_list(const SchemaNode& node) {
+    const bool named = std::ranges::any_of(node.below, [](const SchemaNode& each) {
+      return each.key == "name" && each.field.required;
+    });
+    const bool by_type = node.key == "conditions";
+    const bool in_namespaces = std::ranges::any_of(
+        node.below, [](const SchemaNode& each) { return each.key == "namespace"; });
+    writer_.string_field("type", "array");
+    writer_.integer_field("maxItems", items_max);
+    if ((named && !in_namespaces) || by_type) {
+      writer_.string_field("x-kubernetes-list-type", "map");
+      writer_.key("x-kubernetes-list-map-keys");
+      writer_.begin_array();
+      writer_.string(by_type ? "type" : "name");
+      writer_.end_array();
+    } else {
+      writer_.string_field("x-kubernetes-list-type", "atomic");
+    }
+    writer_.key("items");
+    writer_.begin_object();
+  }
+
+  void write_object(const SchemaNode& node) {
+    writer_.string_field("type", "object");
+    const bool any_required =
+        std::ranges::any_of(node.below, [](const SchemaNode& each) { return each.field.required; });
+    if (any_required) {
+      writer_.key("required");
+      writer_.begin_array();
+      for (const SchemaNode& each : node.below) {
+        if (each.field.required) writer_.string(each.key);
+      }
+      writer_.end_array();
+    }
+    writer_.key("properties");
+    writer_.begin_object();
+    for (const SchemaNode& each : node.below) write_field(each);
+    writer_.end_object();
+  }
+
+  void write_required(const SchemaNode& node) {
+    if (std::ranges::none_of(node.below, is_required)) return;
+    writer_.key("required");
+    writer_.begin_array();
+    for (const SchemaNode& each : node.below) {
+      if (is_required(each)) writer_.string(each.key);
+    }
+    writer_.end_array();
+  }
+
+  void write_text(std::int64_t length_max) {
+    writer_.string_field("type", "string");
+    writer_.integer_field("maxLength", length_max);
+  }
+
+  void write_name() {
+    write_text(name_length_max_in_schema);
+    writer_.string_field("pattern", name_pattern);
+  }
+
+  void write_duration() {
+    write_text(duration_length_max);
+    writer_.string_field("pattern", duration_pattern);
+  }
+
+  void write_integer(std::int64_t lowest, std::int64_t highest) {
+    writer_.string_field("type", "integer");
+    writer_.string_field("format", "int64");
+    // The ends of int64 are no limits, and the API server keeps limits as doubles.
+    if (lowest != std::numeric_limits<std::int64_t>::min()) {
+      writer_.integer_field("minimum", lowest);
+    }
+    if (highest != std::numeric_limits<std::int64_t>::max()) {
+      writer_.integer_field("maximum", highest);
+    }
+  }
+
+  void write_choice(std::span<const std::string_view> choices) {
+    writer_.string_field("type", "string");
+    writer_.key("enum");
+    writer_.begin_array();
+    for (const std::string_view choice : choices) writer_.string(choice);
+    writer_.end_array();
+  }
+
+  void write_quantities() {
+    writer_.string_field("type", "object");
+    writer_.integer_field("maxProperties", resources_max_in_schema);
+    writer_.key("additionalProperties");
+    writer_.begin_object();
+    writer_.key("anyOf");
+    writer_.begin_array();
+    for (const std::string_view type : {"integer", "string"}) {
+      writer_.begin_object();
+      writer_.string_field("type", type);
+      writer_.end_object();
+    }
+    writer_.end_array();
+    writer_.boolean_field("x-kubernetes-int-or-string", true);
+    writer_.integer_field("maxLength", amount_length_max);
+    writer_.string_field("pattern", quantity_pattern);
+    writer_.end_object();
+  }
+
+  void write_knob(const Knob& knob) {
+    switch (knob.type) {
+      case KnobType::boolean: writer_.string_field("type", "boolean"); break;
+      case KnobType::integer: write_integer(knob.minimum, knob.maximum); break;
+      case KnobType::duration: write_duration(); break;
+      case KnobType::choice: write_choice(knob.choices); break;
+      case KnobType::choice_list:
+      case KnobType::text_list:
+        writer_.string_field("type", "array");
+        writer_.integer_field("maxItems", items_max);
+        if (!knob.may_be_empty) writer_.integer_field("minItems", 1);
+        writer_.string_field("x-kubernetes-list-type", "set");
+        writer_.key("items");
+        writer_.begin_object();
+        if (knob.type == KnobType::choice_list) {
+          write_choice(knob.choices);
+        } else {
+          write_text(texts_length_max);
+        }
+        writer_.end_object();
+        break;
+      case KnobType::text: write_text(texts_length_max); break;
+    }
+  }
+
+  /// Fallbacks are JSON: a number, true, false or a quoted text.
+  void write_default(const Field& field) {
+    const std::string_view value = field.fallback;
+    if (value.empty()) return;
+    writer_.key("default");
+    if (value.starts_with('"')) {
+      writer_.string(value.substr(1, value.size() - 2));
+    } else if (value == "true" || value == "false") {
+      writer_.boolean(value == "true");
+    } else {
+      writer_.number(value);
+    }
+  }
+
+  void write_rules(std::string_view path) {
+    const auto is_here = [&](const CelRule& rule) { return rule.at == path; };
+    if (std::ranges::none_of(definition_.rules, is_here)) return;
+    writer_.key("x-kubernetes-validations");
+    writer_.begin_array();
+    for (const CelRule& rule : definition_.rules) {
+      if (!is_here(rule)) continue;
+      writer_.begin_object();
+      writer_.string_field("rule", rule.rule);
+      writer_.string_field("message", rule.message);
+      writer_.end_object();
+    }
+    writer_.end_array();
+  }
+
+  DocumentWriter& writer_;
+  const Definition& definition_;
+};
+
+SchemaNode fields_of(std::string_view kind) {
+  SchemaNode root;
+  each_field(kind, [&](const std::string& path, const Field& field) {
+    SchemaNode& node = node_at(root, path);
+    node.field = field;
+    if (field.type != FieldType::knob) return;
+    node.knob = find_knob(std::string_view(path).substr(std::string_view("spec.").size()));
+  });
+  return root;
+}
+
+void write_names(DocumentWriter& writer, const Definition& definition) {
+  std::string singular(definition.kind);
+  for (char& byte : singular) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+  }
+  writer.key("names");
+  writer.begin_object();
+  writer.string_field("kind", definition.kind);
+  writer.string_field("listKind", fmt::format("{}List", definition.kind));
+  writer.string_field("plural", definition.plural);
+  writer.string_field("singular", singular);
+  writer.key("shortNames");
+  writer.begin_array();
+  writer.string(definition.short_name);
+  writer.end_array();
+  writer.key("categories");
+  writer.begin_array();
+  writer.string("makeway");
+  writer.end_array();
+  writer.end_object();
+}
+
+void write_columns(DocumentWriter& writer, const Definition& definition) {
+  const auto column = [&](const PrinterColumn& each) {
+    writer.begin_object();
+    writer.string_field("name", each.name);
+    writer.string_field("type", each.type);
+    writer.string_field("jsonPath", each.path);
+    if (each.wide) writer.integer_field("priority", 1);
+    writer.end_object();
+  };
+  writer.key("additionalPrinterColumns");
+  writer.begin_array();
+  for (const PrinterColumn& each : definition.columns) column(each);
+  column({"Age", "date", ".metadata.creationTimestamp"});
+  writer.end_array();
+}
+
+void write_version(DocumentWriter& writer, const Definition& definition) {
+  writer.begin_object();
+  writer.string_field("name", own_api_version.substr(own_api_group.size() + 1));
+  writer.boolean_field("served", true);
+  writer.boolean_field("storage", true);
+  if (definition.has_status) {
+    writer.key("subresources");
+    writer.begin_object();
+    writer.key("status");
+    writer.begin_object();
+    writer.end_object();
+    writer.end_object();
+  }
+  write_columns(writer, definition);
+  writer.key("schema");
+  writer.begin_object();
+  writer.key("openAPIV3Schema");
+  SchemaWriter(writer, definition).write(fields_of(definition.kind));
+  writer.end_object();
+  writer.end_object();
+}
+
+}  // namespace
+
+std::string definition_name(std::string_view kind) {
+  return fmt::format("{}.{}", definition_of(kind).plural, own_api_group);
+}
+
+void write_definition(DocumentWriter& writer, std::string_view kind) {
+  const Definition& definition = definition_of(kind);
+  writer.begin_object();
+  writer.string_field("apiVersion", "apiextensions.k8s.io/v1");
+  writer.string_field("kind", "CustomResourceDefinition");
+  writer.key("metadata");
+  writer.begin_object();
+  writer.string_field("name", definition_name(kind));
+  writer.end_object();
+  writer.key("spec");
+  writer.begin_object();
+  writer.string_field("group", own_api_group);
+  writer.string_field("scope", definition.scope == Scope::everywhere ? "Cluster" : "Namespaced");
+  write_names(writer, definition);
+  writer.key("versions");
+  writer.begin_array();
+  write_version(writer, definition);
+  writer.end_array();
+  writer.end_object();
+  writer.end_object();
+}
+
+}  // namespace makeway
