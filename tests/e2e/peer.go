@@ -102,6 +102,7 @@ type Peer struct {
 	client  *kubernetes.Clientset // Ours: makes pods and watches them, cheaply.
 	nodes   int
 	probes  int
+	page    *Scheduler // Of makeway, while it runs: its metrics say where its time went.
 }
 
 // runPeer compares, prints the tables, and returns the exit status.
@@ -178,7 +179,11 @@ func (p *Peer) schedule(name, folder string) (process *Process, stop func()) {
 	case "makeway":
 		scheduler := p.scheduler(folder, "event=sight ", "--set",
 			"live.maxEvictionsPerMinute=1000000") // The brake is for people, not for a race.
-		process, stop = scheduler.process, func() { scheduler.end(p.T) }
+		p.page = scheduler
+		process, stop = scheduler.process, func() {
+			scheduler.end(p.T)
+			p.page = nil
+		}
 	case "kube-scheduler":
 		var more []string
 		if p.options.KubeQPS > 0 {

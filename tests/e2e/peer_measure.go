@@ -26,6 +26,7 @@ type Result struct {
 	MemoryMB, ServerMB         int
 	Calls                      map[string]int // "create pods/binding"
 	Reads, Writes, EventWrites int
+	Inside                     string // Of makeway: where the time went.
 }
 
 // Asks is when they were made and when they were seen to be bound.
@@ -106,6 +107,9 @@ func (p *Peer) measure(load Load, name, folder string) Result {
 	result.CPU, result.MemoryMB = processCPU(process)-cpu, processMemory(process, "VmHWM")
 	result.ServerCPU = processCPU(p.plane.apiserver) - server
 	result.ServerMB = processMemory(p.plane.apiserver, "VmRSS")
+	if p.page != nil {
+		result.Inside = p.inside()
+	}
 	p.countCalls(&result, from, name)
 	p.look(&result, load, asks)
 	stop()
@@ -170,6 +174,22 @@ func (p *Peer) look(result *Result, load Load, asks *Asks) {
 	}
 	result.Victims = load.Nodes*load.Low - left
 	result.Excess = result.Victims - load.victims()
+}
+
+// inside tells how many cycles makeway has had since its start, and what they took.
+func (p *Peer) inside() string {
+	_, text := p.page.get(p.T, "/metrics")
+	figures := map[string]float64{}
+	for line := range strings.Lines(text) {
+		var name string
+		var value float64
+		if count, _ := fmt.Sscan(line, &name, &value); count == 2 {
+			figures[name] = value
+		}
+	}
+	return fmt.Sprintf("%.0f cycles, decided in %.2f s, judged in %.2f s",
+		figures["makeway_cycles_total"], figures["makeway_cycle_decide_seconds_sum"],
+		figures["makeway_cycle_check_seconds_sum"])
 }
 
 // countCalls are the requests of a contender in the audit log, without watches and Leases.

@@ -25,7 +25,7 @@ func (r Result) line(name string) string {
 	return fmt.Sprintf("%s: %d bound in %.1f s, p50 %d ms, p99 %d ms, %d victims (%d too many), "+
 		"CPU %.2f s, API server %.1f s; %s", name, r.Bound, r.Wall.Seconds(), milliseconds(r.P50),
 		milliseconds(r.P99), r.Victims, r.Excess, r.CPU.Seconds(), r.ServerCPU.Seconds(),
-		strings.Join(calls, ", "))
+		strings.Join(append(calls, r.Inside), ", "))
 }
 
 // complaints are why the figures are worth nothing. That kube-scheduler evicts too many is a
