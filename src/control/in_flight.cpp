@@ -236,6 +236,8 @@ void InFlight::lay(const Effects& effects, Pod& pod) {
       default: break;
     }
   }
+  // As everywhere (normalize): what was sent first may have been refused.
+  if (!pod.node.empty() || pod.deletion) pod.nominated_node.clear();
 }
 
 Change InFlight::seen(Change change) {

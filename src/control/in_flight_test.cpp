@@ -126,6 +126,23 @@ TEST_F(InFlightTest, ARefusalLeavesWhatOtherPlansHaveSent) {
   EXPECT_EQ(flight.size(), 1U);
 }
 
+/// Otherwise a journal, which keeps what can be read back, would tell of another pod.
+TEST_F(InFlightTest, WhoLeavesIsNotNominatedWhenItsBindIsRefused) {
+  Pod nominated = pod();
+  nominated.nominated_node = "n1";
+  cluster.apply(nominated);
+  send(action(ActionType::bind), 0, "first");
+  look(1);
+  send(action(ActionType::evict), 2, "second");
+  look(3);
+  const auto before =
+      flight.refused({.plan = "first", .object = "Pod default/a", .reason = "timeout"});
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(std::get<Pod>(*before).node, "");
+  EXPECT_EQ(std::get<Pod>(*before).nominated_node, "");
+  EXPECT_TRUE(std::get<Pod>(*before).deletion.has_value());
+}
+
 TEST_F(InFlightTest, TheNewestOfAKindCountsAndARefusalBringsBackWhatWasSeenBeforeBoth) {
   cluster.apply(Node{.name = "n2", .allocatable = {{"cpu", 9'000}, {"pods", 9}}});
   send(action(ActionType::nominate, "n1"));

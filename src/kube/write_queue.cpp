@@ -32,6 +32,7 @@ WriteQueue::WriteQueue(WriteManner manner, QueueLimits limits)
 
 void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time now) {
   const std::uint64_t first = last_id_ + 1;
+  std::map<std::uint64_t, std::uint64_t> joined;  // By job: the one that does the same.
   for (Receipt& receipt : jobs.refused) receipts_.push_back(std::move(receipt));
   for (EventWish& event : jobs.events) add_event(std::move(event));
   for (WriteJob& job : jobs.jobs) {
@@ -42,14 +43,23 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
               .not_before = now,
               .sent_at = now,
               .refusal = {},
-              .needs = {}};
+              .needs = {},
+              .also = {}};
     for (const std::size_t need : live.job.needs) {
-      if (jobs_.contains(first + need)) live.needs.insert(first + need);
+      const auto other = joined.find(first + need);
+      const std::uint64_t on = other == joined.end() ? first + need : other->second;
+      if (jobs_.contains(on)) live.needs.insert(on);
     }
+    if (live.job.is_eviction) need_binds(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
     const bool is_alone = !lines_.contains(live.job.object);
     if (is_alone && is_confirmed(live)) continue;
+    if (const auto twin = waiting_twin(live.job)) {
+      join(jobs_.at(*twin), std::move(live));
+      joined.emplace(id, *twin);
+      continue;
+    }
     enqueue(id, std::move(live));
   }
 }
@@ -62,6 +72,43 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   if (live.job.is_eviction) ++units_[unit_of(live)].jobs;
   (urgent ? waiting_ : conditions_).insert(id);
   jobs_.emplace(id, std::move(live));
+}
+
+/// A pod whose bind is not certain holds room in our view alone: it leaves only if it came.
+void WriteQueue::need_binds(Live& live) const {
+  const auto line = lines_.find(live.job.object);
+  if (line == lines_.end()) return;
+  for (const std::uint64_t id : line->second) {
+    const bool binds = std::ranges::any_of(
+        jobs_.at(id).job.steps, [](const WriteStep& step) { return step.kind == WriteKind::bind; });
+    if (binds) live.needs.insert(id);
+  }
+}
+
+/// The last write about the object, if it is not sent yet and nominates to the same node. While a
+/// server is slow every plan says so once more.
+std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const {
+  const auto nominates = [](const WriteJob& each) {
+    return each.urgency == Urgency::place && !each.is_eviction && each.steps.size() == 1 &&
+           each.steps.front().kind == WriteKind::patch_pod &&
+           each.steps.front().patch.nominated_node.has_value();
+  };
+  const auto line = lines_.find(job.object);
+  if (line == lines_.end() || !nominates(job) || !job.needs.empty()) return std::nullopt;
+  const std::uint64_t id = line->second.back();
+  const Live& last = jobs_.at(id);
+  const bool is_same =
+      waiting_.contains(id) && nominates(last.job) &&
+      last.job.seen.object.uid == job.seen.object.uid &&
+      last.job.steps.front().patch.nominated_node == job.steps.front().patch.nominated_node;
+  return is_same ? std::optional(id) : std::nullopt;
+}
+
+void WriteQueue::join(Live& twin, Live newer) {
+  twin.also.push_back(std::move(newer.plan));
+  twin.job.seen = std::move(newer.job.seen);
+  twin.job.steps = std::move(newer.job.steps);
+  if (newer.job.event) twin.job.event = std::move(newer.job.event);
 }
 
 /// The same reason was written a short while ago; what was seen may be older than that.
@@ -436,11 +483,15 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
   const bool urgent = live.job.urgency == Urgency::place;
   if (urgent) {
     ++statistics_.refused;
-    receipts_.push_back({.plan = live.plan,
-                         .object = live.job.object,
-                         .reason = reason,
-                         .ask = live.job.ask,
-                         .uncertain = uncertain});
+    std::vector<std::string> plans = live.also;
+    plans.insert(plans.begin(), live.plan);
+    for (const std::string& plan : plans) {
+      receipts_.push_back({.plan = plan,
+                           .object = live.job.object,
+                           .reason = reason,
+                           .ask = live.job.ask,
+                           .uncertain = uncertain});
+    }
   }
   forget(id);
   std::vector<std::uint64_t> dependents;

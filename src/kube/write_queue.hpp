@@ -1,7 +1,9 @@
 // WriteQueue: which write is sent next, and what its answer leads to. No thread, no clock, no HTTP.
 //
-//  1. Per object one write at a time, in the order of the plans; over objects in parallel.
-//  2. A job starts when the jobs that it needs are done. If one of them is refused, so is it.
+//  1. Per object one write at a time, in the order of the plans; over objects in parallel. A
+//     nomination that waits and the next plan's to the same node are one write.
+//  2. A job starts when the jobs that it needs are done. If one of them is refused, so is it. An
+//     eviction needs the bind of its pod, as long as nobody knows what became of that.
 //  3. "Again" (overload, nothing sent) waits as long as the server says and sends the same; after
 //     `send_max` it is refused.
 //  4. "Unknown" reads the object: at once, and if that does not show the write, once more when the
@@ -112,6 +114,7 @@ class WriteQueue {
     std::string refusal;        ///< Of a bind that was answered with 409.
     bool last_reading = false;  ///< What is not there now will not come.
     std::set<std::uint64_t> needs;
+    std::vector<std::string> also;  ///< Plans that said the same while it waited.
   };
   struct OwnVersion {
     ObjectSight object;  ///< As the server answered.
@@ -143,6 +146,9 @@ class WriteQueue {
   bool is_placing() const;
   std::optional<Sending> next_event(Time now, Time server_now);
   void enqueue(std::uint64_t id, Live live);
+  void need_binds(Live& live) const;
+  std::optional<std::uint64_t> waiting_twin(const WriteJob& job) const;
+  static void join(Live& twin, Live newer);
   void give_way(const std::string& object);
   bool is_repeated(const WriteJob& job, Time now) const;
   void note_told(const Live& live, Time now);

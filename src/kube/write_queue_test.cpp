@@ -101,6 +101,59 @@ TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
   EXPECT_TRUE(queue.sending_since().has_value());
 }
 
+/// Its bind was never carried out, so it holds no room, and to delete it would help nobody.
+TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
+  add({queued_job("low", {bind_step()})});
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/binding");
+  reply(http_answer(504));
+  WriteJob victim = queued_job("low", evict_steps());
+  victim.ask = "Pod a/u";
+  victim.is_eviction = true;
+  add({victim});
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/low");
+  reply(http_answer(200, queued_pod("low", "1")));
+  EXPECT_EQ(next(), "");
+  now = now + Duration{60'000};
+  EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/low");
+  reply(http_answer(200, queued_pod("low", "1")));
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(refused().size(), 2U);
+  EXPECT_TRUE(queue.is_idle());
+}
+
+/// A server that is slow must not be given the same nomination by every plan meanwhile.
+TEST_F(WriteQueueTest, NominationsToOneNodeThatWaitAreOne) {
+  WriteJob victim = queued_job("low", evict_steps());
+  victim.needs = {0};
+  victim.ask = "Pod a/u";
+  add({queued_job("u", {nominate_step()})});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  for (const std::string plan : {"2", "3", "4"}) {
+    queue.add(plan, Time{600}, {.jobs = {queued_job("u", {nominate_step()})}, .refused = {}}, now);
+  }
+  queue.add("5", Time{700}, {.jobs = {queued_job("u", {nominate_step()}), victim}, .refused = {}},
+            now);
+  EXPECT_EQ(queue.unsent(), 2U);
+  EXPECT_EQ(next(), "");
+  reply(http_answer(200, queued_pod("u", "2")));
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  reply(http_answer(404));
+  EXPECT_EQ(next(), "");
+  std::vector<std::string> plans;
+  for (const Receipt& receipt : queue.take_receipts()) plans.push_back(receipt.plan);
+  EXPECT_EQ(plans, (std::vector<std::string>{"2", "3", "4", "5", "5"}));
+  EXPECT_TRUE(queue.is_idle());
+}
+
+TEST_F(WriteQueueTest, NominationsToAnotherNodeAreSentInTheirOrder) {
+  WriteStep elsewhere = nominate_step();
+  elsewhere.patch = nomination("n2", "0123", {});
+  add({queued_job("u", {nominate_step()})});
+  add({queued_job("u", {elsewhere})});
+  add({queued_job("u", {nominate_step()})});
+  EXPECT_EQ(queue.unsent(), 3U);
+}
+
 TEST_F(WriteQueueTest, VictimsWaitForTheNomination) {
   WriteJob victim = queued_job("low", evict_steps());
   victim.needs = {0};

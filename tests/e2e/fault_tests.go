@@ -22,6 +22,7 @@ func faultTests() []Test {
 		{Name: "faults: a leader that was stopped does no harm when it goes on", Run: stoppedLeader},
 		{Name: "faults: a tenth of the writes gets 429, another 504: all bound, nobody in vain",
 			Run: refusedWrites},
+		{Name: "faults: a pod whose bind got lost is nobody's victim", Run: lostBind},
 		{Name: "faults: killed at each write of a gang against a gang", Run: killedAtEachWrite},
 		{Name: "faults: a nomination survives a restart", Run: nominationSurvives},
 	}
@@ -191,6 +192,33 @@ func refusedWrites(t *T) {
 	pool.expectLeft("low-", 40)
 	faulty.obey(nil)
 	scheduler.end(t)
+}
+
+// lostBind: until it is known what became of the bind, the pod seems to hold room.
+func lostBind(t *T) {
+	pool, faulty := t.pool("lostbind", 1, 1, 0), t.faulty()
+	defer faulty.stop()
+	scheduler := t.start(faulty.URL, "makeway", shortLease...)
+	scheduler.says(t, "event=sight ")
+	faulty.obey(func(write Write) Fault {
+		if write.is("POST pods/binding") && write.Name == "calm" {
+			return Fault{Answer: tooLate()}
+		}
+		return Fault{}
+	})
+	pool.ask("calm", "low", "1", "")
+	faulty.await(t, "POST pods/binding", 1, scheduler)
+	pool.ask("urgent", "high", "1", "")
+	pool.bound(scheduler, "urgent")
+	if !strings.Contains(scheduler.text(), "event=victim") {
+		t.note("the bind was known to be lost before the urgent pod was decided")
+	}
+	scheduler.awaitFigure(t, "makeway_assumed_objects", 0)
+	if _, there := pool.pods()["calm"]; !there || len(faulty.writes("DELETE pods")) > 0 {
+		t.fail("calm was deleted, though it held no room\n%s", scheduler.text())
+	}
+	scheduler.end(t)
+	pool.vanish("calm")
 }
 
 // freeLease is what its duration does, at once: whoever held it was killed.

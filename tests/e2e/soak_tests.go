@@ -44,8 +44,9 @@ func soak(t *T) {
 	defer faulty.stop()
 	t.apply("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: middle}, " +
 		"value: 100}")
-	scheduler := t.start(faulty.URL, "makeway", "--journal", t.dir+"/run.journal", "--journal-size",
-		"16Mi", "--journal-files", "1", "--set", "live.evictAgainWindow=5s")
+	journal := t.dir + "/run.journal"
+	scheduler := t.start(faulty.URL, "makeway", "--journal", journal, "--journal-size", "8Mi",
+		"--journal-files", "1", "--set", "live.evictAgainWindow=5s")
 	scheduler.says(t, "event=sight ")
 	s := &Soak{t: t, pool: pool, faulty: faulty, scheduler: scheduler,
 		random: rand.New(rand.NewPCG(11, 11)), away: map[string]time.Time{}}
@@ -66,6 +67,8 @@ func soak(t *T) {
 	s.rest()
 	s.judge()
 	scheduler.end(t)
+	// Only the last files of the journal are there; each begins with all objects.
+	t.contains(t.succeed("replay", journal), "Every plan is the recorded one")
 	pool.clear()
 }
 
@@ -284,6 +287,24 @@ func (s *Soak) fits() {
 	}
 }
 
+// inVain: whoever makeway deleted was bound before; names are used once.
+func (s *Soak) inVain() {
+	bound, deleted := map[string]bool{}, 0
+	for _, write := range s.faulty.writes("POST pods/binding") {
+		bound[write.Name] = bound[write.Name] || write.Code == 201
+	}
+	for _, write := range s.faulty.writes("DELETE pods") {
+		if write.Code != 200 {
+			continue
+		}
+		deleted++
+		if !bound[write.Name] {
+			s.t.fail("%s was deleted, though it held no room\n%s", write.Name, s.tail())
+		}
+	}
+	s.t.note("%d pods bound, %d made to leave", len(bound), deleted)
+}
+
 func (s *Soak) residentKB() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.scheduler.process.cmd.Process.Pid))
 	s.t.must(err, "memory")
@@ -342,6 +363,7 @@ func (s *Soak) judge() {
 		FieldSelector: "status.phase!=Succeeded,status.phase!=Failed"})
 	t.must(err, "pods")
 	s.scheduler.awaitFigure(t, "makeway_pods", len(pods.Items))
+	s.inVain()
 	s.probe(room)
 	s.t.note("%v: %d pods made, %d wait at the end, %d changes refused, at most %d assumed", t.soak,
 		s.made, waiting, s.lost, s.peak)
