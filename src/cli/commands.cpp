@@ -282,7 +282,6 @@ Command risk_entry() {
       .run = run_risk};
 }
 
-/// What is simulated, how much of it, and under which configurations.
 /// What is simulated.
 std::vector<Flag> simulated_load_flags() {
   return {{.name = "trace", .value = "KIND:PATH", .help = "openb:DIR, swf:FILE or csv:FILE."},
@@ -294,6 +293,7 @@ std::vector<Flag> simulated_load_flags() {
                    "(percent of tasks and nodes), planes, affinity, anti-affinity and "
                    "spread (percent), zones, such as nodes=100,pods=10000."},
           file_flag(false),
+          plane_flag(),
           {.name = "now",
            .value = "TIME",
            .help = "-f: the time of the start; else the newest time in the input."},
@@ -394,6 +394,7 @@ Command advance_entry() {
           "carries out a plan that was made before; it must be the one that is decided on these "
           "objects by this configuration, so that a stale plan is never carried out.",
       .flags = {file_flag(false),
+                plane_flag(),
                 {.name = "plan",
                  .value = "FILE",
                  .help = "Carry out this plan, as makeway plan -o json printed it."},
@@ -432,9 +433,8 @@ Command simulate_entry() {
           "on every machine.\n\nThe trace is openb:DIR (the tables of Alibaba's GPU cluster), "
           "swf:FILE (Standard Workload Format) or csv:FILE (a table of your own, see "
           "docs/simulation.md). A real trace rarely contends: --arrivals, --nodes and --runs scale "
-          "it, and the result says so. -f starts from a cluster of yours: its objects take the "
-          "place "
-          "of the nodes of the load, or are all there is.\n\n"
+          "it, and the result says so. -f starts from a cluster of yours, --plane from several: "
+          "their objects take the place of the nodes of the load, or are all there is.\n\n"
           "Ctrl-C shows the results so far, marked partial.",
       .flags = simulate_flags(),
       .examples = {{"makeway simulate --generate nodes=50,pods=2000 --preset makeway --preset "

@@ -7,18 +7,19 @@
 namespace makeway {
 
 void SimBudgets::write(const DisruptionBudget& budget) {
-  budgets_[{budget.namespace_name, budget.name}] = {
+  budgets_[{budget.namespace_name, budget.name, budget.plane}] = {
       .object = budget, .allowed = budget.disruptions_allowed.value_or(0)};
 }
 
-void SimBudgets::remove(const std::string& namespace_name, const std::string& name) {
-  budgets_.erase({namespace_name, name});
+void SimBudgets::remove(const Removal& gone) {
+  budgets_.erase({gone.namespace_name, gone.name, gone.plane});
 }
 
 bool SimBudgets::count(const Pod& pod, std::int64_t more) {
   bool any = false;
   for (auto& [key, entry] : budgets_) {
-    if (!governs(entry.object, pod.namespace_name, pod.labels)) continue;
+    const bool here = entry.object.plane == pod.plane;
+    if (!here || !governs(entry.object, pod.namespace_name, pod.labels)) continue;
     entry.allowed += more;
     any = true;
   }

@@ -10,8 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "model/objects.hpp"
@@ -23,7 +21,7 @@ class SimBudgets {
   bool empty() const { return budgets_.empty(); }
   /// It is there from now on, or was changed by somebody else.
   void write(const DisruptionBudget& budget);
-  void remove(const std::string& namespace_name, const std::string& name);
+  void remove(const Removal& gone);
 
   /// A pod of these runs, or does not any more. True: some status will change.
   bool count(const Pod& pod, std::int64_t more);
@@ -33,13 +31,12 @@ class SimBudgets {
   void list(std::vector<Change>& objects) const;
 
  private:
-  using Key = std::pair<std::string, std::string>;  ///< Namespace, name.
   struct Entry {
     DisruptionBudget object;
     std::int64_t allowed = 0;  ///< Below 0 where too many were disrupted.
   };
 
-  std::map<Key, Entry> budgets_;
+  std::map<ObjectKey, Entry, ObjectKeyLess> budgets_;
 };
 
 }  // namespace makeway

@@ -52,8 +52,13 @@ std::optional<Time> SimGround::gone_at(const Pod& pod) {
   return *pod.deletion + Duration{faults.random().between(600'000, 3'600'000)};
 }
 
-std::string sim_name(const std::string& namespace_name, const std::string& name) {
-  return fmt::format("{}/{}", namespace_name, name);
+std::string sim_name(const std::string& namespace_name, const std::string& name,
+                     const std::string& plane) {
+  return place_name(plane, fmt::format("{}/{}", namespace_name, name));
 }
+
+std::string sim_name(const Pod& pod) { return sim_name(pod.namespace_name, pod.name, pod.plane); }
+
+std::string place_of(const Pod& pod) { return place_name(pod.plane, pod.node); }
 
 }  // namespace makeway

@@ -37,7 +37,11 @@ struct SimGround {
   SimMetrics metrics;
 };
 
-/// "default/web"
-std::string sim_name(const std::string& namespace_name, const std::string& name);
+/// "default/web" at home, else "east:default/web".
+std::string sim_name(const std::string& namespace_name, const std::string& name,
+                     const std::string& plane = {});
+std::string sim_name(const Pod& pod);
+/// Where it runs, by `place_name`.
+std::string place_of(const Pod& pod);
 
 }  // namespace makeway

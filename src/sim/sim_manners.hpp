@@ -20,18 +20,22 @@ struct SimManners {
   std::function<Duration(const Pod&)> grace;
   /// How long after its deletion timestamp a pod is gone; none: never.
   std::function<std::optional<Duration>(const Pod&, Time now)> late;
-  /// How long after the end of its notice a session is gone.
-  std::function<Duration(const Session&)> session_late;
+  /// How long after the end of its notice a session is gone, whoever else wants it to go; none:
+  /// never.
+  std::function<std::optional<Duration>(const Session&)> session_late;
   /// How long a person takes to want a session back that is preempted; none: for ever.
   std::function<std::optional<Duration>(const Session&)> session_back;
   /// Which of the pods of a deployment goes. Unless told: ReplicaSet's order.
   std::function<std::size_t(const std::vector<const Pod*>&)> removes;
-  /// On which of these nodes a replica lands. Unless told: where most room is left.
+  /// On which of these nodes (`place_name`) a replica lands. Unless told: where most room is left.
   std::function<std::size_t(const Pod&, const std::vector<std::string>&)> lands;
   /// How long the controller of a deployment takes to act.
   std::function<Duration()> reconciles;
   /// How long a force-deletion takes; none: it is lost. Unless told: no time.
   std::function<std::optional<Duration>(const Pod&)> forced;
+  /// Deployments that have a ReplicaSchedule are scaled, and their pods placed, by the Kubernetes
+  /// of their planes. False: nobody scales them, and their pods ask like all others.
+  bool scales_deployments = true;
   /// Controllers make those of their pods again that belong to no task.
   bool recreate = true;
 };

@@ -17,6 +17,10 @@ bool holds(const Requirement& requirement, std::string_view value) {
 
 }  // namespace
 
+std::string place_name(const std::string& plane, const std::string& node) {
+  return plane.empty() ? node : plane + ":" + node;
+}
+
 bool fits(const ResourceVector& wanted, const ResourceVector& used, const ResourceVector& room) {
   for (std::size_t at = 0; at < wanted.size(); ++at) {
     if (wanted[at] == 0) continue;
@@ -40,13 +44,14 @@ SimNodes::SimNodes(const SimLoad& load) {
 }
 
 void SimNodes::write(const Node& node) {
-  const auto [at, is_new] = nodes_.try_emplace(node.name);
+  const std::string name = place_name(node.plane, node.name);
+  const auto [at, is_new] = nodes_.try_emplace(name);
   SimNode& entry = at->second;
   entry.object = node;
   entry.room = row(node.allocatable);
   entry.room.resize(std::max(entry.room.size(), entry.used.size()));
   entry.used.resize(entry.room.size());
-  if (is_new) names_.insert(std::ranges::lower_bound(names_, node.name), node.name);
+  if (is_new) names_.insert(std::ranges::lower_bound(names_, name), name);
 }
 
 void SimNodes::remove(const std::string& name) {
@@ -112,6 +117,7 @@ bool SimNodes::may_run_on(const PodShape& shape, const SimNode& node) {
     const auto field = [&](const Requirement& own) { return holds(own, node.object.name); };
     return std::ranges::all_of(term.fields, field) && std::ranges::all_of(term.labels, label);
   };
+  if (!node.object.plane.empty()) return false;
   return shape.node_terms.empty() || std::ranges::any_of(shape.node_terms, matches);
 }
 

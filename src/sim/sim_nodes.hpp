@@ -1,6 +1,7 @@
 // SimNodes: the nodes of the simulated world, whose kubelets count their room themselves.
 //
-// Resources are columns here, so that amounts are added up without looking for names.
+// Resources are columns here, so that amounts are added up without looking for names. Planes may
+// have nodes of the same name: whoever is named here is named by `place_name`.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,9 @@ struct SimNode {
   Duration away;  ///< All the time that it was lost before.
 };
 
+/// Which node of which plane: "n1" at home, else "east:n1".
+std::string place_name(const std::string& plane, const std::string& node);
+
 /// Whether so much fits beside what is used.
 bool fits(const ResourceVector& wanted, const ResourceVector& used, const ResourceVector& room);
 
@@ -45,7 +49,8 @@ class SimNodes {
   /// Nothing happens to a node that is not there.
   void occupy(const std::string& name, std::int32_t priority, const ResourceVector& amounts,
               std::int64_t sign);
-  /// Whether loads of ours allow a pod there: by name, or by the value of a label.
+  /// Whether loads of ours allow a pod of the home plane there: by name, or by the value of a
+  /// label.
   static bool may_run_on(const PodShape& shape, const SimNode& node);
 
   /// It is new, or was changed.

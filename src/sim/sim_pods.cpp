@@ -53,7 +53,7 @@ SimPodId SimPods::add(SimPod pod) {
   pod.there = true;
   pods_[id] = std::move(pod);
   const Pod& object = pods_[id].object;
-  by_name_[sim_name(object.namespace_name, object.name)] = id;
+  by_name_[sim_name(object)] = id;
   if (!object.nominated_node.empty()) nominated_.insert(id);
   work_[pods_[id].runner].pods.push_back(id);
   return id;
@@ -72,8 +72,9 @@ void SimPods::remove(SimPodId id) {
   if (!pod.object.node.empty()) occupy(pod.object, -1);
   ground_.show(Removal{.kind = ObjectKind::pod,
                        .namespace_name = pod.object.namespace_name,
-                       .name = pod.object.name});
-  by_name_.erase(sim_name(pod.object.namespace_name, pod.object.name));
+                       .name = pod.object.name,
+                       .plane = pod.object.plane});
+  by_name_.erase(sim_name(pod.object));
   nominated_.erase(id);
   std::erase(work_[pod.runner].pods, id);
   pod.there = false;
@@ -81,13 +82,12 @@ void SimPods::remove(SimPodId id) {
 }
 
 void SimPods::occupy(const Pod& pod, std::int64_t sign) {
-  ground_.nodes.occupy(pod.node, pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
+  ground_.nodes.occupy(place_of(pod), pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
                        sign);
 }
 
-std::optional<SimPodId> SimPods::find(const std::string& namespace_name,
-                                      const std::string& name) const {
-  const auto found = by_name_.find(sim_name(namespace_name, name));
+std::optional<SimPodId> SimPods::find(const std::string& name) const {
+  const auto found = by_name_.find(name);
   if (found == by_name_.end()) return std::nullopt;
   return found->second;
 }
@@ -102,14 +102,12 @@ void SimPods::list(std::vector<Change>& objects) const {
 // ---- Controllers --------------------------------------------------------------------------------
 
 void SimPods::adopt(const Pod& pod) {
-  if (!pod.plane.empty()) return;
   const RunnerId runner = work_.add(no_task, 1, 1);
   const SimPodId id = add({.object = pod, .runner = runner});
-  if (pod.node.empty()) return;
-  occupy(pod, 1);
+  if (!pod.node.empty()) occupy(pod, 1);
   if (pod.deletion) {
     expect_gone(id, adopted_leaves(pod));
-  } else {
+  } else if (!pod.node.empty()) {
     work_[runner].running = 1;
     pods_[id].counted = true;  // The status of its budgets knows.
   }
@@ -212,6 +210,8 @@ void SimPods::again_without_task(const SimPod& pod) {
   again.deletion_grace_seconds = 0;
   again.ready = false;
   again.disrupted_by_preemption = false;
+  again.notes.reserved_since.reset();
+  again.notes.promised = false;
   again.notes.evicted_for.clear();
   again.notes.plan.clear();
   add({.object = again, .runner = pod.runner, .attempt = pod.attempt + 1});
@@ -237,7 +237,7 @@ void SimPods::clear_nominations(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     if (ask.kind == AskKind::pod_group) clear_members(ask);
     if (ask.kind != AskKind::pod || !ask.placements.empty() || ask.reservation) continue;
-    const std::optional<SimPodId> id = find(ask.namespace_name, ask.name);
+    const std::optional<SimPodId> id = find(sim_name(ask.namespace_name, ask.name));
     if (id) clear_nomination(*id);
   }
 }
@@ -264,17 +264,19 @@ void SimPods::clear_members(const PlanAsk& ask) {
 }
 
 void SimPods::refuse(const PlanAction& action, const std::string& plan, std::string reason) {
-  const std::string name = sim_name(action.namespace_name, action.name);
+  const std::string name = sim_name(action.namespace_name, action.name, action.plane);
   const bool by_fault =
-      ground_.faults.touched(name) || ground_.faults.touched(action.node) ||
-      ground_.watch.holds_back(ObjectKind::pod, action.namespace_name, action.name);
+      ground_.faults.touched(name) ||
+      ground_.faults.touched(place_name(action.plane, action.node)) ||
+      ground_.watch.holds_back(ObjectKind::pod, action.namespace_name, action.name, action.plane);
   ground_.refuse(
       {.plan = plan, .object = "Pod " + name, .reason = std::move(reason), .ask = action.ask},
       by_fault);
 }
 
 bool SimPods::carry_out(const PlanAction& action, const std::string& plan) {
-  const std::optional<SimPodId> id = find(action.namespace_name, action.name);
+  const std::optional<SimPodId> id =
+      find(sim_name(action.namespace_name, action.name, action.plane));
   if (!id) return false;
   Pod& pod = pods_[*id].object;
   const bool places = action.type == ActionType::nominate || action.type == ActionType::reserve;
@@ -340,8 +342,7 @@ void SimPods::evict(SimPodId id, const PlanAction& action, const std::string& pl
   SimPod& pod = pods_[id];
   if (pod.object.node.empty()) return refuse(action, plan, "it does not run");
   if (pod.object.deletion) {
-    const std::string name = sim_name(action.namespace_name, action.name);
-    if (!ground_.faults.touched(name)) ++ground_.metrics.evicted_twice;
+    if (!ground_.faults.touched(sim_name(pod.object))) ++ground_.metrics.evicted_twice;
     if (pod.object.disrupted_by_preemption) return;
     pod.object.disrupted_by_preemption = true;
     pod.object.notes.evicted_for = action.ask;
@@ -377,7 +378,7 @@ void SimPods::stops(const SimPod& pod, bool preempted) {
 // ---- Others -------------------------------------------------------------------------------------
 
 void SimPods::written(const Pod& pod) {
-  const std::optional<SimPodId> id = find(pod.namespace_name, pod.name);
+  const std::optional<SimPodId> id = find(sim_name(pod));
   if (!id) {
     adopt(pod);
     return ground_.show(pod);
@@ -398,8 +399,8 @@ void SimPods::written(const Pod& pod) {
   if (leaves) expect_gone(*id, ground_.gone_at(pod));
 }
 
-bool SimPods::removed(const std::string& namespace_name, const std::string& name) {
-  const std::optional<SimPodId> id = find(namespace_name, name);
+bool SimPods::removed(const Removal& gone) {
+  const std::optional<SimPodId> id = find(sim_name(gone.namespace_name, gone.name, gone.plane));
   if (!id) return false;
   stops(pods_[*id], false);
   is_gone(*id);
@@ -408,11 +409,11 @@ bool SimPods::removed(const std::string& namespace_name, const std::string& name
 
 // ---- Faults -------------------------------------------------------------------------------------
 
-void SimPods::node_is_lost(const std::string& node) {
+void SimPods::node_is_lost(const std::string& place) {
   for (SimPodId id = 0; id < pods_.size(); ++id) {
-    if (!pods_[id].there || pods_[id].object.node != node) continue;
     const Pod& pod = pods_[id].object;
-    ground_.faults.touch(sim_name(pod.namespace_name, pod.name), ground_.now);
+    if (!pods_[id].there || pod.node.empty() || place_of(pod) != place) continue;
+    ground_.faults.touch(sim_name(pod), ground_.now);
     stops(pods_[id], false);
     is_gone(id);
   }
@@ -429,7 +430,8 @@ void SimPods::second_writer() {
 void SimPods::bind_by_others() {
   std::vector<SimPodId> pending;
   for (SimPodId id = 0; id < pods_.size(); ++id) {
-    if (pods_[id].there && pods_[id].object.node.empty()) pending.push_back(id);
+    const Pod& pod = pods_[id].object;
+    if (pods_[id].there && pod.node.empty() && pod.plane.empty()) pending.push_back(id);
   }
   if (pending.empty()) return;
   const SimPodId id = ground_.faults.random().pick(pending);
@@ -444,7 +446,7 @@ void SimPods::bind_by_others() {
   if (nodes.empty()) return;
   const std::string node = ground_.faults.random().pick(nodes);
   ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(sim_name(pod.namespace_name, pod.name), ground_.now);
+  ground_.faults.touch(sim_name(pod), ground_.now);
   ground_.faults.touch(node, ground_.now);
   runs_on(id, node);
 }
@@ -459,17 +461,18 @@ void SimPods::delete_by_others() {
   const SimPodId id = ground_.faults.random().pick(running);
   const Pod& pod = pods_[id].object;
   ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(sim_name(pod.namespace_name, pod.name), ground_.now);
+  ground_.faults.touch(sim_name(pod), ground_.now);
   make_leave(id, false);
 }
 
 void SimPods::start_foreign_pod() {
   Prng& random = ground_.faults.random();
   if (ground_.nodes.names().empty()) return;
-  const std::string node = random.pick(ground_.nodes.names());
+  const std::string place = random.pick(ground_.nodes.names());
+  const Node& node = ground_.nodes.at(place).object;
   Pod pod{.namespace_name = "others",
           .name = fmt::format("foreign-{}", ++foreign_),
-          .node = node,
+          .node = node.name,
           .scheduler = "somebody-else",
           .priority = static_cast<std::int32_t>(100 * random.below(3)),
           .requests = {{"cpu", 1'000 * random.between(1, 4)}},
@@ -477,10 +480,11 @@ void SimPods::start_foreign_pod() {
           .started = ground_.now,
           .ready = true};
   pod.uid = "uid-" + pod.name;
-  if (!ground_.nodes.has_room(node, ground_.nodes.pod_row(pod.requests))) return;
+  pod.plane = node.plane;
+  if (!ground_.nodes.has_room(place, ground_.nodes.pod_row(pod.requests))) return;
   normalize(pod);
   ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(node, ground_.now);
+  ground_.faults.touch(place, ground_.now);
   const RunnerId runner = work_.add(no_task, 1, 1);
   const SimPodId id = add({.object = pod, .runner = runner});
   work_[runner].running = 1;

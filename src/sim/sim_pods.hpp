@@ -5,7 +5,7 @@
 //     Of its work it loses what was not saved; of a gang everybody does, once it stops.
 //  2. A new pod of a task has the work left that was not saved, and a name of its own.
 //  3. A pod without a task (from a snapshot) runs until somebody makes it leave; it comes back if
-//     a controller owns it.
+//     a controller owns it. Of other planes they are usage: nobody here schedules them.
 #pragma once
 
 #include <map>
@@ -49,9 +49,9 @@ class SimPods {
   /// Somebody else has written it, or it is new.
   void written(const Pod& pod);
   /// Somebody else has removed it. False: there is no such pod.
-  bool removed(const std::string& namespace_name, const std::string& name);
-  /// Its pods are gone, too.
-  void node_is_lost(const std::string& node);
+  bool removed(const Removal& gone);
+  /// Its pods are gone, too. By `place_name`.
+  void node_is_lost(const std::string& place);
   /// Somebody else binds a pod, deletes one, or starts one of their own.
   void second_writer();
 
@@ -66,7 +66,7 @@ class SimPods {
   void occupy(const Pod& pod, std::int64_t sign);
   void make(RunnerId runner, std::int64_t member, std::int64_t attempt);
   Pod pod_of(const SimTask& task, std::int64_t member, std::int64_t attempt) const;
-  std::optional<SimPodId> find(const std::string& namespace_name, const std::string& name) const;
+  std::optional<SimPodId> find(const std::string& name) const;  ///< By `sim_name`.
 
   void refuse(const PlanAction& action, const std::string& plan, std::string reason);
   void bind(SimPodId id, const PlanAction& action, const std::string& plan);

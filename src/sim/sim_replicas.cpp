@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <tuple>
 
 #include "model/names.hpp"
@@ -16,7 +15,13 @@ namespace {
 constexpr Duration controller_takes{1'000};
 constexpr Duration replica_leaves{30'000};
 
-std::string plane_label(const Node& node) {
+ObjectKey pod_key(const Pod& pod) { return {pod.namespace_name, pod.name, pod.plane}; }
+
+bool runs(const Pod& pod) { return !pod.node.empty() && !pod.deletion; }
+
+/// Its own, else what its label says; empty: it is in no plane.
+std::string plane_of(const Node& node) {
+  if (!node.plane.empty()) return node.plane;
   const auto found = std::ranges::find(node.labels, names::plane, &Label::key);
   return found == node.labels.end() ? std::string() : found->value;
 }
@@ -26,7 +31,9 @@ std::string plane_label(const Node& node) {
 SimReplicas::SimReplicas(SimGround& ground, SimWork& work) : ground_(ground), work_(work) {
   std::set<std::string> planes;
   for (const std::string& name : ground.nodes.names()) {
-    planes.insert(plane_label(ground.nodes.at(name).object));
+    const Node& node = ground.nodes.at(name).object;
+    planes.insert(plane_of(node));
+    if (!node.plane.empty()) clusters_.insert(node.plane);
   }
   planes.erase("");
   planes_.assign(planes.begin(), planes.end());
@@ -40,9 +47,8 @@ void SimReplicas::list(std::vector<Change>& objects) const {
 }
 
 /// Those that are not leaving.
-std::vector<SimReplicas::Key> SimReplicas::pods_of(const Key& schedule,
-                                                   const std::string& plane) const {
-  std::vector<Key> own;
+std::vector<ObjectKey> SimReplicas::pods_of(const Key& schedule, const std::string& plane) const {
+  std::vector<ObjectKey> own;
   for (const auto& [key, replica] : pods_) {
     const bool is_own = replica.schedule == schedule && replica.plane == plane;
     if (is_own && !replica.object.deletion) own.push_back(key);
@@ -63,6 +69,7 @@ void SimReplicas::count_use(Entry& entry) {
   const std::int64_t others = std::max<std::int64_t>(0, entry.running - 1);
   const std::int64_t span = (ground_.now - entry.counted).ms;
   entry.counted = ground_.now;
+  if (work_[entry.runner].task == no_task) return;  // As of pods of a snapshot.
   for (const Amount& item : entry.object.requests) {
     ground_.metrics.resources[item.resource].useful += Wide{span} * others * item.amount;
   }
@@ -86,7 +93,6 @@ void SimReplicas::finish() {
 // ---- A snapshot --------------------------------------------------------------------------------
 
 void SimReplicas::adopt(const ReplicaSchedule& schedule) {
-  if (!schedule.plane.empty()) return;
   const Key key(schedule.namespace_name, schedule.name);
   const RunnerId runner = work_.add(no_task, 1, 1);
   by_runner_[runner] = key;
@@ -96,22 +102,22 @@ void SimReplicas::adopt(const ReplicaSchedule& schedule) {
 
 bool SimReplicas::adopt(const Pod& pod) {
   const auto label = std::ranges::find(pod.labels, names::deployment, &Label::key);
-  if (label == pod.labels.end() || !pod.plane.empty()) return false;
+  const bool ours = ground_.options.manners.scales_deployments;
+  if (label == pod.labels.end() || !ours) return false;
   const auto own = std::ranges::find_if(schedules_, [&](const auto& each) {
     return each.first.first == pod.namespace_name && each.second.object.deployment == label->value;
   });
   if (own == schedules_.end()) return false;
-  const Key key(pod.namespace_name, pod.name);
+  const ObjectKey key = pod_key(pod);
   by_number_[++numbers_] = key;
   pods_[key] = {.object = pod,
                 .plane = plane_for(pod, own->first),
                 .number = numbers_,
                 .schedule = own->first};
-  if (pod.node.empty()) return true;
-  ground_.nodes.occupy(pod.node, pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests), 1);
-  if (!pod.deletion) {
+  occupy(pod, 1);
+  if (runs(pod)) {
     change_running(own->first, 1);
-  } else {
+  } else if (pod.deletion) {
     const bool told = static_cast<bool>(ground_.options.manners.late);
     expect_gone(pods_[key], told ? ground_.gone_at(pod) : std::max(*pod.deletion, ground_.now));
   }
@@ -126,8 +132,9 @@ void SimReplicas::expect_gone(const Replica& replica, const std::optional<Time>&
 
 /// Where it runs; of a pending pod, a plane that lacks one.
 std::string SimReplicas::plane_for(const Pod& pod, const Key& schedule) const {
-  const SimNode* const node = ground_.nodes.find(pod.node);
-  if (node != nullptr) return plane_label(node->object);
+  const SimNode* const node = ground_.nodes.find(place_of(pod));
+  if (node != nullptr) return plane_of(node->object);
+  if (!pod.plane.empty()) return pod.plane;
   for (const ReplicaPlane& plane : schedules_.at(schedule).object.planes) {
     const auto there = static_cast<std::int64_t>(pods_of(schedule, plane.name).size());
     if (there < plane.committed) return plane.name;
@@ -165,7 +172,7 @@ void SimReplicas::run_ends(RunnerId id) {
   schedules_.erase(key);
   ground_.show(Removal{
       .kind = ObjectKind::replica_schedule, .namespace_name = key.first, .name = key.second});
-  std::vector<Key> pending;
+  std::vector<ObjectKey> pending;
   for (auto& [name, replica] : pods_) {
     if (replica.schedule != key || replica.object.deletion) continue;
     if (replica.object.node.empty()) {
@@ -174,12 +181,12 @@ void SimReplicas::run_ends(RunnerId id) {
       make_leave(replica);
     }
   }
-  for (const Key& name : pending) drop(name);
+  for (const ObjectKey& name : pending) drop(name);
 }
 
 void SimReplicas::reconcile(RunnerId id) {
   const auto found = by_runner_.find(id);
-  if (found == by_runner_.end()) return;
+  if (found == by_runner_.end() || !ground_.options.manners.scales_deployments) return;
   const Key key = found->second;
   std::map<std::string, std::int64_t> committed;
   for (const std::string& plane : planes_) committed[plane] = 0;  // Nobody stays where none is.
@@ -196,16 +203,16 @@ void SimReplicas::reconcile(RunnerId id) {
 }
 
 /// Which of them goes.
-std::vector<SimReplicas::Key>::iterator SimReplicas::choose(std::vector<Key>& own) {
+std::vector<ObjectKey>::iterator SimReplicas::choose(std::vector<ObjectKey>& own) {
   if (ground_.options.manners.removes) {
     std::vector<const Pod*> pods;
     pods.reserve(own.size());
-    for (const Key& key : own) pods.push_back(&pods_.at(key).object);
+    for (const ObjectKey& key : own) pods.push_back(&pods_.at(key).object);
     return own.begin() + static_cast<std::ptrdiff_t>(ground_.options.manners.removes(pods));
   }
   std::map<std::string, int> siblings;
-  for (const Key& key : own) ++siblings[pods_.at(key).object.node];
-  const auto rank = [&](const Key& key) {
+  for (const ObjectKey& key : own) ++siblings[pods_.at(key).object.node];
+  const auto rank = [&](const ObjectKey& key) {
     const Pod& pod = pods_.at(key).object;
     return std::tuple(pod.node.empty(), siblings[pod.node], pod.created.value_or(Time{}).ms,
                       pod.name);
@@ -215,7 +222,7 @@ std::vector<SimReplicas::Key>::iterator SimReplicas::choose(std::vector<Key>& ow
 
 void SimReplicas::remove_surplus(const Key& schedule, const std::string& plane,
                                  std::int64_t committed) {
-  std::vector<Key> own = pods_of(schedule, plane);
+  std::vector<ObjectKey> own = pods_of(schedule, plane);
   while (static_cast<std::int64_t>(own.size()) > committed) {
     const auto chosen = choose(own);
     Replica& replica = pods_.at(*chosen);
@@ -237,12 +244,13 @@ void SimReplicas::add_pod(const Key& schedule, const std::string& plane) {
           .requests = entry.object.requests,
           .created = ground_.now};
   pod.uid = "uid-" + pod.name;
+  if (clusters_.contains(plane)) pod.plane = plane;
   pod.owners.push_back({.kind = "ReplicaSet",
                         .name = schedule.second,
                         .uid = "uid-of-" + schedule.second,
                         .controller = true});
   normalize(pod);
-  const Key key(pod.namespace_name, pod.name);
+  const ObjectKey key = pod_key(pod);
   by_number_[++numbers_] = key;
   ground_.show(pod);
   pods_[key] = {.object = std::move(pod), .plane = plane, .number = numbers_, .schedule = schedule};
@@ -261,41 +269,51 @@ void SimReplicas::make_leave(Replica& replica) {
   expect_gone(replica, ground_.gone_at(pod));
 }
 
-void SimReplicas::drop(const Key& key) {
+void SimReplicas::occupy(const Pod& pod, std::int64_t sign) {
+  if (pod.node.empty()) return;
+  ground_.nodes.occupy(place_of(pod), pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
+                       sign);
+}
+
+void SimReplicas::take_out(const ObjectKey& key) {
   const Replica& replica = pods_.at(key);
   const Pod& pod = replica.object;
-  if (!pod.node.empty()) {
-    ground_.nodes.occupy(pod.node, pod.priority.value_or(0), ground_.nodes.pod_row(pod.requests),
-                         -1);
-    if (!pod.deletion) {
-      change_running(replica.schedule, -1);
-      ground_.count_running(pod, -1);
-    }
+  occupy(pod, -1);
+  if (runs(pod)) {
+    change_running(replica.schedule, -1);
+    ground_.count_running(pod, -1);
   }
-  ground_.show(Removal{.kind = ObjectKind::pod, .namespace_name = key.first, .name = key.second});
   by_number_.erase(replica.number);
   pods_.erase(key);
+}
+
+void SimReplicas::drop(const ObjectKey& key) {
+  ground_.show(Removal{.kind = ObjectKind::pod,
+                       .namespace_name = key.namespace_name,
+                       .name = key.name,
+                       .plane = key.plane});
+  take_out(key);
 }
 
 void SimReplicas::pod_is_gone(const Event& event) {
   const auto found = by_number_.find(event.subject);
   if (found == by_number_.end()) return;
-  drop(Key(found->second));
+  drop(ObjectKey(found->second));
   place_pending();
 }
 
 // ---- Kubernetes ---------------------------------------------------------------------------------
 
 void SimReplicas::place_pending() {
-  std::vector<std::tuple<std::int64_t, std::int64_t, Key>> pending;
+  std::vector<std::tuple<std::int64_t, std::int64_t, ObjectKeyView>> pending;
   for (const auto& [key, replica] : pods_) {
     const Pod& pod = replica.object;
-    if (!pod.node.empty() || pod.deletion) continue;
+    if (!pod.node.empty() || pod.deletion || replica.plane.empty()) continue;
     pending.emplace_back(-std::int64_t{pod.priority.value_or(0)}, pod.created.value_or(Time{}).ms,
-                         key);
+                         view_of_key(key));
   }
   std::ranges::sort(pending);
-  for (const auto& [priority, created, key] : pending) place(pods_.at(key));
+  for (const auto& [priority, created, key] : pending) place(pods_.find(key)->second);
 }
 
 /// Open ones of its plane where it fits.
@@ -304,7 +322,8 @@ std::vector<std::string> SimReplicas::nodes_for(const Replica& replica) const {
   std::vector<std::string> nodes;
   for (const std::string& name : ground_.nodes.names()) {
     const SimNode* const node = ground_.nodes.find(name);
-    if (node == nullptr || plane_label(node->object) != replica.plane) continue;
+    if (node == nullptr || plane_of(node->object) != replica.plane) continue;
+    if (node->object.plane != replica.object.plane) continue;
     if (node->object.unschedulable || !fits(wanted, node->used, node->room)) continue;
     nodes.push_back(name);
   }
@@ -313,7 +332,6 @@ std::vector<std::string> SimReplicas::nodes_for(const Replica& replica) const {
 
 void SimReplicas::place(Replica& replica) {
   Pod& pod = replica.object;
-  const ResourceVector wanted = ground_.nodes.pod_row(pod.requests);
   const std::size_t scarce = ground_.nodes.column(ground_.metrics.scarce);
   const std::vector<std::string> nodes = nodes_for(replica);
   if (nodes.empty()) return;
@@ -322,11 +340,13 @@ void SimReplicas::place(Replica& replica) {
     return scarce < node.room.size() ? node.room[scarce] - node.used[scarce] : 0;
   };
   const auto& lands = ground_.options.manners.lands;
-  pod.node = lands ? nodes[lands(pod, nodes)] : *std::ranges::max_element(nodes, {}, left);
-  ground_.faults.touch(pod.node, ground_.now);  // Nobody asked us.
+  const std::string& place =
+      lands ? nodes[lands(pod, nodes)] : *std::ranges::max_element(nodes, {}, left);
+  pod.node = ground_.nodes.at(place).object.name;
+  ground_.faults.touch(place, ground_.now);  // Nobody asked us.
   pod.started = ground_.now;
   pod.ready = true;
-  ground_.nodes.occupy(pod.node, pod.priority.value_or(0), wanted, 1);
+  occupy(pod, 1);
   ground_.show(pod);
   change_running(replica.schedule, 1);
   ground_.count_running(pod, 1);
@@ -344,29 +364,34 @@ void SimReplicas::written(const ReplicaSchedule& schedule) {
 }
 
 bool SimReplicas::written(const Pod& pod) {
-  if (pods_.contains({pod.namespace_name, pod.name})) drop({pod.namespace_name, pod.name});
+  const ObjectKey key = pod_key(pod);
+  if (pods_.contains(key)) take_out(key);
   if (!adopt(pod)) return false;
   ground_.show(pod);
+  if (runs(pod)) ground_.count_running(pod, 1);
+  expect_reconcile(schedules_.at(pods_.at(key).schedule));
   return true;
 }
 
-bool SimReplicas::removed(const std::string& namespace_name, const std::string& name) {
-  const auto found = pods_.find({namespace_name, name});
+bool SimReplicas::removed(const Removal& gone) {
+  const ObjectKey key{gone.namespace_name, gone.name, gone.plane};
+  const auto found = pods_.find(key);
   if (found == pods_.end()) return false;
   const auto schedule = schedules_.find(found->second.schedule);
-  drop({namespace_name, name});
+  drop(key);
   if (schedule != schedules_.end()) expect_reconcile(schedule->second);
   place_pending();
   return true;
 }
 
-void SimReplicas::node_is_lost(const std::string& node) {
-  std::vector<Key> lost;
+void SimReplicas::node_is_lost(const std::string& place) {
+  std::vector<ObjectKey> lost;
   for (const auto& [key, replica] : pods_) {
-    if (replica.object.node == node) lost.push_back(key);
+    const Pod& pod = replica.object;
+    if (!pod.node.empty() && place_of(pod) == place) lost.push_back(key);
   }
-  for (const Key& key : lost) {
-    ground_.faults.touch(sim_name(key.first, key.second), ground_.now);
+  for (const ObjectKey& key : lost) {
+    ground_.faults.touch(sim_name(pods_.at(key).object), ground_.now);
     const auto schedule = schedules_.find(pods_.at(key).schedule);
     drop(key);
     if (schedule != schedules_.end()) expect_reconcile(schedule->second);
@@ -374,15 +399,14 @@ void SimReplicas::node_is_lost(const std::string& node) {
 }
 
 bool SimReplicas::second_writer() {
-  std::vector<Key> running;
+  std::vector<ObjectKey> running;
   for (const auto& [key, replica] : pods_) {
-    const Pod& pod = replica.object;
-    if (!pod.node.empty() && !pod.deletion) running.push_back(key);
+    if (runs(replica.object)) running.push_back(key);
   }
   if (running.empty()) return false;
   Replica& replica = pods_.at(ground_.faults.random().pick(running));
   ++ground_.faults.counts().second_writes;
-  ground_.faults.touch(sim_name(replica.object.namespace_name, replica.object.name), ground_.now);
+  ground_.faults.touch(sim_name(replica.object), ground_.now);
   make_leave(replica);
   const auto schedule = schedules_.find(replica.schedule);
   if (schedule != schedules_.end()) expect_reconcile(schedule->second);
@@ -400,19 +424,43 @@ void SimReplicas::write_statuses(const Plan& plan) {
   }
 }
 
+SimReplicas::PodMap::iterator SimReplicas::find_pod(const PlanAction& action) {
+  return pods_.find(ObjectKeyView{action.namespace_name, action.name, action.plane});
+}
+
+void SimReplicas::force_delete(const ObjectKey& key) {
+  const Replica& replica = pods_.at(key);
+  if (!replica.object.deletion) return;
+  if (const auto& forced = ground_.options.manners.forced) {
+    const std::optional<Duration> takes = forced(replica.object);
+    if (takes) expect_gone(replica, ground_.now + *takes);
+    return;
+  }
+  drop(key);
+  place_pending();
+}
+
+/// It leaves with a group that it is a member of.
+void SimReplicas::evict(Replica& replica, const PlanAction& action) {
+  Pod& pod = replica.object;
+  pod.disrupted_by_preemption = true;
+  pod.notes.evicted_for = action.ask;
+  if (!runs(pod)) return ground_.show(pod);
+  ++ground_.metrics.victims;
+  make_leave(replica);
+  const auto schedule = schedules_.find(replica.schedule);
+  if (schedule != schedules_.end()) expect_reconcile(schedule->second);
+}
+
 bool SimReplicas::carry_out(const PlanAction& action, const std::string& plan) {
-  if (action.type == ActionType::force_delete) {
-    const auto found = pods_.find({action.namespace_name, action.name});
+  if (action.type == ActionType::force_delete || action.type == ActionType::evict) {
+    const auto found = find_pod(action);
     if (found == pods_.end()) return false;
-    const Pod& pod = found->second.object;
-    if (!pod.deletion) return true;
-    if (const auto& forced = ground_.options.manners.forced) {
-      const std::optional<Duration> takes = forced(pod);
-      if (takes) expect_gone(found->second, ground_.now + *takes);
-      return true;
+    if (action.type == ActionType::evict) {
+      evict(found->second, action);
+    } else {
+      force_delete(ObjectKey(found->first));
     }
-    drop(Key(found->first));
-    place_pending();
     return true;
   }
   if (!action.scale) return false;

@@ -7,11 +7,16 @@
 //     would remove (not bound, more siblings on the node, newer, higher name); too few, and new
 //     ones come.
 //  3. A pending pod lands on the node of its plane with the most room left of the scarce resource.
+//     A plane is a cluster of its own, or nodes at home with its label; its pods are where its
+//     nodes are. A pending pod that no plane lacks stays pending.
 //  4. A deployment works while a replica of it runs, and is taken down when its time is over.
+//  5. Where deployments are not ours to scale (`SimManners::scales_deployments`), their pods are
+//     pods like all others, and none of this happens.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +46,8 @@ class SimReplicas {
   /// The same of a pod. False: it belongs to no schedule.
   bool written(const Pod& pod);
   /// Somebody else has removed it. False: there is no such pod.
-  bool removed(const std::string& namespace_name, const std::string& name);
-  void node_is_lost(const std::string& node);
+  bool removed(const Removal& gone);
+  void node_is_lost(const std::string& place);  ///< By `place_name`.
   /// Somebody else deletes a pod. False: none runs.
   bool second_writer();
 
@@ -65,34 +70,43 @@ class SimReplicas {
   };
   struct Replica {
     Pod object;
-    std::string plane;
+    std::string plane;         ///< Whose commit it counts for; empty: no plane's.
     std::uint32_t number = 0;  ///< Unique.
     Key schedule;
   };
 
-  std::vector<Key> pods_of(const Key& schedule, const std::string& plane) const;
+  using PodMap = std::map<ObjectKey, Replica, ObjectKeyLess>;
+
+  PodMap::iterator find_pod(const PlanAction& action);
+  std::vector<ObjectKey> pods_of(const Key& schedule, const std::string& plane) const;
   std::string plane_for(const Pod& pod, const Key& schedule) const;
   void expect_reconcile(const Entry& entry);
   void expect_gone(const Replica& replica, const std::optional<Time>& when);
-  std::vector<Key>::iterator choose(std::vector<Key>& own);
+  std::vector<ObjectKey>::iterator choose(std::vector<ObjectKey>& own);
   std::vector<std::string> nodes_for(const Replica& replica) const;
   void count_use(Entry& entry);
   void change_running(const Key& schedule, std::int64_t more);
 
+  void evict(Replica& replica, const PlanAction& action);
+  void force_delete(const ObjectKey& key);
   void scale(Entry& entry, const PlanAction& action, const std::string& plan);
   void remove_surplus(const Key& schedule, const std::string& plane, std::int64_t committed);
   void add_pod(const Key& schedule, const std::string& plane);
   void make_leave(Replica& replica);
-  void drop(const Key& key);
+  void occupy(const Pod& pod, std::int64_t sign);
+  /// Its room is free, and nobody is told.
+  void take_out(const ObjectKey& key);
+  void drop(const ObjectKey& key);
   void place(Replica& replica);
 
   SimGround& ground_;
   SimWork& work_;
   std::vector<std::string> planes_;
+  std::set<std::string> clusters_;  ///< Of these: those with an API server of their own.
   std::map<Key, Entry> schedules_;
   std::map<RunnerId, Key> by_runner_;
-  std::map<Key, Replica> pods_;
-  std::map<std::uint32_t, Key> by_number_;
+  PodMap pods_;
+  std::map<std::uint32_t, ObjectKey> by_number_;
   std::uint32_t numbers_ = 0;
 };
 

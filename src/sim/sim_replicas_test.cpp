@@ -123,5 +123,105 @@ TEST(SimReplicas, TheControllersTakeOverASnapshot) {
   EXPECT_EQ(nodes_of_pods(world), (std::vector<std::string>{"a1", "a1"}));
 }
 
+// ---- Planes that are clusters of their own ------------------------------------------------------
+
+/// Both have a node and a pod of the same name; b wants one more, a one less.
+SimLoad two_clusters() {
+  SimLoad load;
+  ReplicaSchedule schedule{.namespace_name = "default", .name = "web", .deployment = "web"};
+  schedule.requests = {{"nvidia.com/gpu", 1}};
+  schedule.planes = {{.name = "a", .committed = 1}, {.name = "b", .committed = 1}};
+  load.objects.emplace_back(schedule);
+  for (const std::string plane : {"a", "b"}) {
+    Node node{.name = "n1", .allocatable = {{"nvidia.com/gpu", 2}, {"pods", 10}}};
+    node.plane = plane;
+    load.objects.emplace_back(std::move(node));
+    Pod pod{.namespace_name = "default", .name = "web-x", .node = "n1"};
+    pod.plane = plane;
+    pod.labels = {{std::string(names::deployment), "web"}};
+    pod.requests = schedule.requests;
+    load.objects.emplace_back(std::move(pod));
+  }
+  return load;
+}
+
+/// "a:web-x n1"; "leaving" behind it for who leaves.
+std::vector<std::string> pods_in_planes(const SimWorld& world) {
+  std::vector<std::string> texts;
+  for (const Change& object : world.objects()) {
+    const Pod* const pod = std::get_if<Pod>(&object);
+    if (pod == nullptr) continue;
+    texts.push_back(pod->plane + ":" + pod->name + " " + pod->node +
+                    (pod->deletion ? " leaving" : ""));
+  }
+  return texts;
+}
+
+TEST(SimReplicas, EveryPlaneHasItsOwnNodesAndPods) {
+  const SimLoad load = two_clusters();
+  SimWorld world(load, {.sample = {}});
+  world.poll({});
+  world.submit(scale_plan(ActionType::scale_down, "a", 1, 0));
+  world.submit(scale_plan(ActionType::scale_up, "b", 1, 2));
+  EXPECT_EQ(schedule_in(world).unmet, 0);
+  world.poll(Time{1'000});
+  EXPECT_EQ(pods_in_planes(world),
+            (std::vector<std::string>{"a:web-x n1 leaving", "b:web-001 n1", "b:web-x n1"}));
+  // It is gone from a after its grace, and only there.
+  bool shown = false;
+  for (const std::int64_t when : {30'000, 31'000, 32'000}) {
+    for (const Change& change : world.poll(Time{when}).changes) {
+      const Removal* const gone = std::get_if<Removal>(&change);
+      if (gone == nullptr) continue;
+      shown = true;
+      EXPECT_EQ(*gone, (Removal{.kind = ObjectKind::pod,
+                                .namespace_name = "default",
+                                .name = "web-x",
+                                .plane = "a"}));
+    }
+  }
+  EXPECT_TRUE(shown);
+  EXPECT_EQ(pods_in_planes(world), (std::vector<std::string>{"b:web-001 n1", "b:web-x n1"}));
+  EXPECT_EQ(world.finish().refused, 0);
+}
+
+TEST(SimReplicas, AForceDeletionGoesToThePlaneThatItNames) {
+  const SimLoad load = two_clusters();
+  SimWorld world(load, {.sample = {}});
+  world.poll({});
+  for (const std::string plane : {"a", "b"}) {
+    world.submit(scale_plan(ActionType::scale_down, plane, 1, 0));
+  }
+  world.poll(Time{1'000});
+  Plan plan;
+  plan.actions.push_back({.type = ActionType::force_delete,
+                          .namespace_name = "default",
+                          .name = "web-x",
+                          .plane = "b"});
+  world.submit(plan);
+  EXPECT_EQ(pods_in_planes(world), (std::vector<std::string>{"a:web-x n1 leaving"}));
+  EXPECT_EQ(world.finish().refused, 0);
+}
+
+TEST(SimReplicas, WhereNobodyScalesDeploymentsTheirPodsAreBoundLikeOthers) {
+  SimLoad load = two_clusters();
+  for (Change& object : load.objects) {
+    std::visit([](auto& each) { each.plane.clear(); }, object);
+  }
+  load.objects.resize(3);  // The schedule, a node and its pod.
+  std::get<Pod>(load.objects[2]).node.clear();
+  SimOptions options{.sample = {}};
+  options.manners.scales_deployments = false;
+  SimWorld world(load, options);
+  world.poll({});
+  Plan plan;
+  plan.actions.push_back(
+      {.type = ActionType::bind, .namespace_name = "default", .name = "web-x", .node = "n1"});
+  world.submit(plan);
+  world.poll(Time{60'000});
+  EXPECT_EQ(pods_in_planes(world), (std::vector<std::string>{":web-x n1"}));
+  EXPECT_EQ(world.finish().refused, 0);
+}
+
 }  // namespace
 }  // namespace makeway

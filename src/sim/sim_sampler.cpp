@@ -34,7 +34,7 @@ void SimSampler::measure(const Plan& plan) {
 std::vector<SimSampler::Waiting> SimSampler::waiting_pods(SimSample& now) {
   std::map<std::tuple<std::int32_t, ResourceVector, PodShape>, Waiting> classes;
   for (const SimPod& pod : pods_.all()) {
-    if (!pod.there) continue;
+    if (!pod.there || !pod.object.plane.empty()) continue;
     if (!pod.object.node.empty()) {
       ++now.running;
       continue;

@@ -105,11 +105,33 @@ void SimSessions::occupy(const Session& session, std::int64_t sign) {
   }
 }
 
-bool SimSessions::is_overfull(const Session& session) const {
-  return std::ranges::any_of(session.kernels, [&](const Kernel& kernel) {
-    const SimNode* const node = ground_.nodes.find(kernel.node);
-    return node == nullptr || !std::ranges::equal(node->used, node->room, std::less_equal<>());
-  });
+/// For all of its kernels, which may share nodes.
+bool SimSessions::has_room(const Session& session) const {
+  std::map<std::string, ResourceVector> wanted;
+  for (const Kernel& kernel : session.kernels) {
+    ResourceVector& sum = wanted[kernel.node];
+    const ResourceVector row = ground_.nodes.row(kernel.requests);
+    sum.resize(std::max(sum.size(), row.size()));
+    for (std::size_t at = 0; at < row.size(); ++at) sum[at] += row[at];
+  }
+  return std::ranges::all_of(
+      wanted, [&](const auto& each) { return ground_.nodes.has_room(each.first, each.second); });
+}
+
+/// It leaves then, unless it takes its time.
+void SimSessions::expect_leave(Entry& entry, Time when) {
+  entry.stuck = false;
+  when = std::max(when, ground_.now);
+  if (ground_.options.manners.session_late) {
+    const std::optional<Duration> late = ground_.options.manners.session_late(entry.object);
+    entry.stuck = !late || late->ms > 0;
+    if (!late) {
+      ++entry.turn;
+      return;
+    }
+    when = when + *late;
+  }
+  expect(entry, Happening::session_leaves, when);
 }
 
 void SimSessions::expect(Entry& entry, Happening what, Time when) {
@@ -120,7 +142,6 @@ void SimSessions::expect(Entry& entry, Happening what, Time when) {
 // ---- What happens -------------------------------------------------------------------------------
 
 void SimSessions::adopt(const Session& session) {
-  if (!session.plane.empty()) return;
   const Key key(session.namespace_name, session.name);
   const RunnerId runner = work_.add(no_task, 1, 1);
   by_runner_[runner] = key;
@@ -128,7 +149,7 @@ void SimSessions::adopt(const Session& session) {
   entry = {.object = session, .runner = runner};
   occupy(session, 1);
   if (session.status.phase == SessionPhase::running && session.status.ends_at) {
-    expect(entry, Happening::session_leaves, std::max(*session.status.ends_at, ground_.now));
+    expect_leave(entry, *session.status.ends_at);
   }
 }
 
@@ -238,16 +259,15 @@ void SimSessions::written(const Session& session) {
   ++entry.turn;
   write(entry, session);
   if (session.status.phase == SessionPhase::running && session.status.ends_at) {
-    expect(entry, Happening::session_leaves, std::max(*session.status.ends_at, ground_.now));
+    expect_leave(entry, *session.status.ends_at);
   }
 }
 
-void SimSessions::removed(const std::string& namespace_name, const std::string& name) {
-  const auto found = sessions_.find({namespace_name, name});
+void SimSessions::removed(const Removal& gone) {
+  const auto found = sessions_.find({gone.namespace_name, gone.name});
   if (found == sessions_.end()) return;
   occupy(found->second.object, -1);
-  ground_.show(
-      Removal{.kind = ObjectKind::session, .namespace_name = namespace_name, .name = name});
+  ground_.show(gone);
   by_runner_.erase(found->second.runner);
   sessions_.erase(found);
 }
@@ -314,10 +334,7 @@ void SimSessions::clear_nominations(const Plan& plan) {
 void SimSessions::start(Entry& entry, const PlanAsk& ask, const std::string& plan) {
   const Session before = entry.object;
   Session next = start_session(before, kernel_places(ask), ground_.now);
-  occupy(next, 1);
-  const bool overfull = is_overfull(next);
-  occupy(next, -1);
-  if (overfull) {
+  if (!has_room(next)) {
     const Entry there{.object = std::move(next)};
     return refuse(there, plan, "its nodes have no room for it");
   }
@@ -331,13 +348,11 @@ void SimSessions::run_on(Entry& entry, const std::string& plan) {
     return refuse(entry, plan, "it is not suspended");
   }
   const Session before = entry.object;
-  occupy(before, -1);
   Session next = run_on_session(before);
-  occupy(next, 1);
-  const bool overfull = is_overfull(next);
-  occupy(next, -1);
+  occupy(before, -1);
+  const bool room = has_room(next);
   occupy(before, 1);
-  if (overfull) return refuse(entry, plan, "its nodes have no room for it");
+  if (!room) return refuse(entry, plan, "its nodes have no room for it");
   ++entry.turn;
   write(entry, std::move(next));
   work_.start(entry.runner);
@@ -367,16 +382,13 @@ void SimSessions::notice(Entry& entry, const PlanAction& action, const Plan& pla
                                              .now = ground_.now,
                                              .ends_at = victim->ends_at,
                                              .resume_after = victim->resume_after}));
-  Time when = std::max(victim->ends_at, ground_.now);
-  if (ground_.options.manners.session_late) {
-    when = when + ground_.options.manners.session_late(entry.object);
+  if (!ground_.faults.strikes(&FaultOptions::stuck, ground_.now)) {
+    return expect_leave(entry, victim->ends_at);
   }
-  if (ground_.faults.strikes(&FaultOptions::stuck, ground_.now)) {
-    ++ground_.faults.counts().stuck;
-    entry.stuck = true;
-    when = when + Duration{ground_.faults.random().between(600'000, 3'600'000)};
-  }
-  expect(entry, Happening::session_leaves, when);
+  ++ground_.faults.counts().stuck;
+  entry.stuck = true;
+  const Duration late{ground_.faults.random().between(600'000, 3'600'000)};
+  expect(entry, Happening::session_leaves, std::max(victim->ends_at, ground_.now) + late);
 }
 
 }  // namespace makeway

@@ -40,7 +40,7 @@ class SimSessions {
   /// Somebody else has written it, or it is new.
   void written(const Session& session);
   /// Somebody else has removed it.
-  void removed(const std::string& namespace_name, const std::string& name);
+  void removed(const Removal& gone);
   void node_is_lost(const std::string& node);
   /// Somebody else stops a kernel, and the session is pending again. False: none runs.
   bool second_writer();
@@ -54,14 +54,15 @@ class SimSessions {
     RunnerId runner = 0;
     std::int64_t attempt = 0;
     std::uint32_t turn = 0;  ///< What is expected of it counts only until this changes.
-    bool stuck = false;
+    bool stuck = false;      ///< It does not leave when it is told that its time is over.
   };
 
   static Key key_of_action(const PlanAction& action);
   void make(RunnerId runner, std::int64_t attempt);
   void write(Entry& entry, Session next);
   void occupy(const Session& session, std::int64_t sign);
-  bool is_overfull(const Session& session) const;
+  bool has_room(const Session& session) const;
+  void expect_leave(Entry& entry, Time when);
   void expect(Entry& entry, Happening what, Time when);
   void refuse(const Entry& entry, const std::string& plan, std::string reason);
 

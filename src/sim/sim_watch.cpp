@@ -39,8 +39,8 @@ void SimWatch::show(Change change, Time now) {
 }
 
 bool SimWatch::holds_back(ObjectKind kind, const std::string& namespace_name,
-                          const std::string& name) const {
-  return !held_.empty() && held_.contains({kind, {namespace_name, name, {}}});
+                          const std::string& name, const std::string& plane) const {
+  return !held_.empty() && held_.contains({kind, {namespace_name, name, plane}});
 }
 
 void SimWatch::release(Time now) {

@@ -27,8 +27,8 @@ class SimWatch {
   void show(Change change, Time now);
   void refuse(Receipt receipt) { batch_.receipts.push_back(std::move(receipt)); }
   /// Something about the object is not shown yet.
-  bool holds_back(ObjectKind kind, const std::string& namespace_name,
-                  const std::string& name) const;
+  bool holds_back(ObjectKind kind, const std::string& namespace_name, const std::string& name,
+                  const std::string& plane = {}) const;
   /// What was held back until now.
   void release(Time now);
   bool has_changes() const { return !batch_.changes.empty(); }

@@ -12,6 +12,13 @@ namespace {
 
 constexpr Duration restart_takes{10'000};
 
+/// Of another plane, whose controllers are not simulated: only nodes, pods and budgets live there.
+bool is_elsewhere(const Change& object) {
+  const bool lives = std::holds_alternative<Node>(object) || std::holds_alternative<Pod>(object) ||
+                     std::holds_alternative<DisruptionBudget>(object);
+  return !lives && std::visit([](const auto& each) { return !each.plane.empty(); }, object);
+}
+
 /// Others rely on it.
 bool comes_first(const PlanAction& action) {
   return action.type == ActionType::nominate || action.type == ActionType::reserve;
@@ -46,7 +53,9 @@ SimWorld::SimWorld(const SimLoad& load, const SimOptions& options)
   first.reserve(load.objects.size());
   for (const Change& object : load.objects) {
     first.push_back(object);
-    if (const Queue* const queue = std::get_if<Queue>(&object)) {
+    if (is_elsewhere(object)) {
+      rules_.push_back(object);
+    } else if (const Queue* const queue = std::get_if<Queue>(&object)) {
       queues_[queue->name] = *queue;
     } else if (const Session* const session = std::get_if<Session>(&object)) {
       sessions_.adopt(*session);
@@ -228,8 +237,9 @@ void SimWorld::carry_out(const PlanAction& action, const Plan& plan) {
   if (session) return sessions_.carry_out(action, plan);
   if (pods_.carry_out(action, plan.id) || replicas_.carry_out(action, plan.id)) return;
   const ObjectKind kind = action.scale ? ObjectKind::replica_schedule : ObjectKind::pod;
-  const bool unknown = ground_.faults.touched(sim_name(action.namespace_name, action.name)) ||
-                       ground_.watch.holds_back(kind, action.namespace_name, action.name);
+  const bool unknown =
+      ground_.faults.touched(sim_name(action.namespace_name, action.name, action.plane)) ||
+      ground_.watch.holds_back(kind, action.namespace_name, action.name, action.plane);
   refuse(action, plan, "it is gone", unknown);
 }
 
@@ -278,7 +288,9 @@ void SimWorld::lose_node() {
 }
 
 void SimWorld::node_goes(const std::string& name) {
-  ground_.show(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = name});
+  const Node& node = ground_.nodes.at(name).object;
+  ground_.show(Removal{
+      .kind = ObjectKind::node, .namespace_name = {}, .name = node.name, .plane = node.plane});
   pods_.node_is_lost(name);
   sessions_.node_is_lost(name);
   replicas_.node_is_lost(name);
@@ -288,6 +300,7 @@ void SimWorld::node_goes(const std::string& name) {
 
 void SimWorld::happens(const Change& change) {
   if (const Removal* const gone = std::get_if<Removal>(&change)) return removed(*gone);
+  if (is_elsewhere(change)) return written(change);
   if (const Pod* const pod = std::get_if<Pod>(&change)) {
     if (!replicas_.written(*pod)) pods_.written(*pod);
   } else if (const Session* const session = std::get_if<Session>(&change)) {
@@ -305,27 +318,34 @@ void SimWorld::happens(const Change& change) {
     ground_.budgets.write(*budget);
     ground_.show(*budget);
   } else {
-    std::erase_if(rules_, [&](const Change& rule) { return watch_key(rule) == watch_key(change); });
-    rules_.push_back(change);
-    ground_.show(change);
+    written(change);
   }
 }
 
+void SimWorld::written(const Change& rule) {
+  std::erase_if(rules_, [&](const Change& old) { return watch_key(old) == watch_key(rule); });
+  rules_.push_back(rule);
+  ground_.show(rule);
+}
+
 void SimWorld::removed(const Removal& gone) {
+  const std::string place = place_name(gone.plane, gone.name);
+  std::erase_if(rules_, [&](const Change& rule) { return watch_key(rule) == watch_key(gone); });
   switch (gone.kind) {
     case ObjectKind::pod:
-      if (!pods_.removed(gone.namespace_name, gone.name)) {
-        replicas_.removed(gone.namespace_name, gone.name);
-      }
+      if (!pods_.removed(gone)) replicas_.removed(gone);
       return;
-    case ObjectKind::session: return sessions_.removed(gone.namespace_name, gone.name);
-    case ObjectKind::node: node_goes(gone.name); return ground_.nodes.remove(gone.name);
-    case ObjectKind::queue: queues_.erase(gone.name); break;
-    case ObjectKind::disruption_budget:
-      ground_.budgets.remove(gone.namespace_name, gone.name);
+    case ObjectKind::session:
+      if (gone.plane.empty()) return sessions_.removed(gone);
       break;
-    default:
-      std::erase_if(rules_, [&](const Change& rule) { return watch_key(rule) == watch_key(gone); });
+    case ObjectKind::node:
+      if (ground_.nodes.find(place) != nullptr) node_goes(place);
+      return ground_.nodes.remove(place);
+    case ObjectKind::queue:
+      if (gone.plane.empty()) queues_.erase(gone.name);
+      break;
+    case ObjectKind::disruption_budget: ground_.budgets.remove(gone); break;
+    default: break;
   }
   ground_.show(gone);
 }

@@ -61,7 +61,9 @@ class SimWorld final : public Port {
   void happen(const Event& event);
   void happen_next();
   void removed(const Removal& gone);
-  void node_goes(const std::string& name);
+  /// One of those that never change here.
+  void written(const Change& rule);
+  void node_goes(const std::string& name);  ///< By `place_name`.
   void arrive(std::uint32_t index);
   void run_ends(RunnerId id);
 

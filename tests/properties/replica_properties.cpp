@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "codec/dump.hpp"
@@ -367,7 +368,9 @@ TEST(ReplicaHistories, EveryCycleKeepsTheLaws) {
   constexpr int cycles = 15;
   for_each_history("replicas: laws over cycles in which things happen", [](Prng& random) {
     const RandomFleet options = random_fleet_options(random);
-    FleetHistory world(random_fleet(random, options), history_configuration(random), fleet_now,
+    std::vector<Change> objects = random_fleet(random, options);
+    if (random.chance(40)) move_to_planes(objects);
+    FleetHistory world(std::move(objects), history_configuration(random), fleet_now,
                        random_world(random));
     for (int cycle = 0; cycle < cycles && world.complaints().empty(); ++cycle) {
       world.step();
@@ -388,8 +391,9 @@ TEST(ReplicaHistories, EverythingComesToRest) {
     how.force_lost_percent = 0;
     how.obedient = random.chance(50);
     if (how.obedient) how.wrong_percent = 0;
-    FleetHistory world(random_fleet(random, options), history_configuration(random), fleet_now,
-                       how);
+    std::vector<Change> objects = random_fleet(random, options);
+    if (random.chance(40)) move_to_planes(objects);
+    FleetHistory world(std::move(objects), history_configuration(random), fleet_now, how);
     int quiet = 0;
     for (int cycle = 0; cycle < cycles_max && quiet < 3; ++cycle) {
       const Plan& plan = world.step();

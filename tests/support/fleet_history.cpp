@@ -39,6 +39,7 @@ FleetHistory::FleetHistory(std::vector<Change> objects, Configuration configurat
     if (node == nullptr) continue;
     const auto label = std::ranges::find(node->labels, names::plane, &Label::key);
     if (label != node->labels.end()) planes_[node->name] = label->value;
+    if (!node->plane.empty()) planes_[node->name] = node->plane;
   }
 }
 

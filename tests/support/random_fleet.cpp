@@ -292,6 +292,25 @@ Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::str
   return pod;
 }
 
+void move_to_planes(std::vector<Change>& objects) {
+  std::map<std::string, std::string> planes;  // By node.
+  for (Change& object : objects) {
+    Node* const node = std::get_if<Node>(&object);
+    if (node == nullptr) continue;
+    const auto label = std::ranges::find(node->labels, names::plane, &Label::key);
+    if (label == node->labels.end()) continue;
+    node->plane = label->value;
+    planes[node->name] = label->value;
+    node->labels.erase(label);
+  }
+  for (Change& object : objects) {
+    Pod* const pod = std::get_if<Pod>(&object);
+    if (pod == nullptr) continue;
+    const auto plane = planes.find(pod->node);
+    if (plane != planes.end()) pod->plane = plane->second;
+  }
+}
+
 bool is_replica_of(const Pod& pod, const ReplicaSchedule& schedule) {
   const Label label{std::string(names::deployment), schedule.deployment};
   return !pod.deletion && pod.namespace_name == schedule.namespace_name &&

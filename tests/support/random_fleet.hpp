@@ -30,6 +30,10 @@ RandomFleet random_fleet_options(Prng& random);
 /// Nodes, ReplicaSchedules, then pods.
 std::vector<Change> random_fleet(Prng& random, const RandomFleet& options);
 
+/// Each plane is a cluster of its own instead of a label: its nodes and whoever runs there are in
+/// it.
+void move_to_planes(std::vector<Change>& objects);
+
 /// A bound pod of a deployment, labelled with it.
 Pod fleet_pod(const ReplicaSchedule& schedule, const std::string& name, std::string node,
               Time created);

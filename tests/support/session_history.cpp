@@ -69,7 +69,7 @@ SimOptions SessionHistory::sim_options() {
   SimOptions sim{.cycle = {0}, .sample = {0}, .start = planning_now};
   sim.manners.session_late = [this](const Session&) {
     const bool late = !calm_ && random_.chance(10);
-    return Duration{late ? random_.between(1, 90) * 1'000 : 0};
+    return std::optional(Duration{late ? random_.between(1, 90) * 1'000 : 0});
   };
   // People come back when `disturb` says so.
   sim.manners.session_back = [](const Session&) { return std::optional<Duration>(); };

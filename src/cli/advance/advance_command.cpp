@@ -21,6 +21,7 @@
 #include "codec/plan_codec.hpp"
 #include "codec/source.hpp"
 #include "codec/writer.hpp"
+#include "model/cluster_objects.hpp"
 #include "sim/sim_world.hpp"
 
 namespace makeway::cli {
@@ -144,10 +145,12 @@ class PlanSource {
 
 /// Carries out the plan and lets time pass; the cluster gets what the world shows. Returns how many
 /// actions the world refused.
-std::size_t carry_out(const Plan& plan, Time end, Cluster& cluster, Terminal& terminal) {
+std::size_t carry_out(const Plan& plan, Time end, const Configuration& configuration,
+                      Cluster& cluster, Terminal& terminal) {
   const SimLoad load{.objects = objects_of(cluster)};
-  SimWorld world(load,
-                 {.cycle = Duration{0}, .sample = Duration{0}, .start = plan.now, .until = end});
+  SimOptions options{.cycle = Duration{0}, .sample = Duration{0}, .start = plan.now, .until = end};
+  options.manners.scales_deployments = configuration.replica.enabled;
+  SimWorld world(load, options);
   std::size_t refused = 0;
   const auto take = [&](const Batch& batch) {
     for (const Change& change : batch.changes) cluster.apply(change);
@@ -181,10 +184,10 @@ struct AdvanceWish {
 
 Result<AdvanceWish> read_advance_wish(const Arguments& arguments) {
   AdvanceWish wish;
-  auto sources = sources_of(arguments.all("file"), {});
+  auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
   if (!sources) return input_error(sources.error().message);
   wish.sources = std::move(*sources);
-  if (wish.sources.empty()) return input_error("nothing to advance; name files with -f");
+  if (wish.sources.empty()) return input_error("nothing to advance; name files with -f or --plane");
   wish.configuration = {.preset = arguments.text("preset"),
                         .file = arguments.given("config"),
                         .overrides = arguments.all("set")};
@@ -228,11 +231,6 @@ ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
                      {.limits = {}, .asked = {}, .keep_going = arguments.has("keep-going")});
   if (!loaded) return ExitStatus::failed;
   terminal.error.write(load_notes(*loaded));
-  if (has_planes(objects_of(loaded->cluster))) {
-    terminal.error.write(
-        "error: objects of other planes cannot be advanced yet; planes by node label can\n");
-    return ExitStatus::failed;
-  }
   std::string usage;
   const auto configuration = configuration_for(*wish, *loaded, usage, terminal);
   if (!usage.empty()) return usage_error(usage, terminal);
@@ -257,7 +255,8 @@ ExitStatus run_advance(const Arguments& arguments, Terminal& terminal) {
   }
   if (!plan) return source.shows_bug() ? ExitStatus::bug : ExitStatus::failed;
   const Time end = plan->now + wish->span;
-  const std::size_t refused = carry_out(*plan, end, loaded->cluster, terminal);
+  const std::size_t refused =
+      carry_out(*plan, end, configuration->configuration, loaded->cluster, terminal);
   const auto acts = static_cast<std::size_t>(std::ranges::count_if(
       plan->actions, [](const PlanAction& action) { return action.type != ActionType::wait; }));
   terminal.error.write(fmt::format("makeway: {} of plan {} carried out; it is {} now\n",

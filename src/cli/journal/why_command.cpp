@@ -29,6 +29,12 @@ ExitStatus why_usage(std::string_view text, Terminal& terminal) {
   return ExitStatus::usage;
 }
 
+/// "; considered too and spared: default/b (priority 20)"
+std::string spared_text(const WhyEviction& eviction) {
+  if (eviction.spared.empty()) return {};
+  return fmt::format("; considered too and spared: {}", few_names(eviction.spared));
+}
+
 /// "; the alternative was node n2 (highest-priority: 10 against 20)"
 std::string alternative_text(const WhyEviction& eviction) {
   if (eviction.alternative.empty()) return {};
@@ -55,11 +61,11 @@ std::string back_text(const WhyEviction& eviction, const WhyStory& story) {
 std::string eviction_text(const WhyStory& story) {
   const WhyEviction& last = story.evictions().back();
   const std::size_t count = story.evictions().size();
-  return fmt::format("{} {}{} from {} for {} because {}{}{}",
+  return fmt::format("{} {}{} from {} for {} because {}{}{}{}",
                      last.claimed ? "counted on to leave" : "evicted",
                      count == 1 ? "" : fmt::format("{} times, the last one at ", grouped(count)),
                      to_text(last.when), few_names(last.nodes), last.ask, last.reason,
-                     alternative_text(last), back_text(last, story));
+                     alternative_text(last), spared_text(last), back_text(last, story));
 }
 
 /// Since when the oldest of its pods without a node waits; empty: none does.

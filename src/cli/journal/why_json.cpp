@@ -19,6 +19,7 @@ void write_eviction(JsonWriter& writer, const WhyEviction& eviction) {
     writer.string_field("alternative", eviction.alternative);
     writer.string_field("key", eviction.key);
   }
+  if (!eviction.spared.empty()) writer.strings_field("spared", eviction.spared);
   if (eviction.back) {
     writer.string_field("backSince", to_text(*eviction.back));
     writer.string_field("backOn", eviction.back_on);

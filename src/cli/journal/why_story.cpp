@@ -49,14 +49,22 @@ std::vector<RecordedAsk> read_recorded_asks(const std::string& document) {
   return asks;
 }
 
-/// By "namespace/name".
-const PlanVictim* find_victim(const Plan& plan, std::string_view pod) {
-  for (const PlanAsk& ask : plan.asks) {
-    for (const PlanVictim& victim : ask.victims) {
-      if (victim.namespace_name + "/" + victim.name == pod) return &victim;
+/// With whom the victims were compared, as the plan with explanations says it.
+void add_comparison(const Plan& explained, WhyEviction& eviction) {
+  for (const PlanAsk& ask : explained.asks) {
+    const auto found = std::ranges::find_if(ask.victims, [&](const PlanVictim& victim) {
+      return victim.namespace_name + "/" + victim.name == eviction.pods.front();
+    });
+    if (found == ask.victims.end()) continue;
+    eviction.alternative = found->cause_alternative;
+    eviction.key = found->cause_key;
+    for (const PlanSpared& other : ask.explanation.spared) {
+      const std::string name = fmt::format("{}/{}", other.namespace_name, other.name);
+      if (found->cause_alternative.starts_with("Pod " + name + " ")) continue;
+      eviction.spared.push_back(fmt::format("{} (priority {})", name, other.priority));
     }
+    return;
   }
-  return nullptr;
 }
 
 /// A Deployment's pods belong to a ReplicaSet that is called after it.
@@ -426,13 +434,7 @@ void WhyStory::hear_evictions(const CycleRecord& cycle, const JournalWorld& worl
       explained = decide_again(cycle, world, rules, tools_, true).plan;
     }
     // Another version may decide otherwise; what was recorded stays true.
-    if (explained && explained->id == cycle.plan_id) {
-      const PlanVictim* const found = find_victim(*explained, eviction->pods.front());
-      if (found != nullptr) {
-        eviction->alternative = found->cause_alternative;
-        eviction->key = found->cause_key;
-      }
-    }
+    if (explained && explained->id == cycle.plan_id) add_comparison(*explained, *eviction);
     tell_eviction(*eviction, ask.kind == choice_name(AskKind::session) ? "Session" : "Pod");
     if (!carries_out_) continue;
     for (const RecordedVictim& victim : ask.victims) {

@@ -40,8 +40,9 @@ struct WhyEviction {
   std::vector<std::string> nodes;  ///< Where they ran.
   std::string ask;                 ///< For whom: "Pod default/high".
   std::string reason;
-  std::string alternative;  ///< Empty: it cannot be told.
-  std::string key;          ///< On which the alternative lost.
+  std::string alternative;          ///< Empty: it cannot be told.
+  std::string key;                  ///< On which the alternative lost.
+  std::vector<std::string> spared;  ///< "default/b (priority 20)": it might have left instead.
   std::uint64_t cycle = 0;
   std::string plan;
   std::optional<Time> back;  ///< When a pod of the story was bound again.

@@ -101,13 +101,17 @@ Result<SimLoad> read_trace(std::string_view trace) {
                        : csv_load(*text, simulated_start, path);
 }
 
+bool has_snapshot(const Arguments& arguments) {
+  return arguments.has("file") || arguments.has("plane");
+}
+
 Result<SimLoad> make_load(const Arguments& arguments, std::string& name) {
   const auto trace = arguments.given("trace");
   const auto generate = arguments.given("generate");
-  const bool snapshot = arguments.has("file");
+  const bool snapshot = has_snapshot(arguments);
   if (snapshot && arguments.text("nodes") != "100") {
     return std::unexpected(
-        Error{ErrorCode::fix_usage, "-f brings its nodes; --nodes scales others"});
+        Error{ErrorCode::fix_usage, "-f and --plane bring their nodes; --nodes scales others"});
   }
   if (snapshot && !trace && !generate) {
     name = "a snapshot";
@@ -378,7 +382,7 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
   scale_load(*load, *scale, simulated_start);
   ExitStatus status = ExitStatus::done;
   Time begin = simulated_start;
-  if (arguments.has("file")) {
+  if (has_snapshot(arguments)) {
     const auto start = read_snapshot_start(arguments, terminal, status);
     if (!start) return status;
     start_from(*start, simulated_start, *load);

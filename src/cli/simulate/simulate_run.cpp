@@ -72,7 +72,9 @@ class Process {
 SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& document,
                         const SimulateWish& wish, const PlanTools& tools,
                         const std::function<bool(const SimulateStep&)>& go_on) {
-  SimWorld world(load, wish.options);
+  SimOptions options = wish.options;
+  options.manners.scales_deployments = document.configuration.replica.enabled;
+  SimWorld world(load, options);
   Process process(world, document, wish, tools);
   bool wanted = true;
   while (wanted && world.now() < wish.options.until && process.step()) {

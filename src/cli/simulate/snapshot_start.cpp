@@ -2,25 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/load_notes.hpp"
 #include "cli/text.hpp"
+#include "model/cluster_objects.hpp"
 #include "model/request.hpp"
 
 namespace makeway::cli {
 namespace {
-
-template <class... Objects>
-std::vector<Change> objects_of_kinds(const Cluster& cluster, KindList<Objects...> /*kinds*/) {
-  std::vector<Change> objects;
-  (cluster.each<Objects>([&](const auto& object) { objects.emplace_back(object); }), ...);
-  return objects;
-}
 
 ExitStatus start_usage(std::string_view text, Terminal& terminal) {
   terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("simulate"))));
@@ -29,24 +21,9 @@ ExitStatus start_usage(std::string_view text, Terminal& terminal) {
 
 }  // namespace
 
-std::vector<Change> objects_of(const Cluster& cluster) {
-  return objects_of_kinds(cluster, ObjectKinds{});
-}
-
-bool has_planes(std::span<const Change> objects) {
-  return std::ranges::any_of(objects, [](const Change& change) {
-    return std::visit(
-        [](const auto& object) {
-          if constexpr (requires { object.plane; }) return !object.plane.empty();
-          return false;
-        },
-        change);
-  });
-}
-
 std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
                                                  ExitStatus& status) {
-  const auto sources = sources_of(arguments.all("file"), {});
+  const auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
   if (!sources) {
     status = start_usage(sources.error().message, terminal);
     return std::nullopt;
@@ -68,12 +45,6 @@ std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Ter
     return std::nullopt;
   }
   terminal.error.write(load_notes(*loaded));
-  if (has_planes(objects_of(loaded->cluster))) {
-    terminal.error.write(
-        "error: objects of other planes cannot be simulated yet; planes by node label can\n");
-    status = ExitStatus::failed;
-    return std::nullopt;
-  }
   return SnapshotStart{.objects = objects_of(loaded->cluster),
                        .now = said ? *said : newest_time(loaded->cluster)};
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -10,11 +9,6 @@
 #include "sim/load.hpp"
 
 namespace makeway::cli {
-
-/// Every object of the cluster, as a change that makes it.
-std::vector<Change> objects_of(const Cluster& cluster);
-/// Some of them belong to another plane than home.
-bool has_planes(std::span<const Change> objects);
 
 struct SnapshotStart {
   std::vector<Change> objects;
