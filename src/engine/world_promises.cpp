@@ -189,7 +189,8 @@ class World::PromiseKeeper {
   const Cluster& cluster_;
 };
 
-// ---- Who is to come ------------------------------------------------------------------------------
+// ---- Who is to come
+// ------------------------------------------------------------------------------
 
 void World::nominate(PodIndex pod, NodeIndex node, std::span<const PodIndex> victims) {
   const PodOnNode coming{.pod = pod, .node = node};
@@ -283,7 +284,8 @@ void World::nominate(std::span<const PodOnNode> coming, std::span<const PodIndex
   end_operation();
 }
 
-// ---- What may be done ----------------------------------------------------------------------------
+// ---- What may be done
+// ----------------------------------------------------------------------------
 
 bool World::heeds_promises(PodIndex ask) const {
   if (anybody_promised()) return true;

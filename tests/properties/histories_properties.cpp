@@ -338,10 +338,10 @@ TEST(HistoriesByHand, NobodyStartsWhoMakesAnEarlierPromiseNeedALaterOne) {
   }
 }
 
-/// As kube-scheduler: x must be near a partner and away from foes. In zone a, where foe leaves for it
-/// late, the partner is leaving, too, and counts while it is there. Then n1 lacks whom x must be
-/// near, which ends its nomination, and another foe leaves on n2. `makeway` does not count on who is
-/// leaving.
+/// As kube-scheduler: x must be near a partner and away from foes. In zone a, where foe leaves for
+/// it late, the partner is leaving, too, and counts while it is there. Then n1 lacks whom x must be
+/// near, which ends its nomination, and another foe leaves on n2. `makeway` does not count on who
+/// is leaving.
 TEST(HistoriesByHand, UnderKubeANominationEndsWithThePartner) {
   Pod x = pending("x", 100, 1000, 2000);
   const auto in_the_zone = [](const char* application) {
@@ -428,8 +428,8 @@ TEST(Histories, GangsPendingTogetherDoNotBlockEachOther) {
 /// nominations as kube-scheduler has them.
 TEST(Histories, GangsThatOnceBrokeALaw) {
   GangHistories seen;
-  for (const std::uint64_t seed : {14'285U, 23'993U, 28'653U, 1'004'444U, 1'011'962U, 1'024'764U,
-                                   1'031'037U, 2'003'477U}) {
+  for (const std::uint64_t seed :
+       {14'285U, 23'993U, 28'653U, 1'004'444U, 1'011'962U, 1'024'764U, 1'031'037U, 2'003'477U}) {
     for (const std::string_view preset : presets) {
       SCOPED_TRACE(fmt::format("seed {}, preset {}", seed, preset));
       Prng random(seed);

@@ -253,8 +253,8 @@ TEST(SimulationProperties, AllFaultsAtOnceBreakNoLawAndLoseNobody) {
   fmt::print(
       "{} cycles, {} nodes lost, {} conflicts, {} late, {} stuck, {} second writes, {} kills, {} "
       "refused\n",
-      cycles, seen.nodes_lost, seen.conflicts, seen.late, seen.stuck, seen.second_writes, seen.kills,
-      seen.refused);
+      cycles, seen.nodes_lost, seen.conflicts, seen.late, seen.stuck, seen.second_writes,
+      seen.kills, seen.refused);
   // Who never leaves is told to again and again, for ever.
   without_stuck.expect_at_most(30, "waive law 6, so that no pod is stuck",
                                property_cases() / one_in);
