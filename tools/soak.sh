@@ -18,7 +18,8 @@ export MAKEWAY_SOURCE_DIR=$PWD MAKEWAY_BINARY=$PWD/build/makeway
 cycles=0
 for ((round = 1; rounds == 0 || round <= rounds; ++round)); do
   # A property makes one history of 10 cases.
-  if ! out=$(MAKEWAY_PROPERTY_SEED=$seed MAKEWAY_PROPERTY_CASES=$((cases * 10)) "$program" 2>&1); then
+  if ! out=$(MAKEWAY_PROPERTY_SEED=$seed MAKEWAY_PROPERTY_CASES=$((cases * 10)) \
+    "$program" 2>&1); then
     printf '%s\n' "$out" | tail -n 40
     exit 1
   fi
