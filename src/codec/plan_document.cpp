@@ -73,7 +73,8 @@ class PlanReader {
     std::string version;
   };
 
-  void refuse(std::string field, std::string value, std::string message, std::string remedy = {}) {
+  void refuse(std::string field, const std::string& value, std::string message,
+              std::string remedy = {}) {
     problems_.push_back({.origin = {.source = std::string(source_)},
                          .object = {},
                          .field = std::move(field),

@@ -123,10 +123,13 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
   if (!at || states_[*at].stage != ApplyStage::open) return;
   ApplyState& state = states_[*at];
   const std::string reason = fmt::format("{}: {}", receipt.object, receipt.reason);
-  if (state.reason != reason) {
+  // Brakes begin without any allowance: the first moment is no news.
+  const bool is_news = state.told != reason && (!passes(receipt.reason) || state.reason == reason);
+  state.reason = reason;
+  if (is_news) {
+    state.told = reason;
     news_.push_back({.kind = ApplyNews::Kind::held_up, .ask = *at, .pods = {}, .reason = reason});
   }
-  state.reason = reason;
   if (passes(receipt.reason)) return;
   state.refused.insert(receipt.plan);
   if (state.refused.size() < refusals_max) return;

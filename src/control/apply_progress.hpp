@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/approved_plan.hpp"
@@ -35,6 +36,7 @@ struct ApplyState {
   std::set<std::string> evicted;  ///< "namespace/name": who was told to leave for it.
   std::set<std::string> refused;  ///< Ids of plans of which the world refused something.
   bool was_nominated = false;     ///< By us, now.
+  std::string told;               ///< The last refusal that became news.
 };
 
 /// Something that happened, for whoever tells people.

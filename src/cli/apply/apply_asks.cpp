@@ -47,6 +47,7 @@ Result<std::set<std::size_t>> wanted_asks(const PlanDocument& document,
     }
     if (is_found) continue;
     std::vector<std::string> texts;
+    texts.reserve(document.asks.size());
     for (const PlannedAsk& ask : document.asks) {
       texts.push_back(fmt::format("{}/{}", ask.namespace_name, ask.name));
     }
