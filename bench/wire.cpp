@@ -2,6 +2,7 @@
 // pod that comes and asks.
 //
 //   wire [NODES PODS_PER_NODE]     default 1000 30
+//   wire overfull [NODES PODS_PER_NODE]     nodes have at most 8 GPUs, and their pods hold more
 //
 // No connection takes part: what is timed begins with bytes in memory. Everything behind them is
 // the program's own way: lines, decoder, mailbox, ControlLoop with the judge at every cycle.
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
@@ -29,6 +31,7 @@ namespace {
 struct WireSize {
   std::size_t nodes = 1'000;
   std::size_t pods_per_node = 30;
+  bool overfull = false;
 
   std::size_t pods() const { return nodes * pods_per_node; }
 };
@@ -69,7 +72,7 @@ const kube::ServedResource& served_pods() {
   return pods;
 }
 
-/// As many GPUs as the pods on them use.
+/// As many GPUs as the pods on them use; overfull: as if a device plugin had lost some.
 std::vector<Node> full_nodes(const WireSize& size) {
   std::vector<Node> nodes;
   nodes.reserve(size.nodes);
@@ -85,6 +88,14 @@ std::vector<Node> full_nodes(const WireSize& size) {
       if (wanted.resource != "nvidia.com/gpu") continue;
       Amounts& room = nodes[index % size.nodes].allocatable;
       std::ranges::find(room, wanted.resource, &Amount::resource)->amount += wanted.amount;
+    }
+  }
+  if (!size.overfull) return nodes;
+  constexpr std::int64_t gpus_left = 8;
+  for (Node& node : nodes) {
+    for (Amount& amount : node.allocatable) {
+      if (amount.resource != "nvidia.com/gpu") continue;
+      amount.amount = std::min(gpus_left, std::max<std::int64_t>(amount.amount - 1, 0));
     }
   }
   return nodes;
@@ -261,7 +272,8 @@ void run_asks(WireWorld& world, std::string_view name, std::string_view requests
 }
 
 void run_wire(const WireSize& size) {
-  fmt::print("wire {} nodes x {} pods\n", size.nodes, size.pods_per_node);
+  fmt::print("wire {} nodes x {} pods{}\n", size.nodes, size.pods_per_node,
+             size.overfull ? ", overfull of GPUs" : "");
   Prng random(1);
   std::vector<std::string> pods;
   pods.reserve(size.pods());
@@ -279,11 +291,13 @@ void run_wire(const WireSize& size) {
 }  // namespace makeway
 
 int main(int argc, char** argv) {
-  const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
+  std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
   makeway::WireSize size;
+  size.overfull = arguments.size() > 1 && std::string_view(arguments[1]) == "overfull";
+  if (size.overfull) arguments = arguments.subspan(1);
   if (arguments.size() == 3) {
-    size = {.nodes = std::strtoull(arguments[1], nullptr, 10),
-            .pods_per_node = std::strtoull(arguments[2], nullptr, 10)};
+    size.nodes = std::strtoull(arguments[1], nullptr, 10);
+    size.pods_per_node = std::strtoull(arguments[2], nullptr, 10);
   }
   makeway::run_wire(size);
   return 0;

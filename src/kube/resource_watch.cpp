@@ -55,9 +55,7 @@ void ResourceWatch::tick(Time now) {
   now_ = now;
   if (step_ == Step::watching && now > heard_at_ + limits_.silence_max) return cut_silence();
   if (step_ == Step::watching) return nudge();
-  if (step_ != Step::pausing || now < resumes_at_) return;
-  if (sees_) return begin_watch();
-  begin_list();
+  if (step_ == Step::pausing && now >= resumes_at_) begin_list();
 }
 
 ApiResult<HttpRequest> ResourceWatch::request_for(const std::string& path,
@@ -204,8 +202,12 @@ void ResourceWatch::prove() {
 void ResourceWatch::watch_ended() {
   if (lines_.problem()) return fail(malformed(asked_, *lines_.problem()));
   if (watch_error_) return fail(*watch_error_);
-  // The server ends watches now and then; one that ends at once is not asked again at once.
-  if (heard_) return sees_ ? begin_watch() : begin_list();
+  // The server ends watches now and then; one that ends at once is not asked again at once, and
+  // while nobody watches nothing is seen.
+  constexpr Duration at_once{5'000};
+  const bool has_worked = heard_ || now_ >= heard_at_ + at_once;
+  if (has_worked) return sees_ ? begin_watch() : begin_list();
+  sees_ = false;
   ++failures_;
   pause_for(next_pause({}));
 }

@@ -2,6 +2,7 @@
 //
 // A list, in pages, then a watch from its version on. Rules:
 //  1. A watch that ends is begun again where it ended; every event and bookmark moves that place.
+//     One that ends within five seconds and has told nothing counts as a failure.
 //  2. 410, and anything that cannot be read, begins with a list again: the listener is told all
 //     objects anew, and what is not among them is gone.
 //  3. After a failure there is a pause that doubles up to 30 s and varies; one that goes well again

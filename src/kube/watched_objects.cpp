@@ -60,9 +60,10 @@ bool is_watched(const Resource& resource, FeedUse use) {
 }
 
 const Resource& watched_instead(const Resource& resource, FeedUse use) {
-  if (use == FeedUse::to_look) return resource;
-  if (resource.plural == pods_that_may_have_failed.plural) return pods_that_may_have_failed;
-  return resource.kind == daemon_set ? names_of_daemon_sets : resource;
+  const bool decides = use != FeedUse::to_look;
+  const bool is_pods = decides && resource.plural == pods_that_may_have_failed.plural;
+  const bool is_daemon_sets = decides && resource.kind == daemon_set;
+  return is_pods ? pods_that_may_have_failed : is_daemon_sets ? names_of_daemon_sets : resource;
 }
 
 std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(

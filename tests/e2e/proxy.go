@@ -104,6 +104,7 @@ func (w *Wire) cut() {
 		connection.(*net.TCPConn).SetLinger(0)
 		connection.Close()
 	}
+	clear(w.open)
 }
 
 func (w *Wire) stop() {

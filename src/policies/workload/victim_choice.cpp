@@ -163,8 +163,10 @@ void VictimChoice::evict_next(std::size_t depth, const Cost& cost) {
   evicted_[entry.position] = 1;
   evicted_stack_.push_back(depth);
   for (std::size_t at = 0; at < short_.size(); ++at) open_[at] -= frees(depth, at);
-  descend(depth + 1, with(cost, entry));
-  uncharge(entry);
+  if (!stays_reducible()) {
+    descend(depth + 1, with(cost, entry));
+    uncharge(entry);
+  }
   for (std::size_t at = 0; at < short_.size(); ++at) open_[at] += frees(depth, at);
   evicted_stack_.pop_back();
   evicted_[entry.position] = 0;
@@ -222,6 +224,7 @@ void VictimChoice::finish() {
   }
   ScoreTerms score = task_->score(evicted_, answer_.evicted ? &answer_.score : nullptr);
   fit_.scratch().rollback(before);
+  if (task_->not_worse_than != nullptr && compare(score, *task_->not_worse_than) > 0) return;
   if (answer_.evicted && compare(score, answer_.score) >= 0) return;
   answer_.evicted = evicted_;
   answer_.score = std::move(score);
@@ -251,6 +254,18 @@ bool VictimChoice::reducible_set() {
     if (comes_back) return true;
   }
   return false;
+}
+
+/// Whether somebody evicted comes back at the end, however the others are decided: then there is at
+/// least the room that is left when all of them stay.
+bool VictimChoice::stays_reducible() const {
+  if (!resources_only_) return false;
+  return std::ranges::any_of(evicted_stack_, [&](std::size_t entry) {
+    for (std::size_t at = 0; at < short_.size(); ++at) {
+      if (frees(entry, at) > std::max<std::int64_t>(-open_[at], 0)) return false;
+    }
+    return true;
+  });
 }
 
 // ---- Bounds -------------------------------------------------------------------------------------

@@ -9,7 +9,11 @@
 //    grows on the way down, and missing room costs at least as many pods as the largest undecided
 //    units leave open;
 //  - somebody is spared who frees at least as much as somebody evicted and costs no more; only
-//    where nothing but resources counts.
+//    where nothing but resources counts;
+//  - somebody evicted could come back even if everybody undecided stays; again only resources. So
+//    who holds nothing that is short is never evicted, and nobody once there is room enough. On a
+//    node that holds more than it has this is what ends the search: victims there often have
+//    victims of their own, and the number of those bounds no key behind it.
 // A set from which somebody could come back is no answer (law 4). With strict budgets a set that
 // violates one is none either.
 //
@@ -36,7 +40,8 @@ class VictimChoice {
   /// By position in the list's units: 1 for victims.
   using Evicted = std::vector<std::uint8_t>;
   /// Scores a set of victims. They have left the world, everybody else is back in it. Keys that are
-  /// dear to compute may be 0 when the set does not beat `to_beat` even so; it may be null.
+  /// dear to compute may be 0 when the set does not beat `to_beat` even so; it may be null. They
+  /// may be too small when the set is worse than `to_beat` or `not_worse_than` even so.
   using Score = std::function<ScoreTerms(const Evicted& evicted, const ScoreTerms* to_beat)>;
 
   struct Task {
@@ -109,6 +114,7 @@ class VictimChoice {
   void finish();
   bool feasible_set();
   bool reducible_set();
+  bool stays_reducible() const;
   Cost with(const Cost& cost, const Entry& entry);
   static void leave_gang(Gang& gang, const VictimUnit& unit, Cost& sum);
   void uncharge(const Entry& entry);

@@ -122,9 +122,14 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
                                                    const std::optional<Refused>& still,
                                                    const ScoreTerms* not_worse_than) {
   if (still && !choice_.may_change_later(*still, node, list_)) return std::nullopt;
+  std::vector<PlanCascade> cascades;  // Of the best set.
   const VictimChoice::Score score = [&](const VictimChoice::Evicted& evicted,
                                         const ScoreTerms* to_beat) {
-    return score_set(node, evicted, to_beat);
+    Candidate scored =
+        scored_set(node, evicted, {.to_beat = to_beat, .not_worse_than = not_worse_than});
+    const bool is_better = to_beat == nullptr || compare(scored.score, *to_beat) < 0;
+    if (is_better) cascades = std::move(scored.cascades);
+    return std::move(scored.score);
   };
   VictimChoice::Answer answer = choice_.best({.node = node,
                                               .list = list_,
@@ -139,10 +144,14 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
       const Scratch::Checkpoint everybody_gone = fit_.scratch().checkpoint();
       put_back_where_possible(node);
       const bool allowed = within_strict_budgets();
-      ScoreTerms greedy = score_set(node, evicted_, nullptr);
+      Candidate greedy = scored_set(node, evicted_, {});
       fit_.scratch().rollback(everybody_gone);
-      const bool better = !answer.evicted || compare(greedy, answer.score) < 0;
-      if (allowed && better) answer.evicted = evicted_;
+      const bool better = !answer.evicted || compare(greedy.score, answer.score) < 0;
+      if (allowed && better) {
+        answer.evicted = evicted_;
+        answer.score = std::move(greedy.score);
+        cascades = std::move(greedy.cascades);
+      }
     }
   }
   if (!answer.evicted) return std::nullopt;
@@ -150,7 +159,8 @@ std::optional<Candidate> VictimSearch::choose_best(NodeIndex node,
     if ((*answer.evicted)[at] == 0) fit_.scratch().put_back(list_.pods_of(list_.units[at]));
   }
   Candidate candidate = candidate_of(node, *answer.evicted);
-  follow(candidate);
+  candidate.score = std::move(answer.score);  // With its secondary victims.
+  candidate.cascades = std::move(cascades);
   return candidate;
 }
 
@@ -167,21 +177,31 @@ bool VictimSearch::within_strict_budgets() {
 }
 
 /// With secondary victims only where that can matter: following them is dear.
-ScoreTerms VictimSearch::score_set(NodeIndex node, const VictimChoice::Evicted& evicted,
-                                   const ScoreTerms* to_beat) {
+Candidate VictimSearch::scored_set(NodeIndex node, const VictimChoice::Evicted& evicted,
+                                   const Rivals& rivals) {
   Candidate candidate = candidate_of(node, evicted);
-  if (to_beat == nullptr || compare(candidate.score, *to_beat) < 0) follow(candidate);
-  return candidate.score;
+  const bool matters = rivals.to_beat == nullptr || compare(candidate.score, *rivals.to_beat) < 0;
+  if (matters) follow(candidate, rivals);
+  return candidate;
 }
 
-void VictimSearch::follow(Candidate& candidate) {
+/// More than a rival has are not counted where only their number can tell the two apart.
+void VictimSearch::follow(Candidate& candidate, const Rivals& rivals) {
   if (cascades_ == nullptr) return;
   const auto term =
       std::ranges::find(candidate.score, ScoreKey::secondary_victims, &ScoreTerm::key);
   if (term == candidate.score.end()) return;
   const PodOnNode coming{.pod = fit_.ask(), .node = candidate.node};
+  std::int64_t enough = Cascades::no_end;
+  for (const ScoreTerms* const rival : {rivals.to_beat, rivals.not_worse_than}) {
+    const bool ties_until_here =
+        rival != nullptr && std::equal(candidate.score.begin(), term, rival->begin());
+    if (!ties_until_here) continue;
+    const auto at = static_cast<std::size_t>(term - candidate.score.begin());
+    enough = std::min(enough, (*rival)[at].value);
+  }
   term->value =
-      cascades_->follow(candidate.victims.pods, std::span(&coming, 1), candidate.cascades);
+      cascades_->follow(candidate.victims.pods, std::span(&coming, 1), candidate.cascades, enough);
 }
 
 void VictimSearch::remove(const VictimUnit& unit) {

@@ -83,9 +83,13 @@ class VictimSearch {
   bool put_back(const VictimUnit& unit, NodeIndex node);
   void remove(const VictimUnit& unit);
   Candidate candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted);
-  ScoreTerms score_set(NodeIndex node, const VictimChoice::Evicted& evicted,
-                       const ScoreTerms* to_beat);
-  void follow(Candidate& candidate);
+  /// Scores of other sets and nodes; null: there is none.
+  struct Rivals {
+    const ScoreTerms* to_beat = nullptr;
+    const ScoreTerms* not_worse_than = nullptr;
+  };
+  Candidate scored_set(NodeIndex node, const VictimChoice::Evicted& evicted, const Rivals& rivals);
+  void follow(Candidate& candidate, const Rivals& rivals);
 
   World& world_;
   VictimRules& rules_;
