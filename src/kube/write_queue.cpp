@@ -251,8 +251,10 @@ void WriteQueue::end_waits(Time now) {
 }
 
 std::optional<std::uint64_t> WriteQueue::first_ready(Time now) const {
-  const auto found = std::ranges::find_if(
-      waiting_, [&](std::uint64_t id) { return is_ready(id, jobs_.at(id), now); });
+  const auto found = std::ranges::find_if(waiting_, [&](std::uint64_t id) {
+    const Live& live = jobs_.at(id);
+    return live.job.steps[live.step].kind != WriteKind::await && is_ready(id, live, now);
+  });
   return found == waiting_.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -264,6 +266,7 @@ std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
     if (!is_written(live)) return send(*id, live, now, server_now);
     if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
     step_done(*id, {}, now);
+    end_waits(now);  // Somebody may have waited for just this.
   }
   if (auto condition = next_condition(now, server_now)) return condition;
   return next_event(now, server_now);

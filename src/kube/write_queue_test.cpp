@@ -191,6 +191,23 @@ TEST_F(WriteQueueTest, TheSameNominationIsSentOnce) {
   EXPECT_TRUE(refused().empty());
 }
 
+TEST_F(WriteQueueTest, WhoWaitsForANominationThatIsThereIsNotSent) {
+  const std::string nominated =
+      R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u","resourceVersion":"2"},"status":{)"
+      R"("nominatedNodeName":"n1","conditions":[{"type":"makeway.dev/Nominated","status":"True",)"
+      R"("reason":"Nominated","message":"node n1, plan 0123"}]}})";
+  add({queued_job("u", {nominate_step()})});
+  WriteJob wait = queued_job("u", {{.kind = WriteKind::await, .node = "n1", .patch = {}}});
+  wait.needs = {0};
+  wait.waits_because = "no volume yet";
+  add({queued_job("u", {nominate_step()}), wait});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  reply(http_answer(200, nominated));
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(refused(), std::vector<std::string>{"Pod a/u: no volume yet"});
+  EXPECT_TRUE(queue.is_idle());
+}
+
 TEST_F(WriteQueueTest, AnotherNominationOrAnOlderOneIsSent) {
   const std::string elsewhere =
       R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u","resourceVersion":"2"},"status":{)"
