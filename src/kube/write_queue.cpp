@@ -65,9 +65,8 @@ void WriteQueue::need_binds(Live& live) const {
   const auto line = lines_.find(live.job.object);
   if (line == lines_.end()) return;
   for (const std::uint64_t id : line->second) {
-    const bool binds = std::ranges::any_of(jobs_.at(id).job.steps, [](const WriteStep& step) {
-      return step.kind == WriteKind::bind;
-    });
+    const bool binds = std::ranges::any_of(
+        jobs_.at(id).job.steps, [](const WriteStep& step) { return step.kind == WriteKind::bind; });
     if (binds) live.needs.insert(id);
   }
 }
@@ -84,10 +83,10 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   if (line == lines_.end() || !nominates(job) || !job.needs.empty()) return std::nullopt;
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
-  const bool is_same = waiting_.contains(id) && !last.was_sent && nominates(last.job) &&
-                       last.job.seen.object.uid == job.seen.object.uid &&
-                       last.job.steps.front().patch.nominated_node ==
-                           job.steps.front().patch.nominated_node;
+  const bool is_same =
+      waiting_.contains(id) && !last.was_sent && nominates(last.job) &&
+      last.job.seen.object.uid == job.seen.object.uid &&
+      last.job.steps.front().patch.nominated_node == job.steps.front().patch.nominated_node;
   return is_same ? std::optional(id) : std::nullopt;
 }
 
