@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace makeway {
 namespace {
@@ -137,7 +138,7 @@ void EvictionBrakes::refused(const Receipt& receipt) {
   Admitted& admitted = found->second;
   const auto at = std::ranges::find(admitted.victims, receipt.object, &EvictionWish::Victim::pod);
   if (at == admitted.victims.end()) return;
-  const EvictionWish::Victim victim = *at;
+  const EvictionWish::Victim victim = std::move(*at);
   admitted.victims.erase(at);
   allowance(profiles_, admitted.profile).give_back(1);
   allowance(namespaces_, victim.namespace_name).give_back(1);

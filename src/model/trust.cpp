@@ -109,8 +109,7 @@ class TrustStep {
         configuration_(configuration),
         trust_(configuration.trust),
         facts_(facts),
-        now_(facts.now ? *facts.now : newest_of_cluster(cluster)),
-        report_(facts.on_each) {
+        now_(facts.now ? *facts.now : newest_of_cluster(cluster)) {
     for (const Namespace* const space : cluster.namespaces()) {
       if (find_label(space->labels, names::trusted) == std::string_view("true")) {
         labelled_.insert(owned(key_of(*space)));
@@ -197,7 +196,7 @@ class TrustStep {
   std::map<std::pair<std::string, std::string>, Labels> selectors_;  ///< By deployment.
   std::vector<Change> changes_;
   std::map<ChangeKey, Change> before_;  ///< What was changed, as it was.
-  TrustReport report_;
+  TrustReport report_{facts_.on_each};
 };
 
 void TrustStep::apply_all() {
@@ -634,10 +633,7 @@ void TrustReport::add(TrustMark mark, std::string object, std::string field,
   NotHonoured& all = marks_.at(position_of(mark));
   all.mark = mark;
   ++all.objects;
-  if (on_each_) {
-    on_each_(
-        {.mark = mark, .objects = 1, .object = object, .field = field, .value = shorten(value)});
-  }
+  if (on_each_) on_each_({mark, 1, object, field, shorten(value)});
   if (all.objects > 1 && std::tie(all.object, all.field) <= std::tie(object, field)) return;
   all.object = std::move(object);
   all.field = std::move(field);

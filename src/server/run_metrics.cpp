@@ -127,6 +127,9 @@ struct RunMetrics::State {
       counter("makeway_missed_wakeups_total", "Asks that only a timer brought back: bugs.");
   Counter& kubelet_refusals =
       counter("makeway_kubelet_refusals_total", "Pods that a kubelet did not run.");
+  Counter& marks_not_honoured =
+      counter("makeway_marks_not_honoured_total",
+              "Marks of tenants that did not count, each time that they were looked at.");
   Counter& left_behind = counter("makeway_pods_left_behind_total",
                                  "Pods that a budget kept when the rest of their group had left.");
   Counter& brake_alarms =
@@ -265,6 +268,7 @@ void RunMetrics::note(const RunFigures& figures) {
   State::raise(state.kubelet_refusals, figures.kubelet_refusals);
   State::raise(state.brake_alarms, figures.brake_alarms);
   State::raise(state.left_behind, figures.left_behind);
+  State::raise(state.marks_not_honoured, figures.marks_not_honoured);
 }
 
 std::string RunMetrics::text() const {

@@ -39,6 +39,7 @@ struct RunFigures {
   std::uint64_t kubelet_refusals = 0;
   std::uint64_t brake_alarms = 0;
   std::uint64_t left_behind = 0;
+  std::uint64_t marks_not_honoured = 0;
 };
 
 class RunMetrics final : public LoopWatcher {

@@ -386,6 +386,9 @@ class SchedulerRun {
                                .objects_refused = feed.refused,
                                .missed_wakeups = loop_->backlog().missed_wakeups(),
                                .kubelet_refusals = view_->kubelet_refusals()};
+    for (std::size_t mark = 0; mark < choice_names<TrustMark>.size(); ++mark) {
+      figures.marks_not_honoured += view_->not_honoured(static_cast<TrustMark>(mark));
+    }
     if (actuator_ != nullptr) {
       const kube::QueueStatistics writes = actuator_->statistics();
       figures.unsent = actuator_->unsent();
