@@ -377,7 +377,7 @@ TEST_F(ApplyCommand, CtrlCEndsItInOrderAndTheSameCommandGoesOn) {
 TEST_F(ApplyCommand, SomebodyIsAsked) {
   fill();
   plan();
-  const auto answer = [this](std::string line) {
+  const auto answer = [](std::string line) {
     TypedLine typed(std::move(line));
     Screen screen;
     screen.terminal.input = &typed;

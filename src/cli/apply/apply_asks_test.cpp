@@ -15,7 +15,7 @@ PlannedPod planned_pod(std::string name, std::string uid = "u", std::string plan
           .version = "7"};
 }
 
-PlannedAsk planned_ask(std::string name, AskKind kind = AskKind::pod) {
+PlannedAsk planned_ask(const std::string& name, AskKind kind = AskKind::pod) {
   return {.kind = kind,
           .namespace_name = "a",
           .name = name,

@@ -25,7 +25,7 @@ ExitStatus usage_error(std::string_view text, Terminal& terminal) {
   return ExitStatus::usage;
 }
 
-ExitStatus refuse(Problems problems, Terminal& terminal) {
+ExitStatus refuse(const Problems& problems, Terminal& terminal) {
   terminal.error.write(problem_lines(problems, palette_for_error(terminal)));
   return ExitStatus::failed;
 }
@@ -132,8 +132,8 @@ ExitStatus run_apply(const Arguments& arguments, Terminal& terminal) {
       !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
-  PlanReading reading = read_plan(arguments.operands().front());
-  if (!reading.document) return refuse(std::move(reading.problems), terminal);
+  const PlanReading reading = read_plan(arguments.operands().front());
+  if (!reading.document) return refuse(reading.problems, terminal);
   const Result<ChosenAsks> chosen = choose_asks(*reading.document, arguments.all("only"));
   if (!chosen) return usage_error(chosen.error().message, terminal);
   ExitStatus status = ExitStatus::done;
