@@ -76,9 +76,7 @@ func (s *Shadow) summary(t *T) shadowSummary {
 
 // contend makes three full nodes; which pod is the cheapest victim is never a tie.
 func (t *T) contend() {
-	t.seed()
-	documents := []string{"{apiVersion: v1, kind: Namespace, metadata: {name: shadow}}"}
-	var pods []string
+	var documents, pods []string
 	for node := range 3 {
 		name := fmt.Sprintf("s%d", node)
 		documents = append(documents, strings.Replace(nodeText(name, 4), "labels: {",
@@ -122,8 +120,8 @@ func (t *T) waste() {
 }
 
 func besideTheScheduler(t *T) {
-	t.contend()
-	t.waste()
+	t.seed()
+	t.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shadow}}")
 	config, from := t.reader(), t.auditBytes()
 	scheduler, err := t.plane.startScheduler()
 	t.must(err, "kube-scheduler")
@@ -131,6 +129,9 @@ func besideTheScheduler(t *T) {
 	t.apply(PodText{Namespace: "shadow", Name: "first", CPU: "1m"}.String())
 	t.bound("first")
 	t.settleAsks()
+	// Not before: whoever waits since the start may take any node.
+	t.contend()
+	t.waste()
 	presets := []string{"kube-1.37", "makeway"}
 	var shadows []*Shadow
 	for _, preset := range presets {

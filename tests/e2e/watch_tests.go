@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -122,7 +123,12 @@ func (t *T) watched(span time.Duration, disturb func(*Wire, *Churn)) {
 	t.seed()
 	wire := t.wire()
 	defer wire.stop()
+	from := t.auditBytes()
 	watcher := t.watcher(t.readerAt(wire.URL))
+	t.until(minutes(2), "watches begin", func() (bool, string) {
+		seen := strings.Join(t.audited(readerUser, from), "\n")
+		return strings.Contains(seen, "watch /api/v1/pods 200"), seen
+	})
 	t.calm(wire)
 	var churn Churn
 	var group sync.WaitGroup
