@@ -350,8 +350,9 @@ func scheduledByFreshList(t *T) {
 	t.pool("fresh", 0, 0, 0)
 	wire := t.wire()
 	defer wire.stop()
-	// An API server needs more than ten seconds to end and begin; by then a Lease of 15 s is lost.
-	scheduler := t.start(wire.URL, "makeway", "--set", "live.leaseDuration=60s")
+	// On a busy machine an API server needs half a minute to end and begin; by then a Lease of 15 s
+	// is lost.
+	scheduler := t.start(wire.URL, "makeway", "--set", "live.leaseDuration=150s")
 	scheduler.says(t, "event=sight ")
 	var group sync.WaitGroup
 	group.Go(func() { t.churn(t.longer(8)) })
