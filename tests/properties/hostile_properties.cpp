@@ -91,10 +91,10 @@ class HostileHistories {
 
  private:
   void run_one(Prng& random, const HostileStart& start) {
-    Cluster cluster = cluster_of(start.objects);
+    const Cluster cluster = cluster_of(start.objects);
     if (has_errors(find_errors(cluster))) return refused_.add();
     Hostility hostility(random.next());
-    MixedHistory history(std::move(cluster), start.configuration, planning_now,
+    MixedHistory history(cluster, start.configuration, planning_now,
                          {.seed = random.next(),
                           .grace_max_s = random.chance(30) ? 0 : 30,
                           .recreate = random.chance(50) && !waives_priorities(start.configuration),

@@ -65,11 +65,11 @@ TEST(MixedHistories, EveryCycleKeepsTheLaws) {
   Skips refused;
   for_one_case_in(cases_in_one_history, "mixed histories: laws", [&](Prng& random) {
     const RandomWorldCase item = random_world_case(random);
-    std::optional<Cluster> cluster = sound_cluster(item);
+    const std::optional<Cluster> cluster = sound_cluster(item);
     if (!cluster) return refused.add();
     MixedHistoryOptions options = random_history(random);
     options.happenings = random.chance(60);
-    MixedHistory history(*std::move(cluster), *load_preset(item.preset), planning_now, options);
+    MixedHistory history(*cluster, *load_preset(item.preset), planning_now, options);
     for (int cycle = 0; cycle < cycles && history.complaints().empty(); ++cycle) history.step();
     EXPECT_TRUE(history.complaints().empty())
         << "preset " << item.preset << ", " << world_text(item.options) << "\n"
@@ -88,10 +88,9 @@ TEST(MixedHistories, ComeToRest) {
   int longest = 0;
   for_one_case_in(cases_in_one_history, "mixed histories: rest", [&](Prng& random) {
     const RandomWorldCase item = random_world_case(random);
-    std::optional<Cluster> cluster = sound_cluster(item);
+    const std::optional<Cluster> cluster = sound_cluster(item);
     if (!cluster) return refused.add();
-    MixedHistory history(*std::move(cluster), *load_preset(item.preset), planning_now,
-                         random_history(random));
+    MixedHistory history(*cluster, *load_preset(item.preset), planning_now, random_history(random));
     int quiet = 0;
     int cycle = 0;
     for (; cycle < cycles_max && quiet < quiet_cycles && history.complaints().empty(); ++cycle) {

@@ -96,24 +96,31 @@ std::string HostileWorld::new_name(std::string_view stem) {
   return fmt::format("{}-{}", stem, number);
 }
 
+void HostileWorld::apply(Change change) {
+  cluster_.apply(change);
+  changes_.push_back(std::move(change));
+}
+
 void HostileWorld::remove_pod(const Pod& pod) {
-  cluster_.apply(
-      Removal{.kind = ObjectKind::pod, .namespace_name = pod.namespace_name, .name = pod.name});
+  apply(Removal{.kind = ObjectKind::pod, .namespace_name = pod.namespace_name, .name = pod.name});
 }
 
 void HostileWorld::end_session(Session session) {
   session.status.phase = SessionPhase::ended;
   session.status.ends_at.reset();
   for (Kernel& kernel : session.kernels) kernel.node.clear();
-  cluster_.apply(session);
+  apply(session);
 }
 
 template <class Object>
 bool HostileWorld::apply_sound(const Object& changed, const Object& before) {
   cluster_.apply(changed);
-  if (!has_errors(find_errors(cluster_))) return true;
-  cluster_.apply(before);
-  return false;
+  if (has_errors(find_errors(cluster_))) {
+    cluster_.apply(before);
+    return false;
+  }
+  changes_.emplace_back(changed);
+  return true;
 }
 
 // ---- The wrong one, and the stranger ------------------------------------------------------------
@@ -156,7 +163,7 @@ void HostileWorld::take_room(const std::string& node, const Amounts& room) {
                .ready = true};
   stranger.uid = "uid-" + stranger.name;
   normalize(stranger);
-  cluster_.apply(stranger);
+  apply(stranger);
   tell(HostileAct::room_taken,
        {.text = fmt::format("{} runs on {}", stranger.name, node), .nodes = {node}});
 }
@@ -184,11 +191,11 @@ void HostileWorld::change_node() {
         if (label.key == names::hostname) label.value = node.name;
       }
       node.created = now_;
-      cluster_.apply(node);
+      apply(node);
       return tell(HostileAct::node_changes, {.text = node.name + " comes", .nodes = {}});
     default:
       node.unschedulable = !node.unschedulable;
-      cluster_.apply(node);
+      apply(node);
       tell(HostileAct::node_changes,
            {.text = fmt::format("{} is {}", node.name, node.unschedulable ? "cordoned" : "open"),
             .nodes = {node.name}});
@@ -203,7 +210,7 @@ void HostileWorld::lose_node(const Node& node) {
     if (found.nodes == touched) return;
   }
   for (Partition partition : all_of_kind<Partition>(cluster_)) {
-    if (std::erase(partition.nodes, node.name) > 0) cluster_.apply(partition);
+    if (std::erase(partition.nodes, node.name) > 0) apply(partition);
   }
   for (const Pod& pod : pods()) {
     if (pod.node == node.name) remove_pod(pod);
@@ -215,7 +222,7 @@ void HostileWorld::lose_node(const Node& node) {
     std::ranges::copy(nodes_of(session), std::back_inserter(touched));
     end_session(session);
   }
-  cluster_.apply(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = node.name});
+  apply(Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = node.name});
   // Whoever was looking for room has fewer nodes to look at, but no other place is worse by it.
   tell(HostileAct::node_changes, {.text = node.name + " is lost", .nodes = std::move(touched)});
 }
@@ -240,7 +247,7 @@ void HostileWorld::arrive() {
   if (!schedules.empty() && random_.chance(60)) {
     ReplicaSchedule more = random_.pick(schedules);
     more.unmet += random_.between(1, 2);
-    cluster_.apply(more);
+    apply(more);
     return tell(HostileAct::arrives, {.text = "more replicas of " + more.name});
   }
   const std::vector<Session> sessions = all_of_kind<Session>(cluster_);
@@ -255,7 +262,7 @@ void HostileWorld::arrive() {
       kernel.node.clear();
       kernel.nominated_node.clear();
     }
-    cluster_.apply(session);
+    apply(session);
     return tell(HostileAct::arrives, {.text = "session " + session.name});
   }
   const std::vector<Pod> all = pods();
@@ -287,7 +294,7 @@ void HostileWorld::arrive_pods(Pod like) {
   }
   if (!random_.chance(30)) {
     normalize(like);
-    cluster_.apply(like);
+    apply(like);
     return tell(HostileAct::arrives, {.text = name_of(like)});
   }
   const std::int64_t size = random_.between(2, 3);
@@ -296,14 +303,14 @@ void HostileWorld::arrive_pods(Pod like) {
   if (group.policy.gang) group.policy.minimum = static_cast<std::int32_t>(random_.between(1, size));
   group.policy.mode = random_.chance(50) ? DisruptionMode::all : DisruptionMode::single;
   group.priority.priority = like.priority;
-  cluster_.apply(group);
+  apply(group);
   for (std::int64_t member = 0; member < size; ++member) {
     Pod pod = like;
     pod.name = fmt::format("{}-{}", like.name, member);
     pod.uid = "uid-" + pod.name;
     pod.group = group.name;
     normalize(pod);
-    cluster_.apply(pod);
+    apply(pod);
   }
   tell(HostileAct::arrives, {.text = fmt::format("group {} of {}", group.name, size)});
 }
@@ -325,7 +332,7 @@ bool HostileWorld::change_queue_or_budget() {
   if (!budgets.empty() && (queues.empty() || random_.chance(40))) {
     DisruptionBudget budget = random_.pick(budgets);
     budget.disruptions_allowed = static_cast<std::int32_t>(random_.below(3));
-    cluster_.apply(budget);
+    apply(budget);
     tell(HostileAct::rule_changes,
          {.text = fmt::format("{} allows {}", budget.name, *budget.disruptions_allowed),
           .everywhere = true});
@@ -336,7 +343,7 @@ bool HostileWorld::change_queue_or_budget() {
   queue.weight = random_.between(1, 7);
   if (random_.chance(30)) queue.priority = static_cast<std::int32_t>(random_.between(0, 2));
   if (random_.chance(30)) queue.reclaimable = !queue.reclaimable;
-  cluster_.apply(queue);
+  apply(queue);
   tell(HostileAct::rule_changes,
        {.text = fmt::format("queue {} has weight {}", queue.name, queue.weight),
         .everywhere = true});
@@ -352,7 +359,7 @@ bool HostileWorld::change_schedule_or_session() {
   if (!schedules.empty() && (pending.empty() || random_.chance(50))) {
     ReplicaSchedule schedule = random_.pick(schedules);
     schedule.priority = static_cast<std::int32_t>(random_.between(0, 4) * 10);
-    cluster_.apply(schedule);
+    apply(schedule);
     tell(HostileAct::rule_changes,
          {.text = fmt::format("{} has priority {}", schedule.name, *schedule.priority),
           .everywhere = true});
@@ -362,7 +369,7 @@ bool HostileWorld::change_schedule_or_session() {
   if (!groups.empty() && (pending.empty() || random_.chance(50))) {
     ResourceGroup group = random_.pick(groups);
     group.preemptible_priority = random_.between(0, 12);
-    cluster_.apply(group);
+    apply(group);
     tell(HostileAct::rule_changes,
          {.text = "another preemptible priority in " + group.name, .everywhere = true});
     return true;
@@ -370,7 +377,7 @@ bool HostileWorld::change_schedule_or_session() {
   if (pending.empty()) return false;
   Session session = random_.pick(pending);
   session.priority = random_.pick<std::int32_t>({1, 3, 5, 7, 10, 20});
-  cluster_.apply(session);
+  apply(session);
   tell(HostileAct::rule_changes,
        {.text = fmt::format("{} has priority {}", session.name, *session.priority),
         .everywhere = true});
@@ -418,7 +425,7 @@ void HostileWorld::change_mark() {
   } else {
     pod.notes.preemption_cost_seconds = random_.between(0, 3) * 1000;
   }
-  cluster_.apply(pod);
+  apply(pod);
   tell(HostileAct::rule_changes, {.text = "marks of " + name_of(pod), .nodes = {pod.node}});
 }
 

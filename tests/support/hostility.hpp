@@ -7,8 +7,9 @@
 //   tally.add(hostility);  // over all histories of a property
 //   tally.expect_each("pods");
 //
-// HostileWorld does to a cluster what needs no knowledge of a plan's execution: it is made for one
-// moment and tells what it has done, and where. Whoever carries out plans does the rest.
+// HostileWorld decides what others do to a cluster, which needs no knowledge of a plan's execution:
+// it is made for one moment and a copy of the cluster, and tells what has changed, and where.
+// Whoever has the world carries that out, and does the rest.
 #pragma once
 
 #include <array>
@@ -83,8 +84,11 @@ class HostileWorld {
  public:
   using Key = std::pair<std::string, std::string>;  ///< Namespace and name.
 
-  HostileWorld(Cluster& cluster, Hostility& hostility, Time now)
-      : cluster_(cluster), hostility_(hostility), random_(hostility.random()), now_(now) {}
+  HostileWorld(Cluster cluster, Hostility& hostility, Time now)
+      : cluster_(std::move(cluster)),
+        hostility_(hostility),
+        random_(hostility.random()),
+        now_(now) {}
 
   /// What changes between two cycles: nothing, or up to one of each.
   void change();
@@ -95,6 +99,8 @@ class HostileWorld {
   void take_room(const std::string& node, const Amounts& room);
 
   const std::vector<HostileEvent>& events() const { return events_; }
+  /// What they have written, in order.
+  const std::vector<Change>& changes() const { return changes_; }
 
  private:
   void change_node();
@@ -110,6 +116,7 @@ class HostileWorld {
   /// False: the input would not hold together any more, and it was not done.
   template <class Object>
   bool apply_sound(const Object& changed, const Object& before);
+  void apply(Change change);
   void end_session(Session session);
   void remove_pod(const Pod& pod);
   std::vector<Pod> pods() const;
@@ -118,11 +125,12 @@ class HostileWorld {
   void tell(HostileAct act, HostileEvent event);
   std::string new_name(std::string_view stem);
 
-  Cluster& cluster_;
+  Cluster cluster_;
   Hostility& hostility_;
   Prng& random_;
   Time now_;
   std::vector<HostileEvent> events_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace makeway

@@ -5,24 +5,31 @@
 #include <tuple>
 
 #include "codec/dump.hpp"
+#include "model/names.hpp"
+#include "model/planes.hpp"
 #include "model/queue_membership.hpp"
 #include "model/regime.hpp"
+#include "model/session_lifecycle.hpp"
 #include "policies/decide.hpp"
 #include "support/history.hpp"
 #include "support/mixed_history.hpp"
+#include "support/random_fleet.hpp"
 
 namespace makeway {
 
-void MixedHistory::note(const HostileWorld& world) {
-  for (const HostileEvent& event : world.events()) {
+/// What others have written.
+void MixedHistory::carry_out(const HostileWorld& hostile) {
+  for (const Change& change : hostile.changes()) world_.happens(change);
+  const bool queues = has_queues(loop_->cluster());
+  for (const HostileEvent& event : hostile.events()) {
     tell(event.text);
-    if (event.everywhere || has_queues()) ledger_.happened_everywhere();
+    if (event.everywhere || queues) ledger_.happened_everywhere();
     for (const std::string& node : event.nodes) ledger_.happened_on(node);
   }
 }
 
-bool MixedHistory::has_queues() const {
-  return configuration_.queue.enabled && !cluster_.own<Queue>().empty();
+bool MixedHistory::has_queues(const Cluster& cluster) const {
+  return configuration_.queue.enabled && !cluster.own<Queue>().empty();
 }
 
 /// Half of those who would not leave think better of it.
@@ -30,10 +37,21 @@ void MixedHistory::calm() {
   calm_ = true;
   if (options_.hostility == nullptr) return;
   options_.hostility->calm();
-  for (auto& [key, when] : gone_) {
-    if (!when && random_.chance(50)) when = now_;
-  }
-  std::erase_if(stuck_sessions_, [&](const Key&) { return random_.chance(50); });
+  const Cluster cluster = seen();
+  std::erase_if(stuck_, [&](const Key& key) {
+    if (!random_.chance(50)) return false;
+    if (!cluster.find_pod(key.first, key.second)) return true;
+    world_.happens(
+        Removal{.kind = ObjectKind::pod, .namespace_name = key.first, .name = key.second});
+    return true;
+  });
+  std::erase_if(stuck_sessions_, [&](const Key& key) {
+    if (!random_.chance(50)) return false;
+    const auto found = cluster.own<Session>().find({key.first, key.second});
+    const bool leaves = found != cluster.own<Session>().end() && found->second.status.ends_at;
+    if (leaves) world_.happens(take_off_session(found->second));
+    return true;
+  });
 }
 
 // ---- A pod that will not leave ------------------------------------------------------------------
@@ -49,12 +67,81 @@ bool MixedHistory::is_stuck(const Pod& pod) {
   return true;
 }
 
-/// A finalizer holds it. The API server accepts the force-deletion, and there is no grace any more.
-void MixedHistory::stay_for_ever(Pod pod) {
-  tell(fmt::format("the force-deletion of {} is accepted, and it stays", pod.name));
-  pod.deletion = *pod.deletion + Duration{std::int64_t{-1'000} * pod.deletion_grace_seconds};
-  pod.deletion_grace_seconds = 0;
-  cluster_.apply(pod);
+/// The API server accepts the force-deletion of a pod that a finalizer holds: it stays, and there
+/// is no grace any more.
+void MixedHistory::hold_by_finalizers(const Plan& plan) {
+  const Cluster cluster = seen();
+  for (const PlanAction& action : plan.actions) {
+    const bool held = action.type == ActionType::force_delete &&
+                      finalizers_.contains({action.namespace_name, action.name});
+    const auto index = cluster.find_pod(action.namespace_name, action.name);
+    if (!held || !index) continue;
+    Pod pod = cluster.pod(*index);
+    tell(fmt::format("the force-deletion of {} is accepted, and it stays", pod.name));
+    pod.deletion = *pod.deletion + Duration{std::int64_t{-1'000} * pod.deletion_grace_seconds};
+    pod.deletion_grace_seconds = 0;
+    world_.happens(pod);
+  }
+}
+
+// ---- What a plan writes -------------------------------------------------------------------------
+
+/// What others rely on first.
+std::vector<MixedHistory::Effect> MixedHistory::effects_of(const Plan& plan,
+                                                           const Cluster& cluster) const {
+  std::vector<Effect> effects;
+  for (const PlanQueueStatus& status : plan.queue_status) {
+    effects.push_back({.relied_on = true, .queue = &status});
+  }
+  for (const PlanReplicaStatus& status : plan.replica_status) {
+    effects.push_back({.relied_on = true, .replica = &status});
+  }
+  for (const PlanAction& action : plan.actions) {
+    const auto index = cluster.find_pod(action.namespace_name, action.name);
+    const bool pod = index && !cluster.pods().flags[*index].kernel;
+    if (action.type == ActionType::wait || (!action.scale && !pod)) continue;
+    effects.push_back(
+        {.relied_on = action.type == ActionType::nominate || action.type == ActionType::reserve,
+         .ask = action.ask,
+         .nodes = {action.node, pod ? cluster.pod(*index).nominated_node : ""},
+         .makes_leave = action.type == ActionType::evict,
+         .object = fmt::format("{} {}/{}", pod ? "Pod" : "ReplicaSchedule", action.namespace_name,
+                               action.name),
+         .actions = {&action}});
+  }
+  add_session_effects(plan, cluster, effects);
+  std::ranges::stable_partition(effects, &Effect::relied_on);
+  return effects;
+}
+
+/// A session is written as one.
+void MixedHistory::add_session_effects(const Plan& plan, const Cluster& cluster,
+                                       std::vector<Effect>& effects) const {
+  std::map<Key, std::vector<const PlanAction*>> actions;
+  for (const PlanAction& action : plan.actions) {
+    const Key key(action.namespace_name, action.name.substr(0, action.name.find('/')));
+    const auto found = cluster.own<Session>().find({key.first, key.second});
+    const bool is_it = found != cluster.own<Session>().end() && found->second.uid == action.uid;
+    if (is_it && action.type != ActionType::wait) actions[key].push_back(&action);
+  }
+  for (const auto& [key, own] : actions) {
+    const PlanAction& first = *own.front();
+    const bool leaves = !first.ask.empty();
+    const std::string name = fmt::format("Session {}/{}", key.first, key.second);
+    std::vector<std::string> nodes;
+    for (const PlanAction* const action : own) nodes.push_back(action->node);
+    for (const Kernel& kernel : cluster.own<Session>().at({key.first, key.second}).kernels) {
+      nodes.push_back(kernel.node);
+      nodes.push_back(kernel.nominated_node);
+    }
+    std::ranges::stable_partition(nodes, [](const std::string& node) { return !node.empty(); });
+    effects.push_back({.relied_on = first.type == ActionType::nominate,
+                       .ask = leaves ? first.ask : name,
+                       .nodes = std::move(nodes),
+                       .makes_leave = leaves,
+                       .object = name,
+                       .actions = own});
+  }
 }
 
 // ---- The wrong pod ------------------------------------------------------------------------------
@@ -83,71 +170,91 @@ std::size_t MixedHistory::mistake_victim(const Plan& plan, std::vector<Effect>& 
     }
   }
   const std::size_t spared = hostility.random().pick(evictions);
-  HostileWorld world(cluster_, hostility, now_);
-  if (!world.remove_another(named, effects[spared].nodes.front())) return 0;
-  note(world);
+  HostileWorld hostile(seen(), hostility, now());
+  if (!hostile.remove_another(named, effects[spared].nodes.front())) return 0;
+  carry_out(hostile);
   drop(effects[spared]);
+  receipts_.push_back({.plan = plan.id,
+                       .object = effects[spared].object,
+                       .reason = "somebody else is removed",
+                       .ask = effects[spared].ask});
   effects.erase(effects.begin() + static_cast<std::ptrdiff_t>(spared));
   return 1;
 }
 
-bool MixedHistory::is_claimed(const Pod& pod) const {
-  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+namespace {
+
+/// The pods that claims count on.
+std::set<std::pair<std::string, std::string>> claimed_pods(const Cluster& cluster) {
+  std::set<std::pair<std::string, std::string>> claimed;
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     for (const ReplicaClaim& claim : schedule.status.claims) {
-      const bool found = std::ranges::any_of(claim.victims, [&](const ClaimedVictim& victim) {
-        return victim.namespace_name == pod.namespace_name && victim.name == pod.name;
-      });
-      if (found) return true;
+      for (const ClaimedVictim& victim : claim.victims) {
+        claimed.insert({victim.namespace_name, victim.name});
+      }
     }
   }
-  return false;
+  return claimed;
 }
 
-/// Whoever is last goes first: the pods that claims count on, or exactly the others.
-void MixedHistory::choose_claimed(std::vector<Pod>& running) {
-  if (options_.hostility == nullptr || calm_) return;
-  const std::int64_t claimed =
-      std::ranges::count_if(running, [this](const Pod& pod) { return is_claimed(pod); });
-  if (claimed == 0 || claimed == std::ssize(running)) return;
+}  // namespace
+
+/// One that claims count on, or exactly another one; of several the first in that order.
+std::size_t MixedHistory::removes_claimed(const std::vector<const Pod*>& pods,
+                                          const std::vector<std::size_t>& order) {
+  if (options_.hostility == nullptr || calm_) return order.front();
+  const std::set<Key> named = claimed_pods(seen());
+  const auto claimed = [&](std::size_t at) {
+    return named.contains({pods[at]->namespace_name, pods[at]->name});
+  };
+  const std::int64_t count = std::ranges::count_if(order, claimed);
+  if (count == 0 || count == std::ssize(order)) return order.front();
   const bool wrong = options_.hostility->strikes(HostileAct::wrong_removed);
-  std::ranges::stable_partition(running, [&](const Pod& pod) { return is_claimed(pod) == wrong; });
-  if (!wrong) return;
-  options_.hostility->happened(HostileAct::wrong_removed);
-  tell("HOSTILE: Kubernetes removes another replica than " + running.front().name);
+  if (wrong) {
+    options_.hostility->happened(HostileAct::wrong_removed);
+    tell("HOSTILE: Kubernetes removes another replica than " +
+         pods[*std::ranges::find_if(order, claimed)]->name);
+  }
+  return *std::ranges::find_if(order, [&](std::size_t at) { return claimed(at) != wrong; });
 }
 
+/// Also where others were faster: whoever does not ask us may overfill a node.
 void MixedHistory::take_room(const std::string& node, const Amounts& room) {
-  if (options_.hostility == nullptr || node.empty()) return;
-  const auto index = cluster_.find_node(node);
-  if (!index || !cluster_.nodes().flags[*index].exists) return;
+  const Cluster cluster = seen();
+  const auto index = cluster.find_node(node);
+  if (node.empty() || !index || !cluster.nodes().flags[*index].exists) return;
   if (!options_.hostility->strikes(HostileAct::room_taken)) return;
-  HostileWorld world(cluster_, *options_.hostility, now_);
-  world.take_room(node, room);
-  note(world);
+  HostileWorld hostile(seen(), *options_.hostility, now());
+  hostile.take_room(node, room);
+  carry_out(hostile);
 }
 
 // ---- Half-executed plans ------------------------------------------------------------------------
 
 /// Statuses and nominations come first, one after the other; then all others at once, so that any
-/// of them may be missing. Returns how many effects are dropped.
+/// of them may be missing, except that writes to one object keep their order. Returns how many
+/// effects are dropped.
 std::size_t MixedHistory::crash_halfway(std::vector<Effect>& effects) {
   Hostility& hostility = *options_.hostility;
   if (effects.empty() || !hostility.strikes(HostileAct::half_executed)) return 0;
   Prng& random = hostility.random();
   const std::size_t cut = random.below(effects.size());
   std::vector<Effect> done;
+  std::set<std::string> missing;
   for (std::size_t index = 0; index < effects.size(); ++index) {
     const bool early = effects[cut].relied_on || effects[index].relied_on;
-    const bool kept = early ? index < cut : index != cut && random.chance(50);
-    if (kept) {
+    const bool lucky = early ? index < cut : index != cut && random.chance(50);
+    if (lucky && !missing.contains(effects[index].object)) {
       done.push_back(std::move(effects[index]));
     } else {
+      if (!effects[index].object.empty()) missing.insert(effects[index].object);
       drop(effects[index]);
     }
   }
   const std::size_t dropped = effects.size() - done.size();
   tell(fmt::format("HOSTILE: crash, {} of {} effects are missing", dropped, effects.size()));
   hostility.happened(HostileAct::half_executed);
+  crashed_ = true;
   effects = std::move(done);
   return dropped;
 }
@@ -199,11 +306,11 @@ bool takes_more(const PlanAsk& before, const PlanAsk& again) {
 }  // namespace
 
 /// Somebody outside queues gets a place: what queues divide becomes less.
-bool MixedHistory::places_outside(const Plan& plan) const {
-  const QueueMembership membership(cluster_, configuration_);
+bool MixedHistory::places_outside(const Plan& plan, const Cluster& cluster) const {
+  const QueueMembership membership(cluster, configuration_);
   return std::ranges::any_of(plan.asks, [&](const PlanAsk& ask) {
     return ask.reservation || std::ranges::any_of(ask.placements, [&](const PodPlacement& place) {
-             const auto pod = cluster_.find_pod(place.namespace_name, place.name);
+             const auto pod = cluster.find_pod(place.namespace_name, place.name);
              return pod && !membership.of(*pod).exists();
            });
   });
@@ -212,15 +319,24 @@ bool MixedHistory::places_outside(const Plan& plan) const {
 /// Lowering the commit may not remove the pod that the claim counts on: fewer replicas run than are
 /// committed, or some on another node, which Kubernetes may remove instead. Then the claim is over
 /// at once, and the next cycle takes another one.
-bool MixedHistory::may_scale_in_vain(const PlanAsk& ask) const {
+bool MixedHistory::may_scale_in_vain(const PlanAsk& ask, const Cluster& cluster) const {
   if (!ask.replicas) return false;
+  const auto runs_in = [&](const Pod& pod, const std::string& plane) {
+    const auto node = find_node_in_plane(cluster, plane, pod.node);
+    const auto key = cluster.strings().find(names::plane);
+    const auto value = node ? replica_plane(cluster, *node, key) : std::nullopt;
+    return value && cluster.text(*value) == plane;
+  };
   for (const PlanReplicaClaim& claim : ask.replicas->claims) {
     for (const PlanReplicaVictim& victim : claim.victims) {
-      for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+      for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
         const bool loser = schedule.namespace_name == victim.namespace_name &&
                            schedule.deployment == victim.deployment;
         if (!loser || !victim.committed_after) continue;
-        const std::vector<Pod> running = replicas(schedule, claim.plane);
+        std::vector<Pod> running;
+        cluster.each<Pod>([&](const Pod& pod) {
+          if (is_replica_of(pod, schedule) && runs_in(pod, claim.plane)) running.push_back(pod);
+        });
         const auto elsewhere = [&](const Pod& pod) { return pod.node != claim.node; };
         const bool fewer = std::ssize(running) <= *victim.committed_after;
         if (fewer || std::ranges::any_of(running, elsewhere)) return true;
@@ -232,33 +348,34 @@ bool MixedHistory::may_scale_in_vain(const PlanAsk& ask) const {
 
 /// The plan is carried out to the letter and nothing has happened: whoever got its victims by it
 /// gets no others.
-void MixedHistory::decide_once_more(const Plan& plan) {
+void MixedHistory::decide_once_more(const Plan& plan, const Cluster& before) {
   const auto has_victims = [](const PlanAsk& ask) { return ask.outcome == Outcome::preempts; };
   if (std::ranges::none_of(plan.asks, has_victims)) return;
-  const Decision again = decide(cluster_, configuration_, {.now = now_, .preset = "history"});
+  const Cluster cluster = seen();
+  const Decision again = decide(cluster, configuration_, {.now = now(), .preset = "history"});
   EvictionLedger ledger = ledger_;
-  const bool queues_differ = places_outside(plan);
-  std::vector<std::string> complaints = ledger.judge(cluster_, *again.plan);
-  const bool replicas_differ =
-      std::ranges::any_of(plan.asks, [this](const PlanAsk& ask) { return may_scale_in_vain(ask); });
+  const bool queues_differ = places_outside(plan, before);
+  std::vector<std::string> complaints = ledger.judge(cluster, *again.plan);
+  const bool replicas_differ = std::ranges::any_of(
+      plan.asks, [&](const PlanAsk& ask) { return may_scale_in_vain(ask, cluster); });
   for (const PlanAsk& ask : again.plan->asks) {
-    const auto before = std::ranges::find_if(
+    const auto served = std::ranges::find_if(
         plan.asks, [&](const PlanAsk& each) { return ask_text(each) == ask_text(ask); });
-    if (before == plan.asks.end() || !has_victims(*before) || !takes_more(*before, ask)) continue;
+    if (served == plan.asks.end() || !has_victims(*served) || !takes_more(*served, ask)) continue;
     if (ask.kind == AskKind::queue ? queues_differ : replicas_differ) continue;
     complaints.push_back(ask_text(ask) + ": others have to leave for it as well");
   }
   if (complaints.empty()) return;
   for (const std::string& complaint : complaints) {
-    complaints_.push_back(fmt::format("{} decided once more, {}", to_text(now_), complaint));
+    complaints_.push_back(fmt::format("{} decided once more, {}", to_text(now()), complaint));
   }
   tell("once more:\n" + short_text(*again.plan));
-  last_world_ = dump(cluster_, DumpFormat::json);
+  last_world_ = dump(cluster, DumpFormat::json);
 }
 
-std::map<MixedHistory::Key, std::int64_t> MixedHistory::replica_totals() const {
+std::map<MixedHistory::Key, std::int64_t> MixedHistory::replica_totals(const Cluster& cluster) {
   std::map<Key, std::int64_t> totals;
-  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     std::int64_t& total = totals[{schedule.namespace_name, schedule.name}];
     total = schedule.unmet;
     for (const ReplicaPlane& plane : schedule.planes) total += plane.committed;
@@ -270,31 +387,31 @@ std::map<MixedHistory::Key, std::int64_t> MixedHistory::replica_totals() const {
 
 std::vector<std::string> MixedHistory::unaccounted() const {
   std::vector<std::string> complaints;
-  judge_pending(complaints);
+  const Cluster cluster = seen();
+  judge_pending(cluster, complaints);
   judge_asks(complaints);
-  judge_sessions(complaints);
-  for (const Pod& pod : pods()) {
-    const auto when = gone_.find({pod.namespace_name, pod.name});
-    if (pod.deletion && when != gone_.end() && when->second) {
-      complaints.push_back(pod.name + " could be gone");
-    }
-  }
+  judge_sessions(cluster, complaints);
+  cluster.each<Pod>([&](const Pod& pod) {
+    const bool stays = !pod.deletion || stuck_.contains({pod.namespace_name, pod.name});
+    if (!stays) complaints.push_back(pod.name + " could be gone");
+  });
   return complaints;
 }
 
 /// Whoever waits for a place is an ask of the last plan, or its group is.
-void MixedHistory::judge_pending(std::vector<std::string>& complaints) const {
+void MixedHistory::judge_pending(const Cluster& cluster,
+                                 std::vector<std::string>& complaints) const {
   std::set<std::tuple<AskKind, std::string, std::string>> asked;
   for (const PlanAsk& ask : plan_.asks) asked.insert({ask.kind, ask.namespace_name, ask.name});
-  const Regimes regimes(cluster_, configuration_);
-  for (const PodIndex index : cluster_.pending_pods()) {
+  const Regimes regimes(cluster, configuration_);
+  for (const PodIndex index : cluster.pending_pods()) {
     if (regimes.of(index) != Regime::pods) continue;
-    const Pod pod = cluster_.pod(index);
+    const Pod pod = cluster.pod(index);
     if (asked.contains({AskKind::pod, pod.namespace_name, pod.name})) continue;
     if (asked.contains({AskKind::pod_group, pod.namespace_name, pod.group})) continue;
     complaints.push_back(fmt::format("nobody decides about pod {}", pod.name));
   }
-  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
+  for (const auto& [key, schedule] : cluster.own<ReplicaSchedule>()) {
     const bool wants = configuration_.replica.enabled && schedule.unmet > 0;
     if (!wants ||
         asked.contains({AskKind::replica_schedule, schedule.namespace_name, schedule.name})) {
@@ -302,7 +419,7 @@ void MixedHistory::judge_pending(std::vector<std::string>& complaints) const {
     }
     complaints.push_back(fmt::format("nobody decides about schedule {}", schedule.name));
   }
-  for (const auto& [key, session] : cluster_.own<Session>()) {
+  for (const auto& [key, session] : cluster.own<Session>()) {
     const SessionPhase phase = session.status.phase;
     const bool waits = phase == SessionPhase::pending || phase == SessionPhase::suspended;
     if (!configuration_.session.enabled || !waits) continue;
@@ -313,9 +430,7 @@ void MixedHistory::judge_pending(std::vector<std::string>& complaints) const {
 
 /// Whoever has no place knows why, and waits only for those who will not leave.
 void MixedHistory::judge_asks(std::vector<std::string>& complaints) const {
-  const bool stuck = !stuck_sessions_.empty() || std::ranges::any_of(gone_, [](const auto& entry) {
-    return !entry.second.has_value();
-  });
+  const bool stuck = !stuck_sessions_.empty() || !stuck_.empty();
   for (const PlanAsk& ask : plan_.asks) {
     if (ask.kind == AskKind::queue) continue;
     const bool knows = ask.outcome == Outcome::infeasible || ask.outcome == Outcome::not_found;
@@ -328,15 +443,16 @@ void MixedHistory::judge_asks(std::vector<std::string>& complaints) const {
 }
 
 /// Whoever is off its nodes has a way back, or has ended.
-void MixedHistory::judge_sessions(std::vector<std::string>& complaints) const {
-  for (const auto& [key, session] : cluster_.own<Session>()) {
+void MixedHistory::judge_sessions(const Cluster& cluster,
+                                  std::vector<std::string>& complaints) const {
+  for (const auto& [key, session] : cluster.own<Session>()) {
     const SessionStatus& status = session.status;
     const bool by_itself = status.fate == SessionFate::requeues && status.resume_after;
     if (status.phase == SessionPhase::preempted && !by_itself &&
         status.fate != SessionFate::on_request) {
       complaints.push_back(fmt::format("session {} has no way back", session.name));
     }
-    if (status.phase == SessionPhase::running && status.ends_at && *status.ends_at <= now_ &&
+    if (status.phase == SessionPhase::running && status.ends_at && *status.ends_at <= now() &&
         !stuck_sessions_.contains({session.namespace_name, session.name})) {
       complaints.push_back(fmt::format("session {} could be gone", session.name));
     }
