@@ -248,6 +248,7 @@ void WriteQueue::end_waits(Time now) {
   }
   for (const std::uint64_t id : ended) refuse(id, std::string(jobs_.at(id).job.waits_because));
   for (const std::uint64_t id : confirmed) step_done(id, {}, now);
+  if (!confirmed.empty()) end_waits(now);  // Somebody may have waited for just these.
 }
 
 std::optional<std::uint64_t> WriteQueue::first_ready(Time now) const {
