@@ -93,6 +93,11 @@ void Backlog::foresee(const Change& change, const Cluster& cluster) {
   }
   if (!pod) return;
   const NodeIndex node = cluster.pods().node[*pod];
+  const Removal* const removal = std::get_if<Removal>(&change);
+  if (removal != nullptr && node.exists() && removal->plane.empty()) {
+    gone_from_[pod_text(removal->namespace_name, removal->name)] =
+        cluster.text(cluster.nodes().name[node]);
+  }
   const NodeIndex nominated = cluster.pods().nominated[*pod];
   const bool begins = leaves && cluster.pods().deletion[*pod] == no_time;
   if (node.exists() && (!stays || begins)) freed_.insert(node);
@@ -148,7 +153,7 @@ void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
     remove(gone->namespace_name, gone->name);
     wake_if(&Class::queued);
     wake_if(&Class::social);
-    call_apart();
+    call_waiting_for(pod_text(gone->namespace_name, gone->name));
   } else if (gone == nullptr || gone->kind != ObjectKind::pod_group) {
     wake_all();
   }
@@ -164,11 +169,43 @@ void Backlog::restart(const Cluster& cluster, Time now) {
   for (const PodIndex index : cluster.pending_pods()) note(cluster.pod(index), cluster, now);
 }
 
-/// Those who back off are not called.
-void Backlog::call_apart() {
-  for (const Turn& turn : apart_) {
-    if (!asks_.at(std::get<AskName>(turn)).held) apart_due_.insert(turn);
+/// Those who back off are not called. Whether anybody was.
+bool Backlog::call(const std::set<Turn>& turns) {
+  bool any = false;
+  for (const Turn& turn : turns) {
+    if (asks_.at(std::get<AskName>(turn)).held) continue;
+    apart_due_.insert(turn);
+    any = true;
   }
+  return any;
+}
+
+/// Rule 3.
+void Backlog::call_waiting_for(const std::string& gone) {
+  const auto left = gone_from_.extract(gone);
+  const auto here = left.empty() ? waits_.end() : waits_.find(left.mapped());
+  if (here == waits_.end() || !call(here->second)) return call_apart();
+  if (const auto anywhere = waits_.find({}); anywhere != waits_.end()) call(anywhere->second);
+}
+
+void Backlog::stand_apart(Entry& entry, const PlanAsk& ask) {
+  stand_with_others(entry);
+  apart_.insert(entry.turn);
+  for (const PodPlacement& place : ask.placements) entry.nodes.insert(place.node);
+  for (const PodPlacement& leaving : ask.waits_for) entry.nodes.insert(leaving.node);
+  for (const PlanVictim& victim : ask.victims) entry.nodes.insert(victim.node);
+  if (entry.nodes.empty()) entry.nodes.insert(std::string());
+  for (const std::string& node : entry.nodes) waits_[node].insert(entry.turn);
+}
+
+void Backlog::stand_with_others(Entry& entry) {
+  apart_.erase(entry.turn);
+  for (const std::string& node : entry.nodes) {
+    const auto at = waits_.find(node);
+    at->second.erase(entry.turn);
+    if (at->second.empty()) waits_.erase(at);
+  }
+  entry.nodes.clear();
 }
 
 void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time now) {
@@ -251,7 +288,7 @@ void Backlog::remove(const std::string& namespace_name, const std::string& name)
 
 void Backlog::drop(const AskName& ask) {
   const auto at = asks_.find(ask);
-  apart_.erase(at->second.turn);
+  stand_with_others(at->second);
   apart_due_.erase(at->second.turn);
   left_behind_.erase(at->second.turn);
   if (at->second.held) holds_.erase({at->second.held_until, ask});
@@ -489,16 +526,16 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
   for (const PlanAsk& ask : plan.asks) {
     const auto at = asks_.find(ask_name_of(ask));
     if (at == asks_.end()) continue;
-    const Entry& entry = at->second;
+    Entry& entry = at->second;
     if (entry.held) continue;
     const bool waits = ask.outcome == Outcome::preempts || ask.outcome == Outcome::waits;
     Class& own = class_of(entry);
     if (waits) {
       if (ask.waits_until) delays_.insert(*ask.waits_until);
-      apart_.insert(entry.turn);
+      stand_apart(entry, ask);
       own.idle.erase(entry.turn);
     } else {
-      apart_.erase(entry.turn);
+      stand_with_others(entry);
       own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
     }
     const bool found = waits || ask.outcome == Outcome::fits;

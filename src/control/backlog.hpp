@@ -15,7 +15,9 @@
 //     it is woken, and twice as many each time that all of them found a place: room for one does
 //     not wake ten thousand.
 //  3. An ask whose victims are leaving, or that waits for others who leave, stands apart. It is
-//     tried when somebody is gone, and at the time that the decision named.
+//     tried when somebody is gone from a node that it waits for, or from one that nobody waits for,
+//     and at the time that the decision named: in a burst of a thousand each victim that goes is
+//     somebody's, and does not call the others.
 //  4. A group is one ask. Groups of equal pods, minimum and mode share a class as long as none of
 //     their pods runs; a group that has begun to run, or whose pods differ, has its own.
 //  5. The order is that of decisions: priority, creation, name. At most `asks_max` a cycle; whoever
@@ -114,6 +116,7 @@ class Backlog {
     Duration delay{0};  ///< Its last back-off.
     Time held_until;
     std::set<std::string> members;  ///< Pending ones, of a group.
+    std::set<std::string> nodes;    ///< Where it waits, while it stands apart; "": anywhere.
   };
 
   void foresee_budget(const DisruptionBudget& budget, const Cluster& cluster);
@@ -131,7 +134,11 @@ class Backlog {
   void wake_by_room(const Cluster& cluster);
   void release(const AskName& ask);
   void release_claimants();
-  void call_apart();
+  bool call(const std::set<Turn>& turns);
+  void call_apart() { call(apart_); }
+  void call_waiting_for(const std::string& gone);
+  void stand_apart(Entry& entry, const PlanAsk& ask);
+  void stand_with_others(Entry& entry);
   std::vector<Turn> first_of(const std::set<Turn>& turns, Time now);
   bool could_hold(const Cluster& cluster, NodeIndex node, const ClassKey& key) const;
 
@@ -142,7 +149,9 @@ class Backlog {
   std::set<ClassKey> awake_;
   std::set<std::pair<Time, ClassKey>> parked_;
   std::set<Turn> apart_;
-  std::set<Turn> apart_due_;   ///< Of these.
+  std::set<Turn> apart_due_;                      ///< Of these.
+  std::map<std::string, std::set<Turn>> waits_;   ///< Of these, by node; "": anywhere.
+  std::map<std::string, std::string> gone_from_;  ///< By pod, until it is noted: its node.
   std::set<NodeIndex> freed_;  ///< Where room may have appeared since the last cycle.
   bool budget_eases_ = false;  ///< Some budget allows more than before the last cycle.
   std::optional<Time> recheck_at_;

@@ -194,6 +194,32 @@ TEST_F(BacklogTest, WhoHasVictimsIsTriedWhenSomebodyIsGone) {
 
 // simulation_properties, seed 100271: a gang that leaves for another ask of the same cycle made
 // more room than that ask needs.
+TEST_F(BacklogTest, WhoIsGoneCallsThoseWhoWaitForItsNode) {
+  for (const char* const name : {"x", "y", "z"}) change(bound(pod(name, 500), "n1"), 1);
+  change(bound(pod("w", 500), "n2"), 1);
+  change(pod("first", 1'000, 10), 1);
+  change(pod("second", 1'000, 9), 1);
+  EXPECT_EQ(due(1), (Names{"first", "second"}));
+  Plan plan;
+  for (const auto& [name, node] : {std::pair{"first", "n1"}, std::pair{"second", "n2"}}) {
+    PlanAsk& ask = plan.asks.emplace_back(PlanAsk{.kind = AskKind::pod,
+                                                  .namespace_name = "default",
+                                                  .name = name,
+                                                  .outcome = Outcome::preempts});
+    ask.placements = {{.namespace_name = "default", .name = name, .node = node, .plane = {}}};
+  }
+  backlog.learn(taken, plan, std::nullopt, at(1));
+  EXPECT_EQ(due(2), Names{});
+  gone("x", 3);  // From n1: its room is the first one's.
+  EXPECT_EQ(due(3), Names{"first"});
+  learn(Outcome::fits, 3);
+  change(bound(pod("first", 1'000, 10), "n1"), 4);
+  due(4);
+  learn(Outcome::fits, 4);
+  gone("y", 5);  // Nobody waits for n1 any more, so its room may be anybody's.
+  EXPECT_EQ(due(5), Names{"second"});
+}
+
 TEST_F(BacklogTest, RoomThatTheSamePlanMakesIsNoMissedWakeUp) {
   change(bound(pod("low", 4'000), "n1"), 0);
   change(pod("a", 3'000), 1);
