@@ -239,7 +239,7 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
   entry.queued = unit.queue.value != 0 || !cluster.own<Queue>().empty();
   entry.pinned =
       std::ranges::any_of(shape.node_terms, [](const auto& term) { return !term.fields.empty(); });
-  class_of(entry).idle.insert(entry.turn);
+  be_idle(entry);
   if (!class_of(entry).parked_at) awake_.insert(entry.key);
   if (has_begun(cluster, unit)) stand_alone(entry);
 }
@@ -260,7 +260,7 @@ void Backlog::stand_alone(Entry& entry) {
   leave_class(entry);
   mark = own;
   if (entry.held) return;
-  if (!apart_.contains(entry.turn)) class_of(entry).idle.insert(entry.turn);
+  if (!apart_.contains(entry.turn)) be_idle(entry);
   if (!class_of(entry).parked_at) awake_.insert(entry.key);
 }
 
@@ -268,6 +268,8 @@ void Backlog::leave_class(const Entry& entry) {
   const auto own = classes_.find(entry.key);
   if (own == classes_.end()) return;
   own->second.idle.erase(entry.turn);
+  own->second.fresh.erase(entry.turn);
+  if (own->second.fresh.empty()) fresh_.erase(entry.key);
   if (!own->second.idle.empty()) return;
   wake(ClassKey(entry.key), false);
   awake_.erase(entry.key);
@@ -296,7 +298,16 @@ void Backlog::drop(const AskName& ask) {
   asks_.erase(at);
 }
 
+void Backlog::be_idle(const Entry& entry) {
+  Class& own = class_of(entry);
+  own.idle.insert(entry.turn);
+  if (entry.decided || !options_.tries_all) return;
+  own.fresh.insert(entry.turn);
+  if (own.parked_at) fresh_.insert(entry.key);
+}
+
 void Backlog::park(const ClassKey& key, Class& entry, Time now) {
+  if (!entry.fresh.empty()) fresh_.insert(key);
   if (entry.parked_at) return;
   entry.parked_at = now;
   entry.by_time = false;
@@ -312,6 +323,7 @@ void Backlog::wake(const ClassKey& key, bool by_time) {
   if (!by_time) entry.by_time = false;
   if (!entry.parked_at) return;
   parked_.erase({*entry.parked_at, key});
+  fresh_.erase(key);
   entry.parked_at.reset();
   entry.by_time = by_time;
   awake_.insert(key);
@@ -432,9 +444,8 @@ void Backlog::release(const AskName& ask) {
     apart_due_.insert(entry.turn);
     return;
   }
-  Class& own = class_of(entry);
-  own.idle.insert(entry.turn);
-  if (own.parked_at) return wake(ClassKey(entry.key), false);
+  be_idle(entry);
+  if (class_of(entry).parked_at) return wake(ClassKey(entry.key), false);
   awake_.insert(entry.key);
 }
 
@@ -481,6 +492,10 @@ std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
     for (auto turn = entry.idle.begin(); turn != entry.idle.end() && left > 0; ++turn, --left) {
       turns.insert(*turn);
     }
+  }
+  for (const ClassKey& key : fresh_) {
+    const std::set<Turn>& fresh = classes_.at(key).fresh;
+    turns.insert(fresh.begin(), fresh.end());
   }
   std::vector<AskName> due;
   due.reserve(std::min(turns.size(), options_.asks_max));
@@ -538,6 +553,9 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
       stand_with_others(entry);
       own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
     }
+    entry.decided = true;
+    own.fresh.erase(entry.turn);
+    if (own.fresh.empty()) fresh_.erase(entry.key);
     const bool found = waits || ask.outcome == Outcome::fits;
     if (found && std::exchange(own.by_time, false) && !waits_for_victim_of(plan, ask)) ++missed_;
     (found ? placed : failed).insert(entry.key);
@@ -559,7 +577,7 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
 }
 
 std::optional<Time> Backlog::next_due(Time now, bool retries) const {
-  if (!apart_due_.empty()) return now;
+  if (!apart_due_.empty() || !fresh_.empty()) return now;
   for (const ClassKey& key : awake_) {
     if (!classes_.at(key).idle.empty()) return now;
   }

@@ -25,6 +25,8 @@
 //  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s, and no
 //     longer than a receipt says that it must. Whoever uses volumes is tried when one is bound.
 //  7. A pod whose spec has changed is tried as if it were new.
+//  8. Everybody is tried once, also whose class is parked: what it lacks is told of every pod, since
+//     autoscalers read it there. (`tries_all` off: for a simulation, where nobody reads it.)
 #pragma once
 
 #include <cstdint>
@@ -53,6 +55,7 @@ struct BacklogOptions {
   /// Whoever finds no place may find one because time passes: pods may be made to leave only after
   /// a minimum runtime.
   bool time_wakes = false;
+  bool tries_all = true;  ///< Rule 8.
   /// Whose pods ask, by schedulerName; none: everybody's.
   std::vector<std::string> schedulers;
   /// Who of them, by "namespace/name"; none: all.
@@ -97,6 +100,7 @@ class Backlog {
       std::tuple<StringId, LabelSetId, RequestId, ShapeId, NotesId, std::int64_t, std::string>;
   struct Class {
     std::set<Turn> idle;  ///< Whoever does not stand apart.
+    std::set<Turn> fresh;  ///< Of these, whoever was never decided about.
     std::optional<Time> parked_at;
     bool by_time = false;  ///< It was woken by nothing but time.
     bool social = false;   ///< It looks at other pods (affinity, spread).
@@ -112,7 +116,8 @@ class Backlog {
     bool pinned = false;
     bool claims = false;  ///< It uses volumes or devices that somebody else makes.
     RefusedBy by = RefusedBy::world;
-    bool held = false;  ///< It backs off.
+    bool held = false;     ///< It backs off.
+    bool decided = false;  ///< Some plan says what it lacks.
     Duration delay{0};  ///< Its last back-off.
     Time held_until;
     std::set<std::string> members;  ///< Pending ones, of a group.
@@ -127,6 +132,7 @@ class Backlog {
   Class& class_of(const Entry& entry);
   void leave_class(const Entry& entry);
   void stand_alone(Entry& entry);
+  void be_idle(const Entry& entry);
   void park(const ClassKey& key, Class& entry, Time now);
   void wake(const ClassKey& key, bool by_time);
   void wake_all();
@@ -148,6 +154,7 @@ class Backlog {
   std::map<ClassKey, Class> classes_;
   std::set<ClassKey> awake_;
   std::set<std::pair<Time, ClassKey>> parked_;
+  std::set<ClassKey> fresh_;  ///< Parked ones with asks that were never decided about.
   std::set<Turn> apart_;
   std::set<Turn> apart_due_;                      ///< Of these.
   std::map<std::string, std::set<Turn>> waits_;   ///< Of these, by node; "": anywhere.
