@@ -1,6 +1,7 @@
 // World, promises: who is promised which place, and whether what is tried leaves it to them
 // (docs/decisions/0013-promises.md).
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/world.hpp"
@@ -54,19 +55,21 @@ class World::PromiseKeeper {
     return all;
   }
 
-  /// Of these nominations from before: which the ask has to respect, and are valid so far.
+  /// Of these nominations from before: which the ask has to respect, and are valid so far. One may
+  /// be so only once others of them have come.
   std::vector<PodOnNode> held_against(PodIndex ask, std::span<const PodOnNode> nominated) const {
-    std::vector<PodOnNode> held;
-    if (!world_.heeds_before_) return held;
-    const UnitIndex own = cluster_.pods().unit[ask];
-    const std::int32_t priority = cluster_.units()[own].scheduling_priority;
-    for (const PodOnNode& place : nominated) {
-      const UnitIndex unit = cluster_.pods().unit[place.pod];
-      if (unit == own || !world_.may_hold_room(place.pod)) continue;
-      if (world_.after_.node_of(place.pod).exists()) continue;
-      if (cluster_.units()[unit].scheduling_priority < priority) continue;
-      if (all_fit(std::span(&place, 1))) held.push_back(place);
-    }
+    std::vector<PodOnNode> held = respected_by(ask, nominated);
+    std::optional<std::vector<PodIndex>> stuck;
+    std::erase_if(held, [&](const PodOnNode& place) {
+      if (all_fit(std::span(&place, 1))) return false;
+      if (!stuck) {
+        std::vector<PodOnNode> all = respected_by(ask, world_.nominated_before_);
+        const std::vector<PodOnNode> others = respected_by(ask, world_.nominated_anyhow_);
+        all.insert(all.end(), others.begin(), others.end());
+        stuck = who_cannot_come(all);
+      }
+      return std::ranges::find(*stuck, place.pod) != stuck->end();
+    });
     return held;
   }
 
@@ -128,6 +131,20 @@ class World::PromiseKeeper {
     const bool fits = !world_.fit_of(place.pod).check_unreserved(place.node);
     after.rollback(before);
     return fits;
+  }
+
+  std::vector<PodOnNode> respected_by(PodIndex ask, std::span<const PodOnNode> nominated) const {
+    std::vector<PodOnNode> respected;
+    if (!world_.heeds_before_) return respected;
+    const UnitIndex own = cluster_.pods().unit[ask];
+    const std::int32_t priority = cluster_.units()[own].scheduling_priority;
+    std::ranges::copy_if(nominated, std::back_inserter(respected), [&](const PodOnNode& place) {
+      const UnitIndex unit = cluster_.pods().unit[place.pod];
+      return unit != own && world_.may_hold_room(place.pod) &&
+             !world_.after_.node_of(place.pod).exists() &&
+             cluster_.units()[unit].scheduling_priority >= priority;
+    });
+    return respected;
   }
 
   /// Whether one of these means anything to somebody who was promised a place, besides room.

@@ -248,17 +248,24 @@ bool PlanWalk::fits_for_sure(NaiveFit& fit, const HeardAsk& ask, NodeIndex node)
 /// Worlds change under the fits of the caller here, and are as before when it gets them back.
 bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex node) {
   std::vector<Place> coming;
+  std::vector<Place> waiting;  // They may fit once others have come.
   bool all_alone = true;
   for (const NodeIndex other : cluster_.home_nodes()) {
     if (cluster_.nodes().nominated[other].empty()) continue;
     for (const PodIndex held : holders(ask, pod, other)) {
       NaiveFit fit(after(), held);
-      if (!fit.fits(other)) continue;
+      if (!fit.fits(other)) {
+        waiting.push_back({.pod = held, .node = other});
+        continue;
+      }
       fit.place(pod, node);
       all_alone = all_alone && fit.fits(other);
       fit.remove(pod);
       coming.push_back({.pod = held, .node = other});
     }
+  }
+  if (!waiting.empty() && !coming.empty()) {
+    all_alone = add_who_can_follow(coming, waiting) == 0 && all_alone;
   }
   if (coming.empty()) return false;
   // Alone they may look uneven.
@@ -271,6 +278,22 @@ bool PlanWalk::spoils_nomination(PodIndex pod, const HeardAsk& ask, NodeIndex no
   after().remove(pod);
   for (const Place& each : coming) after().remove(each.pod);
   return spoilt;
+}
+
+/// Adds those of them who fit once those who come have come; how many. The world is as before.
+std::size_t PlanWalk::add_who_can_follow(std::vector<Place>& coming,
+                                         const std::vector<Place>& waiting) {
+  for (const Place& each : coming) after().place(each.pod, each.node);
+  come_in_any_order(waiting);
+  for (const Place& each : coming) after().remove(each.pod);
+  std::size_t added = 0;
+  for (const Place& each : waiting) {
+    if (!after().where(each.pod).exists()) continue;
+    after().remove(each.pod);
+    coming.push_back(each);
+    ++added;
+  }
+  return added;
 }
 
 /// Beside the pod on the node, one after the other. The world is as before afterwards.

@@ -141,6 +141,7 @@ class PlanWalk {
   bool nominated_may_spoil(const HeardAsk& ask, const Place& place);
   bool loses_nomination(const HeardAsk& ask, PodIndex member, const std::vector<Place>& found);
   std::vector<Place> come_in_any_order(std::vector<Place> open);
+  std::size_t add_who_can_follow(std::vector<Place>& coming, const std::vector<Place>& waiting);
   bool can_all_come(PodIndex pod, NodeIndex node, const std::vector<Place>& coming);
   bool only_held(const HeardAsk& ask) const;
   MaybeRefusal refusal_after(const Place& place);
