@@ -160,12 +160,13 @@ class FeedSight : public testing::Test {
     }
     return true;
   }
-  /// Returns how many requests there were before.
-  std::size_t break_watches_of(const std::string& path) {
+  /// Puts the object first. Returns how many requests there were before.
+  std::size_t break_watches_of(const std::string& path, const std::string& object = {}) {
     fed.start();
     EXPECT_TRUE(fed.becomes_current());
     EXPECT_TRUE(fed.server().await_watches(fed.watches()));
     EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+    if (!object.empty()) fed.server().put(object);
     const std::size_t before = fed.server().requests().size();
     fed.server().fail({.kind = FaultKind::cut, .path_prefix = path, .times = 1});
     fed.server().end_watches();
@@ -185,8 +186,8 @@ class FeedSight : public testing::Test {
 
 /// What fits on a page is listed: that proves it at once.
 TEST_F(FeedSight, ComesBackWithAList) {
-  const std::size_t before = break_watches_of("/api/v1/namespaces");
-  fed.server().put(node_text("n2", 4));  // Pods do not fit on a page, and want a bookmark.
+  // Pods do not fit on a page, and want a bookmark.
+  const std::size_t before = break_watches_of("/api/v1/namespaces", node_text("n2", 4));
   EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_TRUE(fed.becomes_current());
   EXPECT_GE(count(before, "GET /api/v1/namespaces?limit=5", ""), 1U);
@@ -197,8 +198,8 @@ TEST_F(FeedSight, ComesBackWithAList) {
 
 /// What does not fit is not listed again: the bookmark of a short watch proves it.
 TEST_F(FeedSight, ComesBackWithABookmark) {
-  const std::size_t before = break_watches_of("/api/v1/pods");
-  fed.server().put(node_text("n2", 4));  // So that there is something to tell.
+  // The node is something to tell.
+  const std::size_t before = break_watches_of("/api/v1/pods", node_text("n2", 4));
   EXPECT_FALSE(fed.feed().sees_all());
   EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_TRUE(fed.becomes_current());
@@ -206,10 +207,29 @@ TEST_F(FeedSight, ComesBackWithABookmark) {
   EXPECT_GE(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 1U);
 }
 
+/// Nothing at all has happened since: the page is of the version that was seen last.
+TEST_F(FeedSight, ComesBackWithAnEqualVersion) {
+  const std::size_t before = break_watches_of("/api/v1/pods");
+  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
+  EXPECT_EQ(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 0U);
+}
+
+/// What was missed ends with an event of the page's version.
+TEST_F(FeedSight, ComesBackWithTheLastEventThatWasMissed) {
+  const std::size_t before = break_watches_of("/api/v1/pods");
+  fed.server().put(pod_text("late", "u", "n1", "Running"));
+  EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
+  EXPECT_TRUE(fed.becomes_current());
+  EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 0U);
+}
+
 /// That the server accepted a watch, and that time has passed, prove nothing.
 TEST_F(FeedSight, ComesBackWithTheWholeListWhereNoBookmarkComes) {
   fed.limits().proofs_max = 1;
-  const std::size_t before = break_watches_of("/api/v1/pods");
+  // Not among those that are watched, and the last of its kind: no event, and no bookmark.
+  const std::size_t before =
+      break_watches_of("/api/v1/pods", pod_text("over", "u", "n1", "Failed"));
   EXPECT_TRUE(await([&] { return fed.feed().sees_all(); }, fed));
   EXPECT_EQ(count(before, "GET /api/v1/pods?watch=1", "timeoutSeconds=3&"), 1U);
   EXPECT_EQ(count(before, "GET /api/v1/pods?limit=5", "continue="), 2U);

@@ -143,6 +143,7 @@ bool ResourceWatch::take_event(const WatchEvent& event) {
     listener_.happened(served_, event);  // After a gap it is the oldest that was missed: rule 5.
   }
   if (!event.resource_version.empty()) version_ = event.resource_version;
+  if (version_ == page_version_) prove();
   return true;
 }
 
@@ -180,9 +181,12 @@ void ResourceWatch::page_came(HttpAnswer answer) {
     return lie({.field = "metadata.resourceVersion", .message = "a list without a version"});
   }
   if (continue_token_.empty()) return list_came();
-  if (version_.empty() || proofs_ >= limits_.proofs_max) return begin_page();
+  const bool is_same = pages_.resource_version == version_;
+  if (version_.empty() || (proofs_ >= limits_.proofs_max && !is_same)) return begin_page();
   ++proofs_;
+  page_version_ = pages_.resource_version;
   pages_ = {};
+  if (is_same) prove();
   begin_watch();
 }
 
@@ -197,6 +201,7 @@ void ResourceWatch::list_came() {
 void ResourceWatch::prove() {
   sees_ = true;
   proofs_ = 0;
+  page_version_.clear();
 }
 
 void ResourceWatch::watch_ended() {

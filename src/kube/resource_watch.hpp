@@ -11,10 +11,11 @@
 //     the server has heard of news from its store since; where the store does not say it by itself,
 //     a consistent read makes the server ask. So after 40 s of silence one object is read.
 //  5. What is seen is current from the list on, until a failure; `sees` says so. After a failure
-//     the first page of a list is read. Is it the whole list, then that is the proof. Else the
-//     watch goes on where it was, for three seconds: a server sends a bookmark two seconds before a
-//     watch ends, behind all events that were missed, and that is the proof. If none comes, twice,
-//     all is listed.
+//     the first page of a list is read. Is it the whole list, or of the very version that was seen
+//     last, then that is the proof. Else the watch goes on where it was, for three seconds. The
+//     proof then is an event of the page's version, or a bookmark: a server sends one two seconds
+//     before a watch ends, behind all events that were missed, unless nothing else has happened
+//     since the last of them. If neither comes, twice, all is listed.
 //
 // Never blocks: it is driven by HttpClient::work and `tick`, on one thread. (Only credentials of an
 // exec plugin that must be renewed make that thread wait for the plugin.)
@@ -114,7 +115,8 @@ class ResourceWatch final : public HttpListener {
   Time resumes_at_;
   int failures_ = 0;  ///< In a row.
   bool sees_ = false;
-  int proofs_ = 0;  ///< Short watches since sight was lost.
+  int proofs_ = 0;            ///< Short watches since sight was lost.
+  std::string page_version_;  ///< Of the page that was read before a short watch.
   std::uint64_t lists_ = 0;
   ObjectPages pages_;
   std::string continue_token_;

@@ -448,8 +448,9 @@ bool FakeApiserver::State::watch(int socket, const FakeRequest& request, const F
     seen = std::max(seen, objects.version());
     const auto now = std::chrono::steady_clock::now();
     const bool ends_soon = now >= last_bookmark_at && now < deadline;
-    // Two seconds before its end, unless that would be the version that the client came with.
-    const bool is_last = ends_soon && seen > begun && !is_expired && allows_bookmarks;
+    // Two seconds before its end, unless nothing is newer than what the client had or was told.
+    const bool is_news = seen > std::max(begun, objects.last_change_of(kind));
+    const bool is_last = ends_soon && is_news && !is_expired && allows_bookmarks;
     if (ends_soon) last_bookmark_at = deadline;
     if (marks != bookmarks || is_last) text += bookmark_event(kind, seen, false);
     marks = bookmarks;

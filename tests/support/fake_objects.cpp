@@ -296,6 +296,14 @@ std::string FakeObjects::dump() const {
                      fmt::join(items, ","));
 }
 
+std::int64_t FakeObjects::last_change_of(const FakeKind& kind) const {
+  std::int64_t last = 0;
+  for (const Event& event : history_) {
+    if (event.kind == kind.kind) last = event.version;
+  }
+  return last;
+}
+
 std::string FakeObjects::events_since(const FakeKind& kind, std::string_view selector,
                                       std::int64_t since) const {
   std::string text;

@@ -46,6 +46,8 @@ class FakeObjects {
   void compact();
   std::int64_t version() const { return version_; }
   bool is_compacted(std::int64_t since) const { return since < compacted_; }
+  /// The last change of any object of the kind that is remembered; 0: none.
+  std::int64_t last_change_of(const FakeKind& kind) const;
 
   struct ListOrder {
     const FakeKind& kind;
