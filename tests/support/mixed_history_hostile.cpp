@@ -90,6 +90,7 @@ void MixedHistory::hold_by_finalizers(const Plan& plan) {
 std::vector<MixedHistory::Effect> MixedHistory::effects_of(const Plan& plan,
                                                            const Cluster& cluster) const {
   std::vector<Effect> effects;
+  effects.reserve(plan.queue_status.size() + plan.replica_status.size() + plan.actions.size());
   for (const PlanQueueStatus& status : plan.queue_status) {
     effects.push_back({.relied_on = true, .queue = &status});
   }
