@@ -53,19 +53,7 @@ SimWorld::SimWorld(const SimLoad& load, const SimOptions& options)
   first.reserve(load.objects.size());
   for (const Change& object : load.objects) {
     first.push_back(object);
-    if (is_elsewhere(object)) {
-      rules_.push_back(object);
-    } else if (const Queue* const queue = std::get_if<Queue>(&object)) {
-      queues_[queue->name] = *queue;
-    } else if (const Session* const session = std::get_if<Session>(&object)) {
-      sessions_.adopt(*session);
-    } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&object)) {
-      replicas_.adopt(*schedule);
-    } else if (const auto* const budget = std::get_if<DisruptionBudget>(&object)) {
-      ground_.budgets.write(*budget);
-    } else if (!std::holds_alternative<Node>(object) && !std::holds_alternative<Pod>(object)) {
-      rules_.push_back(object);
-    }
+    adopt(object);
   }
   for (const Change& object : load.objects) {
     const Pod* const pod = std::get_if<Pod>(&object);
@@ -75,6 +63,21 @@ SimWorld::SimWorld(const SimLoad& load, const SimOptions& options)
   expect_next_task();
   if (options.sample.ms > 0 && !load.tasks.empty()) {
     ground_.agenda.expect({.when = ground_.now + options.sample, .what = Happening::sample});
+  }
+}
+
+void SimWorld::adopt(const Change& object) {
+  if (is_elsewhere(object)) return rules_.push_back(object);
+  if (const Queue* const queue = std::get_if<Queue>(&object)) {
+    queues_[queue->name] = *queue;
+  } else if (const Session* const session = std::get_if<Session>(&object)) {
+    sessions_.adopt(*session);
+  } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&object)) {
+    replicas_.adopt(*schedule);
+  } else if (const auto* const budget = std::get_if<DisruptionBudget>(&object)) {
+    ground_.budgets.write(*budget);
+  } else if (!std::holds_alternative<Node>(object) && !std::holds_alternative<Pod>(object)) {
+    rules_.push_back(object);
   }
 }
 

@@ -57,6 +57,8 @@ class SimWorld final : public Port {
   SimMetrics finish();
 
  private:
+  /// It is there from the start. Nodes are known, and pods come after whom they belong to.
+  void adopt(const Change& object);
   void expect_next_task();
   void happen(const Event& event);
   void happen_next();

@@ -90,6 +90,7 @@ void MixedHistory::hold_by_finalizers(const Plan& plan) {
 std::vector<MixedHistory::Effect> MixedHistory::effects_of(const Plan& plan,
                                                            const Cluster& cluster) const {
   std::vector<Effect> effects;
+  effects.reserve(plan.queue_status.size() + plan.replica_status.size() + plan.actions.size());
   for (const PlanQueueStatus& status : plan.queue_status) {
     effects.push_back({.relied_on = true, .queue = &status});
   }
@@ -128,9 +129,11 @@ void MixedHistory::add_session_effects(const Plan& plan, const Cluster& cluster,
     const PlanAction& first = *own.front();
     const bool leaves = !first.ask.empty();
     const std::string name = fmt::format("Session {}/{}", key.first, key.second);
+    const std::vector<Kernel>& kernels = cluster.own<Session>().at({key.first, key.second}).kernels;
     std::vector<std::string> nodes;
+    nodes.reserve(own.size() + 2 * kernels.size());
     for (const PlanAction* const action : own) nodes.push_back(action->node);
-    for (const Kernel& kernel : cluster.own<Session>().at({key.first, key.second}).kernels) {
+    for (const Kernel& kernel : kernels) {
       nodes.push_back(kernel.node);
       nodes.push_back(kernel.nominated_node);
     }
