@@ -553,16 +553,19 @@ void Backlog::learn(const std::vector<AskName>& taken, const Plan& plan,
       stand_with_others(entry);
       own.idle.insert(entry.turn);  // A bind takes it out when the world shows it.
     }
-    entry.decided = true;
-    own.fresh.erase(entry.turn);
-    if (own.fresh.empty()) fresh_.erase(entry.key);
     const bool found = waits || ask.outcome == Outcome::fits;
     if (found && std::exchange(own.by_time, false) && !waits_for_victim_of(plan, ask)) ++missed_;
     (found ? placed : failed).insert(entry.key);
   }
   for (const AskName& ask : taken) {
     const auto at = asks_.find(ask);
-    if (at == asks_.end() || at->second.held) continue;
+    if (at == asks_.end()) continue;
+    at->second.decided = true;
+    if (const auto own = classes_.find(at->second.key); own != classes_.end()) {
+      own->second.fresh.erase(at->second.turn);
+      if (own->second.fresh.empty()) fresh_.erase(own->first);
+    }
+    if (at->second.held) continue;
     const ClassKey& key = at->second.key;
     if (!placed.contains(key) && classes_.contains(key)) failed.insert(key);
   }

@@ -25,7 +25,8 @@
 //  6. Where an action was refused, or the plan, its ask backs off: 1 s, doubling to 60 s, and no
 //     longer than a receipt says that it must. Whoever uses volumes is tried when one is bound.
 //  7. A pod whose spec has changed is tried as if it were new.
-//  8. Everybody is tried once, also whose class is parked: what it lacks is told of every pod, since
+//  8. Everybody is tried once, also whose class is parked: what it lacks is told of every pod,
+//  since
 //     autoscalers read it there. (`tries_all` off: for a simulation, where nobody reads it.)
 #pragma once
 
@@ -99,7 +100,7 @@ class Backlog {
   using ClassKey =
       std::tuple<StringId, LabelSetId, RequestId, ShapeId, NotesId, std::int64_t, std::string>;
   struct Class {
-    std::set<Turn> idle;  ///< Whoever does not stand apart.
+    std::set<Turn> idle;   ///< Whoever does not stand apart.
     std::set<Turn> fresh;  ///< Of these, whoever was never decided about.
     std::optional<Time> parked_at;
     bool by_time = false;  ///< It was woken by nothing but time.
@@ -118,7 +119,7 @@ class Backlog {
     RefusedBy by = RefusedBy::world;
     bool held = false;     ///< It backs off.
     bool decided = false;  ///< Some plan says what it lacks.
-    Duration delay{0};  ///< Its last back-off.
+    Duration delay{0};     ///< Its last back-off.
     Time held_until;
     std::set<std::string> members;  ///< Pending ones, of a group.
     std::set<std::string> nodes;    ///< Where it waits, while it stands apart; "": anywhere.

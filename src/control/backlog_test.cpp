@@ -73,6 +73,20 @@ TEST_F(BacklogTest, EqualAsksAreTriedOneByOneAndParkedTogether) {
   EXPECT_EQ(backlog.pending(), 4U);
 }
 
+// The soak of the scheduler: pods that came while their class was parked were never told why.
+TEST_F(BacklogTest, EverybodyIsTriedOnceAlsoWhoseClassIsParked) {
+  change(pod("a", 9'000), 1);
+  EXPECT_EQ(due(1), Names{"a"});
+  learn(Outcome::infeasible, 1);
+  change(pod("b", 9'000), 2);
+  change(pod("c", 9'000), 2);
+  EXPECT_EQ(backlog.next_due(at(2)), at(2));
+  EXPECT_EQ(due(2), (Names{"b", "c"}));
+  learn(Outcome::infeasible, 2);
+  EXPECT_EQ(due(3), Names{});
+  EXPECT_GT(backlog.next_due(at(3)), at(3));
+}
+
 TEST_F(BacklogTest, OnlyPodsThatAreNamedAsk) {
   backlog = Backlog({.pods = {{"default/b"}}});
   for (const char* const name : {"a", "b", "c"}) change(pod(name, 1'000), 1);

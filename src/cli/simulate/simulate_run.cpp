@@ -29,7 +29,8 @@ class Process {
         options_(
             {.preset = document.name,
              .judge_every = wish.judge_every,
-             .backlog = {.time_wakes = document.configuration.protection.minimum_runtime.ms > 0},
+             .backlog = {.time_wakes = document.configuration.protection.minimum_runtime.ms > 0,
+                         .tries_all = false},
              .watcher = wish.watcher}) {
     start();
   }
