@@ -233,14 +233,17 @@ void ResourceWatch::cut_silence() {
 
 void ResourceWatch::fail(const ApiError& error) {
   const bool was_listing = step_ == Step::listing;
+  const bool was_proving = !was_listing && !std::exchange(page_version_, {}).empty();
   const bool begins_anew = error.failure == Failure::expired || error.failure == Failure::malformed;
   if (error.failure == Failure::unauthorized) client_.credentials().forget();
   if (begins_anew) version_.clear();
   sees_ = false;
   ++failures_;
   listener_.failed(served_, error);
-  // That a server has forgotten a version is ordinary; that it does so at once and again is not.
-  const bool is_ordinary = error.failure == Failure::expired && !was_listing && failures_ == 1;
+  // That a server has forgotten a version is ordinary, also after a time in which it could not be
+  // asked; that it does so at once and again is not.
+  const bool is_ordinary =
+      error.failure == Failure::expired && !was_listing && (failures_ == 1 || was_proving);
   pause_for(is_ordinary ? Duration{0} : next_pause(error.retry_after));
 }
 

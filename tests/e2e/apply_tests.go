@@ -15,14 +15,15 @@ func applyTests() []Test {
 		{Name: "apply: a plan is carried out, with exactly the rights of deploy/rbac.yaml",
 			Run: applyPlan},
 		{Name: "apply: a victim of the same name with a new uid survives", Run: applyReplaced},
-		{Name: "apply: it refuses while a scheduler holds the Lease", Run: applyHeld},
+		{Name: "apply: it refuses while a scheduler holds the Lease", Run: applyHeld,
+			Night: true},
 	}
 }
 
 // planFor asks for one pod and keeps the plan as a file.
 func (t *T) planFor(ask string) string {
 	path := filepath.Join(t.dir, "plan.json")
-	text := t.succeed("plan", "--kubeconfig", t.schedulerConfig(), "--ask", ask, "-o", "json")
+	text := t.succeed("plan", "--kubeconfig", t.schedulerConfig(""), "--ask", ask, "-o", "json")
 	var plan struct {
 		Cluster string
 		Objects []struct{ Kind, Namespace, Name, UID, ResourceVersion string }
@@ -36,7 +37,7 @@ func (t *T) planFor(ask string) string {
 }
 
 func (t *T) applyPlanFile(path string, flags ...string) Run {
-	return t.makeway(append([]string{"apply", path, "--kubeconfig", t.schedulerConfig()},
+	return t.makeway(append([]string{"apply", path, "--kubeconfig", t.schedulerConfig("")},
 		flags...)...)
 }
 

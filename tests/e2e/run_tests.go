@@ -34,7 +34,7 @@ func runTests() []Test {
 		{Name: "run: a second process stands by and takes over", Run: handOver},
 		{Name: "run: makeway.dev/pause on the Lease stops evictions", Run: paused},
 		{Name: "run: connections that fall silent are given up, and the Lease is kept",
-			Run: silentConnections},
+			Run: silentConnections, Night: true},
 		{Name: "run: --dry-run decides and writes nothing", Run: dryRun},
 	}
 }

@@ -175,7 +175,8 @@ func budgetInTheMiddle(t *T) {
 	t.apply("{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: strict, " +
 		"name: old}, spec: {minAvailable: 0, selector: {matchLabels: {app: old}}}}")
 	pool.allows(4)
-	scheduler := t.start(faulty.URL, "makeway", "--set", "budgets.mode=strict")
+	scheduler := t.start(faulty.URL, "makeway", "--set", "budgets.mode=strict", "--set",
+		"engine.leaveTimeout=10s")
 	scheduler.says(t, "event=sight ")
 	evictions := 0
 	faulty.obey(func(write Write) Fault {
@@ -200,6 +201,7 @@ func budgetInTheMiddle(t *T) {
 	pool.budget(`"100%"`)
 	pool.allows(0)
 	held.release()
+	// The last one is tried again until `engine.leaveTimeout`, and then reported.
 	t.until(minutes(1), "the budget refuses, and that is told", func() (bool, string) {
 		return strings.Contains(scheduler.text(), "event=refused") &&
 			strings.Contains(scheduler.text(), "disruption budget"), scheduler.text()
@@ -353,7 +355,9 @@ func scheduledByFreshList(t *T) {
 	scheduler := t.start(wire.URL, "makeway", "--set", "live.leaseDuration=150s")
 	scheduler.says(t, "event=sight ")
 	var group sync.WaitGroup
-	group.Go(func() { t.churn(t.longer(8)) })
+	churn := &Churn{}
+	churn.enough.Store(true)
+	group.Go(func() { t.churn(t.longer(8), churn) })
 	time.Sleep(time.Second)
 	wire.cut()
 	time.Sleep(time.Second)
@@ -363,6 +367,8 @@ func scheduledByFreshList(t *T) {
 	t.forget()
 	wire.closed.Store(false)
 	group.Wait()
+	t.must(t.plane.Client.CoreV1().Pods("churn").DeleteCollection(t.ctx, meta.DeleteOptions{},
+		meta.ListOptions{}), "pods of the churn") // More than the nodes may hold.
 	t.still()
 	pool := &Pool{t: t, name: "fresh"}
 	places := t.exactAsks(pool)
