@@ -95,7 +95,15 @@ void Actuator::carry_out(const Plan& plan) {
     };
   }
   PlanJobs jobs = jobs_of(plan, book_, rules);
-  if (jobs.jobs.empty() && jobs.refused.empty()) return;
+  if (!jobs.refused.empty()) {
+    // At once: nobody may decide meanwhile as if it had been sent.
+    {
+      const std::scoped_lock lock(mutex_);
+      std::ranges::move(std::exchange(jobs.refused, {}), std::back_inserter(receipts_));
+    }
+    if (tools_.wake) tools_.wake();
+  }
+  if (jobs.jobs.empty()) return;
   order({.plan = plan.id, .plan_now = plan.now, .jobs = std::move(jobs)});
 }
 

@@ -221,6 +221,7 @@ class JobBuilder {
                   .action = "Binding",
                   .note = fmt::format("Successfully assigned {}/{} to {}", action.namespace_name,
                                       action.name, action.node)};
+    made_.jobs[job].placed = ask_of(action);
     bind_jobs_[pod_text(action.namespace_name, action.name)] = job;
   }
 

@@ -58,6 +58,7 @@ struct WriteJob {
   std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
   std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
   bool is_eviction = false;
+  std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
 };
 

@@ -51,6 +51,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
       if (jobs_.contains(on)) live.needs.insert(on);
     }
     if (live.job.is_eviction) need_binds(live);
+    if (!live.job.placed.empty()) need_evictions(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
     const bool is_alone = !lines_.contains(live.job.object);
@@ -69,9 +70,17 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   if (!urgent && is_repeated(live.job, live.added)) return;
   give_way(live.job.object);
   lines_[live.job.object].push_back(id);
-  if (live.job.is_eviction) ++units_[unit_of(live)].jobs;
+  if (live.job.is_eviction) {
+    ++units_[unit_of(live)].jobs;
+    evictions_[live.job.ask].insert(id);
+  }
   (urgent ? waiting_ : conditions_).insert(id);
   jobs_.emplace(id, std::move(live));
+}
+
+void WriteQueue::need_evictions(Live& live) const {
+  const auto found = evictions_.find(live.job.placed);
+  if (found != evictions_.end()) live.needs.insert(found->second.begin(), found->second.end());
 }
 
 /// A pod whose bind is not certain holds room in our view alone: it leaves only if it came.
@@ -162,6 +171,9 @@ void WriteQueue::forget(std::uint64_t id) {
   std::erase(line->second, id);
   if (line->second.empty()) lines_.erase(line);
   if (found->second.job.is_eviction) {
+    const auto of_ask = evictions_.find(found->second.job.ask);
+    of_ask->second.erase(id);
+    if (of_ask->second.empty()) evictions_.erase(of_ask);
     const auto unit = units_.find(unit_of(found->second));
     if (--unit->second.jobs == 0) units_.erase(unit);
   }

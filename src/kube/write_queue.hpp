@@ -18,7 +18,9 @@
 //     again, until `leave_max` after the first one; who stays then is reported.
 //  9. A nomination that only confirms what was seen is sent if what we wrote since has taken it
 //     back, and when what we are writing now has been answered.
-// 10. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
+// 10. A bind waits for the evictions of its ask that are not answered: who is told to leave counts
+//     no more for a spread, and stays if that is refused.
+// 11. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
 //     several plans nominate a pod before a watch shows the first nomination, and a bind must not
 //     wait for all of them.
 #pragma once
@@ -147,6 +149,7 @@ class WriteQueue {
   std::optional<Sending> next_event(Time now, Time server_now);
   void enqueue(std::uint64_t id, Live live);
   void need_binds(Live& live) const;
+  void need_evictions(Live& live) const;
   std::optional<std::uint64_t> waiting_twin(const WriteJob& job) const;
   static void join(Live& twin, Live newer);
   void give_way(const std::string& object);
@@ -171,7 +174,8 @@ class WriteQueue {
   WriteManner manner_;
   QueueLimits limits_;
   Jobs jobs_;
-  std::map<std::string, std::deque<std::uint64_t>> lines_;  ///< By object.
+  std::map<std::string, std::deque<std::uint64_t>> lines_;    ///< By object.
+  std::map<std::string, std::set<std::uint64_t>> evictions_;  ///< By ask.
   std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
   std::set<std::uint64_t> conditions_;  ///< That wait to be sent.
   std::set<std::uint64_t> readings_;    ///< Jobs that are to be read.

@@ -121,6 +121,22 @@ TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
   EXPECT_TRUE(queue.is_idle());
 }
 
+// Black box, "who makes the spread uneven leaves": whoever is told to leave counts no more for a
+// spread, so that the next plan binds at once; but the eviction was refused.
+TEST_F(WriteQueueTest, ABindWaitsForTheEvictionsOfItsAsk) {
+  for (const bool refuses : {true, false}) {
+    add({victim_of("low")});
+    const std::uint64_t eviction = mark_and_evict("low");
+    WriteJob bind = queued_job("u", {bind_step()});
+    bind.placed = "Pod a/u";
+    add({bind});
+    EXPECT_EQ(next(), "");
+    queue.answered(eviction, refuses ? budget_says_no() : http_answer(201), now);
+    EXPECT_EQ(next(), refuses ? "" : "POST /api/v1/namespaces/a/pods/u/binding");
+    EXPECT_EQ(refused().size(), refuses ? 2U : 0U);
+  }
+}
+
 /// A server that is slow must not be given the same nomination by every plan meanwhile.
 TEST_F(WriteQueueTest, NominationsToOneNodeThatWaitAreOne) {
   WriteJob victim = queued_job("low", evict_steps());

@@ -235,6 +235,8 @@ func (r *Trial) look(name string) (right, never bool, is string) {
 		is = "it is bound to " + node
 	}
 	switch word, rest, _ := strings.Cut(wanted, " "); word {
+	case "anything": // It depends on what else happens.
+		return true, false, is
 	case "stays":
 		return pod.DeletionTimestamp == nil, pod.DeletionTimestamp != nil, "it is evicted"
 	case "waits":
