@@ -150,14 +150,14 @@ func comparePeers(t *T, options PeerOptions, loads []Load) (err error) {
 	peer := &Peer{T: t, options: options}
 	peer.begin()
 	var wrong []string
-	for _, load := range loads {
+	for number, load := range loads {
 		peer.prepare(load)
 		fmt.Printf("peer-kube: %s; ready after %.0f s\n", load.words(), seconds(began))
 		results := map[string][]Result{}
 		for round := range options.Rounds {
 			for i := range options.Contenders {
 				name := options.Contenders[(i+round)%len(options.Contenders)]
-				result := peer.measure(load, name, fmt.Sprintf("%d-%s", round, name))
+				result := peer.measure(load, name, fmt.Sprintf("%d-%d-%s", number, round, name))
 				fmt.Printf("peer-kube:   round %d, %s\n", round+1, result.line(name))
 				wrong = append(wrong, result.complaints(load, name)...)
 				results[name] = append(results[name], result)
@@ -180,6 +180,7 @@ func (p *Peer) schedule(name, folder string) (process *Process, stop func()) {
 		scheduler := p.scheduler(folder, "event=sight ", "--set",
 			"live.maxEvictionsPerMinute=1000000") // The brake is for people, not for a race.
 		p.page = scheduler
+		time.Sleep(6 * time.Second) // It evicts nobody in its first five seconds.
 		process, stop = scheduler.process, func() {
 			scheduler.end(p.T)
 			p.page = nil
