@@ -128,6 +128,18 @@ Flag journal_files_flag() {
           .standard = "4"};
 }
 
+Flag kubeconfig_flag() {
+  return {.name = "kubeconfig",
+          .value = "FILE",
+          .help = "The live cluster that this kubeconfig file names."};
+}
+
+Flag context_flag() {
+  return {.name = "context",
+          .value = "NAME",
+          .help = "The context of the kubeconfig file; else its current one."};
+}
+
 std::vector<Flag> live_flags() {
   return {{.name = "kubeconfig",
            .value = "FILE",

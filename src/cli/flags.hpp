@@ -20,6 +20,10 @@ Flag keep_going_flag();
 Flag trust_flag();
 Flag journal_size_flag();
 Flag journal_files_flag();
+/// Of commands that act on a live cluster; those that read one have `live_flags`.
+Flag kubeconfig_flag();
+Flag context_flag();
+
 /// --kubeconfig, --context and --live.
 std::vector<Flag> live_flags();
 

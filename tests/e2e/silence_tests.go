@@ -5,8 +5,6 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,14 +27,7 @@ func (t *T) silence() *Silence {
 	t.must(err, "certificate")
 	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
 	t.must(err, "certificate")
-	target, err := url.Parse(t.plane.Server)
-	t.must(err, "server")
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(t.plane.authority.PEM)
-	forward := httputil.NewSingleHostReverseProxy(target)
-	forward.FlushInterval = -1
-	forward.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
-		ForceAttemptHTTP2: true}
+	forward, _ := t.forwarder()
 	silence := &Silence{known: map[string]bool{}, silent: map[string]bool{}}
 	silence.server = httptest.NewUnstartedServer(http.HandlerFunc(
 		func(writer http.ResponseWriter, request *http.Request) {

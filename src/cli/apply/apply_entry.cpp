@@ -24,12 +24,8 @@ constexpr std::string_view apply_description =
     "deploy/rbac.yaml has the rights that it needs.";
 
 std::vector<Flag> apply_flags() {
-  return {{.name = "kubeconfig",
-           .value = "FILE",
-           .help = "The live cluster that this kubeconfig file names."},
-          {.name = "context",
-           .value = "NAME",
-           .help = "The context of the kubeconfig file; else its current one."},
+  return {kubeconfig_flag(),
+          context_flag(),
           {.name = "only",
            .value = "ASK",
            .help = "Carry out this ask of the plan, [KIND/]NAMESPACE/NAME, and leave the others; "

@@ -26,12 +26,8 @@ constexpr std::string_view run_description =
     "kinds are defined, it does not begin.";
 
 std::vector<Flag> run_flags() {
-  return {{.name = "kubeconfig",
-           .value = "FILE",
-           .help = "The live cluster that this kubeconfig file names."},
-          {.name = "context",
-           .value = "NAME",
-           .help = "The context of the kubeconfig file; else its current one."},
+  return {kubeconfig_flag(),
+          context_flag(),
           preset_flag(),
           config_flag(),
           set_flag(),
