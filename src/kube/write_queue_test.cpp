@@ -59,19 +59,20 @@ class WriteQueueTest : public testing::Test {
   }
   /// "DELETE /api/...": what is sent next; empty: nothing.
   std::string next() {
-    sending = queue.next(now, Time{1'000'000});
-    if (!sending) return {};
-    const std::string& path = sending->reads ? sending->call.read_path : sending->call.path;
-    return (sending->reads ? "GET" : sending->call.write.method) + " " +
+    std::optional<Sending> found = queue.next(now, Time{1'000'000});
+    if (!found) return {};
+    sending = *std::move(found);
+    const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
+    return (sending.reads ? "GET" : sending.call.write.method) + " " +
            path.substr(0, path.find('?'));
   }
-  void reply(const ApiResult<HttpAnswer>& result) { queue.answered(sending->job, result, now); }
+  void reply(const ApiResult<HttpAnswer>& result) { queue.answered(sending.job, result, now); }
   /// The job whose eviction has been sent.
   std::uint64_t mark_and_evict(const std::string& name) {
     EXPECT_EQ(next(), fmt::format("PATCH /api/v1/namespaces/a/pods/{}/status", name));
     reply(http_answer(200, queued_pod(name, "2")));
     EXPECT_EQ(next(), fmt::format("POST /api/v1/namespaces/a/pods/{}/eviction", name));
-    return sending->job;
+    return sending.job;
   }
   std::vector<std::string> refused() {
     std::vector<std::string> texts;
@@ -83,7 +84,7 @@ class WriteQueueTest : public testing::Test {
 
   WriteQueue queue{{}, {}};
   Time now{10'000};
-  std::optional<Sending> sending;
+  Sending sending;  ///< The last one.
 };
 
 TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
@@ -92,7 +93,7 @@ TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
   EXPECT_EQ(queue.unsent(), 3U);
   EXPECT_EQ(queue.sending_since(), Time{500});
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
-  const std::uint64_t first = sending->job;
+  const std::uint64_t first = sending.job;
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/q/binding");
   EXPECT_EQ(next(), "");
   queue.answered(first, http_answer(201), now);
@@ -177,7 +178,7 @@ TEST_F(WriteQueueTest, VictimsWaitForTheNomination) {
   add({queued_job("u", {nominate_step()}), victim});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
   EXPECT_EQ(next(), "");
-  sending = Sending{.job = 1};
+  sending.job = 1;
   reply(http_answer(200, queued_pod("u", "2")));
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
   reply(http_answer(200, queued_pod("low", "3")));
@@ -199,7 +200,7 @@ TEST_F(WriteQueueTest, TheSameNominationIsSentOnce) {
   add({queued_job("u", {nominate_step()}), victim});
   add({queued_job("u", {bind_step()})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
-  const Sending first = *sending;
+  const Sending first = sending;
   EXPECT_EQ(next(), "");
   queue.answered(first.job, http_answer(200, nominated), now);
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
@@ -262,20 +263,20 @@ TEST_F(WriteQueueTest, GuardsFollowOurOwnPatches) {
   next();
   reply(http_answer(200, queued_pod("low", "42")));
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/low/eviction");
-  EXPECT_NE(sending->call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
+  EXPECT_NE(sending.call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
   reply(http_answer(201));
   // A sight from before the answer is as good as the answer; one from after it counts itself.
   WriteJob older = queued_job("low", {bind_step()});
   add({older});
   next();
-  EXPECT_NE(sending->call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
+  EXPECT_NE(sending.call.write.body.find(R"("resourceVersion":"42")"), std::string::npos);
   reply(http_answer(201));
   WriteJob newer = queued_job("low", {bind_step()});
   newer.seen.answers = queue.answers();
   newer.seen.object.version = "50";
   add({newer});
   next();
-  EXPECT_NE(sending->call.write.body.find(R"("resourceVersion":"50")"), std::string::npos);
+  EXPECT_NE(sending.call.write.body.find(R"("resourceVersion":"50")"), std::string::npos);
 }
 
 TEST_F(WriteQueueTest, OverloadIsSentAgainWhenTheServerSays) {
@@ -346,9 +347,9 @@ TEST_F(WriteQueueTest, AReadingThatFailsIsMadeAgain) {
 TEST_F(WriteQueueTest, AConflictOfABindIsReadAtOnce) {
   add({queued_job("p", {bind_step()}), queued_job("q", {bind_step()})});
   next();
-  const std::uint64_t p = sending->job;
+  const std::uint64_t p = sending.job;
   next();
-  const std::uint64_t q = sending->job;
+  const std::uint64_t q = sending.job;
   queue.answered(p, http_answer(409), now);
   queue.answered(q, http_answer(409), now);
   EXPECT_EQ(next(), "GET /api/v1/namespaces/a/pods/p");
@@ -416,7 +417,7 @@ TEST_F(WriteQueueTest, WhoIsLeftBehindForTooLongIsReported) {
   EXPECT_TRUE(texts[0].starts_with("Pod a/m-1: others of PodGroup a/train have left, and a budget"))
       << texts[0];
   EXPECT_EQ(next(), "POST /apis/events.k8s.io/v1/namespaces/a/events");
-  EXPECT_NE(sending->call.write.body.find(R"("reason":"LeftBehind")"), std::string::npos);
+  EXPECT_NE(sending.call.write.body.find(R"("reason":"LeftBehind")"), std::string::npos);
 }
 
 // Both are under way when a budget refuses the one and then the other: nobody has left.
@@ -438,7 +439,7 @@ TEST_F(WriteQueueTest, ANominationThatIsBeingTakenBackIsMadeAnew) {
   add({queued_job(
       "u", {{.kind = WriteKind::patch_pod, .node = {}, .patch = cleared_nomination("0122")}})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
-  const Sending clear = *sending;
+  const Sending clear = sending;
   WriteStep stands = nominate_step();
   stands.confirms = true;
   WriteJob victim = victim_of("low");
@@ -447,8 +448,8 @@ TEST_F(WriteQueueTest, ANominationThatIsBeingTakenBackIsMadeAnew) {
   EXPECT_EQ(next(), "");
   queue.answered(clear.job, http_answer(200, queued_pod("u", "2")), now);
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
-  EXPECT_NE(sending->call.write.body.find(R"("nominatedNodeName":"n1")"), std::string::npos);
-  const Sending made = *sending;
+  EXPECT_NE(sending.call.write.body.find(R"("nominatedNodeName":"n1")"), std::string::npos);
+  const Sending made = sending;
   EXPECT_EQ(next(), "");
   queue.answered(made.job,
                  http_answer(200, R"({"metadata":{"name":"u","namespace":"a","uid":"uid-u",)"
@@ -472,7 +473,7 @@ TEST_F(WriteQueueTest, ANominationThatStandsIsNotWrittenAgain) {
   add({queued_job(
       "u", {{.kind = WriteKind::patch_pod, .node = {}, .patch = cleared_nomination("0122")}})});
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
-  const Sending clear = *sending;
+  const Sending clear = sending;
   add({queued_job("u", {stands})});
   EXPECT_EQ(queue.unsent(), 1U);
   queue.answered(clear.job, http_answer(403), now);
