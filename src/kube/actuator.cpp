@@ -20,14 +20,15 @@ std::string verb_of(const Sending& sending) {
   return method == "PATCH" ? "patch" : "delete";
 }
 
-std::string resource_of(WriteKind kind) {
-  switch (kind) {
+std::string resource_of(const WriteCall& call) {
+  switch (call.kind) {
     case WriteKind::bind: return "pods/binding";
     case WriteKind::patch_pod: return "pods/status";
     case WriteKind::evict: return "pods/eviction";
     case WriteKind::patch_group: return "podgroups/status";
     case WriteKind::event: return "events";
     case WriteKind::select_node: return "persistentvolumeclaims";
+    case WriteKind::patch_own: return call.own_resource;
     case WriteKind::erase:
     case WriteKind::await: break;
   }
@@ -268,8 +269,8 @@ void Actuator::start(const Sending& sending) {
       .request = fmt::format("{} {}{}", sending.reads ? "GET" : sending.call.write.method,
                              connection_->http().settings().server, path),
       .verb = verb_of(sending),
-      .api_group = {},
-      .resource = resource_of(sending.call.kind)};
+      .api_group = std::string(sending.call.own_resource.empty() ? "" : own_api_group),
+      .resource = resource_of(sending.call)};
   ApiResult<HttpRequest> request = connection_->api().request_for(path, asked);
   if (!request) {
     queue_.answered(sending.job, std::unexpected(request.error()), monotonic_now());

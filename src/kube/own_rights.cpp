@@ -7,6 +7,7 @@
 #include "codec/json_text.hpp"
 #include "codec/json_value.hpp"
 #include "codec/writer.hpp"
+#include "model/kinds.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -85,6 +86,10 @@ std::vector<Right> scheduler_rights(const RightsWish& wish) {
   if (wish.has_groups) {
     rights.push_back(
         {.api_group = "scheduling.k8s.io", .resource = "podgroups/status", .verb = "patch"});
+  }
+  for (const std::string& plural : wish.own_kinds) {
+    rights.push_back(
+        {.api_group = std::string(own_api_group), .resource = plural + "/status", .verb = "patch"});
   }
   rights.push_back({.api_group = "coordination.k8s.io",
                     .resource = "leases",

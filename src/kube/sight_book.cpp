@@ -57,6 +57,10 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
       claims_[key].object = std::move(sight);
       continue;
     }
+    if (is_own(row_of_kind(sight.kind))) {
+      own_[sight.kind].insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
+      continue;
+    }
     if (sight.kind == ObjectKind::pod && has_our_nomination(sight)) {
       nominated_.insert(key);
     } else if (sight.kind == ObjectKind::pod) {
@@ -89,6 +93,7 @@ void SightBook::forget(const Removal& gone) {
     whole_groups_.erase(key);
   }
   if (gone.kind == ObjectKind::persistent_volume_claim) claims_.erase(key);
+  if (const auto kept = own_.find(gone.kind); kept != own_.end()) kept->second.erase(key);
   if (gone.kind != ObjectKind::pod) return;
   pods_.erase(key);
   pod_claims_.erase(key);
@@ -115,6 +120,14 @@ const BookedSight* SightBook::pod(std::string_view namespace_name, std::string_v
 const BookedSight* SightBook::group(std::string_view namespace_name, std::string_view name) const {
   const auto found = groups_.find(book_key(namespace_name, name));
   return found == groups_.end() ? nullptr : &found->second;
+}
+
+const BookedSight* SightBook::own(ObjectKind kind, std::string_view namespace_name,
+                                  std::string_view name) const {
+  const auto book = own_.find(kind);
+  if (book == own_.end()) return nullptr;
+  const auto found = book->second.find(book_key(namespace_name, name));
+  return found == book->second.end() ? nullptr : &found->second;
 }
 
 bool SightBook::leaves_whole(std::string_view namespace_name, std::string_view name) const {

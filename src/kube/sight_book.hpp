@@ -41,6 +41,9 @@ class SightBook {
   /// Null: nothing is known of it.
   const BookedSight* pod(std::string_view namespace_name, std::string_view name) const;
   const BookedSight* group(std::string_view namespace_name, std::string_view name) const;
+  /// Of a kind of ours.
+  const BookedSight* own(ObjectKind kind, std::string_view namespace_name,
+                         std::string_view name) const;
   NodeState node(std::string_view name) const;
   /// Whether the members of the group leave together or not at all.
   bool leaves_whole(std::string_view namespace_name, std::string_view name) const;
@@ -60,6 +63,7 @@ class SightBook {
 
   Book pods_;
   Book groups_;
+  std::map<ObjectKind, Book> own_;                                           ///< Of our kinds.
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::map<std::string, NodeState, std::less<>> nodes_;

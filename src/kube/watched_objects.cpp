@@ -94,7 +94,7 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
   const KindRow* const row = row_named(served.resource->kind);
   const bool is_pod = row != nullptr && row->kind == ObjectKind::pod;
   const bool is_written =
-      is_pod || (row != nullptr && (row->kind == ObjectKind::pod_group ||
+      is_pod || (row != nullptr && (is_own(*row) || row->kind == ObjectKind::pod_group ||
                                     row->kind == ObjectKind::persistent_volume_claim));
   if (!is_written || (use_ == FeedUse::to_compare && !is_pod)) return;
   for (ObjectSight& sight : read_sights(padded_text)) {

@@ -74,7 +74,7 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
                      .reason = {},
                      .retry_after = {},
                      .object = {}};
-    if (kind != WriteKind::patch_pod) return done;
+    if (kind != WriteKind::patch_pod && kind != WriteKind::patch_own) return done;
     std::vector<ObjectSight> sights = read_sights(answer.body.view());
     if (!sights.empty()) done.object = std::move(sights.front());
     return done;

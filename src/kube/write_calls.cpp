@@ -7,6 +7,8 @@
 #include "codec/writer.hpp"
 #include "control/half_bound_gangs.hpp"
 #include "kube/api_client.hpp"
+#include "kube/resources.hpp"
+#include "model/kinds.hpp"
 #include "model/names.hpp"
 
 namespace makeway::kube {
@@ -14,6 +16,8 @@ namespace {
 
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view merge_type = "application/strategic-merge-patch+json";
+/// Of kinds of ours: the API server does not know how their lists merge.
+constexpr std::string_view plain_merge_type = "application/merge-patch+json";
 
 /// One line, without its end.
 template <class Write>
@@ -126,6 +130,21 @@ std::string cut_to(std::string_view text, std::size_t bytes_max) {
 }
 
 }  // namespace
+
+/// As `resources` names it: "queues".
+std::string_view own_plural(ObjectKind kind) {
+  const std::string_view name = row_of_kind(kind).name;
+  const auto found = std::ranges::find(resources(), name, &Resource::kind);
+  return found == resources().end() ? std::string_view{} : found->plural;
+}
+
+std::string own_path(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
+  const std::string place = namespace_name.empty()
+                                ? std::string()
+                                : fmt::format("namespaces/{}/", percent_encoded(namespace_name));
+  return fmt::format("/apis/{}/{}{}/{}", own_api_version, place, own_plural(kind),
+                     percent_encoded(name));
+}
 
 std::string pod_path(std::string_view namespace_name, std::string_view name) {
   return fmt::format("/api/v1/namespaces/{}/pods/{}", percent_encoded(namespace_name),
@@ -285,6 +304,21 @@ WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
           .path = path + query_of(manner),
           .write = {"PATCH", std::string(merge_type), std::move(body)},
           .read_path = path};
+}
+
+WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
+                         std::string_view status) {
+  const std::string path = own_path(object.kind, object.namespace_name, object.name);
+  const std::string metadata = document([&](JsonWriter& writer) {
+    writer.string_field("uid", object.uid);
+    writer.string_field("resourceVersion", object.version);
+  });
+  return {.kind = WriteKind::patch_own,
+          .path = path + "/status" + query_of(manner),
+          .write = {"PATCH", std::string(plain_merge_type),
+                    fmt::format(R"({{"metadata":{},"status":{}}})", metadata, status)},
+          .read_path = path,
+          .own_resource = fmt::format("{}/status", own_plural(object.kind))};
 }
 
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,

@@ -36,6 +36,7 @@ enum class WriteKind : std::uint8_t {
   patch_group,
   event,
   select_node,  ///< Of a claim: where its volume is to be made.
+  patch_own,    ///< The status of an object of a kind of ours.
   await,        ///< No call: it ends when what it needs is done, and nothing was placed.
 };
 
@@ -52,6 +53,7 @@ struct WriteCall {
   std::string path;  ///< With its query.
   HttpWrite write;
   std::string read_path;  ///< Where the object is read when the answer is unknown; empty: nowhere.
+  std::string own_resource = {};  ///< Of a kind of ours: "queues/status".
 };
 
 struct ConditionWish {
@@ -112,6 +114,10 @@ WriteCall patch_group_call(const WriteManner& manner, const ObjectSight& group,
                            const StatusPatch& patch, Time now);
 WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
                            std::string_view node);
+/// Of a kind of ours, guarded by uid and version; `status` is a JSON object, merged into what is
+/// there.
+WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
+                         std::string_view status);
 /// None: the pod's own grace.
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
                       std::optional<std::int64_t> grace_seconds);
@@ -120,6 +126,10 @@ WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod);
 WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,
                      std::uint64_t stamp);
 
+/// Of a kind of ours: "queues".
+std::string_view own_plural(ObjectKind kind);
+/// The same: "/apis/makeway.dev/v1/queues/research"
+std::string own_path(ObjectKind kind, std::string_view namespace_name, std::string_view name);
 /// "/api/v1/namespaces/shop/pods/web"
 std::string pod_path(std::string_view namespace_name, std::string_view name);
 

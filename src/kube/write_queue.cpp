@@ -227,6 +227,7 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::evict: return eviction_call(manner_, object);
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
     case WriteKind::select_node: return select_node_call(manner_, object, step.node);
+    case WriteKind::patch_own: return patch_own_call(manner_, object, step.status);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
@@ -407,8 +408,10 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
-      // The next cycle says it again; of a claim, its watch tells.
-      if (!urgent || kind == WriteKind::select_node) return refuse(id, answer.reason);
+      // The next cycle says it again; of a claim and of our kinds, the watch tells.
+      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own) {
+        return refuse(id, answer.reason);
+      }
       live.refusal = answer.reason;
       live.stage = Stage::to_read;
       live.not_before = now;
@@ -451,20 +454,20 @@ void WriteQueue::pause(Live& live, const std::optional<Duration>& retry_after, T
   live.not_before = now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
 }
 
-void WriteQueue::remember(const ObjectSight& object, Time now) {
+void WriteQueue::remember(const std::string& key, const ObjectSight& object, Time now) {
   constexpr std::size_t kept_max = 20'000;
   constexpr Duration kept{60'000};
   if (own_.size() > kept_max) {
     std::erase_if(own_, [&](const auto& each) { return each.second.when + kept < now; });
   }
-  own_[(object.kind == ObjectKind::pod ? "Pod " : "PodGroup ") + object.namespace_name + "/" +
-       object.name] = {.object = object, .answer = ++answers_, .when = now};
+  own_[key] = {.object = object, .answer = ++answers_, .when = now};
 }
 
 void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now) {
   Live& live = jobs_.at(id);
-  const bool patched = live.job.steps[live.step].kind == WriteKind::patch_pod;
-  if (patched && answer.object) remember(*answer.object, now);
+  const WriteKind kind = live.job.steps[live.step].kind;
+  const bool patched = kind == WriteKind::patch_pod || kind == WriteKind::patch_own;
+  if (patched && answer.object) remember(live.job.object, *answer.object, now);
   ++live.step;
   live.attempts = 0;
   live.last_reading = false;

@@ -169,7 +169,7 @@ class WriteQueue {
   void report_left_behind(const Live& live);
   void add_event(EventWish event);
   void forget(std::uint64_t id);
-  void remember(const ObjectSight& object, Time now);
+  void remember(const std::string& key, const ObjectSight& object, Time now);
 
   WriteManner manner_;
   QueueLimits limits_;

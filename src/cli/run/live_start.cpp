@@ -8,8 +8,15 @@
 
 #include "base/printable.hpp"
 #include "kube/connection.hpp"
+#include "model/kinds.hpp"
 
 namespace makeway::cli {
+namespace {
+
+/// Of ours: what `makeway run` schedules by, and whose status it writes.
+constexpr std::array<std::string_view, 0> served_own_kinds = {};
+
+}  // namespace
 
 std::string waived_too_much(const Configuration& configuration) {
   constexpr std::array needed = {WaivedLaw::law_1, WaivedLaw::law_2, WaivedLaw::law_3,
@@ -25,13 +32,26 @@ std::string waived_too_much(const Configuration& configuration) {
 }
 
 std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
-  constexpr std::string_view own_group = "makeway.dev";
   std::string kinds;
   for (const kube::ServedResource& each : served) {
-    if (each.resource->api_group != own_group) continue;
+    if (each.resource->api_group != own_api_group) continue;
+    if (std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end()) {
+      continue;
+    }
     kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
   }
   return kinds;
+}
+
+std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {
+  std::vector<std::string> plurals;
+  for (const std::string_view plural : served_own_kinds) {
+    const bool is_served = std::ranges::any_of(served, [&](const kube::ServedResource& each) {
+      return each.resource->api_group == own_api_group && each.resource->plural == plural;
+    });
+    if (is_served) plurals.emplace_back(plural);
+  }
+  return plurals;
 }
 
 std::string host_name() {

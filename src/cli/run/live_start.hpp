@@ -19,6 +19,9 @@ inline constexpr std::string_view unserved_reason =
     "this version schedules pods and groups; it does not serve queues, replicas and sessions of a "
     "live cluster yet";
 
+/// Kinds of ours that the cluster has and whose status is written: "queues".
+std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served);
+
 std::string host_name();
 /// Of this process among all that ever held the Lease.
 std::string new_identity(const std::string& host);

@@ -143,7 +143,8 @@ class SchedulerRun {
         kube::scheduler_rights({.lease_namespace = wish_.lease_namespace,
                                 .lease_name = wish_.lease_name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
-                                .has_groups = !group_version().empty()}));
+                                .has_groups = !group_version().empty(),
+                                .own_kinds = own_kinds_written(parts_.served)}));
     for (const kube::Right& right : missing) {
       log_.tell(LogLevel::error, "right-missing",
                 {{"verb", right.verb},
