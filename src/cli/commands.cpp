@@ -81,7 +81,9 @@ Command check_entry() {
           "probably a mistake: pods on missing nodes, gangs that cannot start, budgets that select "
           "no pods, requests that no node can hold.\n\nFindings go to standard output, "
           "those of one cause together. The exit status is 1 when there are errors; with --strict "
-          "warnings count as well.",
+          "warnings count as well.\n\nOf a live cluster it also tells what would be different "
+          "under makeway run than with the schedulers of today: Kubernetes' own, Kueue, Volcano, "
+          "YuniKorn, KAI (docs/adopt.md). That is no mistake, and counts as none.",
       .flags = {file_flag(false),
                 plane_flag(),
                 preset_flag(),
@@ -89,12 +91,15 @@ Command check_entry() {
                 set_flag(),
                 output_flag({"text", "json"}, "How to print the findings."),
                 {.name = "strict", .help = "Warnings count as errors."},
+                {.name = "differences",
+                 .help = "Also of files: what would be different under makeway run."},
                 trust_flag(),
                 keep_going_flag(),
                 color_flag()},
       .examples = {{"makeway check -f manifests/", "every file of a folder"},
                    {"makeway check --config ours.yaml", "a configuration alone"},
-                   {"makeway check -f manifests/ --strict -o json", "for a pipeline"}},
+                   {"makeway check -f manifests/ --strict -o json", "for a pipeline"},
+                   {"makeway check --live", "what in this cluster would behave differently"}},
       .run = run_check};
 }
 
