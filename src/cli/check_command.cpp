@@ -163,10 +163,9 @@ std::string text_of(const Difference& difference, const Palette& palette) {
   for (const std::string& each : difference.examples) {
     examples += fmt::format("{}{}", examples.empty() ? "" : ", ", shorten(each));
   }
-  const std::string_view such_as = difference.count > difference.examples.size() ? "such as " : "";
-  std::string text =
-      fmt::format("\n{} {}: {}{}\n", grouped(difference.count),
-                  palette.paint(shorten(difference.what), Tone::strong), such_as, examples);
+  const bool are_all = difference.count == difference.examples.size();
+  std::string text = fmt::format("\n{} ({}): {}{}\n", palette.paint(difference.what, Tone::strong),
+                                 grouped(difference.count), are_all ? "" : "such as ", examples);
   text += fmt::format("  today   {}\n  here    {}\n", difference.today, difference.here);
   if (!difference.remedy.empty()) text += fmt::format("  remedy  {}\n", difference.remedy);
   return text;

@@ -9,9 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "model/names.hpp"
-#include "model/queue_membership.hpp"
-#include "model/selector.hpp"
 
 namespace makeway {
 namespace {
@@ -111,11 +110,11 @@ class Differences {
                                "(protection.preemptOtherSchedulers)"
                              : "not placed by makeway; they hold room and are nobody's victims";
       if (known != known_schedulers.end()) here += fmt::format("; {}", known->not_read);
-      tell(fmt::format("pods of scheduler {}", scheduler), sort,
-           fmt::format("{} places and preempts them", scheduler), std::move(here),
+      tell(fmt::format("pods of scheduler {}", shorten(scheduler)), sort,
+           fmt::format("{} places and preempts them", shorten(scheduler)), std::move(here),
            fmt::format("write schedulerName: {} into their templates; or stop that scheduler and "
                        "start makeway run --scheduler-name {}",
-                       names::own_scheduler, scheduler));
+                       names::own_scheduler, shorten(scheduler)));
     }
   }
 
@@ -139,11 +138,12 @@ class Differences {
 
   void add_queues() {
     for (const auto& [queue, sort] : queues_) {
-      tell(fmt::format("pods that name queue {}, which is no Queue of makeway.dev", queue), sort,
+      tell(fmt::format("pods that name queue {}, which is no Queue here", shorten(queue)), sort,
            "Kueue, Volcano or YuniKorn knows it",
            "the label counts as absent: the Queue of their namespace, else the Queue default, else "
            "no queue limits them",
-           fmt::format("write a Queue {}, with the weight that it has there", queue));
+           fmt::format("write a Queue {} of makeway.dev, with the weight that it has there",
+                       shorten(queue)));
     }
   }
 
@@ -154,7 +154,8 @@ class Differences {
              "the same: they wait until Kueue removes its gate; two systems share by quota then",
              "take the label of Kueue off and write Queues, or leave quotas to Kueue alone");
       } else if (!need.starts_with(gate_need)) {
-        tell(fmt::format("pending pods that need {}", need), sort, "kube-scheduler checks it",
+        tell(fmt::format("pending pods that need {}", shorten(need)), sort,
+             "kube-scheduler checks it",
              "makeway does not check it, says so, and does not place them",
              "leave them to kube-scheduler");
       }
