@@ -11,6 +11,7 @@ namespace makeway::kube {
 Batch LivePort::poll(Time deadline) {
   constexpr std::int64_t wait_ms_max = 60'000;
   const bool was_blind = was_blind_;
+  let_gather();
   Batch batch = collect();
   if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
   const bool is_news =
@@ -24,6 +25,17 @@ Batch LivePort::poll(Time deadline) {
     feed_.mailbox().wait_for_wake(wait);
   }
   return collect();
+}
+
+/// Rule 5. A wake only shortens a step: what it is about comes with the batch.
+void LivePort::let_gather() const {
+  constexpr std::int64_t step_ms = 10;
+  if (carrier_ == nullptr || !has_listed_) return;
+  const Time until = collected_ + together;
+  for (Time at = monotonic_now(); at < until; at = monotonic_now()) {
+    if (carrier_->unsent() < PlanCarrier::unsent_many) return;
+    feed_.mailbox().wait_for_wake(Duration{std::min((until - at).ms, step_ms)});
+  }
 }
 
 Batch LivePort::collect() {
@@ -47,6 +59,7 @@ Batch LivePort::collect() {
     if (carrier_ != nullptr) carrier_->tell(view_->take_notices());
   }
   was_blind_ = batch.blind;
+  collected_ = monotonic_now();
   return batch;
 }
 

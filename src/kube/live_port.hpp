@@ -12,7 +12,9 @@
 //  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or sight
 //     that is lost or comes back. The batch may be empty then.
 //  4. A plan goes to the carrier; without one nobody carries it out.
-//  5. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
+//  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
+//     could not be sent earlier, and what changes meanwhile is decided on once.
+//  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
 // One thread polls and submits.
 #pragma once
 
@@ -29,6 +31,8 @@ class LivePort final : public Port {
   LivePort(LiveFeed& feed, PlanCarrier* carrier, LiveView* view = nullptr)
       : feed_(feed), carrier_(carrier), view_(view) {}
 
+  static constexpr Duration together{100};
+
   Batch poll(Time deadline) override;
   void submit(const Plan& plan) override;
   /// Never goes back.
@@ -36,6 +40,7 @@ class LivePort final : public Port {
 
  private:
   Batch collect();
+  void let_gather() const;
 
   LiveFeed& feed_;
   PlanCarrier* carrier_;
@@ -43,6 +48,7 @@ class LivePort final : public Port {
   bool has_listed_ = false;
   bool was_blind_ = true;
   Time now_;
+  Time collected_;  ///< The last batch, by the clock that never goes back.
 };
 
 }  // namespace makeway::kube

@@ -40,6 +40,8 @@ class PlanCarrier {
   /// Actions that wait to be sent. Beyond `unsent_max` the loop decides nothing.
   virtual std::size_t unsent() const = 0;
   static constexpr std::size_t unsent_max = 1'000;
+  /// From here on another plan would only wait with the others: there is time to decide less often.
+  static constexpr std::size_t unsent_many = 48;
 };
 
 }  // namespace makeway::kube

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/prng.hpp"
@@ -57,7 +58,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
     const bool is_alone = !lines_.contains(live.job.object);
     if (is_alone && is_confirmed(live)) continue;
     if (const auto twin = waiting_twin(live.job)) {
-      join(jobs_.at(*twin), std::move(live));
+      join(*twin, std::move(live));
       joined.emplace(id, *twin);
       continue;
     }
@@ -71,11 +72,66 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   give_way(live.job.object);
   lines_[live.job.object].push_back(id);
   if (live.job.is_eviction) {
-    ++units_[unit_of(live)].jobs;
+    units_[unit_of(live)].jobs.insert(id);
     evictions_[live.job.ask].insert(id);
   }
-  (urgent ? waiting_ : conditions_).insert(id);
-  jobs_.emplace(id, std::move(live));
+  for (const std::uint64_t need : live.needs) needed_by_[need].push_back(id);
+  if (urgent) plan_times_.insert(live.plan_now);
+  const Time at = live.added;
+  move_to(id, jobs_.emplace(id, std::move(live)).first->second, Stage::waits, at);
+}
+
+// ---- Where a job stands -------------------------------------------------------------------------
+
+WriteQueue::Rank WriteQueue::rank_of(const Live& live) {
+  if (live.stage == Stage::to_read) return Rank::reads;
+  const WriteStep& step = live.job.steps[live.step];
+  if (step.kind == WriteKind::await || step.confirms) return Rank::ends;
+  if (live.job.urgency == Urgency::condition) return Rank::words;
+  return step.kind == WriteKind::bind ? Rank::binds : Rank::writes;
+}
+
+void WriteQueue::take_out(std::uint64_t id, Live& live) {
+  if (live.ready_as) {
+    ready_.erase({*live.ready_as, id});
+  } else {
+    due_.erase({live.not_before, id});
+  }
+  live.ready_as.reset();
+}
+
+/// Whatever may be sent or read, at once or later, is in `due_`, from where it gets into `ready_`.
+void WriteQueue::sort_in(std::uint64_t id, Live& live) {
+  take_out(id, live);
+  const bool is_free =
+      live.stage == Stage::waits && live.needs.empty() && lines_.at(live.job.object).front() == id;
+  if (is_free || live.stage == Stage::to_read) due_.emplace(live.not_before, id);
+}
+
+void WriteQueue::move_to(std::uint64_t id, Live& live, Stage stage, Time not_before) {
+  take_out(id, live);
+  const bool urgent = live.job.urgency == Urgency::place;
+  if (urgent && live.stage == Stage::sent) --places_sent_;
+  if (urgent && stage == Stage::sent) ++places_sent_;
+  live.stage = stage;
+  live.not_before = not_before;
+  std::set<std::uint64_t>& unsent = urgent ? waiting_ : conditions_;
+  if (stage == Stage::waits) {
+    unsent.insert(id);
+  } else {
+    unsent.erase(id);
+  }
+  sort_in(id, live);
+}
+
+void WriteQueue::admit_due(Time now) {
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const std::uint64_t id = due_.begin()->second;
+    due_.erase(due_.begin());
+    Live& live = jobs_.at(id);
+    live.ready_as = rank_of(live);
+    ready_.emplace(*live.ready_as, id);
+  }
 }
 
 void WriteQueue::need_evictions(Live& live) const {
@@ -113,11 +169,13 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   return is_same ? std::optional(id) : std::nullopt;
 }
 
-void WriteQueue::join(Live& twin, Live newer) {
+void WriteQueue::join(std::uint64_t id, Live newer) {
+  Live& twin = jobs_.at(id);
   twin.also.push_back(std::move(newer.plan));
   twin.job.seen = std::move(newer.job.seen);
   twin.job.steps = std::move(newer.job.steps);
   if (newer.job.event) twin.job.event = std::move(newer.job.event);
+  sort_in(id, twin);
 }
 
 /// The same reason was written a short while ago; what was seen may be older than that.
@@ -167,31 +225,36 @@ void WriteQueue::give_way(const std::string& object) {
 void WriteQueue::forget(std::uint64_t id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
-  const auto line = lines_.find(found->second.job.object);
-  std::erase(line->second, id);
-  if (line->second.empty()) lines_.erase(line);
-  if (found->second.job.is_eviction) {
-    const auto of_ask = evictions_.find(found->second.job.ask);
-    of_ask->second.erase(id);
-    if (of_ask->second.empty()) evictions_.erase(of_ask);
-    const auto unit = units_.find(unit_of(found->second));
-    if (--unit->second.jobs == 0) units_.erase(unit);
-  }
+  Live& live = found->second;
+  take_out(id, live);
   waiting_.erase(id);
   conditions_.erase(id);
-  readings_.erase(id);
+  needed_by_.erase(id);
+  if (live.job.urgency == Urgency::place) {
+    if (live.stage == Stage::sent) --places_sent_;
+    plan_times_.erase(plan_times_.find(live.plan_now));
+  }
+  if (live.job.is_eviction) {
+    const auto of_ask = evictions_.find(live.job.ask);
+    of_ask->second.erase(id);
+    if (of_ask->second.empty()) evictions_.erase(of_ask);
+    const auto unit = units_.find(unit_of(live));
+    unit->second.jobs.erase(id);
+    if (unit->second.jobs.empty()) units_.erase(unit);
+  }
+  const auto line = lines_.find(live.job.object);
   jobs_.erase(found);
+  const bool was_first = line->second.front() == id;
+  std::erase(line->second, id);
+  if (line->second.empty()) {
+    lines_.erase(line);
+  } else if (was_first) {
+    const std::uint64_t next_of_line = line->second.front();
+    sort_in(next_of_line, jobs_.at(next_of_line));
+  }
 }
 
 // ---- What goes out ------------------------------------------------------------------------------
-
-bool WriteQueue::is_first(std::uint64_t id, const Live& live) const {
-  return lines_.at(live.job.object).front() == id;
-}
-
-bool WriteQueue::is_ready(std::uint64_t id, const Live& live, Time now) const {
-  return live.not_before <= now && live.needs.empty() && is_first(id, live);
-}
 
 ObjectSight WriteQueue::guarded(const Live& live) const {
   ObjectSight object = live.job.seen.object;
@@ -236,65 +299,35 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
 }
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
-  waiting_.erase(id);
-  conditions_.erase(id);
-  live.stage = Stage::sent;
+  move_to(id, live, Stage::sent, now);
   live.sent_at = now;
   note_told(live, now);
   ++statistics_.sent;
   return {.job = id, .reads = false, .call = call_of(live, server_now)};
 }
 
-/// Nothing is sent for them. Who waits is refused, so that the loop decides again.
-void WriteQueue::end_waits(Time now) {
-  std::vector<std::uint64_t> ended;
-  std::vector<std::uint64_t> confirmed;
-  for (const std::uint64_t id : waiting_) {
-    const Live& live = jobs_.at(id);
-    const WriteStep& step = live.job.steps[live.step];
-    if ((step.kind != WriteKind::await && !step.confirms) || !is_ready(id, live, now)) continue;
-    if (step.kind == WriteKind::await) {
-      ended.push_back(id);
-    } else if (is_confirmed(live)) {
-      confirmed.push_back(id);
-    }
-  }
-  for (const std::uint64_t id : ended) refuse(id, std::string(jobs_.at(id).job.waits_because));
-  for (const std::uint64_t id : confirmed) step_done(id, {}, now);
-  if (!confirmed.empty()) end_waits(now);  // Somebody may have waited for just these.
-}
-
-std::optional<std::uint64_t> WriteQueue::first_ready(Time now) const {
-  const auto found = std::ranges::find_if(waiting_, [&](std::uint64_t id) {
-    const Live& live = jobs_.at(id);
-    return live.job.steps[live.step].kind != WriteKind::await && is_ready(id, live, now);
-  });
-  return found == waiting_.end() ? std::nullopt : std::optional(*found);
-}
-
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
-  end_waits(now);
-  if (auto reading = next_reading(now)) return reading;
-  while (const std::optional<std::uint64_t> id = first_ready(now)) {
-    Live& live = jobs_.at(*id);
-    if (!is_written(live)) return send(*id, live, now, server_now);
-    if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
-    step_done(*id, {}, now);
-    end_waits(now);  // Somebody may have waited for just this.
+  for (admit_due(now); !ready_.empty(); admit_due(now)) {
+    const auto [rank, id] = *ready_.begin();
+    if (rank == Rank::words) break;
+    Live& live = jobs_.at(id);
+    if (rank == Rank::reads) {
+      move_to(id, live, Stage::reads, now);
+      return Sending{.job = id, .reads = true, .call = call_of(live, now)};
+    }
+    if (live.job.steps[live.step].kind == WriteKind::await) {
+      refuse(id, std::string(live.job.waits_because));  // So that the loop decides again.
+    } else if (is_confirmed(live)) {
+      step_done(id, {}, now);
+    } else if (is_written(live)) {
+      if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
+      step_done(id, {}, now);
+    } else {
+      return send(id, live, now, server_now);
+    }
   }
   if (auto condition = next_condition(now, server_now)) return condition;
   return next_event(now, server_now);
-}
-
-std::optional<Sending> WriteQueue::next_reading(Time now) {
-  for (const std::uint64_t id : readings_) {
-    Live& live = jobs_.at(id);
-    if (live.not_before > now) continue;
-    readings_.erase(id);
-    live.stage = Stage::reads;
-    return Sending{.job = id, .reads = true, .call = call_of(live, now)};
-  }
-  return std::nullopt;
 }
 
 std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
@@ -303,24 +336,14 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
     condition_allowance_.emplace(limits_.conditions_per_second, one_second, Allowance::Start::full,
                                  now);
   }
-  if (!condition_allowance_->has(1, now)) return std::nullopt;
-  for (const std::uint64_t id : conditions_) {
-    Live& live = jobs_.at(id);
-    if (!is_ready(id, live, now)) continue;
-    condition_allowance_->spend(1, now);
-    return send(id, live, now, server_now);
-  }
-  return std::nullopt;
+  if (ready_.empty() || !condition_allowance_->has(1, now)) return std::nullopt;
+  condition_allowance_->spend(1, now);
+  const std::uint64_t id = ready_.begin()->second;
+  return send(id, jobs_.at(id), now, server_now);
 }
 
 /// What is only read again keeps no event waiting.
-bool WriteQueue::is_placing() const {
-  return std::ranges::any_of(jobs_, [](const auto& each) {
-    const Live& live = each.second;
-    return live.job.urgency == Urgency::place &&
-           (live.stage == Stage::waits || live.stage == Stage::sent);
-  });
-}
+bool WriteQueue::is_placing() const { return !waiting_.empty() || places_sent_ > 0; }
 
 std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
   if (events_.empty() || event_sent_.size() >= limits_.events_at_once) return std::nullopt;
@@ -347,10 +370,9 @@ std::optional<Time> WriteQueue::next_due(Time now) {
   const auto at = [&](Time time) {
     if (time > now && (!due || time < *due)) due = time;
   };
-  for (const std::uint64_t id : readings_) at(jobs_.at(id).not_before);
-  for (const std::uint64_t id : waiting_) at(jobs_.at(id).not_before);
+  const auto later = due_.upper_bound({now, std::numeric_limits<std::uint64_t>::max()});
+  if (later != due_.end()) at(later->first);
   if (!conditions_.empty() && condition_allowance_) at(now + condition_allowance_->wait(1, now));
-  for (const std::uint64_t id : conditions_) at(jobs_.at(id).not_before);
   if (!events_.empty()) at(events_not_before_);
   if (!events_.empty() && event_allowance_) at(now + event_allowance_->wait(1, now));
   return due;
@@ -390,17 +412,12 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       if (now >= live.added + limits_.send_max) {
         return refuse(id, "it could not be sent for too long: " + answer.reason);
       }
-      live.stage = Stage::waits;
-      (urgent ? waiting_ : conditions_).insert(id);
-      return pause(live, answer.retry_after, now);
+      return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
     case Verdict::refused:
       if (kind == WriteKind::bind && answer.status == status_conflict) {
         live.refusal = answer.reason;
         live.last_reading = true;
-        live.stage = Stage::to_read;
-        live.not_before = now;
-        readings_.insert(id);
-        return;
+        return move_to(id, live, Stage::to_read, now);
       }
       if (live.job.is_eviction && kind == WriteKind::evict && is_refused_by_budget(answer.status)) {
         return budget_refused(id, live, answer, now);
@@ -413,10 +430,7 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
         return refuse(id, answer.reason);
       }
       live.refusal = answer.reason;
-      live.stage = Stage::to_read;
-      live.not_before = now;
-      readings_.insert(id);
-      return;
+      return move_to(id, live, Stage::to_read, now);
   }
 }
 
@@ -428,20 +442,17 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
   if (was_read && live.last_reading) return refuse(id, live.refusal);
   // The server is done with it after its deadline; it counts from when the write came in.
   const Time settled = live.sent_at + manner_.timeout + manner_.timeout;
-  live.stage = Stage::to_read;
-  readings_.insert(id);
   if (was_read) {
-    live.not_before = std::max(settled, now);
     live.last_reading = true;
-    return;
+    return move_to(id, live, Stage::to_read, std::max(settled, now));
   }
   if (now >= live.added + limits_.send_max + manner_.timeout + manner_.timeout) {
     return refuse(id, "what became of it cannot be read: " + live.refusal, true);
   }
-  pause(live, answer.retry_after, now);
+  move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
 }
 
-void WriteQueue::pause(Live& live, const std::optional<Duration>& retry_after, Time now) {
+Time WriteQueue::pause_end(Live& live, const std::optional<Duration>& retry_after, Time now) {
   std::int64_t pause_ms = limits_.pause_first.ms;
   for (int doubled = 0; doubled < live.attempts && pause_ms < limits_.pause_max.ms; ++doubled) {
     pause_ms *= 2;
@@ -451,7 +462,7 @@ void WriteQueue::pause(Live& live, const std::optional<Duration>& retry_after, T
   // Between the half of it and all of it, so that not all come back together.
   const auto varied = static_cast<std::int64_t>(mix64(++pauses_) & 0xFFFFU);
   pause_ms = pause_ms / 2 + varied % (pause_ms / 2 + 1);
-  live.not_before = now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
+  return now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
 }
 
 void WriteQueue::remember(const std::string& key, const ObjectSight& object, Time now) {
@@ -472,20 +483,26 @@ void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now
   live.attempts = 0;
   live.last_reading = false;
   live.refusal.clear();
-  if (live.step < live.job.steps.size()) {
-    live.stage = Stage::waits;
-    live.not_before = now;
-    waiting_.insert(id);
-    return;
-  }
+  if (live.step < live.job.steps.size()) return move_to(id, live, Stage::waits, now);
   ++statistics_.done;
   if (live.job.event) add_event(std::move(*live.job.event));
   if (live.job.is_eviction) {
     LeavingUnit& unit = units_.at(unit_of(live));
     if (!unit.left_since) unit.left_since = now;
   }
+  const std::vector<std::uint64_t> dependents = dependents_of(id);
   forget(id);
-  for (auto& [other, each] : jobs_) each.needs.erase(id);
+  for (const std::uint64_t other : dependents) {
+    const auto found = jobs_.find(other);
+    if (found == jobs_.end()) continue;
+    found->second.needs.erase(id);
+    sort_in(other, found->second);
+  }
+}
+
+std::vector<std::uint64_t> WriteQueue::dependents_of(std::uint64_t id) const {
+  const auto found = needed_by_.find(id);
+  return found == needed_by_.end() ? std::vector<std::uint64_t>{} : found->second;
 }
 
 void WriteQueue::add_event(EventWish event) {
@@ -512,11 +529,8 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
                            .uncertain = uncertain});
     }
   }
+  const std::vector<std::uint64_t> dependents = dependents_of(id);
   forget(id);
-  std::vector<std::uint64_t> dependents;
-  for (const auto& [other, each] : jobs_) {
-    if (each.needs.contains(id)) dependents.push_back(other);
-  }
   for (const std::uint64_t other : dependents) refuse(other, "what it relies on was refused");
 }
 
@@ -531,11 +545,11 @@ bool WriteQueue::has_begun(const UnitKey& unit, std::uint64_t but_for) const {
   const auto found = units_.find(unit);
   if (found == units_.end()) return false;
   if (found->second.left_since) return true;
-  return std::ranges::any_of(jobs_, [&](const auto& each) {
-    const auto& [id, live] = each;
-    if (id == but_for || !live.job.is_eviction || live.stage == Stage::waits) return false;
+  return std::ranges::any_of(found->second.jobs, [&](std::uint64_t id) {
+    const Live& live = jobs_.at(id);
+    if (id == but_for || live.stage == Stage::waits) return false;
     const WriteKind kind = live.job.steps[live.step].kind;
-    return (kind == WriteKind::erase || kind == WriteKind::evict) && unit_of(live) == unit;
+    return kind == WriteKind::erase || kind == WriteKind::evict;
   });
 }
 
@@ -547,9 +561,7 @@ void WriteQueue::budget_refused(std::uint64_t id, Live& live, const WriteAnswer&
   const Time until = units_.at(unit).left_since.value_or(now) + limits_.leave_max;
   if (answer.status == status_too_many && now < until) {
     ++statistics_.again;
-    live.stage = Stage::waits;
-    waiting_.insert(id);
-    return pause(live, answer.retry_after, now);
+    return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
   }
   report_left_behind(live);
   refuse(id, fmt::format("others of {} have left, and a budget keeps this one: {}",
@@ -571,11 +583,9 @@ void WriteQueue::report_left_behind(const Live& live) {
 void WriteQueue::spare_others(const UnitKey& but_for, std::uint64_t refused) {
   std::vector<std::uint64_t> spared;
   std::map<UnitKey, bool> begun;
-  for (const std::uint64_t id : waiting_) {
+  for (const std::uint64_t id : evictions_.at(std::get<1>(but_for))) {
     const Live& live = jobs_.at(id);
-    const bool is_of_ask = live.job.is_eviction && live.plan == std::get<0>(but_for) &&
-                           live.job.ask == std::get<1>(but_for);
-    if (!is_of_ask) continue;
+    if (!waiting_.contains(id) || live.plan != std::get<0>(but_for)) continue;
     const auto [unit, is_new] = begun.try_emplace(unit_of(live));
     if (is_new) unit->second = has_begun(unit->first, refused);
     if (!unit->second) spared.push_back(id);
@@ -599,12 +609,7 @@ void WriteQueue::drop(Which which, const std::string& reason) {
 std::vector<Receipt> WriteQueue::take_receipts() { return std::exchange(receipts_, {}); }
 
 std::optional<Time> WriteQueue::sending_since() const {
-  std::optional<Time> since;
-  for (const auto& [id, live] : jobs_) {
-    if (live.job.urgency != Urgency::place) continue;
-    if (!since || live.plan_now < *since) since = live.plan_now;
-  }
-  return since;
+  return plan_times_.empty() ? std::nullopt : std::optional(*plan_times_.begin());
 }
 
 }  // namespace makeway::kube

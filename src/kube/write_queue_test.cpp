@@ -102,6 +102,44 @@ TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
   EXPECT_TRUE(queue.sending_since().has_value());
 }
 
+TEST_F(WriteQueueTest, BindsGoBeforeOtherWritesButNotPastTheirOwnObject) {
+  WriteJob victim = queued_job("low", evict_steps());
+  add({queued_job("u", {nominate_step()}), victim});
+  add({queued_job("q", {nominate_step()}), queued_job("q", {bind_step()}),
+       queued_job("p", {bind_step()})});
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
+  const std::uint64_t mark = sending.job;
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/q/status");
+  const std::uint64_t nominated = sending.job;
+  EXPECT_EQ(next(), "");
+  queue.answered(mark, http_answer(200, queued_pod("low", "2")), now);
+  queue.answered(nominated, http_answer(200, queued_pod("q", "3")), now);
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/q/binding");
+  EXPECT_EQ(next(), "DELETE /api/v1/namespaces/a/pods/low");
+}
+
+/// What a plan costs must not depend on how many others wait.
+TEST_F(WriteQueueTest, ThousandsOfJobsGoOutInTheirOrder) {
+  constexpr int count = 5'000;
+  std::vector<WriteJob> jobs;
+  for (int each = 0; each < count; ++each) {
+    jobs.push_back(queued_job(fmt::format("u{}", each), {nominate_step()}));
+    jobs.push_back(victim_of(fmt::format("v{}", each), {}, fmt::format("Pod a/u{}", each)));
+    jobs.back().needs = {jobs.size() - 2};
+  }
+  add(std::move(jobs));
+  for (int each = 0; each < count; ++each) {
+    ASSERT_EQ(next(), fmt::format("PATCH /api/v1/namespaces/a/pods/u{}/status", each));
+    reply(http_answer(200, queued_pod(fmt::format("u{}", each), "2")));
+    queue.answered(mark_and_evict(fmt::format("v{}", each)), http_answer(201), now);
+  }
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_FALSE(queue.sending_since().has_value());
+}
+
 /// Its bind was never carried out, so it holds no room, and to delete it would help nobody.
 TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
   add({queued_job("low", {bind_step()})});
@@ -203,8 +241,8 @@ TEST_F(WriteQueueTest, TheSameNominationIsSentOnce) {
   const Sending first = sending;
   EXPECT_EQ(next(), "");
   queue.answered(first.job, http_answer(200, nominated), now);
-  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/u/binding");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
   EXPECT_TRUE(refused().empty());
 }
 
