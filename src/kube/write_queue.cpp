@@ -14,6 +14,7 @@ constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
+constexpr std::string_view queue_prefix = "Queue ";
 
 std::string word_of(const ConditionWish& wish) {
   return (wish.value ? "True " : "False ") + wish.reason;
@@ -51,13 +52,14 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
       if (jobs_.contains(on)) live.needs.insert(on);
     }
     if (live.job.is_eviction) need_binds(live);
+    if (live.job.is_eviction) need_statuses(live);
     if (!live.job.placed.empty()) need_evictions(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
     const bool is_alone = !lines_.contains(live.job.object);
     if (is_alone && is_confirmed(live)) continue;
     if (const auto twin = waiting_twin(live.job)) {
-      join(jobs_.at(*twin), std::move(live));
+      join(*twin, std::move(live));
       joined.emplace(id, *twin);
       continue;
     }
@@ -75,7 +77,32 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
     evictions_[live.job.ask].insert(id);
   }
   (urgent ? waiting_ : conditions_).insert(id);
+  if (live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
+  if (live.job.can_wait) {
+    patient_.insert(id);
+    const auto own = own_.find(live.job.object);
+    const bool is_known = own != own_.end() && own->second.object.uid == live.job.seen.object.uid;
+    if (is_known) {
+      live.not_before = std::max(live.not_before, own->second.when + limits_.status_again);
+    }
+  }
   jobs_.emplace(id, std::move(live));
+}
+
+/// What an eviction for a queue relies on may have been decided by an earlier plan.
+void WriteQueue::need_statuses(Live& live) {
+  if (!live.job.ask.starts_with(queue_prefix)) return;
+  for (const std::uint64_t id : statuses_) {
+    live.needs.insert(id);
+    hasten(id, live.added);
+  }
+}
+
+void WriteQueue::hasten(std::uint64_t id, Time now) {
+  if (patient_.erase(id) == 0) return;
+  Live& live = jobs_.at(id);
+  live.job.can_wait = false;
+  if (live.attempts == 0) live.not_before = now;
 }
 
 void WriteQueue::need_evictions(Live& live) const {
@@ -94,18 +121,28 @@ void WriteQueue::need_binds(Live& live) const {
   }
 }
 
-/// The last write about the object, if it is not sent yet and nominates to the same node. While a
-/// server is slow every plan says so once more.
+/// The last write about the object, if it is not sent yet and nominates to the same node, or is a
+/// status of a kind of ours. While a server is slow every plan says so once more.
 std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const {
   const auto nominates = [](const WriteJob& each) {
     return each.urgency == Urgency::place && !each.is_eviction && each.steps.size() == 1 &&
            each.steps.front().kind == WriteKind::patch_pod &&
            each.steps.front().patch.nominated_node.has_value();
   };
+  const auto is_status = [](const WriteJob& each) {
+    return each.urgency == Urgency::place && each.steps.size() == 1 &&
+           each.steps.front().kind == WriteKind::patch_own;
+  };
   const auto line = lines_.find(job.object);
-  if (line == lines_.end() || !nominates(job) || !job.needs.empty()) return std::nullopt;
+  if (line == lines_.end() || !job.needs.empty()) return std::nullopt;
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
+  if (is_status(job)) {
+    const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
+                          last.job.seen.object.uid == job.seen.object.uid;
+    return is_newer ? std::optional(id) : std::nullopt;
+  }
+  if (!nominates(job)) return std::nullopt;
   const bool is_same =
       waiting_.contains(id) && nominates(last.job) &&
       last.job.seen.object.uid == job.seen.object.uid &&
@@ -113,7 +150,9 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   return is_same ? std::optional(id) : std::nullopt;
 }
 
-void WriteQueue::join(Live& twin, Live newer) {
+void WriteQueue::join(std::uint64_t id, Live newer) {
+  if (!newer.job.can_wait) hasten(id, newer.added);
+  Live& twin = jobs_.at(id);
   twin.also.push_back(std::move(newer.plan));
   twin.job.seen = std::move(newer.job.seen);
   twin.job.steps = std::move(newer.job.steps);
@@ -178,6 +217,8 @@ void WriteQueue::forget(std::uint64_t id) {
     if (--unit->second.jobs == 0) units_.erase(unit);
   }
   waiting_.erase(id);
+  patient_.erase(id);
+  statuses_.erase(id);
   conditions_.erase(id);
   readings_.erase(id);
   jobs_.erase(found);
@@ -237,6 +278,7 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
   waiting_.erase(id);
+  patient_.erase(id);
   conditions_.erase(id);
   live.stage = Stage::sent;
   live.sent_at = now;
@@ -315,9 +357,9 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
 
 /// What is only read again keeps no event waiting.
 bool WriteQueue::is_placing() const {
-  return std::ranges::any_of(jobs_, [](const auto& each) {
+  return std::ranges::any_of(jobs_, [this](const auto& each) {
     const Live& live = each.second;
-    return live.job.urgency == Urgency::place &&
+    return live.job.urgency == Urgency::place && !patient_.contains(each.first) &&
            (live.stage == Stage::waits || live.stage == Stage::sent);
   });
 }
