@@ -70,7 +70,8 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
 
 BrakeAnswer EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
   const auto found = last_.find(wish.ask);
-  if (wish.rolls_back || found == last_.end() || found->second.was_refused) return {};
+  if (wish.rolls_back || wish.is_claim) return {};
+  if (found == last_.end() || found->second.was_refused) return {};
   Last& last = found->second;
   if (!last.alarmed) ++alarms_;
   last.alarmed = true;

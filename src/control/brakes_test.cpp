@@ -171,5 +171,16 @@ TEST(EvictionBrakes, AGangThatTakesBackItsOwnMembersDoesNotEvictAgain) {
   EXPECT_EQ(brakes.alarms(), 0U);
 }
 
+TEST(EvictionBrakes, AClaimThatGrowsIsNoAlarm) {
+  EvictionBrakes brakes({}, brakes_start);
+  const Time later = brakes_start + Duration{60'000};
+  EvictionWish claim = wish("Queue team", {{"a", "one"}});
+  claim.is_claim = true;
+  EXPECT_EQ(brakes.admit(claim, later).why, "");
+  claim.victims = {{"a", "two"}};
+  EXPECT_EQ(brakes.admit(claim, later + Duration{1'000}).why, "");
+  EXPECT_EQ(brakes.alarms(), 0U);
+}
+
 }  // namespace
 }  // namespace makeway

@@ -24,6 +24,8 @@ bool ControlLoop::step() {
   if (in_flight_.hold_until(now_)) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
   std::ranges::move(own_kinds_.take_due(now_), std::back_inserter(due));
+  const std::optional<Time> queues_due = queue_turn_.next_due(cluster_, now_);
+  if (due.empty() && queues_due && *queues_due <= now_) due.push_back(QueueTurn::name());
   if (due.empty()) return !batch.ended || expects();
   decide(now_, due);
   return true;
@@ -39,9 +41,11 @@ Time ControlLoop::poll_until() const {
 }
 
 std::optional<Time> ControlLoop::next_due(bool retries) const {
-  const std::optional<Time> pods = backlog_.next_due(now_, retries);
-  const std::optional<Time> own = own_kinds_.next_due(now_);
-  return pods && own ? std::min(*pods, *own) : pods ? pods : own;
+  std::optional<Time> next = backlog_.next_due(now_, retries);
+  for (const auto& other : {own_kinds_.next_due(now_), queue_turn_.next_due(cluster_, now_)}) {
+    if (other) next = std::min(next.value_or(*other), *other);
+  }
+  return next;
 }
 
 bool ControlLoop::expects() const {
@@ -58,19 +62,20 @@ void ControlLoop::take(const Batch& batch) {
     for (const Change& change : batch.changes) laid.push_back(in_flight_.seen(change));
   }
   const std::vector<Change>& changes = laid.empty() ? batch.changes : laid;
-  apply(changes);
+  apply(changes, QueueTurn::By::port);
   std::vector<Change> effects;
   for (const Receipt& receipt : batch.receipts) {
     if (auto before = in_flight_.refused(receipt)) effects.push_back(std::move(*before));
   }
-  apply(effects);
+  apply(effects, QueueTurn::By::loop);
   for (const Receipt& receipt : batch.receipts) {
     backlog_.back_off(receipt, now_);
     own_kinds_.back_off(receipt, now_);
+    queue_turn_.back_off(receipt, now_);
   }
   statistics_.receipts += batch.receipts.size();
   std::vector<Change> unseen = in_flight_.unseen(cluster_, now_, batch.sending_since);
-  apply(unseen);
+  apply(unseen, QueueTurn::By::loop);
   compact();
   std::ranges::move(unseen, std::back_inserter(effects));
   if (options_.watcher == nullptr) return;
@@ -80,7 +85,7 @@ void ControlLoop::take(const Batch& batch) {
 }
 
 /// All of them before anybody is told: a pod may come before the group that it belongs to.
-void ControlLoop::apply(const std::vector<Change>& changes) {
+void ControlLoop::apply(const std::vector<Change>& changes, QueueTurn::By by) {
   const bool many = changes.size() > cluster_.pod_count() + cluster_.node_count();
   if (many) {
     cluster_.begin_bulk();
@@ -88,7 +93,9 @@ void ControlLoop::apply(const std::vector<Change>& changes) {
   }
   for (const Change& change : changes) {
     backlog_.foresee(change, cluster_);
+    const QueueTurn::Mark before = queue_turn_.mark_of(change, cluster_);
     cluster_.apply(change);
+    queue_turn_.note(change, before, cluster_, by);
     if (compaction_) compaction_->apply(change);
   }
   if (many) {
@@ -150,11 +157,14 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   statistics_.left_out += plan.left_out.size();
   backlog_.learn(due, plan, made.recheck_at, now);
   own_kinds_.learn(made.recheck_at);
+  queue_turn_.decided(made.recheck_at, now);
   if (!made.plan || !plan.withheld.empty()) {
+    queue_turn_.back_off(now);
     for (const AskName& ask : due) backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
   }
   for (const PlanLeftOut& out : plan.left_out) {
     const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};
+    if (ask.kind == AskKind::queue) queue_turn_.back_off(now);
     backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
   }
   if (made.plan) submit(plan);

@@ -23,6 +23,7 @@
 #include "control/loop_watcher.hpp"
 #include "control/own_kind_asks.hpp"
 #include "control/port.hpp"
+#include "control/queue_turn.hpp"
 #include "model/cluster_compaction.hpp"
 
 namespace makeway {
@@ -46,6 +47,9 @@ struct LoopOptions {
   std::size_t copied_at_once = 1'000;
   /// Whose pods are ours; none: everybody's. The first has the configuration of the loop.
   std::vector<Profile> profiles;
+  /// The queue stage has turns of its own (queue_turn.hpp): people look at the queues. Nobody does
+  /// in a simulation.
+  bool queue_turns = false;
   bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
 };
@@ -74,6 +78,7 @@ class ControlLoop {
         options_(std::move(options)),
         backlog_(options_.backlog),
         own_kinds_(configuration),
+        queue_turn_(options_.queue_turns && configuration.queue.enabled),
         half_bound_(configuration.live) {
     if (options_.watcher != nullptr) {
       options_.watcher->start({.configuration = configuration_,
@@ -96,7 +101,7 @@ class ControlLoop {
 
  private:
   void take(const Batch& batch);
-  void apply(const std::vector<Change>& changes);
+  void apply(const std::vector<Change>& changes, QueueTurn::By by);
   void compact();
   Time poll_until() const;
   /// See Backlog.
@@ -114,6 +119,7 @@ class ControlLoop {
   Cluster cluster_;
   Backlog backlog_;
   OwnKindAsks own_kinds_;
+  QueueTurn queue_turn_;
   InFlight in_flight_;
   HalfBoundGangs half_bound_;
   std::optional<ClusterCompaction> compaction_;

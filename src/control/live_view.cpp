@@ -39,6 +39,19 @@ bool has_same_labels(const Change& one, const Change& other) {
   return before->labels == after->labels;
 }
 
+/// Of queues: what they say themselves. Their status is ours, changes often and is no rule.
+bool has_same_spec(const Change& one, const Change& other) {
+  const auto* const before = std::get_if<Queue>(&one);
+  const auto* const after = std::get_if<Queue>(&other);
+  if (before == nullptr || after == nullptr) return one == other;
+  Queue same = *after;
+  same.allocated = before->allocated;
+  same.preempting = before->preempting;
+  same.deserved = before->deserved;
+  same.used = before->used;
+  return same == *before;
+}
+
 bool is_trusted(const Change& space) {
   const auto* const object = std::get_if<Namespace>(&space);
   return object != nullptr &&
@@ -150,7 +163,7 @@ bool LiveView::changes_rules(const Change& change, const ChangeKey& key) const {
     default: return false;
   }
   // What was taken off must be taken off again, even if the same is told once more.
-  return edited_.contains(key) || object_at(seen_, key) != change;
+  return edited_.contains(key) || !has_same_spec(object_at(seen_, key), change);
 }
 
 void LiveView::note_change(Change& change, Round& round) const {

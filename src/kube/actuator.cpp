@@ -148,6 +148,12 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
     who = book_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
   }
   if (who != nullptr) wish.profile = who->object.scheduler;
+  // A queue has no scheduler of its own: its victims' counts.
+  wish.is_claim = ask.kind == AskKind::queue;
+  if (wish.is_claim && !victims.empty()) {
+    who = book_.pod(victims.front()->namespace_name, victims.front()->name);
+    if (who != nullptr) wish.profile = who->object.scheduler;
+  }
   wish.rolls_back = ask.kind == AskKind::pod_group;
   wish.victims.reserve(victims.size());
   for (const PlanAction* const victim : victims) {

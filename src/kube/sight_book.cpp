@@ -36,6 +36,7 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
   for (const Change& change : changes) {
     if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
     if (const auto* const pod = std::get_if<Pod>(&change)) take_pod(*pod);
+    if (const auto* const queue = std::get_if<Queue>(&change)) queues_[queue->name] = *queue;
     if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
       BookedClaim& booked = claims_[book_key(claim->namespace_name, claim->name)];
       booked.bound = claim->bound;
@@ -88,6 +89,7 @@ void SightBook::take_pod(const Pod& pod) {
 void SightBook::forget(const Removal& gone) {
   const std::string key = book_key(gone.namespace_name, gone.name);
   if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
+  if (gone.kind == ObjectKind::queue) queues_.erase(gone.name);
   if (gone.kind == ObjectKind::pod_group) {
     groups_.erase(key);
     whole_groups_.erase(key);
@@ -128,6 +130,11 @@ const BookedSight* SightBook::own(ObjectKind kind, std::string_view namespace_na
   if (book == own_.end()) return nullptr;
   const auto found = book->second.find(book_key(namespace_name, name));
   return found == book->second.end() ? nullptr : &found->second;
+}
+
+const Queue* SightBook::queue(std::string_view name) const {
+  const auto found = queues_.find(name);
+  return found == queues_.end() ? nullptr : &found->second;
 }
 
 bool SightBook::leaves_whole(std::string_view namespace_name, std::string_view name) const {

@@ -44,6 +44,8 @@ class SightBook {
   /// Of a kind of ours.
   const BookedSight* own(ObjectKind kind, std::string_view namespace_name,
                          std::string_view name) const;
+  /// As the server shows it; null: there is none.
+  const Queue* queue(std::string_view name) const;
   NodeState node(std::string_view name) const;
   /// Whether the members of the group leave together or not at all.
   bool leaves_whole(std::string_view namespace_name, std::string_view name) const;
@@ -63,6 +65,7 @@ class SightBook {
 
   Book pods_;
   Book groups_;
+  std::map<std::string, Queue, std::less<>> queues_;                         ///< By name.
   std::map<ObjectKind, Book> own_;                                           ///< Of our kinds.
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.

@@ -189,6 +189,11 @@ StatusPatch reservation(std::string_view node, std::string_view plan, Time since
 
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
   if (cause.is_own_gang) return fmt::format("makeway: {}", rollback_reason);
+  if (cause.kind == "Queue") {
+    const std::string name = names_causes ? fmt::format(" {}", cause.name) : std::string();
+    return fmt::format("makeway: preempting so that queues get what they deserve: queue{}, uid {}",
+                       name, cause.uid);
+  }
   std::string kind = cause.kind;
   std::ranges::transform(kind, kind.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -304,6 +309,27 @@ WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
           .path = path + query_of(manner),
           .write = {"PATCH", std::string(merge_type), std::move(body)},
           .read_path = path};
+}
+
+std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before) {
+  return document([&](JsonWriter& writer) {
+    const auto amounts = [&](std::string_view key, const Quotas& now, const auto& was) {
+      object_field(writer, key, [&] {
+        for (const Amount& each : now) {
+          writer.string_field(each.resource, exact_amount(each.resource, each.amount));
+        }
+        for (const Amount& each : was) {
+          if (std::ranges::find(now, each.resource, &Amount::resource) != now.end()) continue;
+          writer.key(each.resource);
+          writer.null();
+        }
+      });
+    };
+    amounts("deserved", next.deserved, before.deserved);
+    amounts("allocated", next.allocated, before.allocated);
+    amounts("used", next.used, before.used);
+    amounts("preempting", next.preempting, before.preempting);
+  });
 }
 
 WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,

@@ -19,6 +19,8 @@
 #include "base/time.hpp"
 #include "codec/object_sight.hpp"
 #include "kube/http_client.hpp"
+#include "model/plan_queue.hpp"
+#include "model/queue.hpp"
 
 namespace makeway::kube {
 
@@ -75,7 +77,7 @@ struct StatusPatch {
 
 /// For whom somebody leaves.
 struct CauseOf {
-  std::string kind;          ///< "Pod", "PodGroup"
+  std::string kind;          ///< "Pod", "PodGroup", "Queue"
   std::string name;          ///< "default/urgent"
   std::string uid;           ///< Empty: it is not known.
   bool is_own_gang = false;  ///< It leaves because the rest of its own gang could not be bound.
@@ -101,6 +103,9 @@ StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool name
 std::string eviction_message(const CauseOf& cause, bool names_causes);
 /// Of both; where they differ, the second.
 StatusPatch joined(StatusPatch first, const StatusPatch& second);
+/// A merge patch (JSON) that turns the status of `before` into the next one: what is not listed any
+/// more is null.
+std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before);
 /// Whether the object does not show it yet.
 bool changes(const StatusPatch& patch, const ObjectSight& object);
 

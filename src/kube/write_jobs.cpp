@@ -35,6 +35,7 @@ class JobBuilder {
         making_volumes_.insert(ask_of(action));
       }
     }
+    add_queue_statuses();
     for (const PlanAction& action : plan_.actions) {
       if (places(action.type)) add_place(action);
     }
@@ -136,6 +137,43 @@ class JobBuilder {
                           .steps = std::move(steps),
                           .needs = {}});
     return made_.jobs.size() - 1;
+  }
+
+  bool is_for_queue(const PlanAction& action) const {
+    const auto ask = asks_.find(action.ask);
+    return action.type == ActionType::evict && ask != asks_.end() &&
+           ask->second.ask->kind == AskKind::queue;
+  }
+
+  /// Rule 9.
+  void add_queue_statuses() {
+    const bool evicts = std::ranges::any_of(plan_.actions, [&](const PlanAction& action) {
+      return is_for_queue(action) && !braked_.contains(action.ask);
+    });
+    for (const PlanQueueStatus& status : plan_.queue_status) {
+      const std::string object = fmt::format("Queue {}", status.name);
+      const BookedSight* const seen = book_.own(ObjectKind::queue, {}, status.name);
+      const Queue* const before = book_.queue(status.name);
+      const bool is_gone = seen == nullptr || before == nullptr ||
+                           (!status.uid.empty() && seen->object.uid != status.uid);
+      if (is_gone) {
+        lacks_queue_ = true;
+        made_.refused.push_back(
+            {.plan = plan_.id, .object = object, .reason = "it is gone", .ask = {}});
+        continue;
+      }
+      queue_jobs_.push_back(made_.jobs.size());
+      made_.jobs.push_back({.object = object,
+                            .ask = {},
+                            .unit = {},
+                            .seen = *seen,
+                            .steps = {{.kind = WriteKind::patch_own,
+                                       .node = {},
+                                       .patch = {},
+                                       .status = queue_status_patch(status, *before)}},
+                            .needs = {},
+                            .can_wait = !evicts});
+    }
   }
 
   /// The first of nomination and reservation takes the other along.
@@ -312,19 +350,22 @@ class JobBuilder {
     const auto found = asks_.find(ask);
     if (found == asks_.end()) return cause;
     const PlanAsk& who = *found->second.ask;
-    const BookedSight* const seen = who.kind == AskKind::pod_group
-                                        ? book_.group(who.namespace_name, who.name)
-                                        : book_.pod(who.namespace_name, who.name);
+    const BookedSight* const seen =
+        who.kind == AskKind::queue       ? book_.own(ObjectKind::queue, {}, who.name)
+        : who.kind == AskKind::pod_group ? book_.group(who.namespace_name, who.name)
+                                         : book_.pod(who.namespace_name, who.name);
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
   }
 
   void add_eviction(const PlanAction& action) {
     const auto ask = asks_.find(action.ask);
-    if (ask == asks_.end() || !is_of_pods(*ask->second.ask)) {
-      return refuse(action, "victims of other asks than pods and groups are not evicted yet");
+    const bool of_queue = is_for_queue(action);
+    if (ask == asks_.end() || (!of_queue && !is_of_pods(*ask->second.ask))) {
+      return refuse(action, "victims of sessions and replicas are not evicted yet");
     }
     if (refuse_braked(action, action.ask)) return;
+    if (of_queue && lacks_queue_) return refuse(action, "what it relies on was refused");
     // A nomination that is not even tried frees nobody's room.
     for (const PodPlacement& place : ask->second.ask->placements) {
       if (!place_jobs_.contains(pod_text(place.namespace_name, place.name))) {
@@ -349,10 +390,10 @@ class JobBuilder {
     }
     WriteJob& job = made_.jobs[add(action, *seen, std::move(steps))];
     job.unit = unit_of_[job.object];
-    job.needs = ask->second.nominations;
+    job.needs = of_queue ? queue_jobs_ : ask->second.nominations;
     job.is_eviction = true;
     if (job.steps.empty()) return;
-    std::string by = cause.kind == "PodGroup" ? "podgroup" : "pod";
+    std::string by = of_queue ? "queue" : cause.kind == "PodGroup" ? "podgroup" : "pod";
     if (rules_.names_causes) by += " " + cause.name;
     job.event =
         EventWish{.regarding = seen->object,
@@ -493,6 +534,8 @@ class JobBuilder {
   std::map<std::string, BrakeAnswer> braked_;             ///< By ask: why not now.
   std::map<std::string, std::size_t> place_jobs_;         ///< By pod.
   std::map<std::string, std::size_t> bind_jobs_;          ///< By pod.
+  std::vector<std::size_t> queue_jobs_;                   ///< Statuses of queues.
+  bool lacks_queue_ = false;                              ///< One of them is not even tried.
   std::set<std::string> making_volumes_;                  ///< Asks that cannot be bound yet.
   std::set<std::string> told_;                            ///< Whose condition is in another patch.
 };

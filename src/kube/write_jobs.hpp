@@ -12,7 +12,9 @@
 //     gets the node, and the bind is refused until a later plan finds the claim bound. In a gang
 //     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
 //  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
-//  9. Actions on objects that are gone, or that this version does not carry out, are refused.
+//  9. The statuses of queues that a plan changes are on the server before anybody leaves for a
+//     queue; where one of them is refused, nobody does. Nothing else relies on them.
+// 10. Actions on objects that are gone, or that this version does not carry out, are refused.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -59,6 +61,7 @@ struct WriteJob {
   std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
   std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
   bool is_eviction = false;
+  bool can_wait = false;      ///< Of a status that nothing in its plan relies on.
   std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
 };

@@ -15,6 +15,7 @@ constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
+constexpr std::string_view queue_prefix = "Queue ";
 
 std::string word_of(const ConditionWish& wish) {
   return (wish.value ? "True " : "False ") + wish.reason;
@@ -52,6 +53,7 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
       if (jobs_.contains(on)) live.needs.insert(on);
     }
     if (live.job.is_eviction) need_binds(live);
+    if (live.job.is_eviction) need_statuses(live);
     if (!live.job.placed.empty()) need_evictions(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
@@ -77,7 +79,14 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   }
   for (const std::uint64_t need : live.needs) needed_by_[need].push_back(id);
   if (urgent) plan_times_.insert(live.plan_now);
-  const Time at = live.added;
+  Time at = live.added;
+  if (live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
+  if (live.job.can_wait) {
+    patient_.insert(id);
+    const auto own = own_.find(live.job.object);
+    const bool is_known = own != own_.end() && own->second.object.uid == live.job.seen.object.uid;
+    if (is_known) at = std::max(at, own->second.when + limits_.status_again);
+  }
   move_to(id, jobs_.emplace(id, std::move(live)).first->second, Stage::waits, at);
 }
 
@@ -134,6 +143,22 @@ void WriteQueue::admit_due(Time now) {
   }
 }
 
+/// What an eviction for a queue relies on may have been decided by an earlier plan.
+void WriteQueue::need_statuses(Live& live) {
+  if (!live.job.ask.starts_with(queue_prefix)) return;
+  for (const std::uint64_t id : statuses_) {
+    live.needs.insert(id);
+    hasten(id, live.added);
+  }
+}
+
+void WriteQueue::hasten(std::uint64_t id, Time now) {
+  if (patient_.erase(id) == 0) return;
+  Live& live = jobs_.at(id);
+  live.job.can_wait = false;
+  if (live.attempts == 0) move_to(id, live, live.stage, now);
+}
+
 void WriteQueue::need_evictions(Live& live) const {
   const auto found = evictions_.find(live.job.placed);
   if (found != evictions_.end()) live.needs.insert(found->second.begin(), found->second.end());
@@ -150,18 +175,28 @@ void WriteQueue::need_binds(Live& live) const {
   }
 }
 
-/// The last write about the object, if it is not sent yet and nominates to the same node. While a
-/// server is slow every plan says so once more.
+/// The last write about the object, if it is not sent yet and nominates to the same node, or is a
+/// status of a kind of ours. While a server is slow every plan says so once more.
 std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const {
   const auto nominates = [](const WriteJob& each) {
     return each.urgency == Urgency::place && !each.is_eviction && each.steps.size() == 1 &&
            each.steps.front().kind == WriteKind::patch_pod &&
            each.steps.front().patch.nominated_node.has_value();
   };
+  const auto is_status = [](const WriteJob& each) {
+    return each.urgency == Urgency::place && each.steps.size() == 1 &&
+           each.steps.front().kind == WriteKind::patch_own;
+  };
   const auto line = lines_.find(job.object);
-  if (line == lines_.end() || !nominates(job) || !job.needs.empty()) return std::nullopt;
+  if (line == lines_.end() || !job.needs.empty()) return std::nullopt;
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
+  if (is_status(job)) {
+    const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
+                          last.job.seen.object.uid == job.seen.object.uid;
+    return is_newer ? std::optional(id) : std::nullopt;
+  }
+  if (!nominates(job)) return std::nullopt;
   const bool is_same =
       waiting_.contains(id) && nominates(last.job) &&
       last.job.seen.object.uid == job.seen.object.uid &&
@@ -170,6 +205,7 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
 }
 
 void WriteQueue::join(std::uint64_t id, Live newer) {
+  if (!newer.job.can_wait) hasten(id, newer.added);
   Live& twin = jobs_.at(id);
   twin.also.push_back(std::move(newer.plan));
   twin.job.seen = std::move(newer.job.seen);
@@ -228,6 +264,8 @@ void WriteQueue::forget(std::uint64_t id) {
   Live& live = found->second;
   take_out(id, live);
   waiting_.erase(id);
+  patient_.erase(id);
+  statuses_.erase(id);
   conditions_.erase(id);
   needed_by_.erase(id);
   if (live.job.urgency == Urgency::place) {
@@ -299,6 +337,7 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
 }
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
+  patient_.erase(id);
   move_to(id, live, Stage::sent, now);
   live.sent_at = now;
   note_told(live, now);
@@ -343,7 +382,9 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
 }
 
 /// What is only read again keeps no event waiting.
-bool WriteQueue::is_placing() const { return !waiting_.empty() || places_sent_ > 0; }
+bool WriteQueue::is_placing() const {
+  return waiting_.size() > patient_.size() || places_sent_ > 0;
+}
 
 std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
   if (events_.empty() || event_sent_.size() >= limits_.events_at_once) return std::nullopt;

@@ -24,6 +24,9 @@
 // 12. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
 //     several plans nominate a pod before a watch shows the first nomination, and a bind must not
 //     wait for all of them.
+// 13. A status that nothing relies on is sent at most once in `status_again`; until then the next
+//     plan's takes its place. An eviction for a queue needs all statuses of queues that are not
+//     answered, also those of earlier plans: these do not wait any more.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +53,7 @@ struct QueueLimits {
   std::int64_t conditions_per_second = 10;
   std::int64_t events_per_second = 20;
   Duration condition_again{60'000};  ///< The same reason with another message.
+  Duration status_again{1'000};      ///< Of a kind of ours.
   Duration send_max{60'000};
   Duration leave_max{60'000};  ///< So long a unit that leaves may take to leave whole.
   Duration pause_first{100};
@@ -90,7 +94,7 @@ class WriteQueue {
   std::vector<Receipt> take_receipts();
   /// When `next` may give something that it does not give now; none: after an answer.
   std::optional<Time> next_due(Time now);
-  std::size_t unsent() const { return waiting_.size(); }
+  std::size_t unsent() const { return waiting_.size() - patient_.size(); }
   /// The oldest plan with an unanswered action.
   std::optional<Time> sending_since() const;
   bool is_idle() const { return jobs_.empty() && events_.empty() && event_sent_.empty(); }
@@ -160,8 +164,10 @@ class WriteQueue {
   void enqueue(std::uint64_t id, Live live);
   void need_binds(Live& live) const;
   void need_evictions(Live& live) const;
+  void need_statuses(Live& live);
   std::optional<std::uint64_t> waiting_twin(const WriteJob& job) const;
   void join(std::uint64_t id, Live newer);
+  void hasten(std::uint64_t id, Time now);
   void give_way(const std::string& object);
   bool is_repeated(const WriteJob& job, Time now) const;
   void note_told(const Live& live, Time now);
@@ -188,6 +194,8 @@ class WriteQueue {
   std::map<std::string, std::deque<std::uint64_t>> lines_;    ///< By object.
   std::map<std::string, std::set<std::uint64_t>> evictions_;  ///< By ask.
   std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
+  std::set<std::uint64_t> patient_;     ///< Of these, statuses that nothing relies on.
+  std::set<std::uint64_t> statuses_;    ///< Of queues, until they are answered.
   std::set<std::uint64_t> conditions_;  ///< That wait to be sent.
   /// What may be sent or read at that time, and when that has come, in the order of sending.
   std::set<std::pair<Time, std::uint64_t>> due_;

@@ -14,7 +14,7 @@ namespace makeway::cli {
 namespace {
 
 /// Of ours: what `makeway run` schedules by, and whose status it writes.
-constexpr std::array<std::string_view, 0> served_own_kinds = {};
+constexpr std::array<std::string_view, 1> served_own_kinds = {"queues"};
 
 }  // namespace
 
@@ -31,13 +31,14 @@ std::string waived_too_much(const Configuration& configuration) {
   return {};
 }
 
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveUse use) {
   std::string kinds;
   for (const kube::ServedResource& each : served) {
     if (each.resource->api_group != own_api_group) continue;
-    if (std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end()) {
-      continue;
-    }
+    const bool is_served =
+        use == LiveUse::run &&
+        std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end();
+    if (is_served) continue;
     kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
   }
   return kinds;

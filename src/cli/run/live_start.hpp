@@ -1,6 +1,7 @@
 // What every command that writes to a live cluster asks before it begins.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +14,12 @@ namespace makeway::cli {
 /// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
 std::string waived_too_much(const Configuration& configuration);
 
-/// Kinds of ours that the cluster has and that nobody serves yet: "queues,sessions".
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
+/// `run` schedules by some of our kinds; `apply` carries out plans of pods and groups only.
+enum class LiveUse : std::uint8_t { run, apply };
+/// Kinds of ours that the cluster has and that this command does not serve: "partitions,sessions".
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveUse use);
 inline constexpr std::string_view unserved_reason =
-    "this version schedules pods and groups; it does not serve queues, replicas and sessions of a "
+    "this version schedules pods, groups and queues; it does not serve replicas and sessions of a "
     "live cluster yet";
 
 /// Kinds of ours that the cluster has and whose status is written: "queues".

@@ -122,7 +122,7 @@ class SchedulerRun {
 
   /// Of ours, which it cannot serve yet.
   bool has_unsupported_kinds() {
-    const std::string own_kinds = unserved_kinds(parts_.served);
+    const std::string own_kinds = unserved_kinds(parts_.served, LiveUse::run);
     if (!own_kinds.empty()) {
       log_.tell(LogLevel::error, "unsupported",
                 {{"kinds", own_kinds},
@@ -263,6 +263,7 @@ class SchedulerRun {
     LoopOptions options;
     options.preset = parts_.document.name;
     options.poll_max = step_max;
+    options.queue_turns = true;
     options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
     for (const std::string& name : wish_.schedulers) {
       options.profiles.push_back({.scheduler_name = name, .configuration = configuration_});
