@@ -109,7 +109,8 @@ void EvictionBrakes::count(const EvictionWish& wish, Time now) {
 
 BrakeAnswer EvictionBrakes::admit(const EvictionWish& wish, Time now) {
   if (wish.victims.empty()) return {};
-  if (now < start_ + settings_.quiet_first) {
+  // A gang that a process before us made leave in part is stopped already.
+  if (!wish.rolls_back && now < start_ + settings_.quiet_first) {
     return {.why = fmt::format("brake: nobody is evicted within {} of the start",
                                to_text(settings_.quiet_first)),
             .until = start_ + settings_.quiet_first};

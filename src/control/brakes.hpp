@@ -2,7 +2,8 @@
 // section 8, Brakes; docs/decisions/0019-brakes-and-bounds.md).
 //
 //  1. Nobody is evicted within `quiet_first` of the start, so that a process that crashes and
-//     starts again and again evicts nobody.
+//     starts again and again evicts nobody. A gang of which a part has left already is no such
+//     harm: its rest may go (`rolls_back`).
 //  2. `evictions_per_minute` for each profile and each namespace. These allowances are empty at the
 //     start and fill with time, also while it is quiet.
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is

@@ -121,6 +121,11 @@ TEST(EvictionBrakes, NobodyIsEvictedRightAfterTheStart) {
       brakes.admit(wish("Pod a/1", {{"a", ""}}), brakes_start + Duration{4'999});
   EXPECT_EQ(early.why, "brake: nobody is evicted within 5s of the start");
   EXPECT_EQ(early.until, brakes_start + Duration{5'000});
+  EvictionWish rest = wish("PodGroup a/g", {{"a", ""}});
+  rest.rolls_back = true;
+  rest.plan = "p";
+  EXPECT_EQ(brakes.admit(rest, brakes_start + Duration{1'000}).why, "");
+  brakes.refused({.plan = "p", .object = {}, .reason = {}, .ask = "PodGroup a/g"});
   // 600 a minute are 50 in five seconds.
   const Time later = brakes_start + Duration{5'000};
   for (int ask = 0; ask < 50; ++ask) {

@@ -20,6 +20,7 @@ bool ControlLoop::step() {
   // Whoever waits for a retry, or was refused by the judge, is not worth waiting for.
   if (batch.ended && batch.changes.empty() && batch.receipts.empty() && !expected) return false;
   if (blind_) return !batch.ended;
+  finish_begun();
   roll_back();
   if (in_flight_.hold_until(now_)) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
@@ -32,9 +33,9 @@ bool ControlLoop::step() {
 }
 
 Time ControlLoop::poll_until() const {
-  const std::optional<Time> rollback = half_bound_.next_due();
-  const Time latest =
-      std::min(now_ + options_.poll_max, rollback.value_or(now_ + options_.poll_max));
+  Time latest = now_ + options_.poll_max;
+  latest = std::min(latest, half_bound_.next_due().value_or(latest));
+  latest = std::min(latest, half_left_.next_due().value_or(latest));
   if (blind_) return latest;  // Whoever is due stays due until there is sight again.
   if (const auto held = in_flight_.hold_until(now_)) return std::min(latest, *held);
   return std::min(latest, next_due(true).value_or(latest));
@@ -178,12 +179,23 @@ void ControlLoop::submit(const Plan& plan) {
 
 /// No decision of a policy: a knob says that half a gang is not kept.
 void ControlLoop::roll_back() {
-  std::optional<Plan> plan = half_bound_.due(cluster_, in_flight_, now_);
-  if (!plan) return;
-  plan->preset = options_.preset;
-  if (tools_.identify) plan->id = tools_.identify(*plan);
+  if (auto plan = half_bound_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+}
+
+/// No decision either: a process before us has decided it.
+void ControlLoop::finish_begun() {
+  if (!options_.finishes_begun) return;
+  if (!std::exchange(has_sight_, true)) {
+    half_left_.find(cluster_, options_.backlog.schedulers, now_);
+  }
+  if (auto plan = half_left_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+}
+
+void ControlLoop::submit_own(Plan plan) {
+  plan.preset = options_.preset;
+  if (tools_.identify) plan.id = tools_.identify(plan);
   ++statistics_.rollbacks;
-  submit(*plan);
+  submit(plan);
 }
 
 }  // namespace makeway

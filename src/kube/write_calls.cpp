@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "codec/writer.hpp"
-#include "control/half_bound_gangs.hpp"
 #include "kube/api_client.hpp"
 #include "kube/resources.hpp"
 #include "model/kinds.hpp"
@@ -188,12 +187,12 @@ StatusPatch reservation(std::string_view node, std::string_view plan, Time since
 }
 
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
-  if (cause.is_own_gang) return fmt::format("makeway: {}", rollback_reason);
   if (cause.kind == "Queue") {
     const std::string name = names_causes ? fmt::format(" {}", cause.name) : std::string();
     return fmt::format("makeway: preempting so that queues get what they deserve: queue{}, uid {}",
                        name, cause.uid);
   }
+  if (!cause.own_gang.empty()) return fmt::format("makeway: {}", cause.own_gang);
   std::string kind = cause.kind;
   std::ranges::transform(kind, kind.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;

@@ -77,10 +77,10 @@ struct StatusPatch {
 
 /// For whom somebody leaves.
 struct CauseOf {
-  std::string kind;          ///< "Pod", "PodGroup", "Queue"
-  std::string name;          ///< "default/urgent"
-  std::string uid;           ///< Empty: it is not known.
-  bool is_own_gang = false;  ///< It leaves because the rest of its own gang could not be bound.
+  std::string kind;      ///< "Pod", "PodGroup", "Queue"
+  std::string name;      ///< "default/urgent"
+  std::string uid;       ///< Empty: it is not known.
+  std::string own_gang;  ///< What became of its own gang, if it leaves because of that.
 };
 
 struct EventWish {

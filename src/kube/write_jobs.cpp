@@ -376,9 +376,10 @@ class JobBuilder {
     if (seen == nullptr) return;
     const bool strict = rules_.budgets == BudgetMode::strict;
     CauseOf cause = cause_of(action.ask);
-    cause.is_own_gang =
+    const bool is_own_gang =
         !seen->object.group.empty() &&
         action.ask == fmt::format("PodGroup {}/{}", action.namespace_name, seen->object.group);
+    if (is_own_gang) cause.own_gang = ask->second.ask->reason;
     std::vector<WriteStep> steps;
     if (!seen->object.leaving) {
       StatusPatch mark = eviction_mark(cause, plan_.id, rules_.names_causes);
@@ -402,7 +403,7 @@ class JobBuilder {
                   .reason = "Preempted",
                   .action = "Preempting",
                   .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
-    if (cause.is_own_gang) job.event->note = eviction_message(cause, rules_.names_causes);
+    if (!cause.own_gang.empty()) job.event->note = eviction_message(cause, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {

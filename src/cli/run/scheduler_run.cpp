@@ -272,6 +272,7 @@ class SchedulerRun {
     view_ = std::make_unique<LiveView>(configuration_, kube::view_options(options.profiles));
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
     options.carries_out = !wish_.dry_run;
+    options.finishes_begun = !wish_.dry_run;
     options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
     return true;
