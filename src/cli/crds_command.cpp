@@ -66,7 +66,8 @@ Command crds_entry() {
               "The API server then refuses objects with wrong fields as makeway does. What only "
               "the cluster shows, such as a parent that is missing, `makeway check` finds.\n\n"
               "`makeway plan --live` and `run --shadow` read objects of these kinds where they are "
-              "defined; `makeway run` does not serve them yet and does not begin there.",
+              "defined. `makeway run` serves queues; it does not serve the others yet, and does not "
+              "begin where one of them is defined.",
           .operands = {{.name = "KIND",
                         .help = "Only these kinds; without one all of them.",
                         .suggestions = {kinds.begin(), kinds.end()},

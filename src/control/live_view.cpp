@@ -288,9 +288,11 @@ bool LiveView::may_be_wrong(const Round& round) const {
 void LiveView::quarantine(Round& round) {
   quarantined_.clear();
   quarantine_ = {};
+  own_findings_.clear();
   if (find_errors(seen_).empty()) return;
   Cluster mended = seen_.compacted();
   quarantine_errors(mended, quarantine_);
+  note_findings();
   std::vector<Change> changed;
   each_kind([&]<class Object>(KindTag<Object> /*tag*/) {
     mended.each<Object>([&](const Object& object) {
@@ -311,6 +313,21 @@ void LiveView::quarantine(Round& round) {
     quarantined_.insert(key);
     edited_.insert_or_assign(key,
                              TrustEdit{.before = std::move(before), .after = std::move(after)});
+  }
+}
+
+void LiveView::note_findings() {
+  for (const Problem& problem : quarantine_.problems()) {
+    const std::string_view kind =
+        std::string_view(problem.object).substr(0, problem.object.find(' '));
+    const auto row = std::ranges::find(kind_rows, kind, &KindRow::name);
+    if (row == kind_rows.end() || !is_own(*row)) continue;
+    std::string& text = own_findings_[problem.object];
+    if (!text.empty()) text += "; ";
+    text += problem.field;
+    if (!problem.value.empty()) text += fmt::format(" '{}'", problem.value);
+    text += fmt::format(": {}", problem.message);
+    if (!problem.remedy.empty()) text += fmt::format(": {}", problem.remedy);
   }
 }
 

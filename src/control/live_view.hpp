@@ -61,6 +61,9 @@ struct MarkNotice {
   friend bool operator==(const MarkNotice&, const MarkNotice&) = default;
 };
 
+/// What is wrong with objects of our kinds, in the words of `makeway check`; by "Queue research".
+using OwnFindings = std::map<std::string, std::string>;
+
 class LiveView {
  public:
   /// The configuration outlives it.
@@ -81,6 +84,7 @@ class LiveView {
   std::uint64_t kubelet_refusals() const { return kubelet_refusals_; }
   /// What is wrong with objects beside others, as of now (law 13).
   const Quarantine& quarantined() const { return quarantine_; }
+  const OwnFindings& own_findings() const { return own_findings_; }
 
  private:
   /// One call of `show`.
@@ -109,6 +113,7 @@ class LiveView {
   void restore_one(const ChangeKey& key, Round& round);
   bool may_be_wrong(const Round& round) const;
   void quarantine(Round& round);
+  void note_findings();
   void mark_two_budgets(Round& round);
   std::vector<PodIndex> pods_to_look_at(const Round& round) const;
   TrustScope scope_of(const Round& round) const;
@@ -123,6 +128,7 @@ class LiveView {
   LiveViewOptions options_;
   Cluster seen_;  ///< As it is shown, but for closed nodes.
   Quarantine quarantine_;
+  OwnFindings own_findings_;
   std::set<ChangeKey> quarantined_;        ///< Objects that were mended or held for it.
   std::map<ChangeKey, TrustEdit> edited_;  ///< What differs from what the server shows.
   std::set<std::pair<std::string, std::string>> daemon_sets_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/system_clock.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -83,6 +84,9 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
   if (settings_.brakes && !brakes_ && !changes.empty()) {
     brakes_.emplace(*settings_.brakes, tools_.server_now());
   }
+  if (settings_.brakes) lost_.note(changes, tools_.server_now());
+  const auto is_ours = [](const ObjectSight& sight) { return is_own(row_of_kind(sight.kind)); };
+  if (std::ranges::any_of(sights, is_ours)) is_stated_ = false;
   book_.take(changes, std::move(sights), answers);
 }
 
@@ -140,6 +144,33 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
   if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
 }
 
+/// What was wrong before and is not any more is told, too; of all others nothing.
+void Actuator::state(const OwnFindings& wrong) {
+  if (is_stated_ && wrong == wrong_) return;
+  wrong_ = wrong;
+  is_stated_ = true;
+  PlanJobs jobs;
+  for (const BookedSight* const seen : book_.all_own()) {
+    const ObjectSight& sight = seen->object;
+    const std::string object =
+        object_text(row_of_kind(sight.kind).name, sight.namespace_name, sight.name);
+    const auto found = wrong.find(object);
+    if (found == wrong.end() && sight.condition(accepted_condition) == nullptr) continue;
+    StatusPatch patch = acceptance(found == wrong.end() ? std::string_view{} : found->second);
+    if (!changes(patch, sight)) continue;
+    is_stated_ = false;  // Until a watch shows it.
+    jobs.jobs.push_back(
+        {.urgency = Urgency::condition,
+         .object = object,
+         .ask = {},
+         .unit = {},
+         .seen = *seen,
+         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
+         .needs = {}});
+  }
+  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
+}
+
 EvictionWish Actuator::wish_of(const PlanAsk& ask,
                                const std::vector<const PlanAction*>& victims) const {
   EvictionWish wish{.profile = {}, .ask = ask_text(ask), .victims = {}, .plan = {}};
@@ -171,6 +202,13 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
 
 BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
   wish.plan = plan.id;
+  if (const auto lost = lost_.newest(plan.now); lost && wish.is_claim) {
+    return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
+                               "of that, unless it comes back",
+                               lost->node, lost->resource, to_text(plan.now - lost->since),
+                               to_text(LostCapacity::grace)),
+            .until = lost->since + LostCapacity::grace};
+  }
   BrakeAnswer answer = brakes_->admit(wish, plan.now);
   brake_alarms_ = brakes_->alarms();
   return answer;

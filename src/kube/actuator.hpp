@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "control/brakes.hpp"
+#include "control/lost_capacity.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
 #include "kube/sight_book.hpp"
@@ -52,6 +53,7 @@ class Actuator final : public PlanCarrier {
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
   void tell(const std::vector<MarkNotice>& notices) override;
+  void state(const OwnFindings& wrong) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
 
@@ -93,6 +95,9 @@ class Actuator final : public PlanCarrier {
 
   // Of whoever calls.
   SightBook book_;
+  OwnFindings wrong_;      ///< As it was stated last.
+  bool is_stated_ = true;  ///< Every condition of our kinds says so.
+  LostCapacity lost_;
   std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 

@@ -56,7 +56,10 @@ Batch LivePort::collect() {
   }
   if (view_ != nullptr && has_listed_) {
     batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
-    if (carrier_ != nullptr) carrier_->tell(view_->take_notices());
+    if (carrier_ != nullptr) {
+      carrier_->tell(view_->take_notices());
+      carrier_->state(view_->own_findings());
+    }
   }
   was_blind_ = batch.blind;
   collected_ = monotonic_now();

@@ -35,6 +35,8 @@ class PlanCarrier {
   virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
   /// Words for whoever looks at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
+  /// What is wrong with objects of our kinds in this cluster, as of now: a condition on each.
+  virtual void state(const OwnFindings& /*wrong*/) {}
   /// When the oldest plan was made that still has unanswered actions; none: there is no such plan.
   virtual std::optional<Time> sending_since() const { return std::nullopt; }
   /// Actions that wait to be sent. Beyond `unsent_max` the loop decides nothing.

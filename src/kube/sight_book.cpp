@@ -132,6 +132,14 @@ const BookedSight* SightBook::own(ObjectKind kind, std::string_view namespace_na
   return found == book->second.end() ? nullptr : &found->second;
 }
 
+std::vector<const BookedSight*> SightBook::all_own() const {
+  std::vector<const BookedSight*> all;
+  for (const auto& [kind, book] : own_) {
+    for (const auto& [key, sight] : book) all.push_back(&sight);
+  }
+  return all;
+}
+
 const Queue* SightBook::queue(std::string_view name) const {
   const auto found = queues_.find(name);
   return found == queues_.end() ? nullptr : &found->second;

@@ -44,6 +44,8 @@ class SightBook {
   /// Of a kind of ours.
   const BookedSight* own(ObjectKind kind, std::string_view namespace_name,
                          std::string_view name) const;
+  /// All of these, by kind and name.
+  std::vector<const BookedSight*> all_own() const;
   /// As the server shows it; null: there is none.
   const Queue* queue(std::string_view name) const;
   NodeState node(std::string_view name) const;

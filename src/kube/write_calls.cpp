@@ -72,6 +72,18 @@ std::string changed_at(const ConditionWish& wish, const ObjectSight& object, Tim
   return stays && !seen->changed.empty() ? seen->changed : second_text(now);
 }
 
+void write_condition(JsonWriter& writer, const ConditionWish& wish, const ObjectSight& object,
+                     Time now) {
+  writer.begin_object();
+  writer.string_field("type", wish.type);
+  writer.string_field("status", status_word(wish.value));
+  writer.string_field("reason", wish.reason);
+  writer.string_field("message", wish.message);
+  if (object.generation > 0) writer.integer_field("observedGeneration", object.generation);
+  writer.string_field("lastTransitionTime", changed_at(wish, object, now));
+  writer.end_object();
+}
+
 std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time now) {
   return document([&](JsonWriter& writer) {
     object_field(writer, "metadata", [&] {
@@ -95,14 +107,7 @@ std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time
       writer.key("conditions");
       writer.begin_array();
       for (const ConditionWish& wish : patch.conditions) {
-        writer.begin_object();
-        writer.string_field("type", wish.type);
-        writer.string_field("status", status_word(wish.value));
-        writer.string_field("reason", wish.reason);
-        writer.string_field("message", wish.message);
-        if (object.generation > 0) writer.integer_field("observedGeneration", object.generation);
-        writer.string_field("lastTransitionTime", changed_at(wish, object, now));
-        writer.end_object();
+        write_condition(writer, wish, object, now);
       }
       writer.end_array();
     });
@@ -328,6 +333,36 @@ std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before)
     amounts("allocated", next.allocated, before.allocated);
     amounts("used", next.used, before.used);
     amounts("preempting", next.preempting, before.preempting);
+  });
+}
+
+StatusPatch acceptance(std::string_view wrong) {
+  constexpr std::size_t message_max = 1'024;  // As deploy/crds has it.
+  StatusPatch patch;
+  patch.conditions.push_back({.type = std::string(accepted_condition),
+                              .value = wrong.empty(),
+                              .reason = wrong.empty() ? "Accepted" : "Quarantined",
+                              .message = cut_to(wrong, message_max)});
+  return patch;
+}
+
+std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now) {
+  return document([&](JsonWriter& writer) {
+    writer.key("conditions");
+    writer.begin_array();
+    for (const SeenCondition& seen : object.conditions) {
+      const auto same = std::ranges::find(patch.conditions, seen.type, &ConditionWish::type);
+      if (same != patch.conditions.end()) continue;
+      writer.begin_object();
+      writer.string_field("type", seen.type);
+      writer.string_field("status", seen.status);
+      writer.string_field("reason", seen.reason);
+      writer.string_field("message", seen.message);
+      if (!seen.changed.empty()) writer.string_field("lastTransitionTime", seen.changed);
+      writer.end_object();
+    }
+    for (const ConditionWish& wish : patch.conditions) write_condition(writer, wish, object, now);
+    writer.end_array();
   });
 }
 

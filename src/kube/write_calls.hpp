@@ -28,6 +28,8 @@ inline constexpr std::string_view nominated_condition = "makeway.dev/Nominated";
 inline constexpr std::string_view reserved_condition = "makeway.dev/Reserved";
 inline constexpr std::string_view scheduled_condition = "PodScheduled";
 inline constexpr std::string_view disrupted_condition = "DisruptionTarget";
+/// Of a kind of ours: false where something is wrong with it in this cluster.
+inline constexpr std::string_view accepted_condition = "makeway.dev/Accepted";
 inline constexpr std::string_view group_condition = "PodGroupInitiallyScheduled";
 
 enum class WriteKind : std::uint8_t {
@@ -106,6 +108,11 @@ StatusPatch joined(StatusPatch first, const StatusPatch& second);
 /// A merge patch (JSON) that turns the status of `before` into the next one: what is not listed any
 /// more is null.
 std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before);
+/// Of an object of ours; empty: nothing is wrong with it.
+StatusPatch acceptance(std::string_view wrong);
+/// Its status (JSON) with these conditions, and those of other types that it has: a merge patch
+/// replaces lists.
+std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now);
 /// Whether the object does not show it yet.
 bool changes(const StatusPatch& patch, const ObjectSight& object);
 

@@ -43,7 +43,8 @@ struct WriteStep {
   /// are writing, has taken it back.
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
-  std::string status = {};  ///< Of an object of a kind of ours: a JSON text.
+  /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.
+  std::string status = {};
 };
 
 enum class Urgency : std::uint8_t {

@@ -80,7 +80,7 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   for (const std::uint64_t need : live.needs) needed_by_[need].push_back(id);
   if (urgent) plan_times_.insert(live.plan_now);
   Time at = live.added;
-  if (live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
+  if (urgent && live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
   if (live.job.can_wait) {
     patient_.insert(id);
     const auto own = own_.find(live.job.object);
@@ -328,7 +328,10 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::evict: return eviction_call(manner_, object);
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
     case WriteKind::select_node: return select_node_call(manner_, object, step.node);
-    case WriteKind::patch_own: return patch_own_call(manner_, object, step.status);
+    case WriteKind::patch_own:
+      return patch_own_call(
+          manner_, object,
+          step.status.empty() ? own_conditions(object, step.patch, server_now) : step.status);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;

@@ -271,6 +271,7 @@ func queueLives(t *T) {
 	shares.status("b", `{"preempting":{"cpu":"3"},"deserved":{"cpu":"2","example.com/gpu":"1"}}`)
 	shares.shows(scheduler, both...)
 	shares.agrees(scheduler)
+	shares.accepted("orphan")
 	// While it holds room.
 	t.must(t.plane.Dynamic.Resource(queueResource).Delete(t.ctx, "b", meta.DeleteOptions{}), "b")
 	shares.member(ofQueue("a"), "of-a", "high", "1", "", "")
@@ -281,6 +282,41 @@ func queueLives(t *T) {
 	}
 	shares.agrees(scheduler)
 	scheduler.end(t)
+}
+
+// accepted: a queue whose parent is not there says so, in the words of `makeway check`, until the
+// parent comes.
+func (s *Shares) accepted(name string) {
+	s.t.must(s.t.tryCreate("{kind: Queue, metadata: {name: "+name+"}, spec: {parent: missing}}"),
+		name)
+	condition := func() map[string]any {
+		object, err := s.t.plane.Dynamic.Resource(queueResource).Get(s.t.ctx, name,
+			meta.GetOptions{})
+		s.t.must(err, name)
+		conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+		for _, each := range conditions {
+			if found := each.(map[string]any); found["type"] == "makeway.dev/Accepted" {
+				return found
+			}
+		}
+		return nil
+	}
+	s.t.until(minutes(1), name+" is not accepted", func() (bool, string) {
+		return condition()["status"] == "False", fmt.Sprint(condition())
+	})
+	checked := s.t.makeway("check", "--kubeconfig", s.t.reader())
+	message := strings.SplitN(fmt.Sprint(condition()["message"]), ": ", 3)
+	if len(message) < 3 || !strings.Contains(checked.Out+checked.Err, message[1]) {
+		s.t.fail("makeway check does not say %q:\n%s%s", message, checked.Out, checked.Err)
+	}
+	s.queue("missing", 1)
+	s.t.until(minutes(1), name+" is accepted", func() (bool, string) {
+		return condition()["status"] == "True", fmt.Sprint(condition())
+	})
+	for _, queue := range []string{name, "missing"} {
+		s.t.must(s.t.plane.Dynamic.Resource(queueResource).Delete(s.t.ctx, queue,
+			meta.DeleteOptions{}), queue)
+	}
 }
 
 // Claim: a new queue claims half of what an old one uses.
