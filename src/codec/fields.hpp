@@ -31,6 +31,7 @@ enum class FieldType : std::uint8_t {
   names,       ///< A list of names of objects.
   object,      ///< Its fields have rows of their own, below its path.
   objects,     ///< The same for every item of a list: "spec.kernels[]".
+  pod_template,  ///< Metadata and spec of a pod, of any version of Kubernetes; kept as it is.
   knob,        ///< Of a Configuration: see model/knobs.hpp.
 };
 
