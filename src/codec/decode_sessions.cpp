@@ -6,7 +6,7 @@
 #include "codec/json_value.hpp"
 #include "codec/kinds.hpp"
 #include "codec/source.hpp"
-#include "codec/writer.hpp"
+#include "codec/workloads/json_edit.hpp"
 #include "model/names.hpp"
 #include "model/resource.hpp"
 #include "model/session_names.hpp"
@@ -180,14 +180,6 @@ Amounts requests_of(JsonReader& reader, const FieldPath& path, std::string_view 
   return pod_requests(resources);
 }
 
-std::string json_of(const JsonValue& value) {
-  std::string text;
-  JsonWriter writer(text, JsonStyle::compact);
-  write_value(value, writer);
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 void read_template(const FieldValue& value, KernelDraft& draft) {
   JsonReader& reader = value.reader;
   if (reader.is_null(value.value, value.at)) return;
@@ -213,8 +205,8 @@ void read_template(const FieldValue& value, KernelDraft& draft) {
     reader.refuse(at_spec.at(key), {}, "the resource group of a session says where it runs",
                   "leave it out");
   }
-  draft.made = requests_of(reader, at_spec, json_of(*spec));
-  draft.kernel.pod_template = json_of(*tree);
+  draft.made = requests_of(reader, at_spec, compact_text(*spec));
+  draft.kernel.pod_template = compact_text(*tree);
 }
 
 constexpr std::array kernel_rows = {
@@ -435,6 +427,7 @@ constexpr std::array session_status = {
                      value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
                        Kernel& kernel = draft.placed.emplace_back();
                        read_fields<Kernel>(value.reader, item, to, kernel_state_rows, kernel);
+                       need(value.reader, to, !kernel.name.empty(), "name");
                      });
                },
                list_kernel_state},

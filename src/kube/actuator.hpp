@@ -21,6 +21,7 @@
 #include "control/brakes.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
+#include "kube/session_keeper.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_gate.hpp"
 #include "kube/write_queue.hpp"
@@ -32,6 +33,7 @@ struct ActuatorSettings {
   QueueLimits limits;
   BudgetMode budgets = BudgetMode::best_effort;
   std::optional<BrakeSettings> brakes;  ///< None: nothing but the laws limits evictions.
+  SessionRules sessions;
   std::size_t sent_at_once = 48;
   Duration stop_max{5'000};  ///< So long a stop waits for answers.
 };
@@ -51,6 +53,7 @@ class Actuator final : public PlanCarrier {
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
+  void tend(Time now) override;
   void tell(const std::vector<MarkNotice>& notices) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
@@ -93,6 +96,7 @@ class Actuator final : public PlanCarrier {
 
   // Of whoever calls.
   SightBook book_;
+  SessionKeeper sessions_;
   std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 

@@ -36,10 +36,10 @@ class JobBuilder {
       }
     }
     for (const PlanAction& action : plan_.actions) {
-      if (places(action.type)) add_place(action);
+      if (places(action.type) && !is_about_session(action)) add_place(action);
     }
     for (const PlanAction& action : plan_.actions) {
-      if (!places(action.type)) add_other(action);
+      if (!places(action.type) && !is_about_session(action)) add_other(action);
     }
     clear_nominations();
     for (const PlanStatus& status : plan_.status) add_condition(status);
@@ -84,6 +84,7 @@ class JobBuilder {
     if (!rules_.brake) return;
     std::map<std::string, std::vector<const PlanAction*>> victims;
     for (const PlanAction& action : plan_.actions) {
+      if (is_about_session(action)) continue;
       if (action.type == ActionType::evict) victims[action.ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
@@ -498,6 +499,15 @@ class JobBuilder {
 };
 
 }  // namespace
+
+bool is_about_session(const PlanAction& action) {
+  const bool is_kernel = action.name.find('/') != std::string::npos;
+  const bool is_own_type = action.type == ActionType::requeue ||
+                           action.type == ActionType::suspend || action.type == ActionType::resume;
+  // Of pods it says where they run; of a session whose grace time is over it does not.
+  const bool ends = action.type == ActionType::evict && action.node.empty();
+  return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
+}
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules) {
   return JobBuilder(plan, book, rules).build();

@@ -13,6 +13,7 @@
 //     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
 //  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
 //  9. Actions on objects that are gone, or that this version does not carry out, are refused.
+// 10. What a plan says about sessions is session_keeper.hpp's business, and left out here.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -42,6 +43,7 @@ struct WriteStep {
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   std::string status = {};  ///< Of an object of a kind of ours: a JSON text.
+  std::string pod = {};     ///< Of a create: the whole pod as JSON.
 };
 
 enum class Urgency : std::uint8_t {
@@ -81,6 +83,9 @@ struct JobRules {
 
 /// As long as kube-scheduler waits for a volume.
 inline constexpr Duration volume_wait_max{600'000};
+
+/// Whether it is about a session, or a kernel of one.
+bool is_about_session(const PlanAction& action);
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules);
 

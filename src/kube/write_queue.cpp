@@ -228,6 +228,7 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
     case WriteKind::select_node: return select_node_call(manner_, object, step.node);
     case WriteKind::patch_own: return patch_own_call(manner_, object, step.status);
+    case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
@@ -373,8 +374,12 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
   Live& live = found->second;
   const WriteStep& step = live.job.steps[live.step];
   if (live.stage == Stage::reads) {
-    const WriteGoal goal{
-        .kind = step.kind, .uid = live.job.seen.object.uid, .node = step.node, .patch = step.patch};
+    const ObjectSight& about = live.job.seen.object;
+    const bool creates = step.kind == WriteKind::create_pod;
+    const WriteGoal goal{.kind = step.kind,
+                         .uid = creates ? about.owner_uid : about.uid,
+                         .node = step.node,
+                         .patch = step.patch};
     return reading_answered(job, live, judge_reading(goal, result), now);
   }
   write_answered(job, live, judge_answer(step.kind, result), now);
@@ -394,7 +399,8 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       (urgent ? waiting_ : conditions_).insert(id);
       return pause(live, answer.retry_after, now);
     case Verdict::refused:
-      if (kind == WriteKind::bind && answer.status == status_conflict) {
+      if ((kind == WriteKind::bind || kind == WriteKind::create_pod) &&
+          answer.status == status_conflict) {
         live.refusal = answer.reason;
         live.last_reading = true;
         live.stage = Stage::to_read;
@@ -408,8 +414,9 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
-      // The next cycle says it again; of a claim and of our kinds, the watch tells.
-      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own) {
+      // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.
+      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own ||
+          kind == WriteKind::create_pod) {
         return refuse(id, answer.reason);
       }
       live.refusal = answer.reason;

@@ -16,7 +16,7 @@ import (
 // Write is a request that changes something: "POST pods/binding shop/web".
 type Write struct {
 	Method, Resource, Namespace, Name string
-	Number                            int // Of those about pods, groups and claims, from 1 on.
+	Number                            int // Of those about pods, groups, claims and sessions.
 }
 
 func (w Write) String() string {
@@ -145,7 +145,7 @@ func (f *Faulty) deleted(prefix string) int {
 	return count
 }
 
-// all are the writes about pods, groups and claims.
+// all are the writes about pods, groups, claims and sessions.
 func (f *Faulty) all() []Passed {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -161,7 +161,8 @@ func (f *Faulty) all() []Passed {
 // counts: neither the Lease nor events nor questions about rights.
 func (w Write) counts() bool {
 	return strings.HasPrefix(w.Resource, "pods") || strings.HasPrefix(w.Resource, "podgroups") ||
-		strings.HasPrefix(w.Resource, "persistentvolumeclaims")
+		strings.HasPrefix(w.Resource, "persistentvolumeclaims") ||
+		strings.HasPrefix(w.Resource, "sessions")
 }
 
 // writeOf reads .../namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]].

@@ -13,8 +13,12 @@
 namespace makeway::cli {
 namespace {
 
-/// Of ours: what `makeway run` schedules by, and whose status it writes.
-constexpr std::array<std::string_view, 0> served_own_kinds = {};
+/// Of ours: what `makeway run` schedules by.
+constexpr std::array served_own_kinds = {std::string_view("partitions"),
+                                         std::string_view("resourcegroups"),
+                                         std::string_view("sessions")};
+/// Of these: whose status it writes.
+constexpr std::array written_own_kinds = {std::string_view("sessions")};
 
 }  // namespace
 
@@ -45,7 +49,7 @@ std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {
   std::vector<std::string> plurals;
-  for (const std::string_view plural : served_own_kinds) {
+  for (const std::string_view plural : written_own_kinds) {
     const bool is_served = std::ranges::any_of(served, [&](const kube::ServedResource& each) {
       return each.resource->api_group == own_api_group && each.resource->plural == plural;
     });

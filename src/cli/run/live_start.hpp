@@ -16,7 +16,7 @@ std::string waived_too_much(const Configuration& configuration);
 /// Kinds of ours that the cluster has and that nobody serves yet: "queues,sessions".
 std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
 inline constexpr std::string_view unserved_reason =
-    "this version schedules pods and groups; it does not serve queues, replicas and sessions of a "
+    "this version schedules pods, groups and sessions; it does not serve queues and replicas of a "
     "live cluster yet";
 
 /// Kinds of ours that the cluster has and whose status is written: "queues".
