@@ -521,14 +521,20 @@ Command session_resume_entry() {
   return {.name = "session resume",
           .summary = "make a preempted or suspended session pending again",
           .description =
-              "Loads the files and prints all of their objects again, as `snapshot -o yaml` does, "
-              "with one change: the session is pending. It keeps its name, configuration, place in "
-              "the queue and the count of its preemptions; the rest of its back-off is dropped.\n"
+              "With -f: loads the files and prints all of their objects again, as `snapshot -o "
+              "yaml` does, with one change: the session is pending. It keeps its name, "
+              "configuration, place in the queue and the count of its preemptions; the rest of its "
+              "back-off is dropped.\n"
+              "\n"
+              "With --kubeconfig, or without -f where KUBECONFIG or a pod says where the cluster "
+              "is, and as `kubectl makeway session resume`: the same on the live object. Nothing "
+              "is written if somebody has changed it meanwhile.\n"
               "\n"
               "Batch sessions that requeue come back by themselves, suspended ones run on as soon "
               "as there is room on their nodes. A suspended session that is resumed here gives up "
               "its nodes and its memory there: the way out when a node is gone.",
-          .flags = {file_flag(true), output_flag({"yaml", "json"}, "How to print the objects.")},
+          .flags = {file_flag(false), kubeconfig_flag(), context_flag(),
+                    output_flag({"yaml", "json"}, "With -f: how to print the objects.")},
           .operands = {{.name = "ID",
                         .help = "The session, as NAMESPACE/NAME; a bare NAME is in the namespace "
                                 "default.",
@@ -536,7 +542,9 @@ Command session_resume_entry() {
           .examples = {{"makeway session resume -f cluster.yaml team/notebook > resumed.yaml",
                         "an interactive session that was preempted"},
                        {"makeway session resume -f cluster.yaml notebook | makeway plan -f -",
-                        "what would happen then"}},
+                        "what would happen then"},
+                       {"makeway session resume --kubeconfig prod.yaml team/notebook",
+                        "the session itself"}},
           .run = run_session_resume};
 }
 

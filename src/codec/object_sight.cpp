@@ -45,12 +45,16 @@ void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, O
 
 void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
   std::string uid;
+  std::string kind;
   bool is_controller = false;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "uid") reader.read(field, at, uid);
+    if (key == "kind") reader.read(field, at, kind);
     if (key == "controller") reader.read(field, at, is_controller);
   });
-  if (is_controller) sight.owner_uid = std::move(uid);
+  if (!is_controller) return;
+  sight.owner_uid = std::move(uid);
+  sight.owner_kind = std::move(kind);
 }
 
 void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,

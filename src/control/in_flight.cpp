@@ -93,6 +93,11 @@ void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
   if (kernel || !row || !action.plane.empty()) {
     const std::string name =
         kernel ? action.name.substr(0, action.name.find('/')) : std::string(action.name);
+    // Who was told to leave and has not left is told so by every plan; nothing new is shown then.
+    const auto session = cluster.own<Session>().find({action.namespace_name, name});
+    const bool is_session = session != cluster.own<Session>().end() && action.plane.empty() &&
+                            session->second.uid == action.uid;
+    if (is_session && action.type != ActionType::nominate && shows(action, session->second)) return;
     Other& other = others_[flight_key(action.namespace_name, name)];
     other.sent = now;
     // Of several steps of a commit the port shows the last one.
@@ -365,7 +370,9 @@ std::optional<Change> InFlight::refused(const Receipt& receipt) {
   if (found == pods_.end()) {
     // Which of several was refused is not known: the others may still come.
     const auto other = others_.find(key);
-    if (other != others_.end() && other->second.actions.size() == 1) others_.erase(other);
+    const bool is_whole = receipt.object.starts_with(choice_name(AskKind::session));
+    const bool is_known = other != others_.end();
+    if (is_known && (is_whole || other->second.actions.size() == 1)) others_.erase(other);
     return std::nullopt;
   }
   Effects& effects = found->second;

@@ -72,7 +72,7 @@ std::optional<Time> LiveView::next_due() const {
 }
 
 std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& news, Time now) {
-  Round round{.changes = std::move(changes)};
+  Round round{.changes = session_pods_.show(std::move(changes))};
   round.everything = take_daemon_sets(news) || (cost_again_ && *cost_again_ <= now);
   for (Change& change : round.changes) note_change(change, round);
   std::vector<Change> shown;

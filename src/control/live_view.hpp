@@ -11,6 +11,8 @@
 //     may be made to leave, nobody else is a victim either.
 //  4. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
 //     (closed_nodes.hpp).
+//  5. A pod that is a kernel of a session is that session's row and nothing else
+//     (session_pods.hpp).
 //
 // What changes is looked at, and what depends on it: a pod and its group. When rules change (a
 // trusted namespace, a queue, a class, a DaemonSet) everything is looked at again, O(cluster). So
@@ -29,6 +31,7 @@
 
 #include "control/closed_nodes.hpp"
 #include "control/port.hpp"
+#include "control/session_pods.hpp"
 #include "model/cluster.hpp"
 #include "model/cluster_compaction.hpp"
 #include "model/configuration.hpp"
@@ -126,6 +129,7 @@ class LiveView {
 
   const Configuration& configuration_;
   LiveViewOptions options_;
+  SessionPods session_pods_;
   Cluster seen_;  ///< As it is shown, but for closed nodes.
   Quarantine quarantine_;
   OwnFindings own_findings_;

@@ -30,6 +30,7 @@ std::string resource_of(const WriteCall& call) {
     case WriteKind::event: return "events";
     case WriteKind::select_node: return "persistentvolumeclaims";
     case WriteKind::patch_own: return call.own_resource;
+    case WriteKind::create_pod:
     case WriteKind::erase:
     case WriteKind::await: break;
   }
@@ -62,7 +63,8 @@ Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings sett
       settings_(std::move(settings)),
       gate_(gate),
       tools_(std::move(tools)),
-      queue_(settings_.manner, settings_.limits) {
+      queue_(settings_.manner, settings_.limits),
+      sessions_(settings_.sessions) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -87,7 +89,13 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
   if (settings_.brakes) lost_.note(changes, tools_.server_now());
   const auto is_ours = [](const ObjectSight& sight) { return is_own(row_of_kind(sight.kind)); };
   if (std::ranges::any_of(sights, is_ours)) is_stated_ = false;
+  sessions_.saw(changes, sights);
   book_.take(changes, std::move(sights), answers);
+}
+
+void Actuator::tend(Time now) {
+  PlanJobs jobs = sessions_.repairs(book_, now);
+  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = now, .jobs = std::move(jobs)});
 }
 
 void Actuator::carry_out(const Plan& plan) {
@@ -100,6 +108,7 @@ void Actuator::carry_out(const Plan& plan) {
     };
   }
   PlanJobs jobs = jobs_of(plan, book_, rules);
+  sessions_.add_jobs(plan, book_, rules.brake, jobs);
   if (!jobs.refused.empty()) {
     // At once: nobody may decide meanwhile as if it had been sent.
     {
@@ -188,6 +197,13 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
   wish.rolls_back = ask.kind == AskKind::pod_group;
   wish.victims.reserve(victims.size());
   for (const PlanAction* const victim : victims) {
+    if (ask.kind == AskKind::session) {
+      wish.victims.push_back(
+          {.namespace_name = victim->namespace_name,
+           .owner = victim->uid,
+           .pod = fmt::format("Session {}/{}", victim->namespace_name, victim->name)});
+      continue;
+    }
     const BookedSight* const seen = book_.pod(victim->namespace_name, victim->name);
     const bool is_member = seen != nullptr && seen->object.group == ask.name &&
                            victim->namespace_name == ask.namespace_name;
@@ -220,6 +236,7 @@ std::vector<Receipt> Actuator::take_receipts() {
     const std::scoped_lock lock(mutex_);
     receipts = std::exchange(receipts_, {});
   }
+  for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
   for (const Receipt& receipt : receipts) {
     if (!receipt.ask.empty()) brakes_->refused(receipt);

@@ -22,6 +22,7 @@
 #include "control/lost_capacity.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
+#include "kube/session_keeper.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_gate.hpp"
 #include "kube/write_queue.hpp"
@@ -33,6 +34,7 @@ struct ActuatorSettings {
   QueueLimits limits;
   BudgetMode budgets = BudgetMode::best_effort;
   std::optional<BrakeSettings> brakes;  ///< None: nothing but the laws limits evictions.
+  SessionRules sessions;
   std::size_t sent_at_once = 48;
   Duration stop_max{5'000};  ///< So long a stop waits for answers.
 };
@@ -52,6 +54,7 @@ class Actuator final : public PlanCarrier {
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
+  void tend(Time now) override;
   void tell(const std::vector<MarkNotice>& notices) override;
   void state(const OwnFindings& wrong) override;
   std::optional<Time> sending_since() const override;
@@ -98,6 +101,7 @@ class Actuator final : public PlanCarrier {
   OwnFindings wrong_;      ///< As it was stated last.
   bool is_stated_ = true;  ///< Every condition of our kinds says so.
   LostCapacity lost_;
+  SessionKeeper sessions_;
   std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 

@@ -53,6 +53,7 @@ Batch LivePort::collect() {
     batch.sending_since = carrier_->sending_since();
     batch.receipts = carrier_->take_receipts();
     batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
+    if (!batch.blind) carrier_->tend(batch.now);
   }
   if (view_ != nullptr && has_listed_) {
     batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/time.hpp"
 #include "codec/object_sight.hpp"
 #include "control/live_view.hpp"
 #include "control/port.hpp"
@@ -33,6 +34,9 @@ class PlanCarrier {
   /// What the port hands to the loop, before it does: a plan that comes afterwards was decided on
   /// these versions of the objects.
   virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
+  /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
+  /// while something may be out of sight.
+  virtual void tend(Time /*now*/) {}
   /// Words for whoever looks at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
   /// What is wrong with objects of our kinds in this cluster, as of now: a condition on each.

@@ -39,7 +39,7 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
 /// What a write wanted, for whoever reads the object afterwards.
 struct WriteGoal {
   WriteKind kind = WriteKind::bind;
-  std::string uid;
+  std::string uid;    ///< Of a create: of the controller.
   std::string node;   ///< Of a bind.
   StatusPatch patch;  ///< Of a patch.
 };

@@ -396,6 +396,14 @@ WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
           .read_path = path};
 }
 
+WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body) {
+  return {.kind = WriteKind::create_pod,
+          .path = fmt::format("/api/v1/namespaces/{}/pods{}", percent_encoded(pod.namespace_name),
+                              query_of(manner)),
+          .write = {"POST", std::string(json_type), std::move(body)},
+          .read_path = pod_path(pod.namespace_name, pod.name)};
+}
+
 WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -418,7 +426,10 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
   constexpr std::size_t note_bytes_max = 1'024;
   constexpr std::size_t name_bytes_max = 230;
   const ObjectSight& about = event.regarding;
-  const bool is_pod = event.regarding_kind == "Pod";
+  const std::string version = event.regarding_kind == "Pod" ? std::string("v1")
+                              : event.regarding_kind == "Session"
+                                  ? std::string(own_api_version)
+                                  : "scheduling.k8s.io/" + manner.group_version;
   std::string body = document([&](JsonWriter& writer) {
     writer.string_field("apiVersion", "events.k8s.io/v1");
     writer.string_field("kind", "Event");
@@ -435,8 +446,7 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
     writer.string_field("reportingController", manner.manager);
     writer.string_field("reportingInstance", manner.instance);
     object_field(writer, "regarding", [&] {
-      writer.string_field("apiVersion",
-                          is_pod ? "v1" : "scheduling.k8s.io/" + manner.group_version);
+      writer.string_field("apiVersion", version);
       writer.string_field("kind", event.regarding_kind);
       writer.string_field("namespace", about.namespace_name);
       writer.string_field("name", about.name);

@@ -41,6 +41,7 @@ enum class WriteKind : std::uint8_t {
   event,
   select_node,  ///< Of a claim: where its volume is to be made.
   patch_own,    ///< The status of an object of a kind of ours.
+  create_pod,   ///< Of a kernel of a session.
   await,        ///< No call: it ends when what it needs is done, and nothing was placed.
 };
 
@@ -133,6 +134,8 @@ WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
 /// None: the pod's own grace.
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
                       std::optional<std::int64_t> grace_seconds);
+/// `body` is the whole pod; what is read where the name is taken is the pod of that name.
+WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body);
 WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod);
 /// The stamp tells events of one object apart.
 WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,

@@ -37,10 +37,10 @@ class JobBuilder {
     }
     add_queue_statuses();
     for (const PlanAction& action : plan_.actions) {
-      if (places(action.type)) add_place(action);
+      if (places(action.type) && !is_about_session(action)) add_place(action);
     }
     for (const PlanAction& action : plan_.actions) {
-      if (!places(action.type)) add_other(action);
+      if (!places(action.type) && !is_about_session(action)) add_other(action);
     }
     clear_nominations();
     for (const PlanStatus& status : plan_.status) add_condition(status);
@@ -85,6 +85,7 @@ class JobBuilder {
     if (!rules_.brake) return;
     std::map<std::string, std::vector<const PlanAction*>> victims;
     for (const PlanAction& action : plan_.actions) {
+      if (is_about_session(action)) continue;
       if (action.type == ActionType::evict) victims[action.ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
@@ -362,7 +363,7 @@ class JobBuilder {
     const auto ask = asks_.find(action.ask);
     const bool of_queue = is_for_queue(action);
     if (ask == asks_.end() || (!of_queue && !is_of_pods(*ask->second.ask))) {
-      return refuse(action, "victims of sessions and replicas are not evicted yet");
+      return refuse(action, "victims of replicas are not evicted yet");
     }
     if (refuse_braked(action, action.ask)) return;
     if (of_queue && lacks_queue_) return refuse(action, "what it relies on was refused");
@@ -542,6 +543,15 @@ class JobBuilder {
 };
 
 }  // namespace
+
+bool is_about_session(const PlanAction& action) {
+  const bool is_kernel = action.name.find('/') != std::string::npos;
+  const bool is_own_type = action.type == ActionType::requeue ||
+                           action.type == ActionType::suspend || action.type == ActionType::resume;
+  // Of pods it says where they run; of a session whose grace time is over it does not.
+  const bool ends = action.type == ActionType::evict && action.node.empty();
+  return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
+}
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules) {
   return JobBuilder(plan, book, rules).build();

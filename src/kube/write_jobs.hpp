@@ -15,6 +15,7 @@
 //  9. The statuses of queues that a plan changes are on the server before anybody leaves for a
 //     queue; where one of them is refused, nobody does. Nothing else relies on them.
 // 10. Actions on objects that are gone, or that this version does not carry out, are refused.
+// 11. What a plan says about sessions is session_keeper.hpp's business, and left out here.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -45,6 +46,7 @@ struct WriteStep {
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.
   std::string status = {};
+  std::string pod = {};  ///< Of a create: the whole pod as JSON.
 };
 
 enum class Urgency : std::uint8_t {
@@ -85,6 +87,9 @@ struct JobRules {
 
 /// As long as kube-scheduler waits for a volume.
 inline constexpr Duration volume_wait_max{600'000};
+
+/// Whether it is about a session, or a kernel of one.
+bool is_about_session(const PlanAction& action);
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules);
 

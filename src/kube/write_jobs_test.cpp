@@ -294,19 +294,31 @@ TEST_F(WriteJobsTest, ThePhaseIsTouchedOnlyWhereTheNodeIsGone) {
 TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
   see(job_sight("p"));
   Plan plan{.id = "0123"};
-  plan.actions = {job_action(ActionType::suspend, "p", ""),
-                  job_action(ActionType::bind, "s/kernel", "n1"),
+  plan.actions = {job_action(ActionType::scale_up, "p", ""),
                   job_action(ActionType::bind, "p", "n1")};
-  plan.actions[2].plane = "other";
+  plan.actions[1].plane = "other";
   const PlanJobs made = jobs(plan);
   EXPECT_TRUE(made.jobs.empty());
-  EXPECT_EQ(made.refused.size(), 3U);
+  EXPECT_EQ(made.refused.size(), 2U);
+}
+
+// Who keeps sessions carries these out (session_keeper.hpp).
+TEST_F(WriteJobsTest, SessionsAreLeftToTheirKeeper) {
+  see(job_sight("p"));
+  Plan plan{.id = "0123"};
+  plan.actions = {job_action(ActionType::suspend, "p", ""),
+                  job_action(ActionType::bind, "s/kernel", "n1"),
+                  job_action(ActionType::requeue, "low", "n1", "Session a/high"),
+                  job_action(ActionType::evict, "low", "n1", "Session a/high"),
+                  job_action(ActionType::evict, "over", "")};
+  const PlanJobs made = jobs(plan);
+  EXPECT_TRUE(made.jobs.empty());
+  EXPECT_TRUE(made.refused.empty());
 }
 
 // What comes with later versions is refused by name, and never dropped without a word.
 TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
-  for (const ActionType type : {ActionType::scale_down, ActionType::scale_up, ActionType::requeue,
-                                ActionType::suspend, ActionType::resume}) {
+  for (const ActionType type : {ActionType::scale_down, ActionType::scale_up}) {
     Plan plan{.id = "0123"};
     plan.actions = {job_action(type, "p", "n1")};
     const PlanJobs made = jobs(plan);
@@ -315,16 +327,14 @@ TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
     EXPECT_TRUE(made.refused[0].reason.starts_with(choice_name(type))) << made.refused[0].reason;
   }
   see(job_sight("low-1", "n1"));
-  for (const AskKind kind : {AskKind::session, AskKind::replica_schedule}) {
-    Plan plan{.id = "0123"};
-    plan.asks = {{.kind = kind, .namespace_name = "a", .name = "claim"}};
-    plan.actions = {job_action(ActionType::evict, "low-1", "n1", ask_text(plan.asks[0]))};
-    const PlanJobs made = jobs(plan);
-    EXPECT_TRUE(made.jobs.empty());
-    ASSERT_EQ(made.refused.size(), 1U);
-    EXPECT_EQ(made.refused[0].reason, "victims of sessions and replicas are not evicted yet");
-    EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
-  }
+  Plan plan{.id = "0123"};
+  plan.asks = {{.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "claim"}};
+  plan.actions = {job_action(ActionType::evict, "low-1", "n1", ask_text(plan.asks[0]))};
+  const PlanJobs made = jobs(plan);
+  EXPECT_TRUE(made.jobs.empty());
+  ASSERT_EQ(made.refused.size(), 1U);
+  EXPECT_EQ(made.refused[0].reason, "victims of replicas are not evicted yet");
+  EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
 }
 
 // SPEC section 8, provision a volume: never a bind before the volume is there.

@@ -332,6 +332,7 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
       return patch_own_call(
           manner_, object,
           step.status.empty() ? own_conditions(object, step.patch, server_now) : step.status);
+    case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
@@ -439,8 +440,12 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
   Live& live = found->second;
   const WriteStep& step = live.job.steps[live.step];
   if (live.stage == Stage::reads) {
-    const WriteGoal goal{
-        .kind = step.kind, .uid = live.job.seen.object.uid, .node = step.node, .patch = step.patch};
+    const ObjectSight& about = live.job.seen.object;
+    const bool creates = step.kind == WriteKind::create_pod;
+    const WriteGoal goal{.kind = step.kind,
+                         .uid = creates ? about.owner_uid : about.uid,
+                         .node = step.node,
+                         .patch = step.patch};
     return reading_answered(job, live, judge_reading(goal, result), now);
   }
   write_answered(job, live, judge_answer(step.kind, result), now);
@@ -458,7 +463,8 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       }
       return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
     case Verdict::refused:
-      if (kind == WriteKind::bind && answer.status == status_conflict) {
+      if ((kind == WriteKind::bind || kind == WriteKind::create_pod) &&
+          answer.status == status_conflict) {
         live.refusal = answer.reason;
         live.last_reading = true;
         return move_to(id, live, Stage::to_read, now);
@@ -469,8 +475,9 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
-      // The next cycle says it again; of a claim and of our kinds, the watch tells.
-      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own) {
+      // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.
+      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own ||
+          kind == WriteKind::create_pod) {
         return refuse(id, answer.reason);
       }
       live.refusal = answer.reason;

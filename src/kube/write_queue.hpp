@@ -8,7 +8,7 @@
 //     `send_max` it is refused.
 //  4. "Unknown" reads the object: at once, and if that does not show the write, once more when the
 //     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
-//  5. A refused bind with 409 is read as well: it may have been ours.
+//  5. A bind or a create that is refused with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else and have an allowance; a condition that is not
 //     sent yet gives way to any other write about its object. Refused, they are dropped. One whose
 //     status and reason we wrote a short while ago, in whatever patch, waits for its minute.

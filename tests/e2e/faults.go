@@ -162,7 +162,7 @@ func (f *Faulty) all() []Passed {
 func (w Write) counts() bool {
 	return strings.HasPrefix(w.Resource, "pods") || strings.HasPrefix(w.Resource, "podgroups") ||
 		strings.HasPrefix(w.Resource, "persistentvolumeclaims") ||
-		strings.HasPrefix(w.Resource, "queues")
+		strings.HasPrefix(w.Resource, "queues") || strings.HasPrefix(w.Resource, "sessions")
 }
 
 // writeOf reads .../namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]], and of kinds of ours that

@@ -80,6 +80,7 @@ func allTests() []Test {
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, kindTests()...)
 	tests = append(tests, runTests()...)
+	tests = append(tests, sessionTests()...)
 	tests = append(tests, applyTests()...)
 	tests = append(tests, faultTests()...)
 	tests = append(tests, worldTests()...)

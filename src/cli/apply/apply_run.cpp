@@ -106,7 +106,9 @@ class ApplyRun {
         kube::scheduler_rights({.lease_namespace = parts_.lease.namespace_name,
                                 .lease_name = parts_.lease.name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
-                                .has_groups = has_groups}));
+                                .has_groups = has_groups,
+                                .own_kinds = own_kinds_written(parts_.served),
+                                .has_sessions = !own_kinds_written(parts_.served).empty()}));
     for (const kube::Right& right : missing) {
       tell_error(
           fmt::format("this user may not {} {}; add the rule {} to a role of it "

@@ -13,8 +13,11 @@
 namespace makeway::cli {
 namespace {
 
-/// Of ours: what `makeway run` schedules by, and whose status it writes.
-constexpr std::array<std::string_view, 1> served_own_kinds = {"queues"};
+/// Of ours: what `makeway run` schedules by.
+constexpr std::array<std::string_view, 4> served_own_kinds = {"partitions", "queues",
+                                                              "resourcegroups", "sessions"};
+/// Of these: whose status it writes.
+constexpr std::array<std::string_view, 2> written_own_kinds = {"queues", "sessions"};
 
 }  // namespace
 
@@ -46,7 +49,7 @@ std::string unserved_kinds(const std::vector<kube::ServedResource>& served, Live
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {
   std::vector<std::string> plurals;
-  for (const std::string_view plural : served_own_kinds) {
+  for (const std::string_view plural : written_own_kinds) {
     const bool is_served = std::ranges::any_of(served, [&](const kube::ServedResource& each) {
       return each.resource->api_group == own_api_group && each.resource->plural == plural;
     });

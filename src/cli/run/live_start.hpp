@@ -19,7 +19,7 @@ enum class LiveUse : std::uint8_t { run, apply };
 /// Kinds of ours that the cluster has and that this command does not serve: "partitions,sessions".
 std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveUse use);
 inline constexpr std::string_view unserved_reason =
-    "this version schedules pods, groups and queues; it does not serve replicas and sessions of a "
+    "this version schedules pods, groups, queues and sessions; it does not serve replicas of a "
     "live cluster yet";
 
 /// Kinds of ours that the cluster has and whose status is written: "queues".

@@ -144,7 +144,8 @@ class SchedulerRun {
                                 .lease_name = wish_.lease_name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
                                 .has_groups = !group_version().empty(),
-                                .own_kinds = own_kinds_written(parts_.served)}));
+                                .own_kinds = own_kinds_written(parts_.served),
+                                .has_sessions = serves("sessions")}));
     for (const kube::Right& right : missing) {
       log_.tell(LogLevel::error, "right-missing",
                 {{"verb", right.verb},
@@ -155,6 +156,12 @@ class SchedulerRun {
                                         kube::rule_for(right))}});
     }
     return missing.empty();
+  }
+
+  bool serves(std::string_view plural) const {
+    return std::ranges::any_of(parts_.served, [&](const kube::ServedResource& each) {
+      return each.resource->plural == plural;
+    });
   }
 
   /// Of PodGroups; empty: they are not served.
@@ -281,10 +288,11 @@ class SchedulerRun {
   bool begin_writing() {
     auto connection = connect();
     if (connection == nullptr) return false;
+    kube::ActuatorSettings settings =
+        kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_));
+    settings.sessions.scheduler = wish_.schedulers.front();
     actuator_ = std::make_unique<kube::Actuator>(
-        std::move(connection),
-        kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_)),
-        gate_,
+        std::move(connection), std::move(settings), gate_,
         kube::ActuatorTools{.server_now =
                                 [this] {
                                   return feed_->server_time()
