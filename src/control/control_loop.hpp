@@ -50,6 +50,7 @@ struct LoopOptions {
   /// The queue stage has turns of its own (queue_turn.hpp): people look at the queues. Nobody does
   /// in a simulation.
   bool queue_turns = false;
+  Duration queue_pace{1'000};
   bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
 };
@@ -78,7 +79,7 @@ class ControlLoop {
         options_(std::move(options)),
         backlog_(options_.backlog),
         own_kinds_(configuration),
-        queue_turn_(options_.queue_turns && configuration.queue.enabled),
+        queue_turn_(options_.queue_turns && configuration.queue.enabled, options_.queue_pace),
         half_bound_(configuration.live) {
     if (options_.watcher != nullptr) {
       options_.watcher->start({.configuration = configuration_,
