@@ -51,6 +51,7 @@ struct LoopOptions {
   /// The queue stage has turns of its own (queue_turn.hpp): people look at the queues. Nobody does
   /// in a simulation.
   bool queue_turns = false;
+  Duration queue_pace{1'000};
   /// What a process before us has begun is finished first (half_left_gangs.hpp).
   bool finishes_begun = false;
   bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
@@ -81,7 +82,7 @@ class ControlLoop {
         options_(std::move(options)),
         backlog_(options_.backlog),
         own_kinds_(configuration),
-        queue_turn_(options_.queue_turns && configuration.queue.enabled),
+        queue_turn_(options_.queue_turns && configuration.queue.enabled, options_.queue_pace),
         half_bound_(configuration.live),
         half_left_(configuration.engine.leave_timeout) {
     if (options_.watcher != nullptr) {

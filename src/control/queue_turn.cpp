@@ -93,7 +93,7 @@ std::optional<Time> QueueTurn::next_due(const Cluster& cluster, Time now) const 
   if (!enabled_ || cluster.own<Queue>().empty()) return std::nullopt;
   if (retry_at_) return std::max(*retry_at_, now);
   std::optional<Time> due;
-  if (changed_) due = last_ ? std::max(*last_ + pace, now) : now;
+  if (changed_) due = last_ ? std::max(*last_ + pace_, now) : now;
   if (recheck_at_) due = std::min(due.value_or(*recheck_at_), *recheck_at_);
   return due;
 }

@@ -25,11 +25,10 @@ namespace makeway {
 
 class QueueTurn {
  public:
-  static constexpr Duration pace{1'000};
   /// Who says that something has changed.
   enum class By : std::uint8_t { port, loop };
 
-  explicit QueueTurn(bool enabled) : enabled_(enabled) {}
+  QueueTurn(bool enabled, Duration pace) : enabled_(enabled), pace_(pace) {}
 
   /// The stage as an ask of a request: it has no name.
   static AskName name() { return {.kind = AskKind::queue, .namespace_name = {}, .name = {}}; }
@@ -51,6 +50,7 @@ class QueueTurn {
 
  private:
   bool enabled_;
+  Duration pace_;
   bool changed_ = false;
   std::optional<Time> last_;
   std::optional<Time> recheck_at_;

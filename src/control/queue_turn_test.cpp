@@ -31,7 +31,7 @@ class QueueTurnTest : public testing::Test {
   std::optional<Time> due(std::int64_t now) const { return turn.next_due(cluster, Time{now}); }
 
   Cluster cluster;
-  QueueTurn turn{true};
+  QueueTurn turn{true, Duration{1'000}};
 };
 
 TEST_F(QueueTurnTest, WhatQueuesDivideOrUseMakesItDueOnceASecond) {

@@ -118,6 +118,7 @@ void Actuator::carry_out(const Plan& plan) {
     if (tools_.wake) tools_.wake();
   }
   if (jobs.jobs.empty()) return;
+  jobs.heard = heard_;
   order({.plan = plan.id, .plan_now = plan.now, .jobs = std::move(jobs)});
 }
 
@@ -235,6 +236,7 @@ std::vector<Receipt> Actuator::take_receipts() {
   {
     const std::scoped_lock lock(mutex_);
     receipts = std::exchange(receipts_, {});
+    heard_ = statuses_refused_;
   }
   for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
@@ -362,6 +364,7 @@ void Actuator::publish() {
   {
     const std::scoped_lock lock(mutex_);
     std::ranges::move(receipts, std::back_inserter(receipts_));
+    statuses_refused_ = queue_.statuses_refused();
     answers_ = queue_.answers();
     statistics_ = queue_.statistics();
     sending_since_ = queue_.sending_since();

@@ -98,8 +98,9 @@ class Actuator final : public PlanCarrier {
 
   // Of whoever calls.
   SightBook book_;
-  OwnFindings wrong_;      ///< As it was stated last.
-  bool is_stated_ = true;  ///< Every condition of our kinds says so.
+  std::uint64_t heard_ = 0;  ///< See PlanJobs.
+  OwnFindings wrong_;        ///< As it was stated last.
+  bool is_stated_ = true;    ///< Every condition of our kinds says so.
   LostCapacity lost_;
   SessionKeeper sessions_;
   std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
@@ -109,6 +110,7 @@ class Actuator final : public PlanCarrier {
   std::condition_variable idle_changed_;
   std::vector<Order> orders_;
   std::vector<Receipt> receipts_;
+  std::uint64_t statuses_refused_ = 0;  ///< Up to these receipts.
   std::optional<Time> sending_since_;
   std::size_t unsent_ = 0;
   std::uint64_t answers_ = 0;

@@ -73,6 +73,8 @@ struct PlanJobs {
   std::vector<WriteJob> jobs;
   std::vector<Receipt> refused;   ///< What is not even tried.
   std::vector<EventWish> events;  ///< That depend on nothing.
+  /// How many refused statuses of queues whoever decided had heard of (WriteQueue, rule 12).
+  std::uint64_t heard = 0;
 };
 
 /// Whether an ask's victims may be evicted now. Asked once an ask.

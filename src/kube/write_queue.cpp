@@ -16,6 +16,7 @@ constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
 constexpr std::string_view queue_prefix = "Queue ";
+constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
 std::string word_of(const ConditionWish& wish) {
   return (wish.value ? "True " : "False ") + wish.reason;
@@ -57,6 +58,15 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
     if (!live.job.placed.empty()) need_evictions(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
+    const bool is_for_queue = live.job.is_eviction && live.job.ask.starts_with(queue_prefix);
+    if (is_for_queue && jobs.heard < statuses_refused_) {
+      ++statistics_.refused;
+      receipts_.push_back({.plan = plan,
+                           .object = live.job.object,
+                           .reason = std::string(relies_on_refused),
+                           .ask = live.job.ask});
+      continue;
+    }
     const bool is_alone = !lines_.contains(live.job.object);
     if (is_alone && is_confirmed(live)) continue;
     if (const auto twin = waiting_twin(live.job)) {
@@ -568,6 +578,7 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
   if (found == jobs_.end()) return;
   const Live& live = found->second;
   const bool urgent = live.job.urgency == Urgency::place;
+  if (statuses_.contains(id)) ++statuses_refused_;
   if (urgent) {
     ++statistics_.refused;
     std::vector<std::string> plans = live.also;
@@ -582,7 +593,7 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
   }
   const std::vector<std::uint64_t> dependents = dependents_of(id);
   forget(id);
-  for (const std::uint64_t other : dependents) refuse(other, "what it relies on was refused");
+  for (const std::uint64_t other : dependents) refuse(other, std::string(relies_on_refused));
 }
 
 // ---- What leaves as one -------------------------------------------------------------------------

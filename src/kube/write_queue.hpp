@@ -26,7 +26,9 @@
 //     wait for all of them.
 // 13. A status that nothing relies on is sent at most once in `status_again`; until then the next
 //     plan's takes its place. An eviction for a queue needs all statuses of queues that are not
-//     answered, also those of earlier plans: these do not wait any more.
+//     answered, also those of earlier plans: these do not wait any more. If one was refused and
+//     whoever decided had not heard of it, the eviction relies on what is not there, and is
+//     refused.
 #pragma once
 
 #include <cstddef>
@@ -92,6 +94,8 @@ class WriteQueue {
   void drop(Which which, const std::string& reason);
 
   std::vector<Receipt> take_receipts();
+  /// Of queues, in all.
+  std::uint64_t statuses_refused() const { return statuses_refused_; }
   /// When `next` may give something that it does not give now; none: after an answer.
   std::optional<Time> next_due(Time now);
   std::size_t unsent() const { return waiting_.size() - patient_.size(); }
@@ -214,6 +218,7 @@ class WriteQueue {
   Time events_not_before_;
   std::uint64_t last_id_ = 0;
   std::uint64_t answers_ = 0;
+  std::uint64_t statuses_refused_ = 0;
   std::uint64_t pauses_ = 0;
   QueueStatistics statistics_;
 };

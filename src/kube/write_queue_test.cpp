@@ -696,5 +696,21 @@ TEST_F(WriteQueueTest, ARefusedStatusSparesTheVictimsOfQueues) {
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/other/eviction");
 }
 
+/// The plan was decided as if the status were there: its receipt had not come yet.
+TEST_F(WriteQueueTest, WhoHasNotHeardOfARefusedStatusEvictsNobodyForQueues) {
+  add({status_job(R"({"used":1})", false)});
+  EXPECT_EQ(next(), status_path);
+  reply(http_answer(409));
+  add({victim_of("low", {}, "Queue team"), victim_of("other")});
+  EXPECT_EQ(refused().back(), "Pod a/low: what it relies on was refused");
+  mark_and_evict("other");
+  queue.add("0124", Time{500},
+            {.jobs = {victim_of("low", {}, "Queue team")},
+             .refused = {},
+             .heard = queue.statuses_refused()},
+            now);
+  mark_and_evict("low");
+}
+
 }  // namespace
 }  // namespace makeway::kube

@@ -186,7 +186,9 @@ func seedTables(t *T) {
 	seed.status("queue-1", `{"allocated":{"cpu":"3","memory":"9Gi"}}`)
 	seed.status("queue-2", `{"allocated":{"cpu":"6","memory":"18Gi"}}`)
 	from := t.auditBytes()
-	scheduler := t.scheduler("makeway", "event=sight ", append(shortLease, byWeight...)...)
+	journal := t.dir + "/journal"
+	scheduler := t.scheduler("makeway", "event=sight ",
+		append(append([]string{"--journal", journal}, shortLease...), byWeight...)...)
 	seed.shows(scheduler, "queue-1 | 3 9Gi | 3 9Gi | 5 3Gi | 0 0",
 		"queue-2 | 6 18Gi | 6 18Gi | 5 3Gi | 0 0")
 	victim := seed.leaving("queue-1-", scheduler).Name
@@ -218,6 +220,7 @@ func seedTables(t *T) {
 		"queue-2 | 4 12Gi | 4 12Gi | 4 2Gi | 0 0", "queue-3 | 3 9Gi | 3 9Gi | 3 1Gi | 0 0")
 	seed.agrees(scheduler, byWeight...)
 	scheduler.end(t)
+	t.contains(t.succeed("replay", journal), "Every plan is the recorded one")
 	t.seenInTable("queue-3", "3", `{"cpu":"3","memory":"9Gi"}`)
 	wrote := 0
 	for _, line := range t.audited(schedulerUser, from) {

@@ -80,6 +80,7 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
                                            kube::FeedUse::to_schedule);
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
   settings.limits.pause_first = Duration{10};
+  settings.limits.status_again = Duration{50};
   settings.stop_max = Duration{0};
   settings.brakes->quiet_first = quiet_first;
   actuator_ = std::make_unique<kube::Actuator>(
@@ -94,6 +95,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
   options.preset = "makeway";
   options.poll_max = Duration{100};
+  options.queue_turns = true;
+  options.queue_pace = Duration{50};
   options.backlog.schedulers = kube::scheduler_names(options.profiles);
   options.backlog.back_off_min = Duration{50};
   options.backlog.back_off_max = Duration{500};
