@@ -115,8 +115,8 @@ ExitStatus write_session(const AskName& name, const Session& session, const Obje
     terminal.error.write(problem_lines({error.problem}, palette_for_error(terminal)));
     return ExitStatus::failed;
   }
-  terminal.out.write(fmt::format("Session {}/{} is pending again.\n", name.namespace_name,
-                                 name.name));
+  terminal.out.write(
+      fmt::format("Session {}/{} is pending again.\n", name.namespace_name, name.name));
   return ExitStatus::done;
 }
 
@@ -153,9 +153,8 @@ ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
                        terminal);
   }
   if (!has_files && (is_wished || is_known)) {
-    AskName live{.kind = AskKind::session,
-                 .namespace_name = written->namespace_name,
-                 .name = written->name};
+    AskName live{
+        .kind = AskKind::session, .namespace_name = written->namespace_name, .name = written->name};
     if (live.namespace_name.empty()) live.namespace_name = "default";
     return resume_live(live, arguments, terminal);
   }

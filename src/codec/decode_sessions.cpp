@@ -143,12 +143,9 @@ using KernelRow = FieldRow<KernelDraft>;
 
 /// Where a session runs is decided by its group, and nothing else of a pod is looked at.
 constexpr std::array not_in_template = {
-    std::string_view("nodeName"),
-    std::string_view("nodeSelector"),
-    std::string_view("affinity"),
-    std::string_view("topologySpreadConstraints"),
-    std::string_view("schedulingGates"),
-    std::string_view("schedulingGroup"),
+    std::string_view("nodeName"),        std::string_view("nodeSelector"),
+    std::string_view("affinity"),        std::string_view("topologySpreadConstraints"),
+    std::string_view("schedulingGates"), std::string_view("schedulingGroup"),
     std::string_view("resourceClaims"),
 };
 
@@ -194,8 +191,8 @@ void read_template(const FieldValue& value, KernelDraft& draft) {
   const FieldPath at_spec = value.at.at("spec");
   const JsonValue* const spec = tree->find("spec");
   const JsonValue* const containers = spec == nullptr ? nullptr : spec->find("containers");
-  const bool has_any =
-      containers != nullptr && containers->as_array() != nullptr && !containers->as_array()->empty();
+  const bool has_any = containers != nullptr && containers->as_array() != nullptr &&
+                       !containers->as_array()->empty();
   if (!has_any) {
     return reader.refuse(at_spec.at("containers"), {}, "the kernel has no container to run",
                          "list at least one, as in a pod");
@@ -210,13 +207,12 @@ void read_template(const FieldValue& value, KernelDraft& draft) {
 }
 
 constexpr std::array kernel_rows = {
-    KernelRow{{.key = "name",
-               .type = FieldType::name,
-               .text = "Different for every kernel of the session.",
-               .required = true},
-              [](const FieldValue& value, KernelDraft& draft) {
-                value.read_name(draft.kernel.name);
-              }},
+    KernelRow{
+        {.key = "name",
+         .type = FieldType::name,
+         .text = "Different for every kernel of the session.",
+         .required = true},
+        [](const FieldValue& value, KernelDraft& draft) { value.read_name(draft.kernel.name); }},
     KernelRow{{.key = "resources",
                .type = FieldType::quantities,
                .text = "What it needs on one node; at most 2^50 of each. With a template: what the "
@@ -228,10 +224,9 @@ constexpr std::array kernel_rows = {
                .type = FieldType::pod_template,
                .text = "The pod that it runs in; a live cluster needs it."},
               read_template},
-    KernelRow{{.key = "node", .type = FieldType::name, .text = "Where it runs; none: nowhere."},
-              [](const FieldValue& value, KernelDraft& draft) {
-                value.read_name(draft.kernel.node);
-              }},
+    KernelRow{
+        {.key = "node", .type = FieldType::name, .text = "Where it runs; none: nowhere."},
+        [](const FieldValue& value, KernelDraft& draft) { value.read_name(draft.kernel.node); }},
     KernelRow{{.key = "nominatedNode",
                .type = FieldType::name,
                .text = "Where room is kept for it while victims leave."},

@@ -138,10 +138,8 @@ void SessionPods::look_at(const std::set<Name>& pods, std::vector<Change>& shown
     if (known.is_shown) {
       shown.emplace_back(known.pod);
     } else {
-      shown.emplace_back(Removal{.kind = ObjectKind::pod,
-                                 .namespace_name = name.first,
-                                 .name = name.second,
-                                 .plane = {}});
+      shown.emplace_back(Removal{
+          .kind = ObjectKind::pod, .namespace_name = name.first, .name = name.second, .plane = {}});
     }
   }
 }

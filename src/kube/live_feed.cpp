@@ -23,9 +23,8 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
   connection_->http().keep_apart();
   // Whoever asked what is served has heard the time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
-  const bool has_sessions = std::ranges::any_of(served, [](const ServedResource& each) {
-    return each.resource->plural == "sessions";
-  });
+  const bool has_sessions = std::ranges::any_of(
+      served, [](const ServedResource& each) { return each.resource->plural == "sessions"; });
   watches_.reserve(served.size());
   for (const ServedResource& each : served) {
     if (!is_watched(*each.resource, use)) continue;

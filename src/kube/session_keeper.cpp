@@ -253,8 +253,8 @@ bool SessionKeeper::has_succeeded(const Entry& entry, const SightBook& book,
                                   std::int64_t preemptions) const {
   const Session& session = entry.object;
   return std::ranges::all_of(session.kernels, [&](const Kernel& kernel) {
-    const BookedSight* const pod = book.pod(
-        session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
+    const BookedSight* const pod =
+        book.pod(session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
     return is_of(pod, session) && pod->object.phase == pod_succeeded;
   });
 }
@@ -265,8 +265,7 @@ std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry
   const Session& session = entry.object;
   std::optional<Ending> ending;
   for (const Kernel& kernel : session.kernels) {
-    const std::string name =
-        kernel_pod_name(session.name, kernel.name, session.status.preemptions);
+    const std::string name = kernel_pod_name(session.name, kernel.name, session.status.preemptions);
     const auto lost = [&](std::string why) {
       return Ending{.fate = SessionFate::requeues, .why = std::move(why)};
     };
@@ -335,9 +334,9 @@ void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook&
     if (erase(session, *pod, now, jobs)) wake(key, now + making_max);
   }
   for (const Kernel& kernel : session.kernels) {
-    for (const std::int64_t count :
-         {session.status.preemptions, session.status.preemptions - 1}) {
-      const auto making = making_.find({key.first, kernel_pod_name(key.second, kernel.name, count)});
+    for (const std::int64_t count : {session.status.preemptions, session.status.preemptions - 1}) {
+      const auto making =
+          making_.find({key.first, kernel_pod_name(key.second, kernel.name, count)});
       if (making == making_.end() || !making->second.is_under_way) continue;
       if (making->second.since + making_max <= now) continue;
       is_off = false;  // It may come yet.
@@ -393,13 +392,12 @@ std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& bo
   const Session& session = entry.object;
   WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
   step.status = session_status_patch(next);
-  jobs.jobs.push_back(
-      {.object = session_text(session.namespace_name, session.name),
-       .ask = {},
-       .unit = {},
-       .seen = *book.own(ObjectKind::session, session.namespace_name, session.name),
-       .steps = {std::move(step)},
-       .needs = {}});
+  jobs.jobs.push_back({.object = session_text(session.namespace_name, session.name),
+                       .ask = {},
+                       .unit = {},
+                       .seen = *book.own(ObjectKind::session, session.namespace_name, session.name),
+                       .steps = {std::move(step)},
+                       .needs = {}});
   entry.written = std::move(next);
   entry.written_at = now;
   wake({session.namespace_name, session.name}, now + unseen_max);
@@ -412,8 +410,7 @@ bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time n
   if (pod.object.leaving) return false;
   const Key key(pod.object.namespace_name, pod.object.name);
   const auto erasing = erasing_.find(key);
-  const bool is_under_way = erasing != erasing_.end() &&
-                            erasing->second.uid == pod.object.uid &&
+  const bool is_under_way = erasing != erasing_.end() && erasing->second.uid == pod.object.uid &&
                             erasing->second.since + making_max > now;
   if (is_under_way) return false;
   erasing_[key] = {.uid = pod.object.uid, .since = now};
@@ -520,8 +517,7 @@ class SessionKeeper::PlanBuilder {
     const Key key(action.namespace_name, action.name.substr(0, action.name.find('/')));
     switch (action.type) {
       case ActionType::suspend:
-      case ActionType::resume:
-        return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
+      case ActionType::resume: return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
       case ActionType::evict:
       case ActionType::requeue: return add_notice(key, action);
       default: return;  // Places are those of the ask.
@@ -600,7 +596,8 @@ class SessionKeeper::PlanBuilder {
   CauseOf cause_of(const std::string& ask) const {
     const std::size_t slash = ask.find('/');
     const std::size_t space = std::min(ask.find(' '), ask.size());
-    CauseOf cause{.kind = ask.substr(0, space), .name = ask.substr(std::min(space + 1, ask.size()))};
+    CauseOf cause{.kind = ask.substr(0, space),
+                  .name = ask.substr(std::min(space + 1, ask.size()))};
     if (slash == std::string::npos) return cause;
     const BookedSight* const seen = book_.own(
         ObjectKind::session, ask.substr(space + 1, slash - space - 1), ask.substr(slash + 1));

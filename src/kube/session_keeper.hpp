@@ -57,7 +57,8 @@ class SessionKeeper {
     /// Our last word, as long as it is not shown.
     std::optional<Session> written = std::nullopt;
     Time written_at{};
-    std::set<std::string> pods;  ///< Whose controller it is, by name; also those that have finished.
+    std::set<std::string>
+        pods;  ///< Whose controller it is, by name; also those that have finished.
     std::set<std::string> vanished;  ///< Pods that were there.
   };
   struct Making {
@@ -82,8 +83,7 @@ class SessionKeeper {
   bool is_settled(Entry& entry, Time now);
   void repair(const Key& key, const SightBook& book, Time now, PlanJobs& jobs);
   void keep_running(const Key& key, Entry& entry, const SightBook& book, Time now, PlanJobs& jobs);
-  void go_on_leaving(const Key& key, Entry& entry, const SightBook& book, Time now,
-                     PlanJobs& jobs);
+  void go_on_leaving(const Key& key, Entry& entry, const SightBook& book, Time now, PlanJobs& jobs);
   std::optional<Ending> ending_of(const Entry& entry, const SightBook& book) const;
   bool has_succeeded(const Entry& entry, const SightBook& book, std::int64_t preemptions) const;
   void create(const Key& key, const Session& session, const Kernel& kernel, std::string_view plan,
@@ -98,7 +98,7 @@ class SessionKeeper {
   std::map<std::string, Key> by_uid_;
   std::map<Key, std::string> owners_;  ///< Of pods: the uid of the Session.
   std::map<Key, Making> making_;       ///< Pods, from when they are asked for until they are seen.
-  std::map<Key, Erasing> erasing_;  ///< Pods, from when they are deleted until that is seen.
+  std::map<Key, Erasing> erasing_;     ///< Pods, from when they are deleted until that is seen.
   std::set<Key> dirty_;
   std::map<Key, Time> wakes_;
   Time now_;  ///< Of the last look.

@@ -258,8 +258,7 @@ TEST_F(SessionKeeperTest, AFailedPodEndsTheSession) {
   show_pod("train-b-0", "uid-train", "Running");
   const PlanJobs made = repairs();
   ASSERT_EQ(made.jobs.size(), 1U);
-  EXPECT_NE(status_of(made.jobs[0]).find(R"("fate":"ends","resumeAfter":null)"),
-            std::string::npos);
+  EXPECT_NE(status_of(made.jobs[0]).find(R"("fate":"ends","resumeAfter":null)"), std::string::npos);
   EXPECT_EQ(made.jobs[0].event->note, "pod train-a-0 has failed");
   Session ending = train;
   ending.status.ends_at = at_noon;
@@ -281,19 +280,18 @@ TEST_F(SessionKeeperTest, WhoIsLostIsPendingAgain) {
     std::string reason;
     std::string note;
   };
-  for (const Case& each :
-       {Case{"Failed", false, "OutOfcpu", "pod train-a-0 was ended: OutOfcpu"},
-        Case{"Failed", false, "Evicted", "pod train-a-0 was ended: Evicted"},
-        Case{"Running", true, "", "somebody deletes pod train-a-0"}}) {
+  for (const Case& each : {Case{"Failed", false, "OutOfcpu", "pod train-a-0 was ended: OutOfcpu"},
+                           Case{"Failed", false, "Evicted", "pod train-a-0 was ended: Evicted"},
+                           Case{"Running", true, "", "somebody deletes pod train-a-0"}}) {
     SCOPED_TRACE(each.note);
     keeper = SessionKeeper({.scheduler = "makeway"});
     show(running(kept_session("train", {"a"})));
     show_pod("train-a-0", "uid-train", each.phase, each.leaving, each.reason);
     const PlanJobs made = repairs();
     ASSERT_EQ(made.jobs.size(), 1U);
-    EXPECT_NE(status_of(made.jobs[0])
-                  .find(R"("fate":"requeues","resumeAfter":"2026-01-01T12:00:30Z")"),
-              std::string::npos);
+    EXPECT_NE(
+        status_of(made.jobs[0]).find(R"("fate":"requeues","resumeAfter":"2026-01-01T12:00:30Z")"),
+        std::string::npos);
     EXPECT_NE(status_of(made.jobs[0]).find(R"("preemptions":0)"), std::string::npos);
     EXPECT_EQ(made.jobs[0].event->note, each.note);
   }

@@ -366,10 +366,10 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
   constexpr std::size_t note_bytes_max = 1'024;
   constexpr std::size_t name_bytes_max = 230;
   const ObjectSight& about = event.regarding;
-  const std::string version =
-      event.regarding_kind == "Pod"       ? std::string("v1")
-      : event.regarding_kind == "Session" ? std::string(own_api_version)
-                                          : "scheduling.k8s.io/" + manner.group_version;
+  const std::string version = event.regarding_kind == "Pod" ? std::string("v1")
+                              : event.regarding_kind == "Session"
+                                  ? std::string(own_api_version)
+                                  : "scheduling.k8s.io/" + manner.group_version;
   std::string body = document([&](JsonWriter& writer) {
     writer.string_field("apiVersion", "events.k8s.io/v1");
     writer.string_field("kind", "Event");

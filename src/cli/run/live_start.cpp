@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/printable.hpp"
 #include "kube/connection.hpp"
@@ -19,6 +20,17 @@ constexpr std::array served_own_kinds = {std::string_view("partitions"),
                                          std::string_view("sessions")};
 /// Of these: whose status it writes.
 constexpr std::array written_own_kinds = {std::string_view("sessions")};
+
+std::string kinds_but(std::span<const std::string_view> left_out,
+                      const std::vector<kube::ServedResource>& served) {
+  std::string kinds;
+  for (const kube::ServedResource& each : served) {
+    if (each.resource->api_group != own_api_group) continue;
+    if (std::ranges::find(left_out, each.resource->plural) != left_out.end()) continue;
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
+  }
+  return kinds;
+}
 
 }  // namespace
 
@@ -35,16 +47,12 @@ std::string waived_too_much(const Configuration& configuration) {
   return {};
 }
 
+std::string own_kinds_in(const std::vector<kube::ServedResource>& served) {
+  return kinds_but({}, served);
+}
+
 std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
-  std::string kinds;
-  for (const kube::ServedResource& each : served) {
-    if (each.resource->api_group != own_api_group) continue;
-    if (std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end()) {
-      continue;
-    }
-    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
-  }
-  return kinds;
+  return kinds_but(served_own_kinds, served);
 }
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {
