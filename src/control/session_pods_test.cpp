@@ -1,5 +1,6 @@
 #include "control/session_pods.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/object_text.hpp"
@@ -23,8 +24,10 @@ Pod kernel_pod_of(const std::string& name, const std::string& node, const std::s
 std::vector<std::string> told(const std::vector<Change>& changes) {
   std::vector<std::string> texts;
   for (const Change& change : changes) {
-    const bool is_removal = std::holds_alternative<Removal>(change);
-    texts.push_back((is_removal ? "-" : "+") + object_text(change));
+    const auto* const gone = std::get_if<Removal>(&change);
+    texts.push_back(gone == nullptr ? "+" + object_text(change)
+                                    : fmt::format("-{} {}/{}", row_of_kind(gone->kind).name,
+                                                  gone->namespace_name, gone->name));
   }
   return texts;
 }

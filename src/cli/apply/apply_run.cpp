@@ -89,7 +89,7 @@ class ApplyRun {
 
   /// Rule 1.
   bool may_begin() {
-    if (const std::string kinds = unserved_kinds(parts_.served, LiveUse::apply); !kinds.empty()) {
+    if (const std::string kinds = own_kinds_in(parts_.served); !kinds.empty()) {
       tell_error(
           fmt::format("the cluster has kinds of makeway.dev ({}): apply carries out plans of pods "
                       "and groups only; remove their CustomResourceDefinitions, use makeway run, "
@@ -106,9 +106,7 @@ class ApplyRun {
         kube::scheduler_rights({.lease_namespace = parts_.lease.namespace_name,
                                 .lease_name = parts_.lease.name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
-                                .has_groups = has_groups,
-                                .own_kinds = own_kinds_written(parts_.served),
-                                .has_sessions = !own_kinds_written(parts_.served).empty()}));
+                                .has_groups = has_groups}));
     for (const kube::Right& right : missing) {
       tell_error(
           fmt::format("this user may not {} {}; add the rule {} to a role of it "

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/printable.hpp"
 #include "kube/connection.hpp"
@@ -18,6 +19,17 @@ constexpr std::array<std::string_view, 4> served_own_kinds = {"partitions", "que
                                                               "resourcegroups", "sessions"};
 /// Of these: whose status it writes.
 constexpr std::array<std::string_view, 2> written_own_kinds = {"queues", "sessions"};
+
+std::string kinds_but(std::span<const std::string_view> left_out,
+                      const std::vector<kube::ServedResource>& served) {
+  std::string kinds;
+  for (const kube::ServedResource& each : served) {
+    if (each.resource->api_group != own_api_group) continue;
+    if (std::ranges::find(left_out, each.resource->plural) != left_out.end()) continue;
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
+  }
+  return kinds;
+}
 
 }  // namespace
 
@@ -34,17 +46,12 @@ std::string waived_too_much(const Configuration& configuration) {
   return {};
 }
 
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveUse use) {
-  std::string kinds;
-  for (const kube::ServedResource& each : served) {
-    if (each.resource->api_group != own_api_group) continue;
-    const bool is_served =
-        use == LiveUse::run &&
-        std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end();
-    if (is_served) continue;
-    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
-  }
-  return kinds;
+std::string own_kinds_in(const std::vector<kube::ServedResource>& served) {
+  return kinds_but({}, served);
+}
+
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
+  return kinds_but(served_own_kinds, served);
 }
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {

@@ -14,10 +14,10 @@ namespace makeway::cli {
 /// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
 std::string waived_too_much(const Configuration& configuration);
 
-/// `run` schedules by some of our kinds; `apply` carries out plans of pods and groups only.
-enum class LiveUse : std::uint8_t { run, apply };
-/// Kinds of ours that the cluster has and that this command does not serve: "partitions,sessions".
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveUse use);
+/// Kinds of ours that the cluster has: "queues,sessions".
+std::string own_kinds_in(const std::vector<kube::ServedResource>& served);
+/// Those among them that nobody serves yet.
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
 inline constexpr std::string_view unserved_reason =
     "this version schedules pods, groups, queues and sessions; it does not serve replicas of a "
     "live cluster yet";

@@ -122,7 +122,7 @@ class SchedulerRun {
 
   /// Of ours, which it cannot serve yet.
   bool has_unsupported_kinds() {
-    const std::string own_kinds = unserved_kinds(parts_.served, LiveUse::run);
+    const std::string own_kinds = unserved_kinds(parts_.served);
     if (!own_kinds.empty()) {
       log_.tell(LogLevel::error, "unsupported",
                 {{"kinds", own_kinds},
