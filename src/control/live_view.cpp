@@ -404,6 +404,7 @@ void LiveView::honour(Round& round, Time now) {
           },
       .now = now,
       .decides_kept = true,
+      .recalls_notes = options_.recalls_notes,
       .scope = round.everything ? nullptr : &scope,
       .on_each = [this](const NotHonoured& mark) { note_mark(mark); }};
   std::vector<TrustEdit> edits;

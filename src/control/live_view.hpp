@@ -45,6 +45,8 @@ struct LiveViewOptions {
   std::vector<std::string> schedulers;  ///< Whose pods are ours; none: everybody's.
   /// Uids; none: everybody whom the rules allow.
   std::optional<std::set<std::string>> may_leave = std::nullopt;
+  /// Reservations of pods were read from their status (kube/own_memory.hpp), so they count.
+  bool recalls_notes = false;
   Duration closed_first{60'000};
   Duration closed_longest{3'600'000};
   Duration cost_again{60'000};

@@ -170,6 +170,23 @@ TEST_F(LiveViewTest, AStatedCostIsLimitedByARunTimeThatGrows) {
   EXPECT_FALSE(view().next_due().has_value());
 }
 
+/// From the status it is our memory; from an annotation it is a wish (SPEC section 10).
+TEST_F(LiveViewTest, AReservationCountsOnlyFromTheStatus) {
+  Pod agent = pod("agent");
+  agent.notes.reserved_since = view_start;
+  agent.notes.promised = true;
+  agent.notes.plan = "0123456789abcdef";
+  LiveView scheduler(configuration, {.schedulers = {"makeway"}, .recalls_notes = true});
+  for (const Change& change : scheduler.show({agent}, {}, now)) shown.apply(change);
+  EXPECT_EQ(shown_pod("agent").notes.reserved_since, view_start);
+  EXPECT_TRUE(shown_pod("agent").notes.promised);
+  EXPECT_EQ(scheduler.not_honoured(TrustMark::note), 0U);
+  show({agent});
+  EXPECT_FALSE(shown_pod("agent").notes.reserved_since.has_value());
+  EXPECT_FALSE(shown_pod("agent").notes.promised);
+  EXPECT_EQ(view().not_honoured(TrustMark::note), 2U);
+}
+
 TEST_F(LiveViewTest, ANodeThatRefusedIsClosedToTheOwnersPendingPods) {
   show({owned(pod("w-1")), pod("other"), owned(pod("runs", "n1"))});
   EXPECT_EQ(show({}, {.daemon_sets = {}, .kubelet_refusals = {{"a/w-0", "rs", "n1", "OutOfcpu"}}}),

@@ -44,7 +44,7 @@ std::vector<std::string> scheduler_names(const std::vector<Profile>& profiles) {
 }
 
 LiveViewOptions view_options(const std::vector<Profile>& profiles) {
-  return {.schedulers = scheduler_names(profiles)};
+  return {.schedulers = scheduler_names(profiles), .recalls_notes = true};
 }
 
 }  // namespace makeway::kube
