@@ -195,6 +195,7 @@ void ControlLoop::submit_own(Plan plan) {
   plan.preset = options_.preset;
   if (tools_.identify) plan.id = tools_.identify(plan);
   ++statistics_.rollbacks;
+  if (options_.watcher != nullptr) options_.watcher->ends(plan);
   submit(plan);
 }
 

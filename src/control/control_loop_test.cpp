@@ -48,6 +48,9 @@ class HeardWatcher final : public LoopWatcher {
         cycle.due.size(), cycle.judged ? "" : "not ", cycle.made.refused.size(),
         cycle.made.plan ? cycle.made.plan->asks.size() : 0, port_.plans.size()));
   }
+  void ends(const Plan& plan) override {
+    heard.push_back(fmt::format("{} of {} must go", plan.actions.size(), plan.actions[0].ask));
+  }
 
   std::vector<std::string> heard;
 
@@ -147,6 +150,8 @@ TEST_F(ControlLoopTest, WhatWasBegunBeforeIsFinishedFirst) {
         {.now = Time{1}, .changes = {Node{.name = "n1"}, group, leaving, stays, pod("urgent")}}};
     LoopOptions options;
     options.finishes_begun = finishes;
+    HeardWatcher watcher(port);
+    options.watcher = &watcher;
     ControlLoop loop(port, configuration, tools, options);
     loop.step();
     ASSERT_EQ(port.plans.size(), finishes ? 2U : 1U);
@@ -156,6 +161,7 @@ TEST_F(ControlLoopTest, WhatWasBegunBeforeIsFinishedFirst) {
     ASSERT_EQ(port.plans.front().actions.size(), 1U);
     EXPECT_EQ(port.plans.front().actions.front().name, "m-1");
     EXPECT_EQ(port.plans.front().id, "id");
+    EXPECT_EQ(watcher.heard.at(2), "1 of PodGroup default/g must go");
   }
 }
 

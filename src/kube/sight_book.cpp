@@ -31,6 +31,11 @@ bool has_our_nomination(const ObjectSight& pod) {
          noted_node(ours->message) == pod.nominated_node;
 }
 
+bool has_our_reservation(const ObjectSight& pod) {
+  const SeenCondition* const ours = pod.condition(reserved_condition);
+  return pod.node.empty() && ours != nullptr && ours->status == "True";
+}
+
 void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight> sights,
                      std::uint64_t answers) {
   for (const Change& change : changes) {
@@ -62,10 +67,12 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
       own_[sight.kind].insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
       continue;
     }
-    if (sight.kind == ObjectKind::pod && has_our_nomination(sight)) {
-      nominated_.insert(key);
-    } else if (sight.kind == ObjectKind::pod) {
-      nominated_.erase(key);
+    if (sight.kind == ObjectKind::pod) {
+      if (has_our_nomination(sight) || has_our_reservation(sight)) {
+        promised_.insert(key);
+      } else {
+        promised_.erase(key);
+      }
     }
     Book& book = sight.kind == ObjectKind::pod ? pods_ : groups_;
     book.insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
@@ -99,7 +106,7 @@ void SightBook::forget(const Removal& gone) {
   if (gone.kind != ObjectKind::pod) return;
   pods_.erase(key);
   pod_claims_.erase(key);
-  nominated_.erase(key);
+  promised_.erase(key);
 }
 
 const std::vector<std::string>& SightBook::claims_of(std::string_view namespace_name,
@@ -154,10 +161,10 @@ NodeState SightBook::node(std::string_view name) const {
   return found == nodes_.end() ? NodeState::gone : found->second;
 }
 
-std::vector<const BookedSight*> SightBook::nominated() const {
+std::vector<const BookedSight*> SightBook::promised() const {
   std::vector<const BookedSight*> found;
-  found.reserve(nominated_.size());
-  for (const std::string& key : nominated_) found.push_back(&pods_.at(key));
+  found.reserve(promised_.size());
+  for (const std::string& key : promised_) found.push_back(&pods_.at(key));
   return found;
 }
 

@@ -55,8 +55,8 @@ class SightBook {
   const std::vector<std::string>& claims_of(std::string_view namespace_name,
                                             std::string_view name) const;
   const BookedClaim* claim(std::string_view namespace_name, std::string_view name) const;
-  /// Pods with a nomination of ours, by namespace and name.
-  std::vector<const BookedSight*> nominated() const;
+  /// Pods with a nomination or a reservation of ours, by namespace and name.
+  std::vector<const BookedSight*> promised() const;
   std::size_t size() const { return pods_.size() + groups_.size(); }
 
  private:
@@ -72,11 +72,13 @@ class SightBook {
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::map<std::string, NodeState, std::less<>> nodes_;
-  std::set<std::string> nominated_;
+  std::set<std::string> promised_;
   std::set<std::string, std::less<>> whole_groups_;  ///< Whose disruption mode is `all`.
 };
 
 /// Whether the pod has a nomination, and our condition for the same node.
 bool has_our_nomination(const ObjectSight& pod);
+/// Whether the pod waits with our condition that a node is reserved for it.
+bool has_our_reservation(const ObjectSight& pod);
 
 }  // namespace makeway::kube

@@ -191,6 +191,15 @@ StatusPatch reservation(std::string_view node, std::string_view plan, Time since
   return patch;
 }
 
+StatusPatch ended_reservation(std::string_view plan) {
+  StatusPatch patch;
+  patch.conditions.push_back({.type = std::string(reserved_condition),
+                              .value = false,
+                              .reason = "Ended",
+                              .message = fmt::format("plan {}", plan)});
+  return patch;
+}
+
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
   if (cause.kind == "Queue") {
     const std::string name = names_causes ? fmt::format(" {}", cause.name) : std::string();

@@ -101,6 +101,7 @@ struct EventWish {
 StatusPatch nomination(std::string_view node, std::string_view plan, std::string_view unscheduled);
 StatusPatch cleared_nomination(std::string_view plan);
 StatusPatch reservation(std::string_view node, std::string_view plan, Time since, bool promised);
+StatusPatch ended_reservation(std::string_view plan);
 StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool names_causes);
 /// "makeway: preempting to accommodate a higher priority pod, uid 0-1"
 std::string eviction_message(const CauseOf& cause, bool names_causes);

@@ -42,7 +42,7 @@ class JobBuilder {
     for (const PlanAction& action : plan_.actions) {
       if (!places(action.type) && !is_about_session(action)) add_other(action);
     }
-    clear_nominations();
+    take_back();
     for (const PlanStatus& status : plan_.status) add_condition(status);
     for (const PlanAsk& ask : plan_.asks) add_scheduled_group(ask);
     return std::move(made_);
@@ -419,14 +419,22 @@ class JobBuilder {
     add(action, *seen, std::move(steps));
   }
 
-  void clear_nominations() {
-    for (const BookedSight* const pod : book_.nominated()) {
+  /// What was promised to pods and does not hold any more.
+  void take_back() {
+    for (const BookedSight* const pod : book_.promised()) {
       const ObjectSight& object = pod->object;
       const std::string text = pod_text(object.namespace_name, object.name);
-      if (place_jobs_.contains(text) || bind_jobs_.contains(text)) continue;
-      if (!loses_nomination(object, text)) continue;
-      StatusPatch patch = cleared_nomination(plan_.id);
-      const std::string message = unscheduled_message(text, false);
+      if (bind_jobs_.contains(text)) continue;
+      const bool ends = has_our_reservation(object) && loses_reservation(text);
+      if (const auto place = place_jobs_.find(text); place != place_jobs_.end()) {
+        if (ends) end_reservation_with(made_.jobs[place->second]);
+        continue;
+      }
+      const bool loses = has_our_nomination(object) && loses_nomination(object, text);
+      if (!loses && !ends) continue;
+      StatusPatch patch = loses ? cleared_nomination(plan_.id) : StatusPatch{};
+      if (ends) patch = joined(std::move(patch), ended_reservation(plan_.id));
+      const std::string message = loses ? unscheduled_message(text, false) : std::string();
       if (!message.empty()) {
         patch.conditions.push_back({.type = std::string(scheduled_condition),
                                     .value = false,
@@ -438,6 +446,19 @@ class JobBuilder {
                               .name = object.name};
       add(action, *pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
     }
+  }
+
+  void end_reservation_with(WriteJob& place) const {
+    if (place.steps.empty()) return;
+    WriteStep& step = place.steps.front();
+    step.patch = joined(std::move(step.patch), ended_reservation(plan_.id));
+    step.confirms = false;
+  }
+
+  /// The plan decides about the pod and reserves nothing for it.
+  bool loses_reservation(const std::string& text) const {
+    const auto ask = ask_of_pod_.find(text);
+    return ask != ask_of_pod_.end() && !asks_.at(ask->second).ask->reservation;
   }
 
   /// The plan decides about the pod, or its group, and gives it no place.

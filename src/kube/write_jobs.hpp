@@ -6,7 +6,8 @@
 //     nothing is none. A nomination that stands is confirmed: what was seen may be older than what
 //     we have written since.
 //  4. A victim is marked and then deleted (or evicted, where budgets are strict).
-//  5. Whoever has no place in the plan any more loses the nomination that we gave it.
+//  5. Whoever has no place in the plan any more loses the nomination that we gave it, and whoever
+//     waits without a reservation its condition `makeway.dev/Reserved`.
 //  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
 //  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
 //     gets the node, and the bind is refused until a later plan finds the claim bound. In a gang

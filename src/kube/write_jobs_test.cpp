@@ -277,6 +277,44 @@ TEST_F(WriteJobsTest, APinnedPodIsNominatedAndReservedInOnePatch) {
   EXPECT_EQ(patch.conditions.back().since, Time{1'000});
 }
 
+TEST_F(WriteJobsTest, AReservationThatEndsIsTakenBack) {
+  ObjectSight pinned = job_sight("pinned");
+  pinned.conditions = {{"makeway.dev/Reserved", "True", "Reserved", "node n1, plan 0001", ""}};
+  see(pinned);
+  Plan plan{.id = "0123"};
+  EXPECT_TRUE(jobs(plan).jobs.empty());  // It says nothing of the pod.
+  plan.asks = {pod_ask("pinned", Outcome::infeasible, "")};
+  PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  const StatusPatch& patch = made.jobs[0].steps.at(0).patch;
+  EXPECT_FALSE(patch.nominated_node.has_value());  // It had none of ours.
+  ASSERT_EQ(patch.conditions.size(), 1U);
+  EXPECT_EQ(patch.conditions[0].type, "makeway.dev/Reserved");
+  EXPECT_FALSE(patch.conditions[0].value);
+  EXPECT_EQ(patch.conditions[0].reason, "Ended");
+  // Together with a nomination that has come instead.
+  plan.asks = {pod_ask("pinned", Outcome::preempts, "n1")};
+  plan.actions = {job_action(ActionType::nominate, "pinned", "n1")};
+  made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].steps.at(0).patch.nominated_node, "n1");
+  EXPECT_EQ(made.jobs[0].steps.at(0).patch.conditions.back().reason, "Ended");
+  // A reservation that stands stays, and a bind ends it by itself.
+  plan.actions.clear();
+  plan.asks[0].reservation = PlanReservation{.node = "n1", .since = Time{1'000}};
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+  plan.asks = {pod_ask("pinned", Outcome::fits, "n1")};
+  plan.actions = {job_action(ActionType::bind, "pinned", "n1")};
+  ASSERT_EQ(jobs(plan).jobs.size(), 1U);
+  EXPECT_EQ(jobs(plan).jobs[0].steps.at(0).kind, WriteKind::bind);
+  // Taken back once.
+  pinned.conditions[0] = {"makeway.dev/Reserved", "False", "Ended", "plan 0123", ""};
+  see(pinned);
+  plan.asks = {pod_ask("pinned", Outcome::infeasible, "")};
+  plan.actions.clear();
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+}
+
 TEST_F(WriteJobsTest, ThePhaseIsTouchedOnlyWhereTheNodeIsGone) {
   see(job_sight("stuck", "n1"));
   Plan plan{.id = "0123"};
