@@ -46,8 +46,8 @@ struct WriteStep {
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.
-  std::string status = {};
-  std::string pod = {};  ///< Of a create: the whole pod as JSON.
+  std::string status;
+  std::string pod;  ///< Of a create: the whole pod as JSON.
 };
 
 enum class Urgency : std::uint8_t {
