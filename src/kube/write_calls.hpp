@@ -54,7 +54,7 @@ struct WriteCall {
   std::string path;  ///< With its query.
   HttpWrite write;
   std::string read_path;  ///< Where the object is read when the answer is unknown; empty: nowhere.
-  std::string own_resource = {};  ///< Of a kind of ours: "queues/status".
+  std::string own_resource;  ///< Of a kind of ours: "queues/status".
 };
 
 struct ConditionWish {

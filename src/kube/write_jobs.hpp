@@ -42,8 +42,8 @@ struct WriteStep {
   /// are writing, has taken it back.
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
-  std::string status = {};  ///< Of an object of a kind of ours: a JSON text.
-  std::string pod = {};     ///< Of a create: the whole pod as JSON.
+  std::string status;  ///< Of an object of a kind of ours: a JSON text.
+  std::string pod;     ///< Of a create: the whole pod as JSON.
 };
 
 enum class Urgency : std::uint8_t {
