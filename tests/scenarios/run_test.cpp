@@ -177,10 +177,10 @@ TEST_F(RunCommand, MissingRightsToReadAreTold) {
 }
 
 TEST_F(RunCommand, KindsThatItCannotServeAreRefused) {
-  live.server.serve("makeway.dev/v1", "partitions", "Partition");
+  live.server.serve("makeway.dev/v1", "replicaschedules", "ReplicaSchedule");
   const RunResult ran = sandbox.run("makeway run --kubeconfig kubeconfig --for 60s");
   EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("event=unsupported kinds=partitions ")) << ran.error;
+  EXPECT_TRUE(ran.error.contains("event=unsupported kinds=replicaschedules ")) << ran.error;
 }
 
 TEST_F(RunCommand, AListenerThatCannotBeIsTold) {
