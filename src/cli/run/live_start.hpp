@@ -1,7 +1,6 @@
 // What every command that writes to a live cluster asks before it begins.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

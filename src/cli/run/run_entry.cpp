@@ -22,9 +22,8 @@ constexpr std::string_view run_description =
     "The cluster is the one of --kubeconfig, else of KUBECONFIG, else of ~/.kube/config, else the "
     "one in whose pod this runs. deploy/rbac.yaml has the rights that it needs, "
     "deploy/makeway.yaml "
-    "a Deployment. Sessions are served where their kinds are defined. Queues and replicas of a "
-    "live "
-    "cluster are not served yet: where their kinds are defined, it does not begin.";
+    "a Deployment. Queues and sessions are served where their kinds are defined. Replicas of a "
+    "live cluster are not served yet: where ReplicaSchedules are defined, it does not begin.";
 
 std::vector<Flag> run_flags() {
   return {kubeconfig_flag(),

@@ -144,8 +144,7 @@ class SchedulerRun {
                                 .lease_name = wish_.lease_name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
                                 .has_groups = !group_version().empty(),
-                                .own_kinds = own_kinds_written(parts_.served),
-                                .has_sessions = serves("sessions")}));
+                                .own_kinds = own_kinds_written(parts_.served)}));
     for (const kube::Right& right : missing) {
       log_.tell(LogLevel::error, "right-missing",
                 {{"verb", right.verb},
@@ -156,12 +155,6 @@ class SchedulerRun {
                                         kube::rule_for(right))}});
     }
     return missing.empty();
-  }
-
-  bool serves(std::string_view plural) const {
-    return std::ranges::any_of(parts_.served, [&](const kube::ServedResource& each) {
-      return each.resource->plural == plural;
-    });
   }
 
   /// Of PodGroups; empty: they are not served.
