@@ -111,7 +111,7 @@ class WireWorld {
         }),
         port_(mailbox_),
         tools_(cli::real_tools()),
-        loop_(port_, configuration_, tools_, {.preset = "makeway", .profiles = {}}) {
+        loop_(port_, configuration_, tools_, {.preset = "makeway"}) {
     for (const Node& node : full_nodes(size)) mailbox_.put(node);
   }
 

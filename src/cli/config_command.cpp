@@ -75,6 +75,7 @@ std::string explanation(const Knob& knob, std::size_t width) {
   text += "\n";
   line("Value:", expected_text(knob));
   line("Default:", value_text(Configuration{}, knob));
+  line("Of:", scope_text(knob));
   line("From:", fmt::format("SPEC section {}", knob.spec));
   text += "\n";
   Table table({{.heading = "PRESET"}, {.heading = "VALUE"}});

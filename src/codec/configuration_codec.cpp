@@ -1,17 +1,22 @@
 #include "codec/configuration_codec.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "codec/decoders.hpp"
 #include "codec/json_value.hpp"
+#include "codec/presets.hpp"
 #include "codec/writer.hpp"
 #include "codec/yaml.hpp"
 #include "model/knobs.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway {
 namespace {
@@ -20,6 +25,9 @@ constexpr std::string_view api_version = "makeway.dev/v1";
 constexpr std::string_view kind = "Configuration";
 
 constexpr std::array<std::string_view, 4> top_fields = {"apiVersion", "kind", "metadata", "spec"};
+
+constexpr std::array<std::string_view, 1> spec_fields = {"profiles"};
+constexpr std::array<std::string_view, 2> profile_fields = {"schedulerName", "preset"};
 
 /// Ours are `name` and `description`; the rest is what a cluster adds to any object.
 constexpr std::array<std::string_view, 14> metadata_fields = {"name",
@@ -97,6 +105,7 @@ class Reader {
   ConfigurationReading read(const JsonValue& tree) {
     read_top(tree);
     if (!has_errors(problems_)) {
+      warn_of_presets();
       for (Problem& problem : validate(document_.configuration)) {
         problem.field = "spec." + problem.field;
         note(std::move(problem));
@@ -109,6 +118,16 @@ class Reader {
   }
 
  private:
+  /// Values as `--set` has them, by path.
+  using KnobTexts = std::map<std::string_view, std::string>;
+  /// Where sections stand: in the document, or in one of its profiles.
+  struct Place {
+    std::string field;                         ///< "spec."
+    std::span<const std::string_view> beside;  ///< What stands beside the sections.
+    KnobTexts* values;                         ///< Of a profile; null: the document's own.
+    std::string_view profile = {};
+  };
+
   void note(Problem problem) {
     problem.origin = origin_;
     problem.object = document_.name.empty() ? std::string(kind)
@@ -191,50 +210,161 @@ class Reader {
       refuse("spec", &spec, "expected an object with sections such as workload");
       return;
     }
-    for (const JsonMember& section : *sections) {
+    const Place place{.field = "spec.", .beside = spec_fields, .values = nullptr};
+    read_sections(*sections, place);
+    if (const JsonValue* profiles = spec.find("profiles")) read_profiles(*profiles);
+  }
+
+  // ---- Profiles ----
+
+  void read_profiles(const JsonValue& profiles) {
+    const JsonValue::Array* items = profiles.as_array();
+    if (items == nullptr) {
+      refuse("spec.profiles", &profiles,
+             fmt::format("expected a list, found {}", profiles.type_name()),
+             "write one item for each schedulerName");
+      return;
+    }
+    if (items->size() > profiles_max) {
+      refuse("spec.profiles", nullptr,
+             fmt::format("there may be {} at most, and these are {}", profiles_max, items->size()),
+             "let pods with the same rules share a schedulerName");
+      return;
+    }
+    for (std::size_t at = 0; at < items->size(); ++at) {
+      read_profile((*items)[at], fmt::format("spec.profiles[{}]", at));
+    }
+    std::ranges::stable_sort(document_.configuration.profiles, {}, &Profile::scheduler_name);
+  }
+
+  void read_profile(const JsonValue& item, const std::string& field) {
+    const JsonValue::Object* members = item.as_object();
+    if (members == nullptr) {
+      refuse(field, &item, "expected an object with a schedulerName");
+      return;
+    }
+    const JsonValue* const value = item.find("schedulerName");
+    const std::string* const name = value == nullptr ? nullptr : value->as_string();
+    if (name == nullptr || !is_object_name(*name)) {
+      refuse(field + ".schedulerName", value, "expected the schedulerName of pods",
+             "write it in small letters, digits, '-' and '.', as pods have it");
+      return;
+    }
+    Place place{.field = fmt::format("spec.profiles.{}.", shorten(*name)),
+                .beside = profile_fields,
+                .values = nullptr,
+                .profile = *name};
+    KnobTexts values;
+    if (const JsonValue* preset = item.find("preset")) read_preset(*preset, place, values);
+    place.values = &values;
+    read_sections(*members, place);
+    Profile profile{.scheduler_name = *name, .knobs = {}};
+    for (const Knob& knob : knobs()) {
+      const auto found = values.find(knob.path);
+      if (found == values.end()) continue;
+      profile.knobs.push_back({.path = std::string(knob.path), .value = std::move(found->second)});
+    }
+    document_.configuration.profiles.push_back(std::move(profile));
+  }
+
+  /// What the preset says of asks. The cluster is the same for all profiles.
+  void read_preset(const JsonValue& value, const Place& place, KnobTexts& values) {
+    const std::string* const name = value.as_string();
+    const Result<Configuration> preset =
+        name == nullptr ? input_error("expected the name of a preset") : load_preset(*name);
+    if (!preset) {
+      refuse(place.field + "preset", &value, preset.error().message, "see makeway config list");
+      return;
+    }
+    for (const Knob& knob : knobs()) {
+      if (knob.scope == KnobScope::ask) values[knob.path] = knob_text(*preset, knob);
+    }
+    presets_.emplace_back(place.field + "preset", *name);
+  }
+
+  /// Said once everything is read: which of the preset's knobs do not count.
+  void warn_of_presets() {
+    constexpr std::size_t told_max = 5;
+    for (const auto& [field, name] : presets_) {
+      const Result<Configuration> preset = load_preset(name);
+      std::vector<std::string_view> differing;
+      for (const Knob& knob : knobs()) {
+        if (knob.scope == KnobScope::ask || !preset) continue;
+        if (knob.get(*preset) != knob.get(document_.configuration)) differing.push_back(knob.path);
+      }
+      if (differing.empty()) continue;
+      const std::size_t told = std::min(differing.size(), told_max);
+      const std::string more = told == differing.size()
+                                   ? std::string{}
+                                   : fmt::format(" and {} more", differing.size() - told);
+      differing.resize(told);
+      note({.severity = Severity::warning,
+            .origin = {},
+            .object = {},
+            .field = field,
+            .value = name,
+            .message = fmt::format("of a preset only the knobs of asks count in a profile; this "
+                                   "one has other values than the cluster for {}{}",
+                                   fmt::join(differing, ", "), more),
+            .remedy = "set those beside the profiles if all should have them"});
+    }
+  }
+
+  // ---- Sections and knobs ----
+
+  void read_sections(const JsonValue::Object& sections, const Place& place) {
+    for (const JsonMember& section : sections) {
+      if (std::ranges::find(place.beside, section.key) != place.beside.end()) continue;
       const Knob* shorthand = find_knob(section.key);
       if (const JsonValue::Object* members = section.value.as_object()) {
-        read_section(section, *members);
+        read_section(section, *members, place);
       } else if (shorthand != nullptr && !section.key.contains('.')) {
-        read_knob(*shorthand, section.value);
+        read_knob(*shorthand, section.value, place);
       } else if (is_section(section.key)) {
-        refuse(fmt::format("spec.{}", section.key), &section.value,
+        refuse(fmt::format("{}{}", place.field, section.key), &section.value,
                fmt::format("expected an object, found {}", section.value.type_name()));
       } else {
-        unknown("spec.", section, section_names());
+        unknown(place.field, section, names_in(place));
       }
     }
   }
 
-  void read_section(const JsonMember& section, const JsonValue::Object& members) {
+  void read_section(const JsonMember& section, const JsonValue::Object& members,
+                    const Place& place) {
     if (!is_section(section.key)) {
-      unknown("spec.", section, section_names());
+      unknown(place.field, section, names_in(place));
       return;
     }
     for (const JsonMember& member : members) {
       const std::string path = fmt::format("{}.{}", section.key, member.key);
       if (const Knob* knob = find_knob(path)) {
-        read_knob(*knob, member.value);
+        read_knob(*knob, member.value, place);
         continue;
       }
       Problem problem = unknown_knob(path, shown(member.value));
-      problem.field = "spec." + problem.field;
+      problem.field = place.field + problem.field;
       note(std::move(problem));
     }
   }
 
-  void read_knob(const Knob& knob, const JsonValue& value) {
-    seen_.insert(knob.path);
+  void read_knob(const Knob& knob, const JsonValue& value, const Place& place) {
     const std::optional<KnobValue> parsed = value_from(knob, value);
     const std::string message =
         parsed ? refusal(knob, *parsed)
                : fmt::format("expected {}, found {}", expected_text(knob), value.type_name());
-    if (message.empty()) {
-      knob.put(document_.configuration, *parsed);
-    } else {
-      refuse(fmt::format("spec.{}", knob.path), &value, message,
+    if (place.values != nullptr && knob.scope == KnobScope::cluster) {
+      Problem problem = cluster_knob_problem(place.profile, knob, shown(value));
+      problem.field = "spec." + problem.field;
+      note(std::move(problem));
+    } else if (!message.empty()) {
+      refuse(fmt::format("{}{}", place.field, knob.path), &value, message,
              fmt::format("'makeway config explain {}' says more", knob.path));
+    } else if (place.values != nullptr) {
+      (*place.values)[knob.path] = to_text(*parsed);
+    } else {
+      knob.put(document_.configuration, *parsed);
     }
+    if (place.values == nullptr) seen_.insert(knob.path);
   }
 
   void refuse_missing() {
@@ -257,6 +387,12 @@ class Reader {
     }();
     return names;
   }
+  static std::vector<std::string_view> names_in(const Place& place) {
+    const auto sections = section_names();
+    std::vector<std::string_view> names(sections.begin(), sections.end());
+    names.insert(names.end(), place.beside.begin(), place.beside.end());
+    return names;
+  }
   static bool is_section(std::string_view name) {
     return std::ranges::find(section_names(), name) != section_names().end();
   }
@@ -266,6 +402,7 @@ class Reader {
   ConfigurationDocument document_;
   Problems problems_;
   std::set<std::string_view> seen_;
+  std::vector<std::pair<std::string, std::string>> presets_;  ///< Of profiles: field and name.
 };
 
 }  // namespace

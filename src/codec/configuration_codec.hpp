@@ -5,9 +5,15 @@
 //   metadata: {name: ours, description: "one line"}
 //   spec:
 //     workload: {evictFor: all}
+//     profiles:
+//     - schedulerName: batch
+//       preset: kep-5710
+//       engine: {preemptionDelay: 30s}
 //
-// The fields of `spec` are the paths of the knobs, one level for each part. Unknown fields are
-// errors with the nearest known one as remedy; all problems of a document are reported together.
+// A profile has the rules of the document but for these knobs, and those that its preset has for
+// asks; it is written without the preset's name, knob by knob. The fields of `spec` are the paths
+// of the knobs, one level for each part. Unknown fields are errors with the nearest known one as
+// remedy; all problems of a document are reported together.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/check.hpp"
 #include "codec/configuration_codec.hpp"
 #include "codec/writer.hpp"
 #include "codec/yaml_scalar.hpp"
@@ -47,18 +48,23 @@ std::string yaml_string(std::string_view text) {
   return quoted;
 }
 
-std::string yaml_list(const std::vector<std::string>& items) {
+std::string yaml_list(const std::vector<std::string>& items, std::size_t indent) {
   std::string text;
   if (items.size() > flow_items_max) {
-    for (const std::string& item : items) text += "\n      - " + yaml_string(item);
+    for (const std::string& item : items) {
+      text += fmt::format("\n{:{}}- {}", "", indent, yaml_string(item));
+    }
     return text;
   }
   for (const std::string& item : items) text += (text.empty() ? "" : ", ") + yaml_string(item);
   return " [" + text + "]";
 }
 
-std::string yaml_value(const KnobValue& value) {
-  if (const auto* items = std::get_if<std::vector<std::string>>(&value)) return yaml_list(*items);
+/// `indent`: of the items of a long list.
+std::string yaml_value(const KnobValue& value, std::size_t indent) {
+  if (const auto* items = std::get_if<std::vector<std::string>>(&value)) {
+    return yaml_list(*items, indent);
+  }
   if (const auto* text = std::get_if<std::string>(&value)) return " " + yaml_string(*text);
   return " " + to_text(value);
 }
@@ -77,6 +83,56 @@ std::string comment(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+/// The value of a knob of a profile, which is valid.
+KnobValue value_of(const ProfileKnob& each) {
+  const Result<KnobValue> value = parse_value(*find_knob(each.path), each.value);
+  CHECK(value.has_value(), "profiles are validated where they are read");
+  return *value;
+}
+
+void write_profiles(DocumentWriter& writer, const std::vector<Profile>& profiles) {
+  if (profiles.empty()) return;
+  writer.key("profiles");
+  writer.begin_array();
+  for (const Profile& profile : profiles) {
+    writer.begin_object();
+    writer.string_field("schedulerName", profile.scheduler_name);
+    std::string_view section;
+    for (const ProfileKnob& each : profile.knobs) {
+      const Knob& knob = *find_knob(each.path);
+      if (knob.section() != section) {
+        if (!section.empty()) writer.end_object();
+        section = knob.section();
+        writer.key(section);
+        writer.begin_object();
+      }
+      writer.key(knob.name());
+      write_knob(writer, value_of(each));
+    }
+    if (!section.empty()) writer.end_object();
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+/// The same without comments: they stand above the knobs of the document.
+std::string profiles_yaml(const std::vector<Profile>& profiles) {
+  std::string text;
+  for (const Profile& profile : profiles) {
+    text += fmt::format("    - schedulerName: {}\n", yaml_string(profile.scheduler_name));
+    std::string_view section;
+    for (const ProfileKnob& each : profile.knobs) {
+      const Knob& knob = *find_knob(each.path);
+      if (knob.section() != section) {
+        section = knob.section();
+        text += fmt::format("      {}:\n", section);
+      }
+      text += fmt::format("        {}:{}\n", knob.name(), yaml_value(value_of(each), 10));
+    }
+  }
+  return text.empty() ? text : "  profiles:\n" + text;
 }
 
 }  // namespace
@@ -104,6 +160,7 @@ void write_configuration(DocumentWriter& writer, const ConfigurationDocument& do
     write_knob(writer, knob.get(document.configuration));
   }
   writer.end_object();
+  write_profiles(writer, document.configuration.profiles);
   writer.end_object();
   writer.end_object();
 }
@@ -124,9 +181,10 @@ std::string commented_yaml(const ConfigurationDocument& document) {
     }
     text += comment(knob.documentation);
     text += comment("Value: " + expected_text(knob) + ".");
-    text += fmt::format("    {}:{}\n", knob.name(), yaml_value(knob.get(document.configuration)));
+    text +=
+        fmt::format("    {}:{}\n", knob.name(), yaml_value(knob.get(document.configuration), 6));
   }
-  return text;
+  return text + profiles_yaml(document.configuration.profiles);
 }
 
 }  // namespace makeway

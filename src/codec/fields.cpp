@@ -13,15 +13,37 @@ namespace {
 
 constexpr std::string_view configuration_kind = "Configuration";
 
+Field field_of(const Knob& knob) {
+  return {.key = knob.name(),
+          .type = FieldType::knob,
+          .text = knob.documentation,
+          .lowest = knob.minimum,
+          .highest = knob.maximum,
+          .choices = knob.choices};
+}
+
 /// A Configuration is no object of a cluster; its fields are the knobs.
 void list_knobs(const FieldVisit& visit) {
+  for (const Knob& knob : knobs()) visit(fmt::format("spec.{}", knob.path), field_of(knob));
+}
+
+void list_profiles(const FieldVisit& visit) {
+  const std::string path = "spec.profiles";
+  visit(path, {.key = "profiles",
+               .type = FieldType::objects,
+               .text = "Rules of their own for pods of these schedulers: those of this document, "
+                       "but for the knobs that stand here."});
+  visit(path + "[].schedulerName", {.key = "schedulerName",
+                                    .type = FieldType::name,
+                                    .text = "Whose pods: their spec.schedulerName.",
+                                    .required = true});
+  visit(path + "[].preset", {.key = "preset",
+                             .type = FieldType::name,
+                             .text = "The knobs of asks are those of this preset where the "
+                                     "profile does not say otherwise."});
   for (const Knob& knob : knobs()) {
-    visit(fmt::format("spec.{}", knob.path), {.key = knob.name(),
-                                              .type = FieldType::knob,
-                                              .text = knob.documentation,
-                                              .lowest = knob.minimum,
-                                              .highest = knob.maximum,
-                                              .choices = knob.choices});
+    if (knob.scope != KnobScope::ask) continue;
+    visit(fmt::format("{}[].{}", path, knob.path), field_of(knob));
   }
 }
 
@@ -30,6 +52,7 @@ void list_knobs(const FieldVisit& visit) {
 bool each_field(std::string_view kind, const FieldVisit& visit) {
   if (kind == configuration_kind) {
     list_knobs(visit);
+    list_profiles(visit);
     return true;
   }
   const auto found = std::ranges::find(text_kinds, kind, [](const TextKind& row) {

@@ -223,6 +223,7 @@ void write_ask(DocumentWriter& writer, const PlanAsk& ask, PlanDetail detail) {
   if (ask.wave > 0) writer.integer_field("wave", ask.wave);
   text_if(writer, "waveAfter", ask.wave_after);
   writer.integer_field("priority", ask.priority);
+  text_if(writer, "profile", ask.profile);
   writer.string_field("outcome", choice_name(ask.outcome));
   if (ask.pending_seconds) writer.integer_field("pendingSeconds", *ask.pending_seconds);
   list_field(writer, "placements", ask.placements, write_placement);

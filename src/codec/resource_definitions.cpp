@@ -13,6 +13,7 @@
 #include "codec/writer.hpp"
 #include "model/kinds.hpp"
 #include "model/knobs.hpp"
+#include "model/profiles.hpp"
 #include "model/queue_findings.hpp"
 
 namespace makeway {
@@ -43,6 +44,15 @@ struct Definition {
   std::span<const PrinterColumn> columns;
   std::span<const CelRule> rules;
 };
+
+constexpr std::array configuration_rules = {
+    CelRule{"spec.profiles", "size(self) <= 100",
+            "there may be 100 profiles at most: let pods with the same rules share a "
+            "schedulerName"},
+    CelRule{"spec.profiles[]", "self.schedulerName != ''",
+            "a profile has no schedulerName: say whose pods it decides about"},
+};
+static_assert(profiles_max == 100, "a rule names it");
 
 constexpr std::array queue_columns = {
     PrinterColumn{"Weight", "integer", ".spec.weight"},
@@ -118,7 +128,13 @@ constexpr std::array session_rules = {
 };
 
 constexpr std::array definitions = {
-    Definition{"Configuration", "configurations", "mwc", Scope::everywhere, false, {}, {}},
+    Definition{"Configuration",
+               "configurations",
+               "mwc",
+               Scope::everywhere,
+               false,
+               {},
+               configuration_rules},
     Definition{"Partition", "partitions", "mwp", Scope::everywhere, true, partition_columns,
                partition_rules},
     Definition{"Queue", "queues", "mwq", Scope::everywhere, true, queue_columns, queue_rules},
@@ -446,7 +462,8 @@ SchemaNode fields_of(std::string_view kind) {
     SchemaNode& node = node_at(root, path);
     node.field = field;
     if (field.type != FieldType::knob) return;
-    node.knob = find_knob(std::string_view(path).substr(std::string_view("spec.").size()));
+    const std::size_t section = path.rfind('.', path.rfind('.') - 1) + 1;
+    node.knob = find_knob(std::string_view(path).substr(section));
   });
   return root;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "model/names.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway {
 namespace {
@@ -21,7 +21,7 @@ bool has_node(const Cluster& cluster, std::string_view node) {
 }
 
 /// Of a place; empty: it is pending, or runs where it should.
-std::string why_not_placed(const Cluster& cluster, std::span<const Profile> profiles,
+std::string why_not_placed(const Cluster& cluster, std::span<const std::string> schedulers,
                            const ApprovedPod& place) {
   const auto index = cluster.find_pod(place.namespace_name, place.name);
   switch (fate_of(cluster, place)) {
@@ -36,10 +36,10 @@ std::string why_not_placed(const Cluster& cluster, std::span<const Profile> prof
     case PodFate::pending: break;
   }
   if (!has_node(cluster, place.node)) return fmt::format("node {} is gone", place.node);
-  const std::string_view scheduler = cluster.text(cluster.pods().scheduler[*index]);
-  if (profiles.empty() || find_profile(profiles, scheduler) != nullptr) return {};
-  return fmt::format("pod {} is placed by another scheduler ({})", approved_name(place),
-                     scheduler.empty() ? names::default_scheduler : scheduler);
+  const std::string_view scheduler = scheduler_of(cluster, *index);
+  const bool ours = std::ranges::find(schedulers, scheduler) != schedulers.end();
+  if (schedulers.empty() || ours) return {};
+  return fmt::format("pod {} is placed by another scheduler ({})", approved_name(place), scheduler);
 }
 
 bool is_still_pending(const Cluster& cluster, const ApprovedPod& place) {
@@ -117,10 +117,10 @@ PodFate fate_of(const Cluster& cluster, const ApprovedPod& pod) {
                                                           : PodFate::runs_elsewhere;
 }
 
-std::string why_stale(const Cluster& cluster, std::span<const Profile> profiles,
+std::string why_stale(const Cluster& cluster, std::span<const std::string> schedulers,
                       const ApprovedAsk& ask) {
   for (const ApprovedPod& place : ask.places) {
-    if (std::string why = why_not_placed(cluster, profiles, place); !why.empty()) return why;
+    if (std::string why = why_not_placed(cluster, schedulers, place); !why.empty()) return why;
   }
   return {};
 }
@@ -151,7 +151,7 @@ ApprovedAnswer decide_approved(const Cluster& cluster, const Configuration& conf
   for (const std::size_t at : whose) {
     const ApprovedAsk& ask = asks[at];
     if (is_left_out_ask(request.left_out, ask.name)) continue;
-    std::string why = why_stale(cluster, request.profiles, ask);
+    std::string why = why_stale(cluster, request.schedulers, ask);
     if (!why.empty()) {
       answer.dropped[at] = std::move(why);
       continue;

@@ -52,8 +52,8 @@ enum class PodFate : std::uint8_t {
 PodFate fate_of(const Cluster& cluster, const ApprovedPod& pod);
 
 /// Why the ask cannot be carried out any more, whatever room there is; empty: it can, or is done.
-/// Without profiles pods of all schedulers may be placed.
-std::string why_stale(const Cluster& cluster, std::span<const Profile> profiles,
+/// Without schedulers pods of all of them may be placed.
+std::string why_stale(const Cluster& cluster, std::span<const std::string> schedulers,
                       const ApprovedAsk& ask);
 
 /// Uids of everybody who may be made to leave.

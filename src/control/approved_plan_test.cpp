@@ -130,8 +130,8 @@ TEST_F(ApprovedPlanTest, WhatIsStaleIsNotEvenDecided) {
 }
 
 TEST_F(ApprovedPlanTest, PodsOfOtherSchedulersAreNotPlaced) {
-  const std::vector<Profile> profiles = {{.scheduler_name = "other", .configuration = {}}};
-  EXPECT_EQ(why_stale(cluster, profiles, asks[0]),
+  const std::vector<std::string> schedulers = {"other"};
+  EXPECT_EQ(why_stale(cluster, schedulers, asks[0]),
             "pod a/x is placed by another scheduler (makeway)");
 }
 

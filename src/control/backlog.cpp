@@ -38,9 +38,13 @@ bool is_ours(const Pod& pod, const BacklogOptions& options) {
 }
 
 /// Gangs of the same pods find a place or do not by their minimum and mode; other groups are few.
-std::string group_key(const Unit& unit, AskKind kind) {
-  if (kind != AskKind::pod_group) return {};
-  return fmt::format("{} {} {}", unit.minimum, unit.gang, unit.mode == DisruptionMode::all);
+/// Pods of several schedulers may have several rules.
+std::string class_mark(const Unit& unit, AskKind kind, const Pod& pod,
+                       const std::vector<std::string>& schedulers) {
+  const std::string_view scheduler = schedulers.size() == 1 ? std::string_view{} : pod.scheduler;
+  if (kind != AskKind::pod_group) return std::string(scheduler);
+  return fmt::format("{} {} {} {}", unit.minimum, unit.gang, unit.mode == DisruptionMode::all,
+                     scheduler);
 }
 
 /// Some of its pods run.
@@ -225,9 +229,13 @@ void Backlog::add(const Pod& pod, PodIndex index, const Cluster& cluster, Time n
   ask_of_[pod_text(pod.namespace_name, pod.name)] = name;
   Entry& entry = at->second;
   const bool comes = entry.members.insert(pod.name).second;
-  ClassKey key{pods.namespace_name[index], pods.labels[index], pods.requests[index],
-               pods.shape[index],          pods.notes[index],  unit.scheduling_priority,
-               group_key(unit, name.kind)};
+  ClassKey key{pods.namespace_name[index],
+               pods.labels[index],
+               pods.requests[index],
+               pods.shape[index],
+               pods.notes[index],
+               unit.scheduling_priority,
+               class_mark(unit, name.kind, pod, options_.schedulers)};
   if (!is_new && name.kind == AskKind::pod && asks_for_other(key, entry.key)) {
     drop(name);  // What was found out about it means nothing any more.
     return add(pod, index, cluster, now);

@@ -1,8 +1,8 @@
 // Backlog: who is pending, and whose turn it is to be tried (SPEC section 8, Backlog).
 //
 // Asks that are equal in everything that a decision reads (namespace, labels, priority, requests,
-// shape, queue) form a class. Where the first of a class finds no place, the others find none
-// either: the class is parked, and 10,000 asks that nothing can help cost a cycle nothing.
+// shape, queue, scheduler) form a class. Where the first of a class finds no place, the others find
+// none either: the class is parked, and 10,000 asks that nothing can help cost a cycle nothing.
 //
 // Rules
 //  1. A parked class is woken when something changed that can matter to it: somebody left a node,

@@ -27,11 +27,14 @@ std::set<std::string> owners_of(const EvictionWish& wish) {
 
 }  // namespace
 
-Allowance& EvictionBrakes::allowance(std::map<std::string, Allowance>& of,
-                                     const std::string& name) {
-  return of
-      .try_emplace(name, settings_.evictions_per_minute, minute, Allowance::Start::empty, start_)
-      .first->second;
+Allowance& EvictionBrakes::of_profile(const std::string& name) {
+  const std::int64_t most = settings_.of_profile(name);
+  return profiles_.try_emplace(name, most, minute, Allowance::Start::empty, start_).first->second;
+}
+
+Allowance& EvictionBrakes::of_namespace(const std::string& name) {
+  const std::int64_t most = settings_.evictions_per_minute;
+  return namespaces_.try_emplace(name, most, minute, Allowance::Start::empty, start_).first->second;
 }
 
 void EvictionBrakes::forget_old(Time now) {
@@ -50,20 +53,19 @@ void EvictionBrakes::forget_old(Time now) {
 // ---- The brakes, one by one ---------------------------------------------------------------------
 
 BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
-  const std::int64_t most = settings_.evictions_per_minute;
-  const auto wait = [&](Allowance& of, std::int64_t pods) {
-    return of.wait(std::min(pods, most), now);
-  };
-  const Duration of_profile = wait(allowance(profiles_, wish.profile), std::ssize(wish.victims));
-  if (of_profile > Duration{}) {
-    return {.why = fmt::format("brake: {} evictions a minute for profile {}", most, wish.profile),
-            .until = now + of_profile};
+  const std::int64_t own = settings_.of_profile(wish.profile);
+  const std::int64_t victims = std::ssize(wish.victims);
+  const Duration by_profile = of_profile(wish.profile).wait(std::min(victims, own), now);
+  if (by_profile > Duration{}) {
+    return {.why = fmt::format("brake: {} evictions a minute for profile {}", own, wish.profile),
+            .until = now + by_profile};
   }
+  const std::int64_t most = settings_.evictions_per_minute;
   for (const auto& [name, pods] : victims_by_namespace(wish)) {
-    const Duration of_namespace = wait(allowance(namespaces_, name), pods);
-    if (of_namespace == Duration{}) continue;
+    const Duration by_namespace = of_namespace(name).wait(std::min(pods, most), now);
+    if (by_namespace == Duration{}) continue;
     return {.why = fmt::format("brake: {} evictions a minute in namespace {}", most, name),
-            .until = now + of_namespace};
+            .until = now + by_namespace};
   }
   return {};
 }
@@ -96,9 +98,9 @@ BrakeAnswer EvictionBrakes::comes_back(const EvictionWish& wish) const {
 // ---- What is counted ----------------------------------------------------------------------------
 
 void EvictionBrakes::count(const EvictionWish& wish, Time now) {
-  allowance(profiles_, wish.profile).spend(std::ssize(wish.victims), now);
+  of_profile(wish.profile).spend(std::ssize(wish.victims), now);
   for (const auto& [name, pods] : victims_by_namespace(wish)) {
-    allowance(namespaces_, name).spend(pods, now);
+    of_namespace(name).spend(pods, now);
   }
   for (const std::string& owner : owners_of(wish)) occasions_[{wish.ask, owner}].push_back(now);
   admitted_.insert_or_assign({wish.ask, wish.plan}, Admitted{wish.profile, now, wish.victims});
@@ -142,8 +144,8 @@ void EvictionBrakes::refused(const Receipt& receipt) {
   if (at == admitted.victims.end()) return;
   const EvictionWish::Victim victim = std::move(*at);
   admitted.victims.erase(at);
-  allowance(profiles_, admitted.profile).give_back(1);
-  allowance(namespaces_, victim.namespace_name).give_back(1);
+  of_profile(admitted.profile).give_back(1);
+  of_namespace(victim.namespace_name).give_back(1);
   const auto same_owner =
       std::ranges::count(admitted.victims, victim.owner, &EvictionWish::Victim::owner);
   if (same_owner == 0) forget_occasion({receipt.ask, victim.owner}, admitted.when);

@@ -34,11 +34,18 @@
 namespace makeway {
 
 struct BrakeSettings {
-  std::int64_t evictions_per_minute = 600;
+  std::int64_t evictions_per_minute = 600;  ///< Of a profile, and in a namespace.
   std::int64_t occasions_max = 3;
   Duration occasions_period{600'000};
   Duration evict_again_window{60'000};  ///< 0: there is no such brake.
   Duration quiet_first{0};
+  /// By schedulerName: profiles that may evict more or less than the others.
+  std::map<std::string, std::int64_t> of_profiles = {};
+
+  std::int64_t of_profile(const std::string& name) const {
+    const auto found = of_profiles.find(name);
+    return found == of_profiles.end() ? evictions_per_minute : found->second;
+  }
 };
 
 struct EvictionWish {
@@ -92,7 +99,8 @@ class EvictionBrakes {
   void count(const EvictionWish& wish, Time now);
   void forget_occasion(const Pair& ask_and_owner, Time when);
 
-  Allowance& allowance(std::map<std::string, Allowance>& of, const std::string& name);
+  Allowance& of_profile(const std::string& name);
+  Allowance& of_namespace(const std::string& name);
   void forget_old(Time now);
 
   BrakeSettings settings_;

@@ -34,6 +34,16 @@ TEST(EvictionBrakes, StartEmptyAndFill) {
   EXPECT_NE(brakes.admit(one, brakes_start + Duration{1'000}).why, "");
 }
 
+TEST(EvictionBrakes, AProfileMayHaveItsOwnAllowance) {
+  EvictionBrakes brakes({.evictions_per_minute = 60, .of_profiles = {{"batch", 1}}}, brakes_start);
+  EvictionWish of_batch = wish("Pod a/batch", {{"a", ""}});
+  of_batch.profile = "batch";
+  const Time later = brakes_start + Duration{59'999};
+  EXPECT_EQ(brakes.admit(of_batch, later).why, "brake: 1 evictions a minute for profile batch");
+  EXPECT_EQ(brakes.admit(wish("Pod a/urgent", {{"a", ""}}), later).why, "");
+  EXPECT_EQ(brakes.admit(of_batch, later + Duration{1}).why, "");
+}
+
 TEST(EvictionBrakes, NoMoreThanAMinuteIsSavedUp) {
   EvictionBrakes brakes({.evictions_per_minute = 2}, brakes_start);
   const Time later = brakes_start + Duration{3'600'000};

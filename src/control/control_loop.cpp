@@ -142,7 +142,7 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
                             .asks = due,
                             .explain = false,
                             .contain = tools.contain,
-                            .profiles = options_.profiles};
+                            .schedulers = options_.backlog.schedulers};
   LawfulPlan made = make_lawful_plan(cluster_, configuration_, request, tools);
   if (options_.watcher != nullptr) {
     options_.watcher->cycle({.now = now, .due = request.asks, .judged = judged, .made = made},

@@ -46,8 +46,6 @@ struct LoopOptions {
   /// so many objects a step.
   std::size_t garbage_min = 200'000;
   std::size_t copied_at_once = 1'000;
-  /// Whose pods are ours; none: everybody's. The first has the configuration of the loop.
-  std::vector<Profile> profiles;
   /// The queue stage has turns of its own (queue_turn.hpp): people look at the queues. Nobody does
   /// in a simulation.
   bool queue_turns = false;

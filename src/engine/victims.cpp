@@ -12,7 +12,7 @@ namespace makeway {
 
 VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Time now)
     : survey_(survey),
-      configuration_(configuration),
+      configuration_(&configuration),
       now_(now),
       own_scope_(std::make_unique<const VictimScope*>(nullptr)),
       scope_(own_scope_.get()),
@@ -23,7 +23,7 @@ VictimRules::VictimRules(Survey& survey, const Configuration& configuration, Tim
 
 VictimRules::VictimRules(const VictimRules& other, const Configuration& configuration)
     : survey_(other.survey_),
-      configuration_(configuration),
+      configuration_(&configuration),
       now_(other.now_),
       scope_(other.scope_),
       settled_(other.settled_) {
@@ -32,7 +32,7 @@ VictimRules::VictimRules(const VictimRules& other, const Configuration& configur
 
 void VictimRules::read_names() {
   const StringPool& strings = survey_.cluster().strings();
-  for (const std::string& name : configuration_.protection.namespaces) {
+  for (const std::string& name : configuration_->protection.namespaces) {
     if (const auto id = strings.find(name)) protected_namespaces_.push_back(*id);
   }
   for (const std::string_view name : {names::node_critical, names::cluster_critical}) {
@@ -52,33 +52,33 @@ std::string_view VictimRules::scaled_only(PodIndex pod) const {
 
 std::int32_t VictimRules::priority_of(PodIndex pod) const {
   const Unit& unit = survey_.cluster().units()[survey_.cluster().pods().unit[pod]];
-  return configuration_.workload.honour_preemption_priority ? unit.preemption_priority
-                                                            : unit.scheduling_priority;
+  return configuration_->workload.honour_preemption_priority ? unit.preemption_priority
+                                                             : unit.scheduling_priority;
 }
 
 bool VictimRules::leaving(PodIndex pod) const {
-  return configuration_.workload.leaving_room != LeavingRoom::victims &&
+  return configuration_->workload.leaving_room != LeavingRoom::victims &&
          survey_.cluster().pods().deletion[pod] != no_time;
 }
 
 bool VictimRules::credited(PodIndex pod) const {
-  return configuration_.workload.leaving_room == LeavingRoom::credited &&
+  return configuration_->workload.leaving_room == LeavingRoom::credited &&
          survey_.cluster().pods().deletion[pod] != no_time && !overdue(pod);
 }
 
 bool VictimRules::late(PodIndex pod) const {
   const PodColumns& pods = survey_.cluster().pods();
   return credited(pod) && !pods.flags[pod].kernel &&
-         configuration_.engine.leave_wait_max < pods.deletion[pod] - now_;
+         configuration_->engine.leave_wait_max < pods.deletion[pod] - now_;
 }
 
 bool VictimRules::overdue(PodIndex pod) const {
   const Time deletion = survey_.cluster().pods().deletion[pod];
-  return deletion != no_time && !(now_ - deletion < configuration_.engine.leave_timeout);
+  return deletion != no_time && !(now_ - deletion < configuration_->engine.leave_timeout);
 }
 
 std::optional<Time> VictimRules::delayed_until(Time created) const {
-  const Duration delay = configuration_.engine.preemption_delay;
+  const Duration delay = configuration_->engine.preemption_delay;
   if (delay.ms == 0 || created == no_time || !(now_ - created < delay)) return std::nullopt;
   return created + delay;
 }
@@ -103,15 +103,15 @@ bool VictimRules::opted_out(PodIndex pod) const {
 
 std::string_view VictimRules::protection(PodIndex pod) const {
   constexpr std::array ways = {PinnedBy::affinity, PinnedBy::annotation, PinnedBy::owner};
-  if (configuration_.protection.protect_opted_out && opted_out(pod)) return "opted out";
-  if (configuration_.protection.pinned && is_pinned_by(survey_.cluster(), pod, ways)) {
+  if (configuration_->protection.protect_opted_out && opted_out(pod)) return "opted out";
+  if (configuration_->protection.pinned && is_pinned_by(survey_.cluster(), pod, ways)) {
     return "can run on one node only";
   }
   return protection_but_opt_out(pod);
 }
 
 std::string_view VictimRules::protection_from_scale_down(PodIndex pod) const {
-  if (configuration_.protection.protect_opted_out && opted_out(pod)) return "opted out";
+  if (configuration_->protection.protect_opted_out && opted_out(pod)) return "opted out";
   return own_protection(pod);
 }
 
@@ -128,12 +128,12 @@ std::string_view VictimRules::protection_but_opt_out(PodIndex pod) const {
 std::string_view VictimRules::own_protection(PodIndex pod) const {
   const Cluster& cluster = survey_.cluster();
   const PodColumns& pods = cluster.pods();
-  const ProtectionSettings& protection = configuration_.protection;
+  const ProtectionSettings& protection = configuration_->protection;
   const PodFlags flags = pods.flags[pod];
   const Unit& unit = cluster.units()[pods.unit[pod]];
   if (flags.kernel) return why_kernel_stays;
   if (protection.protect_mirror_pods && flags.mirror) return "mirror pod";
-  if (configuration_.workload.protect_marked_members && flags.is_protected &&
+  if (configuration_->workload.protect_marked_members && flags.is_protected &&
       unit.mode != DisruptionMode::all) {
     return "marked as protected";
   }
@@ -212,7 +212,7 @@ bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitInde
   const Cluster& cluster = survey_.cluster();
   const Unit& unit = cluster.units()[index];
   if (unit.kind != UnitKind::group || !unit.gang || unit.mode == DisruptionMode::all) return false;
-  const bool strict = configuration_.budgets.mode == BudgetMode::strict;
+  const bool strict = configuration_->budgets.mode == BudgetMode::strict;
   std::int64_t staying = 0;
   bool all_may_leave = true;
   for (const PodIndex pod : cluster.groups()[unit.group].members) {
@@ -224,7 +224,7 @@ bool VictimRules::falls_whole(const Scratch& scratch, Budgets& budgets, UnitInde
 }
 
 void VictimRules::add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const {
-  if (configuration_.workload.below_minimum != BelowMinimum::evict) return;
+  if (configuration_->workload.below_minimum != BelowMinimum::evict) return;
   const Cluster& cluster = survey_.cluster();
   std::vector<UnitIndex> known;
   for (std::size_t at = 0, count = victims.units.size(); at < count; ++at) {
@@ -299,7 +299,7 @@ std::int64_t VictimRules::lost_work_seconds(PodIndex pod) const {
 }
 
 bool VictimRules::more_important(const VictimUnit& a, const VictimUnit& b) const {
-  for (const ImportanceKey key : configuration_.workload.importance_keys) {
+  for (const ImportanceKey key : configuration_->workload.importance_keys) {
     switch (key) {
       case ImportanceKey::priority:
         if (a.priority != b.priority) return a.priority > b.priority;

@@ -73,16 +73,16 @@ class VictimRules {
   VictimRules(const VictimRules& other, const Configuration& configuration);
 
   Time now() const { return now_; }
-  const Configuration& configuration() const { return configuration_; }
+  const Configuration& configuration() const { return *configuration_; }
 
   /// Whether nothing but priority keeps a pod that is not guarded (model/node_order.hpp).
   bool by_priority_alone() const {
-    return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0 &&
+    return protected_namespaces_.empty() && configuration_->protection.minimum_runtime.ms == 0 &&
            *scope_ == nullptr && !labels_protect();
   }
   /// The same for replicas, when their deployment is scaled down.
   bool replicas_by_priority_alone() const {
-    return protected_namespaces_.empty() && configuration_.protection.minimum_runtime.ms == 0 &&
+    return protected_namespaces_.empty() && configuration_->protection.minimum_runtime.ms == 0 &&
            *scope_ == nullptr;
   }
   /// Whether labels can protect pods: some belong to ReplicaSchedules.
@@ -155,9 +155,11 @@ class VictimRules {
   std::int64_t age_ms(PodIndex pod) const;
 
  private:
-  friend class World;  // It alone says who is settled.
+  friend class World;  // It alone says who is settled, and whose turn it is.
 
   void settle(PodIndex pod) { settled_->writable(pod) = 1; }
+  /// Other rules, which agree in every knob of the cluster.
+  void obey(const Configuration& configuration) { configuration_ = &configuration; }
   void read_names();
   std::string_view own_protection(PodIndex pod) const;
   std::string_view scaled_only(PodIndex pod) const;
@@ -168,7 +170,7 @@ class VictimRules {
   void add_group(const Scratch& scratch, UnitIndex index, VictimList& list);
 
   Survey& survey_;
-  const Configuration& configuration_;
+  const Configuration* configuration_;  ///< Of whose turn it is.
   Time now_;
   using Settled = SparseColumn<PodIndex, std::uint8_t>;
   std::unique_ptr<const VictimScope*> own_scope_;

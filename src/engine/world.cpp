@@ -22,7 +22,9 @@ void sort_by_node(const Cluster& cluster, std::vector<PodOnNode>& pods, const Be
 
 World::World(const Cluster& cluster, const Configuration& configuration, Time now)
     : cluster_(cluster),
-      configuration_(configuration),
+      common_(configuration),
+      configuration_(&configuration),
+      profiles_(differing_profiles(configuration)),
       survey_(cluster, configuration),
       rules_(survey_, configuration, now),
       budgets_(survey_),
@@ -38,6 +40,35 @@ World::World(const Cluster& cluster, const Configuration& configuration, Time no
 }
 
 World::~World() = default;
+
+// ---- Profiles -----------------------------------------------------------------------------------
+
+std::size_t World::profile_number(UnitIndex unit) const {
+  if (profiles_.empty()) return 0;
+  const PodIndex pod = first_pod_of(cluster_, unit);
+  if (!pod.exists()) return 0;
+  const auto found =
+      std::ranges::find(profiles_, scheduler_of(cluster_, pod), &ProfileRules::scheduler_name);
+  return found == profiles_.end() ? 0 : static_cast<std::size_t>(found - profiles_.begin()) + 1;
+}
+
+const Configuration& World::rules_of(UnitIndex unit) const {
+  const std::size_t number = profile_number(unit);
+  return number == 0 ? common_ : profiles_[number - 1].configuration;
+}
+
+void World::turn_to(UnitIndex unit) {
+  if (profiles_.empty()) return;
+  configuration_ = &rules_of(unit);
+  rules_.obey(*configuration_);
+}
+
+std::string_view World::profile() const {
+  const auto found = std::ranges::find_if(profiles_, [this](const ProfileRules& each) {
+    return &each.configuration == configuration_;
+  });
+  return found == profiles_.end() ? std::string_view{} : found->scheduler_name;
+}
 
 void World::find_nominated() {
   for (const PodIndex pod : cluster_.nominated_pods()) {
@@ -66,8 +97,7 @@ void World::find_nominated() {
 /// kube-scheduler has no such rule; kernels have rules of their own about which nodes take them.
 bool World::ends_when_hopeless(PodIndex pod) const {
   if (cluster_.pods().flags[pod].kernel) return false;
-  return asks_pinned(pod) ||
-         configuration_.workload.nomination_held_by == NominationHeldBy::placement;
+  return asks_pinned(pod) || common_.workload.nomination_held_by == NominationHeldBy::placement;
 }
 
 /// Whether the pinned pod would fit on the node, were it empty.
@@ -114,7 +144,7 @@ bool World::suppose_nothing_happened() {
 }
 
 bool World::asks_pinned(PodIndex pod) const {
-  return configuration_.required_node.enabled && is_pinned(cluster_, pod);
+  return common_.required_node.enabled && is_pinned(cluster_, pod);
 }
 
 bool World::is_hopeful(PodIndex pod) const {

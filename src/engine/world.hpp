@@ -35,6 +35,7 @@
 #include "engine/survey.hpp"
 #include "engine/victims.hpp"
 #include "model/configuration.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway {
 
@@ -73,7 +74,16 @@ class World {
 
   // ---- What is known --------------------------------------------------------------------------
   const Cluster& cluster() const { return cluster_; }
-  const Configuration& configuration() const { return configuration_; }
+  /// The rules of whose turn it is (model/profiles.hpp); between turns, those of the cluster.
+  const Configuration& configuration() const { return *configuration_; }
+  /// The turn of the unit of pods begins; none: of somebody without a profile, or nobody.
+  void turn_to(UnitIndex unit);
+  /// The rules of this unit, whoever's turn it is.
+  const Configuration& rules_of(UnitIndex unit) const;
+  /// Of whose turn it is; empty: it has no profile, or one that changes nothing.
+  std::string_view profile() const;
+  /// Equal for units that have the same rules.
+  std::size_t profile_number(UnitIndex unit) const;
   Time time() const { return rules_.now(); }
   Survey& survey() { return survey_; }
   const Survey& survey() const { return survey_; }
@@ -202,7 +212,7 @@ class World {
   bool leans_on_hopeful(PodFit& fit, NodeIndex node, std::span<const PodIndex> victims);
   /// Whether who has a place may leave it for another, as in kube-scheduler.
   bool may_move() const {
-    return configuration_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
+    return common_.workload.nomination_held_by == NominationHeldBy::preempted_pods;
   }
   bool heeds_nominated_before() const { return heeds_before_ && !nominated_before_.empty(); }
   /// CHECK: nobody's what-if is left over.
@@ -223,7 +233,9 @@ class World {
   void suppose_earlier_asks_came(std::span<const NodeIndex> nodes);
 
   const Cluster& cluster_;
-  const Configuration& configuration_;
+  const Configuration& common_;  ///< Also what it says of asks counts for whoever has no profile.
+  const Configuration* configuration_;
+  std::vector<ProfileRules> profiles_;
   Survey survey_;
   VictimRules rules_;
   Budgets budgets_;

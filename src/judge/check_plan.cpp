@@ -12,6 +12,7 @@
 #include "judge/naive_queues.hpp"
 #include "judge/naive_regimes.hpp"
 #include "model/object_text.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway {
 namespace {
@@ -51,6 +52,38 @@ std::optional<HeardAsk> find_ask(const Cluster& cluster, const Configuration& co
   }
   heard.priority = cluster.units()[heard.unit].scheduling_priority;
   return heard;
+}
+
+/// Of its pod, or of the first pod of its group; queues and sessions have none.
+std::string_view scheduler_of_ask(const Cluster& cluster, const HeardAsk& heard) {
+  if (heard.session || heard.entry->kind == AskKind::queue) return {};
+  const Unit& unit = cluster.units()[heard.unit];
+  if (unit.kind != UnitKind::group) return scheduler_of(cluster, heard.pods.front());
+  std::optional<PodIndex> first;
+  const auto name = [&](PodIndex pod) { return std::string_view(cluster.pods().name[pod.value]); };
+  for (const PodIndex pod : cluster.groups()[unit.group].members) {
+    if (!first || name(pod) < name(*first)) first = pod;
+  }
+  return first ? scheduler_of(cluster, *first) : std::string_view{};
+}
+
+/// SPEC section 8: the profile that is called like its scheduler.
+void find_rules(const std::vector<ProfileRules>& profiles, Hearing& hearing, HeardAsk& heard) {
+  heard.rules = &hearing.configuration;
+  std::string_view named;
+  if (!profiles.empty()) {
+    const std::string_view scheduler = scheduler_of_ask(hearing.cluster, heard);
+    for (const ProfileRules& profile : profiles) {
+      if (profile.scheduler_name != scheduler) continue;
+      heard.rules = &profile.configuration;
+      named = profile.scheduler_name;
+    }
+  }
+  if (heard.entry->profile == named) return;
+  const auto shown = [](std::string_view name) { return name.empty() ? "none" : name; };
+  hearing.breaches.add(9, heard.text,
+                       fmt::format("its profile is {}, and that is said to be {}", shown(named),
+                                   shown(heard.entry->profile)));
 }
 
 void find_victims(Hearing& hearing, HeardAsk& heard) {
@@ -116,6 +149,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
   if (!plan.withheld.empty()) return check_withheld(plan);
   const NaiveQueues queues(cluster, configuration, plan.now);
   const NaiveRegimes regimes(cluster, configuration);
+  const std::vector<ProfileRules> profiles = differing_profiles(configuration);
   Hearing hearing{.cluster = cluster,
                   .configuration = configuration,
                   .plan = plan,
@@ -130,6 +164,7 @@ std::vector<LawBreach> check_plan(const Cluster& cluster, const Configuration& c
       hearing.breaches.add(3, ask_text(entry), "there is no such pending unit");
       continue;
     }
+    find_rules(profiles, hearing, *heard);
     if (!heard->session) find_victims(hearing, *heard);
     hearing.asks.push_back(std::move(*heard));
   }

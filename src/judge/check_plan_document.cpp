@@ -125,7 +125,7 @@ void judge_score(Hearing& hearing, const HeardAsk& ask, const EvictionRules& rul
   for (const HeardVictim& victim : ask.victims) {
     highest = std::max<std::int64_t>(highest, rules.priority(victim.pod));
   }
-  const bool by_unit = hearing.configuration.workload.score_priority == ScorePriority::unit;
+  const bool by_unit = ask.rules->workload.score_priority == ScorePriority::unit;
   for (const ScoreTerm& term : ask.entry->score) {
     std::int64_t truth = term.value;
     if (term.key == ScoreKey::victims) truth = count;

@@ -222,7 +222,7 @@ bool GroupJudge::judge_members_after(const Places& found) {
 
 GroupJudge::DomainName GroupJudge::domain(NodeIndex node) {
   std::vector<std::uint32_t> name;
-  const bool whole_cluster = walk_.configuration().workload.group_domains == GroupDomains::cluster;
+  const bool whole_cluster = ask_.rules->workload.group_domains == GroupDomains::cluster;
   const GroupPolicy* const policy = cluster_.policy_of(group_);
   if (whole_cluster || policy == nullptr) return name;
   for (const std::string& key : policy->topology_keys) {
@@ -429,7 +429,7 @@ void GroupJudge::judge_irreducible(const Places& found) {
 /// Those whom the group places are there already.
 Places GroupJudge::held_by_members() {
   Places held;
-  if (walk_.configuration().workload.evict_for != EvictFor::each) return held;
+  if (ask_.rules->workload.evict_for != EvictFor::each) return held;
   const PodColumns& pods = cluster_.pods();
   for (const PodIndex pod : cluster_.groups()[cluster_.units()[ask_.unit].group].members) {
     const NodeIndex node = pods.nominated[pod];

@@ -47,6 +47,8 @@ struct HeardAsk {
   const PlanAsk* entry = nullptr;
   std::string text;  ///< "Pod default/urgent"
   UnitIndex unit;
+  /// By which it must have been decided: those of its profile (SPEC section 8).
+  const Configuration* rules = nullptr;
   std::string pinned_to;             ///< Judged by SPEC section 5: the only node it can run on.
   std::int32_t priority = 0;         ///< The unit's scheduling priority.
   std::vector<PodIndex> pods;        ///< The pod, or the members of the group.
@@ -63,7 +65,7 @@ struct HeardAsk {
 
 struct Hearing {
   const Cluster& cluster;
-  const Configuration& configuration;
+  const Configuration& configuration;  ///< What counts for all asks.
   const Plan& plan;
   std::vector<HeardAsk> asks;
   Breaches breaches;

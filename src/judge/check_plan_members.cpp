@@ -19,7 +19,7 @@ std::vector<NodeIndex> judge_member(PlanWalk& walk, const HeardAsk& ask) {
   const Unit& unit = cluster.units()[ask.unit];
   const Group& group = cluster.groups()[unit.group];
   const Outcome outcome = ask.entry->outcome;
-  if (walk.configuration().workload.evict_for != EvictFor::each) {
+  if (ask.rules->workload.evict_for != EvictFor::each) {
     walk.report(3, ask, "it is a member of a group, which asks as a whole");
   }
   std::vector<NodeIndex> taken;  // Where members run or will run.
@@ -42,7 +42,7 @@ std::vector<NodeIndex> judge_member(PlanWalk& walk, const HeardAsk& ask) {
   }
   const GroupPolicy* const policy = cluster.policy_of(group);
   const bool anywhere = policy == nullptr || policy->topology_keys.empty() ||
-                        walk.configuration().workload.group_domains == GroupDomains::cluster;
+                        ask.rules->workload.group_domains == GroupDomains::cluster;
   std::vector<NodeIndex> allowed = walk.now().nodes();
   if (anywhere) return allowed;
   for (const std::string& key : policy->topology_keys) {

@@ -308,7 +308,7 @@ bool PodJudge::held_by_preempted(NaiveFit& fit) const {
 void PodJudge::judge_irreducible(NaiveFit& fit, NodeIndex node) {
   if (ask_.victims.empty() || waives(walk_.configuration(), WaivedLaw::law_4)) return;
   const ShapeId shape = walk_.cluster().pods().shape[fit.ask()];
-  const bool once = walk_.configuration().workload.put_back == PutBack::once && !pinned();
+  const bool once = ask_.rules->workload.put_back == PutBack::once && !pinned();
   if (once && !walk_.cluster().shape(shape).affinity.empty()) return;
   for (const std::vector<PodIndex>& unit : walk_.victim_units(ask_)) {
     for (const PodIndex pod : unit) fit.put_back(pod);

@@ -200,7 +200,7 @@ void VictimJudge::judge_ask(const HeardAsk& ask) {
   } else if (cluster_.groups()[unit.group].object) {
     created = cluster_.groups()[unit.group].object->created.value_or(no_time);
   }
-  const Duration delay = hearing_.configuration.engine.preemption_delay;
+  const Duration delay = ask.rules->engine.preemption_delay;
   if (delay.ms > 0 && created != no_time && hearing_.plan.now < created + delay) {
     report(2, ask, fmt::format("it may not preempt before {}", to_text(created + delay)));
   }
@@ -279,10 +279,9 @@ void VictimJudge::judge_regime(const HeardAsk& ask) {
   for (const HeardVictim& victim : ask.victims) {
     const UnitIndex index = cluster_.pods().unit[victim.pod];
     const Unit& unit = cluster_.units()[index];
-    const bool whole =
-        unit.kind == UnitKind::group &&
-        (unit.mode == DisruptionMode::all ||
-         (unit.gang && hearing_.configuration.workload.below_minimum == BelowMinimum::evict));
+    const bool whole = unit.kind == UnitKind::group &&
+                       (unit.mode == DisruptionMode::all ||
+                        (unit.gang && ask.rules->workload.below_minimum == BelowMinimum::evict));
     if (whole && regime(victim) == Regime::pods) here.insert(index);
   }
   for (const HeardVictim& victim : ask.victims) {
@@ -314,7 +313,7 @@ void VictimJudge::judge_whole(const HeardAsk& ask) {
 /// somebody of it may not leave.
 void VictimJudge::judge_below_minimum(const HeardAsk& ask) {
   // A rule of section 2.
-  if (hearing_.configuration.workload.below_minimum != BelowMinimum::evict) return;
+  if (ask.rules->workload.below_minimum != BelowMinimum::evict) return;
   if (ask.entry->kind == AskKind::queue) return;
   std::set<UnitIndex> judged;
   for (const HeardVictim& victim : ask.victims) {

@@ -145,7 +145,7 @@ std::vector<PodIndex> PlanWalk::own_victims(const HeardAsk& ask) const {
 
 /// `belowMinimum: evict` made every member leave that was still there.
 bool PlanWalk::taken_whole(const Unit& unit, const HeardAsk& ask) const {
-  if (configuration_.workload.below_minimum != BelowMinimum::evict || !unit.gang) return false;
+  if (ask.rules->workload.below_minimum != BelowMinimum::evict || !unit.gang) return false;
   return std::ranges::all_of(cluster_.groups()[unit.group].members, [&](PodIndex member) {
     return !cluster_.pods().node[member].exists() || rules_.leaving(member) ||
            victims_.contains(member) ||
@@ -580,7 +580,7 @@ void PlanWalk::settle(const HeardAsk& ask) {
   // Members beyond the minimum ask for themselves.
   const bool others_ask = ask.entry->kind == AskKind::pod_group && !found.empty() &&
                           !ask.entry->placement_given &&
-                          configuration_.workload.evict_for == EvictFor::each;
+                          ask.rules->workload.evict_for == EvictFor::each;
   for (const PodIndex pod : ask.pods) {
     if (!others_ask || after().where(pod).exists()) {
       decided_.insert(pod);

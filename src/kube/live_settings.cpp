@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/profiles.hpp"
+
 namespace makeway::kube {
 
 Configuration live_rules(Configuration configuration) {
@@ -32,19 +34,17 @@ ActuatorSettings actuator_settings(const Configuration& configuration,
   settings.brakes =
       BrakeSettings{.evictions_per_minute = configuration.live.max_evictions_per_minute,
                     .evict_again_window = configuration.live.evict_again_window,
-                    .quiet_first = lease_times(configuration).write_timeout()};
+                    .quiet_first = lease_times(configuration).write_timeout(),
+                    .of_profiles = {}};
+  for (const ProfileRules& each : differing_profiles(configuration)) {
+    settings.brakes->of_profiles[each.scheduler_name] =
+        each.configuration.live.max_evictions_per_minute;
+  }
   return settings;
 }
 
-std::vector<std::string> scheduler_names(const std::vector<Profile>& profiles) {
-  std::vector<std::string> names;
-  names.reserve(profiles.size());
-  for (const Profile& profile : profiles) names.push_back(profile.scheduler_name);
-  return names;
-}
-
-LiveViewOptions view_options(const std::vector<Profile>& profiles) {
-  return {.schedulers = scheduler_names(profiles), .recalls_notes = true};
+LiveViewOptions view_options(std::vector<std::string> schedulers) {
+  return {.schedulers = std::move(schedulers), .recalls_notes = true};
 }
 
 }  // namespace makeway::kube

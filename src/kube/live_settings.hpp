@@ -9,7 +9,6 @@
 #include "kube/lease.hpp"
 #include "kube/resources.hpp"
 #include "model/configuration.hpp"
-#include "model/request.hpp"
 
 namespace makeway::kube {
 
@@ -23,8 +22,7 @@ LeaseTimes lease_times(const Configuration& configuration);
 ActuatorSettings actuator_settings(const Configuration& configuration,
                                    const std::vector<ServedResource>& served, std::string instance);
 
-/// Whose pods are ours, for the view and for the backlog of the loop.
-std::vector<std::string> scheduler_names(const std::vector<Profile>& profiles);
-LiveViewOptions view_options(const std::vector<Profile>& profiles);
+/// `schedulers`: whose pods are ours.
+LiveViewOptions view_options(std::vector<std::string> schedulers);
 
 }  // namespace makeway::kube

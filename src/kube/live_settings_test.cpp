@@ -25,6 +25,16 @@ TEST(LiveSettings, EveryKnobReachesItsPart) {
   EXPECT_EQ(live_rules(configuration).required_node.preemption_start_delay, Duration{4'000});
 }
 
+TEST(LiveSettings, ProfilesHaveTheirOwnAllowance) {
+  Configuration configuration;
+  configuration.profiles = {
+      {.scheduler_name = "batch", .knobs = {{.path = "live.maxEvictionsPerMinute", .value = "5"}}},
+      {.scheduler_name = "services", .knobs = {}}};
+  const ActuatorSettings settings = actuator_settings(configuration, {}, "makeway-host");
+  EXPECT_EQ(settings.brakes->of_profile("batch"), 5);
+  EXPECT_EQ(settings.brakes->of_profile("services"), 600);
+}
+
 TEST(LiveSettings, GroupsAreWrittenInTheVersionThatTheServerHas) {
   const auto all = resources();
   const auto groups = std::ranges::find(all, "podgroups", &Resource::plural);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "model/knobs.hpp"
 #include "model/names.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway {
 namespace {
@@ -60,6 +63,8 @@ void check_waivers(const Configuration& configuration, Findings& findings) {
         fmt::format("add {} to engine.lawsWaived, or choose another value", choice_name(law)));
   };
   need(configuration.workload.put_back == PutBack::none, WaivedLaw::law_4, "workload.putBack");
+  need(configuration.workload.put_back == PutBack::once, WaivedLaw::law_4_gangs,
+       "workload.putBack");
   need(configuration.required_node.put_back == PutBack::none, WaivedLaw::law_4,
        "required_node.putBack");
   need(configuration.required_node.allow_higher_priority, WaivedLaw::law_2,
@@ -140,16 +145,10 @@ void check_live(const LiveSettings& live, Findings& findings) {
   }
 }
 
-}  // namespace
+// ---- Profiles -----------------------------------------------------------------------------------
 
-bool waives(const Configuration& configuration, WaivedLaw law) {
-  const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
-  return lists(waived, law) || std::ranges::any_of(partial_waivers, [&](const auto& partial) {
-           return partial.second == law && lists(waived, partial.first);
-         });
-}
-
-Problems validate(const Configuration& configuration) {
+/// Every knob within its limits, and what ties knobs together; profiles apart.
+Problems validate_rules(const Configuration& configuration) {
   Findings findings(configuration);
   for (const Knob& knob : knobs()) {
     std::string message = refusal(knob, knob.get(configuration));
@@ -161,6 +160,94 @@ Problems validate(const Configuration& configuration) {
   check_session(configuration.session, findings);
   check_live(configuration.live, findings);
   return findings.take();
+}
+
+std::string profile_field(const Profile& profile, std::string_view path) {
+  return fmt::format("profiles.{}.{}", shorten(profile.scheduler_name), path);
+}
+
+/// What is wrong with one knob of a profile, or nothing; then it is set.
+std::optional<Problem> set_profile_knob(Configuration& rules, const Profile& profile,
+                                        const ProfileKnob& each) {
+  const Knob* const knob = find_knob(each.path);
+  if (knob != nullptr && knob->scope == KnobScope::cluster) {
+    return cluster_knob_problem(profile.scheduler_name, *knob, each.value);
+  }
+  std::optional<Problem> problem = set_knob(rules, each.path, each.value);
+  if (problem) problem->field = profile_field(profile, problem->field);
+  return problem;
+}
+
+void check_profile(const Configuration& configuration, const Problems& of_all,
+                   const Profile& profile, Problems& problems) {
+  if (profile.scheduler_name.empty()) {
+    problems.push_back({.origin = {},
+                        .object = {},
+                        .field = "profiles",
+                        .value = {},
+                        .message = "a profile has no schedulerName",
+                        .remedy = "say whose pods it decides about"});
+    return;
+  }
+  Configuration rules = configuration;
+  rules.profiles.clear();
+  bool is_sound = true;
+  for (const ProfileKnob& each : profile.knobs) {
+    std::optional<Problem> problem = set_profile_knob(rules, profile, each);
+    if (!problem) continue;
+    is_sound = false;
+    problems.push_back(*std::move(problem));
+  }
+  if (!is_sound) return;
+  for (const Problem& problem : validate_rules(rules)) {
+    // What is wrong without the profile, too, is told once.
+    if (std::ranges::find(of_all, problem) != of_all.end()) continue;
+    Problem own = problem;
+    own.field = profile_field(profile, own.field);
+    problems.push_back(std::move(own));
+  }
+}
+
+void check_profiles(const Configuration& configuration, Problems& problems) {
+  const Problems of_all = problems;
+  const std::vector<Profile>& profiles = configuration.profiles;
+  if (profiles.size() > profiles_max) {
+    problems.push_back({.origin = {},
+                        .object = {},
+                        .field = "profiles",
+                        .value = fmt::format("{} profiles", profiles.size()),
+                        .message = fmt::format("there may be {} at most", profiles_max),
+                        .remedy = "let pods with the same rules share a schedulerName"});
+    return;
+  }
+  for (std::size_t at = 0; at < profiles.size(); ++at) {
+    check_profile(configuration, of_all, profiles[at], problems);
+    const auto before = std::span(profiles).first(at);
+    const auto same =
+        std::ranges::find(before, profiles[at].scheduler_name, &Profile::scheduler_name);
+    if (same == before.end()) continue;
+    problems.push_back({.origin = {},
+                        .object = {},
+                        .field = "profiles",
+                        .value = shorten(profiles[at].scheduler_name),
+                        .message = "two profiles have this schedulerName",
+                        .remedy = "make them one"});
+  }
+}
+
+}  // namespace
+
+bool waives(const Configuration& configuration, WaivedLaw law) {
+  const std::vector<WaivedLaw>& waived = configuration.engine.laws_waived;
+  return lists(waived, law) || std::ranges::any_of(partial_waivers, [&](const auto& partial) {
+           return partial.second == law && lists(waived, partial.first);
+         });
+}
+
+Problems validate(const Configuration& configuration) {
+  Problems problems = validate_rules(configuration);
+  check_profiles(configuration, problems);
+  return problems;
 }
 
 Problems validate_for_run(const Configuration& configuration) {
@@ -181,6 +268,13 @@ std::string canonical_text(const Configuration& configuration) {
   std::string text;
   for (const Knob& knob : knobs()) {
     text += fmt::format("{}={}\n", knob.path, knob_text(configuration, knob));
+  }
+  for (const Profile& profile : configuration.profiles) {
+    for (const ProfileKnob& each : profile.knobs) {
+      const Knob* const knob = find_knob(each.path);
+      if (knob != nullptr && knob_text(configuration, *knob) == each.value) continue;
+      text += fmt::format("profiles.{}.{}={}\n", profile.scheduler_name, each.path, each.value);
+    }
   }
   return text;
 }

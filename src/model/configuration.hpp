@@ -540,6 +540,22 @@ struct LiveSettings {
   friend bool operator==(const LiveSettings&, const LiveSettings&) = default;
 };
 
+struct ProfileKnob {
+  std::string path;
+  std::string value;  ///< As knob_text() writes it.
+
+  friend bool operator==(const ProfileKnob&, const ProfileKnob&) = default;
+};
+
+/// Pods whose schedulerName is this are decided by rules of their own (SPEC section 8): those of
+/// the configuration, but for these knobs. See model/profiles.hpp.
+struct Profile {
+  std::string scheduler_name;
+  std::vector<ProfileKnob> knobs;  ///< In the order of the table, each once.
+
+  friend bool operator==(const Profile&, const Profile&) = default;
+};
+
 struct Configuration {
   ProtectionSettings protection;
   BudgetSettings budgets;
@@ -551,6 +567,7 @@ struct Configuration {
   SessionSettings session;
   TrustSettings trust;
   LiveSettings live;
+  std::vector<Profile> profiles;  ///< By name, each once.
 
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
@@ -558,13 +575,15 @@ struct Configuration {
 /// Whether plans under this configuration may break the law; `law_4` also covers `law_4_gangs`.
 bool waives(const Configuration& configuration, WaivedLaw law);
 
-/// Every knob within its limits, and the rules that tie knobs together. `field` is the knob's path.
+/// Every knob within its limits, and the rules that tie knobs together. `field` is the knob's path;
+/// of a profile, "profiles.NAME." and the path.
 Problems validate(const Configuration& configuration);
 
 /// `validate`, and the waivers with which nothing may be applied to a real cluster (SPEC 1).
 Problems validate_for_run(const Configuration& configuration);
 
-/// One line `path=value` for each knob, in the order of the table.
+/// One line `path=value` for each knob, in the order of the table; then the same for each knob in
+/// which a profile differs. A profile that differs in nothing leaves no trace.
 std::string canonical_text(const Configuration& configuration);
 
 /// 16 hexadecimal digits over the canonical text; the same on every machine.

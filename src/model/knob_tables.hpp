@@ -147,4 +147,10 @@ constexpr Knob choices(const Documented& row, bool may_be_empty = false) {
           .put = &FieldAccess::put_choices};
 }
 
+/// The knob is one of the ask: a profile may have its own value.
+constexpr Knob of_ask(Knob knob) {
+  knob.scope = KnobScope::ask;
+  return knob;
+}
+
 }  // namespace makeway::knob_tables

@@ -284,19 +284,26 @@ std::optional<Problem> apply_override(Configuration& configuration, std::string_
                   trimmed(assignment.substr(equals + 1)));
 }
 
+std::string_view scope_text(const Knob& knob) {
+  return knob.scope == KnobScope::ask ? "the ask: each profile may have its own value"
+                                      : "the cluster: one value for all profiles";
+}
+
 std::string explain_knob(const Knob& knob) {
-  return fmt::format("{}\n  {}\n  Value:   {}\n  Default: {}\n  From:    SPEC section {}\n",
-                     knob.path, knob.documentation, expected_text(knob),
-                     knob_text(Configuration{}, knob), knob.spec);
+  return fmt::format(
+      "{}\n  {}\n  Value:   {}\n  Default: {}\n  Of:      {}\n  From:    SPEC section {}\n",
+      knob.path, knob.documentation, expected_text(knob), knob_text(Configuration{}, knob),
+      scope_text(knob), knob.spec);
 }
 
 std::string knobs_markdown() {
-  std::string text = "| knob | value | default | meaning | SPEC |\n|---|---|---|---|---|\n";
+  std::string text =
+      "| knob | value | default | of | meaning | SPEC |\n|---|---|---|---|---|---|\n";
   for (const Knob& knob : knobs()) {
     const std::string standard = knob_text(Configuration{}, knob);
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", knob.path, expected_text(knob),
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", knob.path, expected_text(knob),
                         standard.empty() ? "empty" : fmt::format("`{}`", standard),
-                        knob.documentation, knob.spec);
+                        choice_name(knob.scope), knob.documentation, knob.spec);
   }
   return text;
 }

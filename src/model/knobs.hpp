@@ -11,6 +11,7 @@
 // order of the table is the order of every document and of every list that a user sees.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,6 +37,14 @@ enum class KnobType : std::uint8_t {
   text,         ///< One such text.
 };
 
+/// Whether two asks of one cycle may differ in it, by their profiles.
+enum class KnobScope : std::uint8_t {
+  cluster,  ///< What a running pod is worth, or what room is there: they must agree on it.
+  ask,      ///< How places and victims are looked for, scored and chosen.
+};
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<KnobScope> = {"cluster", "ask"};
+
 /// A choice and a text are strings; the two list types are vectors of strings.
 using KnobValue = std::variant<bool, std::int64_t, Duration, std::string, std::vector<std::string>>;
 
@@ -48,6 +57,7 @@ struct Knob {
   std::int64_t maximum = 0;
   std::span<const std::string_view> choices;
   bool may_be_empty = false;  ///< Lists only.
+  KnobScope scope = KnobScope::cluster;
 
   /// `put` trusts its value: ask `refusal` first, unless the value came from `get`.
   KnobValue (*get)(const Configuration&) = nullptr;
@@ -80,6 +90,9 @@ std::string refusal(const Knob& knob, const KnobValue& value);
 
 /// What a value of this knob looks like: "an integer between 1 and 64".
 std::string expected_text(const Knob& knob);
+
+/// Of whom the knob is: "the cluster: one value for all profiles".
+std::string_view scope_text(const Knob& knob);
 
 std::string to_text(const KnobValue& value);
 std::string knob_text(const Configuration& configuration, const Knob& knob);

@@ -57,9 +57,9 @@ constexpr std::array engine_rows = {
          "groups only, 1-claims and 4-claims for what queues claim. Every plan lists them, and a "
          "live run refuses 1, 1-claims, 2, 3, 5 and 8."},
         true),
-    plain<engine, &Engine::preemption_delay>(
+    of_ask(plain<engine, &Engine::preemption_delay>(
         {"engine.preemptionDelay", "1",
-         "How long an ask waits before it may preempt, so that an autoscaler can act first."}),
+         "How long an ask waits before it may preempt, so that an autoscaler can act first."})),
     plain<engine, &Engine::leave_timeout>(
         {"engine.leaveTimeout", "1",
          "How long after its deletion timestamp the room of a leaving pod still counts as coming. "
@@ -71,30 +71,30 @@ constexpr std::array engine_rows = {
          "without it, and waits for it only if nothing else is found. Victims of its own "
          "nomination "
          "always count. So a pod with a grace period of years blocks no ask."}),
-    integer<engine, &Engine::cascade_depth>(
+    of_ask(integer<engine, &Engine::cascade_depth>(
         {"engine.cascadeDepth", "2",
          "How many further preemptions are followed when a victim's controller recreates it; their "
          "victims are the secondary victims. 0 follows none."},
-        {.minimum = 0, .maximum = 8}),
-    integer<engine, &Engine::cascade_steps_max>(
+        {.minimum = 0, .maximum = 8})),
+    of_ask(integer<engine, &Engine::cascade_steps_max>(
         {"engine.cascadeStepsMax", "2",
          "Bound of following cascades, per ask: the number of nodes that are tried for recreated "
          "victims."},
-        steps),
-    integer<engine, &Engine::victim_steps_max>(
+        steps)),
+    of_ask(integer<engine, &Engine::victim_steps_max>(
         {"engine.victimStepsMax", "1",
          "Bound of the choice of victims, per ask: the number of removals and put-backs that are "
          "tried."},
-        steps),
-    integer<engine, &Engine::placement_steps_max>(
+        steps)),
+    of_ask(integer<engine, &Engine::placement_steps_max>(
         {"engine.placementStepsMax", "1",
          "Bound of the placement search, per ask: the number of (member, node) pairs that are "
          "tried."},
-        steps),
-    integer<engine, &Engine::exact_steps_max>(
+        steps)),
+    of_ask(integer<engine, &Engine::exact_steps_max>(
         {"engine.exactStepsMax", "2",
          "Bound of the exact search, per ask: the number of partial plans that are expanded."},
-        steps),
+        steps)),
     integer<engine, &Engine::plan_steps_max>({"engine.planStepsMax", "1",
                                               "Bound of all searches of a plan together, in the "
                                               "same steps as the bounds per ask. When it "

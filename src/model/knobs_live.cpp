@@ -12,11 +12,11 @@ constexpr std::array live_rows = {
         {"live.causeNames", "8",
          "The condition and the event on a victim name whoever it leaves for. Otherwise only kind "
          "and uid: the name may belong to another tenant."}),
-    integer<live, &Live::max_evictions_per_minute>(
+    of_ask(integer<live, &Live::max_evictions_per_minute>(
         {"live.maxEvictionsPerMinute", "8",
          "So many pods are evicted in a minute at most, for each profile and in each namespace. "
          "What is over waits and says so; a process that has just started has none left."},
-        {.minimum = 1, .maximum = 1'000'000}),
+        {.minimum = 1, .maximum = 1'000'000})),
     plain<live, &Live::evict_again_window>(
         {"live.evictAgainWindow", "8",
          "An ask that has made pods leave makes others leave only after this; it waits, says so "

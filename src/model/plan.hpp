@@ -296,6 +296,8 @@ struct PlanAsk {
   std::int32_t wave = 0;
   std::string wave_after;
   std::int32_t priority = 0;
+  /// By whose rules it was decided: a schedulerName. Empty: by those that count for everybody.
+  std::string profile;
   Outcome outcome = Outcome::infeasible;
   /// Since the pod or group was created; of a group with running members, since its oldest pending
   /// one was. Nothing: that is not known.

@@ -29,16 +29,6 @@ AskName ask_name_of(const PlanAsk& ask);
 /// "Pod default/urgent"
 std::string ask_text(const AskName& ask);
 
-/// Pods whose schedulerName is this are scheduled by these rules (SPEC section 8).
-struct Profile {
-  std::string scheduler_name;
-  Configuration configuration;
-};
-
-/// Null: none is called that, so the pod is not ours. A pod without a name means
-/// "default-scheduler".
-const Profile* find_profile(std::span<const Profile> profiles, std::string_view scheduler_name);
-
 struct PlanRequest {
   Time now;
   std::string preset;  ///< Only copied into the plan.
@@ -54,9 +44,8 @@ struct PlanRequest {
   std::vector<PlanLeftOut> left_out;
   /// Law 14: an ask inside whose decision a CHECK fails is left out; else the process stops.
   bool contain = false;
-  /// schedulerName -> rules. None: the one configuration serves everybody, as from files. Queues,
-  /// regimes and protection are those of the first, which is the configuration of the call.
-  std::span<const Profile> profiles;
+  /// Whose pods ask, by schedulerName; none: everybody's, as from files.
+  std::span<const std::string> schedulers;
 };
 
 struct Decision {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,12 @@ void sort_by_turn(const Cluster& cluster, std::vector<AskTurn>& turns) {
   if (!std::ranges::is_sorted(turns, before)) std::ranges::stable_sort(turns, before);
 }
 
+/// Of pods and groups; sessions, schedules and queues have no profile.
+UnitIndex unit_of(const Cluster& cluster, const AskTurn& turn) {
+  if (!turn.pod.exists() || cluster.pods().flags[turn.pod].kernel) return {};
+  return cluster.pods().unit[turn.pod];
+}
+
 /// Makes the policies of one stage, and lets their asks take turns. `owners`: whose asks the
 /// entries of the plan are.
 std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Policies& made,
@@ -52,9 +59,13 @@ std::optional<Problem> run_stage(Stage stage, const PolicyContext& context, Poli
   plan.asks.reserve(plan.asks.size() + turns.size());
   for (const AskTurn& turn : turns) {
     if (world.limits() != nullptr) world.limits()->turn_to(turn.limited, turn.member);
+    const std::size_t before = plan.asks.size();
+    world.turn_to(unit_of(world.cluster(), turn));
     turn.policy->decide(turn);
+    for (PlanAsk& ask : std::span(plan.asks).subspan(before)) ask.profile = world.profile();
     owners.resize(plan.asks.size(), turn.policy);
   }
+  world.turn_to({});
   context.deciding.end();
   return std::nullopt;
 }

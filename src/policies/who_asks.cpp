@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/object_text.hpp"
+#include "model/profiles.hpp"
 #include "model/regime.hpp"
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/deciding.hpp"
@@ -206,26 +207,12 @@ std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest&
   return find_given(cluster, regimes, request, asking);
 }
 
-/// Profiles say whose pods are ours. Rules of their own are not decided by yet.
-std::optional<Problem> refuse_profiles(const Configuration& configuration,
-                                       const PlanRequest& request) {
-  for (const Profile& profile : request.profiles) {
-    if (profile.configuration == configuration) continue;
-    return Problem{.object = fmt::format("profile {}", profile.scheduler_name),
-                   .field = "profiles",
-                   .value = {},
-                   .message = "its rules differ from those of the first profile",
-                   .remedy = "give all profiles the same rules"};
-  }
-  return std::nullopt;
-}
-
 /// Whose pods they are: a group is scheduled by who schedules its first pod.
 void keep_ours(const Cluster& cluster, const PlanRequest& request, Asking& asking) {
-  if (request.profiles.empty()) return;
+  if (request.schedulers.empty()) return;
   std::erase_if(asking.units, [&](const PendingUnit& unit) {
-    const std::string_view name = cluster.text(cluster.pods().scheduler[unit.pod]);
-    if (find_profile(request.profiles, name) != nullptr) return false;
+    const std::string_view name = scheduler_of(cluster, unit.pod);
+    if (std::ranges::find(request.schedulers, name) != request.schedulers.end()) return false;
     asking.others += own_pending(cluster, unit);
     return true;
   });
@@ -254,7 +241,6 @@ std::int32_t wave_of(const Cluster& cluster, PodIndex pod) {
 
 std::optional<Problem> find_asking(const Cluster& cluster, const Configuration& configuration,
                                    const PlanRequest& request, Asking& asking) {
-  if (auto problem = refuse_profiles(configuration, request)) return problem;
   const Regimes regimes(cluster, configuration);
   if (request.asks.empty()) {
     asking.units = pending_units(cluster, regimes);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -117,6 +118,62 @@ TEST_F(RunCommand, BindsPreemptsAndGivesTheLeaseBack) {
   EXPECT_EQ(again.status, 0) << again.out << again.error;
   const RunResult why = sandbox.run("makeway why --journal run.journal shop/low");
   EXPECT_TRUE(why.out.contains("shop/urgent")) << why.out << why.error;
+}
+
+/// SPEC section 8: profiles of the configuration are served by their own rules; the journal has
+/// them, so that a replay decides the same.
+TEST_F(RunCommand, ProfilesHaveTheirOwnRulesAlsoInTheJournal) {
+  sandbox.write("rules.yaml",
+                "apiVersion: makeway.dev/v1\n"
+                "kind: Configuration\n"
+                "metadata: {name: ours}\n"
+                "spec:\n"
+                "  profiles:\n"
+                "  - schedulerName: batch\n"
+                "    workload: {victimChoice: put-back}\n");
+  for (const std::string_view number : {"1", "2"}) {
+    const std::string name = fmt::format("n{}", number);
+    std::string node = run_node_json(name);
+    node.replace(node.find(R"("uid")"), 0, fmt::format(R"("labels":{{"for":"{}"}},)", number));
+    live.server.put(node);
+    // Equal but for their names: a is more important than b and c.
+    const auto fill = [&](std::string_view pod, int cpus) {
+      const std::string full = fmt::format("{}-{}", pod, number);
+      live.server.put(run_pod_json({.name = full, .cpus = cpus, .priority = 10, .node = name}));
+    };
+    fill("a-large", 2);
+    fill("b-small", 1);
+    fill("c-small", 1);
+    const std::string ask = fmt::format("ask-{}", number);
+    std::string pod = run_pod_json({.name = ask,
+                                    .cpus = 2,
+                                    .priority = 1'000,
+                                    .scheduler = number == "1" ? "makeway" : "batch"});
+    pod.replace(pod.find(R"("schedulerName")"), 0,
+                fmt::format(R"("nodeSelector":{{"for":"{}"}},)", number));
+    live.server.put(pod);
+  }
+  live.server.allow_writes();
+  begin("--config rules.yaml --journal run.journal");
+  ASSERT_TRUE(await_deed("bind", "shop/ask-1")) << end().error;
+  ASSERT_TRUE(await_deed("bind", "shop/ask-2")) << end().error;
+  const RunResult ran = end();
+  EXPECT_EQ(ran.status, 0) << ran.error;
+  EXPECT_TRUE(ran.error.contains("schedulerNames=makeway,batch")) << ran.error;
+  EXPECT_TRUE(
+      ran.error.contains("ask=\"Pod shop/ask-1\" priority=1000 outcome=preempts node=n1 victims=1"))
+      << ran.error;
+  EXPECT_TRUE(
+      ran.error.contains("ask=\"Pod shop/ask-2\" priority=1000 profile=batch outcome=preempts "
+                         "node=n2 victims=2"))
+      << ran.error;
+  std::set<std::string> gone;
+  for (const FakeDeed& deed : live.server.deeds()) {
+    if (deed.what == "delete") gone.insert(deed.object);
+  }
+  EXPECT_EQ(gone, (std::set<std::string>{"shop/a-large-1", "shop/b-small-2", "shop/c-small-2"}));
+  const RunResult again = sandbox.run("makeway replay run.journal");
+  EXPECT_EQ(again.status, 0) << again.out << again.error;
 }
 
 TEST_F(RunCommand, ADryRunWritesNothingAndTellsOnStandardOutput) {

@@ -24,6 +24,7 @@
 #include "kube/actuator.hpp"
 #include "kube/live_port.hpp"
 #include "kube/live_settings.hpp"
+#include "model/profiles.hpp"
 #include "policies/decide.hpp"
 #include "support/fake_json.hpp"
 #include "support/live_server.hpp"
@@ -91,14 +92,13 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
               [this] { return feed_->server_time().at(kube::monotonic_now()).value_or(Time{}); },
           .wake = [this] { feed_->mailbox().wake(); }});
   LoopOptions options;
-  options.profiles = {{.scheduler_name = "makeway", .configuration = configuration}};
-  view_ = std::make_unique<LiveView>(configuration, kube::view_options(options.profiles));
+  options.backlog.schedulers = served_schedulers({"makeway"}, configuration);
+  view_ = std::make_unique<LiveView>(configuration, kube::view_options(options.backlog.schedulers));
   port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
   options.preset = "makeway";
   options.poll_max = Duration{100};
   options.queue_turns = true;
   options.queue_pace = Duration{50};
-  options.backlog.schedulers = kube::scheduler_names(options.profiles);
   options.backlog.back_off_min = Duration{50};
   options.backlog.back_off_max = Duration{500};
   loop_ = std::make_unique<ControlLoop>(*port_, configuration, tools, std::move(options));

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "codec/presets.hpp"
+#include "model/knobs.hpp"
 
 namespace makeway {
 namespace {
@@ -113,7 +114,43 @@ void change_required_node(Prng& random, Configuration& configuration) {
   }
 }
 
+/// Of a knob of asks; bounds stay large enough to find something.
+std::string random_value(Prng& random, const Knob& knob) {
+  switch (knob.type) {
+    case KnobType::boolean: return random.chance(50) ? "true" : "false";
+    case KnobType::duration: return to_text(Duration{random.between(0, 3) * 60'000});
+    case KnobType::choice: return std::string(knob.choices[random.below(knob.choices.size())]);
+    case KnobType::choice_list: {
+      std::vector<std::string> items(knob.choices.begin(), knob.choices.end());
+      random.shuffle(items);
+      items.resize(1 + random.below(items.size()));
+      return to_text(items);
+    }
+    case KnobType::integer:
+      return std::to_string(random.between(knob.minimum, std::min<std::int64_t>(knob.maximum, 40)));
+    case KnobType::text:
+    case KnobType::text_list: break;
+  }
+  return {};
+}
+
+bool is_bound(const Knob& knob) { return knob.section() == "engine" && knob.maximum > 1'000; }
+
 }  // namespace
+
+void add_random_profile(Prng& random, std::string name, Configuration& configuration) {
+  Profile profile{.scheduler_name = std::move(name), .knobs = {}};
+  for (const Knob& knob : knobs()) {
+    if (knob.scope != KnobScope::ask || is_bound(knob) || !random.chance(30)) continue;
+    profile.knobs.push_back({.path = std::string(knob.path), .value = random_value(random, knob)});
+  }
+  configuration.profiles.push_back(std::move(profile));
+  // What gives up a law that is not waived, or contradicts itself.
+  if (!has_errors(validate(configuration))) return;
+  std::erase_if(configuration.profiles.back().knobs, [](const ProfileKnob& each) {
+    return each.path == "workload.putBack" || each.path == "workload.scoreKeys";
+  });
+}
 
 Configuration random_configuration(Prng& random) {
   static const std::vector<std::string_view> mostly = {"makeway", "makeway", "kube-1.37"};

@@ -2,11 +2,16 @@
 // `validate`: what gives up a law waives it.
 #pragma once
 
+#include <string>
+
 #include "base/prng.hpp"
 #include "model/configuration.hpp"
 
 namespace makeway {
 
 Configuration random_configuration(Prng& random);
+
+/// Adds a profile that differs in some knobs of asks.
+void add_random_profile(Prng& random, std::string name, Configuration& configuration);
 
 }  // namespace makeway

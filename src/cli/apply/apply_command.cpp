@@ -16,6 +16,7 @@
 #include "codec/presets.hpp"
 #include "codec/source.hpp"
 #include "kube/live_settings.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -152,16 +153,17 @@ ExitStatus run_apply(const Arguments& arguments, Terminal& terminal) {
   if (!served) return refuse({served.error().problem}, terminal);
   std::vector<std::string> schedulers = arguments.all("scheduler-name");
   if (schedulers.empty()) schedulers.emplace_back("makeway");
-  return run_apply_live({.plan = *reading.document,
-                         .chosen = *chosen,
-                         .document = *document,
-                         .connection = std::move(opened.connection),
-                         .served = *std::move(served),
-                         .schedulers = std::move(schedulers),
-                         .lease = std::move(lease),
-                         .yes = arguments.has("yes"),
-                         .dry_run = arguments.has("dry-run")},
-                        terminal, palette_for_out(terminal, arguments.text("color")));
+  return run_apply_live(
+      {.plan = *reading.document,
+       .chosen = *chosen,
+       .document = *document,
+       .connection = std::move(opened.connection),
+       .served = *std::move(served),
+       .schedulers = served_schedulers(std::move(schedulers), document->configuration),
+       .lease = std::move(lease),
+       .yes = arguments.has("yes"),
+       .dry_run = arguments.has("dry-run")},
+      terminal, palette_for_out(terminal, arguments.text("color")));
 }
 
 }  // namespace makeway::cli

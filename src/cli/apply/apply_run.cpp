@@ -40,9 +40,6 @@ class ApplyRun {
         tools_(real_tools()),
         progress_(parts_.chosen.asks, tools_.decide),
         lease_times_(kube::lease_times(configuration_)) {
-    for (const std::string& name : parts_.schedulers) {
-      profiles_.push_back({.scheduler_name = name, .configuration = configuration_});
-    }
     if (const auto seen = parts_.connection->http().date()) {
       lease_time_.note(seen->date, seen->monotonic);
     }
@@ -231,7 +228,7 @@ class ApplyRun {
                               .wake = [this] { feed_->mailbox().wake(); }});
     }
     carrier_ = std::make_unique<VersionCarrier>(actuator_.get(), parts_.chosen.versions);
-    LiveViewOptions seen = kube::view_options(profiles_);
+    LiveViewOptions seen = kube::view_options(parts_.schedulers);
     seen.may_leave = approved_victims(parts_.chosen.asks);
     view_ = std::make_unique<LiveView>(configuration_, std::move(seen));
     port_ = std::make_unique<kube::LivePort>(*feed_, carrier_.get(), view_.get());
@@ -250,11 +247,10 @@ class ApplyRun {
     LoopOptions options;
     options.preset = parts_.document.name;
     options.poll_max = apply_step_max;
-    options.profiles = profiles_;
     options.watcher = &progress_;
     options.backlog.asks_max = asks_max;
     options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
-    options.backlog.schedulers = kube::scheduler_names(profiles_);
+    options.backlog.schedulers = parts_.schedulers;
     options.backlog.pods = approved_pods(parts_.chosen.asks);
     return options;
   }
@@ -306,7 +302,7 @@ class ApplyRun {
     PlanRequest request{.now = port_->now(), .preset = parts_.document.name};
     request.explain = false;
     request.contain = tools_.contain;
-    request.profiles = profiles_;
+    request.schedulers = parts_.schedulers;
     for (std::size_t at = 0; at < asks.size(); ++at) {
       whose.push_back(at);
       request.asks.push_back(asks[at].name);
@@ -490,7 +486,6 @@ class ApplyRun {
   PlanTools loop_tools_;
   ApplyProgress progress_;
   const kube::LeaseTimes lease_times_;
-  std::vector<Profile> profiles_;
   InterruptWatch interrupts_;
   kube::ServerTime lease_time_;
   kube::WriteGate gate_;

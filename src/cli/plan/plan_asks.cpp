@@ -329,6 +329,13 @@ std::string in_the_way_text(const PlanAsk& ask, const Palette& palette) {
   return {};
 }
 
+/// By whose rules it was decided, where they are not everybody's.
+std::string profile_text(const PlanAsk& ask, const Palette& palette) {
+  if (ask.profile.empty()) return {};
+  return wrapped(printable(fmt::format("by the rules of profile {}", shorten(ask.profile))), 2,
+                 palette.text_width());
+}
+
 /// Of a pod that its controller does not make at once.
 std::string wave_text(const PlanAsk& ask, const Palette& palette) {
   if (ask.wave == 0) return {};
@@ -359,6 +366,7 @@ std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& op
   if (!ask.reason.empty() && !heading_says_it) {
     text += wrapped(printable(ask.reason), 2, palette.text_width());
   }
+  text += profile_text(ask, palette);
   text += wave_text(ask, palette);
   text += waiting_text(ask, palette);
   text += bounds_text(ask, palette);
@@ -373,7 +381,7 @@ std::string body(const Plan& plan, const PlanAsk& ask, const PlanTextOptions& op
 }
 
 /// Asks that may be told together: those of one owner that come to the same.
-using FoldKey = std::tuple<Party, std::int32_t, Outcome, std::string>;
+using FoldKey = std::tuple<Party, std::int32_t, Outcome, std::string, std::string>;
 
 /// Whether heading, victims and losses are all that is to be said.
 bool only_takes_victims(const PlanAsk& ask) {
@@ -390,15 +398,17 @@ std::optional<FoldKey> fold_key(const Told& told, const Parties& parties, bool e
   if (party.is_pod()) return std::nullopt;
   // The document lists what is wrong with each of them.
   if (is_quarantined(ask) && !explain) {
-    return FoldKey{std::move(party), ask.priority, ask.outcome, quarantined_reason};
+    return FoldKey{std::move(party), ask.priority, ask.outcome, ask.profile, quarantined_reason};
   }
-  return FoldKey{std::move(party), ask.priority, ask.outcome, takes ? std::string{} : told.body};
+  return FoldKey{std::move(party), ask.priority, ask.outcome, ask.profile,
+                 takes ? std::string{} : told.body};
 }
 
 /// What is said below the heading of equal replicas; so far it is what is said of one.
 std::string folded_body(const Told& told, const Palette& palette) {
   if (!told.first().victims.empty()) {
-    return victims_of(told.asks).text(palette) + losses_text(told.asks, palette);
+    return profile_text(told.first(), palette) + victims_of(told.asks).text(palette) +
+           losses_text(told.asks, palette);
   }
   std::vector<std::string> names;
   names.reserve(told.asks.size());

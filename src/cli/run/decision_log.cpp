@@ -67,6 +67,7 @@ void DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
             {{"plan", plan.id},
              {"ask", name},
              {"priority", fmt::format("{}", ask.priority)},
+             {"profile", ask.profile},
              {"outcome", std::string(choice_name(ask.outcome))},
              {ask.kind == AskKind::pod ? "node" : "nodes", places},
              {"victims", number_text(ask.victims.size())},

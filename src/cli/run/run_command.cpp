@@ -18,6 +18,7 @@
 #include "cli/run/shadow_run.hpp"
 #include "cli/simulate/simulate_journal.hpp"
 #include "kube/live_settings.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -71,12 +72,13 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
 }  // namespace
 
 ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
-  const Result<RunWish> wish = read_run_wish(arguments);
+  Result<RunWish> wish = read_run_wish(arguments);
   if (!wish) return usage_error(wish.error().message, terminal);
   const bool is_shadow = !wish->shadow.empty();
   ExitStatus status = ExitStatus::done;
   const auto document = read_rules(arguments, is_shadow, terminal, status);
   if (!document) return status;
+  wish->schedulers = served_schedulers(std::move(wish->schedulers), document->configuration);
   std::optional<JournalOptions> journal_wish;
   if (arguments.has("journal")) {
     Result<JournalOptions> options = journal_options(arguments);

@@ -7,7 +7,8 @@ namespace makeway::cli {
 namespace {
 
 constexpr std::string_view run_description =
-    "Schedules the pods of a live cluster whose schedulerName is makeway: binds them, and makes "
+    "Schedules the pods of a live cluster whose schedulerName is makeway, or that of a profile in "
+    "the configuration: binds them, and makes "
     "less important ones leave where that is needed. It takes a Lease, so that of several "
     "processes one leads and the others stand by; it reads everything anew from the cluster when "
     "it starts, and remembers nothing elsewhere. The log goes to standard error, a line an event. "
@@ -34,7 +35,8 @@ std::vector<Flag> run_flags() {
           {.name = "scheduler-name",
            .value = "NAME",
            .help = "Schedule the pods whose schedulerName is this; may be given several times. "
-                   "Without it: makeway.",
+                   "Without it: makeway. Those of profiles in the configuration are scheduled, "
+                   "too.",
            .repeats = true},
           {.name = "dry-run", .value = {}, .help = "Decide, record and tell, and write nothing."},
           {.name = "lease",

@@ -265,11 +265,8 @@ class SchedulerRun {
     options.poll_max = step_max;
     options.queue_turns = true;
     options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
-    for (const std::string& name : wish_.schedulers) {
-      options.profiles.push_back({.scheduler_name = name, .configuration = configuration_});
-    }
-    options.backlog.schedulers = kube::scheduler_names(options.profiles);
-    view_ = std::make_unique<LiveView>(configuration_, kube::view_options(options.profiles));
+    options.backlog.schedulers = wish_.schedulers;
+    view_ = std::make_unique<LiveView>(configuration_, kube::view_options(wish_.schedulers));
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
     options.carries_out = !wish_.dry_run;
     options.finishes_begun = !wish_.dry_run;

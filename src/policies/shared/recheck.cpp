@@ -1,6 +1,9 @@
 #include "policies/shared/recheck.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "model/profiles.hpp"
 
 namespace makeway {
 namespace {
@@ -13,10 +16,11 @@ class Recheck {
   std::optional<Time> find() {
     read_plan();
     read_leaving();
-    if (configuration_.protection.minimum_runtime.ms > 0 ||
-        configuration_.engine.preemption_delay.ms > 0) {
-      read_pods();
+    delays_.insert(configuration_.engine.preemption_delay);
+    for (const ProfileRules& each : differing_profiles(configuration_)) {
+      delays_.insert(each.configuration.engine.preemption_delay);
     }
+    if (configuration_.protection.minimum_runtime.ms > 0 || delays_.rbegin()->ms > 0) read_pods();
     if (configuration_.session.enabled) read_sessions();
     if (configuration_.replica.enabled) read_schedules();
     return earliest_;
@@ -63,15 +67,21 @@ class Recheck {
   void read_pods() {
     const PodColumns& pods = cluster_.pods();
     for (const PodIndex pod : cluster_.each_row()) {
-      const bool bound = pods.node[pod].exists();
-      note(bound ? pods.started[pod] : pods.created[pod],
-           bound ? configuration_.protection.minimum_runtime
-                 : configuration_.engine.preemption_delay);
+      if (pods.node[pod].exists()) {
+        note(pods.started[pod], configuration_.protection.minimum_runtime);
+      } else {
+        note_delays(pods.created[pod]);
+      }
     }
     for (const GroupIndex group : cluster_.groups_by_name()) {
       const std::optional<PodGroup>& object = cluster_.groups()[group].object;
-      if (object) note(object->created, configuration_.engine.preemption_delay);
+      if (object) note_delays(object->created);
     }
+  }
+
+  /// Of every profile: a time too early only costs a decision.
+  void note_delays(const std::optional<Time>& created) {
+    for (const Duration delay : delays_) note(created, delay);
   }
 
   void read_sessions() {
@@ -112,6 +122,7 @@ class Recheck {
   const Configuration& configuration_;
   const Plan& plan_;
   std::optional<Time> earliest_;
+  std::set<Duration> delays_;  ///< `engine.preemptionDelay` of all profiles.
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ bool MemberAsks::apart(UnitIndex group) const {
 
 bool MemberAsks::may_ask_apart(UnitIndex group) const {
   const Unit& unit = cluster_.units()[group];
-  const WorkloadSettings& settings = world_.configuration().workload;
+  const WorkloadSettings& settings = world_.rules_of(group).workload;
   if (settings.evict_for != EvictFor::each || unit.kind != UnitKind::group || !unit.defined) {
     return false;
   }

@@ -22,8 +22,7 @@ AskClasses::AskClasses(const Draft& draft, std::span<const PodIndex> pods)
   const World& world = draft.world;
   if (pods.size() < 2 || draft.explain || world.survey().nodes().empty()) return;
   for (const PodIndex pod : pods) {
-    if (!world.cluster().pods().nominated[pod].exists())
-      ++slots_[ask_key(world.cluster(), pod)].asks;
+    if (!world.cluster().pods().nominated[pod].exists()) ++slots_[key_of(pod)].asks;
   }
   std::erase_if(slots_, [](const auto& item) { return item.second.asks < 2; });
 }
@@ -45,9 +44,14 @@ AskKey ask_key(const Cluster& cluster, PodIndex pod) {
           cluster.own<Queue>().empty() ? StringId{0} : unit.queue};
 }
 
+AskClasses::Key AskClasses::key_of(PodIndex pod) const {
+  const Cluster& cluster = world_.cluster();
+  return {ask_key(cluster, pod), world_.profile_number(cluster.pods().unit[pod])};
+}
+
 AskClasses::Slot* AskClasses::slot_of(PodIndex pod) {
   if (slots_.empty() || world_.cluster().pods().nominated[pod].exists()) return nullptr;
-  const auto found = slots_.find(ask_key(world_.cluster(), pod));
+  const auto found = slots_.find(key_of(pod));
   return found == slots_.end() ? nullptr : &found->second;
 }
 

@@ -1,7 +1,8 @@
 // AskClasses: asks that are alike share what was found out about nodes.
 //
 // Pending pods come in batches: the replicas of a Job or Deployment ask for the same. Such asks are
-// one class: equal requests, shape, labels, namespace, priority and notes, and no nomination. Where
+// one class: equal requests, shape, labels, namespace, priority, notes and profile, and no
+// nomination. Where
 // at least two of a class are pending, counts of constraints, rooms and rankings of nodes are kept
 // from one to the next, and only nodes that changed in between are looked at again.
 //
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "policies/shared/draft.hpp"
@@ -56,11 +58,14 @@ class AskClasses {
     std::unique_ptr<AskClass> kept;
   };
 
+  using Key = std::pair<AskKey, std::size_t>;  ///< With its profile.
+
+  Key key_of(PodIndex pod) const;
   Slot* slot_of(PodIndex pod);
   void forget_oldest();
 
   World& world_;
-  std::map<AskKey, Slot> slots_;
+  std::map<Key, Slot> slots_;
   std::vector<Slot*> kept_;  ///< Oldest first.
   std::size_t kept_max_ = 0;
 };
