@@ -16,6 +16,7 @@
 #include "journal/journal.hpp"
 #include "sim/generate.hpp"
 #include "support/property.hpp"
+#include "support/random_configuration.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace makeway {
@@ -71,8 +72,12 @@ TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
     const std::string path = folder.file("run.journal");
     const SimLoad load = generate_load(random_load(random), random.next() >> 1U, Time{});
     const std::string_view preset = journal_presets[random.below(journal_presets.size())];
-    const ConfigurationDocument document{.name = std::string(preset),
-                                         .configuration = *load_preset(preset)};
+    ConfigurationDocument document{.name = std::string(preset),
+                                   .configuration = *load_preset(preset)};
+    // The pods name no scheduler. Whoever replays must have these rules, too.
+    if (random.chance(30)) {
+      add_random_profile(random, "default-scheduler", document.configuration);
+    }
     constexpr std::array<std::uint64_t, 3> judged = {1, 3, 0};
     cli::SimulateResult result;
     {
