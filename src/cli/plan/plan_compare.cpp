@@ -14,6 +14,7 @@
 #include "cli/text.hpp"
 #include "model/knobs.hpp"
 #include "model/object_text.hpp"
+#include "model/profiles.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -214,14 +215,41 @@ std::string pair_text(const PairsAlike& told, const PlanSide& first, const PlanS
   return text;
 }
 
-/// "workload.victimChoice, ..."
-std::string knobs_text(const PlanSide& first, const PlanSide& second, const Palette& palette) {
-  std::vector<std::string_view> paths;
-  for (const Knob& knob : knobs()) {
-    if (knob_text(first.configuration, knob) != knob_text(second.configuration, knob)) {
-      paths.push_back(knob.path);
+/// The rules of pods with this scheduler.
+Configuration rules_for(const PlanSide& side, std::string_view scheduler) {
+  const std::vector<Profile>& profiles = side.configuration.profiles;
+  const auto found = std::ranges::find(profiles, scheduler, &Profile::scheduler_name);
+  return rules_of(side.configuration, found == profiles.end() ? Profile{} : *found);
+}
+
+/// In which knobs profiles differ that are the same for everybody else.
+void add_profile_knobs(const PlanSide& first, const PlanSide& second,
+                       std::vector<std::string>& paths) {
+  std::set<std::string> names;
+  for (const PlanSide* const side : {&first, &second}) {
+    for (const Profile& each : side->configuration.profiles) names.insert(each.scheduler_name);
+  }
+  const std::set<std::string> known(paths.begin(), paths.end());
+  for (const std::string& name : names) {
+    const Configuration one = rules_for(first, name);
+    const Configuration other = rules_for(second, name);
+    for (const Knob& knob : knobs()) {
+      if (known.contains(std::string(knob.path))) continue;
+      if (knob_text(one, knob) == knob_text(other, knob)) continue;
+      paths.push_back(fmt::format("profiles.{}.{}", name, knob.path));
     }
   }
+}
+
+/// "workload.victimChoice, ..."
+std::string knobs_text(const PlanSide& first, const PlanSide& second, const Palette& palette) {
+  std::vector<std::string> paths;
+  for (const Knob& knob : knobs()) {
+    if (knob_text(first.configuration, knob) != knob_text(second.configuration, knob)) {
+      paths.emplace_back(knob.path);
+    }
+  }
+  add_profile_knobs(first, second, paths);
   if (paths.empty()) return "The two configurations are the same.\n";
   return wrapped(
       fmt::format("Knobs that differ (`makeway config explain KNOB`): {}.", fmt::join(paths, ", ")),
