@@ -62,23 +62,32 @@ class Sparing {
     const UnitIndex gang = all_.units[at].unit;
     std::vector<std::size_t> back = {at};
     world_.after().put_back(all_.pods_of(all_.units[at]));
-    bool falls = world_.rules().falls_whole(world_.after(), world_.budgets(), gang);
-    if (falls) {
+    if (falls(gang, back)) {
       const auto minimum = static_cast<std::size_t>(world_.cluster().units()[gang].minimum);
       for (std::size_t next = at + 1; next < all_.units.size() && back.size() < minimum; ++next) {
         if (all_.units[next].unit != gang) continue;
         world_.after().put_back(all_.pods_of(all_.units[next]));
         back.push_back(next);
       }
-      falls = world_.rules().falls_whole(world_.after(), world_.budgets(), gang);
       gone_.insert(gang);  // Unless it works: then it stands, and others of it come back alone.
     }
-    if (!falls && works_()) {
+    if (!falls(gang, back) && works_()) {
       spared_.insert(back.begin(), back.end());
       gone_.erase(gang);
       return true;
     }
     for (const std::size_t each : back) world_.after().remove(all_.pods_of(all_.units[each]));
+    return false;
+  }
+
+  /// These are back, and others of the gang leave, so that too few stay. A gang of which nobody
+  /// leaves has fallen before, or not at all.
+  bool falls(UnitIndex gang, std::span<const std::size_t> back) const {
+    if (!world_.rules().falls_whole(world_.after(), world_.budgets(), gang)) return false;
+    for (std::size_t at = 0; at < all_.units.size(); ++at) {
+      const bool leaves = !spared_.contains(at) && std::ranges::find(back, at) == back.end();
+      if (leaves && all_.units[at].unit == gang) return true;
+    }
     return false;
   }
 
