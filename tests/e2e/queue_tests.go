@@ -36,19 +36,24 @@ type Shares struct {
 func (t *T) shares(name string, cpus int, memory string) *Shares {
 	undo := t.define("queues")
 	shares := &Shares{Pool: t.pool(name, 0, 0, 0), undo: undo}
-	nodes, err := t.plane.Client.CoreV1().Nodes().List(t.ctx, meta.ListOptions{})
-	t.must(err, "nodes")
+	shares.holdAllNodes()
+	t.apply(strings.ReplaceAll(nodeText(shares.node(0), cpus), "32Gi", memory))
+	t.settle()
+	return shares
+}
+
+// holdAllNodes: a pod outside of queues holds each of those that are there.
+func (p *Pool) holdAllNodes() {
+	nodes, err := p.t.plane.Client.CoreV1().Nodes().List(p.t.ctx, meta.ListOptions{})
+	p.t.must(err, "nodes")
 	var documents []string
 	for _, node := range nodes.Items {
 		documents = append(documents, fmt.Sprintf("{apiVersion: v1, kind: Pod, metadata: "+
 			"{namespace: %s, name: all-of-%s}, spec: {nodeName: %s, terminationGracePeriodSeconds: "+
 			"0, containers: [{name: c, image: i, resources: {requests: {cpu: 1k, memory: 1Ti}}}]}}",
-			name, node.Name, node.Name))
+			p.name, node.Name, node.Name))
 	}
-	documents = append(documents, strings.ReplaceAll(nodeText(shares.node(0), cpus), "32Gi", memory))
-	t.apply(strings.Join(documents, "\n---\n"))
-	t.settle()
-	return shares
+	p.t.apply(strings.Join(documents, "\n---\n"))
 }
 
 // end removes everything: other tests have the cluster for themselves.
@@ -394,16 +399,6 @@ func killedAtEachClaim(t *T) {
 	shares, faulty := t.shares("claimsnight", 4, "32Gi"), t.faulty()
 	defer shares.end()
 	defer faulty.stop()
-	rounds := 0
-	for number, reached := 1, true; reached; number++ {
-		reached = false
-		for _, seen := range []bool{true, false} {
-			rounds++
-			reached = t.killedAt(Claim{shares, rounds}, faulty, nth(number, seen)) || reached
-		}
-		if number > 60 {
-			t.fail("it does not come to an end:\n%v", faulty.all())
-		}
-	}
-	t.note("%d rounds", rounds)
+	t.killedEverywhere(faulty, func(round int) Story { return Claim{shares, round} },
+		func(int, bool) bool { return true })
 }
