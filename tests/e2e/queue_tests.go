@@ -295,20 +295,25 @@ func queueLives(t *T) {
 // accepted: a queue whose parent is not there says so, in the words of `makeway check`, until the
 // parent comes.
 func (s *Shares) accepted(name string) {
-	s.t.must(s.t.tryCreate("{kind: Queue, metadata: {name: "+name+"}, spec: {parent: missing}}"),
-		name)
-	condition := func() map[string]any {
+	s.t.must(s.t.tryCreate("{kind: Queue, metadata: {name: "+name+"}}"), name)
+	s.status(name, `{"conditions":[{"type":"example.com/Reviewed","status":"True",`+
+		`"observedGeneration":1}]}`)
+	_, err := s.t.plane.Dynamic.Resource(queueResource).Patch(s.t.ctx, name, types.MergePatchType,
+		[]byte(`{"spec":{"parent":"missing"}}`), meta.PatchOptions{})
+	s.t.must(err, name)
+	conditionOf := func(kind string) map[string]any {
 		object, err := s.t.plane.Dynamic.Resource(queueResource).Get(s.t.ctx, name,
 			meta.GetOptions{})
 		s.t.must(err, name)
 		conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 		for _, each := range conditions {
-			if found := each.(map[string]any); found["type"] == "makeway.dev/Accepted" {
+			if found := each.(map[string]any); found["type"] == kind {
 				return found
 			}
 		}
 		return nil
 	}
+	condition := func() map[string]any { return conditionOf("makeway.dev/Accepted") }
 	s.t.until(minutes(1), name+" is not accepted", func() (bool, string) {
 		return condition()["status"] == "False", fmt.Sprint(condition())
 	})
@@ -321,6 +326,10 @@ func (s *Shares) accepted(name string) {
 	s.t.until(minutes(1), name+" is accepted", func() (bool, string) {
 		return condition()["status"] == "True", fmt.Sprint(condition())
 	})
+	// Somebody else's condition is kept, whatever we wrote beside it.
+	if other := conditionOf("example.com/Reviewed"); other["observedGeneration"] != int64(1) {
+		s.t.fail("somebody else's condition is %v", other)
+	}
 	for _, queue := range []string{name, "missing"} {
 		s.t.must(s.t.plane.Dynamic.Resource(queueResource).Delete(s.t.ctx, queue,
 			meta.DeleteOptions{}), queue)

@@ -41,16 +41,17 @@ func together(t *T) {
 	m := t.mix()
 	defer m.faulty.stop()
 	defer m.clear()
-	m.begin("first")
+	m.begin("run-0")
 	m.faulty.obey(m.fault())
-	began, looked, killed := time.Now(), time.Now(), false
+	began, looked, kills := time.Now(), time.Now(), 0
 	for tick := 0; time.Since(began) < t.load.lasts && t.ctx.Err() == nil; tick++ {
 		m.change(tick)
-		if !killed && time.Since(began) > t.load.lasts/4 {
-			killed = true
+		// In the first half; the memory of the last one is measured.
+		if kills < 4 && time.Since(began) > t.load.lasts*time.Duration(kills+1)/8 {
+			kills++
 			m.scheduler.process.stop(syscall.SIGKILL, time.Second)
 			t.freeLease()
-			m.begin("second")
+			m.begin(fmt.Sprintf("run-%d", kills))
 		}
 		if time.Since(looked) > min(t.load.lasts/8, time.Minute) {
 			looked = time.Now()
