@@ -26,6 +26,11 @@ std::string place_text(const PlanAsk& ask) {
   return nodes.size() == 1 ? *nodes.begin() : fmt::format("{} nodes", nodes.size());
 }
 
+/// A queue that takes back what it deserves has none.
+std::optional<std::int32_t> priority_of(const PlanAsk& ask) {
+  return ask.kind == AskKind::queue ? std::nullopt : std::optional(ask.priority);
+}
+
 std::int64_t victims_of(const PlanAsk& ask) {
   return std::ssize(ask.victims) + (ask.replicas ? scaled_down(*ask.replicas) : 0);
 }
@@ -44,7 +49,7 @@ void each_replica_victim(const PlanAsk& ask, const Hear& hear) {
 ChronicledDecision decision_of(const PlanAsk& ask, Time now) {
   ChronicledDecision decision{.when = now,
                               .ask = ask_text(ask),
-                              .priority = ask.priority,
+                              .priority = priority_of(ask),
                               .outcome = ask.outcome,
                               .waited_seconds = ask.pending_seconds.value_or(0),
                               .place = place_text(ask),
@@ -97,6 +102,11 @@ void enter(std::vector<ChronicledDecision>& list, ChronicledDecision decision, c
   if (list.size() > SimChronicle::decisions_max) list.pop_back();
 }
 
+std::optional<std::int64_t> optional_range(std::optional<std::int64_t> priority,
+                                           std::int64_t grain) {
+  return priority ? std::optional(range_of(*priority, grain)) : std::nullopt;
+}
+
 bool gets_place(const PlanAsk& ask) {
   return ask.outcome == Outcome::fits || ask.outcome == Outcome::preempts;
 }
@@ -108,27 +118,29 @@ std::int64_t range_of(std::int64_t priority, std::int64_t grain) {
   return priority - rest - (rest < 0 ? grain : 0);
 }
 
-void PreemptionMatrix::add(std::int32_t asker, std::int32_t victim) {
+void PreemptionMatrix::add(std::optional<std::int32_t> asker, std::int32_t victim) {
   const auto [cell, fresh] =
-      counts_.try_emplace({range_of(asker, grain_), range_of(victim, grain_)}, 0);
+      counts_.try_emplace({optional_range(asker, grain_), range_of(victim, grain_)}, 0);
   ++cell->second;
-  if (!fresh) return;
-  const auto too_many = [&](const auto& part) {
-    std::set<std::int64_t> all;
-    for (const auto& [priorities, count] : counts_) all.insert(part(priorities));
-    return all.size() > priorities_max;
-  };
-  while (too_many([](const auto& both) { return both.first; }) ||
-         too_many([](const auto& both) { return both.second; })) {
-    coarsen();
+  while (fresh && has_too_many()) coarsen();
+}
+
+bool PreemptionMatrix::has_too_many() const {
+  std::set<std::optional<std::int64_t>> askers;
+  std::set<std::int64_t> victims;
+  for (const auto& [priorities, count] : counts_) {
+    if (priorities.first) askers.insert(priorities.first);
+    victims.insert(priorities.second);
   }
+  return std::max(askers.size(), victims.size()) > priorities_max;
 }
 
 void PreemptionMatrix::coarsen() {
   grain_ *= 10;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> joined;
+  std::map<Key, std::int64_t> joined;
   for (const auto& [priorities, count] : counts_) {
-    joined[{range_of(priorities.first, grain_), range_of(priorities.second, grain_)}] += count;
+    joined[{optional_range(priorities.first, grain_), range_of(priorities.second, grain_)}] +=
+        count;
   }
   counts_ = std::move(joined);
 }
@@ -158,9 +170,9 @@ void SimChronicle::sampled(Time now, const SimNodes& nodes, std::size_t scarce) 
 void SimChronicle::planned(const Plan& plan, std::string_view scarce) {
   note_queues(plan, scarce);
   for (const PlanAsk& ask : plan.asks) {
-    for (const PlanVictim& victim : ask.victims) matrix_.add(ask.priority, victim.priority);
+    for (const PlanVictim& victim : ask.victims) matrix_.add(priority_of(ask), victim.priority);
     each_replica_victim(ask, [&](const PlanReplicaClaim& /*claim*/, const PlanReplicaVictim& who) {
-      matrix_.add(ask.priority, who.priority);
+      matrix_.add(priority_of(ask), who.priority);
     });
     note_decision(ask, plan.now);
   }

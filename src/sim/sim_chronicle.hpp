@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,24 +27,26 @@
 namespace makeway {
 
 /// Victims by the priority of whoever made them leave, and by their own. Priorities are put
-/// together in ranges of `grain` (1, 10, 100, ...), such that there are few of each.
+/// together in ranges of `grain` (1, 10, 100, ...), such that there are few of each. Queues that
+/// take back what they deserve have no priority.
 class PreemptionMatrix {
  public:
   static constexpr std::size_t priorities_max = 16;
 
-  void add(std::int32_t asker, std::int32_t victim);
+  /// Both by the lowest priority of their range; none: a queue asks.
+  using Key = std::pair<std::optional<std::int64_t>, std::int64_t>;
+
+  void add(std::optional<std::int32_t> asker, std::int32_t victim);
 
   std::int64_t grain() const { return grain_; }
-  /// By the lowest priority of both ranges.
-  const std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>& counts() const {
-    return counts_;
-  }
+  const std::map<Key, std::int64_t>& counts() const { return counts_; }
 
  private:
+  bool has_too_many() const;
   void coarsen();
 
   std::int64_t grain_ = 1;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts_;
+  std::map<Key, std::int64_t> counts_;
 };
 
 /// The lowest number of its range: -7 with a grain of 10 is in the range of -10.
@@ -59,8 +62,8 @@ struct ChronicledVictim {
 /// A decision that stands out.
 struct ChronicledDecision {
   Time when;
-  std::string ask;  ///< "Pod default/urgent"
-  std::int32_t priority = 0;
+  std::string ask;                       ///< "Pod default/urgent"
+  std::optional<std::int32_t> priority;  ///< None: a queue asks.
   Outcome outcome = Outcome::fits;
   std::int64_t waited_seconds = 0;  ///< Until this decision; 0 where that is not known.
   std::string place;                ///< Its node, or how many nodes.

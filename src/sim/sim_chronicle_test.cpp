@@ -6,8 +6,8 @@
 namespace makeway {
 namespace {
 
-constexpr Time start{1'000'000};
-constexpr Duration pace{60'000};
+constexpr Time told_start{1'000'000};
+constexpr Duration told_pace{60'000};
 
 TEST(PreemptionMatrix, CountsByBothPriorities) {
   PreemptionMatrix matrix;
@@ -27,6 +27,21 @@ TEST(PreemptionMatrix, PutsManyPrioritiesTogether) {
   EXPECT_EQ(matrix.counts().at({1'000, 90}), 10);
 }
 
+TEST(PreemptionMatrix, QueuesHaveNoPriority) {
+  PreemptionMatrix matrix;
+  matrix.add(std::nullopt, 200);
+  matrix.add(0, 200);
+  EXPECT_EQ(matrix.counts().at({std::nullopt, 200}), 1);
+  EXPECT_EQ(matrix.counts().at({0, 200}), 1);
+  SimChronicle chronicle(told_start, told_pace);
+  Plan plan{.now = told_start};
+  plan.asks = {{.kind = AskKind::queue, .name = "team"}};
+  plan.asks[0].victims.push_back({.namespace_name = "default", .name = "low", .priority = 7});
+  chronicle.planned(plan, "cpu");
+  EXPECT_EQ(chronicle.matrix().counts().at({std::nullopt, 7}), 1);
+  EXPECT_EQ(chronicle.most_disruptive().front().priority, std::nullopt);
+}
+
 TEST(PreemptionMatrix, RangesGoDownwardsBelowZero) {
   EXPECT_EQ(range_of(-7, 10), -10);
   EXPECT_EQ(range_of(-10, 10), -10);
@@ -34,7 +49,7 @@ TEST(PreemptionMatrix, RangesGoDownwardsBelowZero) {
   EXPECT_EQ(range_of(-7, 1), -7);
 }
 
-PlanAsk ask_of(std::string name, std::int64_t waited, std::int64_t victims) {
+PlanAsk told_ask(std::string name, std::int64_t waited, std::int64_t victims) {
   PlanAsk ask{.namespace_name = "default",
               .name = std::move(name),
               .priority = 100,
@@ -55,9 +70,9 @@ PlanAsk ask_of(std::string name, std::int64_t waited, std::int64_t victims) {
 }
 
 TEST(SimChronicle, KeepsTheDecisionsThatStandOut) {
-  SimChronicle chronicle(start, pace);
-  Plan plan{.now = start};
-  plan.asks = {ask_of("quick", 0, 0), ask_of("slow", 50, 0), ask_of("hungry", 10, 12)};
+  SimChronicle chronicle(told_start, told_pace);
+  Plan plan{.now = told_start};
+  plan.asks = {told_ask("quick", 0, 0), told_ask("slow", 50, 0), told_ask("hungry", 10, 12)};
   chronicle.planned(plan, "cpu");
   ASSERT_EQ(chronicle.slowest().size(), 2U);
   EXPECT_EQ(chronicle.slowest()[0].ask, "Pod default/slow");
@@ -75,11 +90,11 @@ TEST(SimChronicle, KeepsTheDecisionsThatStandOut) {
 }
 
 TEST(SimChronicle, TellsOfEachAskItsLastDecisionOnly) {
-  SimChronicle chronicle(start, pace);
-  Plan plan{.now = start};
-  plan.asks = {ask_of("high", 10, 1)};
+  SimChronicle chronicle(told_start, told_pace);
+  Plan plan{.now = told_start};
+  plan.asks = {told_ask("high", 10, 1)};
   chronicle.planned(plan, "cpu");
-  plan.asks = {ask_of("high", 40, 0)};
+  plan.asks = {told_ask("high", 40, 0)};
   chronicle.planned(plan, "cpu");
   ASSERT_EQ(chronicle.slowest().size(), 1U);
   EXPECT_EQ(chronicle.slowest()[0].waited_seconds, 40);
@@ -87,19 +102,19 @@ TEST(SimChronicle, TellsOfEachAskItsLastDecisionOnly) {
 }
 
 TEST(SimChronicle, WhoStillWaitsIsNoDecision) {
-  SimChronicle chronicle(start, pace);
-  Plan plan{.now = start};
-  plan.asks = {ask_of("stuck", 500, 0)};
+  SimChronicle chronicle(told_start, told_pace);
+  Plan plan{.now = told_start};
+  plan.asks = {told_ask("stuck", 500, 0)};
   plan.asks[0].outcome = Outcome::infeasible;
   chronicle.planned(plan, "cpu");
   EXPECT_TRUE(chronicle.slowest().empty());
 }
 
 TEST(SimChronicle, IsBounded) {
-  SimChronicle chronicle(start, pace);
-  Plan plan{.now = start};
+  SimChronicle chronicle(told_start, told_pace);
+  Plan plan{.now = told_start};
   for (int at = 0; at < 1'000; ++at) {
-    plan.asks = {ask_of(fmt::format("ask-{:04}", at), 1 + at, 1 + at % 7)};
+    plan.asks = {told_ask(fmt::format("ask-{:04}", at), 1 + at, 1 + at % 7)};
     plan.queues = {{.name = fmt::format("queue-{:04}", at),
                     .parent = {},
                     .shares = {{.resource = "cpu", .deserved = 2, .used = 3, .leaving = 1}}}};
@@ -126,10 +141,10 @@ TEST(SimChronicle, MeasuresHowFullNodesAre) {
   for (const std::string name : {"a", "b", "c"}) {
     nodes.occupy(name, 0, nodes.pod_row({{"cpu", 1'000}}), 1);
   }
-  SimChronicle chronicle(start, pace);
-  chronicle.sampled(start, nodes, nodes.column("cpu"));
-  nodes.lose("c", start);
-  chronicle.sampled(start + pace, nodes, nodes.column("cpu"));
+  SimChronicle chronicle(told_start, told_pace);
+  chronicle.sampled(told_start, nodes, nodes.column("cpu"));
+  nodes.lose("c", told_start);
+  chronicle.sampled(told_start + told_pace, nodes, nodes.column("cpu"));
   EXPECT_EQ(chronicle.node_rows(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(chronicle.node_use().mean(0, 0), 250);
   EXPECT_EQ(chronicle.node_use().mean(1, 1), 500);
@@ -145,8 +160,8 @@ TEST(SimChronicle, ManyNodesShareRows) {
   }
   SimNodes nodes(load);
   nodes.occupy("n000", 0, nodes.pod_row({{"cpu", 1'000}}), 1);
-  SimChronicle chronicle(start, pace);
-  chronicle.sampled(start, nodes, nodes.column("cpu"));
+  SimChronicle chronicle(told_start, told_pace);
+  chronicle.sampled(told_start, nodes, nodes.column("cpu"));
   // 250 nodes in at most 120 rows: three in each, 84 rows, and one node in the last.
   ASSERT_EQ(chronicle.node_rows().size(), 84U);
   EXPECT_EQ(chronicle.node_rows().front(), "n000 to n002");

@@ -69,7 +69,7 @@ async function lookAtReport(page, say) {
     await heading.focus();
     await page.keyboard.press("Enter");
     const sorted = page.locator("th[aria-sort=descending]");
-    if (!(await sorted.first().innerText()).startsWith("Who asked")) say("Enter does not sort");
+    if (!(await sorted.first().textContent()).startsWith("Who asked")) say("Enter does not sort");
     await page.locator(".decisions button.open").first().focus();
     await page.keyboard.press("Enter");
     if ((await page.locator(".why").count()) !== 1) say("Enter does not open a decision");
@@ -83,7 +83,7 @@ async function walkOverHeat(page, say) {
   await map.first().focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  const told = await page.locator(".heat .told").first().innerText();
+  const told = await page.locator(".heat .told").first().textContent();
   if (!told.includes("%") && !told.includes("not there")) say(`arrow keys tell nothing: ${told}`);
 }
 

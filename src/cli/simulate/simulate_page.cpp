@@ -97,9 +97,9 @@ void write_waits(JsonWriter& writer, const SimMetrics& metrics) {
   writer.end_array();
 }
 
-/// Highest priority first.
+/// Highest priority first, queues last.
 void write_matrix(JsonWriter& writer, const PreemptionMatrix& matrix) {
-  std::set<std::int64_t, std::greater<>> askers;
+  std::set<std::optional<std::int64_t>, std::greater<>> askers;
   std::set<std::int64_t, std::greater<>> victims;
   for (const auto& [priorities, count] : matrix.counts()) {
     askers.insert(priorities.first);
@@ -108,7 +108,9 @@ void write_matrix(JsonWriter& writer, const PreemptionMatrix& matrix) {
   const auto names_field = [&](std::string_view name, const auto& all) {
     writer.key(name);
     writer.begin_array();
-    for (const std::int64_t lowest : all) writer.string(priority_text(lowest, matrix.grain()));
+    for (const std::optional<std::int64_t> lowest : all) {
+      writer.string(lowest ? priority_text(*lowest, matrix.grain()) : "a queue");
+    }
     writer.end_array();
   };
   writer.key("matrix");
@@ -117,7 +119,7 @@ void write_matrix(JsonWriter& writer, const PreemptionMatrix& matrix) {
   names_field("victims", victims);
   writer.key("counts");
   writer.begin_array();
-  for (const std::int64_t asker : askers) {
+  for (const std::optional<std::int64_t> asker : askers) {
     writer.begin_array();
     for (const std::int64_t victim : victims) {
       const auto found = matrix.counts().find({asker, victim});
@@ -220,7 +222,7 @@ void write_decision(JsonWriter& writer, const ChronicledDecision& decision, Time
   writer.begin_object();
   writer.integer_field("second", (decision.when - start).ms / 1'000);
   writer.string_field("ask", decision.ask);
-  writer.integer_field("priority", decision.priority);
+  if (decision.priority) writer.integer_field("priority", *decision.priority);
   writer.string_field("outcome", choice_names<Outcome>[static_cast<std::size_t>(decision.outcome)]);
   writer.integer_field("waited", decision.waited_seconds);
   writer.string_field("place", decision.place);

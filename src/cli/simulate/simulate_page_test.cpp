@@ -60,14 +60,14 @@ class SimulatePage : public testing::Test {
 // low runs from 0 s on the only cpu; high comes at 100 s with a higher priority. low is told to
 // leave, has lost 100 s of work, and is gone at 130 s, when high starts after 30 s; it runs until
 // 190 s. low's new pod is made at 131 s and gets its place at 190 s, after 59 s.
-constexpr std::string_view load = R"(kind,name,arrival_s,run_s,priority,cpu_milli,memory_mib,leave_s
+constexpr std::string_view two_jobs = R"(kind,name,arrival_s,run_s,priority,cpu_milli,memory_mib,leave_s
 node,n1,,,,1000,1024,
 job,low,0,600,0,1000,,30
 job,high,100,60,100,1000,,30
 )";
 
 TEST_F(SimulatePage, TellsWhatHappened) {
-  write("load.csv", load);
+  write("load.csv", two_jobs);
   Screen screen;
   ASSERT_EQ(cli::run({"simulate", "--trace", "csv:load.csv", "--report", "out.html"},
                      screen.terminal),
@@ -132,7 +132,7 @@ TEST_F(SimulatePage, HostileNamesStayData) {
 }
 
 TEST_F(SimulatePage, SaysBeforeItBeginsThatItCannotBeWritten) {
-  write("load.csv", load);
+  write("load.csv", two_jobs);
   Screen screen;
   EXPECT_EQ(cli::run({"simulate", "--trace", "csv:load.csv", "--report", "missing/out.html"},
                      screen.terminal),
@@ -144,7 +144,7 @@ TEST_F(SimulatePage, SaysBeforeItBeginsThatItCannotBeWritten) {
 }
 
 TEST_F(SimulatePage, WantsAFile) {
-  write("load.csv", load);
+  write("load.csv", two_jobs);
   Screen screen;
   EXPECT_EQ(cli::run({"simulate", "--trace", "csv:load.csv", "--report", ""}, screen.terminal),
             ExitStatus::usage);

@@ -40,7 +40,9 @@ function Track(props: { node: PlanNode; label: string; which: readonly Fate[]; a
     (part) => props.which.includes(fateOf(part)) && amountOf(part, at.resource) > 0,
   );
   const used = parts.reduce((sum, part) => sum + amountOf(part, at.resource), 0);
-  const whole = Math.max(node.room[at.resource] ?? 0, used, 1);
+  const room = node.room[at.resource] ?? 0;
+  const whole = Math.max(room, used, 1);
+  const exists = Math.max(room, used) > 0;
   const told = parts.map(
     (part) =>
       `${counted(part[2] ?? 0, "pod")} of priority ${part[1]} ${titles[fateOf(part)]}, ${resourceAmount(
@@ -48,7 +50,7 @@ function Track(props: { node: PlanNode; label: string; which: readonly Fate[]; a
         amountOf(part, at.resource),
       )}`,
   );
-  const sum = `${resourceAmount(name, used)} of ${resourceAmount(name, node.room[at.resource] ?? 0)}`;
+  const sum = `${resourceAmount(name, used)} of ${resourceAmount(name, room)}`;
   return (
     <div class="track">
       {props.label ? <span class="when">{props.label}</span> : null}
@@ -62,8 +64,8 @@ function Track(props: { node: PlanNode; label: string; which: readonly Fate[]; a
           />
         ))}
       </div>
-      <span class="sum" data-tip={`${sum} in use`}>
-        {percent(share(node, at.resource, props.which))}
+      <span class="sum" data-tip={exists ? `${sum} in use` : `It has no ${name}`}>
+        {exists ? percent(share(node, at.resource, props.which)) : "none"}
       </span>
     </div>
   );

@@ -58,7 +58,7 @@ export function PlanPage(props: { plan: Plan }) {
   const ask = plan.asks[chosen.value];
   const lead = (
     <>
-      <p>{plan.totals}</p>
+      <p>{plan.totals.replace("Plan: ", "")}</p>
       <p class="note">
         Plan {plan.id} by {plan.preset}, {counted(plan.nodes.length, "node")}.
         {plan.cost ? ` Work lost: ${plan.cost}.` : ""} Nothing was changed.

@@ -1,11 +1,12 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { Choice } from "../shared/choice";
-import { amount, count, counted, span } from "../shared/format";
+import { amount, count, span } from "../shared/format";
 import { Scroll } from "../shared/scroll";
 import type { Decision, Run } from "./types";
 
 const which = signal(0);
+const shown_at_first = 15;
 
 interface Column {
   name: string;
@@ -25,10 +26,10 @@ const columns: Column[] = [
   },
   {
     name: "Priority",
-    tip: "Its priority; higher is more important.",
+    tip: "Its priority; higher is more important. Queues that take back what they deserve have none.",
     number: true,
-    key: (each) => each.priority,
-    show: (each) => String(each.priority),
+    key: (each) => each.priority ?? Number.NEGATIVE_INFINITY,
+    show: (each) => String(each.priority ?? "–"),
   },
   {
     name: "Decided after",
@@ -42,7 +43,7 @@ const columns: Column[] = [
     tip: "Virtual time from its creation to this decision.",
     number: true,
     key: (each) => each.waited,
-    show: (each) => span(each.waited),
+    show: (each) => (each.waited > 0 ? span(each.waited) : "–"),
   },
   {
     name: "Victims",
@@ -92,7 +93,7 @@ function Why(props: { decision: Decision }) {
             </li>
           ))}
           {decision.victims > decision.first.length ? (
-            <li>and {counted(decision.victims - decision.first.length, "more")}</li>
+            <li>and {count(decision.victims - decision.first.length)} more</li>
           ) : null}
         </ul>
       ) : null}
@@ -124,66 +125,74 @@ function Table(props: { decisions: Decision[]; sort: number }) {
   const [sort, setSort] = useState(props.sort);
   const [down, setDown] = useState(true);
   const [open, setOpen] = useState<Decision | null>(null);
+  const [limit, setLimit] = useState(shown_at_first);
   const key = columns[sort]?.key ?? ((each: Decision) => each.ask);
   const sorted = [...props.decisions].sort((a, b) => {
     const [x, y] = [key(a), key(b)];
     return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
   });
   return (
-    <Scroll label="Decisions">
-      <table class="decisions">
-        <thead>
-          <tr>
-            {columns.map((column, at) => (
-              <Head
-                key={column.name}
-                at={at}
-                sort={sort}
-                down={down}
-                choose={(next) => {
-                  setDown(next === sort ? !down : true);
-                  setSort(next);
-                }}
-              />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((decision) => (
-            <>
-              <tr key={`${decision.ask} ${decision.second}`}>
-                {columns.map((column, at) =>
-                  at === 0 ? (
-                    <th scope="row" key={column.name}>
-                      <button
-                        type="button"
-                        class="open"
-                        aria-expanded={open === decision}
-                        onClick={() => setOpen(open === decision ? null : decision)}
-                      >
-                        <span aria-hidden="true">{open === decision ? "▾ " : "▸ "}</span>
+    <>
+      <Scroll label="Decisions">
+        <table class="decisions">
+          <thead>
+            <tr>
+              {columns.map((column, at) => (
+                <Head
+                  key={column.name}
+                  at={at}
+                  sort={sort}
+                  down={down}
+                  choose={(next) => {
+                    setDown(next === sort ? !down : true);
+                    setSort(next);
+                  }}
+                />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.slice(0, limit).map((decision) => (
+              <>
+                <tr key={`${decision.ask} ${decision.second}`}>
+                  {columns.map((column, at) =>
+                    at === 0 ? (
+                      <th scope="row" key={column.name}>
+                        <button
+                          type="button"
+                          class="open"
+                          aria-expanded={open === decision}
+                          onClick={() => setOpen(open === decision ? null : decision)}
+                        >
+                          <span aria-hidden="true">{open === decision ? "▾ " : "▸ "}</span>
+                          {column.show(decision)}
+                        </button>
+                      </th>
+                    ) : (
+                      <td key={column.name} class="number" data-tip={column.tip}>
                         {column.show(decision)}
-                      </button>
-                    </th>
-                  ) : (
-                    <td key={column.name} class="number" data-tip={column.tip}>
-                      {column.show(decision)}
-                    </td>
-                  ),
-                )}
-              </tr>
-              {open === decision ? (
-                <tr key={`${decision.ask} ${decision.second} why`}>
-                  <td colSpan={columns.length}>
-                    <Why decision={decision} />
-                  </td>
+                      </td>
+                    ),
+                  )}
                 </tr>
-              ) : null}
-            </>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+                {open === decision ? (
+                  <tr key={`${decision.ask} ${decision.second} why`}>
+                    <td colSpan={columns.length}>
+                      <Why decision={decision} />
+                    </td>
+                  </tr>
+                ) : null}
+              </>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {sorted.length > limit ? (
+        <button type="button" class="more" onClick={() => setLimit(sorted.length)}>
+          Show all {count(sorted.length)}
+        </button>
+      ) : null}
+    </>
   );
 }
 

@@ -36,7 +36,7 @@ export function Matrix(props: { matrix: Run["matrix"] }) {
                   <td
                     key={victim}
                     class={`number level-${level}`}
-                    data-tip={`${counted(times, "preemption")}: priority ${victim} left for priority ${asker}`}
+                    data-tip={`${counted(times, "preemption")}: priority ${victim} left for ${asker === "a queue" ? "a queue that takes back what it deserves" : `priority ${asker}`}`}
                   >
                     {times === 0 ? "·" : count(times)}
                   </td>

@@ -26,7 +26,12 @@ export function Nodes(props: { run: Run }) {
         }}
       />
       <p class="scale" aria-hidden="true">
-        0 % <span class="ramp" /> 100 %
+        <span>
+          0 % <span class="ramp" /> 100 %
+        </span>
+        <span>
+          from {span(seconds[0] ?? 0)} to {span(seconds.at(-1) ?? 0)} after the start
+        </span>
       </p>
     </>
   );

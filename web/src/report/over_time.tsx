@@ -54,7 +54,7 @@ export function OverTime(props: { runs: Run[] }) {
       <Plot
         {...preemptions}
         title="Preemptions"
-        unit="told to leave since the sample before"
+        unit="told to leave per sample"
         show={count}
         steps
         sync="time"

@@ -53,14 +53,14 @@ function OneRun(props: { run: Run; report: Report }) {
       <Section
         id="matrix"
         title="Who preempted whom"
-        lead="Pods, sessions and replicas that were told to leave, by the priority of whoever they made room for and by their own."
+        lead="Pods, sessions and replicas that were told to leave, by the priority of whoever they made room for and by their own. Queues take back what they deserve, whatever the priorities."
       >
         <Matrix matrix={run.matrix} />
       </Section>
       <Section
         id="nodes"
         title="Nodes over time"
-        lead={`How much of the ${run.scarce} of each node was used; pale is empty, deep is full. ${
+        lead={`How much of the ${run.scarce} of each node was used. ${
           report.nodes > run.nodes.rows.length && run.nodes.rows.length > 0
             ? `${count(report.nodes)} nodes in ${count(run.nodes.rows.length)} rows: each is the mean of neighbours by name.`
             : ""
@@ -92,6 +92,13 @@ export function ReportPage(props: { report: Report }) {
   return (
     <Frame title="Simulation" lead={<Lead report={report} />}>
       <Section
+        id="time"
+        title="Over time"
+        lead="Drag over a plot to zoom in; double-click to zoom out."
+      >
+        <OverTime runs={report.runs} />
+      </Section>
+      <Section
         id="metrics"
         title="Side by side"
         lead={
@@ -102,16 +109,9 @@ export function ReportPage(props: { report: Report }) {
       >
         <SideBySide report={report} />
       </Section>
-      <Section
-        id="time"
-        title="Over time"
-        lead="Drag over a plot to zoom in; double-click to zoom out."
-      >
-        <OverTime runs={report.runs} />
-      </Section>
       {report.runs.length > 1 ? (
         <div class="chooser">
-          <Choice label="Below:" names={report.runs.map((each) => each.name)} value={chosen} />
+          <Choice label="Details of" names={report.runs.map((each) => each.name)} value={chosen} />
         </div>
       ) : null}
       {run ? <OneRun run={run} report={report} /> : null}

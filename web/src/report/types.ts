@@ -27,7 +27,7 @@ export interface WaitRow {
 export interface Decision {
   second: number;
   ask: string;
-  priority: number;
+  priority?: number; // Queues have none.
   outcome: string;
   waited: number;
   place: string;

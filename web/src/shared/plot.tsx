@@ -22,20 +22,31 @@ export interface PlotProps {
   sync?: string; // Plots with the same word have one cursor.
 }
 
+/** Steps of a time axis that people count in, in seconds. */
+const steps = [
+  1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+  2_592_000, 7_776_000, 31_536_000,
+];
+
+function lineColour(props: PlotProps, which: number): string {
+  return colour(props.lines[which - 1]?.colour ?? "muted");
+}
+
 function options(props: PlotProps, width: number): uPlot.Options {
   const axis = { stroke: colour("muted"), grid: { stroke: colour("line"), width: 1 } };
   return {
     width,
     height: props.height ?? 200,
+    legend: { markers: { fill: (_plot, which) => lineColour(props, which) } },
     cursor: { sync: props.sync ? { key: props.sync } : undefined, drag: { x: true, y: false } },
     scales: {
-      x: { time: false },
+      x: { time: false, range: (_plot, _min, max) => [0, max ?? 1] },
       y: {
         range: (_plot, _min, max) => [0, props.top ?? Math.max(1, (max ?? 0) * 1.08)],
       },
     },
     axes: [
-      { ...axis, values: (_plot, marks) => marks.map(span), space: 90 },
+      { ...axis, values: (_plot, marks) => marks.map(span), space: 70, incrs: steps },
       {
         ...axis,
         size: 64,
