@@ -485,6 +485,10 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
+      // Words may be said twice; else whoever waits is not told before its next turn.
+      if (!urgent && kind != WriteKind::patch_own && now < live.added + limits_.send_max) {
+        return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
+      }
       // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.
       if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own ||
           kind == WriteKind::create_pod) {
