@@ -54,6 +54,9 @@ export function PlanPage(props: { plan: Plan }) {
   const colours = useMemo(() => new Colours(plan), [plan]);
   useMemo(() => {
     resource.value = firstResource(plan);
+    // What people come for first.
+    const preempts = plan.asks.findIndex((each) => each.victimsAll > 0);
+    chosen.value = Math.max(0, preempts);
   }, [plan]);
   const ask = plan.asks[chosen.value];
   const lead = (
