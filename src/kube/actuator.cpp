@@ -6,34 +6,13 @@
 #include <chrono>
 #include <utility>
 
+#include "kube/plane_sender.hpp"
 #include "kube/system_clock.hpp"
 
 namespace makeway::kube {
 namespace {
 
 constexpr int who_are_you = 401;
-
-std::string verb_of(const Sending& sending) {
-  if (sending.reads) return "get";
-  const std::string& method = sending.call.write.method;
-  if (method == "POST") return "create";
-  return method == "PATCH" ? "patch" : "delete";
-}
-
-std::string resource_of(const WriteCall& call) {
-  switch (call.kind) {
-    case WriteKind::bind: return "pods/binding";
-    case WriteKind::patch_pod: return "pods/status";
-    case WriteKind::evict: return "pods/eviction";
-    case WriteKind::patch_group: return "podgroups/status";
-    case WriteKind::event: return "events";
-    case WriteKind::select_node: return "persistentvolumeclaims";
-    case WriteKind::patch_own: return call.own_resource;
-    case WriteKind::erase:
-    case WriteKind::await: break;
-  }
-  return "pods";
-}
 
 std::size_t steps_in(const PlanJobs& jobs) {
   return static_cast<std::size_t>(std::ranges::count_if(jobs.jobs, [](const WriteJob& job) {
@@ -56,12 +35,24 @@ class Actuator::Answer final : public HttpListener {
 };
 
 Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings,
-                   const WriteGate& gate, ActuatorTools tools)
+                   const WriteGate& gate, ActuatorTools tools, PlaneConnections planes)
     : connection_(std::move(connection)),
       settings_(std::move(settings)),
       gate_(gate),
       tools_(std::move(tools)),
       queue_(settings_.manner, settings_.limits) {
+  for (auto& [plane, connection_of_plane] : planes) {
+    senders_.emplace(plane,
+                     std::make_unique<PlaneSender>(
+                         std::move(connection_of_plane), settings_.manner.timeout, gate_,
+                         [this](std::uint64_t job, ApiResult<HttpAnswer> result) {
+                           {
+                             const std::scoped_lock lock(mutex_);
+                             plane_answers_.emplace_back(job, std::move(result));
+                           }
+                           connection_->http().wake();
+                         }));
+  }
   thread_ = std::thread([this] { run(); });
 }
 
@@ -86,6 +77,23 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
   book_.take(changes, std::move(sights), answers);
 }
 
+void Actuator::saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) {
+  std::uint64_t answers = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    answers = answers_;
+    if (sight.sees) {
+      blind_planes_.erase(sight.plane);
+    } else {
+      blind_planes_.insert(sight.plane);
+    }
+  }
+  PlaneBook& plane = planes_[sight.plane];
+  plane.sees = sight.sees;
+  plane.objects.take(sight.changes, std::move(sights), answers);
+  plane.deployments.take(sight.news);
+}
+
 void Actuator::carry_out(const Plan& plan) {
   JobRules rules{
       .budgets = settings_.budgets, .names_causes = settings_.manner.names_causes, .brake = {}};
@@ -95,7 +103,7 @@ void Actuator::carry_out(const Plan& plan) {
       return brake(wish_of(ask, victims), plan);
     };
   }
-  PlanJobs jobs = jobs_of(plan, book_, rules);
+  PlanJobs jobs = jobs_of(plan, book_, rules, planes_);
   if (!jobs.refused.empty()) {
     // At once: nobody may decide meanwhile as if it had been sent.
     {
@@ -213,9 +221,10 @@ void Actuator::run() {
     const Time now = monotonic_now();
     if (stops_ && !ends_at) ends_at = now + settings_.stop_max;
     take_orders();
+    take_plane_answers();
     if (stops_) queue_.drop(WriteQueue::Which::all, "it stops");
     obey_gate();
-    if (ends_at && (running_.empty() || now >= *ends_at)) break;
+    if (ends_at && ((running_.empty() && away_.empty()) || now >= *ends_at)) break;
     send_what_is_due();
     publish();
     std::int64_t wait_ms = step_ms;
@@ -247,6 +256,7 @@ void Actuator::obey_gate() {
 }
 
 void Actuator::send_what_is_due() {
+  // What is on its way to planes does not count: a plane that does not answer holds up nobody.
   while (running_.size() < settings_.sent_at_once) {
     const Time now = monotonic_now();
     const std::optional<Sending> sending = queue_.next(now, tools_.server_now());
@@ -256,35 +266,35 @@ void Actuator::send_what_is_due() {
 }
 
 void Actuator::start(const Sending& sending) {
-  if (!sending.reads && !gate_.is_open(monotonic_now())) {
-    // It has closed since `obey_gate`: it goes back, and is dropped there.
-    queue_.answered(sending.job,
-                    std::unexpected(ApiError{.failure = Failure::refused,
-                                             .problem = {.message = "the gate has closed"}}),
-                    monotonic_now());
-    return;
+  if (!sending.plane.empty()) {
+    away_.insert(sending.job);
+    return senders_.at(sending.plane)->send(sending);
   }
-  const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
-  const Asked asked{
-      .request = fmt::format("{} {}{}", sending.reads ? "GET" : sending.call.write.method,
-                             connection_->http().settings().server, path),
-      .verb = verb_of(sending),
-      .api_group = std::string(sending.call.own_resource.empty() ? "" : own_api_group),
-      .resource = resource_of(sending.call)};
-  ApiResult<HttpRequest> request = connection_->api().request_for(path, asked);
+  // Where the gate has closed since `obey_gate` it goes back, and is dropped there.
+  ApiResult<HttpRequest> request =
+      write_request(*connection_, sending, settings_.manner.timeout, gate_);
   if (!request) {
     queue_.answered(sending.job, std::unexpected(request.error()), monotonic_now());
     return;
   }
-  if (!sending.reads) request->write = sending.call.write;
-  // The server ends at its deadline; its answer may take a little longer.
-  request->whole_max = Duration{settings_.manner.timeout.ms * 3 / 2};
-  // Connecting counts: nothing leaves for the server when the gate has closed meanwhile.
-  const Duration open_for = gate_.open_for(monotonic_now());
-  if (!sending.reads) request->connect_max = std::min(settings_.manner.timeout, open_for);
   auto answer = std::make_unique<Answer>(*this, sending.job);
   connection_->http().start(std::move(*request), *answer);
   running_.emplace(sending.job, std::move(answer));
+}
+
+void Actuator::take_plane_answers() {
+  std::vector<std::pair<std::uint64_t, ApiResult<HttpAnswer>>> answers;
+  std::set<std::string> blind;
+  {
+    const std::scoped_lock lock(mutex_);
+    answers.swap(plane_answers_);
+    blind = blind_planes_;
+  }
+  for (const auto& [job, result] : answers) {
+    away_.erase(job);
+    queue_.answered(job, result, monotonic_now());
+  }
+  for (const std::string& plane : blind) queue_.drop_plane(plane, "the plane is not seen");
 }
 
 void Actuator::ended(std::uint64_t job, const ApiResult<HttpAnswer>& result) {
@@ -312,7 +322,7 @@ void Actuator::publish() {
         sending_since_ = order.plan_now;
       }
     }
-    is_idle_ = orders_.empty() && queue_.is_idle() && running_.empty();
+    is_idle_ = orders_.empty() && queue_.is_idle() && running_.empty() && away_.empty();
     if (is_idle_) idle_changed_.notify_all();
   }
   if (has_news && tools_.wake) tools_.wake();

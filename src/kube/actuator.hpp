@@ -14,13 +14,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "control/brakes.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
+#include "kube/plane_book.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_gate.hpp"
 #include "kube/write_queue.hpp"
@@ -41,16 +44,20 @@ struct ActuatorTools {
   std::function<void()> wake;        ///< Of whoever waits for receipts; from any thread.
 };
 
+class PlaneSender;
+using PlaneConnections = std::map<std::string, std::unique_ptr<Connection>>;  ///< By plane.
+
 class Actuator final : public PlanCarrier {
  public:
-  /// The connection belongs to its thread from now on; the gate outlives it.
+  /// The connections belong to its threads from now on; the gate outlives it.
   Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings, const WriteGate& gate,
-           ActuatorTools tools);
+           ActuatorTools tools, PlaneConnections planes = {});
   ~Actuator() override;
 
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
+  void saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) override;
   void tell(const std::vector<MarkNotice>& notices) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
@@ -75,6 +82,7 @@ class Actuator final : public PlanCarrier {
 
   void run();
   void take_orders();
+  void take_plane_answers();
   void obey_gate();
   void send_what_is_due();
   void start(const Sending& sending);
@@ -90,9 +98,11 @@ class Actuator final : public PlanCarrier {
   WriteQueue queue_;
   std::map<std::uint64_t, std::unique_ptr<Answer>> running_;
   std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
+  std::set<std::uint64_t> away_;                   ///< Jobs that a plane's sender has.
 
   // Of whoever calls.
   SightBook book_;
+  PlaneBooks planes_;
   std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 
@@ -105,7 +115,10 @@ class Actuator final : public PlanCarrier {
   std::uint64_t answers_ = 0;
   QueueStatistics statistics_;
   bool is_idle_ = true;
+  std::vector<std::pair<std::uint64_t, ApiResult<HttpAnswer>>> plane_answers_;
+  std::set<std::string> blind_planes_;
   std::atomic<bool> stops_ = false;
+  std::map<std::string, std::unique_ptr<PlaneSender>> senders_;  ///< They use the others.
   std::thread thread_;  ///< Last: it uses the others.
 };
 

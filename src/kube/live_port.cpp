@@ -42,12 +42,36 @@ Batch LivePort::collect() {
     batch.receipts = carrier_->take_receipts();
     batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
   }
+  if (plane_view_ != nullptr && has_listed_) collect_planes(batch);
   if (view_ != nullptr && has_listed_) {
     batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
     if (carrier_ != nullptr) carrier_->tell(view_->take_notices());
   }
   was_blind_ = batch.blind;
   return batch;
+}
+
+void LivePort::add_plane(std::string name, LiveFeed& feed, PlaneView& view) {
+  plane_view_ = &view;
+  feed.mailbox().forward([&home = feed_.mailbox()] { home.wake(); });
+  planes_.push_back({.name = std::move(name), .feed = &feed});
+}
+
+void LivePort::collect_planes(Batch& batch) {
+  std::vector<PlaneSight> sights;
+  for (Plane& plane : planes_) {
+    // As at home: first whether it is seen, then what.
+    PlaneSight sight{.plane = plane.name, .sees = plane.feed->sees_all(), .changes = {}, .news = {}};
+    if (sight.sees && !plane.has_listed) plane.feed->mailbox().forward_changes();
+    plane.has_listed = plane.has_listed || sight.sees;
+    ChangeMailbox::Taken taken;
+    if (plane.has_listed) taken = plane.feed->mailbox().take_all();
+    sight.changes = std::move(taken.changes);
+    sight.news = std::move(taken.plane_news);
+    if (carrier_ != nullptr) carrier_->saw_plane(sight, std::move(taken.sights));
+    sights.push_back(std::move(sight));
+  }
+  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights));
 }
 
 void LivePort::submit(const Plan& plan) {

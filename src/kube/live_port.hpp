@@ -13,10 +13,16 @@
 //     that is lost or comes back. The batch may be empty then.
 //  4. A plan goes to the carrier; without one nobody carries it out.
 //  5. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
+//  6. A plane that is not seen makes nobody else blind (plane_view.hpp). Nothing of a plane is shown
+//     before every kind of it was listed.
 // One thread polls and submits.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "control/live_view.hpp"
+#include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "kube/live_feed.hpp"
 #include "kube/plan_carrier.hpp"
@@ -28,6 +34,8 @@ class LivePort final : public Port {
   /// All outlive it; carrier and view may be null. Whoever has plans carried out needs both.
   LivePort(LiveFeed& feed, PlanCarrier* carrier, LiveView* view = nullptr)
       : feed_(feed), carrier_(carrier), view_(view) {}
+  /// Before the first poll; both outlive it, and the feed of home outlives that of the plane.
+  void add_plane(std::string name, LiveFeed& feed, PlaneView& view);
 
   Batch poll(Time deadline) override;
   void submit(const Plan& plan) override;
@@ -35,11 +43,20 @@ class LivePort final : public Port {
   Time now();
 
  private:
+  struct Plane {
+    std::string name;
+    LiveFeed* feed = nullptr;
+    bool has_listed = false;
+  };
+
   Batch collect();
+  void collect_planes(Batch& batch);
 
   LiveFeed& feed_;
   PlanCarrier* carrier_;
   LiveView* view_;
+  PlaneView* plane_view_ = nullptr;
+  std::vector<Plane> planes_;
   bool has_listed_ = false;
   bool was_blind_ = true;
   Time now_;

@@ -12,6 +12,7 @@
 
 #include "codec/object_sight.hpp"
 #include "control/live_view.hpp"
+#include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "model/plan.hpp"
 
@@ -33,6 +34,8 @@ class PlanCarrier {
   /// What the port hands to the loop, before it does: a plan that comes afterwards was decided on
   /// these versions of the objects.
   virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
+  /// The same of a plane: what is new of it, and whether it is seen now.
+  virtual void saw_plane(const PlaneSight& /*sight*/, std::vector<ObjectSight>&& /*sights*/) {}
   /// Words for whoever looks at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
   /// When the oldest plan was made that still has unanswered actions; none: there is no such plan.

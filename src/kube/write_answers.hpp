@@ -32,6 +32,7 @@ struct WriteAnswer {
   std::string reason;  ///< For people.
   std::optional<Duration> retry_after;
   std::optional<ObjectSight> object;  ///< As the server shows it after a patch.
+  std::optional<std::int64_t> replicas = std::nullopt;  ///< Of a Deployment's scale.
 };
 
 WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
@@ -42,6 +43,7 @@ struct WriteGoal {
   std::string uid;
   std::string node;   ///< Of a bind.
   StatusPatch patch;  ///< Of a patch.
+  std::int64_t replicas = 0;  ///< Of a scale.
 };
 
 /// Done, refused (it cannot come about any more), or unknown (it is not there yet).

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kube/replica_jobs.hpp"
+
 namespace makeway::kube {
 namespace {
 
@@ -194,6 +196,7 @@ class JobBuilder {
   }
 
   void add_other(const PlanAction& action) {
+    if (is_of_replicas(action)) return;
     switch (action.type) {
       case ActionType::wait: return;
       case ActionType::bind: return add_bind(action);
@@ -499,8 +502,11 @@ class JobBuilder {
 
 }  // namespace
 
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules) {
-  return JobBuilder(plan, book, rules).build();
+PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
+                 const PlaneBooks& planes) {
+  PlanJobs jobs = JobBuilder(plan, book, rules).build();
+  add_replica_jobs(plan, book, planes, jobs);
+  return jobs;
 }
 
 }  // namespace makeway::kube

@@ -13,6 +13,7 @@
 //     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
 //  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
 //  9. Actions on objects that are gone, or that this version does not carry out, are refused.
+// 10. Scaling and force-deleting in planes, and the statuses that they rely on: replica_jobs.hpp.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -26,6 +27,7 @@
 
 #include "control/brakes.hpp"
 #include "control/port.hpp"
+#include "kube/plane_book.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_calls.hpp"
 #include "model/configuration.hpp"
@@ -42,6 +44,8 @@ struct WriteStep {
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   std::string status = {};  ///< Of an object of a kind of ours: a JSON text.
+  std::int64_t replicas_from = 0;  ///< Of a scale, and of the reading before it: how many there are.
+  std::int64_t replicas_to = 0;    ///< The same: how many there should be.
 };
 
 enum class Urgency : std::uint8_t {
@@ -61,6 +65,8 @@ struct WriteJob {
   bool is_eviction = false;
   std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
+  std::string plane = {};     ///< Whose API server is asked; empty: home's.
+  std::string told = {};      ///< As receipts name the object; empty: as above.
 };
 
 struct PlanJobs {
@@ -82,6 +88,8 @@ struct JobRules {
 /// As long as kube-scheduler waits for a volume.
 inline constexpr Duration volume_wait_max{600'000};
 
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules);
+/// Without `planes` nothing is asked of any.
+PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
+                 const PlaneBooks& planes = {});
 
 }  // namespace makeway::kube

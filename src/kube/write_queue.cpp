@@ -228,6 +228,8 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
     case WriteKind::select_node: return select_node_call(manner_, object, step.node);
     case WriteKind::patch_own: return patch_own_call(manner_, object, step.status);
+    case WriteKind::read_scale: return read_scale_call(object);
+    case WriteKind::scale: return scale_call(manner_, object, step.replicas_to);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
@@ -241,8 +243,11 @@ Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now
   live.stage = Stage::sent;
   live.sent_at = now;
   note_told(live, now);
-  ++statistics_.sent;
-  return {.job = id, .reads = false, .call = call_of(live, server_now)};
+  if (live.job.steps[live.step].kind != WriteKind::read_scale) ++statistics_.sent;
+  return {.job = id,
+          .reads = false,
+          .call = call_of(live, server_now),
+          .plane = live.job.plane};
 }
 
 /// Nothing is sent for them. Who waits is refused, so that the loop decides again.
@@ -292,7 +297,8 @@ std::optional<Sending> WriteQueue::next_reading(Time now) {
     if (live.not_before > now) continue;
     readings_.erase(id);
     live.stage = Stage::reads;
-    return Sending{.job = id, .reads = true, .call = call_of(live, now)};
+    return Sending{
+        .job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
   }
   return std::nullopt;
 }
@@ -373,11 +379,37 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
   Live& live = found->second;
   const WriteStep& step = live.job.steps[live.step];
   if (live.stage == Stage::reads) {
-    const WriteGoal goal{
-        .kind = step.kind, .uid = live.job.seen.object.uid, .node = step.node, .patch = step.patch};
+    const WriteGoal goal{.kind = step.kind,
+                         .uid = live.job.seen.object.uid,
+                         .node = step.node,
+                         .patch = step.patch,
+                         .replicas = step.replicas_to};
     return reading_answered(job, live, judge_reading(goal, result), now);
   }
-  write_answered(job, live, judge_answer(step.kind, result), now);
+  WriteAnswer answer = judge_answer(step.kind, result);
+  // A reading does no harm: it may be asked for as often as one likes.
+  const bool only_reads = step.kind == WriteKind::read_scale;
+  if (only_reads && answer.verdict == Verdict::unknown) answer.verdict = Verdict::again;
+  if (only_reads && answer.verdict == Verdict::done) return scale_read(job, live, answer, now);
+  write_answered(job, live, answer, now);
+}
+
+/// The Deployment as it is right before it is scaled.
+void WriteQueue::scale_read(std::uint64_t id, const Live& live, const WriteAnswer& answer,
+                            Time now) {
+  const WriteStep& step = live.job.steps[live.step];
+  if (!answer.object || !answer.replicas) return refuse(id, "its scale cannot be read");
+  if (answer.object->uid != live.job.seen.object.uid) {
+    return refuse(id, "another object has its name");
+  }
+  if (*answer.replicas == step.replicas_to) {  // Done, by a process before this one.
+    step_done(id, answer, now);
+    return step_done(id, answer, now);
+  }
+  if (*answer.replicas != step.replicas_from) {
+    return refuse(id, fmt::format("it has {} replicas by now", *answer.replicas));
+  }
+  step_done(id, answer, now);
 }
 
 void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now) {
@@ -401,6 +433,13 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
         live.not_before = now;
         readings_.insert(id);
         return;
+      }
+      if (kind == WriteKind::scale && answer.status == status_conflict &&
+          now < live.added + limits_.send_max) {
+        --live.step;  // Something about it has changed since it was read.
+        live.stage = Stage::waits;
+        waiting_.insert(id);
+        return pause(live, std::nullopt, now);
       }
       if (live.job.is_eviction && kind == WriteKind::evict && is_refused_by_budget(answer.status)) {
         return budget_refused(id, live, answer, now);
@@ -466,7 +505,8 @@ void WriteQueue::remember(const std::string& key, const ObjectSight& object, Tim
 void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now) {
   Live& live = jobs_.at(id);
   const WriteKind kind = live.job.steps[live.step].kind;
-  const bool patched = kind == WriteKind::patch_pod || kind == WriteKind::patch_own;
+  const bool patched = kind == WriteKind::patch_pod || kind == WriteKind::patch_own ||
+                       kind == WriteKind::read_scale;
   if (patched && answer.object) remember(live.job.object, *answer.object, now);
   ++live.step;
   live.attempts = 0;
@@ -506,7 +546,7 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
     plans.insert(plans.begin(), live.plan);
     for (const std::string& plan : plans) {
       receipts_.push_back({.plan = plan,
-                           .object = live.job.object,
+                           .object = live.job.told.empty() ? live.job.object : live.job.told,
                            .reason = reason,
                            .ask = live.job.ask,
                            .uncertain = uncertain});
@@ -592,6 +632,14 @@ void WriteQueue::drop(Which which, const std::string& reason) {
   if (which == Which::all) {
     dropped.insert(dropped.end(), conditions_.begin(), conditions_.end());
     events_.clear();
+  }
+  for (const std::uint64_t id : dropped) refuse(id, reason);
+}
+
+void WriteQueue::drop_plane(const std::string& plane, const std::string& reason) {
+  std::vector<std::uint64_t> dropped;
+  for (const std::uint64_t id : waiting_) {
+    if (jobs_.at(id).job.plane == plane) dropped.push_back(id);
   }
   for (const std::uint64_t id : dropped) refuse(id, reason);
 }

@@ -23,6 +23,8 @@
 // 11. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
 //     several plans nominate a pod before a watch shows the first nomination, and a bind must not
 //     wait for all of them.
+// 12. A Deployment that has changed since it was read is read again, and scaled if it still has as
+//     many replicas as the plan says.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +62,7 @@ struct Sending {
   std::uint64_t job = 0;
   bool reads = false;
   WriteCall call;
+  std::string plane = {};  ///< Whose API server is asked; empty: home's.
 };
 
 struct QueueStatistics {
@@ -85,6 +88,8 @@ class WriteQueue {
   /// Nothing of this sort that is not sent yet is sent any more.
   enum class Which : std::uint8_t { evictions, all };
   void drop(Which which, const std::string& reason);
+  /// The same of what would go to a plane.
+  void drop_plane(const std::string& plane, const std::string& reason);
 
   std::vector<Receipt> take_receipts();
   /// When `next` may give something that it does not give now; none: after an answer.
@@ -159,6 +164,7 @@ class WriteQueue {
   bool is_confirmed(const Live& live) const;
   void write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void reading_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
+  void scale_read(std::uint64_t id, const Live& live, const WriteAnswer& answer, Time now);
   void pause(Live& live, const std::optional<Duration>& retry_after, Time now);
   void step_done(std::uint64_t id, const WriteAnswer& answer, Time now);
   void refuse(std::uint64_t id, const std::string& reason, bool uncertain = false);

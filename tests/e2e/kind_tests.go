@@ -31,6 +31,10 @@ func (t *T) define() (undo func()) {
 	if len(paths) != 6 {
 		t.fail("deploy/crds holds %d files", len(paths))
 	}
+	return t.defineThese(paths)
+}
+
+func (t *T) defineThese(paths []string) (undo func()) {
 	var names []string
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

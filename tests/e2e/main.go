@@ -81,6 +81,7 @@ func allTests() []Test {
 	tests = append(tests, applyTests()...)
 	tests = append(tests, faultTests()...)
 	tests = append(tests, worldTests()...)
+	tests = append(tests, planesTests()...)
 	tests = append(tests, nightTests()...)
 	// Last: kube-scheduler binds everything.
 	tests = append(tests, shadowTests()...)

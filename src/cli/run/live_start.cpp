@@ -14,7 +14,9 @@ namespace makeway::cli {
 namespace {
 
 /// Of ours: what `makeway run` schedules by, and whose status it writes.
-constexpr std::array<std::string_view, 0> served_own_kinds = {};
+constexpr std::array served_own_kinds = {std::string_view("replicaschedules")};
+/// Of these, what `makeway apply` cannot carry out: it has no planes.
+constexpr std::array served_by_run_alone = {std::string_view("replicaschedules")};
 
 }  // namespace
 
@@ -31,13 +33,15 @@ std::string waived_too_much(const Configuration& configuration) {
   return {};
 }
 
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveWriter who) {
   std::string kinds;
   for (const kube::ServedResource& each : served) {
     if (each.resource->api_group != own_api_group) continue;
-    if (std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end()) {
-      continue;
-    }
+    const bool is_served =
+        std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end();
+    const bool by_run_alone =
+        std::ranges::find(served_by_run_alone, each.resource->plural) != served_by_run_alone.end();
+    if (is_served && (who == LiveWriter::run || !by_run_alone)) continue;
     kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
   }
   return kinds;

@@ -14,10 +14,11 @@ namespace makeway::cli {
 std::string waived_too_much(const Configuration& configuration);
 
 /// Kinds of ours that the cluster has and that nobody serves yet: "queues,sessions".
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
+enum class LiveWriter : bool { run, apply };
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveWriter who);
 inline constexpr std::string_view unserved_reason =
-    "this version schedules pods and groups; it does not serve queues, replicas and sessions of a "
-    "live cluster yet";
+    "this version schedules pods and groups, and `makeway run` replicas over planes; it does not "
+    "serve queues and sessions of a live cluster yet";
 
 /// Kinds of ours that the cluster has and whose status is written: "queues".
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served);

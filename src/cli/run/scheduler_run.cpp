@@ -48,6 +48,7 @@ class SchedulerRun {
         decisions_(decisions_sink_, parts_.document),
         metrics_(wish_.schedulers),
         watchers_(heard_by()),
+        planes_(std::move(parts_.planes), log_),
         lease_times_(kube::lease_times(configuration_)) {
     if (const auto seen = parts_.connection->http().date()) {
       lease_time_.note(seen->date, seen->monotonic);
@@ -122,7 +123,7 @@ class SchedulerRun {
 
   /// Of ours, which it cannot serve yet.
   bool has_unsupported_kinds() {
-    const std::string own_kinds = unserved_kinds(parts_.served);
+    const std::string own_kinds = unserved_kinds(parts_.served, LiveWriter::run);
     if (!own_kinds.empty()) {
       log_.tell(LogLevel::error, "unsupported",
                 {{"kinds", own_kinds},
@@ -136,7 +137,7 @@ class SchedulerRun {
 
   /// Rule 1.
   bool may_begin() {
-    if (has_unsupported_kinds()) return false;
+    if (has_unsupported_kinds() || !planes_.may_begin(!wish_.dry_run)) return false;
     if (wish_.dry_run) return true;
     const auto missing = kube::missing_rights(
         parts_.connection->api(),
@@ -259,6 +260,7 @@ class SchedulerRun {
     feed_ = make_feed();
     if (feed_ == nullptr) return false;
     seen_at_ = kube::monotonic_now();
+    if (!planes_.begin()) return false;
     if (!wish_.dry_run && !begin_writing()) return false;
     LoopOptions options;
     options.preset = parts_.document.name;
@@ -270,6 +272,7 @@ class SchedulerRun {
     options.backlog.schedulers = kube::scheduler_names(options.profiles);
     view_ = std::make_unique<LiveView>(configuration_, kube::view_options(options.profiles));
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
+    planes_.join(*port_);
     options.carries_out = !wish_.dry_run;
     options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
@@ -278,7 +281,8 @@ class SchedulerRun {
 
   bool begin_writing() {
     auto connection = connect();
-    if (connection == nullptr) return false;
+    kube::PlaneConnections planes = planes_.connections();
+    if (connection == nullptr || planes.size() < wish_.planes.size()) return false;
     actuator_ = std::make_unique<kube::Actuator>(
         std::move(connection),
         kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_)),
@@ -289,7 +293,8 @@ class SchedulerRun {
                                       .at(kube::monotonic_now())
                                       .value_or(kube::SystemClock().now());
                                 },
-                            .wake = [this] { feed_->mailbox().wake(); }});
+                            .wake = [this] { feed_->mailbox().wake(); }},
+        std::move(planes));
     return true;
   }
 
@@ -300,6 +305,7 @@ class SchedulerRun {
       if (has_lost_lead()) return ExitStatus::lease_lost;
       if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
       tell_sight();
+      planes_.tell();
       if (is_blind_for_long()) return ExitStatus::failed;
       tell_pause();
       show();
@@ -412,6 +418,7 @@ class SchedulerRun {
     loop_.reset();
     port_.reset();
     actuator_.reset();
+    planes_.end();
     feed_.reset();
     keeper_.reset();
   }
@@ -433,6 +440,7 @@ class SchedulerRun {
   server::RunHealth health_;
   server::RunMetrics metrics_;
   WatcherList watchers_;
+  PlaneRuns planes_;
   const kube::LeaseTimes lease_times_;
   InterruptWatch interrupts_;
   const Time started_ = kube::monotonic_now();
