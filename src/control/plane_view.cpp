@@ -165,8 +165,7 @@ std::optional<ReplicaSchedule> PlaneView::shown_of(const ReplicaSchedule& schedu
       return std::nullopt;
     }
     wanted += plane.committed;
-    const auto* const known =
-        state.deployments.find(schedule.namespace_name, schedule.deployment);
+    const auto* const known = state.deployments.find(schedule.namespace_name, schedule.deployment);
     if (known == nullptr) {
       add_note(note, fmt::format("plane {} is not used: it has no {}", plane.name, deployment));
       continue;

@@ -1,13 +1,15 @@
 // PlaneView: schedules over planes as decisions may see them, between the watches and the loop.
 //
-//  1. What is committed to a plane is what the Deployment there says (spec.replicas). What is wanted
+//  1. What is committed to a plane is what the Deployment there says (spec.replicas). What is
+//  wanted
 //     in all is what the schedule says: what it commits, and unmet. So unmet is what is wanted less
 //     what is committed, a scale is one write, and nobody need write the schedule's spec.
 //  2. A plane that this run was not given is left alone, and what is committed to it is not wanted
 //     elsewhere. A plane without the Deployment is none that the schedule may use.
 //  3. A plane out of sight keeps what it has: its objects stay as they were last shown, what is
 //     committed there is not wanted elsewhere, and its nodes are closed.
-//  4. A schedule is not shown at all while one of its planes was never seen, since nobody knows what
+//  4. A schedule is not shown at all while one of its planes was never seen, since nobody knows
+//  what
 //     is committed there, and while an autoscaler scales one of its Deployments. Its pods are usage
 //     then.
 // One thread.

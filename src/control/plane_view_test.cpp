@@ -44,10 +44,10 @@ bool is_taken_away(const std::vector<Change>& changes) {
 // Wanted: 1 unmet, 3 in east and 1 in west, so 5 in all. The Deployments have 2 and 1.
 TEST(PlaneView, WhatIsCommittedIsWhatTheDeploymentsSay) {
   PlaneView view({"east", "west"});
-  const auto told = told_schedule(
-      view.show({web_schedule(1, {{.name = "east", .committed = 3, .score = 7},
-                                  {.name = "west", .committed = 1}})},
-                {sight_of("east", 2), sight_of("west", 1)}));
+  const auto told =
+      told_schedule(view.show({web_schedule(1, {{.name = "east", .committed = 3, .score = 7},
+                                                {.name = "west", .committed = 1}})},
+                              {sight_of("east", 2), sight_of("west", 1)}));
   ASSERT_TRUE(told);
   EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2, .score = 7},
                                                      {.name = "west", .committed = 1}}));
@@ -70,18 +70,17 @@ TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed
   ASSERT_TRUE(told);
   EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2}}));
   EXPECT_EQ(told->unmet, 1) << "west's one is wanted somewhere, north's four are where they are";
-  EXPECT_EQ(view.notes().at("a/web"),
-            "plane north is left alone: this run has no --plane north=KUBECONFIG; plane west is not "
-            "used: it has no Deployment a/web");
+  EXPECT_EQ(
+      view.notes().at("a/web"),
+      "plane north is left alone: this run has no --plane north=KUBECONFIG; plane west is not "
+      "used: it has no Deployment a/web");
 }
 
 TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
   PlaneView view({"east", "west"});
   const ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}, {.name = "west"}});
-  EXPECT_TRUE(
-      view.show({schedule}, {sight_of("east", 0), sight_of("west", {}, false)}).empty());
-  EXPECT_EQ(view.notes().at("a/web"),
-            "nothing is decided about it: plane west was not seen yet");
+  EXPECT_TRUE(view.show({schedule}, {sight_of("east", 0), sight_of("west", {}, false)}).empty());
+  EXPECT_EQ(view.notes().at("a/web"), "nothing is decided about it: plane west was not seen yet");
   EXPECT_EQ(told_schedule(view.show({}, {sight_of("west", 1)}))->unmet, 0);
   // Out of sight again, what it has is still known.
   EXPECT_TRUE(view.show({}, {sight_of("west", {}, false)}).empty());
@@ -90,13 +89,14 @@ TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
 
 TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   PlaneView view({"east"});
-  EXPECT_TRUE(told_schedule(
-      view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)})));
+  EXPECT_TRUE(
+      told_schedule(view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)})));
   PlaneSight scaled = sight_of("east", {});
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
   EXPECT_TRUE(is_taken_away(view.show({}, {scaled})));
-  EXPECT_TRUE(view.notes().at("a/web").contains("HorizontalPodAutoscaler a/up scales Deployment "
-                                                "a/web in plane east"));
+  EXPECT_TRUE(
+      view.notes().at("a/web").contains("HorizontalPodAutoscaler a/up scales Deployment "
+                                        "a/web in plane east"));
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = {}}};
   EXPECT_TRUE(told_schedule(view.show({}, {scaled})));
 }
@@ -105,9 +105,7 @@ TEST(PlaneView, NodesOfAPlaneOutOfSightAreClosedUntilItIsBack) {
   PlaneView view({"east"});
   PlaneSight seen = sight_of("east", {});
   seen.changes = {Node{.name = "n1", .plane = "east"}, Node{.name = "n2", .plane = "east"}};
-  const auto is_closed = [](const Change& change) {
-    return std::get<Node>(change).unschedulable;
-  };
+  const auto is_closed = [](const Change& change) { return std::get<Node>(change).unschedulable; };
   std::vector<Change> told = view.show({}, {seen});
   ASSERT_EQ(told.size(), 2U);
   EXPECT_TRUE(std::ranges::none_of(told, is_closed));

@@ -42,16 +42,15 @@ Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings sett
       tools_(std::move(tools)),
       queue_(settings_.manner, settings_.limits) {
   for (auto& [plane, connection_of_plane] : planes) {
-    senders_.emplace(plane,
-                     std::make_unique<PlaneSender>(
-                         std::move(connection_of_plane), settings_.manner.timeout, gate_,
-                         [this](std::uint64_t job, ApiResult<HttpAnswer> result) {
-                           {
-                             const std::scoped_lock lock(mutex_);
-                             plane_answers_.emplace_back(job, std::move(result));
-                           }
-                           connection_->http().wake();
-                         }));
+    senders_.emplace(plane, std::make_unique<PlaneSender>(
+                                std::move(connection_of_plane), settings_.manner.timeout, gate_,
+                                [this](std::uint64_t job, ApiResult<HttpAnswer> result) {
+                                  {
+                                    const std::scoped_lock lock(mutex_);
+                                    plane_answers_.emplace_back(job, std::move(result));
+                                  }
+                                  connection_->http().wake();
+                                }));
   }
   thread_ = std::thread([this] { run(); });
 }

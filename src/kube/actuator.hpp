@@ -119,7 +119,7 @@ class Actuator final : public PlanCarrier {
   std::set<std::string> blind_planes_;
   std::atomic<bool> stops_ = false;
   std::map<std::string, std::unique_ptr<PlaneSender>> senders_;  ///< They use the others.
-  std::thread thread_;  ///< Last: it uses the others.
+  std::thread thread_;                                           ///< Last: it uses the others.
 };
 
 }  // namespace makeway::kube

@@ -44,7 +44,8 @@ enum class SightTrouble : std::uint8_t { none, passing, hopeless };
 
 class LiveFeed {
  public:
-  /// The connection belongs to the feed's thread from now on. Objects are of that plane; empty: home.
+  /// The connection belongs to the feed's thread from now on. Objects are of that plane; empty:
+  /// home.
   LiveFeed(std::unique_ptr<Connection> connection, const std::vector<ServedResource>& served,
            std::uint64_t jitter_seed, const WatchLimits& limits = {},
            FeedUse use = FeedUse::to_look, std::string plane = {});

@@ -61,11 +61,13 @@ void LivePort::collect_planes(Batch& batch) {
   std::vector<PlaneSight> sights;
   for (Plane& plane : planes_) {
     // As at home: first whether it is seen, then what.
-    PlaneSight sight{.plane = plane.name, .sees = plane.feed->sees_all(), .changes = {}, .news = {}};
+    PlaneSight sight{
+        .plane = plane.name, .sees = plane.feed->sees_all(), .changes = {}, .news = {}};
     if (sight.sees && !plane.has_listed) plane.feed->mailbox().forward_changes();
     plane.has_listed = plane.has_listed || sight.sees;
     ChangeMailbox::Taken taken;
-    if (plane.has_listed) taken = plane.feed->mailbox().take_all();
+    // A plane that comes back is shown whole: half of it would look like something lost there.
+    if (sight.sees) taken = plane.feed->mailbox().take_all();
     sight.changes = std::move(taken.changes);
     sight.news = std::move(taken.plane_news);
     if (carrier_ != nullptr) carrier_->saw_plane(sight, std::move(taken.sights));

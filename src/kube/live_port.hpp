@@ -13,8 +13,8 @@
 //     that is lost or comes back. The batch may be empty then.
 //  4. A plan goes to the carrier; without one nobody carries it out.
 //  5. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
-//  6. A plane that is not seen makes nobody else blind (plane_view.hpp). Nothing of a plane is shown
-//     before every kind of it was listed.
+//  6. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
+//     when all of it is seen.
 // One thread polls and submits.
 #pragma once
 

@@ -24,8 +24,7 @@ class ReplicaJobs {
 
  private:
   void add_status(const PlanReplicaStatus& next) {
-    const std::string object =
-        fmt::format("ReplicaSchedule {}/{}", next.namespace_name, next.name);
+    const std::string object = fmt::format("ReplicaSchedule {}/{}", next.namespace_name, next.name);
     const BookedSight* const seen =
         home_.own(ObjectKind::replica_schedule, next.namespace_name, next.name);
     if (seen == nullptr) {
@@ -44,9 +43,10 @@ class ReplicaJobs {
   }
 
   void refuse(const PlanAction& action, std::string reason) {
-    made_.refused.push_back(
-        {.plan = plan_.id, .object = told_name(action), .reason = std::move(reason),
-         .ask = action.ask});
+    made_.refused.push_back({.plan = plan_.id,
+                             .object = told_name(action),
+                             .reason = std::move(reason),
+                             .ask = action.ask});
   }
 
   static std::string told_name(const PlanAction& action) {
@@ -116,8 +116,7 @@ class ReplicaJobs {
     if (!is_alive && seen->object.phase != "Failed") {
       job.steps.push_back({.kind = WriteKind::patch_pod, .node = {}, .patch = {.phase = "Failed"}});
     }
-    job.steps.push_back(
-        {.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
+    job.steps.push_back({.kind = WriteKind::erase, .node = {}, .patch = {}, .grace_seconds = 0});
     made_.jobs.push_back(std::move(job));
   }
 

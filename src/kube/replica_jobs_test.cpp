@@ -24,8 +24,7 @@ class ReplicaJobsTest : public testing::Test {
     PlaneBook& east = planes["east"];
     east.sees = true;
     east.deployments.take(
-        {.deployments =
-             {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3}},
+        {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3}},
          .autoscalers = {}});
     ObjectSight pod = sight_named("web-1");
     pod.node = "n1";

@@ -65,8 +65,7 @@ class ScaleQueueTest : public testing::Test {
 TEST_F(ScaleQueueTest, WhatWasReadGuardsTheWrite) {
   EXPECT_EQ(next(), "GET");
   reply(scale_answer(3));
-  EXPECT_EQ(next(),
-            R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"replicas":2}})");
+  EXPECT_EQ(next(), R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"replicas":2}})");
   EXPECT_EQ(sending.call.write.content_type, "application/merge-patch+json");
   reply(scale_answer(2, "8"));
   EXPECT_TRUE(queue.is_idle());
@@ -100,8 +99,7 @@ TEST_F(ScaleQueueTest, AConflictIsReadAgain) {
   now = now + Duration{3'000};
   EXPECT_EQ(next(), "GET");
   reply(scale_answer(3, "9"));
-  EXPECT_EQ(next(),
-            R"({"metadata":{"uid":"u","resourceVersion":"9"},"spec":{"replicas":2}})");
+  EXPECT_EQ(next(), R"({"metadata":{"uid":"u","resourceVersion":"9"},"spec":{"replicas":2}})");
   reply(scale_answer(2, "10"));
   EXPECT_TRUE(queue.is_idle());
 }

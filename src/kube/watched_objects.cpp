@@ -73,7 +73,8 @@ std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
   ChangeCollector collector;
   DecodeReport report;
   decoder_.decode(padded_text, {.source = fmt::format("live: {}", served.resource->plural)},
-                  collector, report, {.plane = plane_, .keep_going = true, .planes_of_dumps = false});
+                  collector, report,
+                  {.plane = plane_, .keep_going = true, .planes_of_dumps = false});
   refused_ += report.problems.count(Severity::error) + report.quarantine.problems().count();
   std::map<Name, Decoded> objects;
   for (Change& change : collector.changes()) {
@@ -258,11 +259,10 @@ void WatchedObjects::upsert(const ServedResource& served, const Name& name, Deco
 void WatchedObjects::remove(const ServedResource& served, const Name& name) {
   const KindRow* const row = row_named(served.resource->kind);
   if (known_[served.resource->plural].erase(name) == 0 || row == nullptr) return;
-  give_(Removal{.kind = row->kind,
-                .namespace_name = name.first,
-                .name = name.second,
-                .plane = plane_},
-        std::nullopt);
+  give_(
+      Removal{
+          .kind = row->kind, .namespace_name = name.first, .name = name.second, .plane = plane_},
+      std::nullopt);
 }
 
 }  // namespace makeway::kube

@@ -31,7 +31,7 @@ struct WriteAnswer {
   int status = 0;      ///< 0: there was none.
   std::string reason;  ///< For people.
   std::optional<Duration> retry_after;
-  std::optional<ObjectSight> object;  ///< As the server shows it after a patch.
+  std::optional<ObjectSight> object;                    ///< As the server shows it after a patch.
   std::optional<std::int64_t> replicas = std::nullopt;  ///< Of a Deployment's scale.
 };
 
@@ -41,8 +41,8 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
 struct WriteGoal {
   WriteKind kind = WriteKind::bind;
   std::string uid;
-  std::string node;   ///< Of a bind.
-  StatusPatch patch;  ///< Of a patch.
+  std::string node;           ///< Of a bind.
+  StatusPatch patch;          ///< Of a patch.
   std::int64_t replicas = 0;  ///< Of a scale.
 };
 

@@ -52,7 +52,7 @@ struct WriteManner {
 
 struct WriteCall {
   WriteKind kind = WriteKind::bind;
-  std::string path;  ///< With its query.
+  std::string path;       ///< With its query.
   HttpWrite write;        ///< Without a method: it is a reading.
   std::string read_path;  ///< Where the object is read when the answer is unknown; empty: nowhere.
   std::string own_resource = {};  ///< Of a kind of ours: "queues/status".

@@ -44,8 +44,9 @@ struct WriteStep {
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   std::string status = {};  ///< Of an object of a kind of ours: a JSON text.
-  std::int64_t replicas_from = 0;  ///< Of a scale, and of the reading before it: how many there are.
-  std::int64_t replicas_to = 0;    ///< The same: how many there should be.
+  std::int64_t replicas_from =
+      0;                         ///< Of a scale, and of the reading before it: how many there are.
+  std::int64_t replicas_to = 0;  ///< The same: how many there should be.
 };
 
 enum class Urgency : std::uint8_t {

@@ -244,10 +244,7 @@ Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now
   live.sent_at = now;
   note_told(live, now);
   if (live.job.steps[live.step].kind != WriteKind::read_scale) ++statistics_.sent;
-  return {.job = id,
-          .reads = false,
-          .call = call_of(live, server_now),
-          .plane = live.job.plane};
+  return {.job = id, .reads = false, .call = call_of(live, server_now), .plane = live.job.plane};
 }
 
 /// Nothing is sent for them. Who waits is refused, so that the loop decides again.
@@ -297,8 +294,7 @@ std::optional<Sending> WriteQueue::next_reading(Time now) {
     if (live.not_before > now) continue;
     readings_.erase(id);
     live.stage = Stage::reads;
-    return Sending{
-        .job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
+    return Sending{.job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
   }
   return std::nullopt;
 }
@@ -505,8 +501,8 @@ void WriteQueue::remember(const std::string& key, const ObjectSight& object, Tim
 void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now) {
   Live& live = jobs_.at(id);
   const WriteKind kind = live.job.steps[live.step].kind;
-  const bool patched = kind == WriteKind::patch_pod || kind == WriteKind::patch_own ||
-                       kind == WriteKind::read_scale;
+  const bool patched =
+      kind == WriteKind::patch_pod || kind == WriteKind::patch_own || kind == WriteKind::read_scale;
   if (patched && answer.object) remember(live.job.object, *answer.object, now);
   ++live.step;
   live.attempts = 0;

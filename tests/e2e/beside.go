@@ -36,7 +36,8 @@ func (t *T) beside(name string, nodes ...string) *Beside {
 	t.must(plane.writeFiles(), "files")
 	ports, err := freePorts(1)
 	t.must(err, "ports")
-	plane.serveAt(ports[0], "--etcd-prefix", "/"+name)
+	// What another test has left there is another cluster's.
+	plane.serveAt(ports[0], "--etcd-prefix", "/"+filepath.Base(t.dir)+"-"+name)
 	err = plane.startServer(t.ctx)
 	first.all = append(first.all, plane.all...)
 	t.must(err, "API server of "+name)

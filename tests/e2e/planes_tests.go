@@ -60,7 +60,7 @@ func (f *Fleet) stop() {
 func (f *Fleet) schedule(name string, priority, unmet int, planes string) {
 	f.apply(fmt.Sprintf(`{apiVersion: makeway.dev/v1, kind: ReplicaSchedule, metadata: {name: %s, `+
 		`namespace: fleet}, spec: {priority: %d, unmet: %d, resources: {nvidia.com/gpu: 1}, `+
-		`planes: [%s]}}`, name, priority, unmet, planes))
+		`selector: {app: %s}, planes: [%s]}}`, name, priority, unmet, name, planes))
 }
 
 // status of a schedule as JSON.
@@ -124,7 +124,7 @@ func lifeOverPlanes(t *T) {
 		"--plane", "west="+fleet.west.config(wire.URL)+":e2e")...)
 	// The claim is at home before the commit is lowered; Kubernetes chooses the pod.
 	fleet.scaled(fleet.east, "web", 2, scheduler)
-	fleet.statusHas("reco", `"committed":2`)
+	fleet.statusHas("reco", `"claims"`)
 	t.until(minutes(1), "a pod of web leaves", func() (bool, string) {
 		_, leaving := fleet.east.pods("web")
 		return len(leaving) == 1, scheduler.text()

@@ -35,7 +35,7 @@ struct PlanesWorld {
     home.server.put(fmt::format(
         R"({{"apiVersion":"makeway.dev/v1","kind":"ReplicaSchedule","metadata":{{"name":"{0}",)"
         R"("namespace":"a","uid":"uid-of-{0}"}},"spec":{{"priority":{1},"unmet":{2},"resources":)"
-        R"({{"nvidia.com/gpu":"1"}},"planes":[{3}]}}}})",
+        R"({{"nvidia.com/gpu":"1"}},"selector":{{"app":"{0}"}},"planes":[{3}]}}}})",
         schedule.name, schedule.priority, schedule.unmet, schedule.planes));
   }
   std::string status(std::string_view name) const {
@@ -78,10 +78,8 @@ class LivePlanes : public LiveLoop {
   /// reco wants one GPU; web has the three of east, job the one of west.
   static void fill(PlanesWorld& world) {
     world.put({.name = "reco", .priority = 100, .unmet = 1, .planes = R"({"name":"east"})"});
-    world.put(
-        {.name = "web", .priority = 10, .planes = R"({"name":"east","committed":3})"});
-    world.put(
-        {.name = "job", .priority = 10, .planes = R"({"name":"west","committed":1})"});
+    world.put({.name = "web", .priority = 10, .planes = R"({"name":"east","committed":3})"});
+    world.put({.name = "job", .priority = 10, .planes = R"({"name":"west","committed":1})"});
     world.east.deploy("web", 3);
     world.east.deploy("reco", 0);
     world.west.deploy("job", 1);
@@ -95,21 +93,25 @@ TEST_F(LivePlanes, TheLifecycleOfAPreemptedReplica) {
   const auto stack = begin(world);
   EXPECT_TRUE(stack->run_until([&] { return world.east.replicas("web") == 2; }));
   // The claim is on the home server before the commit is lowered.
-  EXPECT_NE(world.status("reco").find(R"("node":"e3")"), std::string::npos);
-  EXPECT_NE(world.status("reco").find(R"("committed":2)"), std::string::npos);
+  const auto written = world.home.server.writes();
+  ASSERT_FALSE(written.empty());
+  EXPECT_TRUE(written[0].line.starts_with(
+      "PATCH /apis/makeway.dev/v1/namespaces/a/replicaschedules/reco/status?timeout=1s"))
+      << written[0].line;
+  EXPECT_TRUE(written[0].body.contains(R"("node":"e3")")) << written[0].body;
+  EXPECT_TRUE(written[0].body.contains(R"("committed":2)")) << written[0].body;
   world.step();  // Kubernetes chooses the pod: it is terminating.
   for (int steps = 0; steps < 5; ++steps) stack->loop().step();
   EXPECT_EQ(world.east.replicas("reco"), 0);
   world.let_go();
-  EXPECT_TRUE(stack->run_until([&] { return world.east.replicas("reco") == 1; },
-                               [&] { world.step(); }));
-  EXPECT_TRUE(stack->run_until([&] { return world.east.running("reco") == 1; },
-                               [&] { world.step(); }));
-  EXPECT_TRUE(stack->run_until(
-      [&] { return world.status("reco").find("claims") == std::string::npos; },
-      [&] { world.step(); }));
-  EXPECT_EQ(world.scales(),
-            (std::vector<std::string>{"east a/web 2", "east a/reco 1"}));
+  EXPECT_TRUE(
+      stack->run_until([&] { return world.east.replicas("reco") == 1; }, [&] { world.step(); }));
+  EXPECT_TRUE(
+      stack->run_until([&] { return world.east.running("reco") == 1; }, [&] { world.step(); }));
+  EXPECT_TRUE(
+      stack->run_until([&] { return world.status("reco").find("claims") == std::string::npos; },
+                       [&] { world.step(); }));
+  EXPECT_EQ(world.scales(), (std::vector<std::string>{"east a/web 2", "east a/reco 1"}));
   // At rest: nobody writes anything.
   EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
   const std::size_t writes = world.home.server.writes().size();
@@ -136,15 +138,15 @@ TEST_F(LivePlanes, APlaneThatIsCutOffKeepsWhatItHasAndBlocksNobody) {
   const std::size_t asked = world.west.live.server.writes().size();
   // Others go on; what is in west is not wanted elsewhere.
   world.put({.name = "reco", .priority = 100, .unmet = 1, .planes = R"({"name":"east"})"});
-  EXPECT_TRUE(stack->run_until([&] { return world.east.running("reco") == 1; },
-                               [&] { world.step(); }));
+  EXPECT_TRUE(
+      stack->run_until([&] { return world.east.running("reco") == 1; }, [&] { world.step(); }));
   // More of what also runs in west goes where it can.
   world.put({.name = "web",
              .priority = 10,
              .unmet = 1,
              .planes = R"({"name":"east","score":5},{"name":"west","committed":1})"});
-  EXPECT_TRUE(stack->run_until([&] { return world.east.running("web") == 1; },
-                               [&] { world.step(); }));
+  EXPECT_TRUE(
+      stack->run_until([&] { return world.east.running("web") == 1; }, [&] { world.step(); }));
   for (int steps = 0; steps < 5; ++steps) stack->loop().step();
   EXPECT_EQ(world.scales(), (std::vector<std::string>{"east a/reco 1", "east a/web 1"}));
   EXPECT_EQ(world.west.live.server.writes().size(), asked);
@@ -152,8 +154,8 @@ TEST_F(LivePlanes, APlaneThatIsCutOffKeepsWhatItHasAndBlocksNobody) {
   world.west.mend();
   world.west.live.server.remove("Pod", "a", "web-001");
   world.west.deploy("web", 0);
-  EXPECT_TRUE(stack->run_until([&] { return world.west.running("web") == 1; },
-                               [&] { world.step(); }));
+  EXPECT_TRUE(
+      stack->run_until([&] { return world.west.running("web") == 1; }, [&] { world.step(); }));
   EXPECT_EQ(world.scales().back(), "west a/web 1");
   EXPECT_TRUE(stack->loop().refused().empty());
 }
@@ -181,10 +183,8 @@ TEST_F(LivePlanes, AScheduleWaitsForAPlaneThatWasNeverSeen) {
   world.east.deploy("web", 0);
   world.step();
   world.west.cut();
-  world.put({.name = "web",
-             .priority = 10,
-             .unmet = 1,
-             .planes = R"({"name":"east"},{"name":"west"})"});
+  world.put(
+      {.name = "web", .priority = 10, .unmet = 1, .planes = R"({"name":"east"},{"name":"west"})"});
   const auto stack = begin(world);
   EXPECT_TRUE(stack->run_until([&] { return stack->plane_view().notes().contains("a/web"); }));
   for (int steps = 0; steps < 10; ++steps) stack->loop().step();
@@ -227,7 +227,8 @@ TEST_F(LivePlanes, KilledAtAnyWriteItGoesOnFromTheClustersAlone) {
       {
         const auto first = begin(world);
         EXPECT_TRUE(first->run_until(
-            [&] { return dead || (runs() && first->actuator().await_idle(Duration{0})); }, [&] {
+            [&] { return dead || (runs() && first->actuator().await_idle(Duration{0})); },
+            [&] {
               if (!dead) go_on();
             }));
         EXPECT_TRUE(first->loop().refused().empty());

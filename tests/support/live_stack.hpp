@@ -74,8 +74,7 @@ struct LivePodText {
 };
 
 inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration,
-                            const PlanTools& tools, Duration quiet_first,
-                            const Planes& planes) {
+                            const PlanTools& tools, Duration quiet_first, const Planes& planes) {
   gate_.open_forever();
   auto connection = live.connect();
   const auto served = connection->api().discover();
@@ -88,9 +87,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   kube::PlaneConnections to_planes;
   std::vector<std::string> plane_names;
   for (const auto& [name, server] : planes) {
-    plane_feeds_[name] =
-        std::make_unique<kube::LiveFeed>(server->connect(), kube::plane_resources({}), 7, limits,
-                                         kube::FeedUse::to_schedule, name);
+    plane_feeds_[name] = std::make_unique<kube::LiveFeed>(
+        server->connect(), kube::plane_resources({}), 7, limits, kube::FeedUse::to_schedule, name);
     to_planes[name] = server->connect();
     plane_names.push_back(name);
   }

@@ -89,7 +89,8 @@ class ApplyRun {
 
   /// Rule 1.
   bool may_begin() {
-    if (const std::string kinds = unserved_kinds(parts_.served, LiveWriter::apply); !kinds.empty()) {
+    if (const std::string kinds = unserved_kinds(parts_.served, LiveWriter::apply);
+        !kinds.empty()) {
       tell_error(
           fmt::format("the cluster has kinds of makeway.dev ({}): {}; remove their "
                       "CustomResourceDefinitions, or carry the plan out by hand",

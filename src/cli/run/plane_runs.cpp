@@ -29,8 +29,8 @@ PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, RunLog& log)
   }
 }
 
-void PlaneRuns::tell_plane_problem(std::string_view event, LogLevel level,
-                                   const std::string& plane, const Problem& problem) {
+void PlaneRuns::tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
+                                   const Problem& problem) {
   log_.tell(level, event,
             {{"plane", plane},
              {"object", problem.object},
@@ -69,8 +69,7 @@ bool PlaneRuns::may_begin(bool writes) {
 }
 
 std::unique_ptr<kube::Connection> PlaneRuns::connect(const Plane& plane) {
-  auto opened =
-      kube::Connection::open(plane.connection->target(), kube::real_connection_tools());
+  auto opened = kube::Connection::open(plane.connection->target(), kube::real_connection_tools());
   if (opened) return std::move(*opened);
   for (const Problem& problem : opened.error()) {
     tell_plane_problem("no-connection", LogLevel::error, plane.name, problem);
@@ -104,34 +103,38 @@ void PlaneRuns::join(kube::LivePort& port) {
   for (const Plane& plane : planes_) port.add_plane(plane.name, *plane.feed, view_);
 }
 
-void PlaneRuns::tell_missing(const Plane& plane, std::string_view event) {
+/// Each right that is missing; of everything else that is the same for all kinds, the first.
+void PlaneRuns::tell_missing(Plane& plane) {
+  plane.was_missed = true;
+  bool was_told = false;
   for (const kube::MissingSight& each : plane.feed->missing()) {
-    tell_plane_problem(event, LogLevel::warning, plane.name, each.error.problem);
+    if (each.error.failure != kube::Failure::forbidden && std::exchange(was_told, true)) continue;
+    tell_plane_problem("plane-not-seen", LogLevel::warning, plane.name, each.error.problem);
   }
 }
 
 void PlaneRuns::tell() {
+  bool is_listing = false;  // For the first time: what is not seen yet will be in a moment.
   for (Plane& plane : planes_) {
     const bool sees = plane.feed->sees_all();
     if (sees != plane.sees) {
       plane.sees = sees;
-      plane.was_missed = false;
       if (sees) {
         log_.tell(LogLevel::info, "plane-sight", {{"plane", plane.name}});
       } else {
-        tell_missing(plane, "plane-not-seen");
+        tell_missing(plane);
         log_.tell(LogLevel::warning, "plane-lost",
                   {{"plane", plane.name},
-                   {"reason", "it keeps what it has and is asked for nothing until it is seen "
-                              "again"}});
+                   {"reason",
+                    "it keeps what it has and is asked for nothing until it is seen "
+                    "again"}});
       }
     }
     const bool has_trouble = plane.feed->trouble() != kube::SightTrouble::none;
-    if (!sees && has_trouble && !std::exchange(plane.was_missed, true)) {
-      tell_missing(plane, "plane-not-seen");
-    }
+    if (!sees && has_trouble && !plane.was_missed) tell_missing(plane);
+    is_listing = is_listing || (!sees && !plane.was_missed);
   }
-  if (view_.notes() == notes_told_) return;
+  if (is_listing || view_.notes() == notes_told_) return;
   for (const auto& [schedule, note] : view_.notes()) {
     const auto before = notes_told_.find(schedule);
     if (before != notes_told_.end() && before->second == note) continue;

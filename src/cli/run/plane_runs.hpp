@@ -1,7 +1,8 @@
 // PlaneRuns: the planes of a run, each with an API server, watches and a writer of its own (SPEC
 // section 4).
 //
-//  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the run
+//  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
+//  run
 //     from beginning. One that cannot be reached does not: it is watched until it answers.
 //  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
 #pragma once
@@ -51,7 +52,7 @@ class PlaneRuns {
   };
 
   std::unique_ptr<kube::Connection> connect(const Plane& plane);
-  void tell_missing(const Plane& plane, std::string_view event);
+  void tell_missing(Plane& plane);
   void tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
                           const Problem& problem);
 
