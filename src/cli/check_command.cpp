@@ -15,6 +15,7 @@
 #include "cli/problem_text.hpp"
 #include "cli/text.hpp"
 #include "codec/writer.hpp"
+#include "model/validation/differences.hpp"
 #include "model/validation/doubts.hpp"
 #include "model/validation/regimes.hpp"
 #include "model/validation/validation.hpp"
@@ -26,6 +27,8 @@ struct Findings {
   Problems problems;
   std::uint64_t skipped = 0;             ///< Objects of kinds that nobody here reads.
   std::optional<std::uint64_t> objects;  ///< Unknown when the files could not be read.
+  /// Where they are wanted: what today's schedulers do otherwise.
+  std::optional<std::vector<Difference>> differences;
 
   void add(Problems more) { problems.append(std::move(more)); }
   std::uint64_t errors() const { return problems.count(Severity::error); }
@@ -73,6 +76,10 @@ void check_files(const ClusterInput& input, const ChosenConfiguration& configura
         find_doubts(result.loaded->cluster, document->configuration, result.loaded->quarantine);
     result.loaded->origins.locate(doubts, result.loaded->cluster);
     findings.add(std::move(doubts));
+  }
+  if (input.live || arguments.has("differences")) {
+    findings.differences = find_differences(
+        result.loaded->cluster, document != nullptr ? document->configuration : Configuration{});
   }
   std::vector<TemplateLabels> templates;
   for (const WorkloadPods& workload : result.loaded->workloads) {
@@ -151,6 +158,39 @@ std::string text_of(const Findings& findings, const Palette& palette) {
   return text + "\n";
 }
 
+std::string text_of(const Difference& difference, const Palette& palette) {
+  std::string examples;
+  for (const std::string& each : difference.examples) {
+    examples += fmt::format("{}{}", examples.empty() ? "" : ", ", shorten(each));
+  }
+  const bool are_all = difference.count == difference.examples.size();
+  std::string text = fmt::format("\n{} ({}): {}{}\n", palette.paint(difference.what, Tone::strong),
+                                 grouped(difference.count), are_all ? "" : "such as ", examples);
+  text += fmt::format("  today   {}\n  here    {}\n", difference.today, difference.here);
+  if (!difference.remedy.empty()) text += fmt::format("  remedy  {}\n", difference.remedy);
+  return text;
+}
+
+std::string text_of(const std::vector<Difference>& differences, const Palette& palette) {
+  if (differences.empty()) {
+    return "\nUnder makeway run nothing here would be different that this command knows of.\n";
+  }
+  std::string text = "\nWhat would be different under makeway run (docs/adopt.md):\n";
+  for (const Difference& each : differences) text += text_of(each, palette);
+  return text;
+}
+
+void write_difference(DocumentWriter& writer, const Difference& difference) {
+  writer.begin_object();
+  writer.string_field("what", difference.what);
+  writer.integer_field("count", static_cast<std::int64_t>(difference.count));
+  writer.strings_field("examples", difference.examples);
+  writer.string_field("today", difference.today);
+  writer.string_field("here", difference.here);
+  if (!difference.remedy.empty()) writer.string_field("remedy", difference.remedy);
+  writer.end_object();
+}
+
 void write_problem(DocumentWriter& writer, const Problem& problem) {
   writer.begin_object();
   writer.string_field("severity", problem.severity == Severity::error ? "error" : "warning");
@@ -201,6 +241,12 @@ std::string json_of(const Findings& findings) {
     write_problem(writer, *problem);
   }
   writer.end_array();
+  if (findings.differences) {
+    writer.key("differences");
+    writer.begin_array();
+    for (const Difference& each : *findings.differences) write_difference(writer, each);
+    writer.end_array();
+  }
   writer.end_object();
   return text;
 }
@@ -239,8 +285,12 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   }
 
   const Palette palette = palette_for_out(terminal, arguments.text("color"));
-  terminal.out.write(arguments.text("output") == "json" ? json_of(findings)
-                                                        : text_of(findings, palette));
+  std::string text =
+      arguments.text("output") == "json" ? json_of(findings) : text_of(findings, palette);
+  if (findings.differences && arguments.text("output") != "json") {
+    text += text_of(*findings.differences, palette);
+  }
+  terminal.out.write(text);
   const bool refused =
       findings.errors() > 0 || (arguments.has("strict") && findings.warnings() > 0);
   return refused ? ExitStatus::failed : ExitStatus::done;

@@ -81,7 +81,9 @@ Command check_entry() {
           "probably a mistake: pods on missing nodes, gangs that cannot start, budgets that select "
           "no pods, requests that no node can hold.\n\nFindings go to standard output, "
           "those of one cause together. The exit status is 1 when there are errors; with --strict "
-          "warnings count as well.",
+          "warnings count as well.\n\nOf a live cluster it also tells what would be different "
+          "under makeway run than with the schedulers of today: Kubernetes' own, Kueue, Volcano, "
+          "YuniKorn, KAI (docs/adopt.md). That is no mistake, and counts as none.",
       .flags = {file_flag(false),
                 plane_flag(),
                 preset_flag(),
@@ -89,12 +91,15 @@ Command check_entry() {
                 set_flag(),
                 output_flag({"text", "json"}, "How to print the findings."),
                 {.name = "strict", .help = "Warnings count as errors."},
+                {.name = "differences",
+                 .help = "Also of files: what would be different under makeway run."},
                 trust_flag(),
                 keep_going_flag(),
                 color_flag()},
       .examples = {{"makeway check -f manifests/", "every file of a folder"},
                    {"makeway check --config ours.yaml", "a configuration alone"},
-                   {"makeway check -f manifests/ --strict -o json", "for a pipeline"}},
+                   {"makeway check -f manifests/ --strict -o json", "for a pipeline"},
+                   {"makeway check --live", "what in this cluster would behave differently"}},
       .run = run_check};
 }
 
@@ -516,14 +521,20 @@ Command session_resume_entry() {
   return {.name = "session resume",
           .summary = "make a preempted or suspended session pending again",
           .description =
-              "Loads the files and prints all of their objects again, as `snapshot -o yaml` does, "
-              "with one change: the session is pending. It keeps its name, configuration, place in "
-              "the queue and the count of its preemptions; the rest of its back-off is dropped.\n"
+              "With -f: loads the files and prints all of their objects again, as `snapshot -o "
+              "yaml` does, with one change: the session is pending. It keeps its name, "
+              "configuration, place in the queue and the count of its preemptions; the rest of its "
+              "back-off is dropped.\n"
+              "\n"
+              "With --kubeconfig, or without -f where KUBECONFIG or a pod says where the cluster "
+              "is, and as `kubectl makeway session resume`: the same on the live object. Nothing "
+              "is written if somebody has changed it meanwhile.\n"
               "\n"
               "Batch sessions that requeue come back by themselves, suspended ones run on as soon "
               "as there is room on their nodes. A suspended session that is resumed here gives up "
               "its nodes and its memory there: the way out when a node is gone.",
-          .flags = {file_flag(true), output_flag({"yaml", "json"}, "How to print the objects.")},
+          .flags = {file_flag(false), kubeconfig_flag(), context_flag(),
+                    output_flag({"yaml", "json"}, "With -f: how to print the objects.")},
           .operands = {{.name = "ID",
                         .help = "The session, as NAMESPACE/NAME; a bare NAME is in the namespace "
                                 "default.",
@@ -531,7 +542,9 @@ Command session_resume_entry() {
           .examples = {{"makeway session resume -f cluster.yaml team/notebook > resumed.yaml",
                         "an interactive session that was preempted"},
                        {"makeway session resume -f cluster.yaml notebook | makeway plan -f -",
-                        "what would happen then"}},
+                        "what would happen then"},
+                       {"makeway session resume --kubeconfig prod.yaml team/notebook",
+                        "the session itself"}},
           .run = run_session_resume};
 }
 

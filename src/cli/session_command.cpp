@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <variant>
+
 #include "base/check.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
+#include "cli/palette.hpp"
 #include "cli/plan/ask_name.hpp"
+#include "cli/problem_text.hpp"
+#include "codec/decode.hpp"
 #include "codec/dump.hpp"
+#include "codec/session_status.hpp"
+#include "kube/write_calls.hpp"
 #include "model/session_lifecycle.hpp"
 
 namespace makeway::cli {
@@ -18,14 +26,141 @@ ExitStatus refuse(const AskName& name, std::string_view message, Terminal& termi
   return ExitStatus::failed;
 }
 
+ExitStatus wrong_usage(std::string_view message, Terminal& terminal) {
+  terminal.error.write(
+      fmt::format("makeway: {}\n{}\n", message, help_line(find_command("session resume"))));
+  return ExitStatus::usage;
+}
+
+// ---- A live cluster -----------------------------------------------------------------------------
+
+class OneSession final : public ObjectSink {
+ public:
+  void object(const Change& object, const Origin& /*origin*/) override {
+    if (const auto* const session = std::get_if<Session>(&object)) found = *session;
+  }
+  void own_document(std::string_view /*kind*/, std::string_view /*json*/,
+                    const Origin& /*origin*/) override {}
+  void workload(const ObjectType& /*type*/, std::string_view /*json*/,
+                const Origin& /*origin*/) override {}
+
+  std::optional<Session> found;
+};
+
+struct SeenSession {
+  Session session;
+  ObjectSight sight;
+};
+
+/// None: it was told why.
+std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& api,
+                                        Terminal& terminal) {
+  const std::string path = kube::own_path(ObjectKind::session, name.namespace_name, name.name);
+  const kube::Asked asked{.request = fmt::format("GET {}{}", api.http().settings().server, path),
+                          .verb = "get",
+                          .api_group = std::string(own_api_group),
+                          .resource = "sessions"};
+  const kube::ApiResult<kube::HttpAnswer> answer = api.get(path, asked);
+  if (!answer) {
+    if (answer.error().failure == kube::Failure::not_found) {
+      refuse(name, "there is no such session in the cluster; `kubectl get sessions -A` lists them",
+             terminal);
+      return std::nullopt;
+    }
+    terminal.error.write(problem_lines({answer.error().problem}, palette_for_error(terminal)));
+    return std::nullopt;
+  }
+  OneSession sink;
+  DecodeReport report;
+  ObjectDecoder decoder;
+  decoder.decode(answer->body.view(), {.source = "live: sessions"}, sink, report,
+                 {.plane = {}, .keep_going = true, .planes_of_dumps = false});
+  std::vector<ObjectSight> sights = read_sights(answer->body.view());
+  if (!sink.found || sights.empty()) {
+    terminal.error.write(problem_lines(report.problems, palette_for_error(terminal)));
+    refuse(name, "it cannot be read", terminal);
+    return std::nullopt;
+  }
+  sights.front().kind = ObjectKind::session;
+  return SeenSession{.session = std::move(*sink.found), .sight = std::move(sights.front())};
+}
+
+/// Of the status, as it was read: whoever changed it meanwhile wins.
+ExitStatus write_session(const AskName& name, const Session& session, const ObjectSight& sight,
+                         kube::ApiClient& api, Terminal& terminal) {
+  constexpr int ok = 200;
+  constexpr int conflict = 409;
+  const kube::WriteCall call = kube::patch_own_call({}, sight, session_status_patch(session));
+  const kube::Asked asked{
+      .request = fmt::format("PATCH {}{}", api.http().settings().server, call.path),
+      .verb = "patch",
+      .api_group = std::string(own_api_group),
+      .resource = call.own_resource};
+  auto request = api.request_for(call.path, asked);
+  if (!request) return refuse(name, request.error().problem.message, terminal);
+  request->write = call.write;
+  const kube::ApiResult<kube::HttpAnswer> answer = api.http().send(std::move(*request));
+  if (!answer) {
+    return refuse(name,
+                  fmt::format("whether it was written is not known: {}; look at it with `kubectl "
+                              "get session {} -n {}`",
+                              answer.error().problem.message, name.name, name.namespace_name),
+                  terminal);
+  }
+  if (answer->status == conflict) {
+    return refuse(name, "somebody has just changed it; nothing was written, try again", terminal);
+  }
+  if (answer->status != ok) {
+    const kube::ApiError error = kube::refusal(asked, answer->status, answer->body.view(), {});
+    terminal.error.write(problem_lines({error.problem}, palette_for_error(terminal)));
+    return ExitStatus::failed;
+  }
+  terminal.out.write(
+      fmt::format("Session {}/{} is pending again.\n", name.namespace_name, name.name));
+  return ExitStatus::done;
+}
+
+ExitStatus resume_live(const AskName& name, const Arguments& arguments, Terminal& terminal) {
+  const kube::TargetWish target{.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                .context = std::string(arguments.text("context"))};
+  OpenedCluster opened = open_cluster(target, terminal.kube);
+  terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
+  if (opened.connection == nullptr) return ExitStatus::failed;
+  const std::optional<SeenSession> seen = read_session(name, opened.connection->api(), terminal);
+  if (!seen) return ExitStatus::failed;
+  const Result<Session> resumed = resume_session(seen->session);
+  if (!resumed) return refuse(name, resumed.error().message, terminal);
+  return write_session(name, *resumed, seen->sight, opened.connection->api(), terminal);
+}
+
 }  // namespace
 
 ExitStatus run_session_resume(const Arguments& arguments, Terminal& terminal) {
   const Result<WrittenAsk> written = parse_ask(arguments.operands().front(), AskKind::session);
-  if (!written) {
-    terminal.error.write(fmt::format("makeway: {}\n{}\n", written.error().message,
-                                     help_line(find_command("session resume"))));
-    return ExitStatus::usage;
+  if (!written) return wrong_usage(written.error().message, terminal);
+  for (const std::string_view flag : {"kubeconfig", "context"}) {
+    if (arguments.given(flag) == "") {
+      return wrong_usage(fmt::format("--{} '': it is empty", flag), terminal);
+    }
+  }
+  const kube::KubeEnvironment& environment = terminal.kube;
+  const bool is_wished = arguments.has("kubeconfig") || arguments.has("context");
+  const bool is_known =
+      !environment.kubeconfig.empty() || environment.is_in_cluster() || environment.is_plugin;
+  const bool has_files = !arguments.all("file").empty();
+  if (has_files && is_wished) {
+    return wrong_usage("name files with -f or a live cluster with --kubeconfig, not both",
+                       terminal);
+  }
+  if (!has_files && (is_wished || is_known)) {
+    AskName live{
+        .kind = AskKind::session, .namespace_name = written->namespace_name, .name = written->name};
+    if (live.namespace_name.empty()) live.namespace_name = "default";
+    return resume_live(live, arguments, terminal);
+  }
+  if (!has_files) {
+    return wrong_usage(
+        "there is no session; name files with -f, or a live cluster with --kubeconfig", terminal);
   }
   const auto sources = sources_of(arguments.all("file"), {});
   CHECK(sources.has_value(), "only planes can be written wrongly");

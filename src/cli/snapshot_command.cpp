@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "base/printable.hpp"
@@ -50,15 +51,21 @@ Result<std::optional<Loaded>> read_cluster(const Arguments& arguments, const Clu
   }
   const Result<Duration> span = watch_span(arguments, input);
   if (!span) return std::unexpected(span.error());
-  std::optional<Cluster> cluster = watch_cluster(*input.live, *span, terminal);
-  if (!cluster) return std::nullopt;
-  Loaded loaded;
-  loaded.cluster = std::move(*cluster);
-  return loaded;
+  return watch_cluster(*input.live, *span, terminal);
 }
 
-std::string hidden_dump(const Cluster& cluster, DumpFormat format) {
-  auto tree = parse_json_value(dump(cluster, DumpFormat::json));
+std::vector<DaemonSetName> daemon_sets_of(const Loaded& loaded) {
+  std::vector<DaemonSetName> names;
+  for (const WorkloadPods& workload : loaded.workloads) {
+    if (workload.kind != "DaemonSet") continue;
+    names.push_back({.namespace_name = workload.namespace_name, .name = workload.name});
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string hidden_dump(const Loaded& loaded, DumpFormat format) {
+  auto tree = parse_json_value(dump(loaded.cluster, DumpFormat::json, daemon_sets_of(loaded)));
   CHECK(tree.has_value(), "a dump is JSON");
   hide_names(*tree);
   std::string text;
@@ -78,8 +85,9 @@ void show(const Loaded& loaded, const Arguments& arguments, Terminal& terminal) 
   const std::string_view format = arguments.text("output");
   if (format != "text") {
     const DumpFormat as = format == "json" ? DumpFormat::json : DumpFormat::yaml;
-    terminal.out.write(arguments.has("hide-names") ? hidden_dump(loaded.cluster, as)
-                                                   : dump(loaded.cluster, as));
+    terminal.out.write(arguments.has("hide-names")
+                           ? hidden_dump(loaded, as)
+                           : dump(loaded.cluster, as, daemon_sets_of(loaded)));
   } else {
     const auto& found = loaded.configuration;
     terminal.out.write(

@@ -57,7 +57,7 @@ bool decode_placement(JsonReader& reader, std::string_view key, JsonCursor& fiel
   } else if (key == "nodeSelector") {
     decode_labels(reader, field, at, shape.node_selector);
   } else if (key == "topologySpreadConstraints") {
-    decode_spread(reader, field, at, draft.shape.spread);
+    decode_spread(reader, field, at, draft.shape);
   } else if (key == "volumes") {
     decode_pod_volumes(reader, field, at, shape);
   } else if (key == "resourceClaims") {
@@ -318,6 +318,9 @@ void clear(PodShape& shape) {
   shape.spread.clear();
   shape.claims.clear();
   shape.unsupported.clear();
+  shape.wishes.nodes.clear();
+  shape.wishes.pods.clear();
+  shape.wishes.spread.clear();
 }
 
 void clear(Pod& pod) {
@@ -347,9 +350,7 @@ void clear(Pod& pod) {
 
 void PodDraft::clear() {
   metadata.clear();
-  shape.affinity.clear();
-  shape.anti_affinity.clear();
-  shape.spread.clear();
+  shape.clear();
   resources.containers.clear();
   resources.init_containers.clear();
   resources.requests.clear();

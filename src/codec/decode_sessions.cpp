@@ -3,7 +3,10 @@
 #include <set>
 
 #include "codec/field_rows.hpp"
+#include "codec/json_value.hpp"
 #include "codec/kinds.hpp"
+#include "codec/source.hpp"
+#include "codec/workloads/json_edit.hpp"
 #include "model/names.hpp"
 #include "model/resource.hpp"
 #include "model/session_names.hpp"
@@ -131,37 +134,137 @@ constexpr FieldTable<Partition> partition_fields = {.spec = partition_spec,
 
 // ---- Kernels of a Session -----------------------------------------------------------------------
 
-using KernelRow = FieldRow<Kernel>;
+/// A kernel while it is read.
+struct KernelDraft {
+  Kernel kernel;
+  std::optional<Amounts> made;  ///< What its template requests.
+};
+using KernelRow = FieldRow<KernelDraft>;
+
+/// Where a session runs is decided by its group, and nothing else of a pod is looked at.
+constexpr std::array not_in_template = {
+    std::string_view("nodeName"),        std::string_view("nodeSelector"),
+    std::string_view("affinity"),        std::string_view("topologySpreadConstraints"),
+    std::string_view("schedulingGates"), std::string_view("schedulingGroup"),
+    std::string_view("resourceClaims"),
+};
+
+Amounts requests_of(JsonReader& reader, const FieldPath& path, std::string_view spec) {
+  const PaddedText text(spec);
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  JsonObjectCursor object;
+  if (parser.iterate(text.data(), text.size(), text.readable_size()).get(document) !=
+          simdjson::SUCCESS ||
+      document.get_object().get(object) != simdjson::SUCCESS) {
+    return {};  // It was read before.
+  }
+  PodResources resources;
+  std::vector<ContainerPort> ports;
+  reader.each_field(
+      object, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+        if (key == "containers") {
+          decode_containers(reader, field, at, ContainersOf::pod, resources.containers, ports);
+        } else if (key == "initContainers") {
+          decode_containers(reader, field, at, ContainersOf::init, resources.init_containers,
+                            ports);
+        } else if (key == "overhead") {
+          decode_resource_list(reader, field, at, resources.overhead);
+        } else if (key == "resources") {
+          decode_resources(reader, field, at, resources.requests, resources.limits);
+        }
+      });
+  return pod_requests(resources);
+}
+
+void read_template(const FieldValue& value, KernelDraft& draft) {
+  JsonReader& reader = value.reader;
+  if (reader.is_null(value.value, value.at)) return;
+  simdjson::ondemand::object object;
+  std::string_view raw;
+  if (value.value.get_object().get(object) != simdjson::SUCCESS) {
+    return reader.refuse(value.at, {}, "expected the template of a pod");
+  }
+  if (const auto error = object.raw_json().get(raw)) return reader.broken(error, value.at);
+  const auto tree = parse_json_value(raw);
+  if (!tree) return reader.refuse(value.at, {}, tree.error().message, tree.error().remedy);
+  const FieldPath at_spec = value.at.at("spec");
+  const JsonValue* const spec = tree->find("spec");
+  const JsonValue* const containers = spec == nullptr ? nullptr : spec->find("containers");
+  const bool has_any = containers != nullptr && containers->as_array() != nullptr &&
+                       !containers->as_array()->empty();
+  if (!has_any) {
+    return reader.refuse(at_spec.at("containers"), {}, "the kernel has no container to run",
+                         "list at least one, as in a pod");
+  }
+  for (const std::string_view key : not_in_template) {
+    if (spec->find(key) == nullptr) continue;
+    reader.refuse(at_spec.at(key), {}, "the resource group of a session says where it runs",
+                  "leave it out");
+  }
+  draft.made = requests_of(reader, at_spec, compact_text(*spec));
+  draft.kernel.pod_template = compact_text(*tree);
+}
 
 constexpr std::array kernel_rows = {
-    KernelRow{{.key = "name",
-               .type = FieldType::name,
-               .text = "Different for every kernel of the session.",
-               .required = true},
-              [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.name); }},
+    KernelRow{
+        {.key = "name",
+         .type = FieldType::name,
+         .text = "Different for every kernel of the session.",
+         .required = true},
+        [](const FieldValue& value, KernelDraft& draft) { value.read_name(draft.kernel.name); }},
     KernelRow{{.key = "resources",
                .type = FieldType::quantities,
-               .text = "What it needs on one node; at most 2^50 of each."},
-              [](const FieldValue& value, Kernel& kernel) {
-                decode_amounts(value.reader, value.value, value.at, kernel.requests);
+               .text = "What it needs on one node; at most 2^50 of each. With a template: what the "
+                       "pod requests counts instead."},
+              [](const FieldValue& value, KernelDraft& draft) {
+                decode_amounts(value.reader, value.value, value.at, draft.kernel.requests);
               }},
-    KernelRow{{.key = "node", .type = FieldType::name, .text = "Where it runs; none: nowhere."},
-              [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.node); }},
+    KernelRow{{.key = "template",
+               .type = FieldType::pod_template,
+               .text = "The pod that it runs in; a live cluster needs it."},
+              read_template},
     KernelRow{
+        {.key = "node", .type = FieldType::name, .text = "Where it runs; none: nowhere."},
+        [](const FieldValue& value, KernelDraft& draft) { value.read_name(draft.kernel.node); }},
+    KernelRow{{.key = "nominatedNode",
+               .type = FieldType::name,
+               .text = "Where room is kept for it while victims leave."},
+              [](const FieldValue& value, KernelDraft& draft) {
+                value.read_name(draft.kernel.nominated_node);
+              }},
+};
+
+void list_kernel(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<KernelDraft>(kernel_rows, prefix, visit);
+}
+
+using KernelStateRow = FieldRow<Kernel>;
+
+/// In the status, where only the scheduler writes.
+constexpr std::array kernel_state_rows = {
+    KernelStateRow{
+        {.key = "name", .type = FieldType::name, .text = "Of the kernel.", .required = true},
+        [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.name); }},
+    KernelStateRow{{.key = "node", .type = FieldType::name, .text = "Where it runs."},
+                   [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.node); }},
+    KernelStateRow{
         {.key = "nominatedNode",
          .type = FieldType::name,
          .text = "Where room is kept for it while victims leave."},
         [](const FieldValue& value, Kernel& kernel) { value.read_name(kernel.nominated_node); }},
 };
 
-void list_kernel(const std::string& prefix, const FieldVisit& visit) {
-  list_rows<Kernel>(kernel_rows, prefix, visit);
+void list_kernel_state(const std::string& prefix, const FieldVisit& visit) {
+  list_rows<Kernel>(kernel_state_rows, prefix, visit);
 }
 
 void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, Session& session,
                  std::set<std::string>& names) {
-  Kernel kernel;
-  read_fields<Kernel>(reader, value, path, kernel_rows, kernel);
+  KernelDraft draft;
+  read_fields<KernelDraft>(reader, value, path, kernel_rows, draft);
+  Kernel& kernel = draft.kernel;
+  if (draft.made) kernel.requests = std::move(*draft.made);
   need(reader, path, !kernel.name.empty(), "name");
   for (Amount& amount : kernel.requests) {
     if (amount.resource == pods_name) {
@@ -186,6 +289,7 @@ void read_kernel(JsonReader& reader, JsonCursor& value, const FieldPath& path, S
 struct SessionDraft {
   Session& session;
   std::optional<SessionPhase> phase;
+  std::vector<Kernel> placed;  ///< By the status.
 };
 using SessionRow = FieldRow<SessionDraft>;
 
@@ -310,6 +414,18 @@ constexpr std::array session_status = {
                 .type = FieldType::time,
                 .text = "The end of its back-off: when it is pending again."},
                read_status_time<&SessionStatus::resume_after>},
+    SessionRow{{.key = "kernels",
+                .type = FieldType::objects,
+                .text = "Where its kernels run, or are to run; counts before the spec."},
+               [](const FieldValue& value, SessionDraft& draft) {
+                 value.reader.each_item(
+                     value.value, value.at, [&](JsonCursor& item, const FieldPath& to) {
+                       Kernel& kernel = draft.placed.emplace_back();
+                       read_fields<Kernel>(value.reader, item, to, kernel_state_rows, kernel);
+                       need(value.reader, to, !kernel.name.empty(), "name");
+                     });
+               },
+               list_kernel_state},
     SessionRow{conditions_field, nullptr, list_conditions},
 };
 
@@ -317,7 +433,14 @@ constexpr FieldTable<SessionDraft> session_fields = {.spec = session_spec,
                                                      .status = session_status};
 
 /// Without a word about its phase a session runs if its kernels have nodes.
-void finish_phase(Session& session, const std::optional<SessionPhase>& phase) {
+void finish_phase(Session& session, const SessionDraft& draft) {
+  const std::optional<SessionPhase>& phase = draft.phase;
+  for (const Kernel& each : draft.placed) {
+    const auto kernel = std::ranges::find(session.kernels, each.name, &Kernel::name);
+    if (kernel == session.kernels.end()) continue;
+    kernel->node = each.node;
+    kernel->nominated_node = each.nominated_node;
+  }
   const bool placed = !session.kernels.empty() && !session.kernels.front().node.empty();
   session.status.phase = phase.value_or(placed ? SessionPhase::running : SessionPhase::pending);
 }
@@ -336,7 +459,7 @@ void decode_object(ObjectCursor cursor, Partition& partition) {
 }
 
 void decode_object(ObjectCursor cursor, Session& session) {
-  SessionDraft draft{.session = session, .phase = std::nullopt};
+  SessionDraft draft{.session = session, .phase = std::nullopt, .placed = {}};
   Metadata metadata = read_object<Session>(cursor, session_fields, draft);
   session.labels = std::move(metadata.labels);
   for (const TextPair& each : metadata.annotations) {
@@ -347,7 +470,7 @@ void decode_object(ObjectCursor cursor, Session& session) {
   const FieldPath spec = cursor.path.at("spec");
   need(cursor.reader, spec, !session.resource_group.empty(), "resourceGroup");
   need(cursor.reader, spec, !session.kernels.empty(), "kernels");
-  finish_phase(session, draft.phase);
+  finish_phase(session, draft);
 }
 
 void list_fields(KindTag<ResourceGroup> /*kind*/, const FieldVisit& visit) {

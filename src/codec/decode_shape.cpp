@@ -9,8 +9,7 @@ namespace makeway {
 namespace {
 
 void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                      std::vector<NodeSelectorTerm>& terms) {
-  NodeSelectorTerm term;
+                      NodeSelectorTerm& term) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "matchExpressions") {
       decode_requirements(reader, field, at, RequirementsOf::nodes, term.labels);
@@ -22,14 +21,41 @@ void decode_node_term(JsonReader& reader, JsonCursor& value, const FieldPath& pa
       }
     }
   });
-  terms.push_back(std::move(term));
+}
+
+/// As the API server checks it.
+void check_weight(JsonReader& reader, const FieldPath& path, std::int32_t weight) {
+  constexpr std::int32_t weight_max = 100;
+  if (weight >= 1 && weight <= weight_max) return;
+  reader.refuse(path.at("weight"), std::to_string(weight), "expected an integer from 1 to 100");
+}
+
+void decode_node_wish(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                      std::vector<NodeWish>& wishes) {
+  NodeWish wish{.weight = 0, .term = {}};
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key == "weight") {
+      reader.read(field, at, wish.weight);
+    } else if (key == "preference") {
+      decode_node_term(reader, field, at, wish.term);
+    }
+  });
+  check_weight(reader, path, wish.weight);
+  // A preference without a requirement matches no node.
+  if (wish.term.labels.empty() && wish.term.fields.empty()) return;
+  wishes.push_back(std::move(wish));
 }
 
 void decode_node_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                           PodShape& shape) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != names::required_terms) return;
-    decode_node_selector(reader, field, at, shape.node_terms);
+    if (key == names::required_terms) {
+      decode_node_selector(reader, field, at, shape.node_terms);
+    } else if (key == names::preferred_terms) {
+      reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
+        decode_node_wish(reader, item, to, shape.wishes.nodes);
+      });
+    }
   });
 }
 
@@ -57,12 +83,33 @@ void decode_affinity_term(JsonReader& reader, JsonCursor& value, const FieldPath
   drafts.push_back(std::move(draft));
 }
 
-void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                           std::vector<AffinityDraft>& drafts) {
+/// `sign` is that of the weight: below 0 for what repels.
+void decode_pod_wish(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                     std::int32_t sign, std::vector<AffinityDraft>& wishes) {
+  std::int32_t weight = 0;
+  const std::size_t before = wishes.size();
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
-    if (key != names::required_terms) return;
+    if (key == "weight") {
+      reader.read(field, at, weight);
+    } else if (key == "podAffinityTerm" && wishes.size() == before) {
+      decode_affinity_term(reader, field, at, wishes);
+    }
+  });
+  check_weight(reader, path, weight);
+  if (wishes.size() > before) wishes.back().weight = sign * weight;
+}
+
+void decode_affinity_terms(JsonReader& reader, JsonCursor& value, const FieldPath& path,
+                           std::int32_t sign, std::vector<AffinityDraft>& drafts,
+                           std::vector<AffinityDraft>& wishes) {
+  reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
+    if (key != names::required_terms && key != names::preferred_terms) return;
     reader.each_item(field, at, [&](JsonCursor& term, const FieldPath& to) {
-      decode_affinity_term(reader, term, to, drafts);
+      if (key == names::required_terms) {
+        decode_affinity_term(reader, term, to, drafts);
+      } else {
+        decode_pod_wish(reader, term, to, sign, wishes);
+      }
     });
   });
 }
@@ -100,7 +147,7 @@ bool read_honor(JsonReader& reader, JsonCursor& value, const FieldPath& path, bo
   return text == "Honor";
 }
 
-/// Reads one constraint; false when it only influences scoring.
+/// Reads one constraint; false when it is only a wish.
 bool decode_constraint(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                        SpreadDraft& draft) {
   bool hard = true;
@@ -172,7 +219,7 @@ void decode_node_selector(JsonReader& reader, JsonCursor& value, const FieldPath
     any = true;
     if (name != "nodeSelectorTerms") return;
     reader.each_item(list, to, [&](JsonCursor& term, const FieldPath& item) {
-      decode_node_term(reader, term, item, terms);
+      decode_node_term(reader, term, item, terms.emplace_back());
     });
   });
   if (any && terms.empty()) {
@@ -197,9 +244,9 @@ void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& pat
     if (key == "nodeAffinity") {
       decode_node_affinity(reader, field, at, shape);
     } else if (key == "podAffinity") {
-      decode_affinity_terms(reader, field, at, draft.affinity);
+      decode_affinity_terms(reader, field, at, 1, draft.affinity, draft.pod_wishes);
     } else if (key == "podAntiAffinity") {
-      decode_affinity_terms(reader, field, at, draft.anti_affinity);
+      decode_affinity_terms(reader, field, at, -1, draft.anti_affinity, draft.pod_wishes);
     }
   });
 }
@@ -212,10 +259,11 @@ void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& 
 }
 
 void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   std::vector<SpreadDraft>& constraints) {
+                   ShapeDraft& draft) {
   reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-    SpreadDraft draft;
-    if (decode_constraint(reader, item, at, draft)) constraints.push_back(std::move(draft));
+    SpreadDraft constraint;
+    const bool hard = decode_constraint(reader, item, at, constraint);
+    (hard ? draft.spread : draft.spread_wishes).push_back(std::move(constraint));
   });
 }
 
@@ -226,11 +274,16 @@ void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape
   for (const AffinityDraft& term : draft.anti_affinity) {
     shape.anti_affinity.push_back(finished(term, labels));
   }
-  for (const SpreadDraft& item : draft.spread) {
+  for (const AffinityDraft& wish : draft.pod_wishes) {
+    shape.wishes.pods.push_back({.weight = wish.weight, .term = finished(wish, labels)});
+  }
+  const auto add = [&](const SpreadDraft& item, std::vector<SpreadConstraint>& constraints) {
     SpreadConstraint constraint = item.constraint;
     require_own(constraint.selector, item.match_label_keys, Operator::in, labels);
-    shape.spread.push_back(std::move(constraint));
-  }
+    constraints.push_back(std::move(constraint));
+  };
+  for (const SpreadDraft& item : draft.spread) add(item, shape.spread);
+  for (const SpreadDraft& item : draft.spread_wishes) add(item, shape.wishes.spread);
 }
 
 }  // namespace makeway

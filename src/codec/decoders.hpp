@@ -141,6 +141,7 @@ void decode_texts(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 // decode_shape.cpp. Keys whose values come from the pod's own labels wait until those are known.
 struct AffinityDraft {
   PodAffinityTerm term;
+  std::int32_t weight = 0;  ///< Of a wish.
   std::vector<std::string> match_label_keys;
   std::vector<std::string> mismatch_label_keys;
 };
@@ -152,6 +153,16 @@ struct ShapeDraft {
   std::vector<AffinityDraft> affinity;
   std::vector<AffinityDraft> anti_affinity;
   std::vector<SpreadDraft> spread;
+  std::vector<AffinityDraft> pod_wishes;
+  std::vector<SpreadDraft> spread_wishes;
+
+  void clear() {
+    affinity.clear();
+    anti_affinity.clear();
+    spread.clear();
+    pod_wishes.clear();
+    spread_wishes.clear();
+  }
 };
 /// A NodeSelector: `nodeSelectorTerms`, at least one.
 void decode_node_selector(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -160,8 +171,7 @@ void decode_affinity(JsonReader& reader, JsonCursor& value, const FieldPath& pat
                      ShapeDraft& draft);
 void decode_tolerations(JsonReader& reader, JsonCursor& value, const FieldPath& path,
                         std::vector<Toleration>& tolerations);
-void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                   std::vector<SpreadDraft>& constraints);
+void decode_spread(JsonReader& reader, JsonCursor& value, const FieldPath& path, ShapeDraft& draft);
 /// Turns the drafts into terms, now that the pod's labels are known.
 void finish_shape(const ShapeDraft& draft, const Labels& labels, PodShape& shape);
 std::optional<TaintEffect> read_effect(JsonReader& reader, JsonCursor& value,

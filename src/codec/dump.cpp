@@ -410,6 +410,16 @@ void write_object(DocumentWriter& writer, const Pod& pod) {
 
 namespace {
 
+void write_daemon_set(DocumentWriter& writer, const DaemonSetName& daemon_set) {
+  begin_kind(writer, "apps/v1", "DaemonSet");
+  writer.key("metadata");
+  writer.begin_object();
+  writer.string_field("namespace", daemon_set.namespace_name);
+  writer.string_field("name", daemon_set.name);
+  writer.end_object();
+  writer.end_object();
+}
+
 /// For readers, as under the default configuration; loading passes over it.
 void write_regimes(DocumentWriter& writer, const Cluster& cluster) {
   if (cluster.claimed_node_count() == 0) return;
@@ -430,24 +440,27 @@ void write_regimes(DocumentWriter& writer, const Cluster& cluster) {
 
 }  // namespace
 
-void write_cluster(DocumentWriter& writer, const Cluster& cluster) {
+void write_cluster(DocumentWriter& writer, const Cluster& cluster,
+                   std::span<const DaemonSetName> daemon_sets) {
   begin_kind(writer, "v1", "List");
   writer.key("items");
   writer.begin_array();
   for (const TextKind& kind : text_kinds) kind.write_all(writer, cluster);
+  for (const DaemonSetName& each : daemon_sets) write_daemon_set(writer, each);
   writer.end_array();
   write_regimes(writer, cluster);
   writer.end_object();
 }
 
-std::string dump(const Cluster& cluster, DumpFormat format) {
+std::string dump(const Cluster& cluster, DumpFormat format,
+                 std::span<const DaemonSetName> daemon_sets) {
   std::string text;
   if (format == DumpFormat::json) {
     JsonWriter writer(text);
-    write_cluster(writer, cluster);
+    write_cluster(writer, cluster, daemon_sets);
   } else {
     YamlWriter writer(text);
-    write_cluster(writer, cluster);
+    write_cluster(writer, cluster, daemon_sets);
   }
   return text;
 }

@@ -4,9 +4,12 @@
 // reads; for readers also who schedules a node (`regimes`, at the end), unless it is pods.
 // A pod's requests stand as one container that asks for the total. Equal clusters give equal bytes,
 // and loading a dump and dumping it again changes nothing.
+// DaemonSets are no objects of a cluster, but trust asks which there are (SPEC section 10): whoever
+// knows them has their names written, without a template, since their pods are in the dump.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "model/cluster.hpp"
@@ -15,9 +18,18 @@ namespace makeway {
 
 class DocumentWriter;
 
-void write_cluster(DocumentWriter& writer, const Cluster& cluster);
+struct DaemonSetName {
+  std::string namespace_name;
+  std::string name;
+
+  friend auto operator<=>(const DaemonSetName&, const DaemonSetName&) = default;
+};
+
+void write_cluster(DocumentWriter& writer, const Cluster& cluster,
+                   std::span<const DaemonSetName> daemon_sets = {});
 
 enum class DumpFormat : std::uint8_t { json, yaml };
-std::string dump(const Cluster& cluster, DumpFormat format);
+std::string dump(const Cluster& cluster, DumpFormat format,
+                 std::span<const DaemonSetName> daemon_sets = {});
 
 }  // namespace makeway

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codec/dump_parts.hpp"
+#include "codec/json_value.hpp"
 #include "codec/kinds.hpp"
 #include "model/names.hpp"
 #include "model/session_names.hpp"
@@ -25,11 +26,22 @@ void boolean_if(DocumentWriter& writer, std::string_view key, const std::optiona
   if (value) writer.boolean_field(key, *value);
 }
 
+std::optional<JsonValue> parsed(std::string_view text) {
+  auto value = parse_json_value(text);
+  return value ? std::optional(*std::move(value)) : std::nullopt;
+}
+
 void write_kernel(DocumentWriter& writer, const Kernel& kernel) {
   writer.begin_object();
   writer.string_field("name", kernel.name);
-  writer.key("resources");
-  write_amounts(writer, kernel.requests);
+  const auto pod = kernel.pod_template.empty() ? std::nullopt : parsed(kernel.pod_template);
+  if (pod) {
+    writer.key("template");
+    write_value(*pod, writer);
+  } else {
+    writer.key("resources");
+    write_amounts(writer, kernel.requests);
+  }
   text_if(writer, "node", kernel.node);
   text_if(writer, "nominatedNode", kernel.nominated_node);
   writer.end_object();

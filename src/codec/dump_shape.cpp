@@ -1,5 +1,6 @@
 #include "codec/dump_shape.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -46,30 +47,73 @@ void write_requirements(DocumentWriter& writer, std::string_view key,
   writer.end_array();
 }
 
-void write_node_terms(DocumentWriter& writer, const std::vector<NodeSelectorTerm>& terms) {
-  if (terms.empty()) return;
-  writer.key("nodeAffinity");
+void write_node_term(DocumentWriter& writer, const NodeSelectorTerm& term) {
   writer.begin_object();
-  write_node_selector(writer, names::required_terms, terms);
+  write_requirements(writer, "matchExpressions", term.labels);
+  write_requirements(writer, "matchFields", term.fields);
   writer.end_object();
 }
 
-void write_pod_terms(DocumentWriter& writer, std::string_view key,
-                     const std::vector<PodAffinityTerm>& terms) {
-  if (terms.empty()) return;
-  writer.key(key);
-  writer.begin_object();
-  writer.key(names::required_terms);
+void write_node_wishes(DocumentWriter& writer, const std::vector<NodeWish>& wishes) {
+  if (wishes.empty()) return;
+  writer.key(names::preferred_terms);
   writer.begin_array();
-  for (const PodAffinityTerm& term : terms) {
+  for (const NodeWish& wish : wishes) {
     writer.begin_object();
-    write_selector(writer, "labelSelector", term.selector);
-    if (!term.namespaces.empty()) writer.strings_field("namespaces", term.namespaces);
-    write_selector(writer, "namespaceSelector", term.namespace_selector);
-    writer.string_field("topologyKey", term.topology_key);
+    writer.integer_field("weight", wish.weight);
+    writer.key("preference");
+    write_node_term(writer, wish.term);
     writer.end_object();
   }
   writer.end_array();
+}
+
+void write_node_affinity(DocumentWriter& writer, const PodShape& shape) {
+  if (shape.node_terms.empty() && shape.wishes.nodes.empty()) return;
+  writer.key("nodeAffinity");
+  writer.begin_object();
+  write_node_selector(writer, names::required_terms, shape.node_terms);
+  write_node_wishes(writer, shape.wishes.nodes);
+  writer.end_object();
+}
+
+void write_pod_term(DocumentWriter& writer, const PodAffinityTerm& term) {
+  writer.begin_object();
+  write_selector(writer, "labelSelector", term.selector);
+  if (!term.namespaces.empty()) writer.strings_field("namespaces", term.namespaces);
+  write_selector(writer, "namespaceSelector", term.namespace_selector);
+  writer.string_field("topologyKey", term.topology_key);
+  writer.end_object();
+}
+
+/// `sign` is that of the weights that belong here.
+void write_pod_affinity(DocumentWriter& writer, std::string_view key,
+                        const std::vector<PodAffinityTerm>& terms,
+                        const std::vector<PodWish>& wishes, std::int32_t sign) {
+  const auto belongs = [sign](const PodWish& wish) { return wish.weight * sign > 0; };
+  const bool any_wish = std::ranges::any_of(wishes, belongs);
+  if (terms.empty() && !any_wish) return;
+  writer.key(key);
+  writer.begin_object();
+  if (!terms.empty()) {
+    writer.key(names::required_terms);
+    writer.begin_array();
+    for (const PodAffinityTerm& term : terms) write_pod_term(writer, term);
+    writer.end_array();
+  }
+  if (any_wish) {
+    writer.key(names::preferred_terms);
+    writer.begin_array();
+    for (const PodWish& wish : wishes) {
+      if (!belongs(wish)) continue;
+      writer.begin_object();
+      writer.integer_field("weight", sign * wish.weight);
+      writer.key("podAffinityTerm");
+      write_pod_term(writer, wish.term);
+      writer.end_object();
+    }
+    writer.end_array();
+  }
   writer.end_object();
 }
 
@@ -88,20 +132,24 @@ void write_tolerations(DocumentWriter& writer, const std::vector<Toleration>& to
   writer.end_array();
 }
 
-void write_spread(DocumentWriter& writer, const std::vector<SpreadConstraint>& constraints) {
-  if (constraints.empty()) return;
+void write_spread(DocumentWriter& writer, const PodShape& shape) {
+  if (shape.spread.empty() && shape.wishes.spread.empty()) return;
   writer.key("topologySpreadConstraints");
   writer.begin_array();
-  for (const SpreadConstraint& constraint : constraints) {
+  const auto write = [&](const SpreadConstraint& constraint, std::string_view unsatisfiable) {
     writer.begin_object();
     writer.integer_field("maxSkew", constraint.skew_max);
     writer.string_field("topologyKey", constraint.topology_key);
-    writer.string_field("whenUnsatisfiable", "DoNotSchedule");
+    writer.string_field("whenUnsatisfiable", unsatisfiable);
     if (constraint.domains_min != 1) writer.integer_field("minDomains", constraint.domains_min);
     if (!constraint.honor_node_affinity) writer.string_field("nodeAffinityPolicy", "Ignore");
     if (constraint.honor_node_taints) writer.string_field("nodeTaintsPolicy", "Honor");
     write_selector(writer, "labelSelector", constraint.selector);
     writer.end_object();
+  };
+  for (const SpreadConstraint& constraint : shape.spread) write(constraint, "DoNotSchedule");
+  for (const SpreadConstraint& constraint : shape.wishes.spread) {
+    write(constraint, "ScheduleAnyway");
   }
   writer.end_array();
 }
@@ -147,12 +195,7 @@ void write_node_selector(DocumentWriter& writer, std::string_view key,
   writer.begin_object();
   writer.key("nodeSelectorTerms");
   writer.begin_array();
-  for (const NodeSelectorTerm& term : terms) {
-    writer.begin_object();
-    write_requirements(writer, "matchExpressions", term.labels);
-    write_requirements(writer, "matchFields", term.fields);
-    writer.end_object();
-  }
+  for (const NodeSelectorTerm& term : terms) write_node_term(writer, term);
   writer.end_array();
   writer.end_object();
 }
@@ -193,18 +236,19 @@ void write_shape(DocumentWriter& writer, const PodShape& shape) {
     writer.key("nodeSelector");
     write_labels(writer, shape.node_selector);
   }
-  const bool affinity =
-      !shape.node_terms.empty() || !shape.affinity.empty() || !shape.anti_affinity.empty();
+  const bool affinity = !shape.node_terms.empty() || !shape.affinity.empty() ||
+                        !shape.anti_affinity.empty() || !shape.wishes.nodes.empty() ||
+                        !shape.wishes.pods.empty();
   if (affinity) {
     writer.key("affinity");
     writer.begin_object();
-    write_node_terms(writer, shape.node_terms);
-    write_pod_terms(writer, "podAffinity", shape.affinity);
-    write_pod_terms(writer, "podAntiAffinity", shape.anti_affinity);
+    write_node_affinity(writer, shape);
+    write_pod_affinity(writer, "podAffinity", shape.affinity, shape.wishes.pods, 1);
+    write_pod_affinity(writer, "podAntiAffinity", shape.anti_affinity, shape.wishes.pods, -1);
     writer.end_object();
   }
   write_tolerations(writer, shape.tolerations);
-  write_spread(writer, shape.spread);
+  write_spread(writer, shape);
   write_claims(writer, shape);
   write_gates(writer, shape);
 }

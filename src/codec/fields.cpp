@@ -64,6 +64,7 @@ std::string type_text(const Field& field) {
     case FieldType::names: return "a list of names (RFC 1123)";
     case FieldType::object: return "a mapping";
     case FieldType::objects: return "a list of mappings";
+    case FieldType::pod_template: return "the template of a pod, as in a Deployment";
     case FieldType::knob: return "a knob of the configuration";
   }
   return {};

@@ -20,18 +20,19 @@ namespace makeway {
 
 enum class FieldType : std::uint8_t {
   text,
-  name,        ///< Of an object: RFC 1123.
-  integer,     ///< From `lowest` to `highest`.
-  boolean,     ///
-  time,        ///< RFC 3339
-  duration,    ///< "5m"
-  choice,      ///< One of `choices`.
-  quantities,  ///< A mapping from resources to quantities of Kubernetes.
-  labels,      ///< A mapping from texts to texts.
-  names,       ///< A list of names of objects.
-  object,      ///< Its fields have rows of their own, below its path.
-  objects,     ///< The same for every item of a list: "spec.kernels[]".
-  knob,        ///< Of a Configuration: see model/knobs.hpp.
+  name,          ///< Of an object: RFC 1123.
+  integer,       ///< From `lowest` to `highest`.
+  boolean,       ///
+  time,          ///< RFC 3339
+  duration,      ///< "5m"
+  choice,        ///< One of `choices`.
+  quantities,    ///< A mapping from resources to quantities of Kubernetes.
+  labels,        ///< A mapping from texts to texts.
+  names,         ///< A list of names of objects.
+  object,        ///< Its fields have rows of their own, below its path.
+  objects,       ///< The same for every item of a list: "spec.kernels[]".
+  pod_template,  ///< Metadata and spec of a pod, of any version of Kubernetes; kept as it is.
+  knob,          ///< Of a Configuration: see model/knobs.hpp.
 };
 
 struct Field {

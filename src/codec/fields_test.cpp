@@ -74,6 +74,7 @@ std::string sample(const Field& field) {
     case FieldType::quantities: return R"({"cpu":"1"})";
     case FieldType::labels: return R"({"disk":"ssd"})";
     case FieldType::names: return R"(["abc"])";
+    case FieldType::pod_template: return R"({"spec":{"containers":[{"name":"main"}]}})";
     case FieldType::object:
     case FieldType::objects:
     case FieldType::knob: break;

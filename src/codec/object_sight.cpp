@@ -6,8 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "codec/json_cursor.hpp"
-#include "codec/source.hpp"
+#include "codec/object_walk.hpp"
 
 namespace makeway {
 namespace {
@@ -46,12 +45,16 @@ void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, O
 
 void read_owner(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
   std::string uid;
+  std::string kind;
   bool is_controller = false;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "uid") reader.read(field, at, uid);
+    if (key == "kind") reader.read(field, at, kind);
     if (key == "controller") reader.read(field, at, is_controller);
   });
-  if (is_controller) sight.owner_uid = std::move(uid);
+  if (!is_controller) return;
+  sight.owner_uid = std::move(uid);
+  sight.owner_kind = std::move(kind);
 }
 
 void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
@@ -91,35 +94,10 @@ const SeenCondition* ObjectSight::condition(std::string_view type) const {
 }
 
 std::vector<ObjectSight> read_sights(std::string_view padded_text) {
-  std::vector<ObjectSight> sights;
-  Problems problems;
-  JsonReader reader(problems);
-  const FieldPath root;
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonObjectCursor object;
-  if (parser.iterate(padded_text.data(), padded_text.size(), padded_text.size() + text_padding)
-              .get(document) != simdjson::SUCCESS ||
-      document.get_object().get(object) != simdjson::SUCCESS) {
-    return sights;
-  }
-  ObjectSight whole;
-  bool is_list = false;
-  reader.each_field(
-      object, root, [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
-        if (key != "items") return read_part(reader, key, value, path, whole);
-        is_list = true;
-        reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-          ObjectSight& sight = sights.emplace_back();
-          reader.each_field(item, at,
-                            [&](std::string_view name, JsonCursor& field, const FieldPath& to) {
-                              read_part(reader, name, field, to, sight);
-                            });
-        });
-      });
-  if (!is_list) sights.push_back(std::move(whole));
-  std::erase_if(sights, [](const ObjectSight& sight) { return sight.name.empty(); });
-  return sights;
+  WalkedObjects<ObjectSight> walked = walk_objects<ObjectSight>(padded_text, read_part);
+  if (!walked.is_list) walked.items.push_back(std::move(walked.whole));
+  std::erase_if(walked.items, [](const ObjectSight& sight) { return sight.name.empty(); });
+  return std::move(walked.items);
 }
 
 std::string_view noted_node(std::string_view message) {

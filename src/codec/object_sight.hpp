@@ -38,6 +38,7 @@ struct ObjectSight {
   std::string phase;           ///< Of a pod.
   std::string reason;          ///< Of a pod: why it is in that phase; mostly empty.
   std::string owner_uid;       ///< Of its controller; empty: it has none.
+  std::string owner_kind;      ///< The same: "Session".
   std::string scheduler;       ///< Of a pod; empty: "default-scheduler".
   std::string group;           ///< Of a pod; filled in by whoever knows the forms of it.
   /// Those of Kubernetes that a scheduler writes, and those under makeway.dev/.

@@ -3,8 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "codec/json_cursor.hpp"
-#include "codec/source.hpp"
+#include "codec/object_walk.hpp"
 
 namespace makeway {
 namespace {
@@ -36,38 +35,15 @@ void VersionReader::take(ObjectVersion object) {
 }
 
 void VersionReader::read(std::string_view padded_json) {
-  Problems problems;
-  JsonReader reader(problems);
-  const FieldPath root;
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonObjectCursor object;
-  if (parser.iterate(padded_json.data(), padded_json.size(), padded_json.size() + text_padding)
-              .get(document) != simdjson::SUCCESS ||
-      document.get_object().get(object) != simdjson::SUCCESS) {
-    return;
-  }
-  ObjectVersion whole;
-  std::vector<ObjectVersion> items;
-  reader.each_field(
-      object, root, [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
-        if (key != "items") return read_version_part(reader, key, value, path, whole);
-        reader.each_item(value, path, [&](JsonCursor& item, const FieldPath& at) {
-          ObjectVersion& each = items.emplace_back();
-          reader.each_field(item, at,
-                            [&](std::string_view name, JsonCursor& field, const FieldPath& to) {
-                              read_version_part(reader, name, field, to, each);
-                            });
-        });
-      });
-  for (ObjectVersion& item : items) {
+  WalkedObjects<ObjectVersion> walked = walk_objects<ObjectVersion>(padded_json, read_version_part);
+  for (ObjectVersion& item : walked.items) {
     // Items of a PodList do not say that they are pods.
-    if (item.kind.empty() && whole.kind.ends_with(list_word)) {
-      item.kind = whole.kind.substr(0, whole.kind.size() - list_word.size());
+    if (item.kind.empty() && walked.whole.kind.ends_with(list_word)) {
+      item.kind = walked.whole.kind.substr(0, walked.whole.kind.size() - list_word.size());
     }
     take(std::move(item));
   }
-  take(std::move(whole));
+  take(std::move(walked.whole));
 }
 
 PlanVersions VersionReader::of(const Plan& plan) const {

@@ -109,6 +109,10 @@ constexpr std::array session_rules = {
             "without partitions the priority of a session tells whether it may be preempted: set "
             "spec.priority, or name a partition"},
     CelRule{"spec.kernels", "size(self) > 0", "a session has at least one kernel"},
+    CelRule{"spec.kernels[]", "has(self.template)",
+            "a kernel runs in a pod: set template, with the containers of that pod"},
+    CelRule{"spec.kernels[]", "!has(self.node) && !has(self.nominatedNode)",
+            "makeway says in the status where a kernel runs: leave node and nominatedNode out"},
     CelRule{"spec.kernels[].resources", "!('pods' in self)",
             "a kernel is no pod and takes none of them: leave pods out"},
 };
@@ -263,6 +267,10 @@ class SchemaWriter {
         write_object(node);
         write_rules(node.path + "[]");
         writer_.end_object();
+        break;
+      case FieldType::pod_template:
+        writer_.string_field("type", "object");
+        writer_.boolean_field("x-kubernetes-preserve-unknown-fields", true);
         break;
       case FieldType::knob: CHECK(false, "knobs are written by themselves"); break;
     }

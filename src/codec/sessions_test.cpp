@@ -46,6 +46,11 @@ Session random_session(Prng& random, bool divided) {
         .name = "k" + std::to_string(at),
         .requests = {{"cpu", random.between(1, 9) * 250}, {"memory", random.between(0, 9)}},
         .node = placed ? "n1" : ""};
+    if (random.chance(30)) {
+      kernel.requests = {{"cpu", 500}};
+      kernel.pod_template = R"({"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":)"
+                            R"("c","image":"i","resources":{"requests":{"cpu":"500m"}}}]}})";
+    }
     if (!placed && random.chance(30)) kernel.nominated_node = "n2";
     session.kernels.push_back(std::move(kernel));
   }

@@ -77,6 +77,13 @@ void Backlog::foresee(const Change& change, const Cluster& cluster) {
   if (const auto* const budget = std::get_if<DisruptionBudget>(&change)) {
     return foresee_budget(*budget, cluster);
   }
+  if (const Queue* const queue = std::get_if<Queue>(&change)) {
+    const auto found = cluster.own<Queue>().find(ObjectKeyView{{}, queue->name, {}});
+    Queue before = found == cluster.own<Queue>().end() ? Queue{} : found->second;
+    before.used = queue->used;
+    queue_moves_ = queue_moves_ || before != *queue;
+    return;
+  }
   std::optional<PodIndex> pod;
   std::string_view goes_to;
   bool stays = false;   // Whoever is told to leave is still there,
@@ -141,7 +148,7 @@ void Backlog::note(const Change& change, const Cluster& cluster, Time now) {
         {.kind = AskKind::pod_group, .namespace_name = group->namespace_name, .name = group->name});
     if (found != asks_.end()) wake(ClassKey(found->second.key), false);
   } else if (std::holds_alternative<Queue>(change)) {
-    wake_if(&Class::queued);
+    if (queue_moves_) wake_if(&Class::queued);
   } else if (std::holds_alternative<DisruptionBudget>(change)) {
     if (budget_eases_) wake_all();
   } else if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
@@ -467,6 +474,7 @@ void Backlog::wake_by_room(const Cluster& cluster) {
 std::vector<AskName> Backlog::take_due(const Cluster& cluster, Time now) {
   if (!freed_.empty() && !parked_.empty()) wake_by_room(cluster);
   freed_.clear();
+  queue_moves_ = false;
   budget_eases_ = false;
   if (recheck_at_ && *recheck_at_ <= now) {
     recheck_at_.reset();

@@ -7,10 +7,11 @@
 // Rules
 //  1. A parked class is woken when something changed that can matter to it: somebody left a node,
 //     or is told to leave one, that could hold it if everybody of lower priority left, too; such a
-//     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed, if it
-//     is in one; a budget allows more; any other rule changed; an action was refused. Also after
-//     `retry_after`. An ask that is placed then although nothing woke it is a missed wake-up:
-//     counted, since it is a bug (unless it gets room that the same plan makes for another ask).
+//     node changed; a pod was bound or is gone, if it looks at other pods; a queue changed
+//     in more than what it uses, if it is in one; a budget allows more; any other rule changed; an
+//     action was refused. Also after `retry_after`. An ask that is placed then although nothing
+//     woke it is a missed wake-up: counted, since it is a bug (unless it gets room that the same
+//     plan makes for another ask).
 //  2. All asks that are due go into one cycle. Only a class that was parked hands out one ask when
 //     it is woken, and twice as many each time that all of them found a place: room for one does
 //     not wake ten thousand.
@@ -161,6 +162,7 @@ class Backlog {
   std::map<std::string, std::set<Turn>> waits_;   ///< Of these, by node; "": anywhere.
   std::map<std::string, std::string> gone_from_;  ///< By pod, until it is noted: its node.
   std::set<NodeIndex> freed_;  ///< Where room may have appeared since the last cycle.
+  bool queue_moves_ = false;   ///< A queue is new, or has changed in more than what it uses.
   bool budget_eases_ = false;  ///< Some budget allows more than before the last cycle.
   std::optional<Time> recheck_at_;
   std::set<Time> delays_;                     ///< Ends of delays that somebody waits for.

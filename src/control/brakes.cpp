@@ -70,7 +70,8 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
 
 BrakeAnswer EvictionBrakes::evicts_again(const EvictionWish& wish, Time now) {
   const auto found = last_.find(wish.ask);
-  if (wish.rolls_back || found == last_.end() || found->second.was_refused) return {};
+  if (wish.rolls_back || wish.is_claim) return {};
+  if (found == last_.end() || found->second.was_refused) return {};
   Last& last = found->second;
   if (!last.alarmed) ++alarms_;
   last.alarmed = true;
@@ -108,7 +109,8 @@ void EvictionBrakes::count(const EvictionWish& wish, Time now) {
 
 BrakeAnswer EvictionBrakes::admit(const EvictionWish& wish, Time now) {
   if (wish.victims.empty()) return {};
-  if (now < start_ + settings_.quiet_first) {
+  // A gang that a process before us made leave in part is stopped already.
+  if (!wish.rolls_back && now < start_ + settings_.quiet_first) {
     return {.why = fmt::format("brake: nobody is evicted within {} of the start",
                                to_text(settings_.quiet_first)),
             .until = start_ + settings_.quiet_first};

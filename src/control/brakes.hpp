@@ -2,7 +2,8 @@
 // section 8, Brakes; docs/decisions/0019-brakes-and-bounds.md).
 //
 //  1. Nobody is evicted within `quiet_first` of the start, so that a process that crashes and
-//     starts again and again evicts nobody.
+//     starts again and again evicts nobody. A gang of which a part has left already is no such
+//     harm: its rest may go (`rolls_back`).
 //  2. `evictions_per_minute` for each profile and each namespace. These allowances are empty at the
 //     start and fill with time, also while it is quiet.
 //     An ask that needs more than a minute's worth waits until a minute's worth is there; it is
@@ -13,7 +14,8 @@
 //  4. An ask whose victims all went, and who would make others leave within `evict_again_window`,
 //     waits: somebody may be taking its room each time. That is an alarm. Where the world refused
 //     one of its victims, it is only finishing what it began; a gang that takes back its own
-//     members (`rolls_back`) makes nobody else leave.
+//     members (`rolls_back`) makes nobody else leave. A queue (`is_claim`) is not held back
+//     either: its claim grows with its pods, and nobody can take its share.
 //  5. What the world refused was no eviction: it is given back.
 // An ask gets all its victims or none. These are savings of harm, not memory that a law depends on.
 #pragma once
@@ -50,6 +52,7 @@ struct EvictionWish {
   std::vector<Victim> victims;
   std::string plan;         ///< Its id.
   bool rolls_back = false;  ///< They are members of the gang that asks.
+  bool is_claim = false;    ///< A queue asks.
 };
 
 /// Whether they may be evicted now.

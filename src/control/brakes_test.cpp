@@ -121,6 +121,11 @@ TEST(EvictionBrakes, NobodyIsEvictedRightAfterTheStart) {
       brakes.admit(wish("Pod a/1", {{"a", ""}}), brakes_start + Duration{4'999});
   EXPECT_EQ(early.why, "brake: nobody is evicted within 5s of the start");
   EXPECT_EQ(early.until, brakes_start + Duration{5'000});
+  EvictionWish rest = wish("PodGroup a/g", {{"a", ""}});
+  rest.rolls_back = true;
+  rest.plan = "p";
+  EXPECT_EQ(brakes.admit(rest, brakes_start + Duration{1'000}).why, "");
+  brakes.refused({.plan = "p", .object = {}, .reason = {}, .ask = "PodGroup a/g"});
   // 600 a minute are 50 in five seconds.
   const Time later = brakes_start + Duration{5'000};
   for (int ask = 0; ask < 50; ++ask) {
@@ -168,6 +173,17 @@ TEST(EvictionBrakes, AGangThatTakesBackItsOwnMembersDoesNotEvictAgain) {
   EXPECT_EQ(brakes.admit(gang, now).why, "");
   gang.rolls_back = true;
   EXPECT_EQ(brakes.admit(gang, now + Duration{1'000}).why, "");
+  EXPECT_EQ(brakes.alarms(), 0U);
+}
+
+TEST(EvictionBrakes, AClaimThatGrowsIsNoAlarm) {
+  EvictionBrakes brakes({}, brakes_start);
+  const Time later = brakes_start + Duration{60'000};
+  EvictionWish claim = wish("Queue team", {{"a", "one"}});
+  claim.is_claim = true;
+  EXPECT_EQ(brakes.admit(claim, later).why, "");
+  claim.victims = {{"a", "two"}};
+  EXPECT_EQ(brakes.admit(claim, later + Duration{1'000}).why, "");
   EXPECT_EQ(brakes.alarms(), 0U);
 }
 

@@ -20,28 +20,33 @@ bool ControlLoop::step() {
   // Whoever waits for a retry, or was refused by the judge, is not worth waiting for.
   if (batch.ended && batch.changes.empty() && batch.receipts.empty() && !expected) return false;
   if (blind_) return !batch.ended;
+  finish_begun();
   roll_back();
   if (in_flight_.hold_until(now_)) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
   std::ranges::move(own_kinds_.take_due(now_), std::back_inserter(due));
+  const std::optional<Time> queues_due = queue_turn_.next_due(cluster_, now_);
+  if (due.empty() && queues_due && *queues_due <= now_) due.push_back(QueueTurn::name());
   if (due.empty()) return !batch.ended || expects();
   decide(now_, due);
   return true;
 }
 
 Time ControlLoop::poll_until() const {
-  const std::optional<Time> rollback = half_bound_.next_due();
-  const Time latest =
-      std::min(now_ + options_.poll_max, rollback.value_or(now_ + options_.poll_max));
+  Time latest = now_ + options_.poll_max;
+  latest = std::min(latest, half_bound_.next_due().value_or(latest));
+  latest = std::min(latest, half_left_.next_due().value_or(latest));
   if (blind_) return latest;  // Whoever is due stays due until there is sight again.
   if (const auto held = in_flight_.hold_until(now_)) return std::min(latest, *held);
   return std::min(latest, next_due(true).value_or(latest));
 }
 
 std::optional<Time> ControlLoop::next_due(bool retries) const {
-  const std::optional<Time> pods = backlog_.next_due(now_, retries);
-  const std::optional<Time> own = own_kinds_.next_due(now_);
-  return pods && own ? std::min(*pods, *own) : pods ? pods : own;
+  std::optional<Time> next = backlog_.next_due(now_, retries);
+  for (const auto& other : {own_kinds_.next_due(now_), queue_turn_.next_due(cluster_, now_)}) {
+    if (other) next = std::min(next.value_or(*other), *other);
+  }
+  return next;
 }
 
 bool ControlLoop::expects() const {
@@ -58,19 +63,20 @@ void ControlLoop::take(const Batch& batch) {
     for (const Change& change : batch.changes) laid.push_back(in_flight_.seen(change));
   }
   const std::vector<Change>& changes = laid.empty() ? batch.changes : laid;
-  apply(changes);
+  apply(changes, QueueTurn::By::port);
   std::vector<Change> effects;
   for (const Receipt& receipt : batch.receipts) {
     if (auto before = in_flight_.refused(receipt)) effects.push_back(std::move(*before));
   }
-  apply(effects);
+  apply(effects, QueueTurn::By::loop);
   for (const Receipt& receipt : batch.receipts) {
     backlog_.back_off(receipt, now_);
     own_kinds_.back_off(receipt, now_);
+    queue_turn_.back_off(receipt, now_);
   }
   statistics_.receipts += batch.receipts.size();
   std::vector<Change> unseen = in_flight_.unseen(cluster_, now_, batch.sending_since);
-  apply(unseen);
+  apply(unseen, QueueTurn::By::loop);
   compact();
   std::ranges::move(unseen, std::back_inserter(effects));
   if (options_.watcher == nullptr) return;
@@ -80,7 +86,7 @@ void ControlLoop::take(const Batch& batch) {
 }
 
 /// All of them before anybody is told: a pod may come before the group that it belongs to.
-void ControlLoop::apply(const std::vector<Change>& changes) {
+void ControlLoop::apply(const std::vector<Change>& changes, QueueTurn::By by) {
   const bool many = changes.size() > cluster_.pod_count() + cluster_.node_count();
   if (many) {
     cluster_.begin_bulk();
@@ -88,7 +94,9 @@ void ControlLoop::apply(const std::vector<Change>& changes) {
   }
   for (const Change& change : changes) {
     backlog_.foresee(change, cluster_);
+    const QueueTurn::Mark before = queue_turn_.mark_of(change, cluster_);
     cluster_.apply(change);
+    queue_turn_.note(change, before, cluster_, by);
     if (compaction_) compaction_->apply(change);
   }
   if (many) {
@@ -150,11 +158,14 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   statistics_.left_out += plan.left_out.size();
   backlog_.learn(due, plan, made.recheck_at, now);
   own_kinds_.learn(made.recheck_at);
+  queue_turn_.decided(made.recheck_at, now);
   if (!made.plan || !plan.withheld.empty()) {
+    queue_turn_.back_off(now);
     for (const AskName& ask : due) backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
   }
   for (const PlanLeftOut& out : plan.left_out) {
     const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};
+    if (ask.kind == AskKind::queue) queue_turn_.back_off(now);
     backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
   }
   if (made.plan) submit(plan);
@@ -168,12 +179,24 @@ void ControlLoop::submit(const Plan& plan) {
 
 /// No decision of a policy: a knob says that half a gang is not kept.
 void ControlLoop::roll_back() {
-  std::optional<Plan> plan = half_bound_.due(cluster_, in_flight_, now_);
-  if (!plan) return;
-  plan->preset = options_.preset;
-  if (tools_.identify) plan->id = tools_.identify(*plan);
+  if (auto plan = half_bound_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+}
+
+/// No decision either: a process before us has decided it.
+void ControlLoop::finish_begun() {
+  if (!options_.finishes_begun) return;
+  if (!std::exchange(has_sight_, true)) {
+    half_left_.find(cluster_, options_.backlog.schedulers, now_);
+  }
+  if (auto plan = half_left_.due(cluster_, in_flight_, now_)) submit_own(*std::move(plan));
+}
+
+void ControlLoop::submit_own(Plan plan) {
+  plan.preset = options_.preset;
+  if (tools_.identify) plan.id = tools_.identify(plan);
   ++statistics_.rollbacks;
-  submit(*plan);
+  if (options_.watcher != nullptr) options_.watcher->ends(plan);
+  submit(plan);
 }
 
 }  // namespace makeway

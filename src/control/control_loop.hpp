@@ -18,11 +18,13 @@
 
 #include "control/backlog.hpp"
 #include "control/half_bound_gangs.hpp"
+#include "control/half_left_gangs.hpp"
 #include "control/in_flight.hpp"
 #include "control/lawful_plan.hpp"
 #include "control/loop_watcher.hpp"
 #include "control/own_kind_asks.hpp"
 #include "control/port.hpp"
+#include "control/queue_turn.hpp"
 #include "model/cluster_compaction.hpp"
 
 namespace makeway {
@@ -46,6 +48,12 @@ struct LoopOptions {
   std::size_t copied_at_once = 1'000;
   /// Whose pods are ours; none: everybody's. The first has the configuration of the loop.
   std::vector<Profile> profiles;
+  /// The queue stage has turns of its own (queue_turn.hpp): people look at the queues. Nobody does
+  /// in a simulation.
+  bool queue_turns = false;
+  Duration queue_pace{1'000};
+  /// What a process before us has begun is finished first (half_left_gangs.hpp).
+  bool finishes_begun = false;
   bool carries_out = true;         ///< False: whoever has the plans does nothing (--dry-run).
   LoopWatcher* watcher = nullptr;  ///< Hears of every batch and cycle; outlives the loop.
 };
@@ -58,7 +66,7 @@ struct LoopStatistics {
   std::uint64_t left_out = 0;  ///< Asks.
   std::uint64_t receipts = 0;  ///< Actions that the world refused.
   std::uint64_t compactions = 0;
-  std::uint64_t rollbacks = 0;  ///< Plans that delete members of half bound gangs.
+  std::uint64_t rollbacks = 0;  ///< Plans that delete members of half bound or half left gangs.
   std::int64_t decide_us = 0;
   std::int64_t check_us = 0;
 };
@@ -74,7 +82,9 @@ class ControlLoop {
         options_(std::move(options)),
         backlog_(options_.backlog),
         own_kinds_(configuration),
-        half_bound_(configuration.live) {
+        queue_turn_(options_.queue_turns && configuration.queue.enabled, options_.queue_pace),
+        half_bound_(configuration.live),
+        half_left_(configuration.engine.leave_timeout) {
     if (options_.watcher != nullptr) {
       options_.watcher->start({.configuration = configuration_,
                                .preset = options_.preset,
@@ -96,7 +106,7 @@ class ControlLoop {
 
  private:
   void take(const Batch& batch);
-  void apply(const std::vector<Change>& changes);
+  void apply(const std::vector<Change>& changes, QueueTurn::By by);
   void compact();
   Time poll_until() const;
   /// See Backlog.
@@ -106,6 +116,8 @@ class ControlLoop {
   void decide(Time now, const std::vector<AskName>& due);
   void submit(const Plan& plan);
   void roll_back();
+  void finish_begun();
+  void submit_own(Plan plan);
 
   Port& port_;
   const Configuration& configuration_;
@@ -114,8 +126,11 @@ class ControlLoop {
   Cluster cluster_;
   Backlog backlog_;
   OwnKindAsks own_kinds_;
+  QueueTurn queue_turn_;
   InFlight in_flight_;
   HalfBoundGangs half_bound_;
+  HalfLeftGangs half_left_;
+  bool has_sight_ = false;  ///< The cluster was shown.
   std::optional<ClusterCompaction> compaction_;
   std::size_t interned_before_ = 0;  ///< After the last compaction.
   LoopStatistics statistics_;

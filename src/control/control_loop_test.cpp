@@ -48,6 +48,9 @@ class HeardWatcher final : public LoopWatcher {
         cycle.due.size(), cycle.judged ? "" : "not ", cycle.made.refused.size(),
         cycle.made.plan ? cycle.made.plan->asks.size() : 0, port_.plans.size()));
   }
+  void ends(const Plan& plan) override {
+    heard.push_back(fmt::format("{} of {} must go", plan.actions.size(), plan.actions[0].ask));
+  }
 
   std::vector<std::string> heard;
 
@@ -128,6 +131,38 @@ TEST_F(ControlLoopTest, NobodyDueNothingDecided) {
   }
   EXPECT_TRUE(requests.empty());
   EXPECT_EQ(loop.cluster().node_count(), 1U);
+}
+
+/// By a process that was killed; before anybody else is made to leave instead.
+TEST_F(ControlLoopTest, WhatWasBegunBeforeIsFinishedFirst) {
+  PodGroup group{.namespace_name = "default", .name = "g"};
+  group.policy.mode = DisruptionMode::all;
+  Pod leaving = pod("m-0");
+  leaving.group = "g";
+  leaving.node = "n1";
+  Pod stays = leaving;
+  stays.name = "m-1";
+  leaving.deletion = Time{30'000};
+  leaving.disrupted_by_preemption = true;
+  for (const bool finishes : {true, false}) {
+    port.plans.clear();
+    port.batches = {
+        {.now = Time{1}, .changes = {Node{.name = "n1"}, group, leaving, stays, pod("urgent")}}};
+    LoopOptions options;
+    options.finishes_begun = finishes;
+    HeardWatcher watcher(port);
+    options.watcher = &watcher;
+    ControlLoop loop(port, configuration, tools, options);
+    loop.step();
+    ASSERT_EQ(port.plans.size(), finishes ? 2U : 1U);
+    EXPECT_EQ(loop.statistics().rollbacks, finishes ? 1U : 0U);
+    EXPECT_EQ(port.plans.back().asks.front().name, "urgent");
+    if (!finishes) continue;
+    ASSERT_EQ(port.plans.front().actions.size(), 1U);
+    EXPECT_EQ(port.plans.front().actions.front().name, "m-1");
+    EXPECT_EQ(port.plans.front().id, "id");
+    EXPECT_EQ(watcher.heard.at(2), "1 of PodGroup default/g must go");
+  }
 }
 
 TEST_F(ControlLoopTest, SessionsAndSchedulesAskWithThePods) {

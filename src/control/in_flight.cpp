@@ -6,12 +6,14 @@
 #include <utility>
 #include <variant>
 
+#include "model/normalize.hpp"
 #include "model/selector.hpp"
 
 namespace makeway {
 namespace {
 
-constexpr Duration assumed_grace{30'000};     // What Kubernetes gives whoever says nothing.
+constexpr Duration assumed_grace{30'000};  // What Kubernetes gives whoever says nothing.
+constexpr std::string_view queue_prefix = "Queue ";
 constexpr Duration forgotten_after{300'000};  // Of what happened and is not shown: see `unseen`.
 
 std::string flight_key(const std::string& namespace_name, const std::string& name) {
@@ -43,6 +45,7 @@ void InFlight::sent(const Plan& plan, const Cluster& cluster, Time now) {
     if (action.type == ActionType::evict) charge({plan.id, action}, cluster, now);
     if (action.type != ActionType::wait) add({plan.id, action}, cluster, now);
   }
+  send_statuses(plan, cluster, now);
   // Whoever has no place any more loses the nomination; no action says so.
   std::set<PodIndex> placed;
   for (const PlanAsk& ask : plan.asks) {
@@ -90,6 +93,11 @@ void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
   if (kernel || !row || !action.plane.empty()) {
     const std::string name =
         kernel ? action.name.substr(0, action.name.find('/')) : std::string(action.name);
+    // Who was told to leave and has not left is told so by every plan; nothing new is shown then.
+    const auto session = cluster.own<Session>().find({action.namespace_name, name});
+    const bool is_session = session != cluster.own<Session>().end() && action.plane.empty() &&
+                            session->second.uid == action.uid;
+    if (is_session && action.type != ActionType::nominate && shows(action, session->second)) return;
     Other& other = others_[flight_key(action.namespace_name, name)];
     other.sent = now;
     // Of several steps of a commit the port shows the last one.
@@ -163,6 +171,70 @@ void InFlight::unseen_budgets(Time now, std::vector<Change>& changes) {
     if (over > 0 || !charged.laid) changes.emplace_back(charged.laid_over());
     charged.laid = true;
     at = charged.charges.empty() ? budgets_.erase(at) : std::next(at);
+  }
+}
+
+// ---- Queues -------------------------------------------------------------------------------------
+
+void InFlight::send_statuses(const Plan& plan, const Cluster& cluster, Time now) {
+  for (const PlanQueueStatus& status : plan.queue_status) {
+    const auto found = cluster.own<Queue>().find(ObjectKeyView{{}, status.name, {}});
+    if (found == cluster.own<Queue>().end()) continue;
+    // What was laid over it until now is not what the port has shown.
+    const auto earlier = queues_.find(status.name);
+    Queue shown = earlier == queues_.end() ? found->second : std::move(earlier->second.shown);
+    queues_.insert_or_assign(status.name, QueueSent{.plan = plan.id,
+                                                    .next = status,
+                                                    .shown = std::move(shown),
+                                                    .sent = now,
+                                                    .awaited = now});
+  }
+}
+
+Queue InFlight::QueueSent::laid_over() const {
+  Queue queue = shown;
+  queue.deserved = next.deserved;
+  queue.allocated = next.allocated;
+  queue.used = next.used;
+  queue.preempting = next.preempting;
+  normalize(queue);
+  return queue;
+}
+
+Change InFlight::seen_queue(Queue queue) {
+  const auto found = queue.plane.empty() ? queues_.find(queue.name) : queues_.end();
+  if (found == queues_.end()) return queue;
+  QueueSent& sent = found->second;
+  const bool another = !sent.next.uid.empty() && sent.next.uid != queue.uid;
+  sent.shown = queue;
+  Queue laid = sent.laid_over();
+  if (another || laid == queue) {
+    queues_.erase(found);
+    return queue;
+  }
+  sent.laid = true;
+  return laid;
+}
+
+std::optional<Change> InFlight::refused_queue(const Receipt& receipt) {
+  const auto found = queues_.find(receipt.object.substr(queue_prefix.size()));
+  if (found == queues_.end() || found->second.plan != receipt.plan) return std::nullopt;
+  Change before = std::move(found->second.shown);
+  queues_.erase(found);
+  return before;
+}
+
+void InFlight::unseen_queues(Time now, std::vector<Change>& changes) {
+  for (auto at = queues_.begin(); at != queues_.end();) {
+    QueueSent& sent = at->second;
+    const bool late = sent.awaited + unseen_max <= now;
+    if (late) {
+      changes.emplace_back(std::move(sent.shown));
+    } else if (!sent.laid) {
+      changes.emplace_back(sent.laid_over());
+    }
+    sent.laid = true;
+    at = late ? queues_.erase(at) : std::next(at);
   }
 }
 
@@ -246,6 +318,8 @@ Change InFlight::seen(Change change) {
     const std::string key = flight_key(gone->namespace_name, gone->name);
     if (gone->kind == ObjectKind::disruption_budget) {
       budgets_.erase(key);
+    } else if (gone->kind == ObjectKind::queue) {
+      if (gone->plane.empty()) queues_.erase(gone->name);
     } else if (gone->kind != ObjectKind::pod) {
       others_.erase(key);
     } else if (gone->plane.empty()) {
@@ -256,6 +330,7 @@ Change InFlight::seen(Change change) {
   if (auto* const budget = std::get_if<DisruptionBudget>(&change)) {
     return seen_budget(std::move(*budget));
   }
+  if (auto* const queue = std::get_if<Queue>(&change)) return seen_queue(std::move(*queue));
   Pod* const pod = std::get_if<Pod>(&change);
   if (pod == nullptr) {
     if (const auto* const session = std::get_if<Session>(&change)) {
@@ -283,6 +358,7 @@ Change InFlight::seen(Change change) {
 }
 
 std::optional<Change> InFlight::refused(const Receipt& receipt) {
+  if (receipt.object.starts_with(queue_prefix)) return refused_queue(receipt);
   const std::string key = flight_key(receipt.object);
   for (auto& [name, charged] : budgets_) {
     const std::size_t refused = std::erase_if(charged.charges, [&](const Charge& charge) {
@@ -294,7 +370,9 @@ std::optional<Change> InFlight::refused(const Receipt& receipt) {
   if (found == pods_.end()) {
     // Which of several was refused is not known: the others may still come.
     const auto other = others_.find(key);
-    if (other != others_.end() && other->second.actions.size() == 1) others_.erase(other);
+    const bool is_whole = receipt.object.starts_with(choice_name(AskKind::session));
+    const bool is_known = other != others_.end();
+    if (is_known && (is_whole || other->second.actions.size() == 1)) others_.erase(other);
     return std::nullopt;
   }
   Effects& effects = found->second;
@@ -318,6 +396,9 @@ void InFlight::await(Time sending_since, Time now) {
     for (Charge& charge : charged.charges) {
       if (charge.sent >= sending_since) charge.awaited = now;
     }
+  }
+  for (auto& [name, queue] : queues_) {
+    if (queue.sent >= sending_since) queue.awaited = now;
   }
 }
 
@@ -353,6 +434,7 @@ std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
     }
   }
   unseen_budgets(now, changes);
+  unseen_queues(now, changes);
   return changes;
 }
 

@@ -9,6 +9,9 @@
 // A victim counts against its budgets until their status has changed after it, its eviction is
 // refused, or `unseen_max` has passed: the disruption controller takes its time.
 //
+// The status of a queue is laid over as a whole until the port shows it, a receipt says that it was
+// refused, the queue is gone or another one, or `unseen_max` has passed.
+//
 // Effects on other objects than pods (sessions, schedules) are not laid over: as long as one of
 // them is unseen, no cycle starts, for at most `unseen_max`.
 #pragma once
@@ -44,7 +47,9 @@ class InFlight {
   std::vector<Change> unseen(const Cluster& cluster, Time now,
                              std::optional<Time> sending_since = std::nullopt);
 
-  bool empty() const { return pods_.empty() && others_.empty() && budgets_.empty(); }
+  bool empty() const {
+    return pods_.empty() && others_.empty() && budgets_.empty() && queues_.empty();
+  }
   std::size_t size() const { return pods_.size() + others_.size(); }
   /// Whether something that was sent about this pod is not seen yet.
   bool has_pod(std::string_view namespace_name, std::string_view name) const;
@@ -88,6 +93,22 @@ class InFlight {
     DisruptionBudget laid_over() const;
   };
 
+  /// The next status of a queue, which the port does not show yet.
+  struct QueueSent {
+    std::string plan;
+    PlanQueueStatus next;
+    Queue shown;  ///< Without what was laid over it.
+    Time sent;
+    Time awaited;
+    bool laid = false;
+
+    Queue laid_over() const;
+  };
+
+  void send_statuses(const Plan& plan, const Cluster& cluster, Time now);
+  Change seen_queue(Queue queue);
+  std::optional<Change> refused_queue(const Receipt& receipt);
+  void unseen_queues(Time now, std::vector<Change>& changes);
   void charge(const Sent& sent, const Cluster& cluster, Time now);
   Change seen_budget(DisruptionBudget budget);
   void await(Time sending_since, Time now);
@@ -103,6 +124,7 @@ class InFlight {
   std::unordered_map<std::string, Effects> pods_;  ///< By "namespace/name".
   std::unordered_map<std::string, Other> others_;  ///< By "namespace/name".
   std::map<std::string, Charged> budgets_;         ///< By "namespace/name".
+  std::map<std::string, QueueSent> queues_;        ///< By name.
 };
 
 }  // namespace makeway

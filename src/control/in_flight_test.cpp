@@ -301,5 +301,76 @@ TEST_F(InFlightTest, AScheduleHoldsTheCycleUntilEveryCommitIsSeen) {
   EXPECT_TRUE(flight.empty());
 }
 
+// ---- Statuses of queues -------------------------------------------------------------------------
+
+class QueueInFlightTest : public InFlightTest {
+ protected:
+  QueueInFlightTest() { cluster.apply(queue({})); }
+  /// Allocated, and promised 1 more.
+  static Queue queue(Quotas allocated, std::string uid = "q1") {
+    Queue made{.name = "team", .uid = std::move(uid)};
+    if (!allocated.empty()) made.preempting = {{"cpu", 1'000}};
+    made.allocated = std::move(allocated);
+    return made;
+  }
+  void send_status(std::int64_t allocated, std::int64_t now, std::string plan = "p") {
+    Plan sent{.id = std::move(plan)};
+    sent.queue_status = {{.name = "team",
+                          .uid = "q1",
+                          .allocated = {{"cpu", allocated}},
+                          .preempting = {{"cpu", 1'000}}}};
+    flight.sent(sent, cluster, Time{now});
+  }
+  Queue stored_queue() const { return cluster.own<Queue>().begin()->second; }
+  Queue seen_queue(const Queue& shown) { return std::get<Queue>(flight.seen(shown)); }
+};
+
+TEST_F(QueueInFlightTest, AStatusIsLaidOverUntilItIsSeen) {
+  send_status(2'000, 0);
+  EXPECT_EQ(look(1), 1U);
+  EXPECT_EQ(stored_queue(), queue({{"cpu", 2'000}}));
+  EXPECT_EQ(look(2), 0U);
+  Queue edited = queue({});  // By somebody else, before our status was written.
+  edited.weight = 7;
+  EXPECT_EQ(seen_queue(edited).weight, 7);
+  EXPECT_EQ(seen_queue(edited).allocated, (Quotas{{"cpu", 2'000}}));
+  EXPECT_EQ(seen_queue(queue({{"cpu", 2'000}})), queue({{"cpu", 2'000}}));
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(QueueInFlightTest, TheNewestStatusCounts) {
+  send_status(2'000, 0);
+  look(1);
+  send_status(3'000, 2, "p2");
+  EXPECT_EQ(look(3), 1U);
+  EXPECT_EQ(seen_queue(queue({{"cpu", 2'000}})).allocated, (Quotas{{"cpu", 3'000}}));
+  // The older one was refused: that says nothing about the newer.
+  EXPECT_FALSE(flight.refused({.plan = "p", .object = "Queue team"}).has_value());
+  EXPECT_FALSE(flight.empty());
+  const auto before = flight.refused({.plan = "p2", .object = "Queue team"});
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(std::get<Queue>(*before), queue({{"cpu", 2'000}}));  // As it was shown last.
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(QueueInFlightTest, AStatusThatNeverComesIsForgotten) {
+  send_status(2'000, 0);
+  look(1);
+  EXPECT_EQ(look(9'999), 0U);
+  EXPECT_EQ(look(10'000), 1U);
+  EXPECT_EQ(stored_queue(), queue({}));
+  EXPECT_TRUE(flight.empty());
+}
+
+TEST_F(QueueInFlightTest, AnotherQueueOfThatNameHasItsOwn) {
+  send_status(2'000, 0);
+  look(1);
+  EXPECT_EQ(seen_queue(queue({}, "q2")), queue({}, "q2"));
+  EXPECT_TRUE(flight.empty());
+  send_status(2'000, 2);
+  flight.seen(Removal{.kind = ObjectKind::queue, .namespace_name = {}, .name = "team"});
+  EXPECT_TRUE(flight.empty());
+}
+
 }  // namespace
 }  // namespace makeway

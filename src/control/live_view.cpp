@@ -39,6 +39,19 @@ bool has_same_labels(const Change& one, const Change& other) {
   return before->labels == after->labels;
 }
 
+/// Of queues: what they say themselves. Their status is ours, changes often and is no rule.
+bool has_same_spec(const Change& one, const Change& other) {
+  const auto* const before = std::get_if<Queue>(&one);
+  const auto* const after = std::get_if<Queue>(&other);
+  if (before == nullptr || after == nullptr) return one == other;
+  Queue same = *after;
+  same.allocated = before->allocated;
+  same.preempting = before->preempting;
+  same.deserved = before->deserved;
+  same.used = before->used;
+  return same == *before;
+}
+
 bool is_trusted(const Change& space) {
   const auto* const object = std::get_if<Namespace>(&space);
   return object != nullptr &&
@@ -59,7 +72,7 @@ std::optional<Time> LiveView::next_due() const {
 }
 
 std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& news, Time now) {
-  Round round{.changes = std::move(changes)};
+  Round round{.changes = session_pods_.show(std::move(changes))};
   round.everything = take_daemon_sets(news) || (cost_again_ && *cost_again_ <= now);
   for (Change& change : round.changes) note_change(change, round);
   std::vector<Change> shown;
@@ -154,7 +167,7 @@ bool LiveView::changes_rules(const Change& change, const ChangeKey& key) const {
     default: return false;
   }
   // What was taken off must be taken off again, even if the same is told once more.
-  return edited_.contains(key) || object_at(seen_, key) != change;
+  return edited_.contains(key) || !has_same_spec(object_at(seen_, key), change);
 }
 
 void LiveView::note_change(Change& change, Round& round) const {
@@ -279,9 +292,11 @@ bool LiveView::may_be_wrong(const Round& round) const {
 void LiveView::quarantine(Round& round) {
   quarantined_.clear();
   quarantine_ = {};
+  own_findings_.clear();
   if (find_errors(seen_).empty()) return;
   Cluster mended = seen_.compacted();
   quarantine_errors(mended, quarantine_);
+  note_findings();
   std::vector<Change> changed;
   each_kind([&]<class Object>(KindTag<Object> /*tag*/) {
     mended.each<Object>([&](const Object& object) {
@@ -302,6 +317,21 @@ void LiveView::quarantine(Round& round) {
     quarantined_.insert(key);
     edited_.insert_or_assign(key,
                              TrustEdit{.before = std::move(before), .after = std::move(after)});
+  }
+}
+
+void LiveView::note_findings() {
+  for (const Problem& problem : quarantine_.problems()) {
+    const std::string_view kind =
+        std::string_view(problem.object).substr(0, problem.object.find(' '));
+    const auto row = std::ranges::find(kind_rows, kind, &KindRow::name);
+    if (row == kind_rows.end() || !is_own(*row)) continue;
+    std::string& text = own_findings_[problem.object];
+    if (!text.empty()) text += "; ";
+    text += problem.field;
+    if (!problem.value.empty()) text += fmt::format(" '{}'", problem.value);
+    text += fmt::format(": {}", problem.message);
+    if (!problem.remedy.empty()) text += fmt::format(": {}", problem.remedy);
   }
 }
 
@@ -378,6 +408,7 @@ void LiveView::honour(Round& round, Time now) {
           },
       .now = now,
       .decides_kept = true,
+      .recalls_notes = options_.recalls_notes,
       .scope = round.everything ? nullptr : &scope,
       .on_each = [this](const NotHonoured& mark) { note_mark(mark); }};
   std::vector<TrustEdit> edits;

@@ -11,6 +11,8 @@
 //     may be made to leave, nobody else is a victim either.
 //  4. A pending pod keeps away from nodes whose kubelet has just refused a pod of its owner
 //     (closed_nodes.hpp).
+//  5. A pod that is a kernel of a session is that session's row and nothing else
+//     (session_pods.hpp).
 //
 // What changes is looked at, and what depends on it: a pod and its group. When rules change (a
 // trusted namespace, a queue, a class, a DaemonSet) everything is looked at again, O(cluster). So
@@ -29,6 +31,7 @@
 
 #include "control/closed_nodes.hpp"
 #include "control/port.hpp"
+#include "control/session_pods.hpp"
 #include "model/cluster.hpp"
 #include "model/cluster_compaction.hpp"
 #include "model/configuration.hpp"
@@ -42,6 +45,8 @@ struct LiveViewOptions {
   std::vector<std::string> schedulers;  ///< Whose pods are ours; none: everybody's.
   /// Uids; none: everybody whom the rules allow.
   std::optional<std::set<std::string>> may_leave = std::nullopt;
+  /// Reservations of pods were read from their status (kube/own_memory.hpp), so they count.
+  bool recalls_notes = false;
   Duration closed_first{60'000};
   Duration closed_longest{3'600'000};
   Duration cost_again{60'000};
@@ -60,6 +65,9 @@ struct MarkNotice {
 
   friend bool operator==(const MarkNotice&, const MarkNotice&) = default;
 };
+
+/// What is wrong with objects of our kinds, in the words of `makeway check`; by "Queue research".
+using OwnFindings = std::map<std::string, std::string>;
 
 class LiveView {
  public:
@@ -81,6 +89,7 @@ class LiveView {
   std::uint64_t kubelet_refusals() const { return kubelet_refusals_; }
   /// What is wrong with objects beside others, as of now (law 13).
   const Quarantine& quarantined() const { return quarantine_; }
+  const OwnFindings& own_findings() const { return own_findings_; }
 
  private:
   /// One call of `show`.
@@ -109,6 +118,7 @@ class LiveView {
   void restore_one(const ChangeKey& key, Round& round);
   bool may_be_wrong(const Round& round) const;
   void quarantine(Round& round);
+  void note_findings();
   void mark_two_budgets(Round& round);
   std::vector<PodIndex> pods_to_look_at(const Round& round) const;
   TrustScope scope_of(const Round& round) const;
@@ -121,8 +131,10 @@ class LiveView {
 
   const Configuration& configuration_;
   LiveViewOptions options_;
+  SessionPods session_pods_;
   Cluster seen_;  ///< As it is shown, but for closed nodes.
   Quarantine quarantine_;
+  OwnFindings own_findings_;
   std::set<ChangeKey> quarantined_;        ///< Objects that were mended or held for it.
   std::map<ChangeKey, TrustEdit> edited_;  ///< What differs from what the server shows.
   std::set<std::pair<std::string, std::string>> daemon_sets_;

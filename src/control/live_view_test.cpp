@@ -120,9 +120,29 @@ TEST_F(LiveViewTest, WhatSomebodyElseRemovedStopsNobodyElse) {
   show({Removal{.kind = ObjectKind::queue, .namespace_name = {}, .name = "all"}});
   EXPECT_FALSE(view().quarantined().empty());
   EXPECT_EQ(shown.own<Queue>().begin()->second.parent, "");
+  ASSERT_TRUE(view().own_findings().contains("Queue team"));
+  EXPECT_TRUE(view().own_findings().at("Queue team").starts_with("spec.parent 'all': "))
+      << view().own_findings().at("Queue team");
   show({parent});
   EXPECT_TRUE(view().quarantined().empty());
+  EXPECT_TRUE(view().own_findings().empty());
   EXPECT_EQ(shown.own<Queue>().find(ObjectKeyView{.name = "team"})->second.parent, "all");
+}
+
+TEST_F(LiveViewTest, AStatusOfAQueueIsNoNewRule) {
+  Queue queue{.name = "team"};
+  queue.namespaces = {"b"};
+  Pod stray = pod("stray");
+  stray.notes.queue = "team";  // A mark that does not count: looked at each time.
+  show({queue, stray});
+  const std::uint64_t before = view().not_honoured(TrustMark::queue_label);
+  EXPECT_GT(before, 0U);
+  queue.used = {{"cpu", 1'000}};
+  EXPECT_EQ(show({queue}), 1U);
+  EXPECT_EQ(view().not_honoured(TrustMark::queue_label), before);
+  queue.weight = 2;
+  show({queue});
+  EXPECT_GT(view().not_honoured(TrustMark::queue_label), before);
 }
 
 TEST_F(LiveViewTest, APendingPodOfAnUnknownClassIsHeldUntilTheClassIsThere) {
@@ -148,6 +168,23 @@ TEST_F(LiveViewTest, AStatedCostIsLimitedByARunTimeThatGrows) {
   show({});
   EXPECT_EQ(shown_pod("dear").notes.preemption_cost_seconds, 100);
   EXPECT_FALSE(view().next_due().has_value());
+}
+
+/// From the status it is our memory; from an annotation it is a wish (SPEC section 10).
+TEST_F(LiveViewTest, AReservationCountsOnlyFromTheStatus) {
+  Pod agent = pod("agent");
+  agent.notes.reserved_since = view_start;
+  agent.notes.promised = true;
+  agent.notes.plan = "0123456789abcdef";
+  LiveView scheduler(configuration, {.schedulers = {"makeway"}, .recalls_notes = true});
+  for (const Change& change : scheduler.show({agent}, {}, now)) shown.apply(change);
+  EXPECT_EQ(shown_pod("agent").notes.reserved_since, view_start);
+  EXPECT_TRUE(shown_pod("agent").notes.promised);
+  EXPECT_EQ(scheduler.not_honoured(TrustMark::note), 0U);
+  show({agent});
+  EXPECT_FALSE(shown_pod("agent").notes.reserved_since.has_value());
+  EXPECT_FALSE(shown_pod("agent").notes.promised);
+  EXPECT_EQ(view().not_honoured(TrustMark::note), 2U);
 }
 
 TEST_F(LiveViewTest, ANodeThatRefusedIsClosedToTheOwnersPendingPods) {

@@ -37,24 +37,27 @@ PodConstraints::PodConstraints(Survey& survey, Scratch& scratch, PodIndex ask)
     : survey_(survey), scratch_(scratch), ask_(ask) {
   const Cluster& cluster = survey.cluster();
   const PodShape& shape = cluster.shape(cluster.pods().shape[ask]);
-  const auto add_terms = [&](const std::vector<PodAffinityTerm>& from, std::vector<Term>& to) {
-    for (const PodAffinityTerm& term : from) {
-      const Topology& topology = survey.topology(term.topology_key);
-      to.push_back({.term = &term,
-                    .topology = &topology,
-                    .matcher = Matcher(term.selector),
-                    .counts = std::vector<std::int32_t>(topology.domains),
-                    .covers_namespace = {}});
-    }
-  };
-  add_terms(shape.affinity, affinity_);
-  add_terms(shape.anti_affinity, anti_affinity_);
-  add_spread(shape);
+  for (const PodAffinityTerm& term : shape.affinity) affinity_.push_back(term_of(term));
+  for (const PodAffinityTerm& term : shape.anti_affinity) anti_affinity_.push_back(term_of(term));
+  for (const PodWish& wish : shape.wishes.pods) {
+    wished_.push_back({.weight = wish.weight, .term = term_of(wish.term)});
+  }
+  add_spread(shape.spread, spread_);
+  add_spread(shape.wishes.spread, wished_spread_);
   add_claims();
   ask_matches_itself_ = !affinity_.empty() && matches_all_affinity(ask);
-  has_terms_ = !(affinity_.empty() && anti_affinity_.empty() && spread_.empty());
+  has_terms_ = !(affinity_.empty() && anti_affinity_.empty() && spread_.empty()) || has_wishes();
   count_everything();
   scratch_.attach(*this);
+}
+
+PodConstraints::Term PodConstraints::term_of(const PodAffinityTerm& term) {
+  const Topology& topology = survey_.topology(term.topology_key);
+  return {.term = &term,
+          .topology = &topology,
+          .matcher = Matcher(term.selector),
+          .counts = std::vector<std::int32_t>(topology.domains),
+          .covers_namespace = {}};
 }
 
 PodConstraints::~PodConstraints() { scratch_.detach(*this); }
@@ -136,9 +139,10 @@ std::optional<Refused> PodConstraints::check_volume_limits(NodeIndex node) const
   return std::nullopt;
 }
 
-void PodConstraints::add_spread(const PodShape& shape) {
+void PodConstraints::add_spread(const std::vector<SpreadConstraint>& constraints,
+                                std::vector<Spread>& to) {
   const LabelSetId own_labels = survey_.cluster().pods().labels[ask_];
-  for (const SpreadConstraint& constraint : shape.spread) {
+  for (const SpreadConstraint& constraint : constraints) {
     const Topology& topology = survey_.topology(constraint.topology_key);
     Spread spread{
         .constraint = &constraint,
@@ -150,16 +154,15 @@ void PodConstraints::add_spread(const PodShape& shape) {
         .domains_by_count = {}};
     spread.counts_pods = constraint.selector && !constraint.selector->requirements.empty();
     spread.self = spread.matcher.matches(survey_, own_labels) ? 1 : 0;
-    spread_.push_back(std::move(spread));
+    to.push_back(std::move(spread));
   }
-  if (spread_.empty()) return;
+  if (to.empty()) return;
   std::vector<NodeIndex> with_all_keys;
   std::ranges::copy_if(survey_.nodes(), std::back_inserter(with_all_keys), [&](NodeIndex node) {
-    return std::ranges::all_of(spread_, [&](const Spread& each) {
-      return each.topology->domain[node] != Topology::no_domain;
-    });
+    return std::ranges::all_of(
+        to, [&](const Spread& each) { return each.topology->domain[node] != Topology::no_domain; });
   });
-  for (Spread& spread : spread_) {
+  for (Spread& spread : to) {
     for (const NodeIndex node : with_all_keys) {
       const StaticVerdict& placing = survey_.placing(ask_, node);
       if (spread.constraint->honor_node_affinity && !placing.affinity_matches) continue;
@@ -299,6 +302,10 @@ void PodConstraints::count(PodIndex pod, NodeIndex node, int delta) {
     return true;
   };
   for (Spread& spread : spread_) count_spread(spread, pod, node, delta);
+  for (Spread& spread : wished_spread_) count_spread(spread, pod, node, delta);
+  for (Wished& wish : wished_) {
+    if (matches(wish.term, pod)) add(*wish.term.topology, wish.term.counts);
+  }
   if (!affinity_.empty() && matches_all_affinity(pod)) {
     for (Term& term : affinity_) {
       if (add(*term.topology, term.counts)) affinity_total_ += delta;
@@ -331,6 +338,23 @@ void PodConstraints::count_spread(Spread& spread, PodIndex pod, NodeIndex node, 
   if (--old->second == 0) spread.domains_by_count.erase(old);
   count += delta;
   ++spread.domains_by_count[count];
+}
+
+/// A node without the label of a wish about others is as bad as the worst domain.
+PodConstraints::WishCount PodConstraints::wishes_on(NodeIndex node) const {
+  WishCount result;
+  for (const Wished& wish : wished_) {
+    const std::uint32_t domain = wish.term.topology->domain[node];
+    if (domain == Topology::no_domain) continue;
+    result.points += std::int64_t{wish.weight} * wish.term.counts[domain];
+  }
+  for (const Spread& spread : wished_spread_) {
+    const std::uint32_t domain = spread.topology->domain[node];
+    const std::int32_t most =
+        spread.domains_by_count.empty() ? 0 : spread.domains_by_count.rbegin()->first;
+    result.crowded += domain == Topology::no_domain ? most + 1 : spread.counts[domain];
+  }
+  return result;
 }
 
 /// Who leaves can only lower the least count of a domain, which the skew is measured from.

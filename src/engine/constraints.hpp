@@ -11,6 +11,8 @@
 //  anti-affinity  pods that match one of the ask's terms; none in the term's domain
 //  repelled       pods whose own anti-affinity matches the ask; none in that term's domain
 //
+// Wishes (preferred terms, ScheduleAnyway) are counted alike and refuse nothing.
+//
 // Built once from a Scratch and attached to it, so that counts stay right through every removal,
 // put-back and rollback. Building costs O(pods) when the ask has terms of its own, O(repelling
 // pods) otherwise; a move costs O(terms), a check O(terms + log domains).
@@ -72,6 +74,14 @@ class PodConstraints final : public ScratchWatcher {
   /// Whether the pod on `there` keeps the ask off the node in one of those, or by such a claim.
   bool keeps_away(PodIndex pod, NodeIndex there, NodeIndex node);
 
+  /// What other pods mean to the ask's wishes on a node.
+  struct WishCount {
+    std::int64_t points = 0;   ///< The weight of each pod in each term's domain.
+    std::int64_t crowded = 0;  ///< Pods in the domains over which it would spread.
+  };
+  bool has_wishes() const { return !(wished_.empty() && wished_spread_.empty()); }
+  WishCount wishes_on(NodeIndex node) const;
+
   void moved(PodIndex pod, NodeIndex node, int delta) override;
 
  private:
@@ -111,6 +121,11 @@ class PodConstraints final : public ScratchWatcher {
     }
   };
 
+  struct Wished {
+    std::int32_t weight = 0;
+    Term term;
+  };
+
   struct OnePodClaim {
     StringId claim;
     std::int32_t users = 0;
@@ -125,7 +140,8 @@ class PodConstraints final : public ScratchWatcher {
   bool matches(Term& term, PodIndex pod);
   bool matches_all_affinity(PodIndex pod);
   const std::vector<std::size_t>& repelling_of(ShapeId shape);
-  void add_spread(const PodShape& shape);
+  Term term_of(const PodAffinityTerm& term);
+  void add_spread(const std::vector<SpreadConstraint>& constraints, std::vector<Spread>& to);
   void add_claims();
   void count_claims(ShapeId shape, int delta);
   bool uses_one_pod_claim(ShapeId shape);
@@ -149,6 +165,8 @@ class PodConstraints final : public ScratchWatcher {
   std::int64_t affinity_total_ = 0;
   std::vector<Term> anti_affinity_;
   std::vector<Spread> spread_;
+  std::vector<Wished> wished_;
+  std::vector<Spread> wished_spread_;
   std::vector<OnePodClaim> one_pod_;
   std::vector<AttachedVolume> volumes_;  ///< Of drivers that some node limits; by driver.
   std::vector<Repelling> repelling_;

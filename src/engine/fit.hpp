@@ -57,6 +57,8 @@ class PodFit {
     if (refused) return refused;
     return stays_in_regime_ ? survey_.refused_by_regime(regime_, node) : refused;
   }
+  /// What node and ask say about each other, whoever else is there. Valid until the next question.
+  const StaticVerdict& says(NodeIndex node) { return survey_.placing(placing_, node); }
   /// Whether the node would take the ask, were it empty and of its regime.
   bool only_regime_refuses(NodeIndex node);
   /// The same as `check` where only resources count, were `used` all that is used on the node.

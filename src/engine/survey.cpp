@@ -29,9 +29,11 @@ bool matches_nodes(const PodShape& shape, const Labels& labels, std::string_view
 bool names_single_nodes(const PodShape& shape) {
   const auto by_hostname = [](const auto& item) { return item.key == names::hostname; };
   if (std::ranges::any_of(shape.node_selector, by_hostname)) return true;
-  return std::ranges::any_of(shape.node_terms, [&](const NodeSelectorTerm& term) {
+  const auto names_some = [&](const NodeSelectorTerm& term) {
     return !term.fields.empty() || std::ranges::any_of(term.labels, by_hostname);
-  });
+  };
+  return std::ranges::any_of(shape.node_terms, names_some) ||
+         std::ranges::any_of(shape.wishes.nodes, names_some, &NodeWish::term);
 }
 
 }  // namespace
@@ -197,6 +199,13 @@ StaticVerdict Survey::judge(const ShapeVerdicts& known, const Labels& labels,
     verdict.taints_tolerated = false;
     refuse(RefusalReason::taint, taint_text(taint));
     break;
+  }
+  for (const Taint& taint : cluster_.taints(taints)) {
+    const bool avoids = taint.effect == TaintEffect::prefer_no_schedule && !tolerates(shape, taint);
+    if (avoids) ++verdict.avoided;
+  }
+  for (const NodeWish& wish : shape.wishes.nodes) {
+    if (selects_node(wish.term, labels, node_name)) verdict.wished += wish.weight;
   }
   verdict.affinity_matches = matches_nodes(shape, labels, node_name);
   if (!verdict.affinity_matches) refuse(RefusalReason::node_affinity, {});

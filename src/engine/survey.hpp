@@ -57,6 +57,8 @@ struct StaticVerdict {
   bool known = false;
   bool affinity_matches = true;  ///< Node selector and required node affinity.
   bool taints_tolerated = true;  ///< NoSchedule and NoExecute.
+  std::int32_t avoided = 0;      ///< Taints PreferNoSchedule that it does not tolerate.
+  std::int32_t wished = 0;       ///< The weights of preferred node affinity that the node has.
   std::optional<Refused> refused;
 };
 

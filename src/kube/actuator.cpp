@@ -8,6 +8,7 @@
 
 #include "kube/plane_sender.hpp"
 #include "kube/system_clock.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -40,7 +41,8 @@ Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings sett
       settings_(std::move(settings)),
       gate_(gate),
       tools_(std::move(tools)),
-      queue_(settings_.manner, settings_.limits) {
+      queue_(settings_.manner, settings_.limits),
+      sessions_(settings_.sessions) {
   for (auto& [plane, connection_of_plane] : planes) {
     senders_.emplace(plane, std::make_unique<PlaneSender>(
                                 std::move(connection_of_plane), settings_.manner.timeout, gate_,
@@ -73,6 +75,10 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
   if (settings_.brakes && !brakes_ && !changes.empty()) {
     brakes_.emplace(*settings_.brakes, tools_.server_now());
   }
+  if (settings_.brakes) lost_.note(changes, tools_.server_now());
+  const auto is_ours = [](const ObjectSight& sight) { return is_own(row_of_kind(sight.kind)); };
+  if (std::ranges::any_of(sights, is_ours)) is_stated_ = false;
+  sessions_.saw(changes, sights);
   book_.take(changes, std::move(sights), answers);
 }
 
@@ -93,6 +99,11 @@ void Actuator::saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sig
   plane.deployments.take(sight.news);
 }
 
+void Actuator::tend(Time now) {
+  PlanJobs jobs = sessions_.repairs(book_, now);
+  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = now, .jobs = std::move(jobs)});
+}
+
 void Actuator::carry_out(const Plan& plan) {
   JobRules rules{
       .budgets = settings_.budgets, .names_causes = settings_.manner.names_causes, .brake = {}};
@@ -103,6 +114,7 @@ void Actuator::carry_out(const Plan& plan) {
     };
   }
   PlanJobs jobs = jobs_of(plan, book_, rules, planes_);
+  sessions_.add_jobs(plan, book_, rules.brake, jobs);
   if (!jobs.refused.empty()) {
     // At once: nobody may decide meanwhile as if it had been sent.
     {
@@ -112,6 +124,7 @@ void Actuator::carry_out(const Plan& plan) {
     if (tools_.wake) tools_.wake();
   }
   if (jobs.jobs.empty()) return;
+  jobs.heard = heard_;
   order({.plan = plan.id, .plan_now = plan.now, .jobs = std::move(jobs)});
 }
 
@@ -147,6 +160,33 @@ void Actuator::tell(const std::vector<MarkNotice>& notices) {
   if (!jobs.events.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
 }
 
+/// What was wrong before and is not any more is told, too; of all others nothing.
+void Actuator::state(const OwnFindings& wrong) {
+  if (is_stated_ && wrong == wrong_) return;
+  wrong_ = wrong;
+  is_stated_ = true;
+  PlanJobs jobs;
+  for (const BookedSight* const seen : book_.all_own()) {
+    const ObjectSight& sight = seen->object;
+    const std::string object =
+        object_text(row_of_kind(sight.kind).name, sight.namespace_name, sight.name);
+    const auto found = wrong.find(object);
+    if (found == wrong.end() && sight.condition(accepted_condition) == nullptr) continue;
+    StatusPatch patch = acceptance(found == wrong.end() ? std::string_view{} : found->second);
+    if (!changes(patch, sight)) continue;
+    is_stated_ = false;  // Until a watch shows it.
+    jobs.jobs.push_back(
+        {.urgency = Urgency::condition,
+         .object = object,
+         .ask = {},
+         .unit = {},
+         .seen = *seen,
+         .steps = {{.kind = WriteKind::patch_own, .node = {}, .patch = std::move(patch)}},
+         .needs = {}});
+  }
+  if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = {}, .jobs = std::move(jobs)});
+}
+
 EvictionWish Actuator::wish_of(const PlanAsk& ask,
                                const std::vector<const PlanAction*>& victims) const {
   EvictionWish wish{.profile = {}, .ask = ask_text(ask), .victims = {}, .plan = {}};
@@ -155,9 +195,22 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
     who = book_.pod(ask.placements.front().namespace_name, ask.placements.front().name);
   }
   if (who != nullptr) wish.profile = who->object.scheduler;
+  // A queue has no scheduler of its own: its victims' counts.
+  wish.is_claim = ask.kind == AskKind::queue;
+  if (wish.is_claim && !victims.empty()) {
+    who = book_.pod(victims.front()->namespace_name, victims.front()->name);
+    if (who != nullptr) wish.profile = who->object.scheduler;
+  }
   wish.rolls_back = ask.kind == AskKind::pod_group;
   wish.victims.reserve(victims.size());
   for (const PlanAction* const victim : victims) {
+    if (ask.kind == AskKind::session) {
+      wish.victims.push_back(
+          {.namespace_name = victim->namespace_name,
+           .owner = victim->uid,
+           .pod = fmt::format("Session {}/{}", victim->namespace_name, victim->name)});
+      continue;
+    }
     const BookedSight* const seen = book_.pod(victim->namespace_name, victim->name);
     const bool is_member = seen != nullptr && seen->object.group == ask.name &&
                            victim->namespace_name == ask.namespace_name;
@@ -172,6 +225,13 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
 
 BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
   wish.plan = plan.id;
+  if (const auto lost = lost_.newest(plan.now); lost && wish.is_claim) {
+    return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
+                               "of that, unless it comes back",
+                               lost->node, lost->resource, to_text(plan.now - lost->since),
+                               to_text(LostCapacity::grace)),
+            .until = lost->since + LostCapacity::grace};
+  }
   BrakeAnswer answer = brakes_->admit(wish, plan.now);
   brake_alarms_ = brakes_->alarms();
   return answer;
@@ -182,7 +242,9 @@ std::vector<Receipt> Actuator::take_receipts() {
   {
     const std::scoped_lock lock(mutex_);
     receipts = std::exchange(receipts_, {});
+    heard_ = statuses_refused_;
   }
+  for (const Receipt& receipt : receipts) sessions_.refused(receipt);
   if (!brakes_) return receipts;
   for (const Receipt& receipt : receipts) {
     if (!receipt.ask.empty()) brakes_->refused(receipt);
@@ -310,6 +372,7 @@ void Actuator::publish() {
   {
     const std::scoped_lock lock(mutex_);
     std::ranges::move(receipts, std::back_inserter(receipts_));
+    statuses_refused_ = queue_.statuses_refused();
     answers_ = queue_.answers();
     statistics_ = queue_.statistics();
     sending_since_ = queue_.sending_since();

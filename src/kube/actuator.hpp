@@ -21,9 +21,11 @@
 #include <vector>
 
 #include "control/brakes.hpp"
+#include "control/lost_capacity.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
 #include "kube/plane_book.hpp"
+#include "kube/session_keeper.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_gate.hpp"
 #include "kube/write_queue.hpp"
@@ -35,6 +37,7 @@ struct ActuatorSettings {
   QueueLimits limits;
   BudgetMode budgets = BudgetMode::best_effort;
   std::optional<BrakeSettings> brakes;  ///< None: nothing but the laws limits evictions.
+  SessionRules sessions;
   std::size_t sent_at_once = 48;
   Duration stop_max{5'000};  ///< So long a stop waits for answers.
 };
@@ -58,7 +61,9 @@ class Actuator final : public PlanCarrier {
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
   void saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) override;
+  void tend(Time now) override;
   void tell(const std::vector<MarkNotice>& notices) override;
+  void state(const OwnFindings& wrong) override;
   std::optional<Time> sending_since() const override;
   std::size_t unsent() const override;
 
@@ -103,6 +108,11 @@ class Actuator final : public PlanCarrier {
   // Of whoever calls.
   SightBook book_;
   PlaneBooks planes_;
+  std::uint64_t heard_ = 0;  ///< See PlanJobs.
+  OwnFindings wrong_;        ///< As it was stated last.
+  bool is_stated_ = true;    ///< Every condition of our kinds says so.
+  LostCapacity lost_;
+  SessionKeeper sessions_;
   std::optional<EvictionBrakes> brakes_;  ///< From the first sight on.
   std::atomic<std::uint64_t> brake_alarms_ = 0;
 
@@ -110,6 +120,7 @@ class Actuator final : public PlanCarrier {
   std::condition_variable idle_changed_;
   std::vector<Order> orders_;
   std::vector<Receipt> receipts_;
+  std::uint64_t statuses_refused_ = 0;  ///< Up to these receipts.
   std::optional<Time> sending_since_;
   std::size_t unsent_ = 0;
   std::uint64_t answers_ = 0;

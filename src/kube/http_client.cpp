@@ -358,6 +358,7 @@ struct HttpClient::State {
   std::uint64_t last_id = 0;
   std::optional<SeenDate> date;
   Time heard = monotonic_now();
+  bool has_changed = false;  ///< Requests came or were ended since curl has looked at them.
 
   void give_up_silent(const Transfer& transfer) const;
   std::unique_ptr<Transfer> remove(RequestId request);
@@ -400,6 +401,7 @@ HttpClient::RequestId HttpClient::start(HttpRequest request, HttpListener& liste
   CHECK(code == CURLM_OK);
   const RequestId request_id{++state_->last_id};
   state_->transfers.emplace(request_id, std::move(transfer));
+  state_->has_changed = true;
   return request_id;
 }
 
@@ -412,7 +414,10 @@ std::unique_ptr<Transfer> HttpClient::State::remove(RequestId request) {
   return transfer;
 }
 
-void HttpClient::cancel(RequestId request) { state_->remove(request); }
+void HttpClient::cancel(RequestId request) {
+  state_->remove(request);
+  state_->has_changed = true;
+}
 
 /// The connection of a request that ran out of time, unless something was heard meanwhile: then the
 /// server is slow, and others on the same connection need not suffer. Over HTTP/2 curl ends only
@@ -446,8 +451,12 @@ void HttpClient::State::hand_out_ended() {
 }
 
 void HttpClient::work(Duration at_most) {
-  int running = 0;
-  CURLMcode code = curl_multi_perform(state_->multi.get(), &running);
+  int running = static_cast<int>(state_->transfers.size());
+  CURLMcode code = CURLM_OK;
+  // It looks at every request, so not for nothing: many watches are a cost with each event.
+  if (std::exchange(state_->has_changed, false)) {
+    code = curl_multi_perform(state_->multi.get(), &running);
+  }
   const auto before = static_cast<std::size_t>(running);
   if (code == CURLM_OK && before == state_->transfers.size()) {
     code = curl_multi_poll(state_->multi.get(), nullptr, 0, static_cast<int>(at_most.ms), nullptr);

@@ -26,10 +26,12 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
   connection_->http().keep_apart();
   // Whoever asked what is served has heard the time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);
+  const bool has_sessions = std::ranges::any_of(
+      served, [](const ServedResource& each) { return each.resource->plural == "sessions"; });
   watches_.reserve(served.size());
   for (const ServedResource& each : served) {
     if (!is_watched(*each.resource, use)) continue;
-    const ServedResource watched{.resource = &watched_instead(*each.resource, use),
+    const ServedResource watched{.resource = &watched_instead(*each.resource, use, has_sessions),
                                  .version = each.version};
     watches_.push_back(std::make_unique<ResourceWatch>(
         connection_->api(), watched, objects_, Prng(jitter_seed + watches_.size()), limits));

@@ -11,6 +11,7 @@ namespace makeway::kube {
 Batch LivePort::poll(Time deadline) {
   constexpr std::int64_t wait_ms_max = 60'000;
   const bool was_blind = was_blind_;
+  let_gather();
   Batch batch = collect();
   if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
   const bool is_news =
@@ -24,6 +25,17 @@ Batch LivePort::poll(Time deadline) {
     feed_.mailbox().wait_for_wake(wait);
   }
   return collect();
+}
+
+/// Rule 5. A wake only shortens a step: what it is about comes with the batch.
+void LivePort::let_gather() const {
+  constexpr std::int64_t step_ms = 10;
+  if (carrier_ == nullptr || !has_listed_) return;
+  const Time until = collected_ + together;
+  for (Time at = monotonic_now(); at < until; at = monotonic_now()) {
+    if (carrier_->unsent() < PlanCarrier::unsent_many) return;
+    feed_.mailbox().wait_for_wake(Duration{std::min((until - at).ms, step_ms)});
+  }
 }
 
 Batch LivePort::collect() {
@@ -41,13 +53,18 @@ Batch LivePort::collect() {
     batch.sending_since = carrier_->sending_since();
     batch.receipts = carrier_->take_receipts();
     batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
+    if (!batch.blind) carrier_->tend(batch.now);
   }
   if (plane_view_ != nullptr && has_listed_) collect_planes(batch);
   if (view_ != nullptr && has_listed_) {
     batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
-    if (carrier_ != nullptr) carrier_->tell(view_->take_notices());
+    if (carrier_ != nullptr) {
+      carrier_->tell(view_->take_notices());
+      carrier_->state(view_->own_findings());
+    }
   }
   was_blind_ = batch.blind;
+  collected_ = monotonic_now();
   return batch;
 }
 

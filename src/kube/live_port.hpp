@@ -12,8 +12,10 @@
 //  3. A poll ends early when something wakes the mailbox of the feed: receipts, a stop, or sight
 //     that is lost or comes back. The batch may be empty then.
 //  4. A plan goes to the carrier; without one nobody carries it out.
-//  5. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
-//  6. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
+//  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
+//     could not be sent earlier, and what changes meanwhile is decided on once.
+//  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
+//  7. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
 //     when all of it is seen.
 // One thread polls and submits.
 #pragma once
@@ -37,6 +39,8 @@ class LivePort final : public Port {
   /// Before the first poll; both outlive it, and the feed of home outlives that of the plane.
   void add_plane(std::string name, LiveFeed& feed, PlaneView& view);
 
+  static constexpr Duration together{100};
+
   Batch poll(Time deadline) override;
   void submit(const Plan& plan) override;
   /// Never goes back.
@@ -51,6 +55,7 @@ class LivePort final : public Port {
 
   Batch collect();
   void collect_planes(Batch& batch);
+  void let_gather() const;
 
   LiveFeed& feed_;
   PlanCarrier* carrier_;
@@ -60,6 +65,7 @@ class LivePort final : public Port {
   bool has_listed_ = false;
   bool was_blind_ = true;
   Time now_;
+  Time collected_;  ///< The last batch, by the clock that never goes back.
 };
 
 }  // namespace makeway::kube

@@ -159,6 +159,25 @@ TEST_F(LivePortTest, PlansGoToTheCarrierAndReceiptsComeBack) {
   EXPECT_FALSE(port->poll(port->now()).blind);
 }
 
+TEST_F(LivePortTest, BatchesAreApartWhileMuchIsUnsent) {
+  HeldCarrier carrier;
+  start(&carrier);
+  first_sight();
+  const auto polled_in = [&] {
+    port->poll(port->now());
+    live.server.put(node_json("n1"));
+    const Time before = monotonic_now();
+    port->poll(port->now());
+    return monotonic_now() - before;
+  };
+  carrier.set_unsent(PlanCarrier::unsent_many);
+  EXPECT_GE(polled_in().ms, LivePort::together.ms - 2);
+  carrier.set_unsent(PlanCarrier::unsent_many - 1);
+  Duration fastest = LivePort::together;
+  for (int times = 0; times < 20; ++times) fastest = std::min(fastest, polled_in());
+  EXPECT_LT(fastest.ms, LivePort::together.ms / 2);
+}
+
 TEST_F(LivePortTest, AWakeEndsAPoll) {
   start();
   first_sight();

@@ -26,6 +26,8 @@ ActuatorSettings actuator_settings(const Configuration& configuration,
       served, "podgroups", [](const ServedResource& each) { return each.resource->plural; });
   if (groups != served.end()) settings.manner.group_version = groups->version;
   settings.budgets = configuration.budgets.mode;
+  settings.sessions = {.restart_after = configuration.session.backoff_first,
+                       .names_causes = configuration.live.cause_names};
   settings.limits.leave_max = configuration.engine.leave_timeout;
   settings.brakes =
       BrakeSettings{.evictions_per_minute = configuration.live.max_evictions_per_minute,
@@ -42,7 +44,7 @@ std::vector<std::string> scheduler_names(const std::vector<Profile>& profiles) {
 }
 
 LiveViewOptions view_options(const std::vector<Profile>& profiles) {
-  return {.schedulers = scheduler_names(profiles)};
+  return {.schedulers = scheduler_names(profiles), .recalls_notes = true};
 }
 
 }  // namespace makeway::kube

@@ -91,6 +91,9 @@ std::vector<Right> scheduler_rights(const RightsWish& wish) {
     rights.push_back(
         {.api_group = std::string(own_api_group), .resource = plural + "/status", .verb = "patch"});
   }
+  if (wish.has_sessions) {
+    rights.push_back({.api_group = "", .resource = "pods", .verb = "create"});
+  }
   rights.push_back({.api_group = "coordination.k8s.io",
                     .resource = "leases",
                     .verb = "create",

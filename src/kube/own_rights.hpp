@@ -29,6 +29,7 @@ struct RightsWish {
   bool evicts_by_api = false;               ///< Budgets are strict.
   bool has_groups = false;                  ///< PodGroups are served.
   std::vector<std::string> own_kinds = {};  ///< Of ours, whose status is written: "queues".
+  bool has_sessions = false;                ///< Their pods are created.
 };
 /// What `makeway run` writes (SPEC section 8); reading is told by the watches.
 std::vector<Right> scheduler_rights(const RightsWish& wish);

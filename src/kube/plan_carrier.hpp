@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/time.hpp"
 #include "codec/object_sight.hpp"
 #include "control/live_view.hpp"
 #include "control/plane_view.hpp"
@@ -36,13 +37,20 @@ class PlanCarrier {
   virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
   /// The same of a plane: what is new of it, and whether it is seen now.
   virtual void saw_plane(const PlaneSight& /*sight*/, std::vector<ObjectSight>&& /*sights*/) {}
+  /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
+  /// while something may be out of sight.
+  virtual void tend(Time /*now*/) {}
   /// Words for whoever looks at these objects; they are lost without harm.
   virtual void tell(const std::vector<MarkNotice>& /*notices*/) {}
+  /// What is wrong with objects of our kinds in this cluster, as of now: a condition on each.
+  virtual void state(const OwnFindings& /*wrong*/) {}
   /// When the oldest plan was made that still has unanswered actions; none: there is no such plan.
   virtual std::optional<Time> sending_since() const { return std::nullopt; }
   /// Actions that wait to be sent. Beyond `unsent_max` the loop decides nothing.
   virtual std::size_t unsent() const = 0;
   static constexpr std::size_t unsent_max = 1'000;
+  /// From here on another plan would only wait with the others: there is time to decide less often.
+  static constexpr std::size_t unsent_many = 48;
 };
 
 }  // namespace makeway::kube

@@ -31,6 +31,7 @@ std::string resource_of(const WriteCall& call) {
     case WriteKind::patch_own: return call.own_resource;
     case WriteKind::read_scale:
     case WriteKind::scale: return "deployments/scale";
+    case WriteKind::create_pod:
     case WriteKind::erase:
     case WriteKind::await: break;
   }

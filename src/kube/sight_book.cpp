@@ -31,11 +31,17 @@ bool has_our_nomination(const ObjectSight& pod) {
          noted_node(ours->message) == pod.nominated_node;
 }
 
+bool has_our_reservation(const ObjectSight& pod) {
+  const SeenCondition* const ours = pod.condition(reserved_condition);
+  return pod.node.empty() && ours != nullptr && ours->status == "True";
+}
+
 void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight> sights,
                      std::uint64_t answers) {
   for (const Change& change : changes) {
     if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
     if (const auto* const pod = std::get_if<Pod>(&change)) take_pod(*pod);
+    if (const auto* const queue = std::get_if<Queue>(&change)) queues_[queue->name] = *queue;
     if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
       BookedClaim& booked = claims_[book_key(claim->namespace_name, claim->name)];
       booked.bound = claim->bound;
@@ -61,10 +67,12 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
       own_[sight.kind].insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
       continue;
     }
-    if (sight.kind == ObjectKind::pod && has_our_nomination(sight)) {
-      nominated_.insert(key);
-    } else if (sight.kind == ObjectKind::pod) {
-      nominated_.erase(key);
+    if (sight.kind == ObjectKind::pod) {
+      if (has_our_nomination(sight) || has_our_reservation(sight)) {
+        promised_.insert(key);
+      } else {
+        promised_.erase(key);
+      }
     }
     Book& book = sight.kind == ObjectKind::pod ? pods_ : groups_;
     book.insert_or_assign(std::move(key), BookedSight{std::move(sight), answers});
@@ -88,6 +96,7 @@ void SightBook::take_pod(const Pod& pod) {
 void SightBook::forget(const Removal& gone) {
   const std::string key = book_key(gone.namespace_name, gone.name);
   if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
+  if (gone.kind == ObjectKind::queue) queues_.erase(gone.name);
   if (gone.kind == ObjectKind::pod_group) {
     groups_.erase(key);
     whole_groups_.erase(key);
@@ -97,7 +106,7 @@ void SightBook::forget(const Removal& gone) {
   if (gone.kind != ObjectKind::pod) return;
   pods_.erase(key);
   pod_claims_.erase(key);
-  nominated_.erase(key);
+  promised_.erase(key);
 }
 
 const std::vector<std::string>& SightBook::claims_of(std::string_view namespace_name,
@@ -130,6 +139,19 @@ const BookedSight* SightBook::own(ObjectKind kind, std::string_view namespace_na
   return found == book->second.end() ? nullptr : &found->second;
 }
 
+std::vector<const BookedSight*> SightBook::all_own() const {
+  std::vector<const BookedSight*> all;
+  for (const auto& [kind, book] : own_) {
+    for (const auto& [key, sight] : book) all.push_back(&sight);
+  }
+  return all;
+}
+
+const Queue* SightBook::queue(std::string_view name) const {
+  const auto found = queues_.find(name);
+  return found == queues_.end() ? nullptr : &found->second;
+}
+
 bool SightBook::leaves_whole(std::string_view namespace_name, std::string_view name) const {
   return whole_groups_.contains(book_key(namespace_name, name));
 }
@@ -139,10 +161,10 @@ NodeState SightBook::node(std::string_view name) const {
   return found == nodes_.end() ? NodeState::gone : found->second;
 }
 
-std::vector<const BookedSight*> SightBook::nominated() const {
+std::vector<const BookedSight*> SightBook::promised() const {
   std::vector<const BookedSight*> found;
-  found.reserve(nominated_.size());
-  for (const std::string& key : nominated_) found.push_back(&pods_.at(key));
+  found.reserve(promised_.size());
+  for (const std::string& key : promised_) found.push_back(&pods_.at(key));
   return found;
 }
 

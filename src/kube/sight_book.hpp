@@ -44,6 +44,10 @@ class SightBook {
   /// Of a kind of ours.
   const BookedSight* own(ObjectKind kind, std::string_view namespace_name,
                          std::string_view name) const;
+  /// All of these, by kind and name.
+  std::vector<const BookedSight*> all_own() const;
+  /// As the server shows it; null: there is none.
+  const Queue* queue(std::string_view name) const;
   NodeState node(std::string_view name) const;
   /// Whether the members of the group leave together or not at all.
   bool leaves_whole(std::string_view namespace_name, std::string_view name) const;
@@ -51,8 +55,8 @@ class SightBook {
   const std::vector<std::string>& claims_of(std::string_view namespace_name,
                                             std::string_view name) const;
   const BookedClaim* claim(std::string_view namespace_name, std::string_view name) const;
-  /// Pods with a nomination of ours, by namespace and name.
-  std::vector<const BookedSight*> nominated() const;
+  /// Pods with a nomination or a reservation of ours, by namespace and name.
+  std::vector<const BookedSight*> promised() const;
   std::size_t size() const { return pods_.size() + groups_.size(); }
 
  private:
@@ -63,15 +67,18 @@ class SightBook {
 
   Book pods_;
   Book groups_;
+  std::map<std::string, Queue, std::less<>> queues_;                         ///< By name.
   std::map<ObjectKind, Book> own_;                                           ///< Of our kinds.
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.
   std::map<std::string, NodeState, std::less<>> nodes_;
-  std::set<std::string> nominated_;
+  std::set<std::string> promised_;
   std::set<std::string, std::less<>> whole_groups_;  ///< Whose disruption mode is `all`.
 };
 
 /// Whether the pod has a nomination, and our condition for the same node.
 bool has_our_nomination(const ObjectSight& pod);
+/// Whether the pod waits with our condition that a node is reserved for it.
+bool has_our_reservation(const ObjectSight& pod);
 
 }  // namespace makeway::kube

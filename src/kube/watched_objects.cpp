@@ -23,6 +23,8 @@ constexpr std::string_view daemon_set = "DaemonSet";
 constexpr std::array core_versions = {std::string_view("v1")};
 constexpr Resource pods_that_may_have_failed = {
     "pods", "Pod", "", core_versions, "status.phase!=Succeeded", true};
+constexpr Resource all_pods = {"pods", "Pod", "", core_versions, "", true};
+constexpr std::string_view session_kind = "Session";
 constexpr Resource names_of_daemon_sets = {.plural = "daemonsets",
                                            .kind = daemon_set,
                                            .api_group = "apps",
@@ -61,11 +63,15 @@ bool is_watched(const Resource& resource, FeedUse use) {
          (use != FeedUse::to_look && resource.kind == daemon_set);
 }
 
-const Resource& watched_instead(const Resource& resource, FeedUse use) {
+const Resource& watched_instead(const Resource& resource, FeedUse use, bool has_sessions) {
   const bool decides = use != FeedUse::to_look;
   const bool is_pods = decides && resource.plural == pods_that_may_have_failed.plural;
   const bool is_daemon_sets = decides && resource.kind == daemon_set;
-  return is_pods ? pods_that_may_have_failed : is_daemon_sets ? names_of_daemon_sets : resource;
+  if (is_pods) {
+    const bool finished = has_sessions && use == FeedUse::to_schedule;
+    return finished ? all_pods : pods_that_may_have_failed;
+  }
+  return is_daemon_sets ? names_of_daemon_sets : resource;
 }
 
 std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
@@ -104,6 +110,16 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
     const auto found = objects.find({sight.namespace_name, sight.name});
     if (found == objects.end()) {
       if (is_pod) tell_refusal(sight);
+      const bool was_kernel =
+          is_pod && use_ == FeedUse::to_schedule && sight.owner_kind == session_kind;
+      if (!was_kernel) continue;
+      sight.kind = row->kind;
+      Removal ended{.kind = row->kind,
+                    .namespace_name = sight.namespace_name,
+                    .name = sight.name,
+                    .plane = {}};
+      Name name{sight.namespace_name, sight.name};
+      objects.insert_or_assign(std::move(name), Decoded{std::move(ended), std::move(sight)});
       continue;
     }
     if (use_ == FeedUse::to_compare) continue;
@@ -249,6 +265,7 @@ void WatchedObjects::upsert(const ServedResource& served, const Name& name, Deco
         if constexpr (requires { each.uid; }) uid = each.uid;
       },
       decoded.change);
+  if (uid.empty() && decoded.sight) uid = decoded.sight->uid;  // It has finished.
   Uids& known = known_[served.resource->plural];
   const auto found = known.find(name);
   if (found != known.end() && found->second != uid) remove(served, name);

@@ -3,6 +3,8 @@
 // Lists become the difference to what was there; an object of another uid under an old name is a
 // removal and another object; a pod that has finished is gone. One bad object stops nobody
 // (law 13): what can be read of it is taken, and the problem is kept.
+// The sight of a pod that has finished and was a kernel of a session comes with its removal: who
+// tends sessions must know how it ended.
 // Whoever decides is also told which DaemonSets there are, and which pods a kubelet refused; of a
 // plane, what its Deployments and autoscalers scale.
 #pragma once
@@ -93,8 +95,8 @@ class WatchedObjects final : public WatchListener {
 /// decides wants to know which there are.
 bool is_watched(const Resource& resource, FeedUse use);
 /// What to watch instead. Whoever decides wants to see why a pod has failed, and a server ends
-/// the watch of an object that leaves a selection with how it was before. Of a DaemonSet only its
-/// name matters.
-const Resource& watched_instead(const Resource& resource, FeedUse use);
+/// the watch of an object that leaves a selection with how it was before; where there are sessions,
+/// also that it has succeeded. Of a DaemonSet only its name matters.
+const Resource& watched_instead(const Resource& resource, FeedUse use, bool has_sessions);
 
 }  // namespace makeway::kube

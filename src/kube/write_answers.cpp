@@ -123,6 +123,12 @@ WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& re
       is_success(result->status) ? read_sights(result->body.view()) : std::vector<ObjectSight>();
   if (sights.empty()) return answer;
   ObjectSight& seen = sights.front();
+  if (goal.kind == WriteKind::create_pod) {
+    if (seen.owner_uid != goal.uid) return refused_reading("a pod of that name is somebody else's");
+    if (seen.leaving) return refused_reading("the pod of that name is leaving");
+    answer.verdict = Verdict::done;
+    return answer;
+  }
   if (seen.uid != goal.uid) {
     if (!erases) return refused_reading("another object has its name");
     answer.verdict = Verdict::done;

@@ -40,7 +40,7 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
 /// What a write wanted, for whoever reads the object afterwards.
 struct WriteGoal {
   WriteKind kind = WriteKind::bind;
-  std::string uid;
+  std::string uid;            ///< Of a create: of the controller.
   std::string node;           ///< Of a bind.
   StatusPatch patch;          ///< Of a patch.
   std::int64_t replicas = 0;  ///< Of a scale.

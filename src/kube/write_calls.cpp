@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "codec/writer.hpp"
-#include "control/half_bound_gangs.hpp"
 #include "kube/api_client.hpp"
 #include "kube/resources.hpp"
 #include "model/kinds.hpp"
@@ -73,6 +72,18 @@ std::string changed_at(const ConditionWish& wish, const ObjectSight& object, Tim
   return stays && !seen->changed.empty() ? seen->changed : second_text(now);
 }
 
+void write_condition(JsonWriter& writer, const ConditionWish& wish, const ObjectSight& object,
+                     Time now) {
+  writer.begin_object();
+  writer.string_field("type", wish.type);
+  writer.string_field("status", status_word(wish.value));
+  writer.string_field("reason", wish.reason);
+  writer.string_field("message", wish.message);
+  if (object.generation > 0) writer.integer_field("observedGeneration", object.generation);
+  writer.string_field("lastTransitionTime", changed_at(wish, object, now));
+  writer.end_object();
+}
+
 std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time now) {
   return document([&](JsonWriter& writer) {
     object_field(writer, "metadata", [&] {
@@ -96,14 +107,7 @@ std::string patch_body(const ObjectSight& object, const StatusPatch& patch, Time
       writer.key("conditions");
       writer.begin_array();
       for (const ConditionWish& wish : patch.conditions) {
-        writer.begin_object();
-        writer.string_field("type", wish.type);
-        writer.string_field("status", status_word(wish.value));
-        writer.string_field("reason", wish.reason);
-        writer.string_field("message", wish.message);
-        if (object.generation > 0) writer.integer_field("observedGeneration", object.generation);
-        writer.string_field("lastTransitionTime", changed_at(wish, object, now));
-        writer.end_object();
+        write_condition(writer, wish, object, now);
       }
       writer.end_array();
     });
@@ -192,8 +196,22 @@ StatusPatch reservation(std::string_view node, std::string_view plan, Time since
   return patch;
 }
 
+StatusPatch ended_reservation(std::string_view plan) {
+  StatusPatch patch;
+  patch.conditions.push_back({.type = std::string(reserved_condition),
+                              .value = false,
+                              .reason = "Ended",
+                              .message = fmt::format("plan {}", plan)});
+  return patch;
+}
+
 std::string eviction_message(const CauseOf& cause, bool names_causes) {
-  if (cause.is_own_gang) return fmt::format("makeway: {}", rollback_reason);
+  if (cause.kind == "Queue") {
+    const std::string name = names_causes ? fmt::format(" {}", cause.name) : std::string();
+    return fmt::format("makeway: preempting so that queues get what they deserve: queue{}, uid {}",
+                       name, cause.uid);
+  }
+  if (!cause.own_gang.empty()) return fmt::format("makeway: {}", cause.own_gang);
   std::string kind = cause.kind;
   std::ranges::transform(kind, kind.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -311,6 +329,57 @@ WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
           .read_path = path};
 }
 
+std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before) {
+  return document([&](JsonWriter& writer) {
+    const auto amounts = [&](std::string_view key, const Quotas& now, const auto& was) {
+      object_field(writer, key, [&] {
+        for (const Amount& each : now) {
+          writer.string_field(each.resource, exact_amount(each.resource, each.amount));
+        }
+        for (const Amount& each : was) {
+          if (std::ranges::find(now, each.resource, &Amount::resource) != now.end()) continue;
+          writer.key(each.resource);
+          writer.null();
+        }
+      });
+    };
+    amounts("deserved", next.deserved, before.deserved);
+    amounts("allocated", next.allocated, before.allocated);
+    amounts("used", next.used, before.used);
+    amounts("preempting", next.preempting, before.preempting);
+  });
+}
+
+StatusPatch acceptance(std::string_view wrong) {
+  constexpr std::size_t message_max = 1'024;  // As deploy/crds has it.
+  StatusPatch patch;
+  patch.conditions.push_back({.type = std::string(accepted_condition),
+                              .value = wrong.empty(),
+                              .reason = wrong.empty() ? "Accepted" : "Quarantined",
+                              .message = cut_to(wrong, message_max)});
+  return patch;
+}
+
+std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now) {
+  return document([&](JsonWriter& writer) {
+    writer.key("conditions");
+    writer.begin_array();
+    for (const SeenCondition& seen : object.conditions) {
+      const auto same = std::ranges::find(patch.conditions, seen.type, &ConditionWish::type);
+      if (same != patch.conditions.end()) continue;
+      writer.begin_object();
+      writer.string_field("type", seen.type);
+      writer.string_field("status", seen.status);
+      writer.string_field("reason", seen.reason);
+      writer.string_field("message", seen.message);
+      if (!seen.changed.empty()) writer.string_field("lastTransitionTime", seen.changed);
+      writer.end_object();
+    }
+    for (const ConditionWish& wish : patch.conditions) write_condition(writer, wish, object, now);
+    writer.end_array();
+  });
+}
+
 WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
                          std::string_view status) {
   const std::string path = own_path(object.kind, object.namespace_name, object.name);
@@ -362,6 +431,14 @@ WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
           .read_path = path};
 }
 
+WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body) {
+  return {.kind = WriteKind::create_pod,
+          .path = fmt::format("/api/v1/namespaces/{}/pods{}", percent_encoded(pod.namespace_name),
+                              query_of(manner)),
+          .write = {"POST", std::string(json_type), std::move(body)},
+          .read_path = pod_path(pod.namespace_name, pod.name)};
+}
+
 WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod) {
   const std::string path = pod_path(pod.namespace_name, pod.name);
   std::string body = document([&](JsonWriter& writer) {
@@ -384,7 +461,10 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
   constexpr std::size_t note_bytes_max = 1'024;
   constexpr std::size_t name_bytes_max = 230;
   const ObjectSight& about = event.regarding;
-  const bool is_pod = event.regarding_kind == "Pod";
+  const std::string version = event.regarding_kind == "Pod" ? std::string("v1")
+                              : event.regarding_kind == "Session"
+                                  ? std::string(own_api_version)
+                                  : "scheduling.k8s.io/" + manner.group_version;
   std::string body = document([&](JsonWriter& writer) {
     writer.string_field("apiVersion", "events.k8s.io/v1");
     writer.string_field("kind", "Event");
@@ -401,8 +481,7 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
     writer.string_field("reportingController", manner.manager);
     writer.string_field("reportingInstance", manner.instance);
     object_field(writer, "regarding", [&] {
-      writer.string_field("apiVersion",
-                          is_pod ? "v1" : "scheduling.k8s.io/" + manner.group_version);
+      writer.string_field("apiVersion", version);
       writer.string_field("kind", event.regarding_kind);
       writer.string_field("namespace", about.namespace_name);
       writer.string_field("name", about.name);

@@ -19,6 +19,8 @@
 #include "base/time.hpp"
 #include "codec/object_sight.hpp"
 #include "kube/http_client.hpp"
+#include "model/plan_queue.hpp"
+#include "model/queue.hpp"
 
 namespace makeway::kube {
 
@@ -26,6 +28,8 @@ inline constexpr std::string_view nominated_condition = "makeway.dev/Nominated";
 inline constexpr std::string_view reserved_condition = "makeway.dev/Reserved";
 inline constexpr std::string_view scheduled_condition = "PodScheduled";
 inline constexpr std::string_view disrupted_condition = "DisruptionTarget";
+/// Of a kind of ours: false where something is wrong with it in this cluster.
+inline constexpr std::string_view accepted_condition = "makeway.dev/Accepted";
 inline constexpr std::string_view group_condition = "PodGroupInitiallyScheduled";
 
 enum class WriteKind : std::uint8_t {
@@ -39,6 +43,7 @@ enum class WriteKind : std::uint8_t {
   patch_own,    ///< The status of an object of a kind of ours.
   read_scale,   ///< No write: how many replicas a Deployment has, right before they are changed.
   scale,        ///< Of a Deployment.
+  create_pod,   ///< Of a kernel of a session.
   await,        ///< No call: it ends when what it needs is done, and nothing was placed.
 };
 
@@ -77,10 +82,10 @@ struct StatusPatch {
 
 /// For whom somebody leaves.
 struct CauseOf {
-  std::string kind;          ///< "Pod", "PodGroup"
-  std::string name;          ///< "default/urgent"
-  std::string uid;           ///< Empty: it is not known.
-  bool is_own_gang = false;  ///< It leaves because the rest of its own gang could not be bound.
+  std::string kind;      ///< "Pod", "PodGroup", "Queue"
+  std::string name;      ///< "default/urgent"
+  std::string uid;       ///< Empty: it is not known.
+  std::string own_gang;  ///< What became of its own gang, if it leaves because of that.
 };
 
 struct EventWish {
@@ -98,11 +103,20 @@ struct EventWish {
 StatusPatch nomination(std::string_view node, std::string_view plan, std::string_view unscheduled);
 StatusPatch cleared_nomination(std::string_view plan);
 StatusPatch reservation(std::string_view node, std::string_view plan, Time since, bool promised);
+StatusPatch ended_reservation(std::string_view plan);
 StatusPatch eviction_mark(const CauseOf& cause, std::string_view plan, bool names_causes);
 /// "makeway: preempting to accommodate a higher priority pod, uid 0-1"
 std::string eviction_message(const CauseOf& cause, bool names_causes);
 /// Of both; where they differ, the second.
 StatusPatch joined(StatusPatch first, const StatusPatch& second);
+/// A merge patch (JSON) that turns the status of `before` into the next one: what is not listed any
+/// more is null.
+std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before);
+/// Of an object of ours; empty: nothing is wrong with it.
+StatusPatch acceptance(std::string_view wrong);
+/// Its status (JSON) with these conditions, and those of other types that it has: a merge patch
+/// replaces lists.
+std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now);
 /// Whether the object does not show it yet.
 bool changes(const StatusPatch& patch, const ObjectSight& object);
 
@@ -127,6 +141,8 @@ WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
 /// None: the pod's own grace.
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
                       std::optional<std::int64_t> grace_seconds);
+/// `body` is the whole pod; what is read where the name is taken is the pod of that name.
+WriteCall create_pod_call(const WriteManner& manner, const ObjectSight& pod, std::string body);
 WriteCall eviction_call(const WriteManner& manner, const ObjectSight& pod);
 /// The stamp tells events of one object apart.
 WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now,

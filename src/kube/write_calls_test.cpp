@@ -182,5 +182,26 @@ TEST(WriteCalls, APatchThatChangesNothingIsKnown) {
   EXPECT_TRUE(changes(reservation("n1", "0123", call_time, true), seen));
 }
 
+TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
+  ObjectSight queue;
+  queue.kind = ObjectKind::queue;
+  queue.name = "team";
+  queue.uid = "q";
+  queue.version = "7";
+  queue.generation = 3;
+  queue.conditions = {
+      {"makeway.dev/Other", "True", "Because", "", "2026-01-01T00:00:00Z"},
+      {"makeway.dev/Accepted", "False", "Quarantined", "spec.parent 'all': no", ""}};
+  EXPECT_FALSE(changes(acceptance("spec.parent 'all': no"), queue));
+  const StatusPatch mended = acceptance({});
+  EXPECT_TRUE(changes(mended, queue));
+  EXPECT_EQ(own_conditions(queue, mended, Time{0}),
+            R"({"conditions":[{"type":"makeway.dev/Other","status":"True","reason":"Because",)"
+            R"("message":"","lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+            R"({"type":"makeway.dev/Accepted","status":"True","reason":"Accepted","message":"",)"
+            R"("observedGeneration":3,"lastTransitionTime":"1970-01-01T00:00:00Z"}]})");
+  EXPECT_EQ(acceptance(std::string(2'000, 'x')).conditions[0].message.size(), 1'024U);
+}
+
 }  // namespace
 }  // namespace makeway::kube

@@ -37,13 +37,14 @@ class JobBuilder {
         making_volumes_.insert(ask_of(action));
       }
     }
+    add_queue_statuses();
     for (const PlanAction& action : plan_.actions) {
-      if (places(action.type)) add_place(action);
+      if (places(action.type) && !is_about_session(action)) add_place(action);
     }
     for (const PlanAction& action : plan_.actions) {
-      if (!places(action.type)) add_other(action);
+      if (!places(action.type) && !is_about_session(action)) add_other(action);
     }
-    clear_nominations();
+    take_back();
     for (const PlanStatus& status : plan_.status) add_condition(status);
     for (const PlanAsk& ask : plan_.asks) add_scheduled_group(ask);
     return std::move(made_);
@@ -86,6 +87,7 @@ class JobBuilder {
     if (!rules_.brake) return;
     std::map<std::string, std::vector<const PlanAction*>> victims;
     for (const PlanAction& action : plan_.actions) {
+      if (is_about_session(action)) continue;
       if (action.type == ActionType::evict) victims[action.ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
@@ -138,6 +140,43 @@ class JobBuilder {
                           .steps = std::move(steps),
                           .needs = {}});
     return made_.jobs.size() - 1;
+  }
+
+  bool is_for_queue(const PlanAction& action) const {
+    const auto ask = asks_.find(action.ask);
+    return action.type == ActionType::evict && ask != asks_.end() &&
+           ask->second.ask->kind == AskKind::queue;
+  }
+
+  /// Rule 9.
+  void add_queue_statuses() {
+    const bool evicts = std::ranges::any_of(plan_.actions, [&](const PlanAction& action) {
+      return is_for_queue(action) && !braked_.contains(action.ask);
+    });
+    for (const PlanQueueStatus& status : plan_.queue_status) {
+      const std::string object = fmt::format("Queue {}", status.name);
+      const BookedSight* const seen = book_.own(ObjectKind::queue, {}, status.name);
+      const Queue* const before = book_.queue(status.name);
+      const bool is_gone = seen == nullptr || before == nullptr ||
+                           (!status.uid.empty() && seen->object.uid != status.uid);
+      if (is_gone) {
+        lacks_queue_ = true;
+        made_.refused.push_back(
+            {.plan = plan_.id, .object = object, .reason = "it is gone", .ask = {}});
+        continue;
+      }
+      queue_jobs_.push_back(made_.jobs.size());
+      made_.jobs.push_back({.object = object,
+                            .ask = {},
+                            .unit = {},
+                            .seen = *seen,
+                            .steps = {{.kind = WriteKind::patch_own,
+                                       .node = {},
+                                       .patch = {},
+                                       .status = queue_status_patch(status, *before)}},
+                            .needs = {},
+                            .can_wait = !evicts});
+    }
   }
 
   /// The first of nomination and reservation takes the other along.
@@ -315,19 +354,22 @@ class JobBuilder {
     const auto found = asks_.find(ask);
     if (found == asks_.end()) return cause;
     const PlanAsk& who = *found->second.ask;
-    const BookedSight* const seen = who.kind == AskKind::pod_group
-                                        ? book_.group(who.namespace_name, who.name)
-                                        : book_.pod(who.namespace_name, who.name);
+    const BookedSight* const seen =
+        who.kind == AskKind::queue       ? book_.own(ObjectKind::queue, {}, who.name)
+        : who.kind == AskKind::pod_group ? book_.group(who.namespace_name, who.name)
+                                         : book_.pod(who.namespace_name, who.name);
     if (seen != nullptr) cause.uid = seen->object.uid;
     return cause;
   }
 
   void add_eviction(const PlanAction& action) {
     const auto ask = asks_.find(action.ask);
-    if (ask == asks_.end() || !is_of_pods(*ask->second.ask)) {
-      return refuse(action, "victims of other asks than pods and groups are not evicted yet");
+    const bool of_queue = is_for_queue(action);
+    if (ask == asks_.end() || (!of_queue && !is_of_pods(*ask->second.ask))) {
+      return refuse(action, "victims of replicas are not evicted yet");
     }
     if (refuse_braked(action, action.ask)) return;
+    if (of_queue && lacks_queue_) return refuse(action, "what it relies on was refused");
     // A nomination that is not even tried frees nobody's room.
     for (const PodPlacement& place : ask->second.ask->placements) {
       if (!place_jobs_.contains(pod_text(place.namespace_name, place.name))) {
@@ -338,9 +380,10 @@ class JobBuilder {
     if (seen == nullptr) return;
     const bool strict = rules_.budgets == BudgetMode::strict;
     CauseOf cause = cause_of(action.ask);
-    cause.is_own_gang =
+    const bool is_own_gang =
         !seen->object.group.empty() &&
         action.ask == fmt::format("PodGroup {}/{}", action.namespace_name, seen->object.group);
+    if (is_own_gang) cause.own_gang = ask->second.ask->reason;
     std::vector<WriteStep> steps;
     if (!seen->object.leaving) {
       StatusPatch mark = eviction_mark(cause, plan_.id, rules_.names_causes);
@@ -352,10 +395,10 @@ class JobBuilder {
     }
     WriteJob& job = made_.jobs[add(action, *seen, std::move(steps))];
     job.unit = unit_of_[job.object];
-    job.needs = ask->second.nominations;
+    job.needs = of_queue ? queue_jobs_ : ask->second.nominations;
     job.is_eviction = true;
     if (job.steps.empty()) return;
-    std::string by = cause.kind == "PodGroup" ? "podgroup" : "pod";
+    std::string by = of_queue ? "queue" : cause.kind == "PodGroup" ? "podgroup" : "pod";
     if (rules_.names_causes) by += " " + cause.name;
     job.event =
         EventWish{.regarding = seen->object,
@@ -364,7 +407,7 @@ class JobBuilder {
                   .reason = "Preempted",
                   .action = "Preempting",
                   .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, action.node)};
-    if (cause.is_own_gang) job.event->note = eviction_message(cause, rules_.names_causes);
+    if (!cause.own_gang.empty()) job.event->note = eviction_message(cause, rules_.names_causes);
   }
 
   void add_force_delete(const PlanAction& action) {
@@ -379,14 +422,22 @@ class JobBuilder {
     add(action, *seen, std::move(steps));
   }
 
-  void clear_nominations() {
-    for (const BookedSight* const pod : book_.nominated()) {
+  /// What was promised to pods and does not hold any more.
+  void take_back() {
+    for (const BookedSight* const pod : book_.promised()) {
       const ObjectSight& object = pod->object;
       const std::string text = pod_text(object.namespace_name, object.name);
-      if (place_jobs_.contains(text) || bind_jobs_.contains(text)) continue;
-      if (!loses_nomination(object, text)) continue;
-      StatusPatch patch = cleared_nomination(plan_.id);
-      const std::string message = unscheduled_message(text, false);
+      if (bind_jobs_.contains(text)) continue;
+      const bool ends = has_our_reservation(object) && loses_reservation(text);
+      if (const auto place = place_jobs_.find(text); place != place_jobs_.end()) {
+        if (ends) end_reservation_with(made_.jobs[place->second]);
+        continue;
+      }
+      const bool loses = has_our_nomination(object) && loses_nomination(object, text);
+      if (!loses && !ends) continue;
+      StatusPatch patch = loses ? cleared_nomination(plan_.id) : StatusPatch{};
+      if (ends) patch = joined(std::move(patch), ended_reservation(plan_.id));
+      const std::string message = loses ? unscheduled_message(text, false) : std::string();
       if (!message.empty()) {
         patch.conditions.push_back({.type = std::string(scheduled_condition),
                                     .value = false,
@@ -398,6 +449,19 @@ class JobBuilder {
                               .name = object.name};
       add(action, *pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
     }
+  }
+
+  void end_reservation_with(WriteJob& place) const {
+    if (place.steps.empty()) return;
+    WriteStep& step = place.steps.front();
+    step.patch = joined(std::move(step.patch), ended_reservation(plan_.id));
+    step.confirms = false;
+  }
+
+  /// The plan decides about the pod and reserves nothing for it.
+  bool loses_reservation(const std::string& text) const {
+    const auto ask = ask_of_pod_.find(text);
+    return ask != ask_of_pod_.end() && !asks_.at(ask->second).ask->reservation;
   }
 
   /// The plan decides about the pod, or its group, and gives it no place.
@@ -496,11 +560,22 @@ class JobBuilder {
   std::map<std::string, BrakeAnswer> braked_;             ///< By ask: why not now.
   std::map<std::string, std::size_t> place_jobs_;         ///< By pod.
   std::map<std::string, std::size_t> bind_jobs_;          ///< By pod.
+  std::vector<std::size_t> queue_jobs_;                   ///< Statuses of queues.
+  bool lacks_queue_ = false;                              ///< One of them is not even tried.
   std::set<std::string> making_volumes_;                  ///< Asks that cannot be bound yet.
   std::set<std::string> told_;                            ///< Whose condition is in another patch.
 };
 
 }  // namespace
+
+bool is_about_session(const PlanAction& action) {
+  const bool is_kernel = action.name.find('/') != std::string::npos;
+  const bool is_own_type = action.type == ActionType::requeue ||
+                           action.type == ActionType::suspend || action.type == ActionType::resume;
+  // Of pods it says where they run; of a session whose grace time is over it does not.
+  const bool ends = action.type == ActionType::evict && action.node.empty();
+  return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
+}
 
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
                  const PlaneBooks& planes) {

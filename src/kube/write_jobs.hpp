@@ -6,14 +6,18 @@
 //     nothing is none. A nomination that stands is confirmed: what was seen may be older than what
 //     we have written since.
 //  4. A victim is marked and then deleted (or evicted, where budgets are strict).
-//  5. Whoever has no place in the plan any more loses the nomination that we gave it.
+//  5. Whoever has no place in the plan any more loses the nomination that we gave it, and whoever
+//     waits without a reservation its condition `makeway.dev/Reserved`.
 //  6. A group is scheduled when all its binds of the plan have succeeded, and never again not.
 //  7. A bind whose pod has a claim without a volume is none yet: the pod is nominated, the claim
 //     gets the node, and the bind is refused until a later plan finds the claim bound. In a gang
 //     all wait for the slowest volume. After `volume_wait_max` the room is not held any more.
 //  8. An ask that a brake holds back says so in its condition, unless that is over in a moment.
-//  9. Actions on objects that are gone, or that this version does not carry out, are refused.
-// 10. Scaling and force-deleting in planes, and the statuses that they rely on: replica_jobs.hpp.
+//  9. The statuses of queues that a plan changes are on the server before anybody leaves for a
+//     queue; where one of them is refused, nobody does. Nothing else relies on them.
+// 10. Actions on objects that are gone, or that this version does not carry out, are refused.
+// 11. What a plan says about sessions is session_keeper.hpp's business, and left out here.
+// 12. Scaling and force-deleting in planes, and the statuses that they rely on: replica_jobs.hpp.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -43,10 +47,12 @@ struct WriteStep {
   /// are writing, has taken it back.
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
-  std::string status = {};  ///< Of an object of a kind of ours: a JSON text.
-  std::int64_t replicas_from =
-      0;                         ///< Of a scale, and of the reading before it: how many there are.
-  std::int64_t replicas_to = 0;  ///< The same: how many there should be.
+  /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.
+  std::string status = {};
+  std::string pod = {};  ///< Of a create: the whole pod as JSON.
+  /// Of a scale, and of the reading before it: how many there are, and how many there should be.
+  std::int64_t replicas_from = 0;
+  std::int64_t replicas_to = 0;
 };
 
 enum class Urgency : std::uint8_t {
@@ -64,16 +70,19 @@ struct WriteJob {
   std::vector<std::size_t> needs;                 ///< Jobs of the same plan, by position.
   std::optional<EventWish> event = std::nullopt;  ///< Told when it is done.
   bool is_eviction = false;
+  bool can_wait = false;      ///< Of a status that nothing in its plan relies on.
   std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
-  std::string plane = {};     ///< Whose API server is asked; empty: home's.
-  std::string told = {};      ///< As receipts name the object; empty: as above.
+  std::string plane;          ///< Whose API server is asked; empty: home's.
+  std::string told;           ///< As receipts name the object; empty: as above.
 };
 
 struct PlanJobs {
   std::vector<WriteJob> jobs;
   std::vector<Receipt> refused;   ///< What is not even tried.
   std::vector<EventWish> events;  ///< That depend on nothing.
+  /// How many refused statuses of queues whoever decided had heard of (WriteQueue, rule 12).
+  std::uint64_t heard = 0;
 };
 
 /// Whether an ask's victims may be evicted now. Asked once an ask.
@@ -88,6 +97,9 @@ struct JobRules {
 
 /// As long as kube-scheduler waits for a volume.
 inline constexpr Duration volume_wait_max{600'000};
+
+/// Whether it is about a session, or a kernel of one.
+bool is_about_session(const PlanAction& action);
 
 /// Without `planes` nothing is asked of any.
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,

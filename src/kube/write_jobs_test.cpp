@@ -277,6 +277,44 @@ TEST_F(WriteJobsTest, APinnedPodIsNominatedAndReservedInOnePatch) {
   EXPECT_EQ(patch.conditions.back().since, Time{1'000});
 }
 
+TEST_F(WriteJobsTest, AReservationThatEndsIsTakenBack) {
+  ObjectSight pinned = job_sight("pinned");
+  pinned.conditions = {{"makeway.dev/Reserved", "True", "Reserved", "node n1, plan 0001", ""}};
+  see(pinned);
+  Plan plan{.id = "0123"};
+  EXPECT_TRUE(jobs(plan).jobs.empty());  // It says nothing of the pod.
+  plan.asks = {pod_ask("pinned", Outcome::infeasible, "")};
+  PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  const StatusPatch& patch = made.jobs[0].steps.at(0).patch;
+  EXPECT_FALSE(patch.nominated_node.has_value());  // It had none of ours.
+  ASSERT_EQ(patch.conditions.size(), 1U);
+  EXPECT_EQ(patch.conditions[0].type, "makeway.dev/Reserved");
+  EXPECT_FALSE(patch.conditions[0].value);
+  EXPECT_EQ(patch.conditions[0].reason, "Ended");
+  // Together with a nomination that has come instead.
+  plan.asks = {pod_ask("pinned", Outcome::preempts, "n1")};
+  plan.actions = {job_action(ActionType::nominate, "pinned", "n1")};
+  made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].steps.at(0).patch.nominated_node, "n1");
+  EXPECT_EQ(made.jobs[0].steps.at(0).patch.conditions.back().reason, "Ended");
+  // A reservation that stands stays, and a bind ends it by itself.
+  plan.actions.clear();
+  plan.asks[0].reservation = PlanReservation{.node = "n1", .since = Time{1'000}};
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+  plan.asks = {pod_ask("pinned", Outcome::fits, "n1")};
+  plan.actions = {job_action(ActionType::bind, "pinned", "n1")};
+  ASSERT_EQ(jobs(plan).jobs.size(), 1U);
+  EXPECT_EQ(jobs(plan).jobs[0].steps.at(0).kind, WriteKind::bind);
+  // Taken back once.
+  pinned.conditions[0] = {"makeway.dev/Reserved", "False", "Ended", "plan 0123", ""};
+  see(pinned);
+  plan.asks = {pod_ask("pinned", Outcome::infeasible, "")};
+  plan.actions.clear();
+  EXPECT_TRUE(jobs(plan).jobs.empty());
+}
+
 TEST_F(WriteJobsTest, ThePhaseIsTouchedOnlyWhereTheNodeIsGone) {
   see(job_sight("stuck", "n1"));
   Plan plan{.id = "0123"};
@@ -294,19 +332,31 @@ TEST_F(WriteJobsTest, ThePhaseIsTouchedOnlyWhereTheNodeIsGone) {
 TEST_F(WriteJobsTest, WhatIsNotCarriedOutIsRefused) {
   see(job_sight("p"));
   Plan plan{.id = "0123"};
-  plan.actions = {job_action(ActionType::suspend, "p", ""),
-                  job_action(ActionType::bind, "s/kernel", "n1"),
+  plan.actions = {job_action(ActionType::scale_up, "p", ""),
                   job_action(ActionType::bind, "p", "n1")};
-  plan.actions[2].plane = "other";
+  plan.actions[1].plane = "other";
   const PlanJobs made = jobs(plan);
   EXPECT_TRUE(made.jobs.empty());
-  EXPECT_EQ(made.refused.size(), 3U);
+  EXPECT_EQ(made.refused.size(), 2U);
+}
+
+// Who keeps sessions carries these out (session_keeper.hpp).
+TEST_F(WriteJobsTest, SessionsAreLeftToTheirKeeper) {
+  see(job_sight("p"));
+  Plan plan{.id = "0123"};
+  plan.actions = {job_action(ActionType::suspend, "p", ""),
+                  job_action(ActionType::bind, "s/kernel", "n1"),
+                  job_action(ActionType::requeue, "low", "n1", "Session a/high"),
+                  job_action(ActionType::evict, "low", "n1", "Session a/high"),
+                  job_action(ActionType::evict, "over", "")};
+  const PlanJobs made = jobs(plan);
+  EXPECT_TRUE(made.jobs.empty());
+  EXPECT_TRUE(made.refused.empty());
 }
 
 // What comes with later versions is refused by name, and never dropped without a word.
 TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
-  for (const ActionType type : {ActionType::scale_down, ActionType::scale_up, ActionType::requeue,
-                                ActionType::suspend, ActionType::resume}) {
+  for (const ActionType type : {ActionType::scale_down, ActionType::scale_up}) {
     Plan plan{.id = "0123"};
     plan.actions = {job_action(type, "p", "n1")};
     const PlanJobs made = jobs(plan);
@@ -315,17 +365,14 @@ TEST_F(WriteJobsTest, EveryActionOfOtherKindsHasAReceipt) {
     EXPECT_TRUE(made.refused[0].reason.starts_with(choice_name(type))) << made.refused[0].reason;
   }
   see(job_sight("low-1", "n1"));
-  for (const AskKind kind : {AskKind::queue, AskKind::session, AskKind::replica_schedule}) {
-    Plan plan{.id = "0123"};
-    plan.asks = {{.kind = kind, .namespace_name = "a", .name = "claim"}};
-    plan.actions = {job_action(ActionType::evict, "low-1", "n1", ask_text(plan.asks[0]))};
-    const PlanJobs made = jobs(plan);
-    EXPECT_TRUE(made.jobs.empty());
-    ASSERT_EQ(made.refused.size(), 1U);
-    EXPECT_EQ(made.refused[0].reason,
-              "victims of other asks than pods and groups are not evicted yet");
-    EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
-  }
+  Plan plan{.id = "0123"};
+  plan.asks = {{.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "claim"}};
+  plan.actions = {job_action(ActionType::evict, "low-1", "n1", ask_text(plan.asks[0]))};
+  const PlanJobs made = jobs(plan);
+  EXPECT_TRUE(made.jobs.empty());
+  ASSERT_EQ(made.refused.size(), 1U);
+  EXPECT_EQ(made.refused[0].reason, "victims of replicas are not evicted yet");
+  EXPECT_EQ(made.refused[0].ask, ask_text(plan.asks[0]));
 }
 
 // SPEC section 8, provision a volume: never a bind before the volume is there.
@@ -421,6 +468,97 @@ TEST_F(WriteJobsTest, TheBookForgetsWhoIsGone) {
   EXPECT_EQ(book.size(), 1U);
   book.take({Removal{.kind = ObjectKind::pod, .namespace_name = "a", .name = "p"}}, {}, 0);
   EXPECT_EQ(book.size(), 0U);
+}
+
+// ---- Queues -------------------------------------------------------------------------------------
+
+ObjectSight queue_sight(const std::string& name) {
+  ObjectSight sight;
+  sight.kind = ObjectKind::queue;
+  sight.name = name;
+  sight.uid = "uid-" + name;
+  sight.version = "7";
+  return sight;
+}
+
+/// Queue `gives` loses low-1 to `gets`.
+Plan queue_plan() {
+  Plan plan{.id = "0123"};
+  plan.asks = {{.kind = AskKind::queue, .name = "gets", .outcome = Outcome::preempts}};
+  plan.actions = {job_action(ActionType::evict, "low-1", "n1", "Queue gets")};
+  for (const std::string name : {"gets", "gives"}) {
+    plan.queue_status.push_back({.name = name,
+                                 .uid = "uid-" + name,
+                                 .deserved = {{"cpu", 1'000}},
+                                 .allocated = {{"cpu", 1'500}},
+                                 .used = {{"cpu", 2'000}},
+                                 .preempting = {{"cpu", 0}}});
+  }
+  return plan;
+}
+
+class QueueJobsTest : public WriteJobsTest {
+ protected:
+  void see_queue(const std::string& name, Quotas allocated = {}) {
+    Queue queue{.name = name, .uid = "uid-" + name};
+    queue.allocated = std::move(allocated);
+    book.take({queue}, {queue_sight(name)}, 0);
+  }
+};
+
+TEST_F(QueueJobsTest, EvictionsForAQueueNeedAllStatuses) {
+  see_queue("gets");
+  see_queue("gives", {{"cpu", 1'000}, {"example.com/gpu", 1}});
+  see(job_sight("low-1", "n1"));
+  const PlanJobs made = jobs(queue_plan());
+  EXPECT_TRUE(made.refused.empty());
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_EQ(made.jobs[0].object, "Queue gets");
+  EXPECT_FALSE(made.jobs[0].can_wait);
+  EXPECT_EQ(made.jobs[0].steps[0].status, R"({"deserved":{"cpu":"1"},"allocated":{"cpu":"1500m"},)"
+                                          R"("used":{"cpu":"2"},"preempting":{"cpu":"0"}})");
+  // No node has a GPU any more.
+  EXPECT_EQ(made.jobs[1].steps[0].status,
+            R"({"deserved":{"cpu":"1"},"allocated":{"cpu":"1500m","example.com/gpu":null},)"
+            R"("used":{"cpu":"2"},"preempting":{"cpu":"0"}})");
+  EXPECT_EQ(made.jobs[2].needs, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(made.jobs[2].event->note, "Preempted by queue uid-gets on node n1");
+  EXPECT_EQ(made.jobs[2].steps[0].patch.conditions[0].message,
+            "makeway: preempting so that queues get what they deserve: queue, uid uid-gets");
+}
+
+TEST_F(QueueJobsTest, NobodyLeavesForAQueueWithoutItsStatus) {
+  see_queue("gets");
+  see(job_sight("low-1", "n1"));
+  const PlanJobs made = jobs(queue_plan());
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].object, "Queue gets");
+  ASSERT_EQ(made.refused.size(), 2U);
+  EXPECT_EQ(made.refused[0].object, "Queue gives");
+  EXPECT_EQ(made.refused[0].reason, "it is gone");
+  EXPECT_EQ(made.refused[1].object, "Pod a/low-1");
+  EXPECT_EQ(made.refused[1].ask, "Queue gets");
+}
+
+TEST_F(QueueJobsTest, AStatusThatNothingReliesOnCanWait) {
+  see_queue("gets");
+  see_queue("gives");
+  see(job_sight("new"));
+  Plan plan = queue_plan();
+  plan.asks = {pod_ask("new", Outcome::fits, "n1")};
+  plan.actions = {job_action(ActionType::bind, "new", "n1")};
+  const PlanJobs made = jobs(plan);
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_TRUE(made.jobs[0].can_wait);
+  EXPECT_TRUE(made.jobs[2].needs.empty());  // A bind relies on no status.
+  // Nor does an eviction that a brake holds back.
+  see(job_sight("low-1", "n1"));
+  rules.brake = [](const PlanAsk&, const auto&) { return BrakeAnswer{.why = "brake: not now"}; };
+  const PlanJobs held = jobs(queue_plan());
+  ASSERT_EQ(held.jobs.size(), 2U);
+  EXPECT_TRUE(held.jobs[0].can_wait);
+  ASSERT_EQ(held.refused.size(), 1U);
+  EXPECT_EQ(held.refused[0].reason, "brake: not now");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/prng.hpp"
@@ -14,6 +15,8 @@ constexpr Duration one_second{1'000};
 constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
+constexpr std::string_view queue_prefix = "Queue ";
+constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
 std::string word_of(const ConditionWish& wish) {
   return (wish.value ? "True " : "False ") + wish.reason;
@@ -51,13 +54,23 @@ void WriteQueue::add(const std::string& plan, Time plan_now, PlanJobs jobs, Time
       if (jobs_.contains(on)) live.needs.insert(on);
     }
     if (live.job.is_eviction) need_binds(live);
+    if (live.job.is_eviction) need_statuses(live);
     if (!live.job.placed.empty()) need_evictions(live);
     const std::uint64_t id = ++last_id_;
     if (live.job.steps.empty()) continue;  // Done already.
+    const bool is_for_queue = live.job.is_eviction && live.job.ask.starts_with(queue_prefix);
+    if (is_for_queue && jobs.heard < statuses_refused_) {
+      ++statistics_.refused;
+      receipts_.push_back({.plan = plan,
+                           .object = live.job.object,
+                           .reason = std::string(relies_on_refused),
+                           .ask = live.job.ask});
+      continue;
+    }
     const bool is_alone = !lines_.contains(live.job.object);
     if (is_alone && is_confirmed(live)) continue;
     if (const auto twin = waiting_twin(live.job)) {
-      join(jobs_.at(*twin), std::move(live));
+      join(*twin, std::move(live));
       joined.emplace(id, *twin);
       continue;
     }
@@ -71,11 +84,89 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
   give_way(live.job.object);
   lines_[live.job.object].push_back(id);
   if (live.job.is_eviction) {
-    ++units_[unit_of(live)].jobs;
+    units_[unit_of(live)].jobs.insert(id);
     evictions_[live.job.ask].insert(id);
   }
-  (urgent ? waiting_ : conditions_).insert(id);
-  jobs_.emplace(id, std::move(live));
+  for (const std::uint64_t need : live.needs) needed_by_[need].push_back(id);
+  if (urgent) plan_times_.insert(live.plan_now);
+  Time at = live.added;
+  if (urgent && live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
+  if (live.job.can_wait) {
+    patient_.insert(id);
+    const auto own = own_.find(live.job.object);
+    const bool is_known = own != own_.end() && own->second.object.uid == live.job.seen.object.uid;
+    if (is_known) at = std::max(at, own->second.when + limits_.status_again);
+  }
+  move_to(id, jobs_.emplace(id, std::move(live)).first->second, Stage::waits, at);
+}
+
+// ---- Where a job stands -------------------------------------------------------------------------
+
+WriteQueue::Rank WriteQueue::rank_of(const Live& live) {
+  if (live.stage == Stage::to_read) return Rank::reads;
+  const WriteStep& step = live.job.steps[live.step];
+  if (step.kind == WriteKind::await || step.confirms) return Rank::ends;
+  if (live.job.urgency == Urgency::condition) return Rank::words;
+  return step.kind == WriteKind::bind ? Rank::binds : Rank::writes;
+}
+
+void WriteQueue::take_out(std::uint64_t id, Live& live) {
+  if (live.ready_as) {
+    ready_.erase({*live.ready_as, id});
+  } else {
+    due_.erase({live.not_before, id});
+  }
+  live.ready_as.reset();
+}
+
+/// Whatever may be sent or read, at once or later, is in `due_`, from where it gets into `ready_`.
+void WriteQueue::sort_in(std::uint64_t id, Live& live) {
+  take_out(id, live);
+  const bool is_free =
+      live.stage == Stage::waits && live.needs.empty() && lines_.at(live.job.object).front() == id;
+  if (is_free || live.stage == Stage::to_read) due_.emplace(live.not_before, id);
+}
+
+void WriteQueue::move_to(std::uint64_t id, Live& live, Stage stage, Time not_before) {
+  take_out(id, live);
+  const bool urgent = live.job.urgency == Urgency::place;
+  if (urgent && live.stage == Stage::sent) --places_sent_;
+  if (urgent && stage == Stage::sent) ++places_sent_;
+  live.stage = stage;
+  live.not_before = not_before;
+  std::set<std::uint64_t>& unsent = urgent ? waiting_ : conditions_;
+  if (stage == Stage::waits) {
+    unsent.insert(id);
+  } else {
+    unsent.erase(id);
+  }
+  sort_in(id, live);
+}
+
+void WriteQueue::admit_due(Time now) {
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const std::uint64_t id = due_.begin()->second;
+    due_.erase(due_.begin());
+    Live& live = jobs_.at(id);
+    live.ready_as = rank_of(live);
+    ready_.emplace(*live.ready_as, id);
+  }
+}
+
+/// What an eviction for a queue relies on may have been decided by an earlier plan.
+void WriteQueue::need_statuses(Live& live) {
+  if (!live.job.ask.starts_with(queue_prefix)) return;
+  for (const std::uint64_t id : statuses_) {
+    live.needs.insert(id);
+    hasten(id, live.added);
+  }
+}
+
+void WriteQueue::hasten(std::uint64_t id, Time now) {
+  if (patient_.erase(id) == 0) return;
+  Live& live = jobs_.at(id);
+  live.job.can_wait = false;
+  if (live.attempts == 0) move_to(id, live, live.stage, now);
 }
 
 void WriteQueue::need_evictions(Live& live) const {
@@ -94,18 +185,28 @@ void WriteQueue::need_binds(Live& live) const {
   }
 }
 
-/// The last write about the object, if it is not sent yet and nominates to the same node. While a
-/// server is slow every plan says so once more.
+/// The last write about the object, if it is not sent yet and nominates to the same node, or is a
+/// status of a kind of ours. While a server is slow every plan says so once more.
 std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const {
   const auto nominates = [](const WriteJob& each) {
     return each.urgency == Urgency::place && !each.is_eviction && each.steps.size() == 1 &&
            each.steps.front().kind == WriteKind::patch_pod &&
            each.steps.front().patch.nominated_node.has_value();
   };
+  const auto is_status = [](const WriteJob& each) {
+    return each.urgency == Urgency::place && each.steps.size() == 1 &&
+           each.steps.front().kind == WriteKind::patch_own;
+  };
   const auto line = lines_.find(job.object);
-  if (line == lines_.end() || !nominates(job) || !job.needs.empty()) return std::nullopt;
+  if (line == lines_.end() || !job.needs.empty()) return std::nullopt;
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
+  if (is_status(job)) {
+    const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
+                          last.job.seen.object.uid == job.seen.object.uid;
+    return is_newer ? std::optional(id) : std::nullopt;
+  }
+  if (!nominates(job)) return std::nullopt;
   const bool is_same =
       waiting_.contains(id) && nominates(last.job) &&
       last.job.seen.object.uid == job.seen.object.uid &&
@@ -113,11 +214,14 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   return is_same ? std::optional(id) : std::nullopt;
 }
 
-void WriteQueue::join(Live& twin, Live newer) {
+void WriteQueue::join(std::uint64_t id, Live newer) {
+  if (!newer.job.can_wait) hasten(id, newer.added);
+  Live& twin = jobs_.at(id);
   twin.also.push_back(std::move(newer.plan));
   twin.job.seen = std::move(newer.job.seen);
   twin.job.steps = std::move(newer.job.steps);
   if (newer.job.event) twin.job.event = std::move(newer.job.event);
+  sort_in(id, twin);
 }
 
 /// The same reason was written a short while ago; what was seen may be older than that.
@@ -167,31 +271,38 @@ void WriteQueue::give_way(const std::string& object) {
 void WriteQueue::forget(std::uint64_t id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
-  const auto line = lines_.find(found->second.job.object);
-  std::erase(line->second, id);
-  if (line->second.empty()) lines_.erase(line);
-  if (found->second.job.is_eviction) {
-    const auto of_ask = evictions_.find(found->second.job.ask);
+  Live& live = found->second;
+  take_out(id, live);
+  waiting_.erase(id);
+  patient_.erase(id);
+  statuses_.erase(id);
+  conditions_.erase(id);
+  needed_by_.erase(id);
+  if (live.job.urgency == Urgency::place) {
+    if (live.stage == Stage::sent) --places_sent_;
+    plan_times_.erase(plan_times_.find(live.plan_now));
+  }
+  if (live.job.is_eviction) {
+    const auto of_ask = evictions_.find(live.job.ask);
     of_ask->second.erase(id);
     if (of_ask->second.empty()) evictions_.erase(of_ask);
-    const auto unit = units_.find(unit_of(found->second));
-    if (--unit->second.jobs == 0) units_.erase(unit);
+    const auto unit = units_.find(unit_of(live));
+    unit->second.jobs.erase(id);
+    if (unit->second.jobs.empty()) units_.erase(unit);
   }
-  waiting_.erase(id);
-  conditions_.erase(id);
-  readings_.erase(id);
+  const auto line = lines_.find(live.job.object);
   jobs_.erase(found);
+  const bool was_first = line->second.front() == id;
+  std::erase(line->second, id);
+  if (line->second.empty()) {
+    lines_.erase(line);
+  } else if (was_first) {
+    const std::uint64_t next_of_line = line->second.front();
+    sort_in(next_of_line, jobs_.at(next_of_line));
+  }
 }
 
 // ---- What goes out ------------------------------------------------------------------------------
-
-bool WriteQueue::is_first(std::uint64_t id, const Live& live) const {
-  return lines_.at(live.job.object).front() == id;
-}
-
-bool WriteQueue::is_ready(std::uint64_t id, const Live& live, Time now) const {
-  return live.not_before <= now && live.needs.empty() && is_first(id, live);
-}
 
 ObjectSight WriteQueue::guarded(const Live& live) const {
   ObjectSight object = live.job.seen.object;
@@ -227,7 +338,11 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
     case WriteKind::evict: return eviction_call(manner_, object);
     case WriteKind::patch_group: return patch_group_call(manner_, object, step.patch, server_now);
     case WriteKind::select_node: return select_node_call(manner_, object, step.node);
-    case WriteKind::patch_own: return patch_own_call(manner_, object, step.status);
+    case WriteKind::patch_own:
+      return patch_own_call(
+          manner_, object,
+          step.status.empty() ? own_conditions(object, step.patch, server_now) : step.status);
+    case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
     case WriteKind::read_scale: return read_scale_call(object);
     case WriteKind::scale: return scale_call(manner_, object, step.replicas_to);
     case WriteKind::patch_pod:
@@ -238,65 +353,37 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
 }
 
 Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now) {
-  waiting_.erase(id);
-  conditions_.erase(id);
-  live.stage = Stage::sent;
+  patient_.erase(id);
+  move_to(id, live, Stage::sent, now);
   live.sent_at = now;
   note_told(live, now);
   if (live.job.steps[live.step].kind != WriteKind::read_scale) ++statistics_.sent;
   return {.job = id, .reads = false, .call = call_of(live, server_now), .plane = live.job.plane};
 }
 
-/// Nothing is sent for them. Who waits is refused, so that the loop decides again.
-void WriteQueue::end_waits(Time now) {
-  std::vector<std::uint64_t> ended;
-  std::vector<std::uint64_t> confirmed;
-  for (const std::uint64_t id : waiting_) {
-    const Live& live = jobs_.at(id);
-    const WriteStep& step = live.job.steps[live.step];
-    if ((step.kind != WriteKind::await && !step.confirms) || !is_ready(id, live, now)) continue;
-    if (step.kind == WriteKind::await) {
-      ended.push_back(id);
-    } else if (is_confirmed(live)) {
-      confirmed.push_back(id);
-    }
-  }
-  for (const std::uint64_t id : ended) refuse(id, std::string(jobs_.at(id).job.waits_because));
-  for (const std::uint64_t id : confirmed) step_done(id, {}, now);
-  if (!confirmed.empty()) end_waits(now);  // Somebody may have waited for just these.
-}
-
-std::optional<std::uint64_t> WriteQueue::first_ready(Time now) const {
-  const auto found = std::ranges::find_if(waiting_, [&](std::uint64_t id) {
-    const Live& live = jobs_.at(id);
-    return live.job.steps[live.step].kind != WriteKind::await && is_ready(id, live, now);
-  });
-  return found == waiting_.end() ? std::nullopt : std::optional(*found);
-}
-
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
-  end_waits(now);
-  if (auto reading = next_reading(now)) return reading;
-  while (const std::optional<std::uint64_t> id = first_ready(now)) {
-    Live& live = jobs_.at(*id);
-    if (!is_written(live)) return send(*id, live, now, server_now);
-    if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
-    step_done(*id, {}, now);
-    end_waits(now);  // Somebody may have waited for just this.
+  for (admit_due(now); !ready_.empty(); admit_due(now)) {
+    const auto [rank, id] = *ready_.begin();
+    if (rank == Rank::words) break;
+    Live& live = jobs_.at(id);
+    if (rank == Rank::reads) {
+      move_to(id, live, Stage::reads, now);
+      return Sending{
+          .job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
+    }
+    if (live.job.steps[live.step].kind == WriteKind::await) {
+      refuse(id, std::string(live.job.waits_because));  // So that the loop decides again.
+    } else if (is_confirmed(live)) {
+      step_done(id, {}, now);
+    } else if (is_written(live)) {
+      if (live.job.steps.size() == 1) live.job.event.reset();  // Told with the first one.
+      step_done(id, {}, now);
+    } else {
+      return send(id, live, now, server_now);
+    }
   }
   if (auto condition = next_condition(now, server_now)) return condition;
   return next_event(now, server_now);
-}
-
-std::optional<Sending> WriteQueue::next_reading(Time now) {
-  for (const std::uint64_t id : readings_) {
-    Live& live = jobs_.at(id);
-    if (live.not_before > now) continue;
-    readings_.erase(id);
-    live.stage = Stage::reads;
-    return Sending{.job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
-  }
-  return std::nullopt;
 }
 
 std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
@@ -305,23 +392,15 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
     condition_allowance_.emplace(limits_.conditions_per_second, one_second, Allowance::Start::full,
                                  now);
   }
-  if (!condition_allowance_->has(1, now)) return std::nullopt;
-  for (const std::uint64_t id : conditions_) {
-    Live& live = jobs_.at(id);
-    if (!is_ready(id, live, now)) continue;
-    condition_allowance_->spend(1, now);
-    return send(id, live, now, server_now);
-  }
-  return std::nullopt;
+  if (ready_.empty() || !condition_allowance_->has(1, now)) return std::nullopt;
+  condition_allowance_->spend(1, now);
+  const std::uint64_t id = ready_.begin()->second;
+  return send(id, jobs_.at(id), now, server_now);
 }
 
 /// What is only read again keeps no event waiting.
 bool WriteQueue::is_placing() const {
-  return std::ranges::any_of(jobs_, [](const auto& each) {
-    const Live& live = each.second;
-    return live.job.urgency == Urgency::place &&
-           (live.stage == Stage::waits || live.stage == Stage::sent);
-  });
+  return waiting_.size() > patient_.size() || places_sent_ > 0;
 }
 
 std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
@@ -349,10 +428,9 @@ std::optional<Time> WriteQueue::next_due(Time now) {
   const auto at = [&](Time time) {
     if (time > now && (!due || time < *due)) due = time;
   };
-  for (const std::uint64_t id : readings_) at(jobs_.at(id).not_before);
-  for (const std::uint64_t id : waiting_) at(jobs_.at(id).not_before);
+  const auto later = due_.upper_bound({now, std::numeric_limits<std::uint64_t>::max()});
+  if (later != due_.end()) at(later->first);
   if (!conditions_.empty() && condition_allowance_) at(now + condition_allowance_->wait(1, now));
-  for (const std::uint64_t id : conditions_) at(jobs_.at(id).not_before);
   if (!events_.empty()) at(events_not_before_);
   if (!events_.empty() && event_allowance_) at(now + event_allowance_->wait(1, now));
   return due;
@@ -375,8 +453,10 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
   Live& live = found->second;
   const WriteStep& step = live.job.steps[live.step];
   if (live.stage == Stage::reads) {
+    const ObjectSight& about = live.job.seen.object;
+    const bool creates = step.kind == WriteKind::create_pod;
     const WriteGoal goal{.kind = step.kind,
-                         .uid = live.job.seen.object.uid,
+                         .uid = creates ? about.owner_uid : about.uid,
                          .node = step.node,
                          .patch = step.patch,
                          .replicas = step.replicas_to};
@@ -418,24 +498,18 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       if (now >= live.added + limits_.send_max) {
         return refuse(id, "it could not be sent for too long: " + answer.reason);
       }
-      live.stage = Stage::waits;
-      (urgent ? waiting_ : conditions_).insert(id);
-      return pause(live, answer.retry_after, now);
+      return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
     case Verdict::refused:
-      if (kind == WriteKind::bind && answer.status == status_conflict) {
+      if ((kind == WriteKind::bind || kind == WriteKind::create_pod) &&
+          answer.status == status_conflict) {
         live.refusal = answer.reason;
         live.last_reading = true;
-        live.stage = Stage::to_read;
-        live.not_before = now;
-        readings_.insert(id);
-        return;
+        return move_to(id, live, Stage::to_read, now);
       }
       if (kind == WriteKind::scale && answer.status == status_conflict &&
           now < live.added + limits_.send_max) {
         --live.step;  // Something about it has changed since it was read.
-        live.stage = Stage::waits;
-        waiting_.insert(id);
-        return pause(live, std::nullopt, now);
+        return move_to(id, live, Stage::waits, pause_end(live, std::nullopt, now));
       }
       if (live.job.is_eviction && kind == WriteKind::evict && is_refused_by_budget(answer.status)) {
         return budget_refused(id, live, answer, now);
@@ -443,15 +517,13 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
-      // The next cycle says it again; of a claim and of our kinds, the watch tells.
-      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own) {
+      // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.
+      if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own ||
+          kind == WriteKind::create_pod) {
         return refuse(id, answer.reason);
       }
       live.refusal = answer.reason;
-      live.stage = Stage::to_read;
-      live.not_before = now;
-      readings_.insert(id);
-      return;
+      return move_to(id, live, Stage::to_read, now);
   }
 }
 
@@ -463,20 +535,17 @@ void WriteQueue::reading_answered(std::uint64_t id, Live& live, const WriteAnswe
   if (was_read && live.last_reading) return refuse(id, live.refusal);
   // The server is done with it after its deadline; it counts from when the write came in.
   const Time settled = live.sent_at + manner_.timeout + manner_.timeout;
-  live.stage = Stage::to_read;
-  readings_.insert(id);
   if (was_read) {
-    live.not_before = std::max(settled, now);
     live.last_reading = true;
-    return;
+    return move_to(id, live, Stage::to_read, std::max(settled, now));
   }
   if (now >= live.added + limits_.send_max + manner_.timeout + manner_.timeout) {
     return refuse(id, "what became of it cannot be read: " + live.refusal, true);
   }
-  pause(live, answer.retry_after, now);
+  move_to(id, live, Stage::to_read, pause_end(live, answer.retry_after, now));
 }
 
-void WriteQueue::pause(Live& live, const std::optional<Duration>& retry_after, Time now) {
+Time WriteQueue::pause_end(Live& live, const std::optional<Duration>& retry_after, Time now) {
   std::int64_t pause_ms = limits_.pause_first.ms;
   for (int doubled = 0; doubled < live.attempts && pause_ms < limits_.pause_max.ms; ++doubled) {
     pause_ms *= 2;
@@ -486,7 +555,7 @@ void WriteQueue::pause(Live& live, const std::optional<Duration>& retry_after, T
   // Between the half of it and all of it, so that not all come back together.
   const auto varied = static_cast<std::int64_t>(mix64(++pauses_) & 0xFFFFU);
   pause_ms = pause_ms / 2 + varied % (pause_ms / 2 + 1);
-  live.not_before = now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
+  return now + Duration{pause_ms + (retry_after ? retry_after->ms : 0)};
 }
 
 void WriteQueue::remember(const std::string& key, const ObjectSight& object, Time now) {
@@ -508,20 +577,26 @@ void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now
   live.attempts = 0;
   live.last_reading = false;
   live.refusal.clear();
-  if (live.step < live.job.steps.size()) {
-    live.stage = Stage::waits;
-    live.not_before = now;
-    waiting_.insert(id);
-    return;
-  }
+  if (live.step < live.job.steps.size()) return move_to(id, live, Stage::waits, now);
   ++statistics_.done;
   if (live.job.event) add_event(std::move(*live.job.event));
   if (live.job.is_eviction) {
     LeavingUnit& unit = units_.at(unit_of(live));
     if (!unit.left_since) unit.left_since = now;
   }
+  const std::vector<std::uint64_t> dependents = dependents_of(id);
   forget(id);
-  for (auto& [other, each] : jobs_) each.needs.erase(id);
+  for (const std::uint64_t other : dependents) {
+    const auto found = jobs_.find(other);
+    if (found == jobs_.end()) continue;
+    found->second.needs.erase(id);
+    sort_in(other, found->second);
+  }
+}
+
+std::vector<std::uint64_t> WriteQueue::dependents_of(std::uint64_t id) const {
+  const auto found = needed_by_.find(id);
+  return found == needed_by_.end() ? std::vector<std::uint64_t>{} : found->second;
 }
 
 void WriteQueue::add_event(EventWish event) {
@@ -536,6 +611,7 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
   if (found == jobs_.end()) return;
   const Live& live = found->second;
   const bool urgent = live.job.urgency == Urgency::place;
+  if (statuses_.contains(id)) ++statuses_refused_;
   if (urgent) {
     ++statistics_.refused;
     std::vector<std::string> plans = live.also;
@@ -548,12 +624,9 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
                            .uncertain = uncertain});
     }
   }
+  const std::vector<std::uint64_t> dependents = dependents_of(id);
   forget(id);
-  std::vector<std::uint64_t> dependents;
-  for (const auto& [other, each] : jobs_) {
-    if (each.needs.contains(id)) dependents.push_back(other);
-  }
-  for (const std::uint64_t other : dependents) refuse(other, "what it relies on was refused");
+  for (const std::uint64_t other : dependents) refuse(other, std::string(relies_on_refused));
 }
 
 // ---- What leaves as one -------------------------------------------------------------------------
@@ -567,11 +640,11 @@ bool WriteQueue::has_begun(const UnitKey& unit, std::uint64_t but_for) const {
   const auto found = units_.find(unit);
   if (found == units_.end()) return false;
   if (found->second.left_since) return true;
-  return std::ranges::any_of(jobs_, [&](const auto& each) {
-    const auto& [id, live] = each;
-    if (id == but_for || !live.job.is_eviction || live.stage == Stage::waits) return false;
+  return std::ranges::any_of(found->second.jobs, [&](std::uint64_t id) {
+    const Live& live = jobs_.at(id);
+    if (id == but_for || live.stage == Stage::waits) return false;
     const WriteKind kind = live.job.steps[live.step].kind;
-    return (kind == WriteKind::erase || kind == WriteKind::evict) && unit_of(live) == unit;
+    return kind == WriteKind::erase || kind == WriteKind::evict;
   });
 }
 
@@ -583,9 +656,7 @@ void WriteQueue::budget_refused(std::uint64_t id, Live& live, const WriteAnswer&
   const Time until = units_.at(unit).left_since.value_or(now) + limits_.leave_max;
   if (answer.status == status_too_many && now < until) {
     ++statistics_.again;
-    live.stage = Stage::waits;
-    waiting_.insert(id);
-    return pause(live, answer.retry_after, now);
+    return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
   }
   report_left_behind(live);
   refuse(id, fmt::format("others of {} have left, and a budget keeps this one: {}",
@@ -607,11 +678,9 @@ void WriteQueue::report_left_behind(const Live& live) {
 void WriteQueue::spare_others(const UnitKey& but_for, std::uint64_t refused) {
   std::vector<std::uint64_t> spared;
   std::map<UnitKey, bool> begun;
-  for (const std::uint64_t id : waiting_) {
+  for (const std::uint64_t id : evictions_.at(std::get<1>(but_for))) {
     const Live& live = jobs_.at(id);
-    const bool is_of_ask = live.job.is_eviction && live.plan == std::get<0>(but_for) &&
-                           live.job.ask == std::get<1>(but_for);
-    if (!is_of_ask) continue;
+    if (!waiting_.contains(id) || live.plan != std::get<0>(but_for)) continue;
     const auto [unit, is_new] = begun.try_emplace(unit_of(live));
     if (is_new) unit->second = has_begun(unit->first, refused);
     if (!unit->second) spared.push_back(id);
@@ -643,12 +712,7 @@ void WriteQueue::drop_plane(const std::string& plane, const std::string& reason)
 std::vector<Receipt> WriteQueue::take_receipts() { return std::exchange(receipts_, {}); }
 
 std::optional<Time> WriteQueue::sending_since() const {
-  std::optional<Time> since;
-  for (const auto& [id, live] : jobs_) {
-    if (live.job.urgency != Urgency::place) continue;
-    if (!since || live.plan_now < *since) since = live.plan_now;
-  }
-  return since;
+  return plan_times_.empty() ? std::nullopt : std::optional(*plan_times_.begin());
 }
 
 }  // namespace makeway::kube

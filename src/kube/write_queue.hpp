@@ -8,7 +8,7 @@
 //     `send_max` it is refused.
 //  4. "Unknown" reads the object: at once, and if that does not show the write, once more when the
 //     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
-//  5. A refused bind with 409 is read as well: it may have been ours.
+//  5. A bind or a create that is refused with 409 is read as well: it may have been ours.
 //  6. Conditions and events wait for everything else and have an allowance; a condition that is not
 //     sent yet gives way to any other write about its object. Refused, they are dropped. One whose
 //     status and reason we wrote a short while ago, in whatever patch, waits for its minute.
@@ -18,12 +18,18 @@
 //     again, until `leave_max` after the first one; who stays then is reported.
 //  9. A nomination that only confirms what was seen is sent if what we wrote since has taken it
 //     back, and when what we are writing now has been answered.
-// 10. A bind waits for the evictions of its ask that are not answered: who is told to leave counts
+// 10. Binds that are ready go before other writes: they end a pod's wait, and free nobody's room.
+// 11. A bind waits for the evictions of its ask that are not answered: who is told to leave counts
 //     no more for a spread, and stays if that is refused.
-// 11. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
+// 12. A patch that says what we wrote already, since what was seen, is not sent: on a busy server
 //     several plans nominate a pod before a watch shows the first nomination, and a bind must not
 //     wait for all of them.
-// 12. A Deployment that has changed since it was read is read again, and scaled if it still has as
+// 13. A status that nothing relies on is sent at most once in `status_again`; until then the next
+//     plan's takes its place. An eviction for a queue needs all statuses of queues that are not
+//     answered, also those of earlier plans: these do not wait any more. If one was refused and
+//     whoever decided had not heard of it, the eviction relies on what is not there, and is
+//     refused.
+// 14. A Deployment that has changed since it was read is read again, and scaled if it still has as
 //     many replicas as the plan says.
 #pragma once
 
@@ -51,6 +57,7 @@ struct QueueLimits {
   std::int64_t conditions_per_second = 10;
   std::int64_t events_per_second = 20;
   Duration condition_again{60'000};  ///< The same reason with another message.
+  Duration status_again{1'000};      ///< Of a kind of ours.
   Duration send_max{60'000};
   Duration leave_max{60'000};  ///< So long a unit that leaves may take to leave whole.
   Duration pause_first{100};
@@ -62,7 +69,7 @@ struct Sending {
   std::uint64_t job = 0;
   bool reads = false;
   WriteCall call;
-  std::string plane = {};  ///< Whose API server is asked; empty: home's.
+  std::string plane;  ///< Whose API server is asked; empty: home's.
 };
 
 struct QueueStatistics {
@@ -92,9 +99,11 @@ class WriteQueue {
   void drop_plane(const std::string& plane, const std::string& reason);
 
   std::vector<Receipt> take_receipts();
+  /// Of queues, in all.
+  std::uint64_t statuses_refused() const { return statuses_refused_; }
   /// When `next` may give something that it does not give now; none: after an answer.
   std::optional<Time> next_due(Time now);
-  std::size_t unsent() const { return waiting_.size(); }
+  std::size_t unsent() const { return waiting_.size() - patient_.size(); }
   /// The oldest plan with an unanswered action.
   std::optional<Time> sending_since() const;
   bool is_idle() const { return jobs_.empty() && events_.empty() && event_sent_.empty(); }
@@ -108,6 +117,14 @@ class WriteQueue {
     to_read,  ///< To be read.
     reads,    ///< For the object.
   };
+  /// Of what may be sent now: who comes first.
+  enum class Rank : std::uint8_t {
+    ends,    ///< For which nothing is sent, as a rule.
+    reads,   ///< Of what nobody knows what became of it.
+    binds,   ///< Nobody waits for them, but the pod does.
+    writes,  ///< All others that place.
+    words,   ///< Conditions.
+  };
   struct Live {
     WriteJob job;
     std::string plan;
@@ -116,6 +133,7 @@ class WriteQueue {
     Stage stage = Stage::waits;
     std::size_t step = 0;
     Time not_before;
+    std::optional<Rank> ready_as;  ///< None: it is not in `ready_`.
     Time sent_at;
     int attempts = 0;
     std::string refusal;        ///< Of a bind that was answered with 409.
@@ -135,28 +153,30 @@ class WriteQueue {
   /// What leaves as one for one ask by one plan, as long as one of its jobs is here.
   using UnitKey = std::tuple<std::string, std::string, std::string>;  ///< Plan, ask, unit.
   struct LeavingUnit {
-    std::size_t jobs = 0;
+    std::set<std::uint64_t> jobs;
     std::optional<Time> left_since;  ///< The first of its pods; none: all are there.
   };
   using Jobs = std::map<std::uint64_t, Live>;
 
-  bool is_first(std::uint64_t id, const Live& live) const;
-  bool is_ready(std::uint64_t id, const Live& live, Time now) const;
-  std::optional<std::uint64_t> first_ready(Time now) const;
+  static Rank rank_of(const Live& live);
+  void take_out(std::uint64_t id, Live& live);
+  void sort_in(std::uint64_t id, Live& live);
+  void move_to(std::uint64_t id, Live& live, Stage stage, Time not_before);
+  void admit_due(Time now);
   bool is_written(const Live& live) const;
   Sending send(std::uint64_t id, Live& live, Time now, Time server_now);
   WriteCall call_of(const Live& live, Time server_now) const;
   ObjectSight guarded(const Live& live) const;
-  void end_waits(Time now);
-  std::optional<Sending> next_reading(Time now);
   std::optional<Sending> next_condition(Time now, Time server_now);
   bool is_placing() const;
   std::optional<Sending> next_event(Time now, Time server_now);
   void enqueue(std::uint64_t id, Live live);
   void need_binds(Live& live) const;
   void need_evictions(Live& live) const;
+  void need_statuses(Live& live);
   std::optional<std::uint64_t> waiting_twin(const WriteJob& job) const;
-  static void join(Live& twin, Live newer);
+  void join(std::uint64_t id, Live newer);
+  void hasten(std::uint64_t id, Time now);
   void give_way(const std::string& object);
   bool is_repeated(const WriteJob& job, Time now) const;
   void note_told(const Live& live, Time now);
@@ -165,9 +185,10 @@ class WriteQueue {
   void write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void reading_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void scale_read(std::uint64_t id, const Live& live, const WriteAnswer& answer, Time now);
-  void pause(Live& live, const std::optional<Duration>& retry_after, Time now);
+  Time pause_end(Live& live, const std::optional<Duration>& retry_after, Time now);
   void step_done(std::uint64_t id, const WriteAnswer& answer, Time now);
   void refuse(std::uint64_t id, const std::string& reason, bool uncertain = false);
+  std::vector<std::uint64_t> dependents_of(std::uint64_t id) const;
   static UnitKey unit_of(const Live& live);
   bool has_begun(const UnitKey& unit, std::uint64_t but_for) const;
   void budget_refused(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
@@ -183,8 +204,15 @@ class WriteQueue {
   std::map<std::string, std::deque<std::uint64_t>> lines_;    ///< By object.
   std::map<std::string, std::set<std::uint64_t>> evictions_;  ///< By ask.
   std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
+  std::set<std::uint64_t> patient_;     ///< Of these, statuses that nothing relies on.
+  std::set<std::uint64_t> statuses_;    ///< Of queues, until they are answered.
   std::set<std::uint64_t> conditions_;  ///< That wait to be sent.
-  std::set<std::uint64_t> readings_;    ///< Jobs that are to be read.
+  /// What may be sent or read at that time, and when that has come, in the order of sending.
+  std::set<std::pair<Time, std::uint64_t>> due_;
+  std::set<std::pair<Rank, std::uint64_t>> ready_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: who waits for it.
+  std::multiset<Time> plan_times_;                                 ///< Of jobs that place.
+  std::size_t places_sent_ = 0;                                    ///< Jobs that place, unanswered.
   std::deque<EventWish> events_;
   std::set<std::uint64_t> event_sent_;
   std::map<std::pair<std::string, std::string>, Told> told_;  ///< By object and condition.
@@ -196,6 +224,7 @@ class WriteQueue {
   Time events_not_before_;
   std::uint64_t last_id_ = 0;
   std::uint64_t answers_ = 0;
+  std::uint64_t statuses_refused_ = 0;
   std::uint64_t pauses_ = 0;
   QueueStatistics statistics_;
 };

@@ -102,6 +102,44 @@ TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
   EXPECT_TRUE(queue.sending_since().has_value());
 }
 
+TEST_F(WriteQueueTest, BindsGoBeforeOtherWritesButNotPastTheirOwnObject) {
+  WriteJob victim = queued_job("low", evict_steps());
+  add({queued_job("u", {nominate_step()}), victim});
+  add({queued_job("q", {nominate_step()}), queued_job("q", {bind_step()}),
+       queued_job("p", {bind_step()})});
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/p/binding");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/u/status");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
+  const std::uint64_t mark = sending.job;
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/q/status");
+  const std::uint64_t nominated = sending.job;
+  EXPECT_EQ(next(), "");
+  queue.answered(mark, http_answer(200, queued_pod("low", "2")), now);
+  queue.answered(nominated, http_answer(200, queued_pod("q", "3")), now);
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/q/binding");
+  EXPECT_EQ(next(), "DELETE /api/v1/namespaces/a/pods/low");
+}
+
+/// What a plan costs must not depend on how many others wait.
+TEST_F(WriteQueueTest, ThousandsOfJobsGoOutInTheirOrder) {
+  constexpr int count = 5'000;
+  std::vector<WriteJob> jobs;
+  for (int each = 0; each < count; ++each) {
+    jobs.push_back(queued_job(fmt::format("u{}", each), {nominate_step()}));
+    jobs.push_back(victim_of(fmt::format("v{}", each), {}, fmt::format("Pod a/u{}", each)));
+    jobs.back().needs = {jobs.size() - 2};
+  }
+  add(std::move(jobs));
+  for (int each = 0; each < count; ++each) {
+    ASSERT_EQ(next(), fmt::format("PATCH /api/v1/namespaces/a/pods/u{}/status", each));
+    reply(http_answer(200, queued_pod(fmt::format("u{}", each), "2")));
+    queue.answered(mark_and_evict(fmt::format("v{}", each)), http_answer(201), now);
+  }
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+  EXPECT_FALSE(queue.sending_since().has_value());
+}
+
 /// Its bind was never carried out, so it holds no room, and to delete it would help nobody.
 TEST_F(WriteQueueTest, NobodyLeavesWhoseBindWasRefused) {
   add({queued_job("low", {bind_step()})});
@@ -203,8 +241,8 @@ TEST_F(WriteQueueTest, TheSameNominationIsSentOnce) {
   const Sending first = sending;
   EXPECT_EQ(next(), "");
   queue.answered(first.job, http_answer(200, nominated), now);
-  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
   EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/u/binding");
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/low/status");
   EXPECT_TRUE(refused().empty());
 }
 
@@ -582,6 +620,96 @@ TEST_F(WriteQueueTest, WhatIsNotSentCanBeDropped) {
   reply(http_answer(201));
   EXPECT_TRUE(refused().empty());
   EXPECT_TRUE(queue.is_idle());
+}
+
+// ---- Statuses of queues -------------------------------------------------------------------------
+
+WriteJob status_job(std::string status, bool can_wait) {
+  ObjectSight seen;
+  seen.kind = ObjectKind::queue;
+  seen.name = "team";
+  seen.uid = "q";
+  seen.version = "1";
+  return {.object = "Queue team",
+          .ask = {},
+          .unit = {},
+          .seen = {.object = std::move(seen)},
+          .steps = {{.kind = WriteKind::patch_own,
+                     .node = {},
+                     .patch = {},
+                     .status = std::move(status)}},
+          .needs = {},
+          .can_wait = can_wait};
+}
+ApiResult<HttpAnswer> status_written(std::string_view version) {
+  return http_answer(
+      200,
+      fmt::format(R"({{"metadata":{{"name":"team","uid":"q","resourceVersion":"{}"}}}})", version));
+}
+constexpr std::string_view status_path = "PATCH /apis/makeway.dev/v1/queues/team/status";
+
+TEST_F(WriteQueueTest, AStatusIsSentOnceASecondAndTheNewestCounts) {
+  add({status_job(R"({"used":1})", true)});
+  EXPECT_EQ(queue.unsent(), 0U);  // Nobody waits for it.
+  EXPECT_EQ(next(), status_path);
+  reply(status_written("2"));
+  add({status_job(R"({"used":2})", true)});
+  add({status_job(R"({"used":3})", true)});
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(queue.next_due(now), now + Duration{1'000});
+  now = now + Duration{1'000};
+  EXPECT_EQ(next(), status_path);
+  // Guarded by our own answer, which no watch has shown yet.
+  EXPECT_EQ(sending.call.write.body,
+            R"({"metadata":{"uid":"q","resourceVersion":"2"},"status":{"used":3}})");
+  reply(status_written("3"));
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+}
+
+TEST_F(WriteQueueTest, AnEvictionForAQueueMakesStatusesHurry) {
+  add({status_job(R"({"used":1})", true)});
+  EXPECT_EQ(next(), status_path);
+  reply(status_written("2"));
+  add({status_job(R"({"used":2})", true)});
+  EXPECT_EQ(next(), "");
+  // Of a plan whose statuses are those of the one before.
+  add({victim_of("low", {}, "Queue team")});
+  EXPECT_EQ(next(), status_path);
+  EXPECT_EQ(next(), "");  // The victim waits.
+  reply(status_written("3"));
+  mark_and_evict("low");
+}
+
+TEST_F(WriteQueueTest, ARefusedStatusSparesTheVictimsOfQueues) {
+  add({status_job(R"({"used":1})", false)});
+  EXPECT_EQ(next(), status_path);
+  add({victim_of("low", {}, "Queue team"), victim_of("other")});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/other/status");
+  const std::uint64_t other = sending.job;
+  queue.answered(other - 2, http_answer(409), now);
+  const std::vector<std::string> receipts = refused();
+  ASSERT_EQ(receipts.size(), 2U);
+  EXPECT_TRUE(receipts[0].starts_with("Queue team: ")) << receipts[0];
+  EXPECT_EQ(receipts[1], "Pod a/low: what it relies on was refused");
+  queue.answered(other, http_answer(200, queued_pod("other", "2")), now);
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/other/eviction");
+}
+
+/// The plan was decided as if the status were there: its receipt had not come yet.
+TEST_F(WriteQueueTest, WhoHasNotHeardOfARefusedStatusEvictsNobodyForQueues) {
+  add({status_job(R"({"used":1})", false)});
+  EXPECT_EQ(next(), status_path);
+  reply(http_answer(409));
+  add({victim_of("low", {}, "Queue team"), victim_of("other")});
+  EXPECT_EQ(refused().back(), "Pod a/low: what it relies on was refused");
+  mark_and_evict("other");
+  queue.add("0124", Time{500},
+            {.jobs = {victim_of("low", {}, "Queue team")},
+             .refused = {},
+             .heard = queue.statuses_refused()},
+            now);
+  mark_and_evict("low");
 }
 
 }  // namespace

@@ -308,6 +308,9 @@ ShapeId Cluster::intern_shape(const PodShape& shape) {
   for (const NodeSelectorTerm& term : shape.node_terms) {
     for (const Requirement& requirement : term.labels) note_key(requirement.key);
   }
+  for (const NodeWish& wish : shape.wishes.nodes) {
+    for (const Requirement& requirement : wish.term.labels) note_key(requirement.key);
+  }
   if (selecting_keys_.size() != keys && !bulk_) classify_all();
   return id;
 }

@@ -92,6 +92,11 @@ TEST(ObjectHash, EveryPartCounts) {
       {.claims = {{.pod = "zone"}}},
       {.claims = {{.pod_uid = "zone"}}},
       {.unsupported = {"zone"}},
+      {.wishes = {.nodes = {{.weight = 1, .term = {}}}}},
+      {.wishes = {.nodes = {{.weight = 2, .term = {}}}}},
+      {.wishes = {.pods = {{.weight = 1, .term = {.topology_key = "zone"}}}}},
+      {.wishes = {.pods = {{.weight = -1, .term = {.topology_key = "zone"}}}}},
+      {.wishes = {.spread = {{.topology_key = "zone"}}}},
   };
   for (const PodShape& shape : different) shapes.insert(hash_of(shape));
   EXPECT_EQ(shapes.size(), different.size());

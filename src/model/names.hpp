@@ -45,8 +45,10 @@ inline constexpr std::string_view kept_by = "makeway.dev/kept-by";
 /// Label of a namespace whose marks count (SPEC section 10): "true".
 inline constexpr std::string_view trusted = "makeway.dev/trusted";
 
-/// The field of node and pod affinity that is not a wish.
+/// The fields of node and pod affinity: what must be, and what is only a wish.
 inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
+inline constexpr std::string_view preferred_terms =
+    "preferredDuringSchedulingIgnoredDuringExecution";
 
 // Queues: the first of these that a pod or group carries counts.
 inline constexpr std::string_view queue = "makeway.dev/queue";

@@ -24,27 +24,24 @@ void sort_unique(std::vector<T>& items) {
 }
 
 void normalize(Requirement& requirement) { sort_unique(requirement.values); }
+void normalize(NodeSelectorTerm& term);
+void normalize(PodAffinityTerm& term);
 
-void normalize_all(std::vector<Requirement>& requirements) {
-  for (Requirement& requirement : requirements) normalize(requirement);
-  sort_unique(requirements);
-}
-
-void normalize_all(std::vector<NodeSelectorTerm>& terms) {
-  for (NodeSelectorTerm& term : terms) {
-    normalize_all(term.labels);
-    normalize_all(term.fields);
-  }
+template <class Term>
+void normalize_all(std::vector<Term>& terms) {
+  for (Term& term : terms) normalize(term);
   sort_unique(terms);
 }
 
-void normalize_all(std::vector<PodAffinityTerm>& terms) {
-  for (PodAffinityTerm& term : terms) {
-    if (term.selector) makeway::normalize(*term.selector);
-    if (term.namespace_selector) makeway::normalize(*term.namespace_selector);
-    sort_unique(term.namespaces);
-  }
-  sort_unique(terms);
+void normalize(NodeSelectorTerm& term) {
+  normalize_all(term.labels);
+  normalize_all(term.fields);
+}
+
+void normalize(PodAffinityTerm& term) {
+  if (term.selector) makeway::normalize(*term.selector);
+  if (term.namespace_selector) makeway::normalize(*term.namespace_selector);
+  sort_unique(term.namespaces);
 }
 
 void identify(ClaimUse& use, const Pod& pod) {
@@ -110,10 +107,17 @@ void normalize(PodShape& shape) {
   sort_unique(shape.ports);
   normalize_all(shape.affinity);
   normalize_all(shape.anti_affinity);
-  for (SpreadConstraint& constraint : shape.spread) {
-    if (constraint.selector) normalize(*constraint.selector);
+  for (auto* const constraints : {&shape.spread, &shape.wishes.spread}) {
+    for (SpreadConstraint& constraint : *constraints) {
+      if (constraint.selector) normalize(*constraint.selector);
+    }
+    sort_unique(*constraints);
   }
-  sort_unique(shape.spread);
+  // The same wish twice counts twice.
+  for (NodeWish& wish : shape.wishes.nodes) normalize(wish.term);
+  for (PodWish& wish : shape.wishes.pods) normalize(wish.term);
+  std::ranges::sort(shape.wishes.nodes);
+  std::ranges::sort(shape.wishes.pods);
   sort_unique(shape.claims);
   sort_unique(shape.unsupported);
 }
@@ -123,14 +127,14 @@ void normalize(Pod& pod) {
   normalize(pod.notes.marks);
   normalize(pod.requests);
   std::erase_if(pod.requests, [](const Amount& amount) { return amount.resource == pods_name; });
-  for (auto* const terms : {&pod.shape.affinity, &pod.shape.anti_affinity}) {
-    for (PodAffinityTerm& term : *terms) {
-      // A term that names no namespace means the pod's own.
-      if (term.namespaces.empty() && !term.namespace_selector) {
-        term.namespaces.push_back(pod.namespace_name);
-      }
-    }
-  }
+  // A term that names no namespace means the pod's own.
+  const auto complete = [&](PodAffinityTerm& term) {
+    if (!term.namespaces.empty() || term.namespace_selector) return;
+    term.namespaces.push_back(pod.namespace_name);
+  };
+  for (PodAffinityTerm& term : pod.shape.affinity) complete(term);
+  for (PodAffinityTerm& term : pod.shape.anti_affinity) complete(term);
+  for (PodWish& wish : pod.shape.wishes.pods) complete(wish.term);
   for (ClaimUse& use : pod.shape.claims) identify(use, pod);
   normalize(pod.shape);
   sort_unique(pod.owners);

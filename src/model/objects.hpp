@@ -57,7 +57,7 @@ struct PodAffinityTerm {
   friend auto operator<=>(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
-/// A topology spread constraint with `whenUnsatisfiable: DoNotSchedule`.
+/// A topology spread constraint; among the wishes one with `whenUnsatisfiable: ScheduleAnyway`.
 struct SpreadConstraint {
   std::string topology_key;
   std::int32_t skew_max = 1;
@@ -100,6 +100,31 @@ struct ClaimUse {
 };
 
 /// Everything a pod asks of its place besides resources. Shared by many pods, so interned.
+struct NodeWish {
+  std::int32_t weight = 1;
+  NodeSelectorTerm term;
+
+  friend auto operator<=>(const NodeWish&, const NodeWish&) = default;
+};
+
+struct PodWish {
+  std::int32_t weight = 1;  ///< Below 0: it would rather not be near them.
+  PodAffinityTerm term;
+
+  friend auto operator<=>(const PodWish&, const PodWish&) = default;
+};
+
+/// What decides only among nodes where it fits.
+struct PodWishes {
+  std::vector<NodeWish> nodes;
+  std::vector<PodWish> pods;
+  std::vector<SpreadConstraint> spread;
+
+  bool look_at_others() const { return !pods.empty() || !spread.empty(); }
+
+  friend auto operator<=>(const PodWishes&, const PodWishes&) = default;
+};
+
 struct PodShape {
   Labels node_selector;
   std::vector<NodeSelectorTerm> node_terms;  ///< Any of them; empty: no node affinity.
@@ -111,6 +136,7 @@ struct PodShape {
   std::vector<ClaimUse> claims;  ///< Of a bound pod those of volumes only.
   /// What a pending pod needs that Makeway does not check: "schedulingGate quota", ...
   std::vector<std::string> unsupported;
+  PodWishes wishes = {};
 
   friend auto operator<=>(const PodShape&, const PodShape&) = default;
 };

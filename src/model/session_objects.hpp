@@ -39,6 +39,7 @@ struct Kernel {
   Amounts requests;
   std::string node;            ///< Empty: it has no place.
   std::string nominated_node;  ///< Room there is kept for it while somebody leaves.
+  std::string pod_template;    ///< What its pod is made from, as JSON; it decides nothing here.
 
   friend auto operator<=>(const Kernel&, const Kernel&) = default;
 };

@@ -425,18 +425,17 @@ void TrustStep::forget_notes(Pod& pod) {
   const auto forget = [&](std::string_view name, std::string_view value) {
     report_.add(TrustMark::note, object_text(pod), annotation_field(name), value);
   };
-  if (notes.reserved_since) forget(names::reserved_since, to_text(*notes.reserved_since));
-  if (notes.promised) forget(names::promised, "true");
   if (pod.kept != KeptBy::nobody && !facts_.decides_kept) {
     forget(names::kept_by, kept_by_names.at(static_cast<std::size_t>(pod.kept)));
     pod.kept = KeptBy::nobody;
   }
-  if (!notes.evicted_for.empty()) forget(names::evicted_for, notes.evicted_for);
-  if (!notes.plan.empty()) forget(names::plan, notes.plan);
+  notes.evicted_for.clear();  // A live run writes these two for people: they are no news.
+  notes.plan.clear();
+  if (facts_.recalls_notes) return;
+  if (notes.reserved_since) forget(names::reserved_since, to_text(*notes.reserved_since));
+  if (notes.promised) forget(names::promised, "true");
   notes.reserved_since.reset();
   notes.promised = false;
-  notes.evicted_for.clear();
-  notes.plan.clear();
 }
 
 bool TrustStep::may_name(std::string_view queue, std::string_view space) const {

@@ -105,6 +105,8 @@ struct TrustFacts {
   std::optional<Time> now;  ///< None: the newest time that only the cluster itself writes.
   /// Whoever calls has decided who is kept (KeptBy); otherwise a pod cannot say it of itself.
   bool decides_kept = false;
+  /// Reservations come from the status, which tenants cannot write, and not from annotations.
+  bool recalls_notes = false;
   const TrustScope* scope = nullptr;                ///< Null: everything.
   std::function<void(const NotHonoured&)> on_each;  ///< For whoever tells every object.
 };

@@ -195,8 +195,8 @@ std::optional<Problem> find_all_named(const Cluster& cluster, const PlanRequest&
                                       const Regimes& regimes, Asking& asking) {
   asking.others = std::ssize(cluster.pending_pods());
   for (const AskName& name : request.asks) {
-    // Their policies know them.
-    if (name.kind == AskKind::session || name.kind == AskKind::replica_schedule) continue;
+    // Their policies know them; the queue stage is part of every plan.
+    if (name.kind != AskKind::pod && name.kind != AskKind::pod_group) continue;
     if (auto problem = find_named(cluster, name, regimes, asking)) return problem;
   }
   for (const PendingUnit& unit : asking.units) asking.others -= own_pending(cluster, unit);

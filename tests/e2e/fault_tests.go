@@ -243,6 +243,28 @@ func (d Duel) names(prefix string, count int) []string {
 	return names
 }
 
+// Story is one that ends the same wherever the process that acts in it is killed.
+type Story interface {
+	prepare()
+	isOver() bool // Nothing is left to be written.
+	// judge how it ended; the scheduler may still be at it.
+	judge(scheduler *Scheduler, faulty *Faulty)
+}
+
+func (d Duel) isOver() bool {
+	pods := d.pool.pods()
+	for _, name := range d.names("fresh", 3) {
+		if pods[name].Spec.NodeName == "" {
+			return false
+		}
+	}
+	// The last write tells the group.
+	group, err := d.pool.t.plane.Client.SchedulingV1beta1().PodGroups(d.pool.name).Get(
+		d.pool.t.ctx, fmt.Sprintf("fresh%d", d.round), meta.GetOptions{})
+	d.pool.t.must(err, "group")
+	return conditions.IsStatusConditionTrue(group.Status.Conditions, "PodGroupInitiallyScheduled")
+}
+
 func (d Duel) prepare() {
 	pool, t := d.pool, d.pool.t
 	old, fresh := fmt.Sprintf("old%d", d.round), fmt.Sprintf("fresh%d", d.round)
@@ -265,7 +287,8 @@ func (d Duel) prepare() {
 // judge: the new gang is bound, the old one has left whole, and nobody else. If the process died
 // between the deletions, the old gang is no gang any more: the next plan may spare its rest where
 // fewer others do, but no more than its four pods leave in all.
-func (d Duel) judge(scheduler *Scheduler, deleted int) {
+func (d Duel) judge(scheduler *Scheduler, faulty *Faulty) {
+	deleted := faulty.deleted("old" + fmt.Sprint(d.round) + "-")
 	d.pool.bound(scheduler, d.names("fresh", 3)...)
 	if deleted == 0 || deleted == 4 {
 		d.pool.expectLeft("old", 0)
@@ -291,7 +314,7 @@ func killedAtEachWrite(t *T) {
 				continue
 			}
 			rounds++
-			reached = t.killedAt(Duel{pool, rounds}, faulty, number, seen) || reached
+			reached = t.killedAt(Duel{pool, rounds}, faulty, nth(number, seen)) || reached
 		}
 		if !reached {
 			t.note("%d writes, %d rounds", number-1, rounds)
@@ -303,9 +326,21 @@ func killedAtEachWrite(t *T) {
 	}
 }
 
-// killedAt is false when the gang was bound before that write.
-func (t *T) killedAt(duel Duel, faulty *Faulty, number int, seen bool) bool {
-	duel.prepare()
+// Moment is the first write of which `is` is true, and whether the server sees that one.
+type Moment struct {
+	name string
+	is   func(Write) bool
+	seen bool
+}
+
+func nth(number int, seen bool) Moment {
+	return Moment{fmt.Sprintf("%d-%v", number, seen),
+		func(write Write) bool { return write.Number >= number }, seen}
+}
+
+// killedAt is false when the story was over before that.
+func (t *T) killedAt(story Story, faulty *Faulty, moment Moment) bool {
+	story.prepare()
 	var first *Scheduler
 	started, killed := make(chan struct{}), make(chan Write, 1)
 	var dead atomic.Bool
@@ -320,52 +355,38 @@ func (t *T) killedAt(duel Duel, faulty *Faulty, number int, seen bool) bool {
 		switch {
 		case dead.Load(): // What a dead process has not sent yet.
 			return Fault{Lost: true}
-		case write.Number < number || !write.counts():
+		case !write.counts() || !moment.is(write):
 			return Fault{}
 		}
 		dead.Store(true)
-		return Fault{Lost: !seen, AnswerIsLost: true, Afterwards: kill(write)}
+		return Fault{Lost: !moment.seen, AnswerIsLost: true, Afterwards: kill(write)}
 	})
-	folder := fmt.Sprintf("%d-%v", number, seen)
-	first = t.start(faulty.URL, "first-"+folder, shortLease...)
+	first = t.start(faulty.URL, "first-"+moment.name, shortLease...)
 	close(started)
-	t.until(minutes(1), fmt.Sprintf("write %d, or the end", number), func() (bool, string) {
-		if !first.process.running() {
-			return true, ""
-		}
-		pods := duel.pool.pods()
-		for _, name := range duel.names("fresh", 3) {
-			if pods[name].Spec.NodeName == "" {
-				return false, first.text()
-			}
-		}
-		// The last write tells the group.
-		group, err := t.plane.Client.SchedulingV1beta1().PodGroups(duel.pool.name).Get(t.ctx,
-			fmt.Sprintf("fresh%d", duel.round), meta.GetOptions{})
-		t.must(err, "group")
-		return conditions.IsStatusConditionTrue(group.Status.Conditions,
-			"PodGroupInitiallyScheduled"), first.text()
+	t.until(minutes(1), "write "+moment.name+", or the end", func() (bool, string) {
+		return !first.process.running() || story.isOver(), first.text()
 	})
 	if first.process.running() {
-		duel.judge(first, 4)
+		faulty.obey(nil)
+		story.judge(first, faulty)
 		first.end(t)
 		return false
 	}
 	write := <-killed
 	faulty.obey(nil)
 	t.freeLease()
-	second := t.scheduler("second-"+folder, "event=sight ", shortLease...)
+	second := t.scheduler("second-"+moment.name, "event=sight ", shortLease...)
 	defer func() {
 		if why := recover(); why != nil {
 			if known, ok := why.(failure); ok {
 				text, _ := os.ReadFile(first.log)
-				panic(failure{fmt.Sprintf("killed at write %d, %s, seen by the server: %v: %s\n"+
-					"the first said:\n%s", number, write, seen, known.text, text)})
+				panic(failure{fmt.Sprintf("killed at write %s, %s, seen by the server: %v: %s\n"+
+					"the first said:\n%s", moment.name, write, moment.seen, known.text, text)})
 			}
 			panic(why)
 		}
 	}()
-	duel.judge(second, faulty.deleted("old"+fmt.Sprint(duel.round)+"-"))
+	story.judge(second, faulty)
 	second.end(t)
 	return true
 }

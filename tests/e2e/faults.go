@@ -16,7 +16,7 @@ import (
 // Write is a request that changes something: "POST pods/binding shop/web".
 type Write struct {
 	Method, Resource, Namespace, Name string
-	Number                            int // Of those about pods, groups and claims, from 1 on.
+	Number                            int // Of those that count, from 1 on.
 }
 
 func (w Write) String() string {
@@ -145,7 +145,7 @@ func (f *Faulty) deleted(prefix string) int {
 	return count
 }
 
-// all are the writes about pods, groups and claims.
+// all are the writes that count.
 func (f *Faulty) all() []Passed {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -158,13 +158,15 @@ func (f *Faulty) all() []Passed {
 	return found
 }
 
-// counts: neither the Lease nor events nor questions about rights.
+// counts: of pods, groups, claims and queues; neither the Lease nor events nor questions about rights.
 func (w Write) counts() bool {
 	return strings.HasPrefix(w.Resource, "pods") || strings.HasPrefix(w.Resource, "podgroups") ||
-		strings.HasPrefix(w.Resource, "persistentvolumeclaims")
+		strings.HasPrefix(w.Resource, "persistentvolumeclaims") ||
+		strings.HasPrefix(w.Resource, "queues") || strings.HasPrefix(w.Resource, "sessions")
 }
 
-// writeOf reads .../namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]].
+// writeOf reads .../namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]], and of kinds of ours that
+// have no namespace .../v1/RESOURCE/NAME/SUBRESOURCE.
 func writeOf(request *http.Request) Write {
 	write := Write{Method: request.Method}
 	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
@@ -182,6 +184,9 @@ func writeOf(request *http.Request) Write {
 		return write
 	}
 	write.Resource = parts[len(parts)-1]
+	if len(parts) == 6 && parts[1] == "makeway.dev" {
+		write.Resource, write.Name = parts[3]+"/"+parts[5], parts[4]
+	}
 	return write
 }
 

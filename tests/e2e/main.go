@@ -75,9 +75,12 @@ func allTests() []Test {
 	tests = append(tests, credentialTests()...)
 	tests = append(tests, callTests()...)
 	tests = append(tests, watchTests()...)
+	// Before those that make many nodes: queues divide all of them.
+	tests = append(tests, queueTests()...)
 	tests = append(tests, sizeTests()...)
 	tests = append(tests, kindTests()...)
 	tests = append(tests, runTests()...)
+	tests = append(tests, sessionTests()...)
 	tests = append(tests, applyTests()...)
 	tests = append(tests, faultTests()...)
 	tests = append(tests, worldTests()...)

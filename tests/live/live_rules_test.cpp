@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -15,6 +16,7 @@ using RuleFault = WriteFault::Kind;
 
 class LiveRules : public LiveLoop {
  protected:
+  void put_agent();
   /// So many steps in which nothing may happen.
   static void idle(LiveStack& stack, int steps = 5) {
     for (int step = 0; step < steps; ++step) stack.loop().step();
@@ -41,16 +43,41 @@ class LiveRules : public LiveLoop {
     put(low);
     put({.name = "urgent", .cpus = 4, .priority = 1'000});
   }
-  std::string message_of(std::string_view pod) const {
+  /// A field of one of its conditions; empty: there is no such condition.
+  std::string condition_of(std::string_view pod, std::string_view type,
+                           std::string_view field) const {
     const JsonValue tree = fake::parsed(live.server.object("Pod", "a", pod));
     const JsonValue* const conditions = fake::value_at(tree, "status.conditions");
     if (conditions == nullptr) return {};
     for (const JsonValue& each : *conditions->as_array()) {
-      if (fake::text_at(each, "type") == "PodScheduled") return fake::text_at(each, "message");
+      if (fake::text_at(each, "type") == type) return fake::text_at(each, field);
     }
     return {};
   }
+  std::string message_of(std::string_view pod) const {
+    return condition_of(pod, "PodScheduled", "message");
+  }
 };
+
+constexpr std::string_view pinned_to_n1 =
+    R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+    R"({"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In",)"
+    R"("values":["n1"]}]}]}}},)";
+constexpr std::string_view of_daemon_set =
+    R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent",)"
+    R"("uid":"uid-ds","controller":true}],)";
+constexpr std::string_view daemon_set_text =
+    R"({"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent",)"
+    R"("namespace":"a","uid":"uid-ds"},"spec":{"selector":{},"template":{"spec":{}}}})";
+
+/// Of equal priority with `low`: only whoever is privileged takes its room.
+void LiveRules::put_agent() {
+  put({.name = "agent-1",
+       .cpus = 4,
+       .priority = 10,
+       .metadata = std::string(of_daemon_set),
+       .spec = std::string(pinned_to_n1)});
+}
 
 constexpr std::string_view web_label = R"("labels":{"app":"web"},)";
 constexpr std::string_view stays_mark =
@@ -180,29 +207,47 @@ TEST_F(LiveRules, AGroupDoesNotRaiseThePriorityOfItsPods) {
 
 // SPEC section 10: the privileges of pinned pods need an existing DaemonSet of a trusted namespace.
 TEST_F(LiveRules, APinnedPodIsPrivilegedWhileItsDaemonSetExists) {
-  const std::string pinned =
-      R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
-      R"({"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In",)"
-      R"("values":["n1"]}]}]}}},)";
-  const std::string owned =
-      R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent",)"
-      R"("uid":"uid-ds","controller":true}],)";
   put_namespace(true);
   configuration.required_node.preemption_start_delay = {};
   live.server.put(live_node("n1", 4));
-  // Of equal priority: only whoever is privileged takes its room.
   put({.name = "low", .cpus = 4, .priority = 10, .node = "n1"});
-  put({.name = "agent-1", .cpus = 4, .priority = 10, .metadata = owned, .spec = pinned});
+  put_agent();
   live.server.allow_writes();
   const auto stack = start();
   EXPECT_TRUE(stack->run_until([&] { return stack->loop().statistics().cycles > 0; }));
   idle(*stack);
   EXPECT_TRUE(deleted().empty());
-  live.server.put(
-      R"({"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent",)"
-      R"("namespace":"a","uid":"uid-ds"},"spec":{"selector":{},"template":{"spec":{}}}})");
+  live.server.put(std::string(daemon_set_text));
   EXPECT_TRUE(stack->run_until(all_run({"agent-1"}), [this] { live.server.let_go(); }));
   EXPECT_EQ(deleted(), std::set<std::string>{"a/low"});
+  expect_lawful(*stack);
+}
+
+// SPEC section 8, reserve: its time is read back from the condition, also by the next process, and
+// our own memory is no mark of a tenant.
+TEST_F(LiveRules, AReservationKeepsItsAge) {
+  put_namespace(true);
+  live.server.put(std::string(daemon_set_text));
+  configuration.required_node.preemption_start_delay = Duration{3'000};
+  live.server.put(live_node("n1", 4));
+  put({.name = "low", .cpus = 4, .priority = 10, .node = "n1"});
+  put_agent();
+  live.server.allow_writes();
+  const auto since = [this] {
+    return condition_of("agent-1", "makeway.dev/Reserved", "lastTransitionTime");
+  };
+  auto stack = start();
+  EXPECT_TRUE(stack->run_until([&] { return !since().empty(); }));
+  const std::string began = since();
+  // Long enough for another second to be written, were it begun anew.
+  const auto killed_at = std::chrono::steady_clock::now() + std::chrono::milliseconds(1'100);
+  EXPECT_TRUE(stack->run_until([&] { return std::chrono::steady_clock::now() > killed_at; }));
+  stack.reset();
+  stack = start();
+  EXPECT_TRUE(stack->run_until(all_run({"agent-1"}), [this] { live.server.let_go(); }));
+  EXPECT_EQ(since(), began);
+  EXPECT_EQ(deleted(), std::set<std::string>{"a/low"});
+  EXPECT_EQ(stack->view().not_honoured(TrustMark::note), 0U);
   expect_lawful(*stack);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "engine/scratch.hpp"
 #include "judge/naive_fit.hpp"
 #include "judge/naive_regimes.hpp"
+#include "model/selector.hpp"
 #include "support/property.hpp"
 #include "support/random_objects.hpp"
 #include "support/random_planning.hpp"
@@ -22,7 +24,8 @@ namespace {
 
 Cluster random_cluster(Prng& random) {
   if (random.chance(50)) {
-    const RandomPlanning options = random_planning_options(random);
+    RandomPlanning options = random_planning_options(random);
+    options.wishes = random.chance(50);
     return cluster_of(random_planning(random, options));
   }
   // A wild history: amounts that saturate, references that dangle, freed slots.
@@ -130,6 +133,136 @@ Verdict verdict_of(PodFit& fit, NodeIndex node) {
           .resolvable = refused->resolvable};
 }
 
+// ---- Wishes ---------------------------------------------------------------------------------
+
+struct WishVerdict {
+  std::int64_t avoided = 0;
+  std::int64_t wished = 0;
+  std::int64_t points = 0;
+  std::int64_t crowded = 0;
+
+  friend bool operator==(const WishVerdict&, const WishVerdict&) = default;
+};
+
+void PrintTo(const WishVerdict& verdict, std::ostream* out) {
+  *out << fmt::format("{} avoided, {} wished, {} points, {} crowded", verdict.avoided,
+                      verdict.wished, verdict.points, verdict.crowded);
+}
+
+WishVerdict wishes_of(PodFit& fit, NodeIndex node) {
+  const StaticVerdict& says = fit.says(node);
+  const PodConstraints::WishCount counted = fit.constraints().wishes_on(node);
+  return {.avoided = says.avoided,
+          .wished = says.wished,
+          .points = counted.points,
+          .crowded = counted.crowded};
+}
+
+/// From nothing: every pod that is there, every wish.
+class NaiveWishes {
+ public:
+  /// `nodes`: where pods are placed.
+  NaiveWishes(const Cluster& cluster, std::span<const NodeIndex> nodes, const Scratch& scratch,
+              PodIndex ask)
+      : cluster_(cluster), nodes_(nodes), scratch_(scratch), ask_(cluster.pod(ask)) {}
+
+  WishVerdict on(NodeIndex at) const {
+    const Node node = cluster_.node(at);
+    WishVerdict verdict;
+    for (const Taint& taint : node.taints) {
+      const bool is_wish = taint.effect == TaintEffect::prefer_no_schedule;
+      if (is_wish && !tolerates(ask_.shape, taint)) ++verdict.avoided;
+    }
+    for (const NodeWish& wish : ask_.shape.wishes.nodes) {
+      if (selects_node(wish.term, node.labels, node.name)) verdict.wished += wish.weight;
+    }
+    for (const PodWish& wish : ask_.shape.wishes.pods) {
+      const auto domain = find_label(node.labels, wish.term.topology_key);
+      if (!domain) continue;
+      verdict.points +=
+          wish.weight * count([&](const Pod& pod, NodeIndex there) {
+            const Labels labels = cluster_.node(there).labels;
+            return find_label(labels, wish.term.topology_key) == domain && wants(wish.term, pod);
+          });
+    }
+    for (const SpreadConstraint& spread : ask_.shape.wishes.spread) {
+      verdict.crowded += crowd(spread, node);
+    }
+    return verdict;
+  }
+
+ private:
+  template <class Counts>
+  std::int64_t count(const Counts& counts) const {
+    std::int64_t sum = 0;
+    for (const PodIndex row : existing_pods(cluster_)) {
+      const NodeIndex where = scratch_.node_of(row);
+      if (!where.exists() || !cluster_.nodes().flags[where].exists) continue;
+      if (counts(cluster_.pod(row), where)) ++sum;
+    }
+    return sum;
+  }
+  bool wants(const PodAffinityTerm& term, const Pod& pod) const {
+    if (!term.selector || !matches(*term.selector, pod.labels) || pod.plane != ask_.plane) {
+      return false;
+    }
+    if (std::ranges::find(term.namespaces, pod.namespace_name) != term.namespaces.end()) {
+      return true;
+    }
+    if (!term.namespace_selector) return false;
+    Labels labels;
+    for (const Namespace* const each : cluster_.namespaces()) {
+      if (each->plane.empty() && each->name == pod.namespace_name) labels = each->labels;
+    }
+    return matches(*term.namespace_selector, labels);
+  }
+  bool takes_part(const SpreadConstraint& spread, NodeIndex at) const {
+    if (std::ranges::find(nodes_, at) == nodes_.end()) return false;
+    const Node node = cluster_.node(at);
+    for (const SpreadConstraint& each : ask_.shape.wishes.spread) {
+      if (!find_label(node.labels, each.topology_key)) return false;
+    }
+    const PodShape& shape = ask_.shape;
+    const bool selected = std::ranges::all_of(shape.node_selector, [&](const Label& wanted) {
+      return find_label(node.labels, wanted.key) == wanted.value;
+    });
+    const bool affine =
+        selected && (shape.node_terms.empty() ||
+                     std::ranges::any_of(shape.node_terms, [&](const NodeSelectorTerm& term) {
+                       return selects_node(term, node.labels, node.name);
+                     }));
+    const bool tolerated = std::ranges::all_of(node.taints, [&](const Taint& taint) {
+      return taint.effect == TaintEffect::prefer_no_schedule || tolerates(shape, taint);
+    });
+    return (affine || !spread.honor_node_affinity) && (tolerated || !spread.honor_node_taints);
+  }
+  /// Pods in the node's domain; without one, one more than in the fullest.
+  std::int64_t crowd(const SpreadConstraint& spread, const Node& node) const {
+    const auto in_domain = [&](std::string_view domain) {
+      return count([&](const Pod& pod, NodeIndex there) {
+        const Labels labels = cluster_.node(there).labels;
+        return find_label(labels, spread.topology_key) == domain && takes_part(spread, there) &&
+               !pod.deletion && pod.namespace_name == ask_.namespace_name &&
+               pod.plane == ask_.plane && spread.selector &&
+               !spread.selector->requirements.empty() && matches(*spread.selector, pod.labels);
+      });
+    };
+    if (const auto own = find_label(node.labels, spread.topology_key)) return in_domain(*own);
+    std::int64_t most = 0;
+    for (const NodeIndex each : existing_nodes(cluster_)) {
+      const Node other = cluster_.node(each);
+      const auto domain = find_label(other.labels, spread.topology_key);
+      if (domain) most = std::max(most, in_domain(*domain));
+    }
+    return most + 1;
+  }
+
+  const Cluster& cluster_;
+  std::span<const NodeIndex> nodes_;
+  const Scratch& scratch_;
+  Pod ask_;
+};
+
 /// Beside the nominated pods that hold their room, then alone: the rule of PodFit.
 std::string naive_reason(NaiveFit& fit, NodeIndex node) {
   const Cluster& cluster = fit.world().cluster();
@@ -181,7 +314,9 @@ class FitComparison {
       if (!scratch_.node_of(pod).exists()) fresh_scratch.remove(pod);
     }
     PodFit fresh(fresh_survey, fresh_scratch, fit_.ask(), decided_);
+    const NaiveWishes wishes(cluster_, survey_.nodes(), scratch_, fit_.ask());
     for (const NodeIndex node : existing_nodes(cluster_)) {
+      ASSERT_EQ(wishes_of(fit_, node), wishes.on(node)) << where(node);
       const Verdict verdict = verdict_of(fit_, node);
       ASSERT_EQ(verdict, verdict_of(fresh, node)) << where(node);
       ASSERT_EQ(verdict.reason, naive_reason(naive_, node)) << where(node);

@@ -219,6 +219,28 @@ TEST_F(ApplyCommand, WhatIsRunningAlreadyIsDone) {
   }
 }
 
+/// The delay of a live run is not for a plan that somebody has read: what is told is what happens.
+TEST_F(ApplyCommand, APinnedPodEvictsAtOnce) {
+  live.server.put(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop","labels":{)"
+                  R"("makeway.dev/trusted":"true"}}})");
+  live.server.put(
+      R"({"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"agent","namespace":"shop",)"
+      R"("uid":"uid-ds"}})");
+  put({.name = "low-1", .priority = 10, .node = "n1"});
+  put({.name = "agent-1",
+       .priority = 10,
+       .metadata = R"("annotations":{"makeway.dev/required-node":"n1"},"ownerReferences":[{)"
+                   R"("apiVersion":"apps/v1","kind":"DaemonSet","name":"agent","uid":"uid-ds",)"
+                   R"("controller":true}],)"});
+  plan();
+  const RunResult ran = apply();
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.error;
+  EXPECT_TRUE(ran.out.contains("Applying 1 eviction, 1 bind.\n")) << ran.out;
+  EXPECT_FALSE(ran.out.contains("stays")) << ran.out;
+  EXPECT_EQ(count("delete shop/low-1"), 1U);
+  EXPECT_EQ(count("bind shop/agent-1"), 1U);
+}
+
 TEST_F(ApplyCommand, ADryRunWritesNothing) {
   fill();
   plan();

@@ -83,6 +83,7 @@ struct KindOfPath {
   std::string_view prefix;
   std::string_view plural;
   std::string_view kind;
+  bool is_everywhere = false;  ///< It has no namespace.
 };
 constexpr std::array written_kinds = {
     KindOfPath{"/api/v1", "pods", "Pod"},
@@ -90,6 +91,7 @@ constexpr std::array written_kinds = {
     KindOfPath{"/apis/scheduling.k8s.io/v1beta1", "podgroups", "PodGroup"},
     KindOfPath{"/apis/events.k8s.io/v1", "events", "Event"},
     KindOfPath{"/apis/coordination.k8s.io/v1", "leases", "Lease"},
+    KindOfPath{"/apis/makeway.dev/v1", "queues", "Queue", true},
     KindOfPath{"/apis/apps/v1", "deployments", "Deployment"},
     KindOfPath{"/apis/makeway.dev/v1", "replicaschedules", "ReplicaSchedule"},
 };
@@ -117,8 +119,11 @@ std::optional<FakeWrites::Place> FakeWrites::place_of(std::string_view path) {
   for (const KindOfPath& each : written_kinds) {
     if (!path.starts_with(each.prefix)) continue;
     std::string_view rest = path.substr(each.prefix.size());
-    if (next_part(rest) != "namespaces") continue;
-    Place place{.kind = std::string(each.kind), .namespace_name = std::string(next_part(rest))};
+    Place place{.kind = std::string(each.kind)};
+    if (!each.is_everywhere) {
+      if (next_part(rest) != "namespaces") continue;
+      place.namespace_name = next_part(rest);
+    }
     if (next_part(rest) != each.plural) continue;
     place.name = next_part(rest);
     place.part = next_part(rest);

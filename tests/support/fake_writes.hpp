@@ -1,6 +1,6 @@
 // FakeWrites: what a FakeApiserver does with writes, with the codes and the order of checks of
-// Kubernetes 1.37 (binding, pods/status, delete, eviction, podgroups/status, claims, leases,
-// events, deployments/scale).
+// Kubernetes 1.37 (binding, pods/status, delete, eviction, podgroups/status, queues/status,
+// claims, leases, events, deployments/scale).
 #pragma once
 
 #include <optional>

@@ -95,6 +95,7 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   plane_view_ = std::make_unique<PlaneView>(plane_names);
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
   settings.limits.pause_first = Duration{10};
+  settings.limits.status_again = Duration{50};
   settings.stop_max = Duration{0};
   settings.brakes->quiet_first = quiet_first;
   actuator_ = std::make_unique<kube::Actuator>(
@@ -111,6 +112,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   for (const auto& [name, feed] : plane_feeds_) port_->add_plane(name, *feed, *plane_view_);
   options.preset = "makeway";
   options.poll_max = Duration{100};
+  options.queue_turns = true;
+  options.queue_pace = Duration{50};
   options.backlog.schedulers = kube::scheduler_names(options.profiles);
   options.backlog.back_off_min = Duration{50};
   options.backlog.back_off_max = Duration{500};

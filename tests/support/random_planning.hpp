@@ -43,6 +43,7 @@ struct RandomPlanning {
   bool affinity = false;
   bool anti_affinity = false;
   bool spread = false;
+  bool wishes = false;   ///< Preferred affinity, ScheduleAnyway; never on by itself.
   bool volumes = false;  ///< Claims of volumes and devices, shared and limited.
   bool unsupported = false;
   // Who is who.

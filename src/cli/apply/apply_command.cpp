@@ -116,7 +116,11 @@ std::optional<ConfigurationDocument> read_rules(const Arguments& arguments,
     return std::nullopt;
   }
   name_configuration(*chosen.document, choice);
+  // The delay of a live run is for pods about whom nobody is asked. Here somebody was: what is
+  // agreed to must be what happens, and not "0 evictions" with one to follow.
+  const Duration delay = chosen.document->configuration.required_node.preemption_start_delay;
   chosen.document->configuration = kube::live_rules(std::move(chosen.document->configuration));
+  chosen.document->configuration.required_node.preemption_start_delay = delay;
   return std::move(chosen.document);
 }
 

@@ -89,12 +89,12 @@ class ApplyRun {
 
   /// Rule 1.
   bool may_begin() {
-    if (const std::string kinds = unserved_kinds(parts_.served, LiveWriter::apply);
-        !kinds.empty()) {
+    if (const std::string kinds = own_kinds_in(parts_.served); !kinds.empty()) {
       tell_error(
-          fmt::format("the cluster has kinds of makeway.dev ({}): {}; remove their "
-                      "CustomResourceDefinitions, or carry the plan out by hand",
-                      kinds, unserved_reason));
+          fmt::format("the cluster has kinds of makeway.dev ({}): apply carries out plans of pods "
+                      "and groups only; remove their CustomResourceDefinitions, use makeway run, "
+                      "or carry the plan out by hand",
+                      kinds));
       return false;
     }
     if (parts_.dry_run) return true;

@@ -101,8 +101,9 @@ std::string refused_lines(const ChosenAsks& chosen, const Palette& palette) {
 }  // namespace
 
 std::string plan_line(const PlanDocument& document, Time now) {
+  const Duration whole_seconds{(now - document.now).ms / 1'000 * 1'000};
   const std::string age =
-      now > document.now ? fmt::format(", {} old", to_text(now - document.now)) : std::string{};
+      whole_seconds.ms > 0 ? fmt::format(", {} old", to_text(whole_seconds)) : std::string{};
   return fmt::format("Plan {} of {}{}, configuration {}.\n", document.id, to_text(document.now),
                      age, document.preset);
 }

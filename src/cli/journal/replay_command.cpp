@@ -79,8 +79,8 @@ class Replay {
   bool differs() const { return differing_ > 0; }
   std::string missing_text(std::string_view path) const {
     if (last_ == 0) return fmt::format("{} has no cycle", printable(path));
-    return fmt::format("{} has no cycle {}; its first is {}", printable(path), *wish_.cycle,
-                       first_);
+    return fmt::format("{} has no cycle {}; it has {} to {}", printable(path), *wish_.cycle, first_,
+                       last_);
   }
   /// What was asked for.
   std::string text(std::string_view path) const;

@@ -121,6 +121,19 @@ void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
   for (const PlanAsk& ask : plan.asks) tell_ask(plan, ask);
 }
 
+void DecisionLog::ends(const Plan& plan) {
+  std::map<std::string, std::string> reasons;
+  for (const PlanAsk& ask : plan.asks) reasons[ask_text(ask)] = ask.reason;
+  for (const PlanAction& action : plan.actions) {
+    log_.tell(LogLevel::warning, "half-gang",
+              {{"plan", plan.id},
+               {"pod", fmt::format("{}/{}", action.namespace_name, action.name)},
+               {"node", action.node},
+               {"group", action.ask},
+               {"reason", reasons[action.ask]}});
+  }
+}
+
 void DecisionLog::tell_bug(const MadeCycle& cycle, const Cluster& cluster) {
   has_seen_bug_ = true;
   const PlanRequest request{.now = cycle.now,

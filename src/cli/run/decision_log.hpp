@@ -24,6 +24,7 @@ class DecisionLog final : public LoopWatcher {
   void start(const LoopStart& /*start*/) override {}
   void batch(const AppliedBatch& batch, const Cluster& cluster) override;
   void cycle(const MadeCycle& cycle, const Cluster& cluster) override;
+  void ends(const Plan& plan) override;
   /// A plan broke a law, or an ask could not be decided.
   bool has_seen_bug() const { return has_seen_bug_; }
 

@@ -57,6 +57,23 @@ TEST_F(DecisionLogTest, AnAskIsToldWhenItsAnswerChanges) {
   EXPECT_TRUE(take().contains("outcome=waits"));
 }
 
+TEST_F(DecisionLogTest, WhoGoesWithHalfAGangIsTold) {
+  Plan plan{.id = "0123"};
+  plan.asks.push_back({.kind = AskKind::pod_group,
+                       .namespace_name = "ml",
+                       .name = "train",
+                       .reason = "the others of its gang had to leave"});
+  plan.actions.push_back({.type = ActionType::evict,
+                          .namespace_name = "ml",
+                          .name = "train-1",
+                          .node = "n1",
+                          .ask = "PodGroup ml/train"});
+  decisions.ends(plan);
+  EXPECT_EQ(take(),
+            "time=2026-01-01T00:00:00Z level=warning event=half-gang plan=0123 pod=ml/train-1 "
+            "node=n1 group=\"PodGroup ml/train\" reason=\"the others of its gang had to leave\"\n");
+}
+
 TEST_F(DecisionLogTest, VictimsHaveTheirCause) {
   PlanAsk ask = urgent(Outcome::preempts);
   ask.kind = AskKind::pod_group;

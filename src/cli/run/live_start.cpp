@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/printable.hpp"
 #include "kube/connection.hpp"
@@ -13,10 +14,23 @@
 namespace makeway::cli {
 namespace {
 
-/// Of ours: what `makeway run` schedules by, and whose status it writes.
-constexpr std::array served_own_kinds = {std::string_view("replicaschedules")};
-/// Of these, what `makeway apply` cannot carry out: it has no planes.
-constexpr std::array served_by_run_alone = {std::string_view("replicaschedules")};
+/// Of ours: what `makeway run` schedules by.
+constexpr std::array<std::string_view, 5> served_own_kinds = {
+    "partitions", "queues", "replicaschedules", "resourcegroups", "sessions"};
+/// Of these: whose status it writes.
+constexpr std::array<std::string_view, 3> written_own_kinds = {"queues", "replicaschedules",
+                                                               "sessions"};
+
+std::string kinds_but(std::span<const std::string_view> left_out,
+                      const std::vector<kube::ServedResource>& served) {
+  std::string kinds;
+  for (const kube::ServedResource& each : served) {
+    if (each.resource->api_group != own_api_group) continue;
+    if (std::ranges::find(left_out, each.resource->plural) != left_out.end()) continue;
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
+  }
+  return kinds;
+}
 
 }  // namespace
 
@@ -33,23 +47,17 @@ std::string waived_too_much(const Configuration& configuration) {
   return {};
 }
 
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveWriter who) {
-  std::string kinds;
-  for (const kube::ServedResource& each : served) {
-    if (each.resource->api_group != own_api_group) continue;
-    const bool is_served =
-        std::ranges::find(served_own_kinds, each.resource->plural) != served_own_kinds.end();
-    const bool by_run_alone =
-        std::ranges::find(served_by_run_alone, each.resource->plural) != served_by_run_alone.end();
-    if (is_served && (who == LiveWriter::run || !by_run_alone)) continue;
-    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
-  }
-  return kinds;
+std::string own_kinds_in(const std::vector<kube::ServedResource>& served) {
+  return kinds_but({}, served);
+}
+
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
+  return kinds_but(served_own_kinds, served);
 }
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {
   std::vector<std::string> plurals;
-  for (const std::string_view plural : served_own_kinds) {
+  for (const std::string_view plural : written_own_kinds) {
     const bool is_served = std::ranges::any_of(served, [&](const kube::ServedResource& each) {
       return each.resource->api_group == own_api_group && each.resource->plural == plural;
     });

@@ -1,6 +1,7 @@
 // What every command that writes to a live cluster asks before it begins.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,12 @@ namespace makeway::cli {
 /// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
 std::string waived_too_much(const Configuration& configuration);
 
-/// Kinds of ours that the cluster has and that nobody serves yet: "queues,sessions".
-enum class LiveWriter : bool { run, apply };
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served, LiveWriter who);
+/// Kinds of ours that the cluster has: "queues,sessions".
+std::string own_kinds_in(const std::vector<kube::ServedResource>& served);
+/// Those among them that nobody serves yet.
+std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
 inline constexpr std::string_view unserved_reason =
-    "this version schedules pods and groups, and `makeway run` replicas over planes; it does not "
-    "serve queues and sessions of a live cluster yet";
+    "this version does not serve them in a live cluster yet";
 
 /// Kinds of ours that the cluster has and whose status is written: "queues".
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served);

@@ -22,8 +22,7 @@ constexpr std::string_view run_description =
     "The cluster is the one of --kubeconfig, else of KUBECONFIG, else of ~/.kube/config, else the "
     "one in whose pod this runs. deploy/rbac.yaml has the rights that it needs, "
     "deploy/makeway.yaml "
-    "a Deployment. Queues and sessions of a live cluster are not served yet: where their kinds are "
-    "defined, it does not begin.\n\n"
+    "a Deployment. Queues, sessions and replicas are served where their kinds are defined.\n\n"
     "With --plane it also scales Deployments over several clusters, as the ReplicaSchedules of "
     "its own cluster say (docs/policies/replica.md). A plane that cannot be reached keeps what it "
     "has and is asked for nothing, and the others go on.";

@@ -123,7 +123,7 @@ class SchedulerRun {
 
   /// Of ours, which it cannot serve yet.
   bool has_unsupported_kinds() {
-    const std::string own_kinds = unserved_kinds(parts_.served, LiveWriter::run);
+    const std::string own_kinds = unserved_kinds(parts_.served);
     if (!own_kinds.empty()) {
       log_.tell(LogLevel::error, "unsupported",
                 {{"kinds", own_kinds},
@@ -145,7 +145,8 @@ class SchedulerRun {
                                 .lease_name = wish_.lease_name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
                                 .has_groups = !group_version().empty(),
-                                .own_kinds = own_kinds_written(parts_.served)}));
+                                .own_kinds = own_kinds_written(parts_.served),
+                                .has_sessions = serves("sessions")}));
     for (const kube::Right& right : missing) {
       log_.tell(LogLevel::error, "right-missing",
                 {{"verb", right.verb},
@@ -156,6 +157,12 @@ class SchedulerRun {
                                         kube::rule_for(right))}});
     }
     return missing.empty();
+  }
+
+  bool serves(std::string_view plural) const {
+    return std::ranges::any_of(parts_.served, [&](const kube::ServedResource& each) {
+      return each.resource->plural == plural;
+    });
   }
 
   /// Of PodGroups; empty: they are not served.
@@ -265,6 +272,7 @@ class SchedulerRun {
     LoopOptions options;
     options.preset = parts_.document.name;
     options.poll_max = step_max;
+    options.queue_turns = true;
     options.backlog.time_wakes = configuration_.protection.minimum_runtime.ms > 0;
     for (const std::string& name : wish_.schedulers) {
       options.profiles.push_back({.scheduler_name = name, .configuration = configuration_});
@@ -274,6 +282,7 @@ class SchedulerRun {
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
     planes_.join(*port_);
     options.carries_out = !wish_.dry_run;
+    options.finishes_begun = !wish_.dry_run;
     options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(*port_, configuration_, tools_, std::move(options));
     return true;
@@ -283,10 +292,11 @@ class SchedulerRun {
     auto connection = connect();
     kube::PlaneConnections planes = planes_.connections();
     if (connection == nullptr || planes.size() < wish_.planes.size()) return false;
+    kube::ActuatorSettings settings =
+        kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_));
+    settings.sessions.scheduler = wish_.schedulers.front();
     actuator_ = std::make_unique<kube::Actuator>(
-        std::move(connection),
-        kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_)),
-        gate_,
+        std::move(connection), std::move(settings), gate_,
         kube::ActuatorTools{.server_now =
                                 [this] {
                                   return feed_->server_time()

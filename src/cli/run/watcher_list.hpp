@@ -22,6 +22,9 @@ class WatcherList final : public LoopWatcher {
   void cycle(const MadeCycle& cycle, const Cluster& cluster) override {
     for (LoopWatcher* const watcher : watchers_) watcher->cycle(cycle, cluster);
   }
+  void ends(const Plan& plan) override {
+    for (LoopWatcher* const watcher : watchers_) watcher->ends(plan);
+  }
 
  private:
   std::vector<LoopWatcher*> watchers_;

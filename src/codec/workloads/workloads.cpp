@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "base/check.hpp"
@@ -29,9 +30,24 @@ bool has_parent(const Manifests& manifests, const Manifest& manifest) {
   return uid.empty() || manifest.controller.uid.empty() || uid == manifest.controller.uid;
 }
 
+/// A dump has of a DaemonSet that it exists, since trust asks for it; its pods are there, too.
+bool is_only_named(const Manifest& manifest, const JsonValue& tree) {
+  constexpr std::array<std::string_view, 3> keys = {"apiVersion", "kind", "metadata"};
+  const JsonValue::Object* const members = tree.as_object();
+  return manifest.kind->name == "DaemonSet" && members != nullptr &&
+         std::ranges::all_of(*members, [&](const JsonMember& member) {
+           return std::ranges::find(keys, member.key) != keys.end();
+         });
+}
+
+bool is_only_named(const Manifest& manifest) {
+  const auto tree = parse_json_value(manifest.text);
+  return tree.has_value() && is_only_named(manifest, *tree);
+}
+
 /// Without a spec there is nothing to read, and one problem is enough.
-bool has_body(const Field& fields) {
-  if (fields.problems().has_errors()) return false;
+bool has_body(const Manifest& manifest, const Field& fields) {
+  if (fields.problems().has_errors() || is_only_named(manifest, fields.value())) return false;
   const Field body = fields.at(fields.at("template").is_present() ? "template" : "spec");
   if (body.value().as_object() != nullptr) return true;
   body.refuse(body.is_present()
@@ -76,6 +92,11 @@ Problems Workloads::add(std::string_view api_group, std::string_view kind, std::
   const auto [at, is_new] = state_->manifests.try_emplace(key_of_manifest(manifest));
   Manifest& known = at->second;
   if (is_new) {
+    known = std::move(manifest);
+    return problems;
+  }
+  if (is_only_named(manifest)) return problems;
+  if (is_only_named(known)) {
     known = std::move(manifest);
     return problems;
   }
@@ -137,7 +158,7 @@ Expanded Workloads::expand(const Cluster& cluster, std::span<const AskedWorkload
       const Manifest& root = at->second;
       if (has_parent(manifests, root)) continue;
       Expansion expansion(scope, root, is_asked_for(asked, root));
-      if (has_body(expansion.fields(root))) kind.expand(expansion, root);
+      if (has_body(root, expansion.fields(root))) kind.expand(expansion, root);
       expanded.problems.append(expansion.problems());
       if (root.plane.empty()) expanded.workloads.push_back(std::move(expansion.result()));
     }

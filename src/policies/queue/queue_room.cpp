@@ -252,6 +252,7 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
   const std::vector<std::int64_t> wanted = requests(coming);
   const std::vector<std::int64_t> missing = shortage(coming);
   std::vector<std::string> texts;
+  bool is_too_small = false;
   for (std::size_t column = 0; column < missing.size(); ++column) {
     if (missing[column] <= 0) continue;
     const std::string_view resource = world_.cluster().resources().name(table_.resource(column));
@@ -259,6 +260,7 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
     const std::int64_t may_use = table_.at(row_, column).lasting();
     const std::int64_t used =
         saturated_sub(saturated_add(may_use, missing[column]), wanted[column]);
+    is_too_small = is_too_small || wanted[column] > may_use;
     if (row_ == table_.outside()) {
       const std::int64_t left = std::max<std::int64_t>(0, saturated_sub(may_use, used));
       texts.push_back(fmt::format("{} {} left for a request of {}", resource, text(left),
@@ -269,7 +271,8 @@ std::string QueueRoom::full_text(std::span<const PodIndex> coming) const {
     }
   }
   if (row_ != table_.outside()) {
-    return fmt::format("{} is full: it may use {}", title(), fmt::join(texts, "; "));
+    return fmt::format("{} is {}: it may use {}", title(),
+                       is_too_small ? "too small for it" : "full", fmt::join(texts, "; "));
   }
   const bool by_weight = world_.configuration().queue.division == Division::by_weight;
   return fmt::format(

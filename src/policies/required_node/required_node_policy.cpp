@@ -232,10 +232,12 @@ void PinnedAsk::nothing_works(const VictimLadder& ladder, const VictimClasses& c
   ask_.outcome = lasting && !kept ? Outcome::infeasible : Outcome::not_found;
   const PlanRefusal& told = ask_.explanation.refusals.front();
   ask_.reason =
-      lasting ? fmt::format("does not fit on node {}, even with every evictable pod gone: {}",
-                            ask_.reservation->node, refusal_text(told))
-              : fmt::format("no victims found on node {} by required_node.victimSelection: {}",
-                            ask_.reservation->node, refusal_text(told));
+      lasting
+          ? fmt::format("does not fit on node {}{}, even with every evictable pod gone: {}",
+                        ask_.reservation->node,
+                        kept ? " beside those for whom room is kept there" : "", refusal_text(told))
+          : fmt::format("no victims found on node {} by required_node.victimSelection: {}",
+                        ask_.reservation->node, refusal_text(told));
   if (lasting) explain_pinned_holders(world_, classes, node_, ask_);
 }
 

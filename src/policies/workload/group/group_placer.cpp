@@ -118,6 +118,7 @@ std::optional<NodeIndex> GroupPlacer::ranked(PodIndex member, PodFit& after, Pod
     return choose_node(world_, after, now, domain_.nodes, node_score).now;
   }
   std::unique_ptr<RoomRanking>& ranking = rankings_[after_.class_of(member)];
+  if (after.constraints().has_wishes()) ranking.reset();  // Who came may mean something to them.
   if (!ranking) {
     steps_.count(nodes);
     ranking = std::make_unique<RoomRanking>(world_, after, domain_.nodes, node_score, emptied_);

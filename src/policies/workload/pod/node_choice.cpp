@@ -54,14 +54,14 @@ class Fullness {
   std::vector<Whole> wholes_;
 };
 
-/// A node where it fits, now or later; the smallest value is the best.
+/// A node where it fits, now or later.
 struct Ranked {
   NodeIndex node;
-  std::int64_t value = 0;
+  RoomValue value;
   bool now = false;
 };
 
-constexpr std::int64_t nominated_value = std::numeric_limits<std::int64_t>::min();
+constexpr RoomValue nominated_value{.avoided = std::numeric_limits<std::int64_t>::min()};
 
 /// Looks at one node after the other, cheap questions first.
 class RoomLook {
@@ -98,7 +98,7 @@ class RoomLook {
     if (respectful_ && node != nominated_ && respectful_->check(node)) return std::nullopt;
     if (heeds_promises_ && !world_.keeps_promises(after_.ask(), node, {})) return std::nullopt;
     if (!plain_ && world_.leans_on_unsure(after_, node, {})) return std::nullopt;
-    const std::int64_t value = node == nominated_ ? nominated_value : value_of(node, used);
+    const RoomValue value = node == nominated_ ? nominated_value : value_of(node, used);
     return Ranked{.node = node, .value = value, .now = fits_now(node)};
   }
   /// The node as it will be; it is emptied only where more than resources counts.
@@ -132,9 +132,16 @@ class RoomLook {
     return plain_ ? scan_.has_room(node, now_->scratch().used(node))
                   : !now_->check_unreserved(node);
   }
-  std::int64_t value_of(NodeIndex node, std::span<const std::int64_t> used) {
-    const std::int64_t value = fullness_.of(after_.survey().allocatable(node), used);
-    return pack_ ? -value : value;
+  RoomValue value_of(NodeIndex node, std::span<const std::int64_t> used) {
+    const std::int64_t full = fullness_.of(after_.survey().allocatable(node), used);
+    const StaticVerdict& says = after_.says(node);
+    RoomValue value{
+        .avoided = says.avoided, .unwished = -says.wished, .fullness = pack_ ? -full : full};
+    if (!after_.constraints().has_wishes()) return value;
+    const PodConstraints::WishCount wishes = after_.constraints().wishes_on(node);
+    value.unwished -= wishes.points;
+    value.crowded = wishes.crowded;
+    return value;
   }
 
   World& world_;
@@ -151,6 +158,23 @@ class RoomLook {
   std::optional<PodFit> respectful_;
 };
 
+std::string lost_to(const RoomValue& best, const RoomValue& other) {
+  if (best == nominated_value) return "not its nominated node";
+  if (other.avoided != best.avoided) {
+    return fmt::format("taints that it would rather avoid: {} against {}", other.avoided,
+                       best.avoided);
+  }
+  if (other.unwished != best.unwished) {
+    return fmt::format("preferences: {} against {} points", -other.unwished, -best.unwished);
+  }
+  if (other.crowded != best.crowded) {
+    return fmt::format("wished spread: {} pods against {}", other.crowded, best.crowded);
+  }
+  if (other.fullness == best.fullness) return "name";
+  return fmt::format("fullness: {} against {} permille", std::abs(other.fullness),
+                     std::abs(best.fullness));
+}
+
 /// Those that come after the best one, with what they lost on.
 std::vector<PlanAlternative> runners_up(const World& world, std::vector<Ranked> ranked) {
   const bool any_now = std::ranges::any_of(ranked, &Ranked::now);
@@ -160,12 +184,7 @@ std::vector<PlanAlternative> runners_up(const World& world, std::vector<Ranked> 
   const auto count_max =
       static_cast<std::size_t>(world.configuration().engine.alternatives_max) + 1;
   for (std::size_t at = 1; at < std::min(ranked.size(), count_max); ++at) {
-    const std::int64_t best = ranked.front().value;
-    const std::int64_t value = ranked[at].value;
-    std::string lost_on = best == nominated_value ? std::string("not its nominated node")
-                          : value == best         ? std::string("name")
-                                                  : fmt::format("fullness: {} against {} permille",
-                                                                std::abs(value), std::abs(best));
+    std::string lost_on = lost_to(ranked.front().value, ranked[at].value);
     result.push_back({.node = node_name(world.cluster(), ranked[at].node),
                       .score = {},
                       .victims = 0,
@@ -224,8 +243,8 @@ NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const
 NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const NodeIndex> domain,
                        NodeScore score, Others others, Comes comes) {
   NodeChoice choice;
-  std::int64_t best_now = 0;
-  std::int64_t best_later = 0;
+  RoomValue best_now;
+  RoomValue best_later;
   std::vector<Ranked> ranked;
   RoomLook look(world, after, now, world.cluster().pods().nominated[after.ask()], score, comes);
   for (std::size_t position = 0; position < domain.size(); ++position) {
@@ -235,7 +254,7 @@ NodeChoice choose_node(World& world, PodFit& after, PodFit* now, std::span<const
     if (!found) continue;
     if (found->now) ++choice.fitting_now;
     std::optional<NodeIndex>& chosen = found->now ? choice.now : choice.later;
-    std::int64_t& best = found->now ? best_now : best_later;
+    RoomValue& best = found->now ? best_now : best_later;
     if (others == Others::listed) ranked.push_back(*found);
     if (chosen && found->value >= best) continue;
     chosen = node;

@@ -1,6 +1,10 @@
 // Where an ask goes for which nobody has to leave: now, or once somebody who is leaving is gone.
 //
-// Its nominated node, when it fits there. Otherwise by fullness: the sum, over the resources that
+// Its nominated node, when it fits there. Otherwise by its wishes: the fewest taints
+// PreferNoSchedule that it does not tolerate; then the most points, which are the weights of its
+// preferred node affinity and of each pod in the domain of a preferred affinity, less those of
+// preferred anti-affinity; then the fewest pods in the domains over which it would spread
+// (ScheduleAnyway). Then by fullness: the sum, over the resources that
 // it asks for, of used / allocatable in thousandths with the ask placed; `workload.nodeScore` pack
 // takes the fullest node, spread the emptiest. Ties by name. Deterministic, integers only.
 //
@@ -19,6 +23,16 @@
 #include "engine/world.hpp"
 
 namespace makeway {
+
+/// The smallest is the best.
+struct RoomValue {
+  std::int64_t avoided = 0;   ///< Taints.
+  std::int64_t unwished = 0;  ///< Points, below 0.
+  std::int64_t crowded = 0;
+  std::int64_t fullness = 0;  ///< Below 0: the fullest is the best.
+
+  friend auto operator<=>(const RoomValue&, const RoomValue&) = default;
+};
 
 struct NodeChoice {
   std::optional<NodeIndex> now;    ///< It fits there at once.
@@ -71,7 +85,7 @@ class RoomRanking {
   struct Entry {
     enum class Fits : std::uint8_t { now, later, never };
     Fits fits = Fits::never;
-    std::int64_t value = 0;
+    RoomValue value;
 
     friend auto operator<=>(const Entry&, const Entry&) = default;
   };

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "policies/shared/cluster_text.hpp"
 #include "policies/shared/pod_entries.hpp"
@@ -108,12 +110,51 @@ std::string nothing_reason(const PlanAsk& ask, Unplaced why, std::string_view do
 
 namespace {
 
-/// Under strict budgets: the budgets that no eviction of the pod is left in; empty: there are none.
+/// The pod, then who leaves with it, by name: the rest of a group that leaves whole.
+std::vector<PodIndex> leaving_together(const World& world, PodIndex pod) {
+  const Cluster& cluster = world.cluster();
+  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
+  std::vector<PodIndex> together = {pod};
+  if (unit.kind != UnitKind::group || unit.mode != DisruptionMode::all) return together;
+  for (const PodIndex member : cluster.groups()[unit.group].members) {
+    const bool stays = world.after().node_of(member).exists() && !world.rules().leaving(member);
+    if (stays && member != pod) together.push_back(member);
+  }
+  std::ranges::sort(std::span(together).subspan(1), {},
+                    [&](PodIndex member) { return cluster.pod_key(member); });
+  return together;
+}
+
+/// Under strict budgets: why they keep the pod; empty: none of them does.
 std::string kept_by_budget(World& world, PodIndex pod) {
-  if (world.configuration().budgets.mode != BudgetMode::strict) return {};
+  if (world.configuration().budgets.mode != BudgetMode::strict || !world.budgets().any()) return {};
   world.budgets().start_trial();
-  if (!world.budgets().charge(pod)) return {};
-  return fmt::format("budget {} allows no eviction", world.budgets().violated(pod));
+  for (const PodIndex member : leaving_together(world, pod)) {
+    if (!world.budgets().charge(member)) continue;
+    return fmt::format("budget {} {}", world.budgets().violated(member),
+                       member == pod ? "allows no eviction" : "does not let its whole group leave");
+  }
+  return {};
+}
+
+/// Each of them alone might leave, and all of them are more than a strict budget allows.
+void add_those_too_many(World& world, NodeIndex node, PlanRefusal& refusal) {
+  if (world.configuration().budgets.mode != BudgetMode::strict || !world.budgets().any()) return;
+  std::vector<PodIndex> pods;
+  world.after().for_each_pod(node, [&](PodIndex pod) { pods.push_back(pod); });
+  std::ranges::sort(pods, {}, [&](PodIndex pod) { return world.cluster().pod_key(pod); });
+  std::set<PodIndex> counted_already;
+  world.budgets().start_trial();
+  for (const PodIndex pod : pods) {
+    for (const PodIndex member : leaving_together(world, pod)) {
+      if (!counted_already.insert(member).second || !world.budgets().charge(member)) continue;
+      add_holder(
+          world, pod,
+          fmt::format("budget {} allows no further eviction", world.budgets().violated(member)),
+          refusal);
+      break;
+    }
+  }
 }
 
 void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& refusal) {
@@ -125,6 +166,7 @@ void add_holders(World& world, const PlanAsk& ask, NodeIndex node, PlanRefusal& 
     if (why.empty()) why = kept_by_budget(world, pod);
     add_holder(world, pod, why, refusal);
   });
+  if (refusal.holders.empty()) add_those_too_many(world, node, refusal);
   for (const PodIndex pod : cluster.nodes().nominated[node]) {
     const bool keeps = world.survey().keeps_room(pod);
     if (world.survey().has_void_nomination(pod)) continue;

@@ -1,0 +1,52 @@
+// One walk over an object or the items of a list, part by part, for readers that want a few fields
+// of each and no store. What cannot be read is left out: whoever decodes the text reports it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "codec/json_cursor.hpp"
+#include "codec/source.hpp"
+
+namespace makeway {
+
+template <class Object>
+struct WalkedObjects {
+  Object whole;               ///< The object itself, or what the list says about all.
+  std::vector<Object> items;  ///< Of a list.
+  bool is_list = false;
+};
+
+/// Calls `read_part(reader, key, value, path, object)` for every field of each. Text that is no
+/// object gives one without anything.
+template <class Object, class ReadPart>
+WalkedObjects<Object> walk_objects(std::string_view padded_json, const ReadPart& read_part) {
+  WalkedObjects<Object> walked;
+  Problems problems;
+  JsonReader reader(problems);
+  const FieldPath root;
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  JsonObjectCursor object;
+  const std::size_t room = padded_json.size() + text_padding;
+  if (parser.iterate(padded_json.data(), padded_json.size(), room).get(document) !=
+          simdjson::SUCCESS ||
+      document.get_object().get(object) != simdjson::SUCCESS) {
+    return walked;
+  }
+  const auto read_item = [&](JsonCursor& item, const FieldPath& at) {
+    Object& each = walked.items.emplace_back();
+    reader.each_field(item, at, [&](std::string_view key, JsonCursor& field, const FieldPath& to) {
+      read_part(reader, key, field, to, each);
+    });
+  };
+  reader.each_field(object, root,
+                    [&](std::string_view key, JsonCursor& value, const FieldPath& path) {
+                      if (key != "items") return read_part(reader, key, value, path, walked.whole);
+                      walked.is_list = true;
+                      reader.each_item(value, path, read_item);
+                    });
+  return walked;
+}
+
+}  // namespace makeway

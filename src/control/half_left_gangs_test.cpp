@@ -1,0 +1,133 @@
+// SPEC section 8: a group that leaves as one and was left half way by a process that was killed.
+#include "control/half_left_gangs.hpp"
+
+#include <gtest/gtest.h>
+
+namespace makeway {
+namespace {
+
+constexpr Time restart_time{1'000'000};
+
+class HalfLeftGangsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cluster.apply(Node{.name = "n1", .allocatable = {{"cpu", 4'000}, {"pods", 10}}});
+    group(DisruptionMode::all);
+  }
+  void group(DisruptionMode mode) {
+    PodGroup made{.namespace_name = "a", .name = "g"};
+    made.policy.gang = true;
+    made.policy.minimum = 3;
+    made.policy.mode = mode;
+    cluster.apply(made);
+  }
+  enum class State : std::uint8_t { runs, is_marked, leaves, is_told };
+  void member(const std::string& name, State state, std::string scheduler = "makeway") {
+    Pod pod{.namespace_name = "a", .name = name, .uid = "uid-" + name, .node = "n1", .group = "g"};
+    pod.scheduler = std::move(scheduler);
+    pod.disrupted_by_preemption = state == State::is_marked || state == State::leaves;
+    if (state == State::leaves || state == State::is_told) {
+      pod.deletion = restart_time + Duration{30'000};
+    }
+    cluster.apply(pod);
+  }
+  /// Names of who must leave; what the first sight shows is looked at once.
+  std::vector<std::string> told(Time now = restart_time) {
+    if (!was_found) gangs.find(cluster, {"makeway"}, now);
+    was_found = true;
+    std::vector<std::string> names;
+    const std::optional<Plan> plan = gangs.due(cluster, in_flight, now);
+    if (!plan) return names;
+    for (const PlanAction& action : plan->actions) {
+      EXPECT_EQ(action.type, ActionType::evict);
+      EXPECT_EQ(action.ask, "PodGroup a/g");
+      EXPECT_EQ(action.uid, "uid-" + action.name);
+      names.push_back(action.name);
+    }
+    EXPECT_EQ(plan->asks.size(), 1U);
+    EXPECT_EQ(plan->asks.front().reason, half_left_reason);
+    return names;
+  }
+  using Names = std::vector<std::string>;
+
+  Cluster cluster;
+  InFlight in_flight;
+  HalfLeftGangs gangs{Duration{60'000}};
+  bool was_found = false;
+};
+
+TEST_F(HalfLeftGangsTest, TheRestIsToldToLeave) {
+  member("m-0", State::leaves);
+  member("m-2", State::runs);
+  member("m-1", State::is_marked);
+  EXPECT_EQ(told(), (Names{"m-1", "m-2"}));
+}
+
+TEST_F(HalfLeftGangsTest, WhoLeftMayBeGoneAlready) {
+  member("m-1", State::is_marked);
+  member("m-2", State::runs);
+  EXPECT_EQ(told(), (Names{"m-1", "m-2"}));
+}
+
+TEST_F(HalfLeftGangsTest, AMarkAloneMakesNobodyLeave) {
+  member("m-0", State::is_marked);
+  member("m-1", State::runs);
+  member("m-2", State::runs);
+  EXPECT_EQ(told(), Names{});
+  EXPECT_EQ(gangs.next_due(), std::nullopt);
+}
+
+TEST_F(HalfLeftGangsTest, WhoLeavesForAnotherReasonTakesNobodyAlong) {
+  member("m-0", State::is_told);
+  member("m-1", State::runs);
+  EXPECT_EQ(told(), Names{});
+}
+
+TEST_F(HalfLeftGangsTest, OtherGroupsLeaveOneByOne) {
+  group(DisruptionMode::single);
+  member("m-0", State::leaves);
+  member("m-1", State::is_marked);
+  EXPECT_EQ(told(), Names{});
+}
+
+TEST_F(HalfLeftGangsTest, PodsOfOtherSchedulersAreNotOurs) {
+  member("m-0", State::leaves, "default-scheduler");
+  member("m-1", State::runs, "default-scheduler");
+  EXPECT_EQ(told(), Names{});
+}
+
+TEST_F(HalfLeftGangsTest, WhatLeavesLaterIsNoneOfItsBusiness) {
+  member("m-0", State::runs);
+  member("m-1", State::runs);
+  EXPECT_EQ(told(), Names{});
+  member("m-0", State::leaves);
+  EXPECT_EQ(told(restart_time + Duration{5'000}), Names{});
+}
+
+TEST_F(HalfLeftGangsTest, WhoWasNotToldIsToldAgainForAWhile) {
+  member("m-0", State::leaves);
+  member("m-1", State::runs);
+  EXPECT_EQ(told(), Names{"m-1"});
+  EXPECT_EQ(gangs.next_due(), restart_time + Duration{1'000});
+  EXPECT_EQ(told(restart_time + Duration{999}), Names{});
+  EXPECT_EQ(told(restart_time + Duration{1'000}), Names{"m-1"});
+  EXPECT_EQ(told(restart_time + Duration{60'000}), Names{});
+  EXPECT_EQ(gangs.next_due(), std::nullopt);
+}
+
+TEST_F(HalfLeftGangsTest, WhoIsBeingToldIsNotToldTwice) {
+  member("m-0", State::leaves);
+  member("m-1", State::runs);
+  gangs.find(cluster, {"makeway"}, restart_time);
+  was_found = true;
+  const std::optional<Plan> plan = gangs.due(cluster, in_flight, restart_time);
+  ASSERT_TRUE(plan.has_value());
+  in_flight.sent(*plan, cluster, restart_time);
+  EXPECT_EQ(told(restart_time + Duration{1'000}), Names{});
+  member("m-1", State::leaves);
+  EXPECT_EQ(told(restart_time + Duration{2'000}), Names{});
+  EXPECT_EQ(gangs.next_due(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,623 @@
+#include "kube/session_keeper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "codec/session_status.hpp"
+#include "control/session_pods.hpp"
+#include "kube/kernel_pod.hpp"
+#include "model/session_lifecycle.hpp"
+#include "model/session_names.hpp"
+
+namespace makeway::kube {
+namespace {
+
+constexpr std::string_view pod_succeeded = "Succeeded";
+constexpr std::string_view pod_failed = "Failed";
+constexpr Duration unseen_max{60'000};  ///< So long our last word may take to be shown.
+constexpr Duration making_max{30'000};  ///< The same of a pod that was created, or deleted.
+constexpr Duration again_after{1'000};
+constexpr int refusals_max = 3;  ///< Of a pod in a row; then the session is pending again.
+
+std::string session_text(const std::string& namespace_name, const std::string& name) {
+  return fmt::format("Session {}/{}", namespace_name, name);
+}
+
+std::string kernel_pod_text(const std::string& namespace_name, const std::string& name) {
+  return fmt::format("Pod {}/{}", namespace_name, name);
+}
+
+bool is_finished(const ObjectSight& pod) {
+  return pod.phase == pod_succeeded || pod.phase == pod_failed;
+}
+
+/// Nothing that the session did itself: a kubelet or a controller ended the pod, and said why.
+bool was_lost(const ObjectSight& pod) {
+  const SeenCondition* const disrupted = pod.condition(disrupted_condition);
+  const bool is_disrupted = disrupted != nullptr && disrupted->status == "True";
+  return is_disrupted || (!pod.reason.empty() && pod.reason != "DeadlineExceeded");
+}
+
+bool is_of(const BookedSight* pod, const Session& session) {
+  return pod != nullptr && pod->object.owner_uid == session.uid;
+}
+
+/// What a merge of our status would leave as it is.
+bool is_same_status(const Session& one, const Session& other) {
+  return session_status_patch(one) == session_status_patch(other);
+}
+
+std::vector<KernelPlace> places_in(const PlanAsk& ask) {
+  std::vector<KernelPlace> places;
+  places.reserve(ask.placements.size());
+  for (const PodPlacement& place : ask.placements) {
+    places.push_back({.kernel = place.name.substr(place.name.find('/') + 1), .node = place.node});
+  }
+  return places;
+}
+
+/// Everybody leaves, and then it goes on like this. How often it was preempted stays: nobody did.
+Session leave_by_itself(Session session, SessionFate fate, Time now, Duration restart_after) {
+  session.status.ends_at = now;
+  session.status.fate = fate;
+  session.status.resume_after =
+      fate == SessionFate::requeues ? std::optional(now + restart_after) : std::nullopt;
+  return session;
+}
+
+Session end_session(Session session) {
+  session.status.fate = SessionFate::ends;
+  session = take_off_session(std::move(session));
+  session.status.fate.reset();
+  session.status.resume_after.reset();
+  return session;
+}
+
+EventWish session_event(const BookedSight& seen, std::string reason, std::string note) {
+  return {.regarding = seen.object,
+          .regarding_kind = "Session",
+          .is_warning = true,
+          .reason = std::move(reason),
+          .action = "Tending",
+          .note = std::move(note)};
+}
+
+}  // namespace
+
+// ---- What was seen ------------------------------------------------------------------------------
+
+void SessionKeeper::forget_pod(const Key& pod, bool has_finished) {
+  if (!has_finished) erasing_.erase(pod);
+  const auto owner = owners_.find(pod);
+  if (owner == owners_.end()) return;
+  Entry* const entry = find(owner->second);
+  if (entry != nullptr) {
+    if (!has_finished) {
+      entry->pods.erase(pod.second);
+      entry->vanished.insert(pod.second);
+    }
+    dirty_.insert({entry->object.namespace_name, entry->object.name});
+  }
+  if (!has_finished) owners_.erase(owner);
+}
+
+SessionKeeper::Entry* SessionKeeper::find(const std::string& uid) {
+  const auto key = by_uid_.find(uid);
+  return key == by_uid_.end() ? nullptr : &sessions_.at(key->second);
+}
+
+void SessionKeeper::saw(const std::vector<Change>& changes,
+                        const std::vector<ObjectSight>& sights) {
+  std::set<Key> finished;
+  for (const ObjectSight& sight : sights) {
+    if (sight.kind == ObjectKind::pod && is_finished(sight)) {
+      finished.insert({sight.namespace_name, sight.name});
+    }
+  }
+  for (const Change& change : changes) {
+    if (const auto* const session = std::get_if<Session>(&change)) {
+      const Key key(session->namespace_name, session->name);
+      Entry& entry = sessions_[key];
+      if (entry.object.uid != session->uid) {
+        by_uid_.erase(entry.object.uid);
+        entry = {};
+        by_uid_[session->uid] = key;
+        for (const auto& [pod, owner] : owners_) {
+          if (owner == session->uid) entry.pods.insert(pod.second);
+        }
+      }
+      entry.object = *session;
+      dirty_.insert(key);
+    }
+    const auto* const gone = std::get_if<Removal>(&change);
+    if (gone == nullptr) continue;
+    const Key key(gone->namespace_name, gone->name);
+    if (gone->kind == ObjectKind::session) {
+      const auto found = sessions_.find(key);
+      if (found == sessions_.end()) continue;
+      by_uid_.erase(found->second.object.uid);
+      sessions_.erase(found);
+    } else if (gone->kind == ObjectKind::pod) {
+      forget_pod(key, finished.contains(key));
+    } else if (gone->kind == ObjectKind::node) {
+      for (const auto& [session, entry] : sessions_) dirty_.insert(session);
+    }
+  }
+  for (const ObjectSight& sight : sights) {
+    if (sight.kind != ObjectKind::pod || sight.owner_kind != "Session") continue;
+    const Key pod(sight.namespace_name, sight.name);
+    owners_[pod] = sight.owner_uid;
+    making_.erase(pod);
+    const auto erasing = erasing_.find(pod);
+    const bool is_over =
+        erasing != erasing_.end() && (sight.leaving || erasing->second.uid != sight.uid);
+    if (is_over) erasing_.erase(erasing);
+    Entry* const entry = find(sight.owner_uid);
+    if (entry == nullptr) continue;
+    entry->pods.insert(sight.name);
+    entry->vanished.erase(sight.name);
+    dirty_.insert({entry->object.namespace_name, entry->object.name});
+  }
+}
+
+void SessionKeeper::refused(const Receipt& receipt) {
+  const std::size_t space = receipt.object.find(' ');
+  const std::size_t slash = receipt.object.find('/');
+  if (space == std::string::npos || slash == std::string::npos) return;
+  const Key key(receipt.object.substr(space + 1, slash - space - 1),
+                receipt.object.substr(slash + 1));
+  if (receipt.object.starts_with("Session ")) {
+    const auto found = sessions_.find(key);
+    if (found == sessions_.end() || !found->second.written) return;
+    found->second.written.reset();
+    wake(key, now_ + again_after);
+    return;
+  }
+  const auto making = making_.find(key);
+  if (making != making_.end() && making->second.is_under_way) {
+    making->second.is_under_way = false;
+    making->second.refusals += 1;
+    making->second.since = now_;
+    making->second.reason = receipt.reason;
+    wake(making->second.session, now_ + again_after);
+  }
+  if (erasing_.erase(key) == 0) return;
+  const auto owner = owners_.find(key);
+  const auto session = owner == owners_.end() ? by_uid_.end() : by_uid_.find(owner->second);
+  if (session != by_uid_.end()) wake(session->second, now_ + again_after);
+}
+
+/// At the latest then.
+void SessionKeeper::wake(const Key& session, Time at) {
+  const auto [found, is_new] = wakes_.try_emplace(session, at);
+  if (!is_new) found->second = std::min(found->second, at);
+}
+
+/// Whether our last word about it is shown, or will not be.
+bool SessionKeeper::is_settled(Entry& entry, Time now) {
+  if (!entry.written) return true;
+  const bool is_over = entry.written_at + unseen_max <= now;
+  if (!is_over && !is_same_status(*entry.written, entry.object)) return false;
+  entry.written.reset();
+  return true;
+}
+
+// ---- What there is to do ------------------------------------------------------------------------
+
+PlanJobs SessionKeeper::repairs(const SightBook& book, Time now) {
+  now_ = now;
+  PlanJobs jobs;
+  std::set<Key> due = std::move(dirty_);
+  dirty_.clear();
+  std::erase_if(wakes_, [&](const auto& wake) {
+    if (wake.second > now) return false;
+    due.insert(wake.first);
+    return true;
+  });
+  for (const Key& key : due) {
+    if (sessions_.contains(key)) repair(key, book, now, jobs);
+  }
+  return jobs;
+}
+
+void SessionKeeper::repair(const Key& key, const SightBook& book, Time now, PlanJobs& jobs) {
+  Entry& entry = sessions_.at(key);
+  const BookedSight* const seen = book.own(ObjectKind::session, key.first, key.second);
+  if (seen == nullptr || seen->object.leaving) return;  // Its pods go with it.
+  if (!is_settled(entry, now)) {
+    wake(key, entry.written_at + unseen_max);
+    return;
+  }
+  const SessionStatus& status = entry.object.status;
+  if (status.phase == SessionPhase::running && status.ends_at) {
+    return go_on_leaving(key, entry, book, now, jobs);
+  }
+  if (status.phase == SessionPhase::running) return keep_running(key, entry, book, now, jobs);
+  entry.vanished.clear();
+  std::set<std::string> earlier;
+  for (const Kernel& kernel : entry.object.kernels) {
+    for (std::int64_t count = 0; count < std::min<std::int64_t>(status.preemptions, 100); ++count) {
+      earlier.insert(kernel_pod_name(key.second, kernel.name, status.preemptions - 1 - count));
+    }
+  }
+  for (const std::string& name : entry.pods) {
+    const BookedSight* const pod = book.pod(key.first, name);
+    if (!earlier.contains(name) || !is_of(pod, entry.object) || is_finished(pod->object)) continue;
+    if (erase(entry.object, *pod, now, jobs)) wake(key, now + making_max);
+  }
+}
+
+bool SessionKeeper::has_succeeded(const Entry& entry, const SightBook& book,
+                                  std::int64_t preemptions) const {
+  const Session& session = entry.object;
+  return std::ranges::all_of(session.kernels, [&](const Kernel& kernel) {
+    const BookedSight* const pod =
+        book.pod(session.namespace_name, kernel_pod_name(session.name, kernel.name, preemptions));
+    return is_of(pod, session) && pod->object.phase == pod_succeeded;
+  });
+}
+
+/// Why a running session does not go on; none: it does.
+std::optional<SessionKeeper::Ending> SessionKeeper::ending_of(const Entry& entry,
+                                                              const SightBook& book) const {
+  const Session& session = entry.object;
+  std::optional<Ending> ending;
+  for (const Kernel& kernel : session.kernels) {
+    const std::string name = kernel_pod_name(session.name, kernel.name, session.status.preemptions);
+    const auto lost = [&](std::string why) {
+      return Ending{.fate = SessionFate::requeues, .why = std::move(why)};
+    };
+    if (book.node(kernel.node) == NodeState::gone) {
+      return lost(fmt::format("node {} of kernel {} is gone", kernel.node, kernel.name));
+    }
+    const BookedSight* const pod = book.pod(session.namespace_name, name);
+    if (!is_of(pod, session)) {
+      if (entry.vanished.contains(name)) return lost(fmt::format("pod {} was deleted", name));
+      const auto making = making_.find({session.namespace_name, name});
+      if (making == making_.end() || making->second.refusals < refusals_max) continue;
+      return lost(fmt::format("pod {} cannot be created: {}", name, making->second.reason));
+    }
+    const ObjectSight& seen = pod->object;
+    if (seen.phase == pod_succeeded) continue;
+    if (seen.phase == pod_failed && !was_lost(seen)) {
+      ending = {.fate = SessionFate::ends, .why = fmt::format("pod {} has failed", name)};
+    } else if (seen.phase == pod_failed) {
+      return lost(fmt::format("pod {} was ended: {}", name,
+                              seen.reason.empty() ? "it was disrupted" : seen.reason));
+    } else if (seen.leaving) {
+      return lost(fmt::format("somebody deletes pod {}", name));
+    }
+  }
+  return ending;
+}
+
+void SessionKeeper::keep_running(const Key& key, Entry& entry, const SightBook& book, Time now,
+                                 PlanJobs& jobs) {
+  const Session& session = entry.object;
+  if (has_succeeded(entry, book, session.status.preemptions)) {
+    write(entry, end_session(session), book, now, jobs);
+    return;
+  }
+  if (const std::optional<Ending> ending = ending_of(entry, book)) {
+    const std::size_t job = write(
+        entry, leave_by_itself(session, ending->fate, now, rules_.restart_after), book, now, jobs);
+    const bool ends = ending->fate == SessionFate::ends;
+    jobs.jobs[job].event = session_event(*book.own(ObjectKind::session, key.first, key.second),
+                                         ends ? "KernelFailed" : "KernelLost", ending->why);
+    return;
+  }
+  for (const Kernel& kernel : session.kernels) {
+    const std::string name = kernel_pod_name(key.second, kernel.name, session.status.preemptions);
+    const BookedSight* const pod = book.pod(key.first, name);
+    if (!is_of(pod, session)) create(key, session, kernel, {}, {}, now, jobs);
+  }
+}
+
+void SessionKeeper::go_on_leaving(const Key& key, Entry& entry, const SightBook& book, Time now,
+                                  PlanJobs& jobs) {
+  const Session& session = entry.object;
+  const SessionFate fate = session.status.fate.value_or(SessionFate::ends);
+  if (fate == SessionFate::suspends) return;  // Nobody does that here.
+  const bool returns = fate == SessionFate::requeues || fate == SessionFate::on_request;
+  std::set<std::string> next;  // Names that the next start needs.
+  for (const Kernel& kernel : session.kernels) {
+    next.insert(kernel_pod_name(key.second, kernel.name, session.status.preemptions));
+  }
+  bool is_off = true;
+  for (const std::string& name : entry.pods) {
+    const BookedSight* const pod = book.pod(key.first, name);
+    if (!is_of(pod, session)) continue;
+    if (is_finished(pod->object) && !(returns && next.contains(name))) continue;
+    is_off = false;
+    if (erase(session, *pod, now, jobs)) wake(key, now + making_max);
+  }
+  for (const Kernel& kernel : session.kernels) {
+    for (const std::int64_t count : {session.status.preemptions, session.status.preemptions - 1}) {
+      const auto making =
+          making_.find({key.first, kernel_pod_name(key.second, kernel.name, count)});
+      if (making == making_.end() || !making->second.is_under_way) continue;
+      if (making->second.since + making_max <= now) continue;
+      is_off = false;  // It may come yet.
+      wake(key, now + again_after);
+    }
+  }
+  if (!is_off) return;
+  std::erase_if(making_, [&](const auto& each) {
+    return each.first.first == key.first && next.contains(each.first.second);
+  });
+  const bool is_done = has_succeeded(entry, book, session.status.preemptions - 1);
+  entry.vanished.clear();
+  write(entry, is_done ? end_session(session) : take_off_session(session), book, now, jobs);
+}
+
+void SessionKeeper::create(const Key& key, const Session& session, const Kernel& kernel,
+                           std::string_view plan, std::vector<std::size_t> needs, Time now,
+                           PlanJobs& jobs) {
+  const std::string name = kernel_pod_name(key.second, kernel.name, session.status.preemptions);
+  Making& making = making_[{key.first, name}];
+  const bool is_late = making.since + making_max <= now;
+  if (making.is_under_way && !is_late) {
+    wake(key, making.since + making_max);
+    return;
+  }
+  if (making.refusals > 0 && making.since + again_after > now) {
+    wake(key, making.since + again_after);
+    return;
+  }
+  std::string body = kernel_pod(session, kernel, rules_.scheduler, plan);
+  if (body.empty()) return;  // No template: nothing of ours ran it.
+  making.session = key;
+  making.since = now;
+  making.is_under_way = true;
+  wake(key, now + making_max);
+  ObjectSight sight;
+  sight.namespace_name = key.first;
+  sight.name = name;
+  sight.owner_uid = session.uid;
+  WriteStep step{.kind = WriteKind::create_pod, .node = {}, .patch = {}};
+  step.pod = std::move(body);
+  jobs.jobs.push_back({.object = kernel_pod_text(key.first, name),
+                       .ask = {},
+                       .unit = {},
+                       .seen = {.object = std::move(sight)},
+                       .steps = {std::move(step)},
+                       .needs = std::move(needs)});
+}
+
+/// The status of the session; the job's position.
+std::size_t SessionKeeper::write(Entry& entry, Session next, const SightBook& book, Time now,
+                                 PlanJobs& jobs) {
+  const Session& session = entry.object;
+  WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
+  step.status = session_status_patch(next);
+  jobs.jobs.push_back({.object = session_text(session.namespace_name, session.name),
+                       .ask = {},
+                       .unit = {},
+                       .seen = *book.own(ObjectKind::session, session.namespace_name, session.name),
+                       .steps = {std::move(step)},
+                       .needs = {}});
+  entry.written = std::move(next);
+  entry.written_at = now;
+  wake({session.namespace_name, session.name}, now + unseen_max);
+  return jobs.jobs.size() - 1;
+}
+
+/// With the grace time that is left; without any: the pod's own. False: it is on its way out.
+bool SessionKeeper::erase(const Session& session, const BookedSight& pod, Time now,
+                          PlanJobs& jobs) {
+  if (pod.object.leaving) return false;
+  const Key key(pod.object.namespace_name, pod.object.name);
+  const auto erasing = erasing_.find(key);
+  const bool is_under_way = erasing != erasing_.end() && erasing->second.uid == pod.object.uid &&
+                            erasing->second.since + making_max > now;
+  if (is_under_way) return false;
+  erasing_[key] = {.uid = pod.object.uid, .since = now};
+  WriteStep step{.kind = WriteKind::erase, .node = {}, .patch = {}};
+  constexpr std::int64_t second_ms = 1'000;
+  const std::optional<Time>& ends_at = session.status.ends_at;
+  if (is_finished(pod.object)) {
+    step.grace_seconds = 0;
+  } else if (ends_at && *ends_at > now) {
+    step.grace_seconds = ((*ends_at - now).ms + second_ms - 1) / second_ms;
+  }
+  jobs.jobs.push_back({.object = kernel_pod_text(session.namespace_name, pod.object.name),
+                       .ask = {},
+                       .unit = {},
+                       .seen = pod,
+                       .steps = {std::move(step)},
+                       .needs = {}});
+  return true;
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+class SessionKeeper::PlanBuilder {
+ public:
+  PlanBuilder(SessionKeeper& keeper, const Plan& plan, const SightBook& book, PlanJobs& jobs)
+      : keeper_(keeper), plan_(plan), book_(book), now_(plan.now), jobs_(jobs) {}
+
+  void build(const EvictionBrake& brake) {
+    for (const PlanAction& action : plan_.actions) {
+      if (is_about_session(action) && !action.ask.empty()) victims_[action.ask].push_back(&action);
+    }
+    for (const PlanAsk& ask : plan_.asks) {
+      if (ask.kind == AskKind::session) add_ask(ask, brake);
+    }
+    for (const PlanAction& action : plan_.actions) {
+      if (is_about_session(action)) add_action(action);
+    }
+  }
+
+ private:
+  void refuse(const Key& session, std::string reason, const std::string& ask,
+              std::optional<Time> again_at = std::nullopt) {
+    jobs_.refused.push_back({.plan = plan_.id,
+                             .object = session_text(session.first, session.second),
+                             .reason = std::move(reason),
+                             .ask = ask,
+                             .again_at = again_at});
+  }
+
+  /// Empty: the session may be written. Otherwise why not.
+  std::string obstacle(const Key& key, const std::string& uid) {
+    const auto found = keeper_.sessions_.find(key);
+    const BookedSight* const seen = book_.own(ObjectKind::session, key.first, key.second);
+    if (found == keeper_.sessions_.end() || seen == nullptr) return "it is gone";
+    if (!uid.empty() && found->second.object.uid != uid) return "it is gone";
+    if (seen->object.leaving) return "it is being deleted";
+    if (!keeper_.is_settled(found->second, now_)) {
+      return "what was written about it is not seen yet";
+    }
+    return {};
+  }
+
+  void add_ask(const PlanAsk& ask, const EvictionBrake& brake) {
+    const Key key(ask.namespace_name, ask.name);
+    const std::string text = ask_text(ask);
+    std::string reason = obstacle(key, {});
+    std::optional<Time> again_at;
+    const auto victims = victims_.find(text);
+    if (reason.empty() && victims != victims_.end() && brake) {
+      BrakeAnswer answer = brake(ask, victims->second);
+      reason = std::move(answer.why);
+      again_at = answer.until;
+    }
+    if (!reason.empty()) {
+      const bool has_wishes = !ask.placements.empty() || victims != victims_.end();
+      if (has_wishes) refuse(key, reason, {}, again_at);
+      blocked_[text] = std::move(reason);
+      return;
+    }
+    Entry& entry = keeper_.sessions_.at(key);
+    const std::vector<KernelPlace> places = places_in(ask);
+    if (ask.session && ask.session->runs_on) return;
+    if (ask.outcome == Outcome::fits && !places.empty()) return start(key, entry, places);
+    Session next = nominate_session(entry.object, places);
+    if (is_same_status(next, entry.object)) return;
+    relied_on_[text] = {keeper_.write(entry, std::move(next), book_, now_, jobs_)};
+  }
+
+  void start(const Key& key, Entry& entry, const std::vector<KernelPlace>& places) {
+    if (entry.object.status.phase == SessionPhase::running) return refuse(key, "it runs", {});
+    Session next = start_session(entry.object, places, plan_.now);
+    const bool is_complete = std::ranges::none_of(
+        next.kernels, [](const Kernel& kernel) { return kernel.pod_template.empty(); });
+    if (!is_complete) return refuse(key, "a kernel has no template to make a pod from", {});
+    entry.vanished.clear();
+    const Session started = next;
+    const std::size_t status = keeper_.write(entry, std::move(next), book_, now_, jobs_);
+    for (const Kernel& kernel : started.kernels) {
+      keeper_.create(key, started, kernel, plan_.id, {status}, now_, jobs_);
+    }
+  }
+
+  void add_action(const PlanAction& action) {
+    const Key key(action.namespace_name, action.name.substr(0, action.name.find('/')));
+    switch (action.type) {
+      case ActionType::suspend:
+      case ActionType::resume: return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
+      case ActionType::evict:
+      case ActionType::requeue: return add_notice(key, action);
+      default: return;  // Places are those of the ask.
+    }
+  }
+
+  const PlanSessionVictim* victim_of(const PlanAction& action) const {
+    for (const PlanAsk& ask : plan_.asks) {
+      if (!ask.session || ask_text(ask) != action.ask) continue;
+      for (const PlanSessionVictim& victim : ask.session->victims) {
+        const bool is_it =
+            victim.name == action.name && victim.namespace_name == action.namespace_name;
+        if (is_it) return &victim;
+      }
+    }
+    return nullptr;
+  }
+
+  void add_notice(const Key& key, const PlanAction& action) {
+    const auto known = keeper_.sessions_.find(key);
+    const bool is_told = known != keeper_.sessions_.end() &&
+                         (known->second.object.status.phase != SessionPhase::running ||
+                          known->second.object.status.ends_at);
+    if (is_told) return;  // It leaves, or has left; `repairs` sees to that.
+    if (blocked_.contains(action.ask)) return refuse(key, blocked_.at(action.ask), action.ask);
+    std::string reason = obstacle(key, action.uid);
+    const PlanSessionVictim* const victim = victim_of(action);
+    if (victim == nullptr) reason = "nobody said what becomes of it";
+    if (!reason.empty()) return refuse(key, std::move(reason), action.ask);
+    Entry& entry = known->second;
+    const Session before = entry.object;
+    Session next = notice_session(before, {.by = action.ask,
+                                           .fate = victim->fate,
+                                           .now = plan_.now,
+                                           .ends_at = victim->ends_at,
+                                           .resume_after = victim->resume_after});
+    const Session told = next;
+    const std::size_t status = keeper_.write(entry, std::move(next), book_, now_, jobs_);
+    WriteJob& job = jobs_.jobs[status];
+    job.ask = action.ask;
+    job.unit = job.object;
+    job.is_eviction = true;
+    const auto relied_on = relied_on_.find(action.ask);
+    if (relied_on != relied_on_.end()) job.needs = relied_on->second;
+    for (const std::string& name : entry.pods) {
+      const BookedSight* const pod = book_.pod(key.first, name);
+      if (is_of(pod, before) && !is_finished(pod->object)) {
+        evict_pod(told, *pod, action, status);
+      }
+    }
+  }
+
+  void evict_pod(const Session& session, const BookedSight& pod, const PlanAction& action,
+                 std::size_t status) {
+    if (!keeper_.erase(session, pod, now_, jobs_)) return;
+    WriteJob& job = jobs_.jobs.back();
+    const CauseOf cause = cause_of(action.ask);
+    StatusPatch mark = eviction_mark(cause, plan_.id, keeper_.rules_.names_causes);
+    job.steps.insert(job.steps.begin(),
+                     {.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(mark)});
+    job.ask = action.ask;
+    job.unit = session_text(session.namespace_name, session.name);
+    job.needs = {status};
+    job.is_eviction = true;
+    std::string by = "session";
+    if (keeper_.rules_.names_causes) by += " " + cause.name;
+    job.event = EventWish{
+        .regarding = pod.object,
+        .regarding_kind = "Pod",
+        .is_warning = false,
+        .reason = "Preempted",
+        .action = "Preempting",
+        .note = fmt::format("Preempted by {} {} on node {}", by, cause.uid, pod.object.node)};
+  }
+
+  CauseOf cause_of(const std::string& ask) const {
+    const std::size_t slash = ask.find('/');
+    const std::size_t space = std::min(ask.find(' '), ask.size());
+    CauseOf cause{.kind = ask.substr(0, space),
+                  .name = ask.substr(std::min(space + 1, ask.size()))};
+    if (slash == std::string::npos) return cause;
+    const BookedSight* const seen = book_.own(
+        ObjectKind::session, ask.substr(space + 1, slash - space - 1), ask.substr(slash + 1));
+    if (seen != nullptr) cause.uid = seen->object.uid;
+    return cause;
+  }
+
+  SessionKeeper& keeper_;
+  const Plan& plan_;
+  const SightBook& book_;
+  Time now_;
+  PlanJobs& jobs_;
+  std::map<std::string, std::vector<const PlanAction*>> victims_;  ///< By ask.
+  std::map<std::string, std::string> blocked_;                     ///< By ask: why.
+  std::map<std::string, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
+};
+
+void SessionKeeper::add_jobs(const Plan& plan, const SightBook& book, const EvictionBrake& brake,
+                             PlanJobs& jobs) {
+  PlanBuilder(*this, plan, book, jobs).build(brake);
+}
+
+}  // namespace makeway::kube

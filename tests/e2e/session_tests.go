@@ -1,0 +1,384 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func sessionTests() []Test {
+	return []Test{
+		{Name: "sessions: low ones fill a group, a high one comes, they leave and come back",
+			Run: sessionsComeBack},
+		{Name: "sessions: a partition gives notice, and a user resumes", Run: sessionIsResumed},
+		{Name: "sessions: killed at each write of a preemption", Run: sessionsKilled},
+	}
+}
+
+var sessionKinds = []string{"resourcegroups", "partitions", "sessions"}
+
+var sessionResource = schema.GroupVersionResource{Group: "makeway.dev", Version: "v1",
+	Resource: "sessions"}
+
+// soonBack: whoever was preempted comes back after a second.
+var soonBack = append([]string{"--set", "session.backoffFirst=1s"}, shortLease...)
+
+// SessionText describes a session with one kernel, which is called main.
+type SessionText struct {
+	Name, CPU, More string
+	Priority        int
+}
+
+// Realm is a resource group with nodes, and a namespace for its sessions.
+type Realm struct {
+	*Pool
+}
+
+func (t *T) realm(name string, nodes, cpus int) *Realm {
+	pool := t.pool(name, nodes, cpus, 0)
+	t.apply(fmt.Sprintf("{apiVersion: makeway.dev/v1, kind: ResourceGroup, metadata: {name: %s}, "+
+		"spec: {nodeSelector: {pool: %s}}}", name, name))
+	return &Realm{pool}
+}
+
+func (r *Realm) create(session SessionText) {
+	r.t.apply(fmt.Sprintf("{apiVersion: makeway.dev/v1, kind: Session, metadata: {namespace: %s, "+
+		"name: %s}, spec: {resourceGroup: %s, priority: %d, %skernels: [{name: main, template: "+
+		"{metadata: {labels: {app: s}}, spec: {terminationGracePeriodSeconds: 1, containers: "+
+		"[{name: c, image: i, resources: {requests: {cpu: %q}}}]}}}]}}", r.name, session.Name,
+		r.name, session.Priority, session.More, session.CPU))
+}
+
+func (r *Realm) status(name string) map[string]any {
+	object, err := r.t.plane.Dynamic.Resource(sessionResource).Namespace(r.name).Get(r.t.ctx, name,
+		meta.GetOptions{})
+	r.t.must(err, "session "+name)
+	status, _, _ := unstructured.NestedMap(object.Object, "status")
+	return status
+}
+
+// phases waits until they are in that phase; the word may be "leaving".
+func (r *Realm) phases(scheduler *Scheduler, phase string, names ...string) {
+	r.t.until(minutes(1), strings.Join(names, ", ")+" "+phase, func() (bool, string) {
+		for _, name := range names {
+			status := r.status(name)
+			is := status["phase"]
+			if status["endsAt"] != nil {
+				is = "leaving"
+			}
+			if is != phase {
+				return false, fmt.Sprintf("%s is %v\n%s", name, status, scheduler.text())
+			}
+		}
+		return true, ""
+	})
+}
+
+// runs waits until these pods run.
+func (r *Realm) runs(scheduler *Scheduler, pods ...string) {
+	r.t.until(minutes(1), strings.Join(pods, ", ")+" run", func() (bool, string) {
+		there := r.pods()
+		for _, name := range pods {
+			if there[name].Status.Phase != core.PodRunning {
+				return false, name + " does not run\n" + scheduler.text()
+			}
+		}
+		return true, ""
+	})
+}
+
+// finish ends a pod as its kubelet would.
+func (r *Realm) finish(pod, phase string) {
+	_, err := r.t.plane.Client.CoreV1().Pods(r.name).Patch(r.t.ctx, pod, types.MergePatchType,
+		[]byte(fmt.Sprintf(`{"status":{"phase":%q}}`, phase)), meta.PatchOptions{}, "status")
+	r.t.must(err, "phase of "+pod)
+}
+
+func (r *Realm) remove(names ...string) {
+	for _, name := range names {
+		err := r.t.plane.Dynamic.Resource(sessionResource).Namespace(r.name).Delete(r.t.ctx, name,
+			meta.DeleteOptions{})
+		if !errors.IsNotFound(err) {
+			r.t.must(err, "deleting "+name)
+		}
+	}
+	r.t.until(minutes(1), "their pods are gone", func() (bool, string) {
+		left := r.pods()
+		return len(left) == 0, fmt.Sprintf("%d are there", len(left))
+	})
+}
+
+// created are the pods that our user has made since then: by the answer's code.
+func (r *Realm) created(from int64) map[string]int {
+	count := map[string]int{}
+	for _, line := range r.t.audited(schedulerUser, from) {
+		prefix := "create /api/v1/namespaces/" + r.name + "/pods "
+		if code, found := strings.CutPrefix(line, prefix); found {
+			count[code]++
+		}
+	}
+	return count
+}
+
+func sessionsComeBack(t *T) {
+	undo := t.define(sessionKinds...)
+	defer undo()
+	realm := t.realm("seats", 2, 2)
+	from := t.auditBytes()
+	scheduler := t.scheduler("makeway", "event=sight ", soonBack...)
+	lows := []string{"low-0", "low-1", "low-2", "low-3"}
+	for _, name := range lows {
+		realm.create(SessionText{Name: name, CPU: "1", Priority: 1, More: "requeue: true, "})
+	}
+	realm.phases(scheduler, "running", lows...)
+	realm.runs(scheduler, "low-0-main-0", "low-1-main-0", "low-2-main-0", "low-3-main-0")
+	pod := realm.pod("low-0-main-0")
+	owner := meta.GetControllerOf(pod)
+	if owner == nil || owner.Kind != "Session" || owner.Name != "low-0" ||
+		pod.Spec.SchedulerName != "makeway" {
+		t.fail("pod %v", pod)
+	}
+	realm.create(SessionText{Name: "high", CPU: "2", Priority: 50})
+	realm.phases(scheduler, "running", "high")
+	realm.runs(scheduler, "high-main-0")
+	var victims []string
+	t.until(minutes(1), "two are off the queue, or wait again", func() (bool, string) {
+		victims = nil
+		for _, name := range lows {
+			status := realm.status(name)
+			if status["preemptions"] == int64(1) {
+				victims = append(victims, name)
+				if status["phase"] != "preempted" || status["fate"] != "requeues" ||
+					status["preemptedBy"] != "Session seats/high" || status["resumeAfter"] == nil {
+					return false, fmt.Sprint(status)
+				}
+			}
+		}
+		return len(victims) == 2, fmt.Sprint(victims)
+	})
+	node := realm.pod("high-main-0").Spec.NodeName
+	for name, pod := range realm.pods() {
+		if name != "high-main-0" && pod.Spec.NodeName == node {
+			t.fail("%s is on the node of high", name)
+		}
+	}
+	events, err := t.plane.Client.EventsV1().Events(realm.name).List(t.ctx, meta.ListOptions{})
+	t.must(err, "events")
+	told := 0
+	for _, event := range events.Items {
+		if event.Reason == "Preempted" {
+			told++
+		}
+	}
+	if told != 2 {
+		t.fail("%d pods were told that they are preempted", told)
+	}
+	// It ends, and they come back.
+	realm.finish("high-main-0", "Succeeded")
+	realm.phases(scheduler, "ended", "high")
+	realm.phases(scheduler, "running", lows...)
+	for _, name := range victims {
+		realm.runs(scheduler, name+"-main-1")
+	}
+	if created := realm.created(from); created["201"] != 7 || len(created) != 1 {
+		t.fail("pods created: %v, expected seven", created)
+	}
+	// A pod that somebody deletes takes its session back to the queue, and nobody else.
+	rest := slices.DeleteFunc(slices.Clone(lows), func(name string) bool {
+		return slices.Contains(victims, name)
+	})
+	uid := realm.pod(rest[0] + "-main-0").UID
+	t.must(t.plane.Client.CoreV1().Pods(realm.name).Delete(t.ctx, rest[0]+"-main-0",
+		meta.DeleteOptions{}), "delete")
+	t.until(minutes(1), "it runs again", func() (bool, string) {
+		pod, found := realm.pods()[rest[0]+"-main-0"]
+		return found && pod.UID != uid && pod.Status.Phase == core.PodRunning, scheduler.text()
+	})
+	if status := realm.status(rest[0]); status["preemptions"] != int64(0) {
+		t.fail("%v", status)
+	}
+	realm.phases(scheduler, "running", lows...)
+	realm.remove(append(lows, "high")...)
+	scheduler.end(t)
+}
+
+func sessionIsResumed(t *T) {
+	undo := t.define(sessionKinds...)
+	defer undo()
+	realm := t.realm("desks", 1, 2)
+	for _, partition := range []string{
+		"{name: day}, spec: {resourceGroup: desks, tier: 2}",
+		"{name: night}, spec: {resourceGroup: desks, tier: 1, preemptible: true, mode: requeue, " +
+			"graceTime: 7s}",
+	} {
+		t.apply("{apiVersion: makeway.dev/v1, kind: Partition, metadata: " + partition + "}")
+	}
+	scheduler := t.scheduler("makeway", "event=sight ", soonBack...)
+	realm.create(SessionText{Name: "notebook", CPU: "2", Priority: 90,
+		More: "partition: night, type: interactive, "})
+	realm.runs(scheduler, "notebook-main-0")
+	wrong := t.makeway("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/notebook")
+	if wrong.Status == 0 || !strings.Contains(wrong.Err, "Session desks/notebook: it is running") {
+		t.fail("%v", wrong)
+	}
+	// Held, so that its notice can be seen.
+	realm.finalizers(`["e2e.makeway.dev/hold"]`)
+	realm.create(SessionText{Name: "report", CPU: "2", Priority: 1, More: "partition: day, "})
+	realm.phases(scheduler, "leaving", "notebook")
+	pod := realm.leaving("notebook-", scheduler)
+	if grace := *pod.DeletionGracePeriodSeconds; grace < 6 || grace > 7 {
+		t.fail("%d seconds of grace", grace)
+	}
+	if mark := condition(&pod, "DisruptionTarget"); mark.Reason != "PreemptionByScheduler" {
+		t.fail("mark %v", mark)
+	}
+	realm.finalizers("null")
+	realm.phases(scheduler, "running", "report")
+	realm.phases(scheduler, "preempted", "notebook")
+	status := realm.status("notebook")
+	if status["fate"] != "on-request" || status["preemptedBy"] != "Session desks/report" {
+		t.fail("%v", status)
+	}
+	realm.runs(scheduler, "report-main-0")
+	realm.finish("report-main-0", "Failed")
+	realm.phases(scheduler, "ended", "report")
+	out := t.succeed("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/notebook")
+	t.equal("resume", "Session desks/notebook is pending again.\n", out)
+	realm.runs(scheduler, "notebook-main-1")
+	gone := t.makeway("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/nobody")
+	if gone.Status == 0 || !strings.Contains(gone.Err, "there is no such session in the cluster") {
+		t.fail("%v", gone)
+	}
+	realm.remove("notebook", "report")
+	scheduler.end(t)
+}
+
+// sessionsKilled: a session runs, one that needs its room comes, and the process is killed at the
+// n-th write; the server sees that write or does not, and a new process goes on.
+func sessionsKilled(t *T) {
+	undo := t.define(sessionKinds...)
+	defer undo()
+	realm, faulty := t.realm("beds", 1, 2), t.faulty()
+	defer faulty.stop()
+	rounds := 0
+	for number := 1; ; number++ {
+		reached := false
+		for _, seen := range []bool{true, false} {
+			if !t.night && (number%2 != 0 || seen != (number%4 == 0)) {
+				reached = reached || number%2 != 0
+				continue
+			}
+			rounds++
+			reached = t.sessionsKilledAt(realm, faulty, rounds, number, seen) || reached
+		}
+		if !reached {
+			t.note("%d writes, %d rounds", number-1, rounds)
+			return
+		}
+		if number > 40 {
+			t.fail("it does not come to an end:\n%v", faulty.all())
+		}
+	}
+}
+
+// occupy makes a session that runs, as a scheduler before us would have left it.
+func (r *Realm) occupy(name string) {
+	r.create(SessionText{Name: name, CPU: "2", Priority: 1, More: "requeue: true, "})
+	sessions := r.t.plane.Dynamic.Resource(sessionResource).Namespace(r.name)
+	object, err := sessions.Patch(r.t.ctx, name, types.MergePatchType, []byte(fmt.Sprintf(
+		`{"status":{"phase":"running","preemptions":0,"kernels":[{"name":"main","node":%q}]}}`,
+		r.node(0))), meta.PatchOptions{}, "status")
+	r.t.must(err, "status")
+	pod := PodText{Namespace: r.name, Name: name + "-main-0", Node: r.node(0), CPU: "2",
+		Scheduler: "makeway"}.String()
+	r.t.apply(strings.Replace(pod, "labels: ", fmt.Sprintf("ownerReferences: [{apiVersion: "+
+		"makeway.dev/v1, kind: Session, name: %s, uid: %s, controller: true}], labels: ", name,
+		object.GetUID()), 1))
+}
+
+// sessionsKilledAt is false when the story ended before that write.
+func (t *T) sessionsKilledAt(realm *Realm, faulty *Faulty, round, number int, seen bool) bool {
+	low, high := fmt.Sprintf("low%d", round), fmt.Sprintf("high%d", round)
+	realm.occupy(low)
+	realm.runs(&Scheduler{}, low+"-main-0")
+	realm.create(SessionText{Name: high, CPU: "2", Priority: 50})
+	from := t.auditBytes()
+	var first *Scheduler
+	started, killed := make(chan struct{}), make(chan Write, 1)
+	var dead atomic.Bool
+	faulty.obey(func(write Write) Fault {
+		switch {
+		case dead.Load():
+			return Fault{Lost: true}
+		case write.Number < number || !write.counts():
+			return Fault{}
+		}
+		dead.Store(true)
+		return Fault{Lost: !seen, AnswerIsLost: true, Afterwards: func() {
+			<-started
+			first.process.stop(syscall.SIGKILL, time.Second)
+			killed <- write
+		}}
+	})
+	folder := fmt.Sprintf("%d-%v", number, seen)
+	first = t.start(faulty.URL, "first-"+folder, soonBack...)
+	close(started)
+	t.until(minutes(1), fmt.Sprintf("write %d, or the end", number), func() (bool, string) {
+		there := realm.pods()
+		ended := there[high+"-main-0"].Status.Phase == core.PodRunning
+		return ended || !first.process.running(), first.text()
+	})
+	if first.process.running() {
+		realm.judge(first, low, high, from)
+		first.end(t)
+		return false
+	}
+	write := <-killed
+	faulty.obey(nil)
+	t.freeLease()
+	second := t.scheduler("second-"+folder, "event=sight ", soonBack...)
+	defer func() {
+		if why := recover(); why != nil {
+			if known, ok := why.(failure); ok {
+				text, _ := os.ReadFile(first.log)
+				panic(failure{fmt.Sprintf("killed at write %d, %s, seen by the server: %v: %s\n"+
+					"the first said:\n%s", number, write, seen, known.text, text)})
+			}
+			panic(why)
+		}
+	}()
+	realm.judge(second, low, high, from)
+	second.end(t)
+	return true
+}
+
+// judge: the high one runs, the low one was preempted once and waits; nothing was made twice.
+func (r *Realm) judge(scheduler *Scheduler, low, high string, from int64) {
+	r.phases(scheduler, "running", high)
+	r.runs(scheduler, high+"-main-0")
+	r.phases(scheduler, "preempted", low)
+	status := r.status(low)
+	if status["preemptions"] != int64(1) || status["preemptedBy"] != "Session beds/"+high {
+		r.t.fail("%v", status)
+	}
+	for name := range r.pods() {
+		if name != high+"-main-0" {
+			r.t.fail("pod %s is there", name)
+		}
+	}
+	if created := r.created(from); created["201"] != 1 {
+		r.t.fail("pods created: %v", created)
+	}
+	r.remove(low, high)
+}

@@ -1,0 +1,168 @@
+// Queues over a fake API server (SPEC sections 3 and 8): the status is the memory.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "support/live_stack.hpp"
+
+namespace makeway {
+namespace {
+
+using Fault = WriteFault::Kind;
+
+std::string live_queue(std::string_view name) {
+  return fmt::format(R"({{"apiVersion":"makeway.dev/v1","kind":"Queue","metadata":{{"name":"{0}",)"
+                     R"("uid":"uid-{0}","generation":1}},"spec":{{"weight":1}}}})",
+                     name);
+}
+
+LivePodText queue_pod(std::string_view queue, int number, std::string node = {}) {
+  return {.name = fmt::format("{}-{}", queue, number),
+          .node = std::move(node),
+          .metadata = fmt::format(R"("labels":{{"makeway.dev/queue":"{}"}},)", queue)};
+}
+
+/// A queue uses all four CPUs; a new one has two pods that wait, and deserves half.
+void put_claim(FakeApiserver& server) {
+  server.set_kubelet(true, false);
+  server.serve("makeway.dev/v1", "queues", "Queue");
+  server.put(live_node("n1", 4));
+  server.put(live_queue("old"));
+  server.put(live_queue("new"));
+  for (int pod = 0; pod < 4; ++pod) server.put(live_pod(queue_pod("old", pod, "n1")));
+  for (int pod = 0; pod < 2; ++pod) server.put(live_pod(queue_pod("new", pod)));
+}
+
+std::string share(const FakeApiserver& server, std::string_view queue, std::string_view field) {
+  const JsonValue object = fake::parsed(server.object("Queue", "", queue));
+  return fake::text_at(object, fmt::format("status.{}.cpu", field));
+}
+
+bool is_shared(const FakeApiserver& server) {
+  for (const std::string_view queue : {"old", "new"}) {
+    for (const std::string_view field : {"deserved", "allocated", "used"}) {
+      if (share(server, queue, field) != "2") return false;
+    }
+    if (share(server, queue, "preempting") != "0") return false;
+  }
+  return true;
+}
+
+std::size_t count_left(const FakeApiserver& server) {
+  std::set<std::string> victims;
+  for (const FakeDeed& deed : server.deeds()) {
+    if (deed.what == "delete") victims.insert(deed.object);
+  }
+  return victims.size();
+}
+
+class LiveQueues : public LiveLoop {};
+
+TEST_F(LiveQueues, StatusesAreWrittenBeforeAnybodyLeaves) {
+  put_claim(live.server);
+  live.server.allow_writes();
+  const auto stack = start();
+  EXPECT_TRUE(stack->run_until([this] { return count("delete") == 2; }));
+  EXPECT_EQ(share(live.server, "old", "allocated"), "2");
+  EXPECT_EQ(share(live.server, "new", "preempting"), "2");
+  bool wrote_old = false;
+  bool wrote_new = false;
+  for (const FakeDeed& deed : live.server.deeds()) {
+    wrote_old = wrote_old || deed.object == "/old";
+    wrote_new = wrote_new || deed.object == "/new";
+    EXPECT_TRUE(deed.what != "mark" || (wrote_old && wrote_new));
+  }
+  EXPECT_EQ(count("bind"), 0U);
+  live.server.let_go();
+  EXPECT_TRUE(stack->run_until([this] { return is_shared(live.server); }));
+  EXPECT_TRUE(all_run({"new-0", "new-1"})());
+  EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
+  EXPECT_EQ(count("delete"), 2U);
+  // At rest nothing is written.
+  const std::size_t writes = live.server.writes().size();
+  for (int steps = 0; steps < 10; ++steps) stack->loop().step();
+  EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
+  EXPECT_EQ(live.server.writes().size(), writes);
+  EXPECT_TRUE(stack->loop().in_flight().empty());
+  expect_lawful(*stack);
+}
+
+/// Somebody has edited the queue: nobody leaves on what was decided before that.
+TEST_F(LiveQueues, AConflictIsDecidedAgain) {
+  put_claim(live.server);
+  std::atomic<int> conflicts = 0;
+  live.server.allow_writes([&](std::int64_t, const std::string& line) {
+    const bool is_status = line.find("/queues/new/status") != std::string::npos;
+    if (!is_status || conflicts >= 2) return std::optional<WriteFault>();
+    ++conflicts;
+    return std::optional(WriteFault{.kind = Fault::status_before, .status = 409});
+  });
+  const auto stack = start();
+  EXPECT_TRUE(stack->run_until([&] { return conflicts == 1; }));
+  EXPECT_EQ(count("mark"), 0U);
+  EXPECT_TRUE(stack->run_until([this] { return is_shared(live.server); },
+                               [this] { live.server.let_go(); }));
+  EXPECT_EQ(conflicts, 2);
+  EXPECT_EQ(count_left(live.server), 2U);
+  expect_lawful(*stack);
+}
+
+TEST_F(LiveQueues, WhatIsWrongWithAQueueIsToldUntilItIsMended) {
+  live.server.serve("makeway.dev/v1", "queues", "Queue");
+  live.server.put(live_node("n1", 4));
+  live.server.put(R"({"apiVersion":"makeway.dev/v1","kind":"Queue","metadata":{"name":"orphan",)"
+                  R"("uid":"uid-orphan","generation":1},"spec":{"parent":"gone"}})");
+  live.server.allow_writes();
+  const auto stack = start();
+  const auto shows = [this](std::string_view status) {
+    const std::string text = live.server.object("Queue", "", "orphan");
+    return text.find(fmt::format(R"("type":"makeway.dev/Accepted","status":"{}")", status)) !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(stack->run_until([&] { return shows("False"); }));
+  live.server.put(live_queue("gone"));
+  EXPECT_TRUE(stack->run_until([&] { return shows("True"); }));
+}
+
+/// SPEC section 8, no hidden memory: the process dies before or after the k-th write, for every k.
+TEST_F(LiveQueues, KilledAtAnyWriteAClaimEndsTheSame) {
+  for (const Fault kind : {Fault::status_before, Fault::status_after}) {
+    bool was_killed = true;
+    for (std::int64_t kill_at = 1; was_killed && kill_at < 40; ++kill_at) {
+      SCOPED_TRACE(
+          fmt::format("{} write {}", kind == Fault::status_before ? "before" : "after", kill_at));
+      LiveServer fresh;
+      FakeApiserver& server = fresh.server;
+      put_claim(server);
+      std::atomic<bool> dead = false;
+      server.allow_writes([&](std::int64_t number, const std::string&) {
+        if (dead) return std::optional(WriteFault{.kind = Fault::status_before, .status = 504});
+        if (number != kill_at) return std::optional<WriteFault>();
+        dead = true;
+        return std::optional(WriteFault{.kind = kind, .status = 504});
+      });
+      {
+        LiveStack first(fresh, configuration, tools);
+        EXPECT_TRUE(first.run_until(
+            [&] { return dead || (is_shared(server) && first.actuator().await_idle(Duration{0})); },
+            [&] {
+              if (!dead) server.let_go();
+            }));
+        expect_lawful(first);
+      }
+      was_killed = dead;
+      server.allow_writes();
+      LiveStack second(fresh, configuration, tools);
+      EXPECT_TRUE(second.run_until([&] { return is_shared(server); }, [&] { server.let_go(); }));
+      expect_lawful(second);
+      EXPECT_EQ(count_left(server), 2U);
+    }
+    EXPECT_FALSE(was_killed) << "it never came to its end";
+  }
+}
+
+}  // namespace
+}  // namespace makeway
