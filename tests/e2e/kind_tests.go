@@ -32,10 +32,6 @@ func (t *T) define(plurals ...string) (undo func()) {
 	if len(paths) != 6 {
 		t.fail("deploy/crds holds %d files", len(paths))
 	}
-	return t.defineThese(paths)
-}
-
-func (t *T) defineThese(paths []string) (undo func()) {
 	var names []string
 	for _, path := range paths {
 		plural, _, _ := strings.Cut(filepath.Base(path), ".")

@@ -41,7 +41,7 @@ func (t *T) fleet() *Fleet {
 	for _, process := range t.plane.schedulers {
 		process.stop(syscall.SIGTERM, 20*time.Second)
 	}
-	undo := t.defineThese([]string{"../../deploy/crds/replicaschedules.makeway.dev.yaml"})
+	undo := t.define("replicaschedules")
 	_, err := t.plane.Client.CoreV1().Namespaces().Get(t.ctx, "fleet", meta.GetOptions{})
 	if errors.IsNotFound(err) {
 		t.apply(`{apiVersion: v1, kind: Namespace, metadata: {name: fleet, labels: ` +
