@@ -176,13 +176,6 @@ TEST_F(RunCommand, MissingRightsToReadAreTold) {
   EXPECT_TRUE(ran.error.contains("resources: [pods], verbs: [get, list, watch]")) << ran.error;
 }
 
-TEST_F(RunCommand, KindsThatItCannotServeAreRefused) {
-  live.server.serve("makeway.dev/v1", "queues", "Queue");
-  const RunResult ran = sandbox.run("makeway run --kubeconfig kubeconfig --for 60s");
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("event=unsupported kinds=queues ")) << ran.error;
-}
-
 /// Nobody listens at port 1. The context behind the file is that of the plane.
 TEST_F(RunCommand, APlaneThatCannotBeReachedStopsNobody) {
   sandbox.write("planes",
