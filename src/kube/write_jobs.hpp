@@ -66,8 +66,8 @@ struct WriteJob {
   bool is_eviction = false;
   std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
-  std::string plane = {};     ///< Whose API server is asked; empty: home's.
-  std::string told = {};      ///< As receipts name the object; empty: as above.
+  std::string plane;          ///< Whose API server is asked; empty: home's.
+  std::string told;           ///< As receipts name the object; empty: as above.
 };
 
 struct PlanJobs {

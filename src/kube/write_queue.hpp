@@ -62,7 +62,7 @@ struct Sending {
   std::uint64_t job = 0;
   bool reads = false;
   WriteCall call;
-  std::string plane = {};  ///< Whose API server is asked; empty: home's.
+  std::string plane;  ///< Whose API server is asked; empty: home's.
 };
 
 struct QueueStatistics {
