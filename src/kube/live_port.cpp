@@ -13,6 +13,9 @@ Batch LivePort::poll(Time deadline) {
   const bool was_blind = was_blind_;
   Batch batch = collect();
   if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
+  if (plane_view_ != nullptr) {
+    deadline = std::min(deadline, plane_view_->next_due().value_or(deadline));
+  }
   const bool is_news =
       !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
   if (is_news || batch.now >= deadline) return batch;
@@ -73,7 +76,7 @@ void LivePort::collect_planes(Batch& batch) {
     if (carrier_ != nullptr) carrier_->saw_plane(sight, std::move(taken.sights));
     sights.push_back(std::move(sight));
   }
-  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights));
+  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights), batch.now);
 }
 
 void LivePort::submit(const Plan& plan) {
