@@ -62,12 +62,13 @@ PlaneView::PlaneView(const std::vector<std::string>& planes) {
   for (const std::string& plane : planes) planes_.try_emplace(plane);
 }
 
-std::vector<Change> PlaneView::show(std::vector<Change> home, std::vector<PlaneSight> planes) {
+std::vector<Change> PlaneView::show(std::vector<Change> home, std::vector<PlaneSight> planes,
+                                    Time now) {
   std::vector<Change> shown;
   shown.reserve(home.size());
   take_home(std::move(home), shown);
   for (PlaneSight& sight : planes) take_plane(std::move(sight), shown);
-  if (is_stale_) show_schedules(shown);
+  if (is_stale_ || (next_due_ && *next_due_ <= now)) show_schedules(shown, now);
   is_stale_ = false;
   return shown;
 }
@@ -105,6 +106,7 @@ void PlaneView::take_plane(PlaneSight sight, std::vector<Change>& shown) {
     }
     const auto* const gone = std::get_if<Removal>(&change);
     if (gone != nullptr && gone->kind == ObjectKind::node) state.nodes.erase(gone->name);
+    note_pod(change, state);
     shown.push_back(std::move(change));
   }
   if (!turns) return;
@@ -113,13 +115,52 @@ void PlaneView::take_plane(PlaneSight sight, std::vector<Change>& shown) {
   }
 }
 
+void PlaneView::note_pod(const Change& change, State& state) {
+  const auto* const gone = std::get_if<Removal>(&change);
+  if (gone != nullptr && gone->kind == ObjectKind::pod) {
+    state.terminating.erase({gone->namespace_name, gone->name});
+  }
+  const auto* const pod = std::get_if<Pod>(&change);
+  if (pod == nullptr) return;
+  std::pair name(pod->namespace_name, pod->name);
+  if (pod->deletion && pod->deletion_grace_seconds != 0) {
+    state.terminating.insert_or_assign(std::move(name), pod->uid);
+  } else {
+    state.terminating.erase(name);
+  }
+}
+
+/// Rule 5.
+void PlaneView::forget_unsent(ReplicaSchedule& schedule, Time now) {
+  for (ReplicaClaim& claim : schedule.status.claims) {
+    const auto plane = planes_.find(claim.plane);
+    if (plane == planes_.end() || !plane->second.sees) continue;
+    for (ClaimedVictim& victim : claim.victims) {
+      const auto pod = plane->second.terminating.find({victim.namespace_name, victim.name});
+      const bool is_there = pod != plane->second.terminating.end() &&
+                            (victim.uid.empty() || victim.uid == pod->second);
+      if (!victim.force_deleted || !is_there) continue;
+      const Time due = *victim.force_deleted + unsent_after;
+      if (due <= now) {
+        victim.force_deleted.reset();
+      } else if (!next_due_ || due < *next_due_) {
+        next_due_ = due;
+      }
+    }
+  }
+}
+
 /// Few, and each depends on several planes: all are looked at, and those told that have changed.
-void PlaneView::show_schedules(std::vector<Change>& shown) {
+void PlaneView::show_schedules(std::vector<Change>& shown, Time now_time) {
   notes_.clear();
+  next_due_.reset();
   std::map<Name, ReplicaSchedule> now;
   for (const auto& [name, schedule] : schedules_) {
     std::string note;
-    if (auto as_shown = shown_of(schedule, note)) now.emplace(name, *std::move(as_shown));
+    if (auto as_shown = shown_of(schedule, note)) {
+      forget_unsent(*as_shown, now_time);
+      now.emplace(name, *std::move(as_shown));
+    }
     if (!note.empty()) notes_[fmt::format("{}/{}", name.first, name.second)] = std::move(note);
   }
   for (const auto& [name, before] : shown_) {

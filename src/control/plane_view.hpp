@@ -12,6 +12,9 @@
 //  what
 //     is committed there, and while an autoscaler scales one of its Deployments. Its pods are usage
 //     then.
+//  5. A force-deletion that a schedule records is not shown when its pod is still there after
+//     `unsent_after`, with time to leave: the API server never heard of it (the process died in
+//     between), and it is to be decided again.
 // One thread.
 #pragma once
 
@@ -23,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "model/objects.hpp"
 
 namespace makeway {
@@ -83,10 +87,14 @@ class DeploymentBook {
 
 class PlaneView {
  public:
+  static constexpr Duration unsent_after{10'000};
+
   explicit PlaneView(const std::vector<std::string>& planes);
 
   /// What the loop is shown instead: changes at home, then those of the planes.
-  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes);
+  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes, Time now);
+  /// When `show` may have something to tell without a change.
+  std::optional<Time> next_due() const { return next_due_; }
   /// Why a schedule is not shown, or which of its planes are left alone; by "namespace/name".
   const std::map<std::string, std::string>& notes() const { return notes_; }
 
@@ -95,13 +103,16 @@ class PlaneView {
     bool was_seen = false;  ///< Ever.
     bool sees = false;
     std::map<std::string, Node> nodes;  ///< As its server shows them.
+    std::map<std::pair<std::string, std::string>, std::string> terminating;  ///< Uids of pods.
     DeploymentBook deployments;
   };
   using Name = std::pair<std::string, std::string>;
 
   void take_home(std::vector<Change> changes, std::vector<Change>& shown);
   void take_plane(PlaneSight sight, std::vector<Change>& shown);
-  void show_schedules(std::vector<Change>& shown);
+  static void note_pod(const Change& change, State& state);
+  void show_schedules(std::vector<Change>& shown, Time now);
+  void forget_unsent(ReplicaSchedule& schedule, Time now);
   std::optional<ReplicaSchedule> shown_of(const ReplicaSchedule& schedule, std::string& note) const;
 
   std::map<std::string, State> planes_;
@@ -109,6 +120,7 @@ class PlaneView {
   std::map<Name, ReplicaSchedule> shown_;
   std::map<std::string, std::string> notes_;
   bool is_stale_ = false;  ///< Schedules must be shown anew.
+  std::optional<Time> next_due_;
 };
 
 }  // namespace makeway

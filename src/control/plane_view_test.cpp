@@ -41,9 +41,20 @@ bool is_taken_away(const std::vector<Change>& changes) {
   });
 }
 
+struct TimedView {
+  explicit TimedView(const std::vector<std::string>& planes) : view(planes) {}
+  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes) {
+    return view.show(std::move(home), std::move(planes), now);
+  }
+  const std::map<std::string, std::string>& notes() const { return view.notes(); }
+
+  PlaneView view;
+  Time now{0};
+};
+
 // Wanted: 1 unmet, 3 in east and 1 in west, so 5 in all. The Deployments have 2 and 1.
 TEST(PlaneView, WhatIsCommittedIsWhatTheDeploymentsSay) {
-  PlaneView view({"east", "west"});
+  TimedView view({"east", "west"});
   const auto told =
       told_schedule(view.show({web_schedule(1, {{.name = "east", .committed = 3, .score = 7},
                                                 {.name = "west", .committed = 1}})},
@@ -62,7 +73,7 @@ TEST(PlaneView, WhatIsCommittedIsWhatTheDeploymentsSay) {
 }
 
 TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed) {
-  PlaneView view({"east", "west"});
+  TimedView view({"east", "west"});
   const auto told = told_schedule(view.show({web_schedule(0, {{.name = "east", .committed = 2},
                                                               {.name = "north", .committed = 4},
                                                               {.name = "west", .committed = 1}})},
@@ -77,7 +88,7 @@ TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed
 }
 
 TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
-  PlaneView view({"east", "west"});
+  TimedView view({"east", "west"});
   const ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}, {.name = "west"}});
   EXPECT_TRUE(view.show({schedule}, {sight_of("east", 0), sight_of("west", {}, false)}).empty());
   EXPECT_EQ(view.notes().at("a/web"), "nothing is decided about it: plane west was not seen yet");
@@ -88,7 +99,7 @@ TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
 }
 
 TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
-  PlaneView view({"east"});
+  TimedView view({"east"});
   EXPECT_TRUE(
       told_schedule(view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)})));
   PlaneSight scaled = sight_of("east", {});
@@ -102,7 +113,7 @@ TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
 }
 
 TEST(PlaneView, NodesOfAPlaneOutOfSightAreClosedUntilItIsBack) {
-  PlaneView view({"east"});
+  TimedView view({"east"});
   PlaneSight seen = sight_of("east", {});
   seen.changes = {Node{.name = "n1", .plane = "east"}, Node{.name = "n2", .plane = "east"}};
   const auto is_closed = [](const Change& change) { return std::get<Node>(change).unschedulable; };
@@ -122,8 +133,37 @@ TEST(PlaneView, NodesOfAPlaneOutOfSightAreClosedUntilItIsBack) {
   EXPECT_FALSE(is_closed(told[0]));
 }
 
+/// A process recorded a force-deletion and died before it was sent.
+TEST(PlaneView, AForceDeletionThatWasNeverSentIsDecidedAgain) {
+  TimedView view({"east"});
+  ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}});
+  schedule.status.claims = {
+      {.since = Time{0},
+       .plane = "east",
+       .node = "n1",
+       .victims = {{.namespace_name = "a", .name = "old", .uid = "u", .force_deleted = Time{0}}}}};
+  PlaneSight sight = sight_of("east", 0);
+  Pod pod{.namespace_name = "a", .name = "old", .uid = "u", .plane = "east", .node = "n1"};
+  pod.deletion = Time{0};
+  pod.deletion_grace_seconds = 30;
+  sight.changes = {pod};
+  const auto is_forced = [](const std::vector<Change>& changes) {
+    return told_schedule(changes)->status.claims[0].victims[0].force_deleted.has_value();
+  };
+  EXPECT_TRUE(is_forced(view.show({schedule}, {sight})));
+  ASSERT_EQ(view.view.next_due(), Time{10'000});
+  view.now = Time{10'000};
+  EXPECT_FALSE(is_forced(view.show({}, {sight_of("east", {})})));
+  // Sent, its grace is 0.
+  pod.deletion_grace_seconds = 0;
+  sight = sight_of("east", 0);
+  sight.changes = {pod};
+  EXPECT_TRUE(is_forced(view.show({schedule}, {sight})));
+  EXPECT_FALSE(view.view.next_due());
+}
+
 TEST(PlaneView, AScheduleThatIsGoneIsGone) {
-  PlaneView view({"east"});
+  TimedView view({"east"});
   view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)});
   const Removal gone{.kind = ObjectKind::replica_schedule, .namespace_name = "a", .name = "web"};
   EXPECT_TRUE(is_taken_away(view.show({gone}, {})));

@@ -14,6 +14,9 @@ Batch LivePort::poll(Time deadline) {
   let_gather();
   Batch batch = collect();
   if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
+  if (plane_view_ != nullptr) {
+    deadline = std::min(deadline, plane_view_->next_due().value_or(deadline));
+  }
   const bool is_news =
       !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
   if (is_news || batch.now >= deadline) return batch;
@@ -90,7 +93,7 @@ void LivePort::collect_planes(Batch& batch) {
     if (carrier_ != nullptr) carrier_->saw_plane(sight, std::move(taken.sights));
     sights.push_back(std::move(sight));
   }
-  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights));
+  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights), batch.now);
 }
 
 void LivePort::submit(const Plan& plan) {

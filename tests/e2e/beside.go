@@ -175,17 +175,24 @@ func (b *Beside) clear(prefix string) {
 	client := b.plane.Client.AppsV1().Deployments("fleet")
 	list, err := client.List(b.ctx, meta.ListOptions{})
 	b.must(err, "deployments")
-	now, orphan := int64(0), meta.DeletePropagationOrphan
+	// Nobody collects garbage here.
+	now, alone := int64(0), meta.DeletePropagationBackground
 	for _, each := range list.Items {
 		if strings.HasPrefix(each.Name, prefix) {
-			err := client.Delete(b.ctx, each.Name, meta.DeleteOptions{PropagationPolicy: &orphan})
+			err := client.Delete(b.ctx, each.Name, meta.DeleteOptions{PropagationPolicy: &alone})
 			if !errors.IsNotFound(err) {
 				b.must(err, each.Name)
 			}
 		}
 	}
-	sets := b.plane.Client.AppsV1().ReplicaSets("fleet")
-	b.must(sets.DeleteCollection(b.ctx, meta.DeleteOptions{}, meta.ListOptions{}), "replica sets")
-	b.must(b.plane.Client.CoreV1().Pods("fleet").DeleteCollection(b.ctx,
-		meta.DeleteOptions{GracePeriodSeconds: &now}, meta.ListOptions{}), "pods")
+	sets, pods := b.plane.Client.AppsV1().ReplicaSets("fleet"), b.plane.Client.CoreV1().Pods("fleet")
+	b.until(minutes(1), "nothing is left in "+b.name, func() (bool, string) {
+		b.must(sets.DeleteCollection(b.ctx, meta.DeleteOptions{PropagationPolicy: &alone},
+			meta.ListOptions{}), "replica sets")
+		b.must(pods.DeleteCollection(b.ctx, meta.DeleteOptions{GracePeriodSeconds: &now},
+			meta.ListOptions{}), "pods")
+		left, err := pods.List(b.ctx, meta.ListOptions{})
+		b.must(err, "pods")
+		return len(left.Items) == 0, fmt.Sprintf("%d pods", len(left.Items))
+	})
 }

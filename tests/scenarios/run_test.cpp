@@ -210,8 +210,9 @@ TEST_F(RunCommand, ARightThatIsMissingInAPlaneIsTold) {
   const RunResult ran =
       sandbox.run("makeway run --kubeconfig kubeconfig --for 60s --plane east=planes");
   EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("event=right-missing plane=east verb=get "
-                                 "resource=deployments/scale "))
+  EXPECT_TRUE(
+      ran.error.contains("event=right-missing plane=east verb=get "
+                         "resource=deployments/scale "))
       << ran.error;
   EXPECT_TRUE(live.server.deeds().empty());
 }

@@ -118,7 +118,8 @@ class FakePlane {
     live.server.put(fmt::format(
         R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1:03}","namespace":"a",)"
         R"("uid":"uid-{0}-{1}","creationTimestamp":"2026-11-17T04:{2:02}:{3:02}Z","labels":)"
-        R"({{"app":"{0}","makeway.dev/deployment":"{0}"}}}},"spec":{{"containers":[{{"name":"c","resources":)"
+        R"({{"app":"{0}","makeway.dev/deployment":"{0}"}}}},"spec":{{"containers":)"
+        R"([{{"name":"c","resources":)"
         R"({{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}},"status":{{"phase":"Pending"}}}})",
         deployment, made_, made_ / 60, made_ % 60));
   }
