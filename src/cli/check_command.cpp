@@ -138,26 +138,6 @@ std::string text_of(const Cause& cause, const Palette& palette) {
   return text;
 }
 
-std::string text_of(const Findings& findings, const Palette& palette) {
-  const std::vector<Cause> causes = causes_of(findings.problems);
-  std::string text;
-  std::uint64_t told = 0;
-  for (const Cause& cause : causes) {
-    text += text_of(cause, palette);
-    told += cause.count;
-  }
-  const std::uint64_t found = findings.problems.count();
-  if (found > told) text += fmt::format("... and {} more\n", grouped(found - told));
-  text += fmt::format("{}, {}", counted(findings.errors(), "error"),
-                      counted(findings.warnings(), "warning"));
-  if (found > causes.size()) text += fmt::format(" of {}", counted(causes.size(), "cause"));
-  if (findings.objects) text += fmt::format(" in {}", counted(*findings.objects, "object"));
-  if (findings.skipped > 0) {
-    text += fmt::format("; {} of other kinds skipped", counted(findings.skipped, "object"));
-  }
-  return text + "\n";
-}
-
 std::string text_of(const Difference& difference, const Palette& palette) {
   std::string examples;
   for (const std::string& each : difference.examples) {
@@ -178,6 +158,27 @@ std::string text_of(const std::vector<Difference>& differences, const Palette& p
   std::string text = "\nWhat would be different under makeway run (docs/adopt.md):\n";
   for (const Difference& each : differences) text += text_of(each, palette);
   return text;
+}
+
+std::string text_of(const Findings& findings, const Palette& palette) {
+  const std::vector<Cause> causes = causes_of(findings.problems);
+  std::string text;
+  std::uint64_t told = 0;
+  for (const Cause& cause : causes) {
+    text += text_of(cause, palette);
+    told += cause.count;
+  }
+  const std::uint64_t found = findings.problems.count();
+  if (found > told) text += fmt::format("... and {} more\n", grouped(found - told));
+  text += fmt::format("{}, {}", counted(findings.errors(), "error"),
+                      counted(findings.warnings(), "warning"));
+  if (found > causes.size()) text += fmt::format(" of {}", counted(causes.size(), "cause"));
+  if (findings.objects) text += fmt::format(" in {}", counted(*findings.objects, "object"));
+  if (findings.skipped > 0) {
+    text += fmt::format("; {} of other kinds skipped", counted(findings.skipped, "object"));
+  }
+  text += "\n";
+  return findings.differences ? text + text_of(*findings.differences, palette) : text;
 }
 
 void write_difference(DocumentWriter& writer, const Difference& difference) {
@@ -285,12 +286,8 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   }
 
   const Palette palette = palette_for_out(terminal, arguments.text("color"));
-  std::string text =
-      arguments.text("output") == "json" ? json_of(findings) : text_of(findings, palette);
-  if (findings.differences && arguments.text("output") != "json") {
-    text += text_of(*findings.differences, palette);
-  }
-  terminal.out.write(text);
+  terminal.out.write(arguments.text("output") == "json" ? json_of(findings)
+                                                        : text_of(findings, palette));
   const bool refused =
       findings.errors() > 0 || (arguments.has("strict") && findings.warnings() > 0);
   return refused ? ExitStatus::failed : ExitStatus::done;

@@ -67,8 +67,7 @@ Command crds_entry() {
           "The API server then refuses objects with wrong fields as makeway does. What only "
           "the cluster shows, such as a parent that is missing, `makeway check` finds.\n\n"
           "`makeway plan --live` and `run --shadow` read objects of these kinds where they are "
-          "defined. `makeway run` serves queues and sessions; where replicas are defined, it does "
-          "not begin yet.",
+          "defined, and `makeway run` serves them.",
       .operands = {{.name = "KIND",
                     .help = "Only these kinds; without one all of them.",
                     .suggestions = {kinds.begin(), kinds.end()},

@@ -11,7 +11,7 @@
 #include "cli/palette.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/problem_text.hpp"
-#include "codec/decode.hpp"
+#include "codec/change_collector.hpp"
 #include "codec/dump.hpp"
 #include "codec/session_status.hpp"
 #include "kube/write_calls.hpp"
@@ -33,19 +33,6 @@ ExitStatus wrong_usage(std::string_view message, Terminal& terminal) {
 }
 
 // ---- A live cluster -----------------------------------------------------------------------------
-
-class OneSession final : public ObjectSink {
- public:
-  void object(const Change& object, const Origin& /*origin*/) override {
-    if (const auto* const session = std::get_if<Session>(&object)) found = *session;
-  }
-  void own_document(std::string_view /*kind*/, std::string_view /*json*/,
-                    const Origin& /*origin*/) override {}
-  void workload(const ObjectType& /*type*/, std::string_view /*json*/,
-                const Origin& /*origin*/) override {}
-
-  std::optional<Session> found;
-};
 
 struct SeenSession {
   Session session;
@@ -70,19 +57,21 @@ std::optional<SeenSession> read_session(const AskName& name, kube::ApiClient& ap
     terminal.error.write(problem_lines({answer.error().problem}, palette_for_error(terminal)));
     return std::nullopt;
   }
-  OneSession sink;
+  ChangeCollector read;
   DecodeReport report;
   ObjectDecoder decoder;
-  decoder.decode(answer->body.view(), {.source = "live: sessions"}, sink, report,
+  decoder.decode(answer->body.view(), {.source = "live: sessions"}, read, report,
                  {.plane = {}, .keep_going = true, .planes_of_dumps = false});
   std::vector<ObjectSight> sights = read_sights(answer->body.view());
-  if (!sink.found || sights.empty()) {
+  Session* const found =
+      read.changes().empty() ? nullptr : std::get_if<Session>(&read.changes().back());
+  if (found == nullptr || sights.empty()) {
     terminal.error.write(problem_lines(report.problems, palette_for_error(terminal)));
     refuse(name, "it cannot be read", terminal);
     return std::nullopt;
   }
   sights.front().kind = ObjectKind::session;
-  return SeenSession{.session = std::move(*sink.found), .sight = std::move(sights.front())};
+  return SeenSession{.session = std::move(*found), .sight = std::move(sights.front())};
 }
 
 /// Of the status, as it was read: whoever changed it meanwhile wins.

@@ -107,7 +107,7 @@ void write_pod_affinity(DocumentWriter& writer, std::string_view key,
     for (const PodWish& wish : wishes) {
       if (!belongs(wish)) continue;
       writer.begin_object();
-      writer.integer_field("weight", sign * wish.weight);
+      writer.integer_field("weight", std::int64_t{sign} * wish.weight);
       writer.key("podAffinityTerm");
       write_pod_term(writer, wish.term);
       writer.end_object();

@@ -182,7 +182,7 @@ void InFlight::send_statuses(const Plan& plan, const Cluster& cluster, Time now)
     if (found == cluster.own<Queue>().end()) continue;
     // What was laid over it until now is not what the port has shown.
     const auto earlier = queues_.find(status.name);
-    Queue shown = earlier == queues_.end() ? found->second : std::move(earlier->second.shown);
+    Queue shown = earlier == queues_.end() ? found->second : earlier->second.shown;
     queues_.insert_or_assign(status.name, QueueSent{.plan = plan.id,
                                                     .next = status,
                                                     .shown = std::move(shown),

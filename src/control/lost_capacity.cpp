@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <variant>
 
+#include "model/queue_findings.hpp"
+
 namespace makeway {
-namespace {
-
-std::int64_t offered_of(const Amounts& amounts, std::string_view resource) {
-  const auto found = std::ranges::find(amounts, resource, &Amount::resource);
-  return found == amounts.end() ? 0 : found->amount;
-}
-
-}  // namespace
 
 void LostCapacity::note(const std::vector<Change>& changes, Time now) {
   for (const Change& change : changes) {
@@ -29,12 +23,12 @@ void LostCapacity::note(const std::vector<Change>& changes, Time now) {
 void LostCapacity::note_node(const Node& node, Time now) {
   Amounts& before = offered_[node.name];
   for (const Amount& each : before) {
-    const bool is_less = offered_of(node.allocatable, each.resource) < each.amount;
+    const bool is_less = quota_in(node.allocatable, each.resource).value_or(0) < each.amount;
     if (is_less) lost_.try_emplace({node.name, each.resource}, Lost{each.amount, now});
   }
   std::erase_if(lost_, [&](const auto& each) {
     const auto& [key, lost] = each;
-    return key.first == node.name && offered_of(node.allocatable, key.second) >= lost.had;
+    return key.first == node.name && quota_in(node.allocatable, key.second).value_or(0) >= lost.had;
   });
   before = node.allocatable;
 }

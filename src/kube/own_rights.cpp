@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "codec/json_text.hpp"
@@ -91,7 +92,8 @@ std::vector<Right> scheduler_rights(const RightsWish& wish) {
     rights.push_back(
         {.api_group = std::string(own_api_group), .resource = plural + "/status", .verb = "patch"});
   }
-  if (wish.has_sessions) {
+  // Those of their kernels.
+  if (std::ranges::find(wish.own_kinds, "sessions") != wish.own_kinds.end()) {
     rights.push_back({.api_group = "", .resource = "pods", .verb = "create"});
   }
   rights.push_back({.api_group = "coordination.k8s.io",

@@ -26,10 +26,9 @@ std::string rule_for(const Right& right);
 struct RightsWish {
   std::string lease_namespace;
   std::string lease_name;
-  bool evicts_by_api = false;               ///< Budgets are strict.
-  bool has_groups = false;                  ///< PodGroups are served.
-  std::vector<std::string> own_kinds = {};  ///< Of ours, whose status is written: "queues".
-  bool has_sessions = false;                ///< Their pods are created.
+  bool evicts_by_api = false;          ///< Budgets are strict.
+  bool has_groups = false;             ///< PodGroups are served.
+  std::vector<std::string> own_kinds;  ///< Of ours, whose status is written: "queues".
 };
 /// What `makeway run` writes (SPEC section 8); reading is told by the watches.
 std::vector<Right> scheduler_rights(const RightsWish& wish);

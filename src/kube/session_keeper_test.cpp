@@ -12,7 +12,7 @@ constexpr Time at_noon{1'767'268'800'000};
 constexpr std::string_view small_template =
     R"({"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]}})";
 
-Session kept_session(const std::string& name, std::vector<std::string> kernels) {
+Session kept_session(const std::string& name, const std::vector<std::string>& kernels) {
   Session session{.namespace_name = "team", .name = name, .uid = "uid-" + name};
   session.resource_group = "gpu";
   for (const std::string& kernel : kernels) {
@@ -66,6 +66,7 @@ class SessionKeeperTest : public testing::Test {
   }
   static Session running(Session session, const std::string& node = "n1") {
     std::vector<KernelPlace> places;
+    places.reserve(session.kernels.size());
     for (const Kernel& kernel : session.kernels) places.push_back({kernel.name, node});
     return start_session(std::move(session), places, at_noon);
   }

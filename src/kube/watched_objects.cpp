@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "codec/change_collector.hpp"
 #include "codec/json_text.hpp"
 #include "kube/own_memory.hpp"
 #include "kube/plane_resources.hpp"
@@ -38,23 +39,6 @@ bool is_refusal(const ObjectSight& pod) {
   return pod.phase == "Failed" &&
          (pod.reason.starts_with("OutOf") || pod.reason == "UnexpectedAdmissionError");
 }
-
-/// Keeps the objects of one text.
-class ChangeCollector final : public ObjectSink {
- public:
-  void object(const Change& object, const Origin& /*origin*/) override {
-    changes_.push_back(object);
-  }
-  void own_document(std::string_view /*kind*/, std::string_view /*json*/,
-                    const Origin& /*origin*/) override {}
-  void workload(const ObjectType& /*type*/, std::string_view /*json*/,
-                const Origin& /*origin*/) override {}
-
-  std::vector<Change>& changes() { return changes_; }
-
- private:
-  std::vector<Change> changes_;
-};
 
 }  // namespace
 

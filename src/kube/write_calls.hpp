@@ -60,7 +60,7 @@ struct WriteCall {
   std::string path;       ///< With its query.
   HttpWrite write;        ///< Without a method: it is a reading.
   std::string read_path;  ///< Where the object is read when the answer is unknown; empty: nowhere.
-  std::string own_resource = {};  ///< Of a kind of ours: "queues/status".
+  std::string own_resource;  ///< Of a kind of ours: "queues/status".
 };
 
 struct ConditionWish {

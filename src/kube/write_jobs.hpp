@@ -48,8 +48,8 @@ struct WriteStep {
   bool confirms = false;
   std::optional<std::int64_t> grace_seconds = std::nullopt;  ///< Of a delete; none: the pod's own.
   /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.
-  std::string status = {};
-  std::string pod = {};  ///< Of a create: the whole pod as JSON.
+  std::string status;
+  std::string pod;  ///< Of a create: the whole pod as JSON.
   /// Of a scale, and of the reading before it: how many there are, and how many there should be.
   std::int64_t replicas_from = 0;
   std::int64_t replicas_to = 0;

@@ -5,87 +5,14 @@
 
 #include <algorithm>
 
-#include "support/live_server.hpp"
+#include "support/write_queue_scene.hpp"
 
 namespace makeway::kube {
 namespace {
 
 ApiResult<HttpAnswer> cut_off() { return std::unexpected(ApiError{.failure = Failure::cut}); }
 
-std::string queued_pod(std::string_view name, std::string_view version, std::string_view node = {},
-                       std::string_view more = {}) {
-  return fmt::format(
-      R"({{"metadata":{{"name":"{0}","namespace":"a","uid":"uid-{0}","resourceVersion":"{1}"{3}}},)"
-      R"("spec":{{"nodeName":"{2}"}}}})",
-      name, version, node, more);
-}
-
-WriteJob queued_job(const std::string& name, std::vector<WriteStep> steps) {
-  return {.object = "Pod a/" + name,
-          .ask = {},
-          .unit = {},
-          .seen = {.object =
-                       {.namespace_name = "a", .name = name, .uid = "uid-" + name, .version = "1"}},
-          .steps = std::move(steps),
-          .needs = {}};
-}
-WriteStep bind_step() { return {.kind = WriteKind::bind, .node = "n1", .patch = {}}; }
-WriteStep nominate_step() {
-  return {.kind = WriteKind::patch_pod, .node = {}, .patch = nomination("n1", "0123", {})};
-}
-std::vector<WriteStep> evict_steps(WriteKind kind = WriteKind::erase) {
-  return {{.kind = WriteKind::patch_pod,
-           .node = {},
-           .patch = eviction_mark({.kind = "Pod", .name = "a/u", .uid = "u"}, "0123", false)},
-          {.kind = kind, .node = {}, .patch = {}}};
-}
-
-WriteJob victim_of(const std::string& name, std::string unit = {}, std::string ask = "Pod a/u") {
-  WriteJob victim = queued_job(name, evict_steps(WriteKind::evict));
-  victim.is_eviction = true;
-  victim.ask = std::move(ask);
-  victim.unit = unit.empty() ? victim.object : std::move(unit);
-  return victim;
-}
-ApiResult<HttpAnswer> budget_says_no() {
-  return http_answer(429, R"({"kind":"Status","code":429,"details":{"causes":[)"
-                          R"({"reason":"DisruptionBudget"}]}})");
-}
-
-class WriteQueueTest : public testing::Test {
- protected:
-  void add(std::vector<WriteJob> jobs) {
-    queue.add("0123", Time{500}, {.jobs = std::move(jobs), .refused = {}}, now);
-  }
-  /// "DELETE /api/...": what is sent next; empty: nothing.
-  std::string next() {
-    std::optional<Sending> found = queue.next(now, Time{1'000'000});
-    if (!found) return {};
-    sending = *std::move(found);
-    const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
-    return (sending.reads ? "GET" : sending.call.write.method) + " " +
-           path.substr(0, path.find('?'));
-  }
-  void reply(const ApiResult<HttpAnswer>& result) { queue.answered(sending.job, result, now); }
-  /// The job whose eviction has been sent.
-  std::uint64_t mark_and_evict(const std::string& name) {
-    EXPECT_EQ(next(), fmt::format("PATCH /api/v1/namespaces/a/pods/{}/status", name));
-    reply(http_answer(200, queued_pod(name, "2")));
-    EXPECT_EQ(next(), fmt::format("POST /api/v1/namespaces/a/pods/{}/eviction", name));
-    return sending.job;
-  }
-  std::vector<std::string> refused() {
-    std::vector<std::string> texts;
-    for (const Receipt& receipt : queue.take_receipts()) {
-      texts.push_back(receipt.object + ": " + receipt.reason);
-    }
-    return texts;
-  }
-
-  WriteQueue queue{{}, {}};
-  Time now{10'000};
-  Sending sending;  ///< The last one.
-};
+using WriteQueueTest = WriteQueueScene;
 
 TEST_F(WriteQueueTest, OneWriteAnObjectManyObjects) {
   add({queued_job("p", {bind_step()}), queued_job("q", {bind_step()})});
@@ -620,96 +547,6 @@ TEST_F(WriteQueueTest, WhatIsNotSentCanBeDropped) {
   reply(http_answer(201));
   EXPECT_TRUE(refused().empty());
   EXPECT_TRUE(queue.is_idle());
-}
-
-// ---- Statuses of queues -------------------------------------------------------------------------
-
-WriteJob status_job(std::string status, bool can_wait) {
-  ObjectSight seen;
-  seen.kind = ObjectKind::queue;
-  seen.name = "team";
-  seen.uid = "q";
-  seen.version = "1";
-  return {.object = "Queue team",
-          .ask = {},
-          .unit = {},
-          .seen = {.object = std::move(seen)},
-          .steps = {{.kind = WriteKind::patch_own,
-                     .node = {},
-                     .patch = {},
-                     .status = std::move(status)}},
-          .needs = {},
-          .can_wait = can_wait};
-}
-ApiResult<HttpAnswer> status_written(std::string_view version) {
-  return http_answer(
-      200,
-      fmt::format(R"({{"metadata":{{"name":"team","uid":"q","resourceVersion":"{}"}}}})", version));
-}
-constexpr std::string_view status_path = "PATCH /apis/makeway.dev/v1/queues/team/status";
-
-TEST_F(WriteQueueTest, AStatusIsSentOnceASecondAndTheNewestCounts) {
-  add({status_job(R"({"used":1})", true)});
-  EXPECT_EQ(queue.unsent(), 0U);  // Nobody waits for it.
-  EXPECT_EQ(next(), status_path);
-  reply(status_written("2"));
-  add({status_job(R"({"used":2})", true)});
-  add({status_job(R"({"used":3})", true)});
-  EXPECT_EQ(next(), "");
-  EXPECT_EQ(queue.next_due(now), now + Duration{1'000});
-  now = now + Duration{1'000};
-  EXPECT_EQ(next(), status_path);
-  // Guarded by our own answer, which no watch has shown yet.
-  EXPECT_EQ(sending.call.write.body,
-            R"({"metadata":{"uid":"q","resourceVersion":"2"},"status":{"used":3}})");
-  reply(status_written("3"));
-  EXPECT_EQ(next(), "");
-  EXPECT_TRUE(queue.is_idle());
-}
-
-TEST_F(WriteQueueTest, AnEvictionForAQueueMakesStatusesHurry) {
-  add({status_job(R"({"used":1})", true)});
-  EXPECT_EQ(next(), status_path);
-  reply(status_written("2"));
-  add({status_job(R"({"used":2})", true)});
-  EXPECT_EQ(next(), "");
-  // Of a plan whose statuses are those of the one before.
-  add({victim_of("low", {}, "Queue team")});
-  EXPECT_EQ(next(), status_path);
-  EXPECT_EQ(next(), "");  // The victim waits.
-  reply(status_written("3"));
-  mark_and_evict("low");
-}
-
-TEST_F(WriteQueueTest, ARefusedStatusSparesTheVictimsOfQueues) {
-  add({status_job(R"({"used":1})", false)});
-  EXPECT_EQ(next(), status_path);
-  add({victim_of("low", {}, "Queue team"), victim_of("other")});
-  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/other/status");
-  const std::uint64_t other = sending.job;
-  queue.answered(other - 2, http_answer(409), now);
-  const std::vector<std::string> receipts = refused();
-  ASSERT_EQ(receipts.size(), 2U);
-  EXPECT_TRUE(receipts[0].starts_with("Queue team: ")) << receipts[0];
-  EXPECT_EQ(receipts[1], "Pod a/low: what it relies on was refused");
-  queue.answered(other, http_answer(200, queued_pod("other", "2")), now);
-  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/other/eviction");
-}
-
-/// The plan was decided as if the status were there: its receipt had not come yet.
-TEST_F(WriteQueueTest, WhoHasNotHeardOfARefusedStatusEvictsNobodyForQueues) {
-  add({status_job(R"({"used":1})", false)});
-  EXPECT_EQ(next(), status_path);
-  reply(http_answer(409));
-  add({victim_of("low", {}, "Queue team"), victim_of("other")});
-  EXPECT_EQ(refused().back(), "Pod a/low: what it relies on was refused");
-  mark_and_evict("other");
-  queue.add("0124", Time{500},
-            {.jobs = {victim_of("low", {}, "Queue team")},
-             .refused = {},
-             .heard = queue.statuses_refused()},
-            now);
-  mark_and_evict("low");
 }
 
 }  // namespace

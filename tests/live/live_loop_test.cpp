@@ -175,55 +175,31 @@ TEST_F(LiveLoop, AGangIsBoundWholeAndSaysSo) {
   expect_lawful(*stack);
 }
 
-/// SPEC section 8, no hidden memory: the process dies before or after the k-th write, for every k.
 TEST_F(LiveLoop, KilledAtAnyWriteItGoesOnFromTheClusterAlone) {
-  for (const Fault kind : {Fault::cut_before, Fault::cut_after}) {
-    bool was_killed = true;
-    for (std::int64_t kill_at = 1; was_killed && kill_at < 20; ++kill_at) {
-      SCOPED_TRACE(
-          fmt::format("{} write {}", kind == Fault::cut_before ? "before" : "after", kill_at));
-      LiveServer fresh;
-      FakeApiserver& server = fresh.server;
-      server.set_kubelet(true, false);
-      server.put(live_node("n1", 4));
-      server.put(live_node("n2", 4));
-      server.put(live_pod({.name = "low-1", .cpus = 4, .priority = 0, .node = "n1"}));
-      server.put(live_pod({.name = "low-2", .cpus = 4, .priority = 10, .node = "n2"}));
-      server.put(live_pod({.name = "urgent", .cpus = 4, .priority = 1'000}));
-      std::atomic<bool> dead = false;
-      server.allow_writes([&](std::int64_t number, const std::string&) {
-        if (dead) return std::optional(WriteFault{.kind = Fault::cut_before});
-        if (number != kill_at) return std::optional<WriteFault>();
-        dead = true;
-        return std::optional(WriteFault{.kind = kind});
-      });
-      const auto runs = [&] {
-        const std::string text = server.object("Pod", "a", "urgent");
-        return !fake::text_at(fake::parsed(text), "spec.nodeName").empty();
-      };
-      {
-        LiveStack first(fresh, configuration, tools);
-        EXPECT_TRUE(first.run_until(
-            [&] { return dead || (runs() && first.actuator().await_idle(Duration{0})); },
-            [&] {
-              if (!dead) server.let_go();
-            }));
-        expect_lawful(first);
-      }
-      was_killed = dead;
-      server.allow_writes();
-      LiveStack second(fresh, configuration, tools);
-      EXPECT_TRUE(second.run_until(runs, [&] { server.let_go(); }));
-      for (int steps = 0; steps < 3; ++steps) second.loop().step();
-      expect_lawful(second);
-      std::set<std::string> victims;
-      for (const FakeDeed& deed : server.deeds()) {
-        if (deed.what == "delete") victims.insert(deed.object);
-      }
-      EXPECT_EQ(victims, std::set<std::string>{"a/low-1"});
+  const auto put_story = [](FakeApiserver& server) {
+    server.put(live_node("n1", 4));
+    server.put(live_node("n2", 4));
+    server.put(live_pod({.name = "low-1", .cpus = 4, .priority = 0, .node = "n1"}));
+    server.put(live_pod({.name = "low-2", .cpus = 4, .priority = 10, .node = "n2"}));
+    server.put(live_pod({.name = "urgent", .cpus = 4, .priority = 1'000}));
+  };
+  const auto runs = [](const FakeApiserver& server) {
+    const std::string text = server.object("Pod", "a", "urgent");
+    return !fake::text_at(fake::parsed(text), "spec.nodeName").empty();
+  };
+  const auto check = [](LiveStack& second, const FakeApiserver& server) {
+    for (int steps = 0; steps < 3; ++steps) second.loop().step();
+    std::set<std::string> victims;
+    for (const FakeDeed& deed : server.deeds()) {
+      if (deed.what == "delete") victims.insert(deed.object);
     }
-    EXPECT_FALSE(was_killed) << "it never came to its end";
-  }
+    EXPECT_EQ(victims, std::set<std::string>{"a/low-1"});
+  };
+  kill_at_any_write({.before = {.kind = Fault::cut_before},
+                     .after = {.kind = Fault::cut_after},
+                     .put = put_story,
+                     .is_over = runs,
+                     .check = check});
 }
 
 TEST_F(LiveLoop, ATenthOfAllWritesFails) {

@@ -88,10 +88,22 @@ std::string text_of_world(Cluster& cluster) {
   return dump(cluster, DumpFormat::yaml);
 }
 
+/// SPEC section 8: without a template there is no pod to create for its kernel.
+bool has_nothing_to_start(const Session& session) {
+  const bool has_begun = session.status.phase == SessionPhase::running ||
+                         session.status.phase == SessionPhase::suspended;
+  return !has_begun && std::ranges::any_of(session.kernels, [](const Kernel& kernel) {
+    return kernel.pod_template.empty();
+  });
+}
+
 std::string expected_text(const Objects& objects, const Configuration& configuration, Time now) {
   Cluster cluster;
   for (const auto& [key, object] : objects) {
     Change shown = object;
+    if (const Session* const session = std::get_if<Session>(&shown)) {
+      if (has_nothing_to_start(*session)) continue;
+    }
     if (Pod* const pod = std::get_if<Pod>(&shown)) {
       pod->kept = pod->scheduler == "makeway" ? KeptBy::nobody : KeptBy::other_scheduler;
     }

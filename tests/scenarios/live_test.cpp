@@ -176,7 +176,8 @@ TEST_F(Live, OtherCommandsReadItToo) {
   const RunResult check = sandbox.run("makeway check --kubeconfig kubeconfig");
   EXPECT_EQ(check.status, 0) << check.out;
   EXPECT_TRUE(check.out.contains("live: pods: Pod research/llm-16: requests")) << check.out;
-  EXPECT_TRUE(check.out.ends_with("0 errors, 1 warning in 25 objects\n")) << check.out;
+  EXPECT_TRUE(check.out.contains("0 errors, 1 warning in 25 objects\n")) << check.out;
+  EXPECT_TRUE(check.out.contains("\npods of scheduler default-scheduler (15): ")) << check.out;
   const RunResult risk = sandbox.run("makeway risk research/render-1 --kubeconfig kubeconfig");
   EXPECT_EQ(risk.status, 0) << risk.error;
   EXPECT_EQ(risk.out, sandbox.run("makeway risk research/render-1 -f dump.json --trust live").out);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -160,6 +161,16 @@ inline std::string live_node(std::string_view name, int cpus) {
       name, cpus);
 }
 
+/// What is killed at every write, before it is carried out and after.
+struct KilledStory {
+  WriteFault before;  ///< How the write ends that is the last one.
+  WriteFault after;
+  std::int64_t writes_max = 20;
+  std::function<void(FakeApiserver&)> put;
+  std::function<bool(const FakeApiserver&)> is_over;
+  std::function<void(LiveStack& second, const FakeApiserver&)> check;
+};
+
 class LiveLoop : public testing::Test {
  protected:
   LiveLoop() : configuration(*load_preset("makeway")), tools(live_tools()) {
@@ -172,6 +183,51 @@ class LiveLoop : public testing::Test {
 
   std::unique_ptr<LiveStack> start() {
     return std::make_unique<LiveStack>(live, configuration, tools);
+  }
+  /// SPEC section 8, no hidden memory: the process dies at the k-th write, for every k, and another
+  /// one goes on from what the cluster shows.
+  void kill_at_any_write(const KilledStory& story) {
+    for (const WriteFault& last : {story.before, story.after}) {
+      bool was_killed = true;
+      for (std::int64_t kill_at = 1; was_killed && kill_at < story.writes_max; ++kill_at) {
+        SCOPED_TRACE(fmt::format("{} write {}", last.kind == story.before.kind ? "before" : "after",
+                                 kill_at));
+        was_killed = kill_at_write(story, last, kill_at);
+      }
+      EXPECT_FALSE(was_killed) << "it never came to its end";
+    }
+  }
+  /// Whether it wrote so often.
+  bool kill_at_write(const KilledStory& story, const WriteFault& last, std::int64_t kill_at) {
+    LiveServer fresh;
+    FakeApiserver& server = fresh.server;
+    server.set_kubelet(true, false);
+    story.put(server);
+    std::atomic<bool> dead = false;
+    server.allow_writes([&](std::int64_t number, const std::string&) {
+      if (dead) return std::optional(story.before);
+      if (number != kill_at) return std::optional<WriteFault>();
+      dead = true;
+      return std::optional(last);
+    });
+    {
+      LiveStack first(fresh, configuration, tools);
+      EXPECT_TRUE(first.run_until(
+          [&] {
+            return dead || (story.is_over(server) && first.actuator().await_idle(Duration{0}));
+          },
+          [&] {
+            if (!dead) server.let_go();
+          }));
+      expect_lawful(first);
+    }
+    const bool was_killed = dead;
+    server.allow_writes();
+    LiveStack second(fresh, configuration, tools);
+    EXPECT_TRUE(second.run_until([&] { return story.is_over(server); }, [&] { server.let_go(); }));
+    story.check(second, server);
+    expect_lawful(second);
+    return was_killed;
   }
   void put(const LivePodText& pod) { live.server.put(live_pod(pod)); }
   /// Where it runs; empty: it does not.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/printable.hpp"
 #include "kube/connection.hpp"
@@ -14,23 +13,9 @@
 namespace makeway::cli {
 namespace {
 
-/// Of ours: what `makeway run` schedules by.
-constexpr std::array<std::string_view, 5> served_own_kinds = {
-    "partitions", "queues", "replicaschedules", "resourcegroups", "sessions"};
-/// Of these: whose status it writes.
+/// Of ours: whose status it writes.
 constexpr std::array<std::string_view, 3> written_own_kinds = {"queues", "replicaschedules",
                                                                "sessions"};
-
-std::string kinds_but(std::span<const std::string_view> left_out,
-                      const std::vector<kube::ServedResource>& served) {
-  std::string kinds;
-  for (const kube::ServedResource& each : served) {
-    if (each.resource->api_group != own_api_group) continue;
-    if (std::ranges::find(left_out, each.resource->plural) != left_out.end()) continue;
-    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
-  }
-  return kinds;
-}
 
 }  // namespace
 
@@ -48,11 +33,12 @@ std::string waived_too_much(const Configuration& configuration) {
 }
 
 std::string own_kinds_in(const std::vector<kube::ServedResource>& served) {
-  return kinds_but({}, served);
-}
-
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
-  return kinds_but(served_own_kinds, served);
+  std::string kinds;
+  for (const kube::ServedResource& each : served) {
+    if (each.resource->api_group != own_api_group) continue;
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
+  }
+  return kinds;
 }
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {

@@ -1,7 +1,6 @@
 // What every command that writes to a live cluster asks before it begins.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +15,6 @@ std::string waived_too_much(const Configuration& configuration);
 
 /// Kinds of ours that the cluster has: "queues,sessions".
 std::string own_kinds_in(const std::vector<kube::ServedResource>& served);
-/// Those among them that nobody serves yet.
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
-inline constexpr std::string_view unserved_reason =
-    "this version does not serve them in a live cluster yet";
-
 /// Kinds of ours that the cluster has and whose status is written: "queues".
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served);
 

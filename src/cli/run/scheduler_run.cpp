@@ -121,23 +121,9 @@ class SchedulerRun {
          {"dryRun", wish_.dry_run ? "true" : ""}});
   }
 
-  /// Of ours, which it cannot serve yet.
-  bool has_unsupported_kinds() {
-    const std::string own_kinds = unserved_kinds(parts_.served);
-    if (!own_kinds.empty()) {
-      log_.tell(LogLevel::error, "unsupported",
-                {{"kinds", own_kinds},
-                 {"reason", std::string(unserved_reason)},
-                 {"remedy",
-                  "remove their CustomResourceDefinitions (makeway.dev), or use "
-                  "`makeway plan` and `makeway run --shadow`, which read them"}});
-    }
-    return !own_kinds.empty();
-  }
-
   /// Rule 1.
   bool may_begin() {
-    if (has_unsupported_kinds() || !planes_.may_begin(!wish_.dry_run)) return false;
+    if (!planes_.may_begin(!wish_.dry_run)) return false;
     if (wish_.dry_run) return true;
     const auto missing = kube::missing_rights(
         parts_.connection->api(),
@@ -145,8 +131,7 @@ class SchedulerRun {
                                 .lease_name = wish_.lease_name,
                                 .evicts_by_api = configuration_.budgets.mode == BudgetMode::strict,
                                 .has_groups = !group_version().empty(),
-                                .own_kinds = own_kinds_written(parts_.served),
-                                .has_sessions = serves("sessions")}));
+                                .own_kinds = own_kinds_written(parts_.served)}));
     for (const kube::Right& right : missing) {
       log_.tell(LogLevel::error, "right-missing",
                 {{"verb", right.verb},
@@ -157,12 +142,6 @@ class SchedulerRun {
                                         kube::rule_for(right))}});
     }
     return missing.empty();
-  }
-
-  bool serves(std::string_view plural) const {
-    return std::ranges::any_of(parts_.served, [&](const kube::ServedResource& each) {
-      return each.resource->plural == plural;
-    });
   }
 
   /// Of PodGroups; empty: they are not served.
@@ -256,7 +235,6 @@ class SchedulerRun {
       return nullptr;
     }
     parts_.served = *served;
-    if (has_unsupported_kinds()) return nullptr;
     return std::make_unique<kube::LiveFeed>(std::move(connection), *served,
                                             kube::real_connection_tools().jitter_seed,
                                             kube::WatchLimits{}, kube::FeedUse::to_schedule);

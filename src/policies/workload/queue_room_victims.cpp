@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "engine/victim_lists.hpp"
 
@@ -27,6 +29,52 @@ VictimList units_of(World& world, std::span<const PodIndex> pods, std::int32_t p
     return world.rules().more_important(a, b);
   });
   return list;
+}
+
+void append(const VictimList& from, VictimUnit unit, VictimList& to) {
+  const std::span<const PodIndex> own = from.pods_of(unit);
+  unit.begin = static_cast<std::uint32_t>(to.pods.size());
+  to.pods.insert(to.pods.end(), own.begin(), own.end());
+  to.units.push_back(unit);
+}
+
+/// With `belowMinimum: evict`, gangs that the victims take below their minimum leave whole, and
+/// what that frees spares others (law 4). `works`: whether, in `after`, those who come have their
+/// room. The victims have left it, before and after. False: with the whole gangs gone it does not
+/// work.
+bool take_fallen_whole(World& world, const std::function<bool()>& works, VictimList& victims) {
+  Scratch& scratch = world.after();
+  const std::size_t needed = victims.pods.size();
+  VictimList all = victims;
+  world.rules().add_fallen(scratch, world.budgets(), all);
+  const std::span<const PodIndex> rest = std::span(all.pods).subspan(needed);
+  if (rest.empty()) return true;
+  scratch.remove(rest);
+  if (!works()) return false;
+  std::set<UnitIndex> fallen;
+  for (const PodIndex pod : rest) fallen.insert(world.cluster().pods().unit[pod]);
+  std::set<UnitIndex> tried;
+  std::set<UnitIndex> stays;
+  victims.clear();
+  for (const VictimUnit& unit : all.units) {
+    const bool is_fallen = fallen.contains(unit.unit);
+    if (!is_fallen || tried.insert(unit.unit).second) {
+      std::vector<PodIndex> parcel;
+      for (const VictimUnit& other : all.units) {
+        const bool together = is_fallen ? other.unit == unit.unit : other.first == unit.first;
+        const std::span<const PodIndex> own = all.pods_of(other);
+        if (together) parcel.insert(parcel.end(), own.begin(), own.end());
+      }
+      scratch.put_back(parcel);
+      if (works()) {
+        if (is_fallen) stays.insert(unit.unit);
+        continue;
+      }
+      scratch.remove(parcel);
+    }
+    if (!stays.contains(unit.unit)) append(all, unit, victims);
+  }
+  return true;
 }
 
 }  // namespace
@@ -60,15 +108,13 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
     units.push_back(unit);
   }
   VictimList left;
-  for (VictimUnit unit : units) {
-    const std::span<const PodIndex> own = all.pods_of(unit);
-    unit.begin = static_cast<std::uint32_t>(left.pods.size());
-    left.pods.insert(left.pods.end(), own.begin(), own.end());
-    left.units.push_back(unit);
-  }
+  for (const VictimUnit& unit : units) append(all, unit, left);
+  const bool keeps_places = take_fallen_whole(
+      world, [&] { return world.limits()->has_room_later(coming) && fit(); }, left);
   const std::int64_t violations =
       mark_violations(world.budgets(), left, ChargeOrder::most_important_first);
-  if (violations > 0 && world.configuration().budgets.mode == BudgetMode::strict) {
+  const bool is_strict = world.configuration().budgets.mode == BudgetMode::strict;
+  if (!keeps_places || (violations > 0 && is_strict)) {
     scratch.rollback(before);
     return QueueVerdict::spoils;
   }

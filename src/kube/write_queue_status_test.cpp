@@ -1,0 +1,102 @@
+// Statuses of queues among the writes (SPEC section 8): at most one a second, and before anybody
+// leaves for them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/write_queue_scene.hpp"
+
+namespace makeway::kube {
+namespace {
+
+using WriteQueueStatuses = WriteQueueScene;
+
+WriteJob status_job(std::string status, bool can_wait) {
+  ObjectSight seen;
+  seen.kind = ObjectKind::queue;
+  seen.name = "team";
+  seen.uid = "q";
+  seen.version = "1";
+  return {.object = "Queue team",
+          .ask = {},
+          .unit = {},
+          .seen = {.object = std::move(seen)},
+          .steps = {{.kind = WriteKind::patch_own,
+                     .node = {},
+                     .patch = {},
+                     .status = std::move(status)}},
+          .needs = {},
+          .can_wait = can_wait};
+}
+ApiResult<HttpAnswer> status_written(std::string_view version) {
+  return http_answer(
+      200,
+      fmt::format(R"({{"metadata":{{"name":"team","uid":"q","resourceVersion":"{}"}}}})", version));
+}
+constexpr std::string_view status_path = "PATCH /apis/makeway.dev/v1/queues/team/status";
+
+TEST_F(WriteQueueStatuses, AStatusIsSentOnceASecondAndTheNewestCounts) {
+  add({status_job(R"({"used":1})", true)});
+  EXPECT_EQ(queue.unsent(), 0U);  // Nobody waits for it.
+  EXPECT_EQ(next(), status_path);
+  reply(status_written("2"));
+  add({status_job(R"({"used":2})", true)});
+  add({status_job(R"({"used":3})", true)});
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(queue.next_due(now), now + Duration{1'000});
+  now = now + Duration{1'000};
+  EXPECT_EQ(next(), status_path);
+  // Guarded by our own answer, which no watch has shown yet.
+  EXPECT_EQ(sending.call.write.body,
+            R"({"metadata":{"uid":"q","resourceVersion":"2"},"status":{"used":3}})");
+  reply(status_written("3"));
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+}
+
+TEST_F(WriteQueueStatuses, AnEvictionForAQueueMakesStatusesHurry) {
+  add({status_job(R"({"used":1})", true)});
+  EXPECT_EQ(next(), status_path);
+  reply(status_written("2"));
+  add({status_job(R"({"used":2})", true)});
+  EXPECT_EQ(next(), "");
+  // Of a plan whose statuses are those of the one before.
+  add({victim_of("low", {}, "Queue team")});
+  EXPECT_EQ(next(), status_path);
+  EXPECT_EQ(next(), "");  // The victim waits.
+  reply(status_written("3"));
+  mark_and_evict("low");
+}
+
+TEST_F(WriteQueueStatuses, ARefusedStatusSparesTheVictimsOfQueues) {
+  add({status_job(R"({"used":1})", false)});
+  EXPECT_EQ(next(), status_path);
+  add({victim_of("low", {}, "Queue team"), victim_of("other")});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/other/status");
+  const std::uint64_t other = sending.job;
+  queue.answered(other - 2, http_answer(409), now);
+  const std::vector<std::string> receipts = refused();
+  ASSERT_EQ(receipts.size(), 2U);
+  EXPECT_TRUE(receipts[0].starts_with("Queue team: ")) << receipts[0];
+  EXPECT_EQ(receipts[1], "Pod a/low: what it relies on was refused");
+  queue.answered(other, http_answer(200, queued_pod("other", "2")), now);
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/other/eviction");
+}
+
+/// The plan was decided as if the status were there: its receipt had not come yet.
+TEST_F(WriteQueueStatuses, WhoHasNotHeardOfARefusedStatusEvictsNobodyForQueues) {
+  add({status_job(R"({"used":1})", false)});
+  EXPECT_EQ(next(), status_path);
+  reply(http_answer(409));
+  add({victim_of("low", {}, "Queue team"), victim_of("other")});
+  EXPECT_EQ(refused().back(), "Pod a/low: what it relies on was refused");
+  mark_and_evict("other");
+  queue.add("0124", Time{500},
+            {.jobs = {victim_of("low", {}, "Queue team")},
+             .refused = {},
+             .heard = queue.statuses_refused()},
+            now);
+  mark_and_evict("low");
+}
+
+}  // namespace
+}  // namespace makeway::kube
