@@ -58,7 +58,8 @@ std::string DeploymentBook::autoscaler_of(std::string_view namespace_name,
 
 // ---- The view -----------------------------------------------------------------------------------
 
-PlaneView::PlaneView(const std::vector<std::string>& planes) {
+PlaneView::PlaneView(const std::vector<std::string>& planes, bool needs_selector)
+    : needs_selector_(needs_selector) {
   for (const std::string& plane : planes) planes_.try_emplace(plane);
 }
 
@@ -183,6 +184,13 @@ std::optional<ReplicaSchedule> PlaneView::shown_of(const ReplicaSchedule& schedu
   shown.planes.clear();
   const std::string deployment =
       fmt::format("Deployment {}/{}", schedule.namespace_name, schedule.deployment);
+  if (needs_selector_ && schedule.selector.empty()) {
+    note =
+        "nothing is decided about it: spec.selector is missing, and anybody could give a pod the "
+        "label makeway.dev/deployment; write into it a label that the pods of its Deployments "
+        "carry, such as app";
+    return std::nullopt;
+  }
   std::int64_t wanted = schedule.unmet;
   for (const ReplicaPlane& plane : schedule.planes) {
     const auto found = planes_.find(plane.name);

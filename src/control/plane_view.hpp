@@ -1,17 +1,16 @@
 // PlaneView: schedules over planes as decisions may see them, between the watches and the loop.
 //
 //  1. What is committed to a plane is what the Deployment there says (spec.replicas). What is
-//  wanted
-//     in all is what the schedule says: what it commits, and unmet. So unmet is what is wanted less
-//     what is committed, a scale is one write, and nobody need write the schedule's spec.
+//     wanted in all is what the schedule says: what it commits, and unmet. So unmet is what is
+//     wanted less what is committed, a scale is one write, and nobody need write the spec.
 //  2. A plane that this run was not given is left alone, and what is committed to it is not wanted
 //     elsewhere. A plane without the Deployment is none that the schedule may use.
 //  3. A plane out of sight keeps what it has: its objects stay as they were last shown, what is
 //     committed there is not wanted elsewhere, and its nodes are closed.
 //  4. A schedule is not shown at all while one of its planes was never seen, since nobody knows
-//  what
-//     is committed there, and while an autoscaler scales one of its Deployments. Its pods are usage
-//     then.
+//     what is committed there, while an autoscaler scales one of its Deployments, and while it has
+//     no selector where one is needed: none of its pods would count as its replica, and what is
+//     committed would seem to be on its way for ever. Its pods are usage then.
 //  5. A force-deletion that a schedule records is not shown when its pod is still there after
 //     `unsent_after`, with time to leave: the API server never heard of it (the process died in
 //     between), and it is to be decided again.
@@ -89,13 +88,15 @@ class PlaneView {
  public:
   static constexpr Duration unsent_after{10'000};
 
-  explicit PlaneView(const std::vector<std::string>& planes);
+  /// `needs_selector`: a label alone makes no pod a replica (trust.deploymentLabels).
+  explicit PlaneView(const std::vector<std::string>& planes, bool needs_selector = false);
 
   /// What the loop is shown instead: changes at home, then those of the planes.
   std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes, Time now);
   /// When `show` may have something to tell without a change.
   std::optional<Time> next_due() const { return next_due_; }
-  /// Why a schedule is not shown, or which of its planes are left alone; by "namespace/name".
+  /// Why a schedule is not shown, or which of its planes are left alone, and what to do about it;
+  /// by "namespace/name".
   const std::map<std::string, std::string>& notes() const { return notes_; }
 
  private:
@@ -115,6 +116,7 @@ class PlaneView {
   void forget_unsent(ReplicaSchedule& schedule, Time now);
   std::optional<ReplicaSchedule> shown_of(const ReplicaSchedule& schedule, std::string& note) const;
 
+  const bool needs_selector_;
   std::map<std::string, State> planes_;
   std::map<Name, ReplicaSchedule> schedules_;  ///< As the home server shows them.
   std::map<Name, ReplicaSchedule> shown_;

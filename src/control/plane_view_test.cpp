@@ -98,6 +98,17 @@ TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
   EXPECT_TRUE(view.notes().empty());
 }
 
+/// With `trust.deploymentLabels: selected`, as in a live run.
+TEST(PlaneView, AScheduleWithoutASelectorIsNotShownWhereOneIsNeeded) {
+  PlaneView view({"east"}, true);
+  ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}});
+  EXPECT_TRUE(view.show({schedule}, {sight_of("east", 1)}, Time{0}).empty());
+  EXPECT_TRUE(view.notes().at("a/web").contains("spec.selector is missing"));
+  schedule.selector = {{"app", "web"}};
+  EXPECT_TRUE(told_schedule(view.show({schedule}, {}, Time{0})));
+  EXPECT_TRUE(view.notes().empty());
+}
+
 TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   TimedView view({"east"});
   EXPECT_TRUE(

@@ -63,7 +63,7 @@ Batch LivePort::collect() {
     batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
     if (carrier_ != nullptr) {
       carrier_->tell(view_->take_notices());
-      carrier_->state(view_->own_findings());
+      state_findings();
     }
   }
   was_blind_ = batch.blind;
@@ -71,8 +71,22 @@ Batch LivePort::collect() {
   return batch;
 }
 
-void LivePort::add_plane(std::string name, LiveFeed& feed, PlaneView& view) {
-  plane_view_ = &view;
+void LivePort::state_findings() {
+  const bool is_listing = std::ranges::any_of(planes_, [](const Plane& plane) {
+    return !plane.has_listed && plane.feed->trouble() == SightTrouble::none;
+  });
+  if (is_listing) return;
+  OwnFindings all = view_->own_findings();
+  if (plane_view_ != nullptr) {
+    for (const auto& [schedule, note] : plane_view_->notes()) {
+      std::string& text = all["ReplicaSchedule " + schedule];
+      text += text.empty() ? note : "; " + note;
+    }
+  }
+  carrier_->state(all);
+}
+
+void LivePort::add_plane(std::string name, LiveFeed& feed) {
   feed.mailbox().forward([&home = feed_.mailbox()] { home.wake(); });
   planes_.push_back({.name = std::move(name), .feed = &feed});
 }

@@ -17,6 +17,8 @@
 //  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
 //  7. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
 //     when all of it is seen.
+//  8. The carrier states what is wrong with objects of our kinds when every plane is listed, or
+//     known to be in trouble: before that much seems to be missing.
 // One thread polls and submits.
 #pragma once
 
@@ -36,8 +38,10 @@ class LivePort final : public Port {
   /// All outlive it; carrier and view may be null. Whoever has plans carried out needs both.
   LivePort(LiveFeed& feed, PlanCarrier* carrier, LiveView* view = nullptr)
       : feed_(feed), carrier_(carrier), view_(view) {}
-  /// Before the first poll; both outlive it, and the feed of home outlives that of the plane.
-  void add_plane(std::string name, LiveFeed& feed, PlaneView& view);
+  /// Both before the first poll; what is given outlives it, and the feed of home outlives that of
+  /// a plane. Without a view, schedules are shown as the server has them.
+  void show_planes(PlaneView& view) { plane_view_ = &view; }
+  void add_plane(std::string name, LiveFeed& feed);
 
   static constexpr Duration together{100};
 
@@ -55,6 +59,7 @@ class LivePort final : public Port {
 
   Batch collect();
   void collect_planes(Batch& batch);
+  void state_findings();
   void let_gather() const;
 
   LiveFeed& feed_;

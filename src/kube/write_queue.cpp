@@ -16,6 +16,7 @@ constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
 constexpr std::string_view queue_prefix = "Queue ";
+constexpr std::string_view schedule_prefix = "ReplicaSchedule ";
 constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
 std::string word_of(const ConditionWish& wish) {
@@ -202,8 +203,10 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
   if (is_status(job)) {
+    // What waits for the status of a schedule relies on what it says: it is not replaced.
+    const bool is_relied_on = job.object.starts_with(schedule_prefix) && needed_by_.contains(id);
     const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
-                          last.job.seen.object.uid == job.seen.object.uid;
+                          last.job.seen.object.uid == job.seen.object.uid && !is_relied_on;
     return is_newer ? std::optional(id) : std::nullopt;
   }
   if (!nominates(job)) return std::nullopt;

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +23,9 @@ type Beside struct {
 	name  string
 	nodes []string
 	letGo atomic.Bool
-	done  context.CancelFunc
+	// Whether what an owner has left behind is deleted.
+	collects atomic.Bool
+	done     context.CancelFunc
 }
 
 // beside starts it; whatever it starts is stopped with the first one.
@@ -131,6 +132,9 @@ func (b *Beside) runs(name string, count int) {
 func (b *Beside) play(ctx context.Context) {
 	for ctx.Err() == nil {
 		b.playOnce(ctx)
+		if b.collects.Load() {
+			b.collect(ctx)
+		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
@@ -170,29 +174,62 @@ func (b *Beside) playOnce(ctx context.Context) {
 	}
 }
 
-// clear takes the Deployments of that prefix away, with their pods.
-func (b *Beside) clear(prefix string) {
+// clear takes the Deployments away, with everything that they own.
+func (b *Beside) clear() {
+	b.collects.Store(true)
 	client := b.plane.Client.AppsV1().Deployments("fleet")
 	list, err := client.List(b.ctx, meta.ListOptions{})
 	b.must(err, "deployments")
-	// Nobody collects garbage here.
-	now, alone := int64(0), meta.DeletePropagationBackground
+	// Nobody else collects garbage here.
+	alone := meta.DeletePropagationBackground
 	for _, each := range list.Items {
-		if strings.HasPrefix(each.Name, prefix) {
-			err := client.Delete(b.ctx, each.Name, meta.DeleteOptions{PropagationPolicy: &alone})
-			if !errors.IsNotFound(err) {
-				b.must(err, each.Name)
-			}
+		err := client.Delete(b.ctx, each.Name, meta.DeleteOptions{PropagationPolicy: &alone})
+		if !errors.IsNotFound(err) {
+			b.must(err, each.Name)
 		}
 	}
-	sets, pods := b.plane.Client.AppsV1().ReplicaSets("fleet"), b.plane.Client.CoreV1().Pods("fleet")
 	b.until(minutes(1), "nothing is left in "+b.name, func() (bool, string) {
-		b.must(sets.DeleteCollection(b.ctx, meta.DeleteOptions{PropagationPolicy: &alone},
-			meta.ListOptions{}), "replica sets")
-		b.must(pods.DeleteCollection(b.ctx, meta.DeleteOptions{GracePeriodSeconds: &now},
-			meta.ListOptions{}), "pods")
-		left, err := pods.List(b.ctx, meta.ListOptions{})
+		sets, err := b.plane.Client.AppsV1().ReplicaSets("fleet").List(b.ctx, meta.ListOptions{})
+		b.must(err, "replica sets")
+		pods, err := b.plane.Client.CoreV1().Pods("fleet").List(b.ctx, meta.ListOptions{})
 		b.must(err, "pods")
-		return len(left.Items) == 0, fmt.Sprintf("%d pods", len(left.Items))
+		return len(sets.Items)+len(pods.Items) == 0,
+			fmt.Sprintf("%d replica sets, %d pods", len(sets.Items), len(pods.Items))
 	})
+}
+
+// collect deletes what an owner has left behind. A controller whose cache is behind makes a
+// ReplicaSet or a pod for an owner that is gone, after everything else was cleared away; such a pod
+// holds a node for ever. Owners are listed last, so that whoever is not among them is gone.
+func (b *Beside) collect(ctx context.Context) {
+	apps, pods := b.plane.Client.AppsV1(), b.plane.Client.CoreV1().Pods("fleet")
+	podList, podErr := pods.List(ctx, meta.ListOptions{})
+	setList, setErr := apps.ReplicaSets("fleet").List(ctx, meta.ListOptions{})
+	owners, err := apps.Deployments("fleet").List(ctx, meta.ListOptions{})
+	if podErr != nil || setErr != nil || err != nil {
+		return // It is asked again.
+	}
+	alive := map[types.UID]bool{}
+	for _, each := range owners.Items {
+		alive[each.UID] = true
+	}
+	now, alone := int64(0), meta.DeletePropagationBackground
+	isGone := func(object meta.Object) bool {
+		owner := meta.GetControllerOf(object)
+		return owner != nil && !alive[owner.UID]
+	}
+	for _, each := range setList.Items {
+		if !isGone(&each) {
+			alive[each.UID] = true
+			continue
+		}
+		apps.ReplicaSets("fleet").Delete(ctx, each.Name, meta.DeleteOptions{
+			PropagationPolicy: &alone, Preconditions: &meta.Preconditions{UID: &each.UID}})
+	}
+	for _, each := range podList.Items {
+		if isGone(&each) {
+			pods.Delete(ctx, each.Name, meta.DeleteOptions{GracePeriodSeconds: &now,
+				Preconditions: &meta.Preconditions{UID: &each.UID}})
+		}
+	}
 }

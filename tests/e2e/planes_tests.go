@@ -119,7 +119,8 @@ func lifeOverPlanes(t *T) {
 	fleet.prepare()
 	wire := fleet.west.wire()
 	defer wire.stop()
-	scheduler := t.scheduler("life", "event=sight ", append(shortLease,
+	journal := t.dir + "/journal"
+	scheduler := t.scheduler("life", "event=sight ", append(shortLease, "--journal", journal,
 		"--plane", "east="+fleet.east.config(""),
 		"--plane", "west="+fleet.west.config(wire.URL)+":e2e")...)
 	// The claim is at home before the commit is lowered; Kubernetes chooses the pod.
@@ -159,7 +160,14 @@ func lifeOverPlanes(t *T) {
 	fleet.west.runs("reco", 1)
 	scheduler.end(t)
 	fleet.noRefusedWrites()
-	t.note("%d requests of makeway in east, %d in west",
+	replayed := t.succeed("replay", journal)
+	t.contains(replayed, "Every plan is the recorded one")
+	cycles := 0
+	fmt.Sscanf(replayed, "Replayed: %d cycles", &cycles)
+	if cycles < 6 {
+		t.fail("the life of a replica took %d cycles:\n%s", cycles, replayed)
+	}
+	t.note("%d cycles; %d requests of makeway in east, %d in west", cycles,
 		len(fleet.east.audited(planeUser, 0)), len(fleet.west.audited(planeUser, 0)))
 }
 
@@ -183,8 +191,8 @@ func (f *Fleet) clear() {
 			f.must(err, name)
 		}
 	}
-	f.east.clear("")
-	f.west.clear("")
+	f.east.clear()
+	f.west.clear()
 }
 
 func planesKilled(t *T) {

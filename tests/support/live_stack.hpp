@@ -93,7 +93,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
     to_planes[name] = server->connect();
     plane_names.push_back(name);
   }
-  plane_view_ = std::make_unique<PlaneView>(plane_names);
+  plane_view_ = std::make_unique<PlaneView>(
+      plane_names, configuration.trust.deployment_labels != TrustSelected::everyone);
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
   settings.limits.pause_first = Duration{10};
   settings.limits.status_again = Duration{50};
@@ -110,7 +111,8 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   options.profiles = {{.scheduler_name = "makeway", .configuration = configuration}};
   view_ = std::make_unique<LiveView>(configuration, kube::view_options(options.profiles));
   port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
-  for (const auto& [name, feed] : plane_feeds_) port_->add_plane(name, *feed, *plane_view_);
+  port_->show_planes(*plane_view_);
+  for (const auto& [name, feed] : plane_feeds_) port_->add_plane(name, *feed);
   options.preset = "makeway";
   options.poll_max = Duration{100};
   options.queue_turns = true;

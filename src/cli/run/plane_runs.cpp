@@ -19,8 +19,10 @@ std::vector<std::string> names_of(const std::vector<PlaneParts>& planes) {
 
 }  // namespace
 
-PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, RunLog& log)
-    : log_(log), view_(names_of(planes)) {
+PlaneRuns::PlaneRuns(std::vector<PlaneParts> planes, const Configuration& configuration,
+                     RunLog& log)
+    : log_(log),
+      view_(names_of(planes), configuration.trust.deployment_labels != TrustSelected::everyone) {
   for (PlaneParts& each : planes) {
     planes_.push_back({.name = std::move(each.name),
                        .connection = std::move(each.connection),
@@ -100,7 +102,8 @@ kube::PlaneConnections PlaneRuns::connections() {
 }
 
 void PlaneRuns::join(kube::LivePort& port) {
-  for (const Plane& plane : planes_) port.add_plane(plane.name, *plane.feed, view_);
+  port.show_planes(view_);
+  for (const Plane& plane : planes_) port.add_plane(plane.name, *plane.feed);
 }
 
 /// Each right that is missing; of everything else that is the same for all kinds, the first.

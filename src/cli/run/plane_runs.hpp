@@ -2,8 +2,7 @@
 // section 4).
 //
 //  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
-//  run
-//     from beginning. One that cannot be reached does not: it is watched until it answers.
+//     run from beginning. One that cannot be reached does not: it is watched until it answers.
 //  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
 #pragma once
 
@@ -27,7 +26,7 @@ struct PlaneParts {
 
 class PlaneRuns {
  public:
-  PlaneRuns(std::vector<PlaneParts> planes, RunLog& log);
+  PlaneRuns(std::vector<PlaneParts> planes, const Configuration& configuration, RunLog& log);
 
   /// Rule 1.
   bool may_begin(bool writes);

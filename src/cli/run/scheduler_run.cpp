@@ -48,7 +48,7 @@ class SchedulerRun {
         decisions_(decisions_sink_, parts_.document),
         metrics_(wish_.schedulers),
         watchers_(heard_by()),
-        planes_(std::move(parts_.planes), log_),
+        planes_(std::move(parts_.planes), configuration_, log_),
         lease_times_(kube::lease_times(configuration_)) {
     if (const auto seen = parts_.connection->http().date()) {
       lease_time_.note(seen->date, seen->monotonic);
