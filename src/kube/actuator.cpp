@@ -197,6 +197,7 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
   if (who != nullptr) wish.profile = who->object.scheduler;
   // A queue has no scheduler of its own: its victims' counts.
   wish.is_claim = ask.kind == AskKind::queue;
+  if (ask.kind == AskKind::replica_schedule) return wish_of_schedule(std::move(wish), victims);
   if (wish.is_claim && !victims.empty()) {
     who = book_.pod(victims.front()->namespace_name, victims.front()->name);
     if (who != nullptr) wish.profile = who->object.scheduler;
@@ -223,9 +224,24 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
   return wish;
 }
 
+/// Each step takes a pod of one Deployment in one plane; which one is not known yet.
+EvictionWish Actuator::wish_of_schedule(EvictionWish wish,
+                                        const std::vector<const PlanAction*>& steps) const {
+  wish.profile = settings_.sessions.scheduler;
+  wish.is_claim = true;  // It may want more from one moment to the next.
+  for (const PlanAction* const step : steps) {
+    wish.victims.push_back(
+        {.namespace_name = step->namespace_name,
+         .owner = fmt::format("{} {}/{}", step->plane, step->namespace_name, step->name),
+         .pod = fmt::format("Deployment {}/{}", step->namespace_name, step->name)});
+  }
+  return wish;
+}
+
 BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
   wish.plan = plan.id;
-  if (const auto lost = lost_.newest(plan.now); lost && wish.is_claim) {
+  const bool is_of_queue = wish.is_claim && wish.ask.starts_with(choice_name(AskKind::queue));
+  if (const auto lost = lost_.newest(plan.now); lost && is_of_queue) {
     return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
                                "of that, unless it comes back",
                                lost->node, lost->resource, to_text(plan.now - lost->since),

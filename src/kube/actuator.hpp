@@ -83,6 +83,8 @@ class Actuator final : public PlanCarrier {
 
   void order(Order order);
   EvictionWish wish_of(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) const;
+  EvictionWish wish_of_schedule(EvictionWish wish,
+                                const std::vector<const PlanAction*>& steps) const;
   BrakeAnswer brake(EvictionWish wish, const Plan& plan);
 
   void run();

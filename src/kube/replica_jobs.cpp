@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "codec/replica_status_writer.hpp"
 
@@ -15,7 +17,8 @@ class ReplicaJobs {
   ReplicaJobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes, PlanJobs& made)
       : plan_(plan), home_(home), planes_(planes), made_(made) {}
 
-  void build() {
+  void build(const EvictionBrake& brake) {
+    if (brake) hold_back_braked(brake);
     for (const PlanReplicaStatus& next : plan_.replica_status) add_status(next);
     for (const PlanAction& action : plan_.actions) {
       if (is_of_replicas(action)) add(action);
@@ -23,12 +26,35 @@ class ReplicaJobs {
   }
 
  private:
+  struct Refusal {
+    std::string reason;
+    std::optional<Time> again_at = std::nullopt;
+  };
+
+  void hold_back_braked(const EvictionBrake& brake) {
+    std::map<std::string, std::vector<const PlanAction*>> victims;
+    for (const PlanAction& action : plan_.actions) {
+      if (action.type == ActionType::scale_down) victims[action.ask].push_back(&action);
+    }
+    for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
+      const auto found = victims.find(ask_text(ask));
+      if (found == victims.end()) continue;
+      const BrakeAnswer answer = brake(ask, found->second);
+      if (!answer.why.empty()) refused_[found->first] = {answer.why, answer.until};
+    }
+  }
+
   void add_status(const PlanReplicaStatus& next) {
     const std::string object = fmt::format("ReplicaSchedule {}/{}", next.namespace_name, next.name);
     const BookedSight* const seen =
         home_.own(ObjectKind::replica_schedule, next.namespace_name, next.name);
-    if (seen == nullptr) {
-      refused_[object] = true;
+    if (seen == nullptr) refused_[object] = {.reason = "it is gone"};
+    if (const auto refused = refused_.find(object); refused != refused_.end()) {
+      made_.refused.push_back({.plan = plan_.id,
+                               .object = object,
+                               .reason = refused->second.reason,
+                               .ask = object,
+                               .again_at = refused->second.again_at});
       return;
     }
     statuses_[object] = made_.jobs.size();
@@ -42,11 +68,13 @@ class ReplicaJobs {
                           .needs = {}});
   }
 
-  void refuse(const PlanAction& action, std::string reason) {
+  void refuse(const PlanAction& action, std::string reason,
+              std::optional<Time> again_at = std::nullopt) {
     made_.refused.push_back({.plan = plan_.id,
                              .object = told_name(action),
                              .reason = std::move(reason),
-                             .ask = action.ask});
+                             .ask = action.ask,
+                             .again_at = again_at});
   }
 
   static std::string told_name(const PlanAction& action) {
@@ -61,7 +89,10 @@ class ReplicaJobs {
       return refuse(action, fmt::format("this run has no --plane {}=KUBECONFIG", plane));
     }
     if (!found->second.sees) return refuse(action, fmt::format("plane {} is not seen", plane));
-    if (refused_.contains(action.ask)) return refuse(action, "what it relies on was refused");
+    if (const auto refused = refused_.find(action.ask); refused != refused_.end()) {
+      return refuse(action, fmt::format("of {}: {}", action.ask, refused->second.reason),
+                    refused->second.again_at);
+    }
     if (action.scale) return add_scale(action, found->second);
     add_force_delete(action, found->second);
   }
@@ -125,7 +156,7 @@ class ReplicaJobs {
   const PlaneBooks& planes_;
   PlanJobs& made_;
   std::map<std::string, std::size_t> statuses_;  ///< Jobs, by schedule.
-  std::map<std::string, bool> refused_;          ///< Schedules that are gone.
+  std::map<std::string, Refusal> refused_;       ///< Schedules that are gone or held back.
 };
 
 }  // namespace
@@ -135,8 +166,8 @@ bool is_of_replicas(const PlanAction& action) {
 }
 
 void add_replica_jobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes,
-                      PlanJobs& made) {
-  ReplicaJobs(plan, home, planes, made).build();
+                      const EvictionBrake& brake, PlanJobs& made) {
+  ReplicaJobs(plan, home, planes, made).build(brake);
 }
 
 std::string status_patch(const ReplicaStatus& status) {

@@ -7,6 +7,8 @@
 //  3. A pod that is force-deleted on a node that is gone or out of service fails first; on a live
 //     node its phase is never touched.
 //  4. A plane out of sight is asked for nothing, nor is a Deployment that an autoscaler scales.
+//  5. A scale-down makes a pod leave, and counts for the brakes; a schedule that a brake holds back
+//     writes nothing, so that no claim is recorded for which nobody leaves.
 //
 // Pure.
 #pragma once
@@ -19,8 +21,9 @@ namespace makeway::kube {
 /// Whether `add_replica_jobs` carries it out.
 bool is_of_replicas(const PlanAction& action);
 
+/// The brake may be empty.
 void add_replica_jobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes,
-                      PlanJobs& made);
+                      const EvictionBrake& brake, PlanJobs& made);
 
 /// As a merge patch: what is not there any more is taken away.
 std::string status_patch(const ReplicaStatus& status);

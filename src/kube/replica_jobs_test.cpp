@@ -57,13 +57,14 @@ class ReplicaJobsTest : public testing::Test {
   }
   PlanJobs jobs() const {
     PlanJobs made;
-    add_replica_jobs(plan, home, planes, made);
+    add_replica_jobs(plan, home, planes, brake, made);
     return made;
   }
 
   Plan plan;
   SightBook home;
   PlaneBooks planes;
+  EvictionBrake brake;
 };
 
 TEST_F(ReplicaJobsTest, TheStatusGoesHomeBeforeTheScaleGoesToThePlane) {
@@ -138,8 +139,33 @@ TEST_F(ReplicaJobsTest, WithoutItsScheduleNothingIsAskedForIt) {
   plan.actions[0].ask = "ReplicaSchedule a/gone";
   const PlanJobs made = jobs();
   EXPECT_TRUE(made.jobs.empty());
-  ASSERT_EQ(made.refused.size(), 1U);
-  EXPECT_EQ(made.refused[0].reason, "what it relies on was refused");
+  ASSERT_EQ(made.refused.size(), 2U);
+  EXPECT_EQ(made.refused[0].object, "ReplicaSchedule a/gone");
+  EXPECT_EQ(made.refused[0].reason, "it is gone");
+  EXPECT_EQ(made.refused[1].object, "Deployment a/web");
+  EXPECT_EQ(made.refused[1].reason, "of ReplicaSchedule a/gone: it is gone");
+}
+
+TEST_F(ReplicaJobsTest, ABrakeHoldsBackAScheduleWithItsStatus) {
+  claim();
+  plan.asks.push_back(
+      {.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "reco"});
+  plan.actions = {scale_down()};
+  std::size_t asked_for = 0;
+  brake = [&](const PlanAsk&, const std::vector<const PlanAction*>& victims) {
+    asked_for = victims.size();
+    return BrakeAnswer{.why = "brake: too many", .until = Time{5'000}};
+  };
+  const PlanJobs held = jobs();
+  EXPECT_EQ(asked_for, 1U);
+  EXPECT_TRUE(held.jobs.empty());
+  ASSERT_EQ(held.refused.size(), 2U);
+  EXPECT_EQ(held.refused[0].object, "ReplicaSchedule a/reco");
+  EXPECT_EQ(held.refused[1].object, "Deployment a/web");
+  EXPECT_EQ(held.refused[1].reason, "of ReplicaSchedule a/reco: brake: too many");
+  EXPECT_EQ(held.refused[1].again_at, Time{5'000});
+  brake = [](const PlanAsk&, const std::vector<const PlanAction*>&) { return BrakeAnswer{}; };
+  EXPECT_EQ(jobs().jobs.size(), 2U);
 }
 
 TEST(ReplicaStatusPatch, WhatIsOverIsTakenAway) {

@@ -580,7 +580,7 @@ bool is_about_session(const PlanAction& action) {
 PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
                  const PlaneBooks& planes) {
   PlanJobs jobs = JobBuilder(plan, book, rules).build();
-  add_replica_jobs(plan, book, planes, jobs);
+  add_replica_jobs(plan, book, planes, rules.brake, jobs);
   return jobs;
 }
 
