@@ -438,6 +438,10 @@ void InFlight::await(Time sending_since, Time now) {
 std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
                                      std::optional<Time> sending_since) {
   if (sending_since) await(*sending_since, now);
+  // They hold nobody any more.
+  const auto is_late = [now](const auto& each) { return each.second.sent + unseen_max <= now; };
+  std::erase_if(others_, is_late);
+  std::erase_if(schedules_, is_late);
   // A bind or an eviction that is not carried out has a receipt; without one it has happened, and
   // the watch is behind. To forget it would give the same room away twice. A nomination is the
   // newest of several patches, and may have been overwritten.

@@ -189,12 +189,20 @@ class LiveLoop : public testing::Test {
   /// SPEC section 8, no hidden memory: the process dies at the k-th write, for every k, and another
   /// one goes on from what the cluster shows.
   void kill_at_any_write(const KilledStory& story) {
+    at_any_write(story, [&](const WriteFault& last, std::int64_t kill_at) {
+      return kill_at_write(story, last, kill_at);
+    });
+  }
+  /// `round` tells whether it wrote so often.
+  static void at_any_write(
+      const KilledStory& story,
+      const std::function<bool(const WriteFault& last, std::int64_t kill_at)>& round) {
     for (const WriteFault& last : {story.before, story.after}) {
       bool was_killed = true;
       for (std::int64_t kill_at = 1; was_killed && kill_at < story.writes_max; ++kill_at) {
         SCOPED_TRACE(fmt::format("{} write {}", last.kind == story.before.kind ? "before" : "after",
                                  kill_at));
-        was_killed = kill_at_write(story, last, kill_at);
+        was_killed = round(last, kill_at);
       }
       EXPECT_FALSE(was_killed) << "it never came to its end";
     }
