@@ -194,8 +194,7 @@ TEST_F(ControlLoopTest, WhileAScaleIsNotSeenOthersAreDecidedAbout) {
     }
     return Decision{.plan = plan, .problems = {}};
   };
-  port.batches = {{.now = Time{1}, .changes = {schedule}},
-                  {.now = Time{2}, .changes = {pod("a")}}};
+  port.batches = {{.now = Time{1}, .changes = {schedule}}, {.now = Time{2}, .changes = {pod("a")}}};
   schedule.planes[0].committed = 1;
   port.batches.push_back({.now = Time{3}, .changes = {schedule}});
   ControlLoop loop(port, configuration, tools, {});

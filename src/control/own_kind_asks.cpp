@@ -22,8 +22,7 @@ void OwnKindAsks::note(const Change& change) {
 
 void OwnKindAsks::note_session(const Session& session) {
   if (!is_enabled_ || kind_ != AskKind::session || !session.plane.empty()) return;
-  const AskName name{
-      .kind = kind_, .namespace_name = session.namespace_name, .name = session.name};
+  const AskName name{.kind = kind_, .namespace_name = session.namespace_name, .name = session.name};
   const SessionStatus& status = session.status;
   pending_.erase(name);
   if (status.phase == SessionPhase::pending || status.phase == SessionPhase::suspended) {

@@ -148,8 +148,7 @@ TEST_F(ReplicaJobsTest, WithoutItsScheduleNothingIsAskedForIt) {
 
 TEST_F(ReplicaJobsTest, ABrakeHoldsBackAScheduleWithItsStatus) {
   claim();
-  plan.asks.push_back(
-      {.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "reco"});
+  plan.asks.push_back({.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "reco"});
   plan.actions = {scale_down()};
   std::size_t asked_for = 0;
   brake = [&](const PlanAsk&, const std::vector<const PlanAction*>& victims) {

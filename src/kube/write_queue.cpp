@@ -371,8 +371,7 @@ std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
     Live& live = jobs_.at(id);
     if (rank == Rank::reads) {
       move_to(id, live, Stage::reads, now);
-      return Sending{
-          .job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
+      return Sending{.job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
     }
     if (live.job.steps[live.step].kind == WriteKind::await) {
       refuse(id, std::string(live.job.waits_because));  // So that the loop decides again.

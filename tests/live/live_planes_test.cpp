@@ -260,8 +260,8 @@ class KilledPlanes : public LivePlanes {
 };
 
 TEST_F(KilledPlanes, TheNextProcessGoesOnFromTheClustersAlone) {
-  at_any_write(story,
-               [this](const WriteFault& last, std::int64_t kill_at) { return round(last, kill_at); });
+  at_any_write(
+      story, [this](const WriteFault& last, std::int64_t kill_at) { return round(last, kill_at); });
 }
 
 }  // namespace
