@@ -79,8 +79,9 @@ void LivePort::state_findings() {
   OwnFindings all = view_->own_findings();
   if (plane_view_ != nullptr) {
     for (const auto& [schedule, note] : plane_view_->notes()) {
-      std::string& text = all["ReplicaSchedule " + schedule];
-      text += text.empty() ? note : "; " + note;
+      OwnFinding& finding = all["ReplicaSchedule " + schedule];
+      finding.gravity = OwnFinding::Gravity::quarantined;
+      finding.text += finding.text.empty() ? note : "; " + note;
     }
   }
   carrier_->state(all);

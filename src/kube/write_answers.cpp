@@ -87,10 +87,11 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
                      .reason = {},
                      .retry_after = {},
                      .object = {}};
-    const bool has_object = kind == WriteKind::patch_pod || kind == WriteKind::patch_own;
-    if (!has_object && !is_of_scale(kind)) return done;
+    const bool is_own = kind == WriteKind::patch_own;
+    if (kind != WriteKind::patch_pod && !is_own && !is_of_scale(kind)) return done;
     if (is_of_scale(kind)) done.replicas = replicas_in(answer.body.view());
-    std::vector<ObjectSight> sights = read_sights(answer.body.view());
+    std::vector<ObjectSight> sights = read_sights(
+        answer.body.view(), is_own ? KeepConditions::all : KeepConditions::of_schedulers);
     if (!sights.empty()) done.object = std::move(sights.front());
     return done;
   }

@@ -13,8 +13,6 @@ namespace makeway::cli {
 /// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
 std::string waived_too_much(const Configuration& configuration);
 
-/// Kinds of ours that the cluster has: "queues,sessions".
-std::string own_kinds_in(const std::vector<kube::ServedResource>& served);
 /// Kinds of ours that the cluster has and whose status is written: "queues".
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served);
 
