@@ -16,8 +16,8 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: deps fmt clean deps-build deps-test deps-check deps-e2e
+.PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
+.PHONY: deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -25,7 +25,10 @@ help: ## this list
 build: deps-build ## the release binary, at build/makeway
 	@tools/build.sh release makeway
 
-run: build ## plan the example: who must leave, and why
+run: build ## a living cluster inside the process: watch it schedule (q quits; RUN=flags)
+	build/makeway run --embedded --listen 127.0.0.1:0 $(RUN)
+
+example: build ## plan the example: who must leave, and why
 	build/makeway plan -f examples/pods --explain
 
 test: deps-test ## one build, all tests (2,000 random cases per property)
@@ -61,6 +64,9 @@ deps: ## install missing Debian packages, or say which
 
 fmt: deps-check ## format every C++ file
 	@tools/format.sh fix
+
+web: ## build the pages in web/dist anew; needs Node 18 (others need none: dist is committed)
+	@tools/web.sh build
 
 clean: ## remove build/
 	rm -rf build

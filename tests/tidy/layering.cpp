@@ -30,9 +30,10 @@ const std::vector<Layer>& layer_table() {
       {"sim", {"control", "codec", "model", "base"}},
       {"kube", {"control", "codec", "model", "base"}},
       {"server", {"control", "codec", "model", "base"}},
+      {"page", {"base"}},
       {"cli",
-       {"journal", "sim", "kube", "server", "policies", "control", "codec", "judge", "engine",
-        "model", "base"}},
+       {"journal", "sim", "kube", "server", "page", "policies", "control", "codec", "judge",
+        "engine", "model", "base"}},
   };
   return table;
 }
@@ -70,6 +71,7 @@ const std::vector<Library>& library_table() {
       {"sys/", {"codec", "control", "journal", "sim", "kube", "server", "cli"}, "a facade"},
       {"signal.h", {"kube", "server", "cli"}, "a facade"},
       {"poll.h", {"kube", "server", "cli"}, "a facade"},
+      {"termios.h", {"cli"}, "cli/tty_screen.hpp"},
       {"spawn.h", {"kube"}, "kube/run_program.hpp"},
       {"netinet/", {"kube", "server"}, "a facade"},
   };

@@ -27,6 +27,11 @@ struct RunWish {
   std::string lease_name;
   bool dry_run = false;
   std::optional<server::ListenAddress> listen;
+  struct Plane {
+    std::string name;
+    kube::TargetWish target;
+  };
+  std::vector<Plane> planes;  ///< Where Deployments are scaled.
 };
 
 /// An error is one of usage.
