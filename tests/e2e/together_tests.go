@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -331,6 +332,7 @@ func (m *Mix) judge() {
 		m.sessions(realm)
 	}
 	m.shares()
+	m.nothingLeft()
 	for _, name := range []string{"makeway_assumed_objects", "makeway_unsent_actions"} {
 		m.scheduler.awaitFigure(t, name, 0)
 	}
@@ -449,6 +451,25 @@ func (m *Mix) shares() {
 	}
 	m.t.note("CPU/1000:%s", text)
 	(&Shares{Pool: m.pool}).agrees(m.scheduler, m.rules()...)
+}
+
+// nothingLeft: a plan of the cluster as it is starts no session and makes none leave. (About pods it
+// would say more than makeway does: to a plan nobody is another scheduler's.)
+func (m *Mix) nothingLeft() {
+	var plan struct {
+		Actions []struct{ Type, Namespace, Name, For string }
+	}
+	text := m.t.succeed(append([]string{"plan", "--kubeconfig", m.t.reader(), "-o", "json"},
+		m.rules()...)...)
+	m.t.must(json.Unmarshal([]byte(text), &plan), "plan")
+	for _, action := range plan.Actions {
+		for _, realm := range m.realms {
+			acts := action.Type == "bind" || action.Type == "evict" || action.Type == "requeue"
+			if action.Namespace == realm.name && acts {
+				m.t.fail("a plan would still %v\n%s", action, m.tail())
+			}
+		}
+	}
 }
 
 func (m *Mix) clear() {
