@@ -244,7 +244,8 @@ struct OtherSide {
   TrustReport trust;
 };
 
-/// Explained plans look at every node for every ask; where that takes long, nobody explains unasked.
+/// Explained plans look at every node for every ask: where that takes long, nobody explains unless
+/// he is asked to.
 constexpr std::size_t explained_looks_max = 2'000'000;
 
 /// The plan beside that of another preset.
