@@ -22,6 +22,7 @@ install_packages() {
     skip "missing: ${missing[*]}; install these Debian packages"
   fi
   echo "web-test: installing ${missing[*]}" >&2
+  timeout 120 apt-get update -q >/dev/null 2>&1 || true # What is known already may do.
   env DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -q -y --no-install-recommends \
     "${missing[@]}" >/dev/null 2>&1 || skip "${missing[*]} cannot be installed"
 }

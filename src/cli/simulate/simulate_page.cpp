@@ -180,6 +180,7 @@ std::vector<std::pair<std::string, std::size_t>> queues_shown(const SimChronicle
                                                           chronicle.queues().end());
   if (queues.size() <= queues_shown_max) return queues;
   std::vector<std::pair<Wide, std::size_t>> distances;  // Negative, by position.
+  distances.reserve(queues.size());
   for (std::size_t at = 0; at < queues.size(); ++at) {
     distances.emplace_back(-distance_of(chronicle, queues[at].second), at);
   }
@@ -187,6 +188,7 @@ std::vector<std::pair<std::string, std::size_t>> queues_shown(const SimChronicle
   distances.resize(queues_shown_max);
   std::ranges::sort(distances, {}, &std::pair<Wide, std::size_t>::second);
   std::vector<std::pair<std::string, std::size_t>> shown;
+  shown.reserve(distances.size());
   for (const auto& [distance, at] : distances) shown.push_back(std::move(queues[at]));
   return shown;
 }

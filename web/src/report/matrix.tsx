@@ -17,7 +17,7 @@ export function Matrix(props: { matrix: Run["matrix"] }) {
             </th>
           </tr>
           <tr>
-            <th scope="col">for priority</th>
+            <th scope="col">made room for</th>
             {victims.map((victim) => (
               <th scope="col" key={victim} class="number">
                 {victim}

@@ -5,7 +5,9 @@ import type { Run } from "./types";
 export function Nodes(props: { run: Run }) {
   const { rows, seconds, used } = props.run.nodes;
   if (rows.length === 0 || seconds.length === 0) {
-    return <p class="empty">No sample was taken: the simulation was shorter than a minute.</p>;
+    return (
+      <p class="empty">No sample was taken: nothing arrived, or it was over within a minute.</p>
+    );
   }
   const height = rows.length <= 12 ? 18 : rows.length <= 40 ? 10 : 5;
   return (

@@ -97,7 +97,7 @@ export function Plot(props: PlotProps) {
         {props.title} <span class="unit">{props.unit}</span>
       </figcaption>
       {props.seconds.length === 0 ? (
-        <p class="empty">No sample was taken: the simulation was shorter than a minute.</p>
+        <p class="empty">No sample was taken: nothing arrived, or it was over within a minute.</p>
       ) : (
         <div
           ref={place}
