@@ -20,7 +20,10 @@ bool ControlLoop::step() {
   // Whoever waits for a retry, or was refused by the judge, is not worth waiting for.
   if (batch.ended && batch.changes.empty() && batch.receipts.empty() && !expected) return false;
   if (blind_) return !batch.ended;
+  const std::uint64_t begun = statistics_.rollbacks;
   finish_begun();
+  // The next look shows them as leaving: decided before, somebody else might leave as well.
+  if (statistics_.rollbacks != begun) return true;
   roll_back();
   if (held()) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
