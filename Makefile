@@ -16,7 +16,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help build run test e2e check check-all nightly soak bench bench-peers peer-kube
+.PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
 .PHONY: deps fmt clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
@@ -25,7 +25,10 @@ help: ## this list
 build: deps-build ## the release binary, at build/makeway
 	@tools/build.sh release makeway
 
-run: build ## plan the example: who must leave, and why
+run: build ## a living cluster inside the process: watch it schedule (q quits; RUN=flags)
+	build/makeway run --embedded --listen 127.0.0.1:0 $(RUN)
+
+example: build ## plan the example: who must leave, and why
 	build/makeway plan -f examples/pods --explain
 
 test: deps-test ## one build, all tests (2,000 random cases per property)

@@ -36,3 +36,33 @@ function(makeway_embed_presets)
   # clang counts what standard C promises for a literal; both compilers take megabytes.
   set_source_files_properties("${generated}" PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
 endfunction()
+
+# Puts web/dist/*.js and *.css into the page layer as they are: page/page.cpp names the symbols. An
+# assembler reads a file in no time; as a C++ literal it would be parsed again by every build.
+function(makeway_embed_web)
+  if(NOT TARGET makeway_page)
+    return()
+  endif()
+  set(text "# Written by cmake/embed.cmake from web/dist. Do not edit.\n.section .rodata\n")
+  set(files "")
+  foreach(bundle report plan)
+    foreach(type js css)
+      set(file "${CMAKE_SOURCE_DIR}/web/dist/${bundle}.${type}")
+      set(symbol "makeway_web_${bundle}_${type}")
+      list(APPEND files "${file}")
+      string(APPEND text ".balign 16\n.global ${symbol}\n${symbol}:\n.incbin \"${file}\"\n")
+      string(APPEND text ".global ${symbol}_end\n${symbol}_end:\n.byte 0\n")
+    endforeach()
+  endforeach()
+  # Without this line the linker would make the stack executable.
+  string(APPEND text ".section .note.GNU-stack,\"\",%progbits\n")
+  set(generated "${CMAKE_BINARY_DIR}/generated/web_bundles.s")
+  file(CONFIGURE OUTPUT "${generated}" CONTENT "${text}" @ONLY)
+  target_sources(makeway_page PRIVATE "${generated}")
+  set_source_files_properties("${generated}" PROPERTIES OBJECT_DEPENDS "${files}")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # The flags of C++ mean nothing to an assembler, and clang says so.
+    set_source_files_properties("${generated}" PROPERTIES
+                                COMPILE_OPTIONS -Wno-unused-command-line-argument)
+  endif()
+endfunction()

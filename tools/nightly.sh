@@ -2,10 +2,10 @@
 # What is too long for every change, stage by stage: tools/nightly.sh [STAGE...]
 #
 # Stages: tidy-all, fuzz-all, tsan-all, histories (1,000 of every property), e2e (large clusters, a
-# minute of changes), e2e-soak (the scheduler under faults for E2E_SOAK, 10m), peers (kube-scheduler
-# beside us), peer-kube (the same live, half an hour), soak (minutes of SOAK_MINUTES, 5). All run
-# even if one fails. The log and a summary with the figures go to
-# docs/evidence/nightly-DATE.{log,md}.
+# minute of changes, E2E_LOAD, 30m, of random load for all policies), e2e-soak (the scheduler under
+# faults for E2E_SOAK, 10m), peers (kube-scheduler beside us), peer-kube (the same live, half an
+# hour), soak (minutes of SOAK_MINUTES, 5). All run even if one fails. The log and a summary with
+# the figures go to docs/evidence/nightly-DATE.{log,md}.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ stage_histories() {
   tools/build.sh release
   MAKEWAY_PROPERTY_CASES=10000 tools/test.sh release -L property
 }
-stage_e2e() { CI=true tools/e2e.sh -night; }
+stage_e2e() { CI=true tools/e2e.sh -night -load "${E2E_LOAD:-30m}"; }
 stage_e2e-soak() { CI=true tools/e2e.sh -soak "${E2E_SOAK:-10m}"; }
 stage_peers() { CI=true tools/bench-peers.sh; }
 stage_peer-kube() { CI=true tools/e2e.sh -peer; }

@@ -87,7 +87,8 @@ void check_files(const ClusterInput& input, const ChosenConfiguration& configura
       templates.push_back({.namespace_name = workload.namespace_name, .labels = labels});
     }
   }
-  Problems warnings = lint(result.loaded->cluster, templates);
+  Problems warnings =
+      lint(result.loaded->cluster, templates, live ? LintFor::live : LintFor::files);
   result.loaded->origins.locate(warnings, result.loaded->cluster);
   findings.add(std::move(warnings));
   findings.objects = findings.objects.value_or(0) + result.loaded->statistics.objects;

@@ -175,7 +175,8 @@ std::vector<Flag> plan_flags() {
        .value = "TIME",
        .help = "The time of the decision, such as 2026-01-01T00:00:00Z; else what the case "
                "of a batch says, else the newest time in the input."},
-      output_flag({"text", "json", "yaml"}, "How to print the plan."),
+      output_flag({"text", "json", "yaml", "html"},
+                  "How to print the plan; html: a page for a browser that works offline."),
       {.name = "explain",
        .help = "Also explain why this node was chosen, which pods were spared, and why the other "
                "nodes cannot take the ask."},
@@ -225,6 +226,8 @@ Command plan_entry() {
                     "one pod, for machines"},
                    {"makeway plan -f dump.json -n shop --outcome infeasible,not-found",
                     "what finds no place in a namespace, and why"},
+                   {"makeway plan -f dump.json -o html > plan.html",
+                    "a picture: nodes as bars, who goes, who comes and why"},
                    {"makeway plan -f dump.json --drain node-7", "where its pods would go"},
                    {"makeway plan -f dump.json --with-nodes 5 --like node-7",
                     "what five more nodes would change"},
@@ -365,6 +368,10 @@ std::vector<Flag> simulate_flags() {
                "configuration only."},
       journal_size_flag(),
       journal_files_flag(),
+      {.name = "report",
+       .value = "FILE",
+       .help = "Also write a page for a browser, such as out.html: one file, for offline use, with "
+               "all of this over time, by priority, by node and by queue."},
       output_flag({"text", "json", "csv"},
                   "text: a table; json: the same for machines; csv: a time series."),
       color_flag()};

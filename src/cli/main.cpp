@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cli/run.hpp"
+#include "cli/tty_screen.hpp"
 
 namespace {
 
@@ -104,17 +105,21 @@ int run(std::string_view program, const std::vector<std::string>& arguments) {
   FileSink out(stdout);
   FileSink error(stderr, &out);
   Keyboard keyboard;
+  makeway::cli::TtyScreen screen;
   // A dumb terminal shows neither colours nor a line that overwrites itself.
   const bool dumb = variable("TERM") == "dumb";
+  const bool out_is_terminal = isatty(STDOUT_FILENO) == 1 && !dumb;
+  const bool in_is_terminal = isatty(STDIN_FILENO) == 1;
   makeway::cli::Terminal terminal{.out = out,
                                   .error = error,
-                                  .out_is_terminal = isatty(STDOUT_FILENO) == 1 && !dumb,
+                                  .out_is_terminal = out_is_terminal,
                                   .error_is_terminal = isatty(STDERR_FILENO) == 1 && !dumb,
                                   .colour_refused = !variable("NO_COLOR").empty() || dumb,
                                   .ascii_only = is_ascii_only(),
                                   .columns = columns(),
                                   .kube = kube_environment(program),
-                                  .input = isatty(STDIN_FILENO) == 1 ? &keyboard : nullptr};
+                                  .input = in_is_terminal ? &keyboard : nullptr,
+                                  .screen = in_is_terminal && out_is_terminal ? &screen : nullptr};
   const makeway::cli::ExitStatus status = makeway::cli::run(arguments, terminal);
   const int failure = out.finish();
   // A reader that closed the pipe has seen what it wanted, as with `| head`.

@@ -65,7 +65,8 @@ ExitStatus run(std::span<const std::string> arguments, Terminal& terminal) {
                  .ascii_only = terminal.ascii_only,
                  .columns = terminal.columns,
                  .kube = terminal.kube,
-                 .input = terminal.input};
+                 .input = terminal.input,
+                 .screen = terminal.screen};
   try {
     // A bug outside of any plan ends the run, not the process half-way; tests hide none.
     std::optional<CheckContainment> contained;

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "cli/full_screen.hpp"
 #include "kube/kubeconfig.hpp"
 
 namespace makeway::cli {
@@ -50,11 +51,12 @@ struct Terminal {
   TextSink& error;
   bool out_is_terminal = false;
   bool error_is_terminal = false;
-  bool colour_refused = false;  ///< NO_COLOR is set, or TERM is dumb.
-  bool ascii_only = false;      ///< The locale is C or POSIX: no drawing characters.
-  std::size_t columns = 0;      ///< COLUMNS; 0: nobody said it.
-  kube::KubeEnvironment kube;   ///< Where a live cluster may be.
-  LineInput* input = nullptr;   ///< Null: standard input is no terminal, nobody can be asked.
+  bool colour_refused = false;   ///< NO_COLOR is set, or TERM is dumb.
+  bool ascii_only = false;       ///< The locale is C or POSIX: no drawing characters.
+  std::size_t columns = 0;       ///< COLUMNS; 0: nobody said it.
+  kube::KubeEnvironment kube;    ///< Where a live cluster may be.
+  LineInput* input = nullptr;    ///< Null: standard input is no terminal, nobody can be asked.
+  FullScreen* screen = nullptr;  ///< Null: standard input or output is no terminal, or a dumb one.
 };
 
 /// The exit status of the process.

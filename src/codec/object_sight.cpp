@@ -16,8 +16,13 @@ constexpr std::array kept_conditions = {std::string_view("PodScheduled"),
                                         std::string_view("PodGroupInitiallyScheduled")};
 constexpr std::string_view node_word = "node ";
 
+bool is_of_scheduler(const SeenCondition& condition) {
+  return condition.type.starts_with("makeway.dev/") ||
+         std::ranges::find(kept_conditions, condition.type) != kept_conditions.end();
+}
+
 void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path,
-                    ObjectSight& sight) {
+                    KeepConditions keep, ObjectSight& sight) {
   SeenCondition condition;
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "type") reader.read(field, at, condition.type);
@@ -25,20 +30,21 @@ void read_condition(JsonReader& reader, JsonCursor& value, const FieldPath& path
     if (key == "reason") reader.read(field, at, condition.reason);
     if (key == "message") reader.read(field, at, condition.message);
     if (key == "lastTransitionTime") reader.read(field, at, condition.changed);
+    if (key == "observedGeneration") reader.read(field, at, condition.generation);
   });
-  const bool kept = condition.type.starts_with("makeway.dev/") ||
-                    std::ranges::find(kept_conditions, condition.type) != kept_conditions.end();
+  const bool kept = keep == KeepConditions::all || is_of_scheduler(condition);
   if (kept) sight.conditions.push_back(std::move(condition));
 }
 
-void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, ObjectSight& sight) {
+void read_status(JsonReader& reader, JsonCursor& value, const FieldPath& path, KeepConditions keep,
+                 ObjectSight& sight) {
   reader.each_field(value, path, [&](std::string_view key, JsonCursor& field, const FieldPath& at) {
     if (key == "phase") reader.read(field, at, sight.phase);
     if (key == "reason") reader.read(field, at, sight.reason);
     if (key == "nominatedNodeName") reader.read(field, at, sight.nominated_node);
     if (key != "conditions") return;
     reader.each_item(field, at, [&](JsonCursor& item, const FieldPath& to) {
-      read_condition(reader, item, to, sight);
+      read_condition(reader, item, to, keep, sight);
     });
   });
 }
@@ -75,9 +81,9 @@ void read_metadata(JsonReader& reader, JsonCursor& value, const FieldPath& path,
 }
 
 void read_part(JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
-               ObjectSight& sight) {
+               KeepConditions keep, ObjectSight& sight) {
   if (key == "metadata") read_metadata(reader, value, path, sight);
-  if (key == "status") read_status(reader, value, path, sight);
+  if (key == "status") read_status(reader, value, path, keep, sight);
   if (key != "spec") return;
   reader.each_field(value, path,
                     [&](std::string_view name, JsonCursor& field, const FieldPath& at) {
@@ -93,8 +99,11 @@ const SeenCondition* ObjectSight::condition(std::string_view type) const {
   return found == conditions.end() ? nullptr : &*found;
 }
 
-std::vector<ObjectSight> read_sights(std::string_view padded_text) {
-  WalkedObjects<ObjectSight> walked = walk_objects<ObjectSight>(padded_text, read_part);
+std::vector<ObjectSight> read_sights(std::string_view padded_text, KeepConditions keep) {
+  WalkedObjects<ObjectSight> walked = walk_objects<ObjectSight>(
+      padded_text,
+      [keep](JsonReader& reader, std::string_view key, JsonCursor& value, const FieldPath& path,
+             ObjectSight& sight) { read_part(reader, key, value, path, keep, sight); });
   if (!walked.is_list) walked.items.push_back(std::move(walked.whole));
   std::erase_if(walked.items, [](const ObjectSight& sight) { return sight.name.empty(); });
   return std::move(walked.items);

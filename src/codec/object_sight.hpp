@@ -19,12 +19,13 @@ struct SeenCondition {
   std::string status;  ///< "True", "False", "Unknown"
   std::string reason;
   std::string message;
-  std::string changed;  ///< lastTransitionTime as it was written.
+  std::string changed;          ///< lastTransitionTime as it was written.
+  std::int64_t generation = 0;  ///< observedGeneration; 0: it has none.
 
   friend bool operator==(const SeenCondition&, const SeenCondition&) = default;
 };
 
-/// Of a Pod, a PodGroup or a PersistentVolumeClaim.
+/// Of a Pod, a PodGroup, a PersistentVolumeClaim or an object of a kind of ours.
 struct ObjectSight {
   ObjectKind kind = ObjectKind::pod;
   std::string namespace_name;
@@ -41,7 +42,7 @@ struct ObjectSight {
   std::string owner_kind;      ///< The same: "Session".
   std::string scheduler;       ///< Of a pod; empty: "default-scheduler".
   std::string group;           ///< Of a pod; filled in by whoever knows the forms of it.
-  /// Those of Kubernetes that a scheduler writes, and those under makeway.dev/.
+  /// Those of Kubernetes that a scheduler writes, and those under makeway.dev/; or all.
   std::vector<SeenCondition> conditions;
 
   /// Null: it has none of that type.
@@ -50,9 +51,13 @@ struct ObjectSight {
   friend bool operator==(const ObjectSight&, const ObjectSight&) = default;
 };
 
+/// All of them where the whole list is written back: a custom resource has no merge by type.
+enum class KeepConditions : std::uint8_t { of_schedulers, all };
+
 /// Of one object, or of all items of a list; its kind is for the caller to say. What cannot be read
 /// is left out: whoever decodes the same text reports it.
-std::vector<ObjectSight> read_sights(std::string_view padded_text);
+std::vector<ObjectSight> read_sights(std::string_view padded_text,
+                                     KeepConditions keep = KeepConditions::of_schedulers);
 
 /// The node that the message of a condition of ours names: "node n1, plan 0123".
 std::string_view noted_node(std::string_view message);

@@ -7,10 +7,11 @@
 namespace makeway {
 namespace {
 
-std::vector<ObjectSight> sights_of(std::string_view text) {
+std::vector<ObjectSight> sights_of(std::string_view text,
+                                   KeepConditions keep = KeepConditions::of_schedulers) {
   std::string padded(text);
   padded.resize(text.size() + text_padding, ' ');
-  return read_sights(std::string_view(padded).substr(0, text.size()));
+  return read_sights(std::string_view(padded).substr(0, text.size()), keep);
 }
 
 TEST(ObjectSight, OfAPod) {
@@ -38,6 +39,16 @@ TEST(ObjectSight, OfAPod) {
   EXPECT_EQ(pod.condition("PodScheduled")->changed, "2026-01-01T00:00:00Z");
   EXPECT_EQ(noted_node(pod.condition("makeway.dev/Nominated")->message), "n2");
   EXPECT_EQ(pod.condition("Ready"), nullptr);
+}
+
+TEST(ObjectSight, OfAnObjectOfOursWithSomebodyElsesCondition) {
+  constexpr std::string_view text =
+      R"({"metadata":{"name":"q"},"status":{"conditions":[)"
+      R"({"type":"example.com/Reviewed","status":"True","observedGeneration":4}]}})";
+  EXPECT_TRUE(sights_of(text).at(0).conditions.empty());
+  const SeenCondition seen = sights_of(text, KeepConditions::all).at(0).conditions.at(0);
+  EXPECT_EQ(seen.type, "example.com/Reviewed");
+  EXPECT_EQ(seen.generation, 4);
 }
 
 TEST(ObjectSight, OfAList) {

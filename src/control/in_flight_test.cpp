@@ -277,6 +277,31 @@ TEST_F(InFlightTest, AKernelIsPartOfItsSession) {
   EXPECT_TRUE(flight.empty());
 }
 
+TEST_F(InFlightTest, ANoticeHoldsTheCycleUntilTheSessionLeavesAndIsNotAwaitedTwice) {
+  Session session{.namespace_name = "team", .name = "s", .uid = "S"};
+  session.status.phase = SessionPhase::running;
+  session.kernels.push_back({.name = "main", .node = "n1"});
+  cluster.apply(session);
+  const PlanAction notice{
+      .type = ActionType::requeue, .namespace_name = "team", .name = "s", .uid = "S"};
+  flight.sent({.actions = {notice}}, cluster, Time{0});
+  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  flight.seen(session);  // Not yet.
+  EXPECT_FALSE(flight.empty());
+  session.status.ends_at = Time{5'000};
+  flight.seen(session);
+  EXPECT_TRUE(flight.empty());
+  // The next plan says the same, and nothing new will be shown for it.
+  cluster.apply(session);
+  flight.sent({.actions = {notice}}, cluster, Time{100});
+  EXPECT_TRUE(flight.empty());
+  // Another session of that name has not been told.
+  session.uid = "T";
+  cluster.apply(session);
+  flight.sent({.actions = {notice}}, cluster, Time{200});
+  EXPECT_FALSE(flight.empty());
+}
+
 TEST_F(InFlightTest, AScheduleHoldsTheCycleUntilEveryCommitIsSeen) {
   ReplicaSchedule schedule{.namespace_name = "team",
                            .name = "web",

@@ -81,6 +81,7 @@ std::vector<Change> LiveView::show(std::vector<Change> changes, const LiveNews& 
     round.everything = round.everything || may_be_wrong(round);
     restore(round);
     if (round.everything) quarantine(round);
+    if (round.everything || may_be_doubtful(round)) note_findings();
     mark_two_budgets(round);
     honour(round, now);
     shown = told(round);
@@ -288,11 +289,9 @@ bool LiveView::may_be_wrong(const Round& round) const {
 void LiveView::quarantine(Round& round) {
   quarantined_.clear();
   quarantine_ = {};
-  own_findings_.clear();
   if (find_errors(seen_).empty()) return;
   Cluster mended = seen_.compacted();
   quarantine_errors(mended, quarantine_);
-  note_findings();
   std::vector<Change> changed;
   each_kind([&]<class Object>(KindTag<Object> /*tag*/) {
     mended.each<Object>([&](const Object& object) {
@@ -316,19 +315,39 @@ void LiveView::quarantine(Round& round) {
   }
 }
 
+/// Whether rules of ours find other nodes; what else they say is in `everything`.
+bool LiveView::may_be_doubtful(const Round& round) const {
+  const bool has_rules = !seen_.own<Queue>().empty() || !seen_.own<ResourceGroup>().empty() ||
+                         !seen_.own<Partition>().empty();
+  return has_rules && std::ranges::any_of(round.last, [](const auto& each) {
+           return std::get<0>(each.first) == ObjectKind::node;
+         });
+}
+
 void LiveView::note_findings() {
+  own_findings_.clear();
   for (const Problem& problem : quarantine_.problems()) {
-    const std::string_view kind =
-        std::string_view(problem.object).substr(0, problem.object.find(' '));
-    const auto row = std::ranges::find(kind_rows, kind, &KindRow::name);
-    if (row == kind_rows.end() || !is_own(*row)) continue;
-    std::string& text = own_findings_[problem.object];
-    if (!text.empty()) text += "; ";
-    text += problem.field;
-    if (!problem.value.empty()) text += fmt::format(" '{}'", problem.value);
-    text += fmt::format(": {}", problem.message);
-    if (!problem.remedy.empty()) text += fmt::format(": {}", problem.remedy);
+    note_finding(problem, OwnFinding::Gravity::quarantined);
   }
+  for (const Problem& problem : lint_own_kinds(seen_)) {
+    const bool is_error = problem.severity == Severity::error;
+    note_finding(problem,
+                 is_error ? OwnFinding::Gravity::cannot_work : OwnFinding::Gravity::doubtful);
+  }
+}
+
+void LiveView::note_finding(const Problem& problem, OwnFinding::Gravity gravity) {
+  const std::string_view kind =
+      std::string_view(problem.object).substr(0, problem.object.find(' '));
+  const auto row = std::ranges::find(kind_rows, kind, &KindRow::name);
+  if (row == kind_rows.end() || !is_own(*row)) return;
+  OwnFinding& finding = own_findings_[problem.object];
+  finding.gravity = std::max(finding.gravity, gravity);
+  if (!finding.text.empty()) finding.text += "; ";
+  finding.text += problem.field;
+  if (!problem.value.empty()) finding.text += fmt::format(" '{}'", problem.value);
+  finding.text += fmt::format(": {}", problem.message);
+  if (!problem.remedy.empty()) finding.text += fmt::format(": {}", problem.remedy);
 }
 
 std::vector<PodIndex> LiveView::pods_to_look_at(const Round& round) const {

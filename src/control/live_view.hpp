@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "control/closed_nodes.hpp"
+#include "control/own_findings.hpp"
 #include "control/port.hpp"
 #include "control/session_pods.hpp"
 #include "model/cluster.hpp"
@@ -65,9 +66,6 @@ struct MarkNotice {
 
   friend bool operator==(const MarkNotice&, const MarkNotice&) = default;
 };
-
-/// What is wrong with objects of our kinds, in the words of `makeway check`; by "Queue research".
-using OwnFindings = std::map<std::string, std::string>;
 
 class LiveView {
  public:
@@ -118,7 +116,9 @@ class LiveView {
   void restore_one(const ChangeKey& key, Round& round);
   bool may_be_wrong(const Round& round) const;
   void quarantine(Round& round);
+  bool may_be_doubtful(const Round& round) const;
   void note_findings();
+  void note_finding(const Problem& problem, OwnFinding::Gravity gravity);
   void mark_two_budgets(Round& round);
   std::vector<PodIndex> pods_to_look_at(const Round& round) const;
   TrustScope scope_of(const Round& round) const;

@@ -121,12 +121,44 @@ TEST_F(LiveViewTest, WhatSomebodyElseRemovedStopsNobodyElse) {
   EXPECT_FALSE(view().quarantined().empty());
   EXPECT_EQ(shown.own<Queue>().begin()->second.parent, "");
   ASSERT_TRUE(view().own_findings().contains("Queue team"));
-  EXPECT_TRUE(view().own_findings().at("Queue team").starts_with("spec.parent 'all': "))
-      << view().own_findings().at("Queue team");
+  const OwnFinding& finding = view().own_findings().at("Queue team");
+  EXPECT_EQ(finding.gravity, OwnFinding::Gravity::quarantined);
+  EXPECT_TRUE(finding.text.starts_with("spec.parent 'all': ")) << finding.text;
   show({parent});
   EXPECT_TRUE(view().quarantined().empty());
   EXPECT_TRUE(view().own_findings().empty());
   EXPECT_EQ(shown.own<Queue>().find(ObjectKeyView{.name = "team"})->second.parent, "all");
+}
+
+TEST_F(LiveViewTest, WhatCheckWarnsOfIsSaidAboutObjectsOfOurs) {
+  using Gravity = OwnFinding::Gravity;
+  const auto gravity = [&](const std::string& object) -> std::optional<Gravity> {
+    const auto found = view().own_findings().find(object);
+    return found == view().own_findings().end() ? std::nullopt
+                                                : std::optional(found->second.gravity);
+  };
+  Partition night{.name = "night", .resource_group = "seats", .tier = 1};
+  night.preemptible = true;
+  ResourceGroup seats{.name = "seats"};
+  seats.node_selector = {{"pool", "seats"}};
+  Queue team{.name = "team"};
+  team.limit = {{"example.com/gpu", 1}};
+  show({seats, night, team});
+  EXPECT_EQ(gravity("ResourceGroup seats"), Gravity::doubtful);  // It has no node.
+  EXPECT_EQ(gravity("Partition night"), Gravity::cannot_work);   // Nobody can preempt in it.
+  // Nodes come, and one of them has the resource that the queue limits.
+  Node node{.name = "s1"};
+  node.labels = {{"pool", "seats"}};
+  node.allocatable = {{"cpu", 1'000}};
+  show({node});
+  EXPECT_EQ(gravity("ResourceGroup seats"), std::nullopt);
+  EXPECT_EQ(gravity("Queue team"), Gravity::doubtful);
+  node.allocatable = {{"cpu", 1'000}, {"example.com/gpu", 1}};
+  show({node, Partition{.name = "day", .resource_group = "seats", .tier = 2}});
+  EXPECT_TRUE(view().own_findings().empty());
+  night.mode = PartitionMode::suspend;
+  show({night});
+  EXPECT_EQ(gravity("Partition night"), Gravity::cannot_work);
 }
 
 TEST_F(LiveViewTest, AStatusOfAQueueIsNoNewRule) {

@@ -147,6 +147,9 @@ class VictimRules {
   /// and has fallen under its minimum. The victims have left the world. Where one of the rest may
   /// not leave, or is under a strict budget, the group runs on degraded.
   void add_fallen(const Scratch& scratch, Budgets& budgets, VictimList& victims) const;
+  /// A group that leaves one by one, of which some stay, too few for its minimum, and all of them
+  /// may leave.
+  bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
 
   bool more_important(const VictimUnit& a, const VictimUnit& b) const;
   std::int64_t lost_work_seconds(PodIndex pod) const;
@@ -161,7 +164,6 @@ class VictimRules {
   void read_names();
   std::string_view own_protection(PodIndex pod) const;
   std::string_view scaled_only(PodIndex pod) const;
-  bool falls_whole(const Scratch& scratch, Budgets& budgets, UnitIndex index) const;
   void collect_pod(const Scratch& scratch, PodIndex pod, std::int32_t ask_priority,
                    VictimList& list);
   void add_pod(PodIndex pod, VictimList& list) const;

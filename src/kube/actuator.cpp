@@ -166,7 +166,7 @@ void Actuator::state(const OwnFindings& wrong) {
         object_text(row_of_kind(sight.kind).name, sight.namespace_name, sight.name);
     const auto found = wrong.find(object);
     if (found == wrong.end() && sight.condition(accepted_condition) == nullptr) continue;
-    StatusPatch patch = acceptance(found == wrong.end() ? std::string_view{} : found->second);
+    StatusPatch patch = acceptance(found == wrong.end() ? nullptr : &found->second);
     if (!changes(patch, sight)) continue;
     is_stated_ = false;  // Until a watch shows it.
     jobs.jobs.push_back(

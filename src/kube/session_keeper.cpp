@@ -440,7 +440,8 @@ class SessionKeeper::PlanBuilder {
 
   void build(const EvictionBrake& brake) {
     for (const PlanAction& action : plan_.actions) {
-      if (is_about_session(action) && !action.ask.empty()) victims_[action.ask].push_back(&action);
+      const bool is_victim = is_about_session(action) && !action.ask.empty();
+      if (is_victim && !is_told(session_of(action))) victims_[action.ask].push_back(&action);
     }
     for (const PlanAsk& ask : plan_.asks) {
       if (ask.kind == AskKind::session) add_ask(ask, brake);
@@ -487,7 +488,7 @@ class SessionKeeper::PlanBuilder {
     if (!reason.empty()) {
       const bool has_wishes = !ask.placements.empty() || victims != victims_.end();
       if (has_wishes) refuse(key, reason, {}, again_at);
-      blocked_[text] = std::move(reason);
+      blocked_[text] = {.why = std::move(reason), .until = again_at};
       return;
     }
     Entry& entry = keeper_.sessions_.at(key);
@@ -513,8 +514,21 @@ class SessionKeeper::PlanBuilder {
     }
   }
 
+  static Key session_of(const PlanAction& action) {
+    return {action.namespace_name, action.name.substr(0, action.name.find('/'))};
+  }
+
+  /// It leaves, or has left; a plan repeats that until it is gone, and `repairs` sees to it.
+  bool is_told(const Key& key) const {
+    const auto known = keeper_.sessions_.find(key);
+    if (known == keeper_.sessions_.end()) return false;
+    const Entry& entry = known->second;
+    const SessionStatus& status = (entry.written ? *entry.written : entry.object).status;
+    return status.phase != SessionPhase::running || status.ends_at.has_value();
+  }
+
   void add_action(const PlanAction& action) {
-    const Key key(action.namespace_name, action.name.substr(0, action.name.find('/')));
+    const Key key = session_of(action);
     switch (action.type) {
       case ActionType::suspend:
       case ActionType::resume: return refuse(key, "Kubernetes cannot suspend a pod", action.ask);
@@ -537,17 +551,15 @@ class SessionKeeper::PlanBuilder {
   }
 
   void add_notice(const Key& key, const PlanAction& action) {
-    const auto known = keeper_.sessions_.find(key);
-    const bool is_told = known != keeper_.sessions_.end() &&
-                         (known->second.object.status.phase != SessionPhase::running ||
-                          known->second.object.status.ends_at);
-    if (is_told) return;  // It leaves, or has left; `repairs` sees to that.
-    if (blocked_.contains(action.ask)) return refuse(key, blocked_.at(action.ask), action.ask);
+    if (is_told(key)) return;
+    if (const auto blocked = blocked_.find(action.ask); blocked != blocked_.end()) {
+      return refuse(key, blocked->second.why, action.ask, blocked->second.until);
+    }
     std::string reason = obstacle(key, action.uid);
     const PlanSessionVictim* const victim = victim_of(action);
     if (victim == nullptr) reason = "nobody said what becomes of it";
     if (!reason.empty()) return refuse(key, std::move(reason), action.ask);
-    Entry& entry = known->second;
+    Entry& entry = keeper_.sessions_.at(key);
     const Session before = entry.object;
     Session next = notice_session(before, {.by = action.ask,
                                            .fate = victim->fate,
@@ -611,7 +623,7 @@ class SessionKeeper::PlanBuilder {
   Time now_;
   PlanJobs& jobs_;
   std::map<std::string, std::vector<const PlanAction*>> victims_;  ///< By ask.
-  std::map<std::string, std::string> blocked_;                     ///< By ask: why.
+  std::map<std::string, BrakeAnswer> blocked_;                     ///< By ask: why.
   std::map<std::string, std::vector<std::size_t>> relied_on_;      ///< By ask: its nomination.
 };
 

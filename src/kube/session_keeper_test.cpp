@@ -222,6 +222,32 @@ TEST_F(SessionKeeperTest, APreemptionIsTheStatusAndThenTheDeletes) {
   EXPECT_TRUE(repairs().jobs.empty());
 }
 
+TEST_F(SessionKeeperTest, NoBrakeIsAskedForWhoIsToldAlready) {
+  const Session low = running(kept_session("low", {"a"}));
+  const Session high = kept_session("high", {"a"});
+  show(low);
+  show(high);
+  show_pod("low-a-0", "uid-low", "Running");
+  std::size_t asked = 0;
+  const EvictionBrake brake = [&](const PlanAsk&, const std::vector<const PlanAction*>& victims) {
+    asked += victims.size();
+    return BrakeAnswer{};
+  };
+  const auto send = [&] {
+    PlanJobs made;
+    keeper.add_jobs(preempt_plan(high, low, Duration{20'000}), book, brake, made);
+    return made;
+  };
+  EXPECT_EQ(send().jobs.size(), 3U);
+  EXPECT_EQ(asked, 1U);
+  // Plans repeat who must leave until it has left.
+  show(told(low, SessionFate::requeues, Duration{20'000}));
+  const PlanJobs again = send();
+  EXPECT_EQ(asked, 1U);
+  EXPECT_TRUE(std::ranges::none_of(
+      again.refused, [](const Receipt& receipt) { return receipt.reason.starts_with("brake"); }));
+}
+
 TEST_F(SessionKeeperTest, WhoeverFindsANoticeGoesOnWithIt) {
   show(told(running(kept_session("low", {"a", "b"})), SessionFate::requeues, Duration{20'000}));
   show_pod("low-a-0", "uid-low", "Running");

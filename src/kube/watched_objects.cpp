@@ -87,7 +87,8 @@ void WatchedObjects::add_sights(const ServedResource& served, std::string_view p
       is_pod || (row != nullptr && (is_own(*row) || row->kind == ObjectKind::pod_group ||
                                     row->kind == ObjectKind::persistent_volume_claim));
   if (!is_written || (use_ == FeedUse::to_compare && !is_pod)) return;
-  for (ObjectSight& sight : read_sights(padded_text)) {
+  const KeepConditions keep = is_own(*row) ? KeepConditions::all : KeepConditions::of_schedulers;
+  for (ObjectSight& sight : read_sights(padded_text, keep)) {
     const auto found = objects.find({sight.namespace_name, sight.name});
     if (found == objects.end()) {
       if (is_pod) tell_refusal(sight);

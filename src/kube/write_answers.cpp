@@ -75,7 +75,9 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
                      .retry_after = {},
                      .object = {}};
     if (kind != WriteKind::patch_pod && kind != WriteKind::patch_own) return done;
-    std::vector<ObjectSight> sights = read_sights(answer.body.view());
+    const bool is_own = kind == WriteKind::patch_own;
+    std::vector<ObjectSight> sights = read_sights(
+        answer.body.view(), is_own ? KeepConditions::all : KeepConditions::of_schedulers);
     if (!sights.empty()) done.object = std::move(sights.front());
     return done;
   }

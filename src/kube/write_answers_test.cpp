@@ -134,5 +134,29 @@ TEST(WriteAnswers, AReadingTellsWhatBecameOfIt) {
       Verdict::done);
 }
 
+TEST(WriteAnswers, AKernelsPodThatIsThereIsItsSessionsOrNot) {
+  const auto owned = [](std::string_view owner, std::string_view more = {}) {
+    return fmt::format(
+        R"(,"ownerReferences":[{{"kind":"Session","uid":"{}","controller":true}}]{})", owner, more);
+  };
+  const std::string leaving = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")";
+  constexpr auto creating = WriteKind::create_pod;
+  EXPECT_EQ(judge_answer(creating, http_answer(409, status_body(409, "AlreadyExists"))).verdict,
+            Verdict::refused);  // Until the pod is read.
+  const std::vector<ReadingCase> cases = {
+      {"made before", creating, 200, read_pod("P", "n1", owned("S")), Verdict::done},
+      {"of another session", creating, 200, read_pod("P", "n1", owned("T")), Verdict::refused},
+      {"of nobody", creating, 200, read_pod("P", "n1"), Verdict::refused},
+      {"leaving", creating, 200, read_pod("P", "n1", owned("S", leaving)), Verdict::refused},
+      {"gone meanwhile", creating, 404, "", Verdict::refused},
+      {"no sight", creating, 503, "", Verdict::unknown},
+  };
+  for (const ReadingCase& each : cases) {
+    SCOPED_TRACE(each.name);
+    const WriteGoal goal{.kind = each.kind, .uid = "S", .node = {}, .patch = {}};
+    EXPECT_EQ(judge_reading(goal, http_answer(each.status, each.body)).verdict, each.verdict);
+  }
+}
+
 }  // namespace
 }  // namespace makeway::kube

@@ -9,6 +9,7 @@
 #include "kube/resources.hpp"
 #include "model/kinds.hpp"
 #include "model/names.hpp"
+#include "model/plan.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -252,9 +253,9 @@ bool changes(const StatusPatch& patch, const ObjectSight& object) {
     const SeenCondition* const seen = object.condition(wish.type);
     if (seen == nullptr) return true;
     // Which plan it was is told by the first one; that another says the same is no news.
-    const bool ours = wish.type.starts_with("makeway.dev/");
-    const bool same_message = ours ? noted_node(wish.message) == noted_node(seen->message)
-                                   : wish.message == seen->message;
+    const bool is_note = wish.type.starts_with("makeway.dev/") && wish.type != accepted_condition;
+    const bool same_message = is_note ? noted_node(wish.message) == noted_node(seen->message)
+                                      : wish.message == seen->message;
     const bool same_time = !wish.since || second_text(*wish.since) == seen->changed;
     return seen->status != status_word(wish.value) || seen->reason != wish.reason ||
            !same_message || !same_time;
@@ -345,13 +346,20 @@ std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before)
   });
 }
 
-StatusPatch acceptance(std::string_view wrong) {
+StatusPatch acceptance(const OwnFinding* finding) {
   constexpr std::size_t message_max = 1'024;  // As deploy/crds has it.
+  ConditionWish wish{.type = std::string(accepted_condition), .value = true, .reason = "Accepted"};
+  if (finding != nullptr) {
+    wish.message = cut_to(finding->text, message_max);
+    wish.value = finding->gravity == OwnFinding::Gravity::doubtful;
+    switch (finding->gravity) {
+      case OwnFinding::Gravity::doubtful: wish.reason = "Doubtful"; break;
+      case OwnFinding::Gravity::cannot_work: wish.reason = "CannotWork"; break;
+      case OwnFinding::Gravity::quarantined: wish.reason = "Quarantined"; break;
+    }
+  }
   StatusPatch patch;
-  patch.conditions.push_back({.type = std::string(accepted_condition),
-                              .value = wrong.empty(),
-                              .reason = wrong.empty() ? "Accepted" : "Quarantined",
-                              .message = cut_to(wrong, message_max)});
+  patch.conditions.push_back(std::move(wish));
   return patch;
 }
 
@@ -365,9 +373,12 @@ std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, 
       writer.begin_object();
       writer.string_field("type", seen.type);
       writer.string_field("status", seen.status);
-      writer.string_field("reason", seen.reason);
-      writer.string_field("message", seen.message);
-      if (!seen.changed.empty()) writer.string_field("lastTransitionTime", seen.changed);
+      for (const auto& [field, value] : {std::pair("reason", &seen.reason),
+                                         {"message", &seen.message},
+                                         {"lastTransitionTime", &seen.changed}}) {
+        if (!value->empty()) writer.string_field(field, *value);
+      }
+      if (seen.generation > 0) writer.integer_field("observedGeneration", seen.generation);
       writer.end_object();
     }
     for (const ConditionWish& wish : patch.conditions) write_condition(writer, wish, object, now);

@@ -18,6 +18,7 @@
 
 #include "base/time.hpp"
 #include "codec/object_sight.hpp"
+#include "control/own_findings.hpp"
 #include "kube/http_client.hpp"
 #include "model/plan_queue.hpp"
 #include "model/queue.hpp"
@@ -110,8 +111,8 @@ StatusPatch joined(StatusPatch first, const StatusPatch& second);
 /// A merge patch (JSON) that turns the status of `before` into the next one: what is not listed any
 /// more is null.
 std::string queue_status_patch(const PlanQueueStatus& next, const Queue& before);
-/// Of an object of ours; empty: nothing is wrong with it.
-StatusPatch acceptance(std::string_view wrong);
+/// Of an object of ours; null: there is nothing to say about it.
+StatusPatch acceptance(const OwnFinding* finding);
 /// Its status (JSON) with these conditions, and those of other types that it has: a merge patch
 /// replaces lists.
 std::string own_conditions(const ObjectSight& object, const StatusPatch& patch, Time now);

@@ -189,18 +189,30 @@ TEST(WriteCalls, WhatIsWrongWithAnObjectOfOursIsACondition) {
   queue.uid = "q";
   queue.version = "7";
   queue.generation = 3;
+  // Somebody else's stays as it is: a merge patch replaces the list.
   queue.conditions = {
-      {"makeway.dev/Other", "True", "Because", "", "2026-01-01T00:00:00Z"},
+      {"example.com/Reviewed", "True", "Because", "", "2026-01-01T00:00:00Z", 2},
       {"makeway.dev/Accepted", "False", "Quarantined", "spec.parent 'all': no", ""}};
-  EXPECT_FALSE(changes(acceptance("spec.parent 'all': no"), queue));
-  const StatusPatch mended = acceptance({});
+  using Gravity = OwnFinding::Gravity;
+  const OwnFinding wrong{.gravity = Gravity::quarantined, .text = "spec.parent 'all': no"};
+  EXPECT_FALSE(changes(acceptance(&wrong), queue));
+  const OwnFinding other{.gravity = Gravity::quarantined, .text = "spec.parent 'none': no"};
+  EXPECT_TRUE(changes(acceptance(&other), queue));
+  const StatusPatch mended = acceptance(nullptr);
   EXPECT_TRUE(changes(mended, queue));
   EXPECT_EQ(own_conditions(queue, mended, Time{0}),
-            R"({"conditions":[{"type":"makeway.dev/Other","status":"True","reason":"Because",)"
-            R"("message":"","lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+            R"({"conditions":[{"type":"example.com/Reviewed","status":"True","reason":"Because",)"
+            R"("lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":2},)"
             R"({"type":"makeway.dev/Accepted","status":"True","reason":"Accepted","message":"",)"
             R"("observedGeneration":3,"lastTransitionTime":"1970-01-01T00:00:00Z"}]})");
-  EXPECT_EQ(acceptance(std::string(2'000, 'x')).conditions[0].message.size(), 1'024U);
+  const OwnFinding doubt{.gravity = Gravity::doubtful, .text = std::string(2'000, 'x')};
+  const ConditionWish wish = acceptance(&doubt).conditions.at(0);
+  EXPECT_TRUE(wish.value);
+  EXPECT_EQ(wish.reason, "Doubtful");
+  EXPECT_EQ(wish.message.size(), 1'024U);
+  const OwnFinding idle{.gravity = Gravity::cannot_work, .text = "no"};
+  EXPECT_FALSE(acceptance(&idle).conditions.at(0).value);
+  EXPECT_EQ(acceptance(&idle).conditions.at(0).reason, "CannotWork");
 }
 
 }  // namespace

@@ -21,10 +21,14 @@ struct TemplateLabels {
   const Labels& labels;
 };
 
+/// What files may say and Kubernetes cannot do is an error in a live cluster.
+enum class LintFor : std::uint8_t { files, live };
+
 class Findings {
  public:
-  explicit Findings(const Cluster& cluster, std::span<const TemplateLabels> templates = {})
-      : cluster_(cluster), templates_(templates) {}
+  explicit Findings(const Cluster& cluster, std::span<const TemplateLabels> templates = {},
+                    LintFor use = LintFor::files)
+      : cluster_(cluster), templates_(templates), use_(use) {}
 
   void error(Problem problem) { add(Severity::error, std::move(problem)); }
   void warning(Problem problem) { add(Severity::warning, std::move(problem)); }
@@ -39,6 +43,7 @@ class Findings {
 
   const Cluster& cluster() const { return cluster_; }
   std::span<const TemplateLabels> templates() const { return templates_; }
+  bool is_live() const { return use_ == LintFor::live; }
   Problems take() { return std::move(problems_); }
   /// Every error goes there, too, however many there are.
   void list_errors_in(std::vector<Problem>& errors) { errors_ = &errors; }
@@ -52,6 +57,7 @@ class Findings {
 
   const Cluster& cluster_;
   std::span<const TemplateLabels> templates_;
+  LintFor use_;
   Problems problems_;
   std::vector<Problem>* errors_ = nullptr;
 };

@@ -10,6 +10,8 @@
 
 namespace makeway {
 
+class SimChronicle;
+
 struct SimOptions {
   Duration cycle{1'000};
   Duration sample{60'000};  ///< How often inversion and fragmentation are measured; 0: never.
@@ -18,6 +20,7 @@ struct SimOptions {
   FaultOptions faults;
   std::uint64_t seed = 1;  ///< Of the faults.
   SimManners manners;
+  SimChronicle* chronicle = nullptr;  ///< Hears what a report tells; outlives the world.
 };
 
 }  // namespace makeway

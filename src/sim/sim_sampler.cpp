@@ -5,9 +5,14 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/sim_chronicle.hpp"
+
 namespace makeway {
 
 void SimSampler::measure(const Plan& plan) {
+  if (ground_.options.chronicle != nullptr) {
+    ground_.options.chronicle->planned(plan, ground_.metrics.scarce);
+  }
   const auto has_victims = [](const PlanAsk& ask) {
     return !ask.victims.empty() || (ask.replicas && scaled_down(*ask.replicas) > 0);
   };
@@ -111,6 +116,9 @@ void SimSampler::sample() {
     now.room += node.room[scarce];
   }
   ground_.metrics.samples.push_back(now);
+  if (ground_.options.chronicle != nullptr) {
+    ground_.options.chronicle->sampled(ground_.now, ground_.nodes, scarce);
+  }
   for (const Waiting& entry : waiting) {
     if (!is_inverted(entry)) continue;
     ground_.metrics.inversion +=

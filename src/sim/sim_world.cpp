@@ -367,7 +367,7 @@ bool SimWorld::conflicts(const PlanAction& action, const Plan& plan) {
 void SimWorld::die() {
   ++ground_.faults.counts().kills;
   killed_ = true;
-  ground_.watch.list_anew(objects());
+  show_anew();
   next_poll_ = ground_.now + restart_takes;
 }
 

@@ -41,6 +41,8 @@ class SimWorld final : public Port {
   /// Time passes, and nobody looks.
   void pass(Time until);
 
+  /// Whoever polls next is new, and is shown everything.
+  void show_anew() { ground_.watch.list_anew(objects()); }
   /// Whether the process died in the last submit: whoever drives it makes a new loop.
   bool take_kill() { return std::exchange(killed_, false); }
 

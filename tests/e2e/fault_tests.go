@@ -301,22 +301,29 @@ func (d Duel) judge(scheduler *Scheduler, faulty *Faulty) {
 	}
 }
 
-// killedAtEachWrite: the n-th write is at the proxy, the process is killed, the server sees the
-// write or does not, and a new process goes on.
 func killedAtEachWrite(t *T) {
 	pool, faulty := t.pool("duels", 3, 2, 0), t.faulty()
 	defer faulty.stop()
+	t.killedEverywhere(faulty, func(round int) Story { return Duel{pool, round} },
+		func(number int, seen bool) bool { return seen == (number%2 == 0) })
+}
+
+// killedEverywhere tells a story again and again: the n-th write is at the proxy, the process is
+// killed, the server sees the write or does not, and a new process goes on. By day only those.
+func (t *T) killedEverywhere(faulty *Faulty, story func(round int) Story,
+	byDay func(number int, seen bool) bool) {
 	rounds := 0
 	for number := 1; ; number++ {
-		reached := false
+		reached, told := false, false
 		for _, seen := range []bool{true, false} {
-			if !t.night && seen != (number%2 == 0) {
+			if !t.night && !byDay(number, seen) {
 				continue
 			}
 			rounds++
-			reached = t.killedAt(Duel{pool, rounds}, faulty, nth(number, seen)) || reached
+			told = true
+			reached = t.killedAt(story(rounds), faulty, nth(number, seen)) || reached
 		}
-		if !reached {
+		if told && !reached {
 			t.note("%d writes, %d rounds", number-1, rounds)
 			return
 		}
@@ -361,7 +368,7 @@ func (t *T) killedAt(story Story, faulty *Faulty, moment Moment) bool {
 		dead.Store(true)
 		return Fault{Lost: !moment.seen, AnswerIsLost: true, Afterwards: kill(write)}
 	})
-	first = t.start(faulty.URL, "first-"+moment.name, shortLease...)
+	first = t.start(faulty.URL, "first-"+moment.name, soonBack...)
 	close(started)
 	t.until(minutes(1), "write "+moment.name+", or the end", func() (bool, string) {
 		return !first.process.running() || story.isOver(), first.text()
@@ -375,7 +382,7 @@ func (t *T) killedAt(story Story, faulty *Faulty, moment Moment) bool {
 	write := <-killed
 	faulty.obey(nil)
 	t.freeLease()
-	second := t.scheduler("second-"+moment.name, "event=sight ", shortLease...)
+	second := t.scheduler("second-"+moment.name, "event=sight ", soonBack...)
 	defer func() {
 		if why := recover(); why != nil {
 			if known, ok := why.(failure); ok {

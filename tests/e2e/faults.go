@@ -134,6 +134,11 @@ func (f *Faulty) writes(what string) []Passed {
 	return found
 }
 
+// removals are the writes that make a pod leave, however budgets are kept.
+func (f *Faulty) removals() []Passed {
+	return append(f.writes("DELETE pods"), f.writes("POST pods/eviction")...)
+}
+
 // deleted are the pods of that prefix whose DELETE the server has carried out.
 func (f *Faulty) deleted(prefix string) int {
 	count := 0

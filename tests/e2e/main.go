@@ -31,6 +31,7 @@ type T struct {
 	dir   string // For files of this test.
 	night bool
 	soak  time.Duration
+	load  RandomLoad
 	notes []string
 }
 
@@ -85,6 +86,7 @@ func allTests() []Test {
 	tests = append(tests, faultTests()...)
 	tests = append(tests, worldTests()...)
 	tests = append(tests, nightTests()...)
+	tests = append(tests, togetherTests()...)
 	// Last: kube-scheduler binds everything.
 	tests = append(tests, shadowTests()...)
 	return append(tests, blackboxTests()...)
@@ -94,6 +96,8 @@ func main() {
 	binaries := flag.String("controlplane", "", "folder with kube-apiserver, etcd, kwok, ...")
 	only := flag.String("run", "", "only tests whose name contains this")
 	night := flag.Bool("night", false, "also the long ones, and larger clusters")
+	load := flag.Duration("load", 30*time.Minute, "how long the night's random load lasts")
+	draw := flag.Uint64("seed", 0, "of that load; 0: by the clock")
 	soak := flag.Duration("soak", 0, "only the soak, for this time, such as 60m")
 	keep := flag.Bool("keep", false, "keep the logs also when all is well")
 	peer := flag.Bool("peer", false, "no tests: compare makeway and kube-scheduler under load")
@@ -108,7 +112,17 @@ func main() {
 			Rounds: *rounds, Flight: *flight, KubeQPS: *kubeQPS, Keep: *keep,
 			Contenders: strings.Split(*who, ",")}))
 	}
-	os.Exit(runAll(*binaries, Wish{only: *only, night: *night, soak: *soak, keep: *keep}))
+	if *draw == 0 {
+		*draw = uint64(time.Now().Unix())
+	}
+	os.Exit(runAll(*binaries, Wish{only: *only, night: *night, soak: *soak, keep: *keep,
+		load: RandomLoad{*load, *draw}}))
+}
+
+// RandomLoad has a seed, and lasts so long.
+type RandomLoad struct {
+	lasts time.Duration
+	seed  uint64
 }
 
 // Wish is which tests to run, and how.
@@ -116,6 +130,7 @@ type Wish struct {
 	only        string
 	night, keep bool
 	soak        time.Duration
+	load        RandomLoad
 }
 
 func (w Wish) tests() []Test {
@@ -154,7 +169,7 @@ func runAll(binaries string, wish Wish) int {
 		}
 		count++
 		t := &T{ctx: ctx, plane: plane, dir: filepath.Join(dir, fmt.Sprintf("test-%02d", count)),
-			night: wish.night, soak: wish.soak}
+			night: wish.night, soak: wish.soak, load: wish.load}
 		if !t.runOne(test) {
 			failed++
 		}

@@ -22,10 +22,23 @@ type Run struct {
 
 // makeway runs the program with no cluster in its environment; a minute is its limit.
 func (t *T) makeway(arguments ...string) Run {
+	return t.call(os.Getenv("MAKEWAY_BINARY"), nil, arguments...)
+}
+
+// plugin runs it as `kubectl makeway` does: by that name, found in PATH.
+func (t *T) plugin(kubeconfig string, arguments ...string) Run {
+	path := t.dir + "/kubectl-makeway"
+	if _, err := os.Lstat(path); err != nil {
+		t.must(os.Symlink(os.Getenv("MAKEWAY_BINARY"), path), "link")
+	}
+	return t.call(path, []string{"KUBECONFIG=" + kubeconfig}, arguments...)
+}
+
+func (t *T) call(program string, environment []string, arguments ...string) Run {
 	ctx, cancel := context.WithTimeout(t.ctx, time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, os.Getenv("MAKEWAY_BINARY"), arguments...)
-	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.dir, "LC_ALL=C.UTF-8"}
+	command := exec.CommandContext(ctx, program, arguments...)
+	command.Env = append(environment, "PATH="+os.Getenv("PATH"), "HOME="+t.dir, "LC_ALL=C.UTF-8")
 	var out, errors_ bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errors_
 	began := time.Now()

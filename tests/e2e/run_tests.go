@@ -174,6 +174,15 @@ func (t *T) pool(name string, nodes, cpus, podsEach int) *Pool {
 
 func (p *Pool) node(i int) string { return fmt.Sprintf("%s-%02d", p.name, i) }
 
+// nodes are the first so many.
+func (p *Pool) nodes(count int) []string {
+	var names []string
+	for i := range count {
+		names = append(names, p.node(i))
+	}
+	return names
+}
+
 // ask makes a pod that can go nowhere but to the pool.
 func (p *Pool) ask(name, class, cpu, group string) {
 	p.t.apply(strings.Replace(PodText{Namespace: p.name, Name: name, Class: class, CPU: cpu,
@@ -411,13 +420,19 @@ func killedInTheMiddle(t *T) {
 	}
 }
 
+// daemonSetText has pods of one CPU on all nodes of a pool.
+func daemonSetText(namespace, name, pool string) string {
+	return fmt.Sprintf("{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: %s, name: %s}, "+
+		"spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: agent}}, "+
+		"spec: {schedulerName: makeway, priorityClassName: high, nodeSelector: {pool: %s}, "+
+		"containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}}}]}}}}", namespace, name,
+		pool)
+}
+
 func (t *T) daemonSetOnFullNodes(name string, nodes int) {
 	pool := t.pool(name, nodes, 2, 2)
 	scheduler := t.scheduler("makeway", "event=sight ")
-	t.apply(fmt.Sprintf("{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: %s, name: "+
-		"agent}, spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: "+
-		"agent}}, spec: {schedulerName: makeway, priorityClassName: high, nodeSelector: {pool: %s}, "+
-		"containers: [{name: c, image: i, resources: {requests: {cpu: \"1\"}}}]}}}}", name, name))
+	t.apply(daemonSetText(name, "agent", name))
 	began := time.Now()
 	t.until(minutes(2), "the DaemonSet is everywhere", func() (bool, string) {
 		set, err := t.plane.Client.AppsV1().DaemonSets(pool.name).Get(t.ctx, "agent",

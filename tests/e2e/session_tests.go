@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -23,6 +20,7 @@ func sessionTests() []Test {
 			Run: sessionsComeBack},
 		{Name: "sessions: a partition gives notice, and a user resumes", Run: sessionIsResumed},
 		{Name: "sessions: killed at each write of a preemption", Run: sessionsKilled},
+		{Name: "sessions: killed at each write of a first start", Run: startKilled},
 	}
 }
 
@@ -34,10 +32,11 @@ var sessionResource = schema.GroupVersionResource{Group: "makeway.dev", Version:
 // soonBack: whoever was preempted comes back after a second.
 var soonBack = append([]string{"--set", "session.backoffFirst=1s"}, shortLease...)
 
-// SessionText describes a session with one kernel, which is called main.
+// SessionText describes a session with one kernel, which is called main, or with a second one, side.
 type SessionText struct {
 	Name, CPU, More string
 	Priority        int
+	HasTwo          bool
 }
 
 // Realm is a resource group with nodes, and a namespace for its sessions.
@@ -52,12 +51,21 @@ func (t *T) realm(name string, nodes, cpus int) *Realm {
 	return &Realm{pool}
 }
 
-func (r *Realm) create(session SessionText) {
-	r.t.apply(fmt.Sprintf("{apiVersion: makeway.dev/v1, kind: Session, metadata: {namespace: %s, "+
-		"name: %s}, spec: {resourceGroup: %s, priority: %d, %skernels: [{name: main, template: "+
-		"{metadata: {labels: {app: s}}, spec: {terminationGracePeriodSeconds: 1, containers: "+
-		"[{name: c, image: i, resources: {requests: {cpu: %q}}}]}}}]}}", r.name, session.Name,
-		r.name, session.Priority, session.More, session.CPU))
+func (r *Realm) create(session SessionText) { r.t.apply(r.text(session)) }
+
+func (r *Realm) text(session SessionText) string {
+	kernel := func(name string) string {
+		return fmt.Sprintf("{name: %s, template: {metadata: {labels: {app: s}}, spec: "+
+			"{terminationGracePeriodSeconds: 1, containers: [{name: c, image: i, resources: "+
+			"{requests: {cpu: %q}}}]}}}", name, session.CPU)
+	}
+	kernels := kernel("main")
+	if session.HasTwo {
+		kernels += ", " + kernel("side")
+	}
+	return fmt.Sprintf("{apiVersion: makeway.dev/v1, kind: Session, metadata: {namespace: %s, "+
+		"name: %s}, spec: {resourceGroup: %s, priority: %d, %skernels: [%s]}}", r.name,
+		session.Name, r.name, session.Priority, session.More, kernels)
 }
 
 func (r *Realm) status(name string) map[string]any {
@@ -262,8 +270,8 @@ func sessionIsResumed(t *T) {
 	realm.runs(scheduler, "report-main-0")
 	realm.finish("report-main-0", "Failed")
 	realm.phases(scheduler, "ended", "report")
-	out := t.succeed("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/notebook")
-	t.equal("resume", "Session desks/notebook is pending again.\n", out)
+	resumed := t.plugin(t.schedulerConfig(""), "session", "resume", "desks/notebook")
+	t.equal("resume", "Session desks/notebook is pending again.\n", resumed.Out+resumed.Err)
 	realm.runs(scheduler, "notebook-main-1")
 	gone := t.makeway("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/nobody")
 	if gone.Status == 0 || !strings.Contains(gone.Err, "there is no such session in the cluster") {
@@ -273,32 +281,66 @@ func sessionIsResumed(t *T) {
 	scheduler.end(t)
 }
 
-// sessionsKilled: a session runs, one that needs its room comes, and the process is killed at the
-// n-th write; the server sees that write or does not, and a new process goes on.
 func sessionsKilled(t *T) {
 	undo := t.define(sessionKinds...)
 	defer undo()
 	realm, faulty := t.realm("beds", 1, 2), t.faulty()
 	defer faulty.stop()
-	rounds := 0
-	for number := 1; ; number++ {
-		reached := false
-		for _, seen := range []bool{true, false} {
-			if !t.night && (number%2 != 0 || seen != (number%4 == 0)) {
-				reached = reached || number%2 != 0
-				continue
-			}
-			rounds++
-			reached = t.sessionsKilledAt(realm, faulty, rounds, number, seen) || reached
-		}
-		if !reached {
-			t.note("%d writes, %d rounds", number-1, rounds)
-			return
-		}
-		if number > 40 {
-			t.fail("it does not come to an end:\n%v", faulty.all())
+	t.killedEverywhere(faulty, func(round int) Story { return &Ousting{realm, round, 0} },
+		func(number int, seen bool) bool { return number%2 == 0 && seen == (number%4 == 0) })
+}
+
+func startKilled(t *T) {
+	undo := t.define(sessionKinds...)
+	defer undo()
+	realm, faulty := t.realm("births", 2, 2), t.faulty()
+	defer faulty.stop()
+	t.killedEverywhere(faulty, func(round int) Story { return &Birth{realm, round, 0} },
+		func(number int, seen bool) bool { return seen == (number%2 == 0) })
+}
+
+// Birth: a session of two kernels starts for the first time.
+type Birth struct {
+	*Realm
+	round int
+	from  int64 // Of the audit log.
+}
+
+func (b *Birth) session() string { return fmt.Sprintf("fresh%d", b.round) }
+
+func (b *Birth) pods() []string { return []string{b.session() + "-main-0", b.session() + "-side-0"} }
+
+func (b *Birth) prepare() {
+	b.from = b.t.auditBytes()
+	b.create(SessionText{Name: b.session(), CPU: "2", Priority: 1, HasTwo: true})
+}
+
+func (b *Birth) isOver() bool {
+	there := b.Realm.pods()
+	for _, name := range b.pods() {
+		if there[name].Status.Phase != core.PodRunning {
+			return false
 		}
 	}
+	return true
+}
+
+// judge: it runs where its status says, and nothing was made twice.
+func (b *Birth) judge(scheduler *Scheduler, _ *Faulty) {
+	b.phases(scheduler, "running", b.session())
+	b.runs(scheduler, b.pods()...)
+	status := b.status(b.session())
+	kernels, _, _ := unstructured.NestedSlice(status, "kernels")
+	for i, name := range b.pods() {
+		if node := kernels[i].(map[string]any)["node"]; b.pod(name).Spec.NodeName != node {
+			b.t.fail("%s is not on %v: %v", name, node, status)
+		}
+	}
+	created := b.created(b.from)
+	if len(b.Realm.pods()) != 2 || created["201"] != 2 || status["preemptions"] == int64(1) {
+		b.t.fail("pods created: %v, status %v", created, status)
+	}
+	b.remove(b.session())
 }
 
 // occupy makes a session that runs, as a scheduler before us would have left it.
@@ -316,78 +358,43 @@ func (r *Realm) occupy(name string) {
 		object.GetUID()), 1))
 }
 
-// sessionsKilledAt is false when the story ended before that write.
-func (t *T) sessionsKilledAt(realm *Realm, faulty *Faulty, round, number int, seen bool) bool {
-	low, high := fmt.Sprintf("low%d", round), fmt.Sprintf("high%d", round)
-	realm.occupy(low)
-	realm.runs(&Scheduler{}, low+"-main-0")
-	realm.create(SessionText{Name: high, CPU: "2", Priority: 50})
-	from := t.auditBytes()
-	var first *Scheduler
-	started, killed := make(chan struct{}), make(chan Write, 1)
-	var dead atomic.Bool
-	faulty.obey(func(write Write) Fault {
-		switch {
-		case dead.Load():
-			return Fault{Lost: true}
-		case write.Number < number || !write.counts():
-			return Fault{}
-		}
-		dead.Store(true)
-		return Fault{Lost: !seen, AnswerIsLost: true, Afterwards: func() {
-			<-started
-			first.process.stop(syscall.SIGKILL, time.Second)
-			killed <- write
-		}}
-	})
-	folder := fmt.Sprintf("%d-%v", number, seen)
-	first = t.start(faulty.URL, "first-"+folder, soonBack...)
-	close(started)
-	t.until(minutes(1), fmt.Sprintf("write %d, or the end", number), func() (bool, string) {
-		there := realm.pods()
-		ended := there[high+"-main-0"].Status.Phase == core.PodRunning
-		return ended || !first.process.running(), first.text()
-	})
-	if first.process.running() {
-		realm.judge(first, low, high, from)
-		first.end(t)
-		return false
-	}
-	write := <-killed
-	faulty.obey(nil)
-	t.freeLease()
-	second := t.scheduler("second-"+folder, "event=sight ", soonBack...)
-	defer func() {
-		if why := recover(); why != nil {
-			if known, ok := why.(failure); ok {
-				text, _ := os.ReadFile(first.log)
-				panic(failure{fmt.Sprintf("killed at write %d, %s, seen by the server: %v: %s\n"+
-					"the first said:\n%s", number, write, seen, known.text, text)})
-			}
-			panic(why)
-		}
-	}()
-	realm.judge(second, low, high, from)
-	second.end(t)
-	return true
+// Ousting: a session runs, and one that needs its room comes.
+type Ousting struct {
+	*Realm
+	round int
+	from  int64 // Of the audit log.
+}
+
+func (o *Ousting) low() string  { return fmt.Sprintf("low%d", o.round) }
+func (o *Ousting) high() string { return fmt.Sprintf("high%d", o.round) }
+
+func (o *Ousting) prepare() {
+	o.occupy(o.low())
+	o.runs(&Scheduler{}, o.low()+"-main-0")
+	o.create(SessionText{Name: o.high(), CPU: "2", Priority: 50})
+	o.from = o.t.auditBytes()
+}
+
+func (o *Ousting) isOver() bool {
+	return o.pods()[o.high()+"-main-0"].Status.Phase == core.PodRunning
 }
 
 // judge: the high one runs, the low one was preempted once and waits; nothing was made twice.
-func (r *Realm) judge(scheduler *Scheduler, low, high string, from int64) {
-	r.phases(scheduler, "running", high)
-	r.runs(scheduler, high+"-main-0")
-	r.phases(scheduler, "preempted", low)
-	status := r.status(low)
-	if status["preemptions"] != int64(1) || status["preemptedBy"] != "Session beds/"+high {
-		r.t.fail("%v", status)
+func (o *Ousting) judge(scheduler *Scheduler, _ *Faulty) {
+	o.phases(scheduler, "running", o.high())
+	o.runs(scheduler, o.high()+"-main-0")
+	o.phases(scheduler, "preempted", o.low())
+	status := o.status(o.low())
+	if status["preemptions"] != int64(1) || status["preemptedBy"] != "Session beds/"+o.high() {
+		o.t.fail("%v", status)
 	}
-	for name := range r.pods() {
-		if name != high+"-main-0" {
-			r.t.fail("pod %s is there", name)
+	for name := range o.pods() {
+		if name != o.high()+"-main-0" {
+			o.t.fail("pod %s is there", name)
 		}
 	}
-	if created := r.created(from); created["201"] != 1 {
-		r.t.fail("pods created: %v", created)
+	if created := o.created(o.from); created["201"] != 1 {
+		o.t.fail("pods created: %v", created)
 	}
-	r.remove(low, high)
+	o.remove(o.low(), o.high())
 }

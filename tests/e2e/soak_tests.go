@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -29,10 +30,13 @@ const (
 type Soak struct {
 	t         *T
 	pool      *Pool
+	nodes     []string // Those that come and go; named POOL-NUMBER.
 	faulty    *Faulty
 	scheduler *Scheduler
 	random    *rand.Rand
+	crowd     int // About so many pods are there.
 	made      int
+	whole     map[string]bool      // Gangs that leave as one.
 	away      map[string]time.Time // Nodes that were deleted, and when they come back.
 	memory    []int64              // Kilobytes, one each minute.
 	peak      int                  // Of assumed objects.
@@ -48,8 +52,9 @@ func soak(t *T) {
 	scheduler := t.start(faulty.URL, "makeway", "--journal", journal, "--journal-size", "8Mi",
 		"--journal-files", "1", "--set", "live.evictAgainWindow=5s")
 	scheduler.says(t, "event=sight ")
-	s := &Soak{t: t, pool: pool, faulty: faulty, scheduler: scheduler,
-		random: rand.New(rand.NewPCG(11, 11)), away: map[string]time.Time{}}
+	s := &Soak{t: t, pool: pool, nodes: pool.nodes(soakNodes), faulty: faulty,
+		scheduler: scheduler, random: rand.New(rand.NewPCG(11, 11)), crowd: soakPods,
+		whole: map[string]bool{}, away: map[string]time.Time{}}
 	faulty.obey(s.fault())
 	began, looked := time.Now(), time.Time{}
 	for tick := 0; time.Since(began) < t.soak && t.ctx.Err() == nil; tick++ {
@@ -125,33 +130,41 @@ func (s *Soak) arrive(ctx context.Context) error {
 	class := []string{"low", "middle", "high"}[s.random.IntN(3)]
 	if s.random.IntN(8) > 0 {
 		return s.create(ctx, PodText{Name: fmt.Sprintf("p-%06d", s.made), Class: class,
-			CPU: fmt.Sprint(s.random.IntN(3) + 1)})
+			CPU: fmt.Sprint(s.random.IntN(3) + 1)}, nil)
 	}
+	return s.arriveGang(ctx, class, nil)
+}
+
+// arriveGang: three pods that run together or not at all.
+func (s *Soak) arriveGang(ctx context.Context, class string, labels map[string]string) error {
 	group, mode := fmt.Sprintf("g%06d", s.made), []string{"all", "single"}[s.random.IntN(2)]
+	s.whole[group] = mode == "all"
 	var object scheduling.PodGroup
 	text := groupText(s.pool.name, group, class, mode, 3)
 	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
 		return err
 	}
+	object.Labels = labels
 	if _, err := s.t.plane.Client.SchedulingV1beta1().PodGroups(s.pool.name).Create(ctx, &object,
 		meta.CreateOptions{}); err != nil {
 		return err
 	}
 	for i := range 3 {
 		if err := s.create(ctx, PodText{Name: fmt.Sprintf("%s-%d", group, i), Class: class, CPU: "2",
-			Group: group}); err != nil {
+			Group: group}, labels); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Soak) create(ctx context.Context, text PodText) error {
+func (s *Soak) create(ctx context.Context, text PodText, labels map[string]string) error {
 	text.Namespace, text.Scheduler = s.pool.name, "makeway"
 	var pod core.Pod
 	if err := yaml.Unmarshal([]byte(text.String()), &pod); err != nil {
 		return err
 	}
+	maps.Copy(pod.Labels, labels)
 	pod.Spec.NodeSelector = map[string]string{"pool": s.pool.name}
 	_, err := s.t.plane.Client.CoreV1().Pods(s.pool.name).Create(ctx, &pod, meta.CreateOptions{})
 	return err
@@ -164,10 +177,10 @@ func (s *Soak) depart(ctx context.Context) error {
 	for name := range pods {
 		names = append(names, name)
 	}
-	if len(names) < soakPods/2 {
+	if len(names) < s.crowd/2 {
 		return s.arrive(ctx)
 	}
-	for range 1 + len(names)/soakPods {
+	for range 1 + len(names)/s.crowd {
 		name := names[s.random.IntN(len(names))]
 		prefix := name
 		if strings.HasPrefix(name, "g") {
@@ -211,7 +224,7 @@ func (s *Soak) sweep(ctx context.Context) error {
 // changeNode closes or opens one, or deletes it; it comes back after some seconds, or after PodGC
 // has removed its pods.
 func (s *Soak) changeNode(ctx context.Context) error {
-	name := s.pool.node(s.random.IntN(soakNodes))
+	name := s.nodes[s.random.IntN(len(s.nodes))]
 	if _, gone := s.away[name]; gone {
 		return nil
 	}
@@ -236,7 +249,7 @@ func (s *Soak) returnNodes(ctx context.Context) error {
 		}
 		var node core.Node
 		text := strings.Replace(nodeText(name, soakCPUs), "labels: {",
-			"labels: {pool: "+s.pool.name+", ", 1)
+			"labels: {pool: "+name[:strings.LastIndex(name, "-")]+", ", 1)
 		if err := yaml.Unmarshal([]byte(text), &node); err != nil {
 			return err
 		}
@@ -276,15 +289,26 @@ func (s *Soak) tail() string {
 }
 
 func (s *Soak) fits() {
+	if text := s.t.overfull(s.nodes); text != "" {
+		s.t.fail("%s\n%s", text, s.tail())
+	}
+}
+
+// overfull names the first of these nodes that has pods of more CPUs than it has.
+func (t *T) overfull(nodes []string) string {
+	pods, err := t.plane.Client.CoreV1().Pods("").List(t.ctx, meta.ListOptions{
+		FieldSelector: "status.phase!=Succeeded,status.phase!=Failed"})
+	t.must(err, "pods")
 	used := map[string]int64{}
-	for _, pod := range s.pool.pods() {
+	for _, pod := range pods.Items {
 		used[pod.Spec.NodeName] += pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
 	}
-	for node, cpu := range used {
-		if node != "" && cpu > soakCPUs*1000 {
-			s.t.fail("%s has pods of %dm CPU, and %d CPUs\n%s", node, cpu, soakCPUs, s.tail())
+	for _, node := range nodes {
+		if used[node] > soakCPUs*1000 {
+			return fmt.Sprintf("%s has pods of %dm CPU, and %d CPUs", node, used[node], soakCPUs)
 		}
 	}
+	return ""
 }
 
 // inVain: whoever makeway deleted was bound before; names are used once.
@@ -293,8 +317,8 @@ func (s *Soak) inVain() {
 	for _, write := range s.faulty.writes("POST pods/binding") {
 		bound[write.Name] = bound[write.Name] || write.Code == 201
 	}
-	for _, write := range s.faulty.writes("DELETE pods") {
-		if write.Code != 200 {
+	for _, write := range s.faulty.removals() {
+		if write.Code/100 != 2 || write.Namespace != s.pool.name {
 			continue
 		}
 		deleted++
@@ -317,15 +341,7 @@ func (s *Soak) residentKB() int64 {
 
 // rest: all nodes are there and open, and makeway has nothing more to do.
 func (s *Soak) rest() {
-	for name := range s.away {
-		s.away[name] = time.Time{}
-	}
-	s.t.must(s.returnNodes(s.t.ctx), "nodes")
-	for i := range soakNodes {
-		_, err := s.t.plane.Client.CoreV1().Nodes().Patch(s.t.ctx, s.pool.node(i),
-			types.MergePatchType, []byte(`{"spec":{"unschedulable":null}}`), meta.PatchOptions{})
-		s.t.must(err, "node")
-	}
+	s.reopen()
 	s.t.settle()
 	before, calm := "", time.Now()
 	s.t.until(minutes(5), "makeway rests", func() (bool, string) {
@@ -336,6 +352,19 @@ func (s *Soak) rest() {
 		time.Sleep(time.Second)
 		return time.Since(calm) > 15*time.Second, s.tail()
 	})
+}
+
+// reopen brings all nodes back, and opens them.
+func (s *Soak) reopen() {
+	for name := range s.away {
+		s.away[name] = time.Time{}
+	}
+	s.t.must(s.returnNodes(s.t.ctx), "nodes")
+	for _, name := range s.nodes {
+		_, err := s.t.plane.Client.CoreV1().Nodes().Patch(s.t.ctx, name, types.MergePatchType,
+			[]byte(`{"spec":{"unschedulable":null}}`), meta.PatchOptions{})
+		s.t.must(err, "node")
+	}
 }
 
 // judge: every pod is bound or was told why not, nothing is assumed, and memory is flat.
@@ -371,10 +400,15 @@ func (s *Soak) judge() {
 		s.scheduler.figure(t, "makeway_writes_unknown_total"),
 		s.scheduler.figure(t, "makeway_writes_repeated_total"),
 		s.scheduler.figure(t, "makeway_lists_total"))
+	s.flat()
+}
+
+// flat: memory does not grow.
+func (s *Soak) flat() {
 	first, last := s.memory[len(s.memory)/4], s.memory[len(s.memory)-1]
-	t.note("memory after a quarter %d MB, at the end %d MB", first>>10, last>>10)
+	s.t.note("memory after a quarter %d MB, at the end %d MB", first>>10, last>>10)
 	if last > first+first/4+16<<10 {
-		t.fail("memory grows: %v kB", s.memory)
+		s.t.fail("memory grows: %v kB", s.memory)
 	}
 }
 

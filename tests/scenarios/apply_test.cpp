@@ -467,9 +467,13 @@ TEST_F(ApplyCommand, KindsThatItCannotServeAreRefused) {
   fill();
   plan();
   live.server.serve("makeway.dev/v1", "queues", "Queue");
+  EXPECT_EQ(apply("--dry-run").status, 0);  // They are only defined.
+  live.server.put(R"({"apiVersion":"makeway.dev/v1","kind":"Queue","metadata":{"name":"team"}})");
   const RunResult ran = apply();
   EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("the cluster has kinds of makeway.dev (queues)")) << ran.error;
+  EXPECT_TRUE(ran.error.contains("this cluster has objects of makeway.dev (Queue team)"))
+      << ran.error;
+  EXPECT_TRUE(live.server.deeds().empty());
 }
 
 }  // namespace

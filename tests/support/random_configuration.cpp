@@ -50,7 +50,7 @@ void change_leaving(Prng& random, Configuration& configuration) {
 
 void change_victims(Prng& random, Configuration& configuration) {
   WorkloadSettings& workload = configuration.workload;
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0:
       random.shuffle(workload.importance_keys);
       if (workload.importance_keys.size() > 1 && random.chance(30)) {
@@ -64,6 +64,7 @@ void change_victims(Prng& random, Configuration& configuration) {
     case 2: workload.honour_preemption_priority = random.chance(50); break;
     case 3: workload.protect_marked_members = random.chance(50); break;
     case 4: workload.score_priority = static_cast<ScorePriority>(random.below(2)); break;
+    case 5: workload.below_minimum = static_cast<BelowMinimum>(random.below(2)); break;
     default:
       workload.put_back = static_cast<PutBack>(random.below(3));
       if (workload.put_back != PutBack::until_stable) waive(configuration, WaivedLaw::law_4);

@@ -30,9 +30,10 @@ const std::vector<Layer>& layer_table() {
       {"sim", {"control", "codec", "model", "base"}},
       {"kube", {"control", "codec", "model", "base"}},
       {"server", {"control", "codec", "model", "base"}},
+      {"page", {"base"}},
       {"cli",
-       {"journal", "sim", "kube", "server", "policies", "control", "codec", "judge", "engine",
-        "model", "base"}},
+       {"journal", "sim", "kube", "server", "page", "policies", "control", "codec", "judge",
+        "engine", "model", "base"}},
   };
   return table;
 }

@@ -18,6 +18,7 @@
 #include "kube/live_settings.hpp"
 #include "kube/own_rights.hpp"
 #include "kube/system_clock.hpp"
+#include "model/object_text.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -51,7 +52,9 @@ class ApplyRun {
   ExitStatus run() {
     if (!may_begin() || !is_same_cluster()) return ExitStatus::failed;
     if (!parts_.dry_run && !take_lease()) return ExitStatus::failed;
-    if (!begin() || !await_sight() || !knows_somebody()) return end(ExitStatus::failed);
+    if (!begin() || !await_sight() || has_own_objects() || !knows_somebody()) {
+      return end(ExitStatus::failed);
+    }
     const ApplyPreview preview = look_ahead();
     show(preview);
     if (parts_.dry_run) return end(status_of(preview));
@@ -89,14 +92,6 @@ class ApplyRun {
 
   /// Rule 1.
   bool may_begin() {
-    if (const std::string kinds = own_kinds_in(parts_.served); !kinds.empty()) {
-      tell_error(
-          fmt::format("the cluster has kinds of makeway.dev ({}): apply carries out plans of pods "
-                      "and groups only; remove their CustomResourceDefinitions, use makeway run, "
-                      "or carry the plan out by hand",
-                      kinds));
-      return false;
-    }
     if (parts_.dry_run) return true;
     const bool has_groups = std::ranges::any_of(
         parts_.served,
@@ -272,6 +267,29 @@ class ApplyRun {
       if (is_over) tell_error(fmt::format("the cluster is not seen after {}", to_text(sight_max)));
       return false;
     }
+    return true;
+  }
+
+  /// Where there are objects of ours whose status a plan of pods changes, or whose pods the plan's
+  /// decisions rest on, more would be written than was agreed to (docs/decisions/0020-apply.md).
+  bool has_own_objects() {
+    std::string found;
+    const auto note = [&]<class Object>(KindTag<Object> /*tag*/) {
+      const auto& all = loop_->cluster().own<Object>();
+      if (all.empty()) return;
+      const Change first = all.begin()->second;
+      found += fmt::format("{}{}", found.empty() ? "" : ", ", object_text(first));
+      if (all.size() > 1) found += fmt::format(" and {} more", all.size() - 1);
+    };
+    note(KindTag<Queue>{});
+    note(KindTag<ReplicaSchedule>{});
+    note(KindTag<Session>{});
+    if (found.empty()) return false;
+    tell_error(fmt::format(
+        "this cluster has objects of makeway.dev ({}): apply carries out plans of pods and groups "
+        "only, and would have to write their statuses, too; use makeway run, or carry the plan out "
+        "by hand",
+        found));
     return true;
   }
 

@@ -11,6 +11,7 @@
 #include "cli/plan/batch.hpp"
 #include "cli/plan/node_what_if.hpp"
 #include "cli/plan/plan_compare.hpp"
+#include "cli/plan/plan_page.hpp"
 #include "cli/plan/plan_parties.hpp"
 #include "cli/plan/plan_text.hpp"
 #include "cli/problem_text.hpp"
@@ -51,8 +52,10 @@ std::string refuse_flags(const Arguments& arguments) {
     if (batch && arguments.has(flag)) return fmt::format("--{} is not for a --batch", flag);
   }
   if (arguments.has("verify") && !batch) return "--verify compares the cases of a --batch";
-  if (batch && arguments.text("output") == "yaml") {
-    return "--batch prints JSON lines, and --verify text or json; -o yaml is for single plans";
+  for (const std::string_view single : {"yaml", "html"}) {
+    if (!batch || arguments.text("output") != single) continue;
+    return fmt::format(
+        "--batch prints JSON lines, and --verify text or json; -o {} is for single plans", single);
   }
   for (const std::string_view flag : {"summary", "outcome", "namespace", "node", "queue"}) {
     if (!arguments.has(flag)) continue;
@@ -241,18 +244,20 @@ struct OtherSide {
   TrustReport trust;
 };
 
+/// Explained plans look at every node for every ask; where that takes long, nobody explains unasked.
+constexpr std::size_t explained_looks_max = 2'000'000;
+
 /// The plan beside that of another preset.
 std::optional<std::string> compared(const Plan& plan, const ConfigurationDocument& configuration,
                                     const OtherSide& other, FilePlans& plans,
                                     FilePlans& other_plans, const Palette& palette) {
-  // Explained plans look at every node for every ask; where that takes long, keys are not told.
-  constexpr std::size_t looks_max = 2'000'000;
   const Cluster& cluster = other.loaded.cluster;
   const std::optional<Plan> second = other_plans.make(other.configuration, false);
   if (!second) return std::nullopt;
   std::optional<Plan> explained_first;
   std::optional<Plan> explained_second;
-  if (differing_asks(plan, *second) > 0 && plan.asks.size() * cluster.node_count() <= looks_max) {
+  if (differing_asks(plan, *second) > 0 &&
+      plan.asks.size() * cluster.node_count() <= explained_looks_max) {
     const auto explained = [](FilePlans& maker, ConfigurationDocument document) {
       document.configuration.engine.alternatives_max = find_knob("engine.alternativesMax")->maximum;
       return maker.make(document, true);
@@ -269,6 +274,14 @@ std::optional<std::string> compared(const Plan& plan, const ConfigurationDocumen
                           .explained = explained_second ? &*explained_second : nullptr,
                           .configuration = other.configuration.configuration},
                          Parties(&cluster, &other.loaded.replica_sets), palette);
+}
+
+/// A page shows alternatives when somebody clicks, so they have to be there.
+bool explains(const Arguments& arguments, const Wish& wish, const Cluster& cluster) {
+  if (wish.detail == PlanDetail::with_explanation) return true;
+  if (arguments.text("output") != "html") return false;
+  const std::size_t asks = wish.asks.empty() ? cluster.pending_pods().size() : wish.asks.size();
+  return asks * cluster.node_count() <= explained_looks_max;
 }
 
 /// Makes the plan and prints it, or what differs; what is asked about nodes is applied to the
@@ -294,8 +307,12 @@ ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loa
     }
   }
   const std::optional<Plan> plan =
-      plans.make(configuration, wish.detail == PlanDetail::with_explanation);
+      plans.make(configuration, explains(arguments, wish, loaded.cluster));
   if (!plan) return plans.failure();
+  if (arguments.text("output") == "html") {
+    terminal.out.write(plan_page(*plan, loaded.cluster));
+    return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
+  }
   if (!is_text) {
     print_document(*plan, plans.versions().of(*plan), arguments.text("output"), wish.detail,
                    terminal);

@@ -33,12 +33,20 @@ std::string number_text(std::size_t number) {
 void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
   for (const Change& change : batch.changes) forget(change);
   for (const Receipt& receipt : batch.receipts) {
+    if (is_told(receipt, batch.now)) continue;
     log_.tell(LogLevel::warning, "refused",
               {{"plan", receipt.plan},
                {"object", receipt.object},
                {"for", receipt.ask},
                {"reason", receipt.reason}});
   }
+}
+
+/// What a brake holds back is asked for again and again; it says until when, and is told once.
+bool DecisionLog::is_told(const Receipt& receipt, Time now) {
+  if (!receipt.again_at) return false;
+  std::erase_if(braked_, [now](const auto& each) { return each.second <= now; });
+  return !braked_.try_emplace({receipt.object, receipt.ask}, *receipt.again_at).second;
 }
 
 void DecisionLog::forget(const Change& change) {

@@ -1,8 +1,8 @@
 // DecisionLog: tells a log what the loop decides, for whom and why, and what the cluster refused.
 //
 // An ask is told when its answer is another one than the last time, so that whoever waits is not
-// told again and again. Victims are told each with its cause. A plan that broke a law leaves a
-// reproducer behind (cli/plan/bug_report.hpp).
+// told again and again; what a brake refuses is told once, until it is over. Victims are told each
+// with its cause. A plan that broke a law leaves a reproducer behind (cli/plan/bug_report.hpp).
 #pragma once
 
 #include <map>
@@ -32,10 +32,13 @@ class DecisionLog final : public LoopWatcher {
   void tell_ask(const Plan& plan, const PlanAsk& ask);
   void tell_bug(const MadeCycle& cycle, const Cluster& cluster);
   void forget(const Change& change);
+  bool is_told(const Receipt& receipt, Time now);
 
   RunLog& log_;
   const ConfigurationDocument& document_;
   std::map<AskName, std::string> told_;  ///< The last answer of whoever is pending.
+  /// By object and ask: until when a brake holds.
+  std::map<std::pair<std::string, std::string>, Time> braked_;
   BugFiles bug_files_;
   bool has_seen_bug_ = false;
 };

@@ -24,8 +24,9 @@ class DecisionLogTest : public testing::Test {
     made.plan->asks.push_back(ask);
     decisions.cycle({.now = {}, .due = {}, .judged = true, .made = made}, cluster);
   }
-  void show(const std::vector<Change>& changes, const std::vector<Receipt>& receipts = {}) {
-    decisions.batch({.now = {}, .changes = changes, .effects = {}, .receipts = receipts}, cluster);
+  void show(const std::vector<Change>& changes, const std::vector<Receipt>& receipts = {},
+            Time now = {}) {
+    decisions.batch({.now = now, .changes = changes, .effects = {}, .receipts = receipts}, cluster);
   }
   std::string take() { return std::exchange(sink.kept, {}); }
   static PlanAsk urgent(Outcome outcome) {
@@ -55,6 +56,22 @@ TEST_F(DecisionLogTest, AnAskIsToldWhenItsAnswerChanges) {
   show({Removal{.kind = ObjectKind::pod, .namespace_name = "shop", .name = "urgent"}});
   decide(urgent(Outcome::waits));
   EXPECT_TRUE(take().contains("outcome=waits"));
+}
+
+TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsToldOnceUntilItIsOver) {
+  Receipt receipt{.plan = "0123", .object = "Pod shop/low", .reason = "brake", .ask = "Queue a"};
+  receipt.again_at = Time{5'000};
+  show({}, {receipt}, Time{0});
+  EXPECT_TRUE(take().contains("event=refused"));
+  receipt.plan = "0124";
+  show({}, {receipt, receipt}, Time{4'999});
+  EXPECT_EQ(take(), "");
+  receipt.again_at = Time{9'000};
+  show({}, {receipt}, Time{5'000});
+  EXPECT_TRUE(take().contains("event=refused"));
+  receipt.again_at.reset();  // Nobody knows when: each is news.
+  show({}, {receipt}, Time{5'001});
+  EXPECT_TRUE(take().contains("event=refused"));
 }
 
 TEST_F(DecisionLogTest, WhoGoesWithHalfAGangIsTold) {

@@ -14,11 +14,9 @@
 namespace makeway::cli {
 namespace {
 
-/// Of ours: what `makeway run` schedules by.
+/// Of ours: what `makeway run` schedules by, and writes the status of, or a condition in it.
 constexpr std::array<std::string_view, 4> served_own_kinds = {"partitions", "queues",
                                                               "resourcegroups", "sessions"};
-/// Of these: whose status it writes.
-constexpr std::array<std::string_view, 2> written_own_kinds = {"queues", "sessions"};
 
 std::string kinds_but(std::span<const std::string_view> left_out,
                       const std::vector<kube::ServedResource>& served) {
@@ -46,17 +44,13 @@ std::string waived_too_much(const Configuration& configuration) {
   return {};
 }
 
-std::string own_kinds_in(const std::vector<kube::ServedResource>& served) {
-  return kinds_but({}, served);
-}
-
 std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
   return kinds_but(served_own_kinds, served);
 }
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {
   std::vector<std::string> plurals;
-  for (const std::string_view plural : written_own_kinds) {
+  for (const std::string_view plural : served_own_kinds) {
     const bool is_served = std::ranges::any_of(served, [&](const kube::ServedResource& each) {
       return each.resource->api_group == own_api_group && each.resource->plural == plural;
     });

@@ -13,9 +13,7 @@ namespace makeway::cli {
 /// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
 std::string waived_too_much(const Configuration& configuration);
 
-/// Kinds of ours that the cluster has: "queues,sessions".
-std::string own_kinds_in(const std::vector<kube::ServedResource>& served);
-/// Those among them that nobody serves yet.
+/// Kinds of ours that the cluster has and nobody serves yet: "replicaschedules".
 std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
 inline constexpr std::string_view unserved_reason =
     "this version schedules pods, groups, queues and sessions; it does not serve replicas of a "

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/embedded/embedded_run.hpp"
 #include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/plan/plan_maker.hpp"
@@ -71,6 +72,9 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
 }  // namespace
 
 ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
+  const Result<bool> embedded = wants_embedded(arguments, terminal.kube);
+  if (!embedded) return usage_error(embedded.error().message, terminal);
+  if (*embedded) return run_embedded(arguments, terminal);
   const Result<RunWish> wish = read_run_wish(arguments);
   if (!wish) return usage_error(wish.error().message, terminal);
   const bool is_shadow = !wish->shadow.empty();

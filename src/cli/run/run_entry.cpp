@@ -19,8 +19,14 @@ constexpr std::string_view run_description =
     "scheduler when it first sees it, changes nothing, and tells what that scheduler did and what "
     "Makeway would have done: a line a compared ask, then the totals, when the time of --for is "
     "over, when as many as --count says were compared, or at Ctrl-C.\n\n"
+    "With --embedded there is no Kubernetes: the same loop schedules a cluster that exists only in "
+    "this process, with a generated load, its clock so many times as fast as --speed says. On a "
+    "terminal it shows nodes, asks and preemptions until q is pressed; elsewhere it writes plain "
+    "lines and ends by itself, after 20 s or --for. --journal and --listen work as for a live "
+    "cluster.\n\n"
     "The cluster is the one of --kubeconfig, else of KUBECONFIG, else of ~/.kube/config, else the "
-    "one in whose pod this runs. deploy/rbac.yaml has the rights that it needs, "
+    "one in whose pod this runs; where none of them is there, it is the embedded one. The first "
+    "line says what is served. deploy/rbac.yaml has the rights that it needs, "
     "deploy/makeway.yaml "
     "a Deployment. Queues and sessions are served where their kinds are defined. Replicas of a "
     "live cluster are not served yet: where ReplicaSchedules are defined, it does not begin.";
@@ -44,6 +50,18 @@ std::vector<Flag> run_flags() {
            .value = "ADDRESS:PORT",
            .help = "Answer /healthz, /readyz and /metrics there; :PORT is this machine only. "
                    "Without it nothing listens."},
+          {.name = "embedded",
+           .value = {},
+           .help = "Schedule a made-up cluster inside this process; nothing else is touched."},
+          {.name = "generate",
+           .value = "LIST",
+           .help = "Its nodes and load, as for `simulate`, such as nodes=300,gpus=0; what is not "
+                   "said is as in nodes=8,cpus=64,gpus=8,load=400,gangs=15,services=10,"
+                   "priorities=4. Means --embedded."},
+          {.name = "seed", .value = "NUMBER", .help = "Of its load; else 1. Means --embedded."},
+          {.name = "speed",
+           .value = "NUMBER",
+           .help = "How many times as fast as ours its clock is; else 60. Means --embedded."},
           {.name = "shadow",
            .value = "NAME",
            .help = "Decide beside the scheduler of this name, such as default-scheduler, and "
@@ -51,14 +69,15 @@ std::vector<Flag> run_flags() {
            .suggestions = {"default-scheduler"}},
           {.name = "for",
            .value = "DURATION",
-           .help = "End after this time, such as 10m; else at SIGTERM or Ctrl-C."},
+           .help = "End after this time, such as 10m; else at SIGTERM or Ctrl-C. With --embedded "
+                   "and no terminal: else after 20s."},
           {.name = "count",
            .value = "NUMBER",
            .help = "With --shadow: end when so many asks were compared."},
           {.name = "journal",
            .value = "FILE",
            .help = "Record what was seen and decided, for `replay`, `why` and `journal`; a "
-                   "journal that is there is continued."},
+                   "journal that is there is continued, with --embedded refused."},
           journal_size_flag(),
           journal_files_flag(),
           output_flag({"text", "json"},
@@ -70,10 +89,11 @@ std::vector<Flag> run_flags() {
 
 Command run_entry() {
   return {.name = "run",
-          .summary = "schedule a live cluster, or decide beside its scheduler and compare",
+          .summary = "schedule a live or a made-up cluster, or decide beside a scheduler",
           .description = run_description,
           .flags = run_flags(),
-          .examples = {{"makeway run --kubeconfig prod.yaml --dry-run",
+          .examples = {{"makeway run --embedded", "watch it at work, without any cluster"},
+                       {"makeway run --kubeconfig prod.yaml --dry-run",
                         "what would it do with the pods that say `schedulerName: makeway`?"},
                        {"makeway run --kubeconfig prod.yaml --journal run.journal",
                         "schedule them, and record every decision for `why` and `replay`"},

@@ -21,6 +21,7 @@
 #include "cli/plan/plan_maker.hpp"
 #include "cli/problem_text.hpp"
 #include "cli/simulate/simulate_journal.hpp"
+#include "cli/simulate/simulate_page.hpp"
 #include "cli/simulate/simulate_report.hpp"
 #include "cli/simulate/simulate_run.hpp"
 #include "cli/simulate/snapshot_start.hpp"
@@ -317,6 +318,41 @@ bool tell_refused(const SimulateResult& result, Terminal& terminal) {
   return !result.refused.empty();
 }
 
+/// Before anything is simulated.
+Result<void> try_report(const Arguments& arguments) {
+  if (!arguments.has("report")) return {};
+  const std::string path(arguments.text("report"));
+  if (path.empty()) {
+    return std::unexpected(Error{ErrorCode::fix_usage, "--report '': expected a FILE"});
+  }
+  return try_report_file(path);
+}
+
+/// One after the other, until somebody stops it; what is wrong is told.
+std::vector<SimulateResult> simulate_all(const SimLoad& load,
+                                         std::span<const ConfigurationDocument> documents,
+                                         const SimulateWish& wish, Terminal& terminal,
+                                         ExitStatus& status) {
+  const PlanTools tools = real_tools();
+  const InterruptWatch watch;
+  std::vector<SimulateResult> results;
+  for (const ConfigurationDocument& document : documents) {
+    Progress progress(terminal, tools, document.name);
+    results.push_back(simulate(load, document, wish, tools, [&](const SimulateStep& step) {
+      progress.tell(step);
+      return !watch.seen();
+    }));
+    progress.end();
+    if (tell_refused(results.back(), terminal)) status = ExitStatus::bug;
+    if (watch.seen()) break;
+  }
+  for (std::size_t at = results.size(); at < documents.size(); ++at) {
+    terminal.error.write(
+        fmt::format("makeway: interrupted; {} was not simulated\n", shorten(documents[at].name)));
+  }
+  return results;
+}
+
 /// What is different about two simulations that were to be put side by side; empty: nothing.
 std::string_view difference(const Simulation& a, const Simulation& b) {
   if (a.load != b.load) return "another load";
@@ -401,28 +437,16 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
   if (std::string wrong = keep_shard(arguments, *documents); !wrong.empty()) {
     return usage_error(wrong, terminal);
   }
+  const std::string report(arguments.text("report"));
+  if (const Result<void> able = try_report(arguments); !able) return tell(able.error(), terminal);
+  wish->chronicle = !report.empty();
   const Result<std::unique_ptr<Journal>> journal =
       open_simulate_journal(arguments, documents->size());
   if (!journal) return tell(journal.error(), terminal);
   wish->watcher = journal->get();
 
-  const PlanTools tools = real_tools();
-  const InterruptWatch watch;
-  std::vector<SimulateResult> results;
-  for (const ConfigurationDocument& document : *documents) {
-    Progress progress(terminal, tools, document.name);
-    results.push_back(simulate(*load, document, *wish, tools, [&](const SimulateStep& step) {
-      progress.tell(step);
-      return !watch.seen();
-    }));
-    progress.end();
-    if (tell_refused(results.back(), terminal)) status = ExitStatus::bug;
-    if (watch.seen()) break;
-  }
-  for (std::size_t at = results.size(); at < documents->size(); ++at) {
-    terminal.error.write(fmt::format("makeway: interrupted; {} was not simulated\n",
-                                     shorten((*documents)[at].name)));
-  }
+  const std::vector<SimulateResult> results =
+      simulate_all(*load, *documents, *wish, terminal, status);
   if (const auto faults = arguments.given("faults")) {
     name += fmt::format(", faults {}", *faults);
     if (!arguments.given("generate")) name += fmt::format(", seed {}", wish->options.seed);
@@ -430,11 +454,18 @@ ExitStatus run_simulate(const Arguments& arguments, Terminal& terminal) {
   if (!report_journal(journal->get(), terminal) && status == ExitStatus::done) {
     status = ExitStatus::failed;
   }
-  const std::string_view format = arguments.text("output");
-  if (format == "csv") {
+  const Simulation simulation = simulation_of(name, *load, *wish, results);
+  if (!report.empty()) {
+    const Result<void> written = write_report_file(report, simulate_page(simulation, results));
+    if (!written) {
+      const ExitStatus failure = tell(written.error(), terminal);
+      if (status == ExitStatus::done) status = failure;
+    }
+  }
+  if (arguments.text("output") == "csv") {
     terminal.out.write(simulate_csv(results));
   } else {
-    tell_simulation(simulation_of(name, *load, *wish, results), arguments, terminal);
+    tell_simulation(simulation, arguments, terminal);
   }
   return status;
 }

@@ -276,6 +276,25 @@ std::vector<Metric> metrics_of(std::span<const SimulatedRun> runs) {
   return metrics;
 }
 
+std::optional<std::int64_t> value_of(const SimulatedRun& run, const Metric& metric) {
+  const auto found = run.values.find(metric.field);
+  return found == run.values.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::int64_t> best_value(const Metric& metric,
+                                       std::span<const SimulatedRun> runs) {
+  std::optional<std::int64_t> best;
+  bool differ = false;
+  for (const SimulatedRun& run : runs) {
+    const std::optional<std::int64_t> value = value_of(run, metric);
+    if (!value) continue;
+    if (!best) best = value;
+    differ = differ || *best != *value;
+    best = metric.better == Better::less ? std::min(*best, *value) : std::max(*best, *value);
+  }
+  return metric.better == Better::neither || !differ ? std::nullopt : best;
+}
+
 std::string value_text(Shown shown, std::int64_t value) {
   switch (shown) {
     case Shown::milliseconds:

@@ -55,6 +55,9 @@ struct Simulation {
 SimulatedRun measured(const SimulateResult& result);
 /// All metrics that some run has a value of, in the order of the table.
 std::vector<Metric> metrics_of(std::span<const SimulatedRun> runs);
+std::optional<std::int64_t> value_of(const SimulatedRun& run, const Metric& metric);
+/// If not all are equal, and one of them can be called better.
+std::optional<std::int64_t> best_value(const Metric& metric, std::span<const SimulatedRun> runs);
 std::string value_text(Shown shown, std::int64_t value);
 
 }  // namespace makeway::cli

@@ -17,25 +17,6 @@
 namespace makeway::cli {
 namespace {
 
-std::optional<std::int64_t> value_of(const SimulatedRun& run, const Metric& metric) {
-  const auto found = run.values.find(metric.field);
-  return found == run.values.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// The best value, if not all are equal.
-std::optional<std::int64_t> winner(const Metric& metric, std::span<const SimulatedRun> runs) {
-  std::optional<std::int64_t> best;
-  bool differ = false;
-  for (const SimulatedRun& run : runs) {
-    const std::optional<std::int64_t> value = value_of(run, metric);
-    if (!value) continue;
-    if (!best) best = value;
-    differ = differ || *best != *value;
-    best = metric.better == Better::less ? std::min(*best, *value) : std::max(*best, *value);
-  }
-  return metric.better == Better::neither || !differ ? std::nullopt : best;
-}
-
 /// In quotes where it needs them.
 std::string csv_cell(std::string_view text) {
   std::string plain = printable(text);
@@ -96,7 +77,7 @@ std::string simulate_text(const Simulation& simulation, const Palette& palette) 
   }
   Table table(std::move(columns));
   for (const Metric& metric : metrics_of(simulation.runs)) {
-    const std::optional<std::int64_t> best = winner(metric, simulation.runs);
+    const std::optional<std::int64_t> best = best_value(metric, simulation.runs);
     std::vector<Cell> cells = {{metric.label}};
     for (const SimulatedRun& run : simulation.runs) {
       const std::optional<std::int64_t> value = value_of(run, metric);

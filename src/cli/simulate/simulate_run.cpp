@@ -75,6 +75,8 @@ SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& docume
                         const std::function<bool(const SimulateStep&)>& go_on) {
   SimOptions options = wish.options;
   options.manners.scales_deployments = document.configuration.replica.enabled;
+  std::optional<SimChronicle> chronicle;
+  if (wish.chronicle) options.chronicle = &chronicle.emplace(options.start, options.sample);
   SimWorld world(load, options);
   Process process(world, document, wish, tools);
   bool wanted = true;
@@ -89,6 +91,7 @@ SimulateResult simulate(const SimLoad& load, const ConfigurationDocument& docume
   result.name = document.name;
   result.partial = stopped && world.is_unfinished();
   result.metrics = world.finish();
+  result.chronicle = std::move(chronicle);
   return result;
 }
 

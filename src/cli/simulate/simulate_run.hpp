@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "codec/configuration_codec.hpp"
 #include "control/control_loop.hpp"
 #include "sim/load.hpp"
+#include "sim/sim_chronicle.hpp"
 #include "sim/sim_metrics.hpp"
 #include "sim/sim_world.hpp"
 
@@ -19,6 +21,7 @@ struct SimulateWish {
   /// Hears the cluster as the loop sees it in the end, when nothing happens any more.
   std::function<void(const Cluster&, Time)> at_rest;
   LoopWatcher* watcher = nullptr;  ///< Hears what the loop does; a journal.
+  bool chronicle = false;          ///< What a report tells is kept.
 };
 
 struct SimulateStep {
@@ -34,6 +37,7 @@ struct SimulateResult {
   std::vector<RefusedPlan> refused;
   std::uint64_t missed_wakeups = 0;
   bool partial = false;  ///< Somebody stopped it, or `until` came first.
+  std::optional<SimChronicle> chronicle;
 };
 
 /// `go_on` hears how far it is, and stops it by returning false.

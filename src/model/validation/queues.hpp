@@ -20,5 +20,7 @@ void check_default_queue(Findings& findings, const QueueSettings& settings);
 /// Guarantees that cannot be met or that nobody uses, limits that keep pods from ever running,
 /// pods whose group belongs elsewhere.
 void lint_queues(Findings& findings);
+/// Only what no pod has to do with.
+void lint_queue_bounds(Findings& findings);
 
 }  // namespace makeway

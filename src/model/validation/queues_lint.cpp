@@ -177,12 +177,17 @@ void lint_strays(Findings& findings) {
 
 }  // namespace
 
-void lint_queues(Findings& findings) {
+void lint_queue_bounds(Findings& findings) {
   if (findings.cluster().own<Queue>().empty()) return;
   const QueueTree tree(findings.cluster());
   lint_guarantees(findings, tree);
   lint_resources(findings, tree);
-  lint_members(findings, tree);
+}
+
+void lint_queues(Findings& findings) {
+  if (findings.cluster().own<Queue>().empty()) return;
+  lint_queue_bounds(findings);
+  lint_members(findings, QueueTree(findings.cluster()));
   lint_strays(findings);
 }
 

@@ -44,6 +44,7 @@ class SessionCheck {
   void check_all_sessions();
   void lint_groups();
   void lint_partitions();
+  void lint_wishes();
   void lint_kernels();
 
  private:
@@ -64,7 +65,9 @@ class SessionCheck {
   void check_status(const Session& session, const std::string& object);
   void lint_nominations(const Session& session);
   void lint_times(const Session& session);
+  void lint_suspension(const Partition& partition, const std::string& object);
   void lint_partition_of(const Session& session, const Partition& own);
+  void lint_places_in(const Session& session, const Partition& own);
   std::set<std::string> partition_nodes(const Partition& partition) const;
   bool may_be_preempted(const Partition& partition) const;
 
@@ -243,9 +246,27 @@ bool SessionCheck::may_be_preempted(const Partition& partition) const {
   });
 }
 
+/// A plan can suspend, and so can a simulation; a kubelet cannot.
+void SessionCheck::lint_suspension(const Partition& partition, const std::string& object) {
+  if (partition.mode != PartitionMode::suspend) return;
+  Problem problem{.object = object,
+                  .field = "spec.mode",
+                  .value = "suspend",
+                  .message =
+                      "Kubernetes cannot suspend a pod, so makeway run makes none of its "
+                      "sessions leave",
+                  .remedy = "choose mode requeue or cancel"};
+  if (findings_.is_live()) {
+    findings_.error(std::move(problem));
+  } else {
+    findings_.warning(std::move(problem));
+  }
+}
+
 void SessionCheck::lint_partitions() {
   for (const auto& [key, partition] : cluster_.own<Partition>()) {
     const std::string object = object_text("Partition", {}, partition.name);
+    lint_suspension(partition, object);
     if (partition.mode == PartitionMode::suspend && partition.grace_time.ms > 0) {
       findings_.error({.object = object,
                        .field = "spec.graceTime",
@@ -281,6 +302,16 @@ void SessionCheck::lint_kernels() {
     }
     lint_nominations(session);
     lint_times(session);
+    if (const Partition* const own = find_partition(session.partition); own != nullptr) {
+      lint_partition_of(session, *own);
+      lint_places_in(session, *own);
+    }
+  }
+}
+
+/// What sessions wish of their partitions, and do not get.
+void SessionCheck::lint_wishes() {
+  for (const auto& [key, session] : cluster_.own<Session>()) {
     if (const Partition* const own = find_partition(session.partition); own != nullptr) {
       lint_partition_of(session, *own);
     }
@@ -323,6 +354,17 @@ void SessionCheck::lint_partition_of(const Session& session, const Partition& ow
                                               own.name),
                        .remedy = "choose a partition of mode requeue, or leave it out"});
   }
+  if (!session.preemptible.value_or(false) || may_be_preempted(own)) return;
+  findings_.warning({.object = text_of(session),
+                     .field = "spec.preemptible",
+                     .value = "true",
+                     .message = fmt::format("no partition of a higher tier shares a node with "
+                                            "Partition {}, so no session can preempt it",
+                                            own.name),
+                     .remedy = "raise the tier of another partition, or leave it out"});
+}
+
+void SessionCheck::lint_places_in(const Session& session, const Partition& own) {
   for (const Kernel& kernel : session.kernels) {
     const bool covered = own.nodes.empty() || std::ranges::binary_search(own.nodes, kernel.node);
     if (kernel.node.empty() || covered) continue;
@@ -334,14 +376,6 @@ void SessionCheck::lint_partition_of(const Session& session, const Partition& ow
                                               kernel.name, own.name),
                        .remedy = "add the node to the partition, or end the session"});
   }
-  if (!session.preemptible.value_or(false) || may_be_preempted(own)) return;
-  findings_.warning({.object = text_of(session),
-                     .field = "spec.preemptible",
-                     .value = "true",
-                     .message = fmt::format("no partition of a higher tier shares a node with "
-                                            "Partition {}, so no session can preempt it",
-                                            own.name),
-                     .remedy = "raise the tier of another partition, or leave it out"});
 }
 
 }  // namespace
@@ -358,6 +392,13 @@ void lint_sessions(Findings& findings) {
   check.lint_groups();
   check.lint_partitions();
   check.lint_kernels();
+}
+
+void lint_session_rules(Findings& findings) {
+  SessionCheck check(findings);
+  check.lint_groups();
+  check.lint_partitions();
+  check.lint_wishes();
 }
 
 }  // namespace makeway

@@ -10,5 +10,7 @@ namespace makeway {
 void check_sessions(Findings& findings);
 /// Partitions that cannot work are errors, although a plan could be made; the rest are warnings.
 void lint_sessions(Findings& findings);
+/// Only what no status has to do with.
+void lint_session_rules(Findings& findings);
 
 }  // namespace makeway

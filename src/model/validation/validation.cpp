@@ -280,9 +280,16 @@ std::vector<Problem> list_errors(const Cluster& cluster) {
   return errors;
 }
 
-Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates) {
-  Findings findings(cluster, templates);
+Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates, LintFor use) {
+  Findings findings(cluster, templates, use);
   for (const KindRules& rules : kind_rules) rules.lint(findings);
+  return findings.take();
+}
+
+Problems lint_own_kinds(const Cluster& cluster) {
+  Findings findings(cluster, {}, LintFor::live);
+  lint_queue_bounds(findings);
+  lint_session_rules(findings);
   return findings.take();
 }
 

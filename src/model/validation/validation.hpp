@@ -25,6 +25,10 @@ Problems find_cap_errors(const Cluster& cluster, const Configuration& configurat
 std::vector<Problem> list_errors(const Cluster& cluster);
 std::vector<Problem> list_cap_errors(const Cluster& cluster, const Configuration& configuration);
 /// `templates`: of pods that may come, though they are not there.
-Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates = {});
+Problems lint(const Cluster& cluster, std::span<const TemplateLabels> templates = {},
+              LintFor use = LintFor::files);
+/// The part of it that is about objects of our kinds and changes only with them, and with nodes: no
+/// pods, no statuses. O(nodes * resource groups + queues + sessions).
+Problems lint_own_kinds(const Cluster& cluster);
 
 }  // namespace makeway

@@ -38,42 +38,78 @@ void append(const VictimList& from, VictimUnit unit, VictimList& to) {
   to.units.push_back(unit);
 }
 
+/// Spares, most important first, whom nobody needs to leave (law 4). With `belowMinimum: evict` a
+/// gang is not left under its minimum: its members come back as many at once as that takes, or not
+/// at all. `works`: whether, in `after`, those who come have their room. All have left that world;
+/// those who are spared are back in it when this returns.
+class Sparing {
+ public:
+  Sparing(World& world, const std::function<bool()>& works, const VictimList& all)
+      : world_(world), works_(works), all_(all) {}
+
+  VictimList victims() {
+    VictimList left;
+    for (std::size_t at = 0; at < all_.units.size(); ++at) {
+      const VictimUnit& unit = all_.units[at];
+      if (spared_.contains(at)) continue;
+      if (gone_.contains(unit.unit) || !spares(at)) append(all_, unit, left);
+    }
+    return left;
+  }
+
+ private:
+  bool spares(std::size_t at) {
+    const UnitIndex gang = all_.units[at].unit;
+    std::vector<std::size_t> back = {at};
+    world_.after().put_back(all_.pods_of(all_.units[at]));
+    if (falls(gang, back)) {
+      const auto minimum = static_cast<std::size_t>(world_.cluster().units()[gang].minimum);
+      for (std::size_t next = at + 1; next < all_.units.size() && back.size() < minimum; ++next) {
+        if (all_.units[next].unit != gang) continue;
+        world_.after().put_back(all_.pods_of(all_.units[next]));
+        back.push_back(next);
+      }
+      gone_.insert(gang);  // Unless it works: then it stands, and others of it come back alone.
+    }
+    if (!falls(gang, back) && works_()) {
+      spared_.insert(back.begin(), back.end());
+      gone_.erase(gang);
+      return true;
+    }
+    for (const std::size_t each : back) world_.after().remove(all_.pods_of(all_.units[each]));
+    return false;
+  }
+
+  /// These are back, and others of the gang leave, so that too few stay. A gang of which nobody
+  /// leaves has fallen before, or not at all.
+  bool falls(UnitIndex gang, std::span<const std::size_t> back) const {
+    if (!world_.rules().falls_whole(world_.after(), world_.budgets(), gang)) return false;
+    for (std::size_t at = 0; at < all_.units.size(); ++at) {
+      const bool leaves = !spared_.contains(at) && std::ranges::find(back, at) == back.end();
+      if (leaves && all_.units[at].unit == gang) return true;
+    }
+    return false;
+  }
+
+  World& world_;
+  const std::function<bool()>& works_;
+  const VictimList& all_;
+  std::set<std::size_t> spared_;  ///< Places in the list.
+  std::set<UnitIndex> gone_;      ///< Gangs that were tried and have to leave.
+};
+
 /// With `belowMinimum: evict`, gangs that the victims take below their minimum leave whole, and
-/// what that frees spares others (law 4). `works`: whether, in `after`, those who come have their
-/// room. The victims have left it, before and after. False: with the whole gangs gone it does not
-/// work.
+/// what that frees spares others. The victims have left `after`, before and after. False: with the
+/// whole gangs gone it does not work.
 bool take_fallen_whole(World& world, const std::function<bool()>& works, VictimList& victims) {
-  Scratch& scratch = world.after();
   const std::size_t needed = victims.pods.size();
   VictimList all = victims;
-  world.rules().add_fallen(scratch, world.budgets(), all);
+  world.rules().add_fallen(world.after(), world.budgets(), all);
   const std::span<const PodIndex> rest = std::span(all.pods).subspan(needed);
   if (rest.empty()) return true;
-  scratch.remove(rest);
+  world.after().remove(rest);
   if (!works()) return false;
-  std::set<UnitIndex> fallen;
-  for (const PodIndex pod : rest) fallen.insert(world.cluster().pods().unit[pod]);
-  std::set<UnitIndex> tried;
-  std::set<UnitIndex> stays;
-  victims.clear();
-  for (const VictimUnit& unit : all.units) {
-    const bool is_fallen = fallen.contains(unit.unit);
-    if (!is_fallen || tried.insert(unit.unit).second) {
-      std::vector<PodIndex> parcel;
-      for (const VictimUnit& other : all.units) {
-        const bool together = is_fallen ? other.unit == unit.unit : other.first == unit.first;
-        const std::span<const PodIndex> own = all.pods_of(other);
-        if (together) parcel.insert(parcel.end(), own.begin(), own.end());
-      }
-      scratch.put_back(parcel);
-      if (works()) {
-        if (is_fallen) stays.insert(unit.unit);
-        continue;
-      }
-      scratch.remove(parcel);
-    }
-    if (!stays.contains(unit.unit)) append(all, unit, victims);
-  }
+  victims = Sparing(world, works, all).victims();
   return true;
 }
 

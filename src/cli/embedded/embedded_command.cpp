@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include "base/printable.hpp"
+#include "cli/embedded/embedded_run.hpp"
+#include "cli/help.hpp"
+#include "cli/input.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/simulate/simulate_journal.hpp"
+
+namespace makeway::cli {
+namespace {
+
+ExitStatus embedded_usage(std::string_view text, Terminal& terminal) {
+  terminal.error.write(fmt::format("makeway: {}\n{}\n", text, help_line(find_command("run"))));
+  return ExitStatus::usage;
+}
+
+}  // namespace
+
+ExitStatus run_embedded(const Arguments& arguments, Terminal& terminal) {
+  Result<EmbeddedWish> wish = read_embedded_wish(arguments);
+  if (!wish) return embedded_usage(wish.error().message, terminal);
+  // As in a simulation nobody here is a stranger, so marks count as in files.
+  const ConfigurationChoice choice{.preset = arguments.text("preset"),
+                                   .file = arguments.given("config"),
+                                   .overrides = arguments.all("set")};
+  ChosenConfiguration chosen = choose_configuration(choice);
+  if (!chosen.usage.empty()) return embedded_usage(chosen.usage, terminal);
+  terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
+  if (!chosen.document) return ExitStatus::failed;
+  name_configuration(*chosen.document, choice);
+  const auto journal = open_simulate_journal(arguments, 1);
+  if (!journal) {
+    if (journal.error().code == ErrorCode::fix_usage) {
+      return embedded_usage(journal.error().message, terminal);
+    }
+    terminal.error.write(fmt::format("error: {}\n", printable(journal.error().message)));
+    return ExitStatus::failed;
+  }
+  const ExitStatus status =
+      run_embedded_cluster({.wish = *std::move(wish),
+                            .document = *std::move(chosen.document),
+                            .journal = journal->get(),
+                            .tools = real_tools(),
+                            .clock = real_clock(),
+                            .palette = palette_for_out(terminal, arguments.text("color"))},
+                           terminal);
+  const bool is_recorded = report_journal(journal->get(), terminal, "the run");
+  return is_recorded || status != ExitStatus::done ? status : ExitStatus::failed;
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,494 @@
+#include "cli/embedded/embedded_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/printable.hpp"
+#include "cli/amount.hpp"
+#include "cli/embedded/draw_scene.hpp"
+#include "cli/embedded/pace.hpp"
+#include "cli/embedded/paced_port.hpp"
+#include "cli/embedded/watch_scene.hpp"
+#include "cli/interrupt_watch.hpp"
+#include "cli/run/run_log.hpp"
+#include "cli/run/watcher_list.hpp"
+#include "cli/text.hpp"
+#include "codec/presets.hpp"
+#include "control/control_loop.hpp"
+#include "kube/http_client.hpp"
+#include "server/run_pages.hpp"
+#include "sim/sim_world.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr Time embedded_start{1'767'225'600'000};  // 2026-01-01T00:00:00Z
+constexpr Duration passed_at_once{5'400'000};      ///< Rule 2.
+constexpr Duration plain_run{20'000};              ///< Of ours, where nobody says --for.
+constexpr Duration plain_line_every{5'000};        ///< Of ours, at the speed that was asked for.
+constexpr Duration frame_every{100};
+/// A machine that cannot keep up may take so many times as long as --for says.
+constexpr std::int64_t plain_patience = 3;
+
+/// However it ends, whatever is told then is told on the screen of before.
+class ScreenGuard {
+ public:
+  explicit ScreenGuard(FullScreen* screen) : screen_(screen) {}
+  ScreenGuard(const ScreenGuard&) = delete;
+  ScreenGuard& operator=(const ScreenGuard&) = delete;
+  ~ScreenGuard() {
+    if (screen_ != nullptr) screen_->leave();
+  }
+
+ private:
+  FullScreen* screen_;
+};
+
+class EmbeddedRun {
+ public:
+  EmbeddedRun(EmbeddedParts parts, Terminal& terminal)
+      : parts_(std::move(parts)),
+        wish_(parts_.wish),
+        terminal_(terminal),
+        screen_(wish_.json ? nullptr : terminal.screen),
+        rules_(std::make_unique<ConfigurationDocument>(parts_.document)),
+        load_(generate_load(wish_.load, wish_.seed, embedded_start)),
+        world_(load_, world_options()),
+        port_(world_, [this](Time until) { await(until); }),
+        scenes_([this](const ScenePreemption& each) { tell_preemption(each); }),
+        metrics_({std::string(default_preset)}),
+        watchers_(heard_by()),
+        pace_(wish_.speed, parts_.clock.now(), shown_from()) {
+    presets_.push_back(parts_.document.name);
+    for (const std::string_view name : preset_names()) {
+      if (name != parts_.document.name) presets_.emplace_back(name);
+    }
+  }
+
+  ExitStatus run() {
+    interrupts_.emplace();
+    tell_start();
+    if (!listen()) return ExitStatus::failed;
+    start_loop();
+    fill();
+    {
+      const ScreenGuard guard(screen_);
+      begin_showing();
+      while (!is_over() && world_.now() < ends_at() && step()) {
+      }
+    }
+    note_refused();
+    tell_summary();
+    return shows_bug_ ? ExitStatus::bug : ExitStatus::done;
+  }
+
+ private:
+  // ---- Before ----
+
+  static Time shown_from() { return embedded_start + passed_at_once; }
+
+  /// Of the cluster's clock; rule 4: a speed decides how far it comes, and nothing else does.
+  Time ends_at() const {
+    if (screen_ != nullptr) return SimOptions{}.until;
+    return {shown_from().ms + wish_.ends_after.value_or(plain_run).ms * wish_.speed};
+  }
+
+  SimOptions world_options() const {
+    SimOptions options;
+    options.start = embedded_start;
+    options.seed = wish_.seed;
+    options.sample = {0};
+    options.until = ends_at();
+    options.manners.scales_deployments = rules_->configuration.replica.enabled;
+    return options;
+  }
+
+  std::vector<LoopWatcher*> heard_by() {
+    std::vector<LoopWatcher*> watchers;
+    // The journal first: a record is never younger than what it leads to.
+    if (parts_.journal != nullptr) watchers.push_back(parts_.journal);
+    watchers.push_back(&scenes_);
+    watchers.push_back(&metrics_);
+    return watchers;
+  }
+
+  bool listen() {
+    if (!wish_.listen) return true;
+    auto started = server::HttpServer::start(*wish_.listen, [this](std::string_view path) {
+      return server::run_page(path, health_, metrics_, kube::monotonic_now());
+    });
+    if (!started) {
+      terminal_.error.write(
+          fmt::format("error: --listen: {}; give an address of this machine and a free port\n",
+                      printable(started.error().message)));
+      return false;
+    }
+    pages_ = std::move(*started);
+    page_ = fmt::format("http://{}:{}/metrics", wish_.listen->host, pages_->port());
+    if (wish_.json) {
+      tell_event("listening", {{"address", page_}});
+    } else {
+      tell_line(fmt::format("Figures are at {}, health at /healthz and /readyz.", page_));
+    }
+    return true;
+  }
+
+  void start_loop() {
+    LoopOptions options;
+    options.preset = rules_->name;
+    options.backlog.time_wakes = rules_->configuration.protection.minimum_runtime.ms > 0;
+    options.backlog.tries_all = false;
+    options.watcher = &watchers_;
+    loop_ = std::make_unique<ControlLoop>(port_, rules_->configuration, parts_.tools,
+                                          std::move(options));
+  }
+
+  /// Rule 2.
+  void fill() {
+    while (!is_over() && world_.now() < shown_from() && loop_->step()) {
+    }
+  }
+
+  void begin_showing() {
+    if (is_over()) return;
+    scenes_.begin_counting();
+    if (screen_ != nullptr) {
+      interrupts_.reset();  // The screen has its own, which gives the terminal back.
+      if (!screen_->enter()) {
+        screen_ = nullptr;
+        interrupts_.emplace();
+      }
+    }
+    began_ = parts_.clock.now();
+    pace_ = Pace(wish_.speed, began_, world_.now());
+    next_line_ = shown_from();
+    is_showing_ = true;
+    health_.plays(server::RunRole::leader);
+    health_.sees(true);
+  }
+
+  // ---- Stepping ----
+
+  bool step() {
+    const bool goes_on = loop_->step();
+    is_dirty_ = true;
+    note_figures();
+    if (screen_ == nullptr) tell_figures_due();
+    if (std::exchange(switches_, false)) switch_preset();
+    return goes_on;
+  }
+
+  bool is_over() {
+    if (is_over_) return true;
+    const Duration passed = parts_.clock.now() - began_;
+    bool time_is_up = false;
+    if (is_showing_ && screen_ != nullptr) {
+      time_is_up = wish_.ends_after && passed >= *wish_.ends_after;
+    } else if (is_showing_) {
+      time_is_up = passed.ms > wish_.ends_after.value_or(plain_run).ms * plain_patience;
+    }
+    is_over_ = time_is_up || (interrupts_ && interrupts_->seen()) ||
+               (screen_ != nullptr && screen_->wants_end()) || terminal_.out.is_closed();
+    return is_over_;
+  }
+
+  /// Rule 1: called with the world's answer in hand.
+  void await(Time until) {
+    health_.stepped(kube::monotonic_now());
+    if (!is_showing_) return;
+    pace_.forgive(parts_.clock.now(), until);
+    while (true) {
+      attend();
+      const Time now = parts_.clock.now();
+      // The first answer to a new loop is everything: without it there is nothing to show.
+      if (is_over() || switches_ || is_new_loop_) {
+        pace_.jump(now, until);
+        is_new_loop_ = false;
+        return;
+      }
+      const Duration left = pace_.until(now, until);
+      if (left.ms == 0) return;
+      wait(std::min(left, frame_every));
+    }
+  }
+
+  void wait(Duration at_most) {
+    if (screen_ == nullptr) return parts_.clock.sleep(at_most);
+    for (const char key : screen_->keys(at_most)) press(key);
+  }
+
+  void attend() {
+    const Time now = parts_.clock.now();
+    health_.stepped(kube::monotonic_now());
+    if (screen_ == nullptr) return;
+    for (const char key : screen_->keys({0})) press(key);
+    if (now - drawn_ >= frame_gap_) draw(now);
+  }
+
+  /// Rule 5.
+  void switch_preset() {
+    note_refused();
+    preset_ = (preset_ + 1) % presets_.size();
+    auto next = std::make_unique<ConfigurationDocument>(parts_.document);
+    if (preset_ > 0) {
+      auto rules = load_preset(presets_[preset_]);
+      if (!rules) return;
+      next->name = presets_[preset_];
+      next->configuration = *std::move(rules);
+    }
+    loop_.reset();
+    rules_ = std::move(next);
+    world_.show_anew();
+    is_new_loop_ = true;
+    start_loop();
+  }
+
+  void note_figures() {
+    metrics_.note({.nodes = loop_->cluster().node_count(),
+                   .pods = loop_->cluster().pod_count(),
+                   .asks_pending = loop_->backlog().pending(),
+                   .assumed = loop_->in_flight().size(),
+                   .leads = true,
+                   .sees = true,
+                   .missed_wakeups = loop_->backlog().missed_wakeups()});
+  }
+
+  // ---- The screen ----
+
+  void press(char key) {
+    const Time now = parts_.clock.now();
+    const std::size_t page = std::max<std::size_t>(1, nodes_shown(scene_, screen_->size()));
+    const auto move = [&](std::size_t rows, bool down) {
+      const std::size_t last = scene_.nodes.size() - std::min(scene_.nodes.size(), page);
+      first_node_ =
+          down ? std::min(last, first_node_ + rows) : first_node_ - std::min(first_node_, rows);
+    };
+    switch (key) {
+      case ' ': pace_.pause(now, !pace_.is_paused()); break;
+      case '+':
+      case '=': pace_.faster(now); break;
+      case '-':
+      case '_': pace_.slower(now); break;
+      case 'p': switches_ = true; break;
+      case 'q': is_over_ = true; break;
+      case '?':
+      case 'h': shows_help_ = !shows_help_; break;
+      case 'j':
+      case key_down: move(1, true); break;
+      case 'k':
+      case key_up: move(1, false); break;
+      case key_page_down: move(page, true); break;
+      case key_page_up: move(page, false); break;
+      default: return;
+    }
+    drawn_ = {};  // Whoever presses a key wants to see it.
+  }
+
+  void refresh_scene() {
+    if (std::exchange(is_dirty_, false)) {
+      scene_ = scenes_.scene(loop_->cluster(), world_.metrics().scarce, world_.now());
+    }
+    scene_.served = served_text();
+    scene_.preset = rules_->name;
+    scene_.page = page_;
+    scene_.speed = pace_.speed();
+    scene_.is_paused = pace_.is_paused();
+    scene_.first_node = first_node_;
+    scene_.shows_help = shows_help_;
+  }
+
+  void draw(Time now) {
+    refresh_scene();
+    scene_.now = std::min(pace_.at(now), world_.now());
+    std::vector<std::string> frame = draw_scene(scene_, screen_->size(), parts_.palette);
+    if (frame != frame_) {
+      frame_ = std::move(frame);
+      screen_->show(frame_);
+    }
+    drawn_ = parts_.clock.now();
+    // Drawing a large cluster must not keep it from being scheduled.
+    frame_gap_.ms = std::max(frame_every.ms, 10 * (drawn_ - now).ms);
+  }
+
+  // ---- Plain lines ----
+
+  std::string served_text() const {
+    return fmt::format("{}, generated, seed {}",
+                       counted(static_cast<std::uint64_t>(wish_.load.nodes), "node"), wish_.seed);
+  }
+
+  void tell_line(std::string_view text) {
+    terminal_.out.write(fmt::format("{}\n", text));
+    terminal_.out.flush();
+  }
+  void tell_event(std::string_view event, const std::vector<LogField>& fields) {
+    terminal_.out.write(log_line(true, world_.now(), LogLevel::info, event, fields));
+    terminal_.out.flush();
+  }
+
+  void tell_start() {
+    if (wish_.json) {
+      return tell_event("start", {{"cluster", "embedded"},
+                                  {"served", served_text()},
+                                  {"preset", rules_->name},
+                                  {"speed", fmt::format("{}", wish_.speed)}});
+    }
+    tell_line(
+        fmt::format("Embedded cluster: {}, inside this process; no Kubernetes cluster is "
+                    "read or changed.",
+                    served_text()));
+    tell_line(
+        fmt::format("Preset {}, {} times as fast as a clock; the first {} of it pass at once.",
+                    rules_->name, wish_.speed, to_text(passed_at_once)));
+  }
+
+  void tell_preemption(const ScenePreemption& each) {
+    if (!is_showing_ || screen_ != nullptr) return;
+    if (!wish_.json) {
+      return tell_line(fmt::format("{}  {}: {}", clock_text(each.when), preemption_text(each),
+                                   ascii_text(each.reason)));
+    }
+    tell_event("preemption", {{"pod", each.victim},
+                              {"priority", fmt::format("{}", each.priority)},
+                              {"node", each.node},
+                              {"for", each.ask},
+                              {"cause", each.reason},
+                              {"alternative", each.alternative}});
+  }
+
+  void tell_figures_due() {
+    if (world_.now() < next_line_) return;
+    const std::int64_t every = plain_line_every.ms * wish_.speed;
+    next_line_.ms += ((world_.now() - next_line_).ms / every + 1) * every;
+    refresh_scene();
+    const SceneUse use = use_of(scene_);
+    const SceneCounters& counters = scene_.counters;
+    const std::int64_t percent = percent_of(use.used, use.room);
+    if (wish_.json) {
+      return tell_event("figures", {{"resource", scene_.resource},
+                                    {"inUsePercent", fmt::format("{}", percent)},
+                                    {"podsRunning", fmt::format("{}", counters.pods_running)},
+                                    {"podsWaiting", fmt::format("{}", counters.pods_waiting)},
+                                    {"preemptions", fmt::format("{}", counters.preemptions)}});
+    }
+    tell_line(fmt::format("{}  {} % of {} in use, {} on the nodes, {} waiting, {}",
+                          clock_text(world_.now()), percent, short_name(scene_.resource),
+                          counted(counters.pods_running, "pod"), grouped(counters.pods_waiting),
+                          counted(counters.preemptions, "preemption")));
+  }
+
+  // ---- After ----
+
+  /// A plan broke a law: it was not carried out, and it is a bug of ours.
+  void note_refused() {
+    for (const RefusedPlan& refused : loop_->refused()) {
+      shows_bug_ = true;
+      for (const LawBreach& breach : refused.breaches) {
+        bugs_ += fmt::format("{}: plan {} was refused: law {}: {}: {}\n", rules_->name, refused.id,
+                             breach.law, breach.ask, breach.text);
+      }
+    }
+    loop_->forget_refused();
+  }
+
+  /// Of whoever started for the first time while somebody could see it; milliseconds.
+  Spread waits_shown() const {
+    std::vector<std::int64_t> waited;
+    for (const RunRecord& run : world_.metrics().runs) {
+      if (run.first_start && *run.first_start >= shown_from()) {
+        waited.push_back((*run.first_start - run.arrival).ms);
+      }
+    }
+    return spread_of(std::move(waited));
+  }
+
+  void tell_summary() {
+    terminal_.error.write(bugs_);
+    is_dirty_ = true;
+    refresh_scene();
+    const SceneCounters& counters = scene_.counters;
+    const Spread waits = waits_shown();
+    const std::string passed =
+        pending_text(std::max<std::int64_t>(0, (world_.now() - shown_from()).ms / 1'000));
+    if (wish_.json) {
+      return tell_event("summary", {{"passed", passed},
+                                    {"preset", rules_->name},
+                                    {"podsStarted", fmt::format("{}", counters.pods_started)},
+                                    {"preemptions", fmt::format("{}", counters.preemptions)},
+                                    {"podsWaiting", fmt::format("{}", counters.pods_waiting)},
+                                    {"waitP50Ms", fmt::format("{}", waits.p50)},
+                                    {"waitP90Ms", fmt::format("{}", waits.p90)},
+                                    {"decideP50Us", fmt::format("{}", counters.decide_p50_us)},
+                                    {"decideP99Us", fmt::format("{}", counters.decide_p99_us)}});
+    }
+    tell_line(fmt::format("Summary: {} of the cluster's time under {}: {} started, {}, {} waiting.",
+                          passed, rules_->name, counted(counters.pods_started, "pod"),
+                          counted(counters.preemptions, "preemption"),
+                          grouped(counters.pods_waiting)));
+    if (waits.count > 0) {
+      tell_line(
+          fmt::format("Before they first ran they waited {} (median), {} (p90), {} (longest).",
+                      pending_text(waits.p50 / 1'000), pending_text(waits.p90 / 1'000),
+                      pending_text(waits.max / 1'000)));
+    }
+    tell_line(fmt::format("A decision took {} us (median), {} us (p99).", counters.decide_p50_us,
+                          counters.decide_p99_us));
+  }
+
+  EmbeddedParts parts_;
+  const EmbeddedWish& wish_;
+  Terminal& terminal_;
+  FullScreen* screen_;  ///< Null: plain lines.
+  std::unique_ptr<ConfigurationDocument> rules_;
+  SimLoad load_;
+  SimWorld world_;
+  PacedPort port_;
+  SceneWatcher scenes_;
+  server::RunHealth health_;
+  server::RunMetrics metrics_;
+  WatcherList watchers_;
+  std::unique_ptr<ControlLoop> loop_;
+  std::optional<InterruptWatch> interrupts_;
+  Pace pace_;
+  Time began_;  ///< Ours, when showing began.
+  Time drawn_;  ///< Ours, the last frame.
+  Duration frame_gap_ = frame_every;
+  Time next_line_;
+  std::vector<std::string> presets_;  ///< The first is what was asked for.
+  std::size_t preset_ = 0;
+  Scene scene_;
+  std::vector<std::string> frame_;
+  std::string page_;
+  std::string bugs_;
+  std::size_t first_node_ = 0;
+  bool shows_help_ = false;
+  bool is_showing_ = false;
+  bool is_dirty_ = true;  ///< The cluster is not what the scene shows.
+  bool is_over_ = false;
+  bool switches_ = false;     ///< Somebody wants the next preset.
+  bool is_new_loop_ = false;  ///< It has not been shown anything yet.
+  bool shows_bug_ = false;
+  std::unique_ptr<server::HttpServer> pages_;  ///< Last: its thread reads the others.
+};
+
+}  // namespace
+
+EmbeddedClock real_clock() {
+  return {
+      .now = [] { return kube::monotonic_now(); },
+      .sleep =
+          [](Duration time) { std::this_thread::sleep_for(std::chrono::milliseconds(time.ms)); }};
+}
+
+ExitStatus run_embedded_cluster(EmbeddedParts parts, Terminal& terminal) {
+  return EmbeddedRun(std::move(parts), terminal).run();
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,24 @@
+// OwnFindings: what there is to say about objects of our kinds in a live cluster, in the words of
+// `makeway check`. It becomes the condition makeway.dev/Accepted of the object.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace makeway {
+
+struct OwnFinding {
+  /// Doubtful: it counts, and is probably not meant. It cannot work: it counts as it is, and does
+  /// not do what it says. In quarantine: it counts without what is wrong (law 13).
+  enum class Gravity : std::uint8_t { doubtful, cannot_work, quarantined };
+  Gravity gravity = Gravity::doubtful;
+  std::string text;
+
+  friend bool operator==(const OwnFinding&, const OwnFinding&) = default;
+};
+
+/// By "Queue research".
+using OwnFindings = std::map<std::string, OwnFinding>;
+
+}  // namespace makeway

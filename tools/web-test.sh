@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# The pages that makeway writes, opened in a headless Chromium: tools/web-test.sh [PICTURES]
+#
+# Makes reports and plans of small, large and hostile clusters, and looks at each of them in both
+# themes and two widths (web/tests/pages.mjs). PICTURES: a folder for screenshots. `make e2e` runs
+# it last. Without Chromium, Node or their packages it says so and succeeds.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+skip() {
+  echo "web-test: skipped: $1" >&2
+  exit 0
+}
+
+install_packages() {
+  local missing=()
+  command -v chromium >/dev/null || missing+=(chromium)
+  command -v node >/dev/null || missing+=(nodejs)
+  command -v npm >/dev/null || missing+=(npm)
+  if [[ ${#missing[@]} -eq 0 ]]; then return; fi
+  if [[ $(id -u) -ne 0 ]] || ! command -v apt-get >/dev/null; then
+    skip "missing: ${missing[*]}; install these Debian packages"
+  fi
+  echo "web-test: installing ${missing[*]}" >&2
+  env DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -q -y --no-install-recommends \
+    "${missing[@]}" >/dev/null 2>&1 || skip "${missing[*]} cannot be installed"
+}
+
+# A cluster of so many nodes with four pods each, and pods that ask for room.
+cluster() {
+  local nodes=$1 asks=$2
+  awk -v nodes="$nodes" -v asks="$asks" '
+    function pod(name, node, priority, cpu) {
+      printf "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: %s}\n", name
+      printf "spec: {%spriority: %d, ", (node == "" ? "" : "nodeName: " node ", "), priority
+      printf "containers: [{name: c, resources: {requests: {cpu: %dm, memory: 1Gi}}}]}\n", cpu
+    }
+    BEGIN {
+      for (n = 1; n <= nodes; ++n) {
+        printf "---\napiVersion: v1\nkind: Node\nmetadata: {name: node-%04d}\n", n
+        printf "status: {allocatable: {cpu: \"8\", memory: 32Gi, pods: \"110\"}}\n"
+        for (p = 1; p <= 4; ++p) {
+          name = sprintf("web-%04d-%d", n, p)
+          pod(name, sprintf("node-%04d", n), (n * 7 + p * 3) % 5 * 100, 1900)
+        }
+      }
+      for (a = 1; a <= asks; ++a) pod(sprintf("urgent-%02d", a), "", 1000, 1000 + a % 4 * 900)
+      pod("giant", "", 1000, 64000)
+    }'
+}
+
+install_packages
+tools/web.sh check || { echo "web-test: FAILED" >&2; exit 1; }
+if [[ ! -f web/node_modules/.package-lock.json ]]; then skip "the packages of web/ are missing"; fi
+makeway=${MAKEWAY_BINARY:-$PWD/build/makeway}
+if [[ ! -x $makeway ]]; then tools/build.sh release makeway >/dev/null; fi
+
+pages=$(mktemp -d)
+trap 'rm -rf "$pages"' EXIT
+cluster 3 2 | "$makeway" plan -f - -o html >"$pages/plan-3.html"
+cluster 3000 40 | "$makeway" plan -f - -o html >"$pages/plan-3000.html"
+hostile='</script><img src=x onerror=window.hostile=1>'
+{
+  echo "kind,name,arrival_s,run_s,priority,cpu_milli,leave_s"
+  echo "node,$hostile,,,,1000,"
+  echo "job,$hostile$hostile$hostile,0,600,0,1000,30"
+  echo "job,high$hostile,100,60,100,1000,30"
+} >"$pages/hostile.csv"
+"$makeway" simulate --trace "csv:$pages/hostile.csv" --report "$pages/report-hostile.html" \
+  >/dev/null
+"$makeway" simulate --generate nodes=3,pods=200,load=250,queues=3,gangs=10 --report \
+  "$pages/report-3.html" --preset makeway --preset kube-1.37 >/dev/null
+"$makeway" simulate --generate nodes=3000,pods=3000,load=200 --judge 100 --until 2h \
+  --report "$pages/report-3000.html" >/dev/null
+arguments=("$pages")
+if [[ -n ${1:-} ]]; then
+  mkdir -p "$1"
+  arguments+=(--pictures "$(realpath "$1")")
+fi
+export CHROMIUM=${CHROMIUM:-$(command -v chromium)}
+node web/tests/pages.mjs "${arguments[@]}"

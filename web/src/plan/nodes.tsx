@@ -1,0 +1,112 @@
+import { useState } from "preact/hooks";
+import { count, percent } from "../shared/format";
+import { Heat } from "../shared/heat";
+import { type BarContext, NodeBars, share } from "./bars";
+import type { Ask, PlanNode } from "./types";
+
+const bars_at_once = 40;
+
+function names(text: string): string[] {
+  return text.split(", ");
+}
+
+/** What the chosen ask has to do with each node. */
+function marks(ask: Ask | undefined, other: number): Map<string, string> {
+  const result = new Map<string, string>();
+  if (!ask) return result;
+  const alternative = ask.alternatives[other];
+  if (alternative) {
+    for (const name of names(alternative.node)) result.set(name, "alternative");
+  }
+  for (const place of ask.waitsFor) result.set(place.node, "waited for");
+  for (const victim of ask.victims) result.set(victim.node, "somebody goes");
+  for (const place of ask.places) result.set(place.node, "chosen");
+  return result;
+}
+
+export function Bars(props: {
+  nodes: PlanNode[];
+  ask: Ask | undefined;
+  other: number;
+  at: BarContext;
+}) {
+  const { nodes, at } = props;
+  const [limit, setLimit] = useState(bars_at_once);
+  const [open, setOpen] = useState("");
+  const marked = marks(props.ask, props.other);
+  const few = nodes.length <= bars_at_once;
+  const rank = (node: PlanNode) =>
+    marked.has(node.name) ? (marked.get(node.name) === "chosen" ? 0 : 1) : node.touched ? 2 : 3;
+  const listed = nodes
+    .filter((node) => few || marked.has(node.name) || node.touched || node.name === open)
+    .map((node, order) => ({ node, order }))
+    .sort((a, b) => rank(a.node) - rank(b.node) || a.order - b.order)
+    .map(({ node }) => node);
+  return (
+    <>
+      <ul class="nodes">
+        {listed.slice(0, limit).map((node) => (
+          <NodeBars
+            key={node.name}
+            node={node}
+            mark={marked.get(node.name) ?? ""}
+            open={open === node.name}
+            choose={() => setOpen(open === node.name ? "" : node.name)}
+            at={at}
+          />
+        ))}
+      </ul>
+      {listed.length === 0 ? <p class="empty">The plan touches no node.</p> : null}
+      {listed.length > limit ? (
+        <button type="button" class="more" onClick={() => setLimit(limit + bars_at_once)}>
+          Show more ({count(listed.length - limit)} left)
+        </button>
+      ) : null}
+      {few ? null : (
+        <AllNodes nodes={nodes} at={at} choose={(name) => setOpen(name)} chosen={open} />
+      )}
+    </>
+  );
+}
+
+function AllNodes(props: {
+  nodes: PlanNode[];
+  at: BarContext;
+  chosen: string;
+  choose: (name: string) => void;
+}) {
+  const { nodes, at } = props;
+  const columns = Math.min(60, Math.max(10, Math.ceil(Math.sqrt(nodes.length * 2))));
+  const rows = Math.ceil(nodes.length / columns);
+  const node = (row: number, column: number) => nodes[row * columns + column];
+  const resource = at.resources[at.resource] ?? "";
+  const opened = nodes.find((each) => each.name === props.chosen && !each.touched);
+  return (
+    <>
+      <h3>All {count(nodes.length)} nodes</h3>
+      <p class="note">
+        Each cell is a node, by name; the deeper, the more of its {resource} is in use. Click or
+        press Enter to see it as a bar above.
+      </p>
+      <Heat
+        label={`Use of ${resource} by node`}
+        columns={columns}
+        rows={rows}
+        cellHeight={14}
+        value={(row, column) => {
+          const which = node(row, column);
+          return which ? share(which, at.resource, ["stays", "leaving", "goes"]) : null;
+        }}
+        tell={(row, column) => {
+          const which = node(row, column);
+          if (!which) return "";
+          const now = share(which, at.resource, ["stays", "leaving", "goes"]);
+          const touched = which.touched ? "; the plan touches it" : "";
+          return `${which.name}: ${percent(now)} of its ${resource} in use${touched}`;
+        }}
+        choose={(row, column) => props.choose(node(row, column)?.name ?? "")}
+      />
+      {opened ? <p class="note">{opened.name} is shown as a bar above.</p> : null}
+    </>
+  );
+}

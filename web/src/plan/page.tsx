@@ -1,0 +1,104 @@
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { Choice } from "../shared/choice";
+import { counted } from "../shared/format";
+import { Frame, Section } from "../shared/frame";
+import { AskDetail, AskList } from "./asks";
+import { Colours } from "./colours";
+import { Bars } from "./nodes";
+import type { Plan } from "./types";
+
+const chosen = signal(0);
+const other = signal(-1); // Which alternative of the chosen ask.
+const resource = signal(0);
+
+chosen.subscribe(() => {
+  other.value = -1;
+});
+
+/** GPUs where somebody uses them: they are what such plans are about. */
+function firstResource(plan: Plan): number {
+  const gpu = plan.resources.findIndex((name) => name.includes("gpu"));
+  const used = plan.nodes.some((node) => node.parts.some((part) => (part[3 + gpu] ?? 0) > 0));
+  return gpu >= 0 && used ? gpu : 0;
+}
+
+function Legend(props: { colours: Colours }) {
+  return (
+    <ul class="legend">
+      <li class="note">Priority:</li>
+      {props.colours.legend().map(({ step, text }) => (
+        <li key={step}>
+          <span class={`key part p${step}`} />
+          {text}
+        </li>
+      ))}
+      <li>
+        <span class="key part goes" />
+        goes
+      </li>
+      <li>
+        <span class="key part comes" />
+        comes
+      </li>
+      <li>
+        <span class="key part leaving" />
+        leaving already
+      </li>
+    </ul>
+  );
+}
+
+export function PlanPage(props: { plan: Plan }) {
+  const { plan } = props;
+  const colours = useMemo(() => new Colours(plan), [plan]);
+  useMemo(() => {
+    resource.value = firstResource(plan);
+  }, [plan]);
+  const ask = plan.asks[chosen.value];
+  const lead = (
+    <>
+      <p>{plan.totals.replace("Plan: ", "")}</p>
+      <p class="note">
+        Plan {plan.id} by {plan.preset}, {counted(plan.nodes.length, "node")}.
+        {plan.cost ? ` Work lost: ${plan.cost}.` : ""} Nothing was changed.
+      </p>
+      {plan.withheld ? <p class="warning">The plan is withheld: {plan.withheld}</p> : null}
+      {plan.leftOut > 0 ? (
+        <p class="warning">{counted(plan.leftOut, "ask")} left out because of a bug in Makeway.</p>
+      ) : null}
+    </>
+  );
+  return (
+    <Frame title="Plan" lead={lead}>
+      <Section id="asks" title="Who asks">
+        {plan.asks.length === 0 ? (
+          <p class="empty">Nothing is pending.</p>
+        ) : (
+          <div class="columns">
+            <AskList plan={plan} chosen={chosen} />
+            {ask ? <AskDetail ask={ask} other={other} /> : null}
+          </div>
+        )}
+      </Section>
+      <Section
+        id="nodes"
+        title="Nodes"
+        lead="Each bar is a node, filled by the pods on it, most important first. Choose a node to see its pods."
+      >
+        <Choice label="Resource" names={plan.resources} value={resource} />
+        <Legend colours={colours} />
+        {plan.nodes.length === 0 ? (
+          <p class="empty">There is no node.</p>
+        ) : (
+          <Bars
+            nodes={plan.nodes}
+            ask={ask}
+            other={other.value}
+            at={{ colours, resources: plan.resources, resource: resource.value }}
+          />
+        )}
+      </Section>
+    </Frame>
+  );
+}

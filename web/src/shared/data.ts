@@ -1,0 +1,5 @@
+/** What the page is about: the JSON that Makeway wrote into it. */
+export function readData<T>(): T {
+  const element = document.getElementById("data");
+  return JSON.parse(element?.textContent ?? "null") as T;
+}

@@ -1,0 +1,171 @@
+// Opens pages in a headless Chromium, in both themes and two widths, and looks at them as a person
+// with a pointer, with a keyboard and with a screen reader would:
+//
+//   node tests/pages.mjs FOLDER [--pictures FOLDER]     every *.html of the folder
+//
+// A page must throw nothing, ask nobody for anything, be no wider than the screen, have its data
+// drawn, obey the keyboard, and have no serious fault by axe.
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const folder = resolve(process.argv[2] ?? ".");
+const at = process.argv.indexOf("--pictures");
+const pictures = at > 0 ? resolve(process.argv[at + 1]) : "";
+const screens = [
+  { width: 1280, height: 900 },
+  { width: 400, height: 800 },
+];
+const openMsMax = 2000;
+const problems = [];
+
+/** What axe finds, in short. */
+async function faults(page) {
+  const result = await page.evaluate(async () => {
+    const found = await window.axe.run(document, { resultTypes: ["violations"] });
+    return found.violations.map((fault) => ({
+      id: fault.id,
+      impact: fault.impact,
+      where: fault.nodes.slice(0, 3).map((node) => node.target.join(" ")),
+    }));
+  });
+  return result.filter((fault) => fault.impact === "serious" || fault.impact === "critical");
+}
+
+/** True where some pixel of the canvas has a colour of its own. */
+function isDrawn(canvas) {
+  const pen = canvas.getContext("2d");
+  const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+  for (let byte = 3; byte < data.length; byte += 4) if (data[byte] !== 0) return true;
+  return false;
+}
+
+async function lookAtReport(page, say) {
+  const plots = page.locator(".uplot");
+  if ((await plots.count()) < 3) say("fewer than three plots");
+  for (const plot of await plots.all()) {
+    const points = await plot.getAttribute("data-points");
+    if (!(Number(points) > 0)) say("a plot has no point");
+  }
+  const canvases = page.locator("canvas");
+  for (const canvas of await canvases.all()) {
+    if (!(await canvas.evaluate(isDrawn))) say("a canvas is empty");
+  }
+  if ((await page.locator(".metrics tbody tr").count()) < 10) say("fewer than ten metrics");
+  const bare = await page.locator(".metrics td.number:not([data-tip])").count();
+  if (bare > 0) say(`${bare} numbers have no tooltip`);
+  if ((await page.locator(".metrics td.unit:empty").count()) > 0) say("a metric has no unit");
+
+  // The keyboard: a term tells what it means, a heading sorts, a decision opens.
+  await page.locator("button.term").first().focus();
+  if (!(await page.locator(".tip-box").isVisible())) say("the focus shows no tooltip");
+  await page.keyboard.press("Escape");
+  if (await page.locator(".tip-box").isVisible()) say("Escape does not close the tooltip");
+  const heading = page.locator("button.sort").first();
+  if ((await heading.count()) > 0) {
+    await heading.focus();
+    await page.keyboard.press("Enter");
+    const sorted = page.locator("th[aria-sort=descending]");
+    if (!(await sorted.first().textContent()).startsWith("Who asked")) say("Enter does not sort");
+    await page.locator(".decisions button.open").first().focus();
+    await page.keyboard.press("Enter");
+    if ((await page.locator(".why").count()) !== 1) say("Enter does not open a decision");
+  }
+  await walkOverHeat(page, say);
+}
+
+async function walkOverHeat(page, say) {
+  const map = page.locator(".heat canvas");
+  if ((await map.count()) === 0) return;
+  await map.first().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  const told = await page.locator(".heat .told").first().textContent();
+  if (!told.includes("%") && !told.includes("not there")) say(`arrow keys tell nothing: ${told}`);
+}
+
+async function lookAtPlan(page, say) {
+  if ((await page.locator(".node-bar .part").count()) === 0) say("no bar has a part");
+  const asks = page.locator(".asks button.ask");
+  if ((await asks.count()) > 0) {
+    await asks.first().focus();
+    await page.keyboard.press("Enter");
+    if ((await page.locator(".detail").count()) !== 1) say("Enter does not choose an ask");
+  }
+  const other = page.locator(".alternatives button").first();
+  if ((await other.count()) > 0) {
+    await other.focus();
+    await page.keyboard.press("Enter");
+    const marks = await page.locator(".tag.mark").allInnerTexts();
+    if (!marks.includes("alternative")) say("an alternative is not shown among the nodes");
+  }
+  const name = page.locator("button.name").first();
+  await name.focus();
+  await page.keyboard.press("Enter");
+  if ((await name.getAttribute("aria-expanded")) !== "true") say("Enter does not open a node");
+  await walkOverHeat(page, say);
+}
+
+async function look(browser, file, screen, theme) {
+  const name = `${file} (${screen.width} px, ${theme})`;
+  const say = (text) => problems.push(`${name}: ${text}`);
+  const context = await browser.newContext({ viewport: screen, colorScheme: theme });
+  const page = await context.newPage();
+  const own = pathToFileURL(join(folder, file)).href;
+  page.on("pageerror", (error) => say(`script error: ${error.message}`));
+  page.on("console", (line) => {
+    if (line.type() === "error" || line.type() === "warning") say(`console: ${line.text()}`);
+  });
+  page.on("request", (request) => {
+    if (request.url() !== own) say(`a request to ${request.url()}`);
+  });
+  const begun = Date.now();
+  await page.goto(own, { waitUntil: "load" });
+  await page.locator("main section").first().waitFor({ timeout: 20_000 });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done())));
+  const took = Date.now() - begun;
+  if (took > openMsMax && !process.env.WEB_TEST_SLOW) say(`opened in ${took} ms`);
+  const shown = await page.evaluate(() => document.documentElement.dataset.theme);
+  if (shown !== theme) say(`the theme is ${shown}`);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  if (wide > 0) say(`${wide} pixels wider than the screen`);
+  if (pictures) {
+    const picture = `${file.replace(".html", "")}-${screen.width}-${theme}.png`;
+    await page.screenshot({ path: join(pictures, picture), fullPage: true });
+  }
+  const isReport = (await page.locator(".metrics").count()) > 0;
+  await (isReport ? lookAtReport(page, say) : lookAtPlan(page, say));
+  if ((await page.evaluate(() => window.hostile)) !== undefined) say("data became a script");
+  const narrow = await page.evaluate(
+    () => document.documentElement.scrollWidth - window.innerWidth,
+  );
+  if (narrow > 0) say(`${narrow} pixels wider than the screen after use`);
+  // Past the policy of the page, which forbids every script but its own.
+  await page.evaluate(axe);
+  for (const fault of await faults(page)) {
+    say(`axe: ${fault.impact}: ${fault.id}: ${fault.where.join(" | ")}`);
+  }
+  await context.close();
+  console.log(`web: ${name}: opened in ${took} ms`);
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+try {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".html"));
+  if (files.length === 0) problems.push(`there is no page in ${folder}`);
+  for (const file of files.sort()) {
+    for (const screen of screens) {
+      for (const theme of ["light", "dark"]) await look(browser, file, screen, theme);
+    }
+  }
+} finally {
+  await browser.close();
+}
+for (const problem of problems) console.error(`web: FAILED: ${problem}`);
+process.exitCode = problems.length > 0 ? 1 : 0;
