@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
+
+#include "base/checked_math.hpp"
 
 namespace makeway::server {
 namespace {
@@ -53,6 +56,14 @@ void note_pending(std::map<AskName, WaitingAsk>& asks, const AskName& name, std:
   ask.priority = priority;
   ++ask.pods;
   if (since && (!ask.since || *since < *ask.since)) ask.since = since;
+}
+
+/// Never overflows: of very large amounts the last digits do not count.
+std::int64_t permille_of(std::int64_t used, std::int64_t room) {
+  constexpr std::int64_t thousand = 1'000;
+  if (room <= 0) return 0;
+  const bool is_small = used < std::numeric_limits<std::int64_t>::max() / thousand;
+  return is_small ? used * thousand / room : used / std::max<std::int64_t>(1, room / thousand);
 }
 
 /// The pod as an ask, or the group that it asks with.
@@ -214,10 +225,12 @@ void Board::add_sample() {
     std::int64_t used = 0;
     for (const BoardNode& node : seen_.nodes) {
       const std::size_t at = 3 + resource * width;
-      room += node.numbers[at] / 1'000;
-      for (std::size_t part = 1; part < width; ++part) used += node.numbers[at + part];
+      room = saturated_add(room, node.numbers[at]);
+      for (std::size_t part = 1; part < width; ++part) {
+        used = saturated_add(used, node.numbers[at + part]);
+      }
     }
-    sample.used_permille.push_back(room == 0 ? 0 : used / room);
+    sample.used_permille.push_back(permille_of(used, room));
   }
   samples_.push_back(std::move(sample));
   if (samples_.size() > samples_kept) samples_.pop_front();

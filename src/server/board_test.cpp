@@ -51,6 +51,16 @@ TEST_F(BoardTest, NodesAreNumbersByBandsOfPriority) {
       R"("resources":["cpu"],"bands":[5,10],"nodes":[["n1","",0,4,1,8000,1000,1000,2000]])");
 }
 
+/// When, waiting, preemptions, decision times, then the use of cpu in thousandths.
+TEST_F(BoardTest, FiguresOverTimeAreKeptOnceASecond) {
+  show({board_node("n1", 8'000), board_pod("a", 5, "n1"), board_pod("b", 5, "")});
+  expect_in_state(R"("series":[[1000000,1,0,0,0,125]])");
+  show({board_pod("c", 5, "n1")});
+  expect_in_state(R"("series":[[1000000,1,0,0,0,125]])");
+  board.take(SeenBatch{.now = board_now + Duration{1'000}, .changes = {}});
+  expect_in_state(R"("series":[[1000000,1,0,0,0,125],[1001000,1,0,0,0,250]])");
+}
+
 TEST_F(BoardTest, ManyPrioritiesShareBands) {
   std::vector<Change> changes = {board_node("n1", 20'000)};
   for (std::int32_t priority = 0; priority < 12; ++priority) {

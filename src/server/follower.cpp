@@ -64,6 +64,7 @@ void Follower::batch(const AppliedBatch& batch, const Cluster& cluster) {
     SeenBase base{.now = batch.now, .cluster = cluster.compacted()};
     const std::scoped_lock lock(mutex_);
     has_lost_ = false;
+    wants_base_ = false;  // The thread may have asked again while it was copied.
     mail_.emplace_back(std::move(base));
     return;
   }

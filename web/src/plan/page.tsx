@@ -49,19 +49,15 @@ function Legend(props: { colours: Colours }) {
   );
 }
 
-export function PlanPage(props: { plan: Plan }) {
+/** What it comes to, in a few lines. */
+export function PlanLead(props: { plan: Plan; remark: string }) {
   const { plan } = props;
-  const colours = useMemo(() => new Colours(plan), [plan]);
-  useMemo(() => {
-    resource.value = firstResource(plan);
-  }, [plan]);
-  const ask = plan.asks[chosen.value];
-  const lead = (
+  return (
     <>
       <p>{plan.totals.replace("Plan: ", "")}</p>
       <p class="note">
         Plan {plan.id} by {plan.preset}, {counted(plan.nodes.length, "node")}.
-        {plan.cost ? ` Work lost: ${plan.cost}.` : ""} Nothing was changed.
+        {plan.cost ? ` Work lost: ${plan.cost}.` : ""} {props.remark}
       </p>
       {plan.withheld ? <p class="warning">The plan is withheld: {plan.withheld}</p> : null}
       {plan.leftOut > 0 ? (
@@ -69,8 +65,27 @@ export function PlanPage(props: { plan: Plan }) {
       ) : null}
     </>
   );
+}
+
+export function PlanPage(props: { plan: Plan }) {
   return (
-    <Frame title="Plan" lead={lead}>
+    <Frame title="Plan" lead={<PlanLead plan={props.plan} remark="Nothing was changed." />}>
+      <PlanSections plan={props.plan} />
+    </Frame>
+  );
+}
+
+/** Who asks, and the nodes; the dashboard shows them, too. */
+export function PlanSections(props: { plan: Plan }) {
+  const { plan } = props;
+  const colours = useMemo(() => new Colours(plan), [plan]);
+  useMemo(() => {
+    chosen.value = 0;
+    resource.value = firstResource(plan);
+  }, [plan]);
+  const ask = plan.asks[chosen.value];
+  return (
+    <>
       <Section id="asks" title="Who asks">
         {plan.asks.length === 0 ? (
           <p class="empty">Nothing is pending.</p>
@@ -99,6 +114,6 @@ export function PlanPage(props: { plan: Plan }) {
           />
         )}
       </Section>
-    </Frame>
+    </>
   );
 }
