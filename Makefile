@@ -17,7 +17,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: deps fmt clean deps-build deps-test deps-check deps-e2e
+.PHONY: deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -64,6 +64,9 @@ deps: ## install missing Debian packages, or say which
 
 fmt: deps-check ## format every C++ file
 	@tools/format.sh fix
+
+web: ## build the pages in web/dist anew; needs Node 18 (others need none: dist is committed)
+	@tools/web.sh build
 
 clean: ## remove build/
 	rm -rf build

@@ -7,6 +7,8 @@
 #   tools/e2e.sh -peer -scale 0.1     no tests: loads for makeway and kube-scheduler, in turns
 #   tools/e2e.sh -soak 60m            only the soak, for an hour
 #
+# Without arguments the pages are looked at in a browser, too, at the end (tools/web-test.sh).
+#
 # The control plane comes from KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver,
 # kube-controller-manager, kube-scheduler and kwok). Otherwise it is built once, from
 # tests/e2e/controlplane, into a cache outside of the tree. What cannot be had (no Go and no way to
@@ -85,5 +87,5 @@ tools/build.sh release makeway >/dev/null
 mkdir -p build/e2e
 go_build tests/e2e -o "$PWD/build/e2e/e2e" . || skip "the tests cannot be built"
 export MAKEWAY_BINARY=${MAKEWAY_BINARY:-$PWD/build/makeway}
-cd tests/e2e
-exec ../../build/e2e/e2e -controlplane "$assets" "$@"
+(cd tests/e2e && ../../build/e2e/e2e -controlplane "$assets" "$@") || exit
+if [[ $# -eq 0 ]]; then tools/web-test.sh; fi

@@ -58,24 +58,22 @@ ExitStatus run_crds(const Arguments& arguments, Terminal& terminal) {
 
 Command crds_entry() {
   const std::vector<std::string_view> kinds = own_kind_names();
-  return {
-      .name = "crds",
-      .summary = "print the definitions of our own kinds for Kubernetes",
-      .description =
-          "Prints CustomResourceDefinitions of Queue, ReplicaSchedule, ResourceGroup, "
-          "Partition, Session and Configuration (makeway.dev/v1), the same as in deploy/crds. "
-          "The API server then refuses objects with wrong fields as makeway does. What only "
-          "the cluster shows, such as a parent that is missing, `makeway check` finds.\n\n"
-          "`makeway plan --live` and `run --shadow` read objects of these kinds where they are "
-          "defined. `makeway run` serves queues and sessions; where replicas are defined, it does "
-          "not begin yet.",
-      .operands = {{.name = "KIND",
-                    .help = "Only these kinds; without one all of them.",
-                    .suggestions = {kinds.begin(), kinds.end()},
-                    .repeats = true}},
-      .examples = {{"makeway crds | kubectl apply -f -", "all kinds"},
-                   {"makeway crds Queue", "one of them"}},
-      .run = run_crds};
+  return {.name = "crds",
+          .summary = "print the definitions of our own kinds for Kubernetes",
+          .description =
+              "Prints CustomResourceDefinitions of Queue, ReplicaSchedule, ResourceGroup, "
+              "Partition, Session and Configuration (makeway.dev/v1), the same as in deploy/crds. "
+              "The API server then refuses objects with wrong fields as makeway does. What only "
+              "the cluster shows, such as a parent that is missing, `makeway check` finds.\n\n"
+              "`makeway plan --live` and `run --shadow` read objects of these kinds where they are "
+              "defined, and `makeway run` serves them.",
+          .operands = {{.name = "KIND",
+                        .help = "Only these kinds; without one all of them.",
+                        .suggestions = {kinds.begin(), kinds.end()},
+                        .repeats = true}},
+          .examples = {{"makeway crds | kubectl apply -f -", "all kinds"},
+                       {"makeway crds Queue", "one of them"}},
+          .run = run_crds};
 }
 
 }  // namespace makeway::cli

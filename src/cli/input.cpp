@@ -150,25 +150,44 @@ OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnviron
   return opened;
 }
 
+Result<PlaneText> read_plane_text(std::string_view written, std::string_view expected) {
+  const std::size_t equals = written.find('=');
+  const std::string_view name = written.substr(0, equals);
+  const auto refuse = [&](const std::string& why) {
+    return wrong_usage(fmt::format("--plane '{}': {}", shorten(written), why));
+  };
+  if (equals == std::string_view::npos) return refuse(fmt::format("expected NAME={}", expected));
+  if (name.empty()) {
+    return refuse(fmt::format("the name of the plane is missing; expected NAME={}", expected));
+  }
+  if (!is_plane_name(name)) {
+    return refuse(
+        "a plane's name is a label value: at most 63 letters, digits, '-', '_' or '.', and "
+        "begins and ends with a letter or digit");
+  }
+  if (equals + 1 == written.size()) {
+    return refuse(fmt::format("the file is missing; expected NAME={}", expected));
+  }
+  return PlaneText{.name = std::string(name), .where = std::string(written.substr(equals + 1))};
+}
+
+kube::TargetWish plane_target(const std::string& where) {
+  std::error_code ignored;
+  const std::size_t colon = where.find(':');
+  if (colon == std::string::npos || std::filesystem::exists(where, ignored)) {
+    return {.kubeconfig = where, .context = {}};
+  }
+  return {.kubeconfig = where.substr(0, colon), .context = where.substr(colon + 1)};
+}
+
 Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
                                            std::span<const std::string> planes) {
   std::vector<LoadSource> sources;
   for (const std::string& path : paths) sources.push_back({.path = path, .plane = {}});
   for (const std::string& written : planes) {
-    const std::size_t equals = written.find('=');
-    const std::string name = written.substr(0, equals);
-    const auto refuse = [&](std::string_view why) {
-      return wrong_usage(fmt::format("--plane '{}': {}", shorten(written), why));
-    };
-    if (equals == std::string::npos) return refuse("expected NAME=FILE");
-    if (name.empty()) return refuse("the name of the plane is missing; expected NAME=FILE");
-    if (!is_plane_name(name)) {
-      return refuse(
-          "a plane's name is a label value: at most 63 letters, digits, '-', '_' or '.', and "
-          "begins and ends with a letter or digit");
-    }
-    if (equals + 1 == written.size()) return refuse("the file is missing; expected NAME=FILE");
-    sources.push_back({.path = written.substr(equals + 1), .plane = name});
+    Result<PlaneText> plane = read_plane_text(written, "FILE");
+    if (!plane) return std::unexpected(plane.error());
+    sources.push_back({.path = std::move(plane->where), .plane = std::move(plane->name)});
   }
   const auto standard_input = [](const LoadSource& source) { return source.path == "-"; };
   if (std::ranges::count_if(sources, standard_input) > 1 && !planes.empty()) {

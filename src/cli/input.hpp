@@ -22,6 +22,16 @@ namespace makeway::cli {
 Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
                                            std::span<const std::string> planes);
 
+/// A value of --plane: "NAME=" and what is behind it, which is not empty. An error is one of usage.
+struct PlaneText {
+  std::string name;
+  std::string where;
+};
+Result<PlaneText> read_plane_text(std::string_view written, std::string_view expected);
+
+/// "KUBECONFIG[:CONTEXT]"; a file of that whole name has no context behind it.
+kube::TargetWish plane_target(const std::string& where);
+
 /// Where a cluster is read from.
 struct ClusterInput {
   std::vector<LoadSource> sources;

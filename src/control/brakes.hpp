@@ -14,7 +14,7 @@
 //  4. An ask whose victims all went, and who would make others leave within `evict_again_window`,
 //     waits: somebody may be taking its room each time. That is an alarm. Where the world refused
 //     one of its victims, it is only finishing what it began; a gang that takes back its own
-//     members (`rolls_back`) makes nobody else leave. A queue (`is_claim`) is not held back
+//     members (`rolls_back`) makes nobody else leave. Who claims (`is_claim`) is not held back
 //     either: its claim grows with its pods, and nobody can take its share.
 //  5. What the world refused was no eviction: it is given back.
 // An ask gets all its victims or none. These are savings of harm, not memory that a law depends on.
@@ -52,7 +52,7 @@ struct EvictionWish {
   std::vector<Victim> victims;
   std::string plan;         ///< Its id.
   bool rolls_back = false;  ///< They are members of the gang that asks.
-  bool is_claim = false;    ///< A queue asks.
+  bool is_claim = false;    ///< A queue or a schedule asks.
 };
 
 /// Whether they may be evicted now.

@@ -22,9 +22,12 @@ bool ControlLoop::step() {
   if (blind_) return !batch.ended;
   finish_begun();
   roll_back();
-  if (in_flight_.hold_until(now_)) return true;
+  if (held()) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
-  std::ranges::move(own_kinds_.take_due(now_), std::back_inserter(due));
+  if (!schedules_held()) {
+    std::ranges::move(schedules_.take_due(now_), std::back_inserter(due));
+  }
+  std::ranges::move(sessions_.take_due(now_), std::back_inserter(due));
   const std::optional<Time> queues_due = queue_turn_.next_due(cluster_, now_);
   if (due.empty() && queues_due && *queues_due <= now_) due.push_back(QueueTurn::name());
   if (due.empty()) return !batch.ended || expects();
@@ -37,13 +40,27 @@ Time ControlLoop::poll_until() const {
   latest = std::min(latest, half_bound_.next_due().value_or(latest));
   latest = std::min(latest, half_left_.next_due().value_or(latest));
   if (blind_) return latest;  // Whoever is due stays due until there is sight again.
-  if (const auto held = in_flight_.hold_until(now_)) return std::min(latest, *held);
+  if (const auto until = held()) return std::min(latest, *until);
   return std::min(latest, next_due(true).value_or(latest));
+}
+
+/// What nobody carries out is never seen.
+std::optional<Time> ControlLoop::held() const {
+  return options_.carries_out ? in_flight_.hold_until(now_) : std::nullopt;
+}
+
+std::optional<Time> ControlLoop::schedules_held() const {
+  return options_.carries_out ? in_flight_.hold_schedules_until(now_) : std::nullopt;
 }
 
 std::optional<Time> ControlLoop::next_due(bool retries) const {
   std::optional<Time> next = backlog_.next_due(now_, retries);
-  for (const auto& other : {own_kinds_.next_due(now_), queue_turn_.next_due(cluster_, now_)}) {
+  std::optional<Time> schedules = schedules_.next_due(now_);
+  if (const auto until = schedules_held(); schedules && until) {
+    schedules = std::max(*schedules, *until);
+  }
+  for (const auto& other :
+       {schedules, sessions_.next_due(now_), queue_turn_.next_due(cluster_, now_)}) {
     if (other) next = std::min(next.value_or(*other), *other);
   }
   return next;
@@ -71,7 +88,8 @@ void ControlLoop::take(const Batch& batch) {
   apply(effects, QueueTurn::By::loop);
   for (const Receipt& receipt : batch.receipts) {
     backlog_.back_off(receipt, now_);
-    own_kinds_.back_off(receipt, now_);
+    schedules_.back_off(receipt, now_);
+    sessions_.back_off(receipt, now_);
     queue_turn_.back_off(receipt, now_);
   }
   statistics_.receipts += batch.receipts.size();
@@ -105,7 +123,8 @@ void ControlLoop::apply(const std::vector<Change>& changes, QueueTurn::By by) {
   }
   for (const Change& change : changes) {
     backlog_.note(change, cluster_, now_);
-    own_kinds_.note(change);
+    schedules_.note(change);
+    sessions_.note(change);
   }
 }
 
@@ -157,7 +176,8 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   const Plan& plan = made.plan ? *made.plan : nothing;
   statistics_.left_out += plan.left_out.size();
   backlog_.learn(due, plan, made.recheck_at, now);
-  own_kinds_.learn(made.recheck_at);
+  schedules_.learn(made.recheck_at);
+  sessions_.learn(made.recheck_at);
   queue_turn_.decided(made.recheck_at, now);
   if (!made.plan || !plan.withheld.empty()) {
     queue_turn_.back_off(now);

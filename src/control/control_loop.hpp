@@ -81,7 +81,8 @@ class ControlLoop {
         tools_(tools),
         options_(std::move(options)),
         backlog_(options_.backlog),
-        own_kinds_(configuration),
+        schedules_(AskKind::replica_schedule, configuration),
+        sessions_(AskKind::session, configuration),
         queue_turn_(options_.queue_turns && configuration.queue.enabled, options_.queue_pace),
         half_bound_(configuration.live),
         half_left_(configuration.engine.leave_timeout) {
@@ -111,6 +112,9 @@ class ControlLoop {
   Time poll_until() const;
   /// See Backlog.
   std::optional<Time> next_due(bool retries) const;
+  /// Until then nothing is decided, or nothing about schedules: what was sent is not seen yet.
+  std::optional<Time> held() const;
+  std::optional<Time> schedules_held() const;
   /// Somebody may find another answer within the time that is worth waiting for.
   bool expects() const;
   void decide(Time now, const std::vector<AskName>& due);
@@ -125,7 +129,8 @@ class ControlLoop {
   LoopOptions options_;
   Cluster cluster_;
   Backlog backlog_;
-  OwnKindAsks own_kinds_;
+  OwnKindAsks schedules_;
+  OwnKindAsks sessions_;
   QueueTurn queue_turn_;
   InFlight in_flight_;
   HalfBoundGangs half_bound_;

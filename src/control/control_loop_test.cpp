@@ -178,6 +178,39 @@ TEST_F(ControlLoopTest, SessionsAndSchedulesAskWithThePods) {
   EXPECT_EQ(requests[0].asks[2].kind, AskKind::session);
 }
 
+/// A plane that does not answer keeps nobody waiting but whoever is scaled.
+TEST_F(ControlLoopTest, WhileAScaleIsNotSeenOthersAreDecidedAbout) {
+  ReplicaSchedule schedule{.namespace_name = "default",
+                           .name = "web",
+                           .deployment = "web",
+                           .unmet = 1,
+                           .planes = {{.name = "east"}}};
+  tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+    Plan plan = answered(request, Outcome::infeasible);
+    if (requests.size() == 1) {
+      PlanAction action{.type = ActionType::scale_up, .namespace_name = "default", .name = "web"};
+      action.scale = {.plane = "east", .committed_before = 0, .committed_after = 1};
+      plan.actions.push_back(action);
+    }
+    return Decision{.plan = plan, .problems = {}};
+  };
+  port.batches = {{.now = Time{1}, .changes = {schedule}}, {.now = Time{2}, .changes = {pod("a")}}};
+  schedule.planes[0].committed = 1;
+  port.batches.push_back({.now = Time{3}, .changes = {schedule}});
+  ControlLoop loop(port, configuration, tools, {});
+  while (loop.step()) {
+  }
+  const auto kinds = [this](std::size_t cycle) {
+    std::vector<AskKind> all;
+    for (const AskName& ask : requests.at(cycle).asks) all.push_back(ask.kind);
+    return all;
+  };
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_EQ(kinds(0), std::vector{AskKind::replica_schedule});
+  EXPECT_EQ(kinds(1), std::vector{AskKind::pod});
+  EXPECT_EQ(kinds(2).back(), AskKind::replica_schedule);
+}
+
 TEST_F(ControlLoopTest, NobodyWaitsTenYearsForAPortThatHasEnded) {
   tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
     requests.push_back(request);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Duration assumed_grace{30'000};  // What Kubernetes gives whoever says nothing.
 constexpr std::string_view queue_prefix = "Queue ";
+constexpr std::string_view schedule_prefix = "ReplicaSchedule ";
 constexpr Duration forgotten_after{300'000};  // Of what happened and is not shown: see `unseen`.
 
 std::string flight_key(const std::string& namespace_name, const std::string& name) {
@@ -46,6 +47,7 @@ void InFlight::sent(const Plan& plan, const Cluster& cluster, Time now) {
     if (action.type != ActionType::wait) add({plan.id, action}, cluster, now);
   }
   send_statuses(plan, cluster, now);
+  send_schedules(plan, cluster, now);
   // Whoever has no place any more loses the nomination; no action says so.
   std::set<PodIndex> placed;
   for (const PlanAsk& ask : plan.asks) {
@@ -238,6 +240,31 @@ void InFlight::unseen_queues(Time now, std::vector<Change>& changes) {
   }
 }
 
+// ---- Schedules ----------------------------------------------------------------------------------
+
+void InFlight::send_schedules(const Plan& plan, const Cluster& cluster, Time now) {
+  for (const PlanReplicaStatus& next : plan.replica_status) {
+    const auto found = cluster.own<ReplicaSchedule>().find({next.namespace_name, next.name});
+    if (found == cluster.own<ReplicaSchedule>().end()) continue;
+    schedules_.insert_or_assign(
+        flight_key(next.namespace_name, next.name),
+        StatusSent{.plan = plan.id, .before = found->second.status, .sent = now});
+  }
+}
+
+void InFlight::seen_schedule(const ReplicaSchedule& schedule) {
+  const std::string key = flight_key(schedule.namespace_name, schedule.name);
+  const auto sent = schedules_.find(key);
+  if (sent != schedules_.end() && sent->second.before != schedule.status) schedules_.erase(sent);
+  seen_other(key, schedule);
+  seen_other(flight_key(schedule.namespace_name, schedule.deployment), schedule);
+}
+
+bool InFlight::Other::scales() const {
+  return std::ranges::all_of(actions,
+                             [](const PlanAction& action) { return action.scale.has_value(); });
+}
+
 // ---- What is shown ------------------------------------------------------------------------------
 
 bool InFlight::shows(const PlanAction& action, const Pod& pod) {
@@ -322,6 +349,7 @@ Change InFlight::seen(Change change) {
       if (gone->plane.empty()) queues_.erase(gone->name);
     } else if (gone->kind != ObjectKind::pod) {
       others_.erase(key);
+      if (gone->kind == ObjectKind::replica_schedule) schedules_.erase(key);
     } else if (gone->plane.empty()) {
       pods_.erase(key);
     }
@@ -336,8 +364,7 @@ Change InFlight::seen(Change change) {
     if (const auto* const session = std::get_if<Session>(&change)) {
       seen_other(flight_key(session->namespace_name, session->name), *session);
     } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
-      seen_other(flight_key(schedule->namespace_name, schedule->name), *schedule);
-      seen_other(flight_key(schedule->namespace_name, schedule->deployment), *schedule);
+      seen_schedule(*schedule);
     }
     return change;
   }
@@ -360,6 +387,12 @@ Change InFlight::seen(Change change) {
 std::optional<Change> InFlight::refused(const Receipt& receipt) {
   if (receipt.object.starts_with(queue_prefix)) return refused_queue(receipt);
   const std::string key = flight_key(receipt.object);
+  if (receipt.object.starts_with(schedule_prefix)) {
+    // Of its status alone: what was scaled has the name of a Deployment.
+    const auto sent = schedules_.find(key);
+    if (sent != schedules_.end() && sent->second.plan == receipt.plan) schedules_.erase(sent);
+    return std::nullopt;
+  }
   for (auto& [name, charged] : budgets_) {
     const std::size_t refused = std::erase_if(charged.charges, [&](const Charge& charge) {
       return charge.plan == receipt.plan && charge.pod == key;
@@ -405,6 +438,10 @@ void InFlight::await(Time sending_since, Time now) {
 std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
                                      std::optional<Time> sending_since) {
   if (sending_since) await(*sending_since, now);
+  // They hold nobody any more.
+  const auto is_late = [now](const auto& each) { return each.second.sent + unseen_max <= now; };
+  std::erase_if(others_, is_late);
+  std::erase_if(schedules_, is_late);
   // A bind or an eviction that is not carried out has a receipt; without one it has happened, and
   // the watch is behind. To forget it would give the same room away twice. A nomination is the
   // newest of several patches, and may have been overwritten.
@@ -440,9 +477,22 @@ std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
 
 std::optional<Time> InFlight::hold_until(Time now) const {
   std::optional<Time> until;
+  const auto hold = [&](Time sent) {
+    const Time end = sent + unseen_max;
+    if (end > now && (!until || end > *until)) until = end;
+  };
+  for (const auto& [key, other] : others_) {
+    if (!other.scales()) hold(other.sent);
+  }
+  for (const auto& [key, status] : schedules_) hold(status.sent);
+  return until;
+}
+
+std::optional<Time> InFlight::hold_schedules_until(Time now) const {
+  std::optional<Time> until;
   for (const auto& [key, other] : others_) {
     const Time end = other.sent + unseen_max;
-    if (end > now && (!until || end > *until)) until = end;
+    if (other.scales() && end > now && (!until || end > *until)) until = end;
   }
   return until;
 }

@@ -12,8 +12,9 @@
 // The status of a queue is laid over as a whole until the port shows it, a receipt says that it was
 // refused, the queue is gone or another one, or `unseen_max` has passed.
 //
-// Effects on other objects than pods (sessions, schedules) are not laid over: as long as one of
-// them is unseen, no cycle starts, for at most `unseen_max`.
+// Effects on other objects than pods (sessions, statuses of schedules) are not laid over: as long
+// as one of them is unseen, no cycle starts, for at most `unseen_max`. As long as a scale is unseen
+// nothing is decided about schedules: a plane that does not answer holds up nobody else.
 #pragma once
 
 #include <map>
@@ -48,13 +49,16 @@ class InFlight {
                              std::optional<Time> sending_since = std::nullopt);
 
   bool empty() const {
-    return pods_.empty() && others_.empty() && budgets_.empty() && queues_.empty();
+    return pods_.empty() && others_.empty() && schedules_.empty() && budgets_.empty() &&
+           queues_.empty();
   }
-  std::size_t size() const { return pods_.size() + others_.size(); }
+  std::size_t size() const { return pods_.size() + others_.size() + schedules_.size(); }
   /// Whether something that was sent about this pod is not seen yet.
   bool has_pod(std::string_view namespace_name, std::string_view name) const;
   /// Until then no cycle starts; none: one may.
   std::optional<Time> hold_until(Time now) const;
+  /// Until then nothing is decided about schedules.
+  std::optional<Time> hold_schedules_until(Time now) const;
 
  private:
   struct Sent {
@@ -72,10 +76,18 @@ class InFlight {
     bool is_late(Time now) const { return awaited + unseen_max <= now; }
   };
 
-  /// Of a session or a schedule.
+  /// Of a session, or of a schedule what was scaled.
   struct Other {
     Time sent;
     std::vector<PlanAction> actions;
+
+    bool scales() const;
+  };
+  /// The status of a schedule was written: the port will show another one than before.
+  struct StatusSent {
+    std::string plan;
+    ReplicaStatus before;
+    Time sent;
   };
 
   /// A victim that a budget does not know of yet.
@@ -106,6 +118,8 @@ class InFlight {
   };
 
   void send_statuses(const Plan& plan, const Cluster& cluster, Time now);
+  void send_schedules(const Plan& plan, const Cluster& cluster, Time now);
+  void seen_schedule(const ReplicaSchedule& schedule);
   Change seen_queue(Queue queue);
   std::optional<Change> refused_queue(const Receipt& receipt);
   void unseen_queues(Time now, std::vector<Change>& changes);
@@ -123,6 +137,7 @@ class InFlight {
 
   std::unordered_map<std::string, Effects> pods_;  ///< By "namespace/name".
   std::unordered_map<std::string, Other> others_;  ///< By "namespace/name".
+  std::map<std::string, StatusSent> schedules_;    ///< By "namespace/name".
   std::map<std::string, Charged> budgets_;         ///< By "namespace/name".
   std::map<std::string, QueueSent> queues_;        ///< By name.
 };

@@ -302,7 +302,7 @@ TEST_F(InFlightTest, ANoticeHoldsTheCycleUntilTheSessionLeavesAndIsNotAwaitedTwi
   EXPECT_FALSE(flight.empty());
 }
 
-TEST_F(InFlightTest, AScheduleHoldsTheCycleUntilEveryCommitIsSeen) {
+TEST_F(InFlightTest, SchedulesWaitUntilEveryCommitIsSeen) {
   ReplicaSchedule schedule{.namespace_name = "team",
                            .name = "web",
                            .deployment = "web",
@@ -316,13 +316,56 @@ TEST_F(InFlightTest, AScheduleHoldsTheCycleUntilEveryCommitIsSeen) {
   };
   flight.sent({.actions = {scale("east", 1, 2), scale("east", 2, 3), scale("west", 0, 1)}}, cluster,
               Time{0});
-  flight.seen(schedule);  // Only its status was written.
+  EXPECT_EQ(flight.hold_schedules_until(Time{1}), Time{10'000});
+  EXPECT_EQ(flight.hold_until(Time{1}), std::nullopt);  // Nobody else waits for a plane.
+  flight.seen(schedule);                                // Only its status was written.
   EXPECT_FALSE(flight.empty());
   schedule.planes[0].committed = 3;
   flight.seen(schedule);
   EXPECT_FALSE(flight.empty());
   schedule.planes[1].committed = 1;
   flight.seen(schedule);
+  EXPECT_TRUE(flight.empty());
+}
+
+/// A decision on what it was before would write over it.
+TEST_F(InFlightTest, TheStatusOfAScheduleHoldsTheCycleUntilItIsSeenOrRefused) {
+  ReplicaSchedule schedule{.namespace_name = "team", .name = "web", .deployment = "web"};
+  cluster.apply(schedule);
+  PlanReplicaStatus next{.namespace_name = "team", .name = "web"};
+  next.status.claims.push_back({.plane = "east", .node = "e1"});
+  const Plan plan{.id = "p", .replica_status = {next}};
+  flight.sent(plan, cluster, Time{0});
+  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  schedule.unmet = 1;
+  flight.seen(schedule);  // Something else about it.
+  EXPECT_EQ(flight.hold_until(Time{1}), Time{10'000});
+  schedule.status = next.status;
+  flight.seen(schedule);
+  EXPECT_TRUE(flight.empty());
+
+  flight.sent(plan, cluster, Time{0});
+  const auto refuse = [&](std::string id) {
+    flight.refused({.plan = std::move(id),
+                    .object = "ReplicaSchedule team/web",
+                    .reason = "conflict",
+                    .ask = {}});
+  };
+  refuse("another");
+  EXPECT_FALSE(flight.empty());
+  refuse("p");
+  EXPECT_TRUE(flight.empty());
+}
+
+/// Another schedule's claim has it scaled down, which was not refused.
+TEST_F(InFlightTest, ARefusedStatusDoesNotEndTheWaitForAScale) {
+  PlanAction action{.type = ActionType::scale_down, .namespace_name = "team", .name = "web"};
+  action.scale = {.plane = "east", .committed_before = 2, .committed_after = 1};
+  flight.sent({.id = "p", .actions = {action}}, cluster, Time{0});
+  flight.refused(
+      {.plan = "p", .object = "ReplicaSchedule team/web", .reason = "conflict", .ask = {}});
+  EXPECT_EQ(flight.hold_schedules_until(Time{1}), Time{10'000});
+  flight.refused({.plan = "p", .object = "Deployment team/web", .reason = "gone", .ask = {}});
   EXPECT_TRUE(flight.empty());
 }
 

@@ -113,8 +113,12 @@ bool LiveView::is_ours(const Pod& pod) const {
 
 /// Nobody makes it leave. KeptBy has one word for both reasons, since both mean the same: somebody
 /// else decides about the pod.
+/// Whoever places pods of planes, replicas among them are ours to scale.
 bool LiveView::is_kept(const Pod& pod) const {
-  if (!configuration_.protection.preempt_other_schedulers && !is_ours(pod)) return true;
+  const bool is_elsewhere = !pod.plane.empty();
+  if (!configuration_.protection.preempt_other_schedulers && !is_elsewhere && !is_ours(pod)) {
+    return true;
+  }
   return options_.may_leave && !pod.node.empty() && !options_.may_leave->contains(pod.uid);
 }
 

@@ -11,19 +11,18 @@ void OwnKindAsks::note(const Change& change) {
   } else if (const ReplicaSchedule* const schedule = std::get_if<ReplicaSchedule>(&change)) {
     note_schedule(*schedule);
   } else if (const Removal* const gone = std::get_if<Removal>(&change)) {
-    for (const auto& [kind, ask] : {std::pair(ObjectKind::session, AskKind::session),
-                                    {ObjectKind::replica_schedule, AskKind::replica_schedule}}) {
-      if (gone->kind != kind || !gone->plane.empty()) continue;
-      pending_.erase({.kind = ask, .namespace_name = gone->namespace_name, .name = gone->name});
+    const ObjectKind own =
+        kind_ == AskKind::session ? ObjectKind::session : ObjectKind::replica_schedule;
+    if (gone->kind == own && gone->plane.empty()) {
+      pending_.erase({.kind = kind_, .namespace_name = gone->namespace_name, .name = gone->name});
     }
   }
   awake_ = !pending_.empty();
 }
 
 void OwnKindAsks::note_session(const Session& session) {
-  if (!sessions_ || !session.plane.empty()) return;
-  const AskName name{
-      .kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name};
+  if (!is_enabled_ || kind_ != AskKind::session || !session.plane.empty()) return;
+  const AskName name{.kind = kind_, .namespace_name = session.namespace_name, .name = session.name};
   const SessionStatus& status = session.status;
   pending_.erase(name);
   if (status.phase == SessionPhase::pending || status.phase == SessionPhase::suspended) {
@@ -35,19 +34,16 @@ void OwnKindAsks::note_session(const Session& session) {
 }
 
 void OwnKindAsks::note_schedule(const ReplicaSchedule& schedule) {
-  if (!schedules_ || !schedule.plane.empty()) return;
-  const AskName name{.kind = AskKind::replica_schedule,
-                     .namespace_name = schedule.namespace_name,
-                     .name = schedule.name};
+  if (!is_enabled_ || kind_ != AskKind::replica_schedule || !schedule.plane.empty()) return;
+  const AskName name{
+      .kind = kind_, .namespace_name = schedule.namespace_name, .name = schedule.name};
   pending_.erase(name);
-  if (schedule.unmet > 0) pending_[name] = no_time;
+  if (schedule.unmet > 0 || !schedule.status.claims.empty()) pending_[name] = no_time;
 }
 
 void OwnKindAsks::back_off(const Receipt& receipt, Time now) {
   const std::string& text = receipt.ask.empty() ? receipt.object : receipt.ask;
-  const bool own = text.starts_with(choice_name(AskKind::session)) ||
-                   text.starts_with(choice_name(AskKind::replica_schedule));
-  if (!own || retry_at_) return;
+  if (!text.starts_with(choice_name(kind_)) || retry_at_) return;
   constexpr Duration least{1'000};
   constexpr Duration most{60'000};
   delay_ = delay_.ms == 0 ? least : std::min(Duration{2 * delay_.ms}, most);

@@ -1,9 +1,11 @@
-// OwnKindAsks: which sessions and ReplicaSchedules are pending, and when they are tried.
+// OwnKindAsks: which sessions, or which ReplicaSchedules, are pending, and when they are tried.
 //
 // Beside the backlog, which knows pods and groups. These are few, and they depend on each other:
 // only the first session that does not fit may preempt, schedules are scaled in one stage. So all
-// that are pending are tried together, whenever anything has changed, when one comes back to the
-// queue, at the time that the decision named, and, where an action was refused, after a while.
+// of a kind that are pending are tried together, whenever anything has changed, when one comes back
+// to the queue, at the time that the decision named, and, where an action was refused, after a
+// while. A schedule that has got everything it wants is tried while it still claims something, so
+// that its claims end.
 #pragma once
 
 #include <map>
@@ -18,8 +20,10 @@ namespace makeway {
 class OwnKindAsks {
  public:
   /// Nobody asks whose policy is not enabled.
-  explicit OwnKindAsks(const Configuration& configuration)
-      : sessions_(configuration.session.enabled), schedules_(configuration.replica.enabled) {}
+  OwnKindAsks(AskKind kind, const Configuration& configuration)
+      : kind_(kind),
+        is_enabled_(kind == AskKind::session ? configuration.session.enabled
+                                             : configuration.replica.enabled) {}
 
   void note(const Change& change);
   /// All of them or nobody, sorted.
@@ -34,8 +38,8 @@ class OwnKindAsks {
   void note_session(const Session& session);
   void note_schedule(const ReplicaSchedule& schedule);
 
-  bool sessions_;
-  bool schedules_;
+  AskKind kind_;
+  bool is_enabled_;
   std::map<AskName, Time> pending_;  ///< From when on.
   bool awake_ = false;               ///< Something has changed.
   std::optional<Time> recheck_at_;

@@ -11,25 +11,42 @@ Session waiting_session(std::string name) {
 }
 
 TEST(OwnKindAsks, AllThatArePendingAreTriedTogetherWhenAnythingChanges) {
-  OwnKindAsks asks{Configuration{}};
+  OwnKindAsks asks(AskKind::session, {});
   EXPECT_FALSE(asks.next_due(Time{1'000}).has_value());
   asks.note(waiting_session("b"));
   asks.note(waiting_session("a"));
-  asks.note(ReplicaSchedule{.namespace_name = "default", .name = "met"});
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
   EXPECT_EQ(asks.next_due(Time{1'000}), Time{1'000});
   const std::vector<AskName> due = asks.take_due(Time{1'000});
-  ASSERT_EQ(due.size(), 3U);
-  EXPECT_EQ(due[0].name, "web");
-  EXPECT_EQ(due[1].name, "a");
-  EXPECT_EQ(due[2].name, "b");
+  ASSERT_EQ(due.size(), 2U);
+  EXPECT_EQ(due[0].name, "a");
+  EXPECT_EQ(due[1].name, "b");
   EXPECT_TRUE(asks.take_due(Time{2'000}).empty());
   asks.note(Pod{.namespace_name = "default", .name = "other"});
-  EXPECT_EQ(asks.take_due(Time{3'000}).size(), 3U);
+  EXPECT_EQ(asks.take_due(Time{3'000}).size(), 2U);
+}
+
+/// Whoever has all that it wants is asked about as long as it claims something: nobody else would
+/// end its claims.
+TEST(OwnKindAsks, SchedulesAreTriedWhileTheyMissOrClaimSomething) {
+  OwnKindAsks asks(AskKind::replica_schedule, {});
+  asks.note(waiting_session("a"));
+  asks.note(ReplicaSchedule{.namespace_name = "default", .name = "met"});
+  asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
+  ReplicaSchedule claims{.namespace_name = "default", .name = "claims"};
+  claims.status.claims.push_back({.plane = "east", .node = "e1"});
+  asks.note(claims);
+  const std::vector<AskName> due = asks.take_due(Time{1'000});
+  ASSERT_EQ(due.size(), 2U);
+  EXPECT_EQ(due[0].name, "claims");
+  EXPECT_EQ(due[1].name, "web");
+  claims.status.claims.clear();
+  asks.note(claims);
+  EXPECT_EQ(asks.take_due(Time{2'000}).size(), 1U);
 }
 
 TEST(OwnKindAsks, WhoIsOffTheQueueIsDueWhenItsBackOffHasPassed) {
-  OwnKindAsks asks{Configuration{}};
+  OwnKindAsks asks(AskKind::session, {});
   Session session = waiting_session("train");
   session.status.phase = SessionPhase::preempted;
   session.status.fate = SessionFate::requeues;
@@ -42,7 +59,7 @@ TEST(OwnKindAsks, WhoIsOffTheQueueIsDueWhenItsBackOffHasPassed) {
 }
 
 TEST(OwnKindAsks, TheTimeThatTheDecisionNamedWakesThem) {
-  OwnKindAsks asks{Configuration{}};
+  OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
   EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
   asks.learn(Time{5'000});
@@ -52,7 +69,7 @@ TEST(OwnKindAsks, TheTimeThatTheDecisionNamedWakesThem) {
 }
 
 TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
-  OwnKindAsks asks{Configuration{}};
+  OwnKindAsks asks(AskKind::session, {});
   asks.note(waiting_session("train"));
   const Receipt receipt{.plan = {}, .object = "Session default/train", .reason = {}, .ask = {}};
   EXPECT_EQ(asks.take_due(Time{1'000}).size(), 1U);
@@ -68,8 +85,10 @@ TEST(OwnKindAsks, WhoWasRefusedIsTriedAgainLaterAndLater) {
 TEST(OwnKindAsks, NobodyAsksWhoIsGoneOrWhosePolicyIsOff) {
   Configuration configuration;
   configuration.session.enabled = false;
-  OwnKindAsks asks{configuration};
-  asks.note(waiting_session("train"));
+  OwnKindAsks sessions(AskKind::session, configuration);
+  sessions.note(waiting_session("train"));
+  EXPECT_TRUE(sessions.take_due(Time{1'000}).empty());
+  OwnKindAsks asks(AskKind::replica_schedule, configuration);
   asks.note(ReplicaSchedule{.namespace_name = "default", .name = "web", .unmet = 2});
   asks.note(
       Removal{.kind = ObjectKind::replica_schedule, .namespace_name = "default", .name = "web"});

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "kube/plane_sender.hpp"
 #include "kube/system_clock.hpp"
 #include "model/object_text.hpp"
 
@@ -13,29 +14,6 @@ namespace makeway::kube {
 namespace {
 
 constexpr int who_are_you = 401;
-
-std::string verb_of(const Sending& sending) {
-  if (sending.reads) return "get";
-  const std::string& method = sending.call.write.method;
-  if (method == "POST") return "create";
-  return method == "PATCH" ? "patch" : "delete";
-}
-
-std::string resource_of(const WriteCall& call) {
-  switch (call.kind) {
-    case WriteKind::bind: return "pods/binding";
-    case WriteKind::patch_pod: return "pods/status";
-    case WriteKind::evict: return "pods/eviction";
-    case WriteKind::patch_group: return "podgroups/status";
-    case WriteKind::event: return "events";
-    case WriteKind::select_node: return "persistentvolumeclaims";
-    case WriteKind::patch_own: return call.own_resource;
-    case WriteKind::create_pod:
-    case WriteKind::erase:
-    case WriteKind::await: break;
-  }
-  return "pods";
-}
 
 std::size_t steps_in(const PlanJobs& jobs) {
   return static_cast<std::size_t>(std::ranges::count_if(jobs.jobs, [](const WriteJob& job) {
@@ -58,13 +36,24 @@ class Actuator::Answer final : public HttpListener {
 };
 
 Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings,
-                   const WriteGate& gate, ActuatorTools tools)
+                   const WriteGate& gate, ActuatorTools tools, PlaneConnections planes)
     : connection_(std::move(connection)),
       settings_(std::move(settings)),
       gate_(gate),
       tools_(std::move(tools)),
       queue_(settings_.manner, settings_.limits),
       sessions_(settings_.sessions) {
+  for (auto& [plane, connection_of_plane] : planes) {
+    senders_.emplace(plane, std::make_unique<PlaneSender>(
+                                std::move(connection_of_plane), settings_.manner.timeout, gate_,
+                                [this](std::uint64_t job, ApiResult<HttpAnswer> result) {
+                                  {
+                                    const std::scoped_lock lock(mutex_);
+                                    plane_answers_.emplace_back(job, std::move(result));
+                                  }
+                                  connection_->http().wake();
+                                }));
+  }
   thread_ = std::thread([this] { run(); });
 }
 
@@ -93,6 +82,23 @@ void Actuator::saw(const std::vector<Change>& changes, std::vector<ObjectSight>&
   book_.take(changes, std::move(sights), answers);
 }
 
+void Actuator::saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) {
+  std::uint64_t answers = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    answers = answers_;
+    if (sight.sees) {
+      blind_planes_.erase(sight.plane);
+    } else {
+      blind_planes_.insert(sight.plane);
+    }
+  }
+  PlaneBook& plane = planes_[sight.plane];
+  plane.sees = sight.sees;
+  plane.objects.take(sight.changes, std::move(sights), answers);
+  plane.deployments.take(sight.news);
+}
+
 void Actuator::tend(Time now) {
   PlanJobs jobs = sessions_.repairs(book_, now);
   if (!jobs.jobs.empty()) order({.plan = {}, .plan_now = now, .jobs = std::move(jobs)});
@@ -107,7 +113,7 @@ void Actuator::carry_out(const Plan& plan) {
       return brake(wish_of(ask, victims), plan);
     };
   }
-  PlanJobs jobs = jobs_of(plan, book_, rules);
+  PlanJobs jobs = jobs_of(plan, book_, rules, planes_);
   sessions_.add_jobs(plan, book_, rules.brake, jobs);
   if (!jobs.refused.empty()) {
     // At once: nobody may decide meanwhile as if it had been sent.
@@ -191,6 +197,7 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
   if (who != nullptr) wish.profile = who->object.scheduler;
   // A queue has no scheduler of its own: its victims' counts.
   wish.is_claim = ask.kind == AskKind::queue;
+  if (ask.kind == AskKind::replica_schedule) return wish_of_schedule(std::move(wish), victims);
   if (wish.is_claim && !victims.empty()) {
     who = book_.pod(victims.front()->namespace_name, victims.front()->name);
     if (who != nullptr) wish.profile = who->object.scheduler;
@@ -217,9 +224,24 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
   return wish;
 }
 
+/// Each step takes a pod of one Deployment in one plane; which one is not known yet.
+EvictionWish Actuator::wish_of_schedule(EvictionWish wish,
+                                        const std::vector<const PlanAction*>& steps) const {
+  wish.profile = settings_.sessions.scheduler;
+  wish.is_claim = true;  // It may want more from one moment to the next.
+  for (const PlanAction* const step : steps) {
+    wish.victims.push_back(
+        {.namespace_name = step->namespace_name,
+         .owner = fmt::format("{} {}/{}", step->plane, step->namespace_name, step->name),
+         .pod = fmt::format("Deployment {}/{}", step->namespace_name, step->name)});
+  }
+  return wish;
+}
+
 BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
   wish.plan = plan.id;
-  if (const auto lost = lost_.newest(plan.now); lost && wish.is_claim) {
+  const bool is_of_queue = wish.is_claim && wish.ask.starts_with(choice_name(AskKind::queue));
+  if (const auto lost = lost_.newest(plan.now); lost && is_of_queue) {
     return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
                                "of that, unless it comes back",
                                lost->node, lost->resource, to_text(plan.now - lost->since),
@@ -276,9 +298,10 @@ void Actuator::run() {
     const Time now = monotonic_now();
     if (stops_ && !ends_at) ends_at = now + settings_.stop_max;
     take_orders();
+    take_plane_answers();
     if (stops_) queue_.drop(WriteQueue::Which::all, "it stops");
     obey_gate();
-    if (ends_at && (running_.empty() || now >= *ends_at)) break;
+    if (ends_at && ((running_.empty() && away_.empty()) || now >= *ends_at)) break;
     send_what_is_due();
     publish();
     std::int64_t wait_ms = step_ms;
@@ -310,6 +333,7 @@ void Actuator::obey_gate() {
 }
 
 void Actuator::send_what_is_due() {
+  // What is on its way to planes does not count: a plane that does not answer holds up nobody.
   while (running_.size() < settings_.sent_at_once) {
     const Time now = monotonic_now();
     const std::optional<Sending> sending = queue_.next(now, tools_.server_now());
@@ -319,35 +343,35 @@ void Actuator::send_what_is_due() {
 }
 
 void Actuator::start(const Sending& sending) {
-  if (!sending.reads && !gate_.is_open(monotonic_now())) {
-    // It has closed since `obey_gate`: it goes back, and is dropped there.
-    queue_.answered(sending.job,
-                    std::unexpected(ApiError{.failure = Failure::refused,
-                                             .problem = {.message = "the gate has closed"}}),
-                    monotonic_now());
-    return;
+  if (!sending.plane.empty()) {
+    away_.insert(sending.job);
+    return senders_.at(sending.plane)->send(sending);
   }
-  const std::string& path = sending.reads ? sending.call.read_path : sending.call.path;
-  const Asked asked{
-      .request = fmt::format("{} {}{}", sending.reads ? "GET" : sending.call.write.method,
-                             connection_->http().settings().server, path),
-      .verb = verb_of(sending),
-      .api_group = std::string(sending.call.own_resource.empty() ? "" : own_api_group),
-      .resource = resource_of(sending.call)};
-  ApiResult<HttpRequest> request = connection_->api().request_for(path, asked);
+  // Where the gate has closed since `obey_gate` it goes back, and is dropped there.
+  ApiResult<HttpRequest> request =
+      write_request(*connection_, sending, settings_.manner.timeout, gate_);
   if (!request) {
     queue_.answered(sending.job, std::unexpected(request.error()), monotonic_now());
     return;
   }
-  if (!sending.reads) request->write = sending.call.write;
-  // The server ends at its deadline; its answer may take a little longer.
-  request->whole_max = Duration{settings_.manner.timeout.ms * 3 / 2};
-  // Connecting counts: nothing leaves for the server when the gate has closed meanwhile.
-  const Duration open_for = gate_.open_for(monotonic_now());
-  if (!sending.reads) request->connect_max = std::min(settings_.manner.timeout, open_for);
   auto answer = std::make_unique<Answer>(*this, sending.job);
   connection_->http().start(std::move(*request), *answer);
   running_.emplace(sending.job, std::move(answer));
+}
+
+void Actuator::take_plane_answers() {
+  std::vector<std::pair<std::uint64_t, ApiResult<HttpAnswer>>> answers;
+  std::set<std::string> blind;
+  {
+    const std::scoped_lock lock(mutex_);
+    answers.swap(plane_answers_);
+    blind = blind_planes_;
+  }
+  for (const auto& [job, result] : answers) {
+    away_.erase(job);
+    queue_.answered(job, result, monotonic_now());
+  }
+  for (const std::string& plane : blind) queue_.drop_plane(plane, "the plane is not seen");
 }
 
 void Actuator::ended(std::uint64_t job, const ApiResult<HttpAnswer>& result) {
@@ -376,7 +400,7 @@ void Actuator::publish() {
         sending_since_ = order.plan_now;
       }
     }
-    is_idle_ = orders_.empty() && queue_.is_idle() && running_.empty();
+    is_idle_ = orders_.empty() && queue_.is_idle() && running_.empty() && away_.empty();
     if (is_idle_) idle_changed_.notify_all();
   }
   if (has_news && tools_.wake) tools_.wake();

@@ -14,14 +14,17 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "control/brakes.hpp"
 #include "control/lost_capacity.hpp"
 #include "kube/connection.hpp"
 #include "kube/plan_carrier.hpp"
+#include "kube/plane_book.hpp"
 #include "kube/session_keeper.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_gate.hpp"
@@ -44,16 +47,20 @@ struct ActuatorTools {
   std::function<void()> wake;        ///< Of whoever waits for receipts; from any thread.
 };
 
+class PlaneSender;
+using PlaneConnections = std::map<std::string, std::unique_ptr<Connection>>;  ///< By plane.
+
 class Actuator final : public PlanCarrier {
  public:
-  /// The connection belongs to its thread from now on; the gate outlives it.
+  /// The connections belong to its threads from now on; the gate outlives it.
   Actuator(std::unique_ptr<Connection> connection, ActuatorSettings settings, const WriteGate& gate,
-           ActuatorTools tools);
+           ActuatorTools tools, PlaneConnections planes = {});
   ~Actuator() override;
 
   void carry_out(const Plan& plan) override;
   std::vector<Receipt> take_receipts() override;
   void saw(const std::vector<Change>& changes, std::vector<ObjectSight>&& sights) override;
+  void saw_plane(const PlaneSight& sight, std::vector<ObjectSight>&& sights) override;
   void tend(Time now) override;
   void tell(const std::vector<MarkNotice>& notices) override;
   void state(const OwnFindings& wrong) override;
@@ -76,10 +83,13 @@ class Actuator final : public PlanCarrier {
 
   void order(Order order);
   EvictionWish wish_of(const PlanAsk& ask, const std::vector<const PlanAction*>& victims) const;
+  EvictionWish wish_of_schedule(EvictionWish wish,
+                                const std::vector<const PlanAction*>& steps) const;
   BrakeAnswer brake(EvictionWish wish, const Plan& plan);
 
   void run();
   void take_orders();
+  void take_plane_answers();
   void obey_gate();
   void send_what_is_due();
   void start(const Sending& sending);
@@ -95,9 +105,11 @@ class Actuator final : public PlanCarrier {
   WriteQueue queue_;
   std::map<std::uint64_t, std::unique_ptr<Answer>> running_;
   std::vector<std::unique_ptr<Answer>> finished_;  ///< Freed outside of their own calls.
+  std::set<std::uint64_t> away_;                   ///< Jobs that a plane's sender has.
 
   // Of whoever calls.
   SightBook book_;
+  PlaneBooks planes_;
   std::uint64_t heard_ = 0;  ///< See PlanJobs.
   OwnFindings wrong_;        ///< As it was stated last.
   bool is_stated_ = true;    ///< Every condition of our kinds says so.
@@ -116,8 +128,11 @@ class Actuator final : public PlanCarrier {
   std::uint64_t answers_ = 0;
   QueueStatistics statistics_;
   bool is_idle_ = true;
+  std::vector<std::pair<std::uint64_t, ApiResult<HttpAnswer>>> plane_answers_;
+  std::set<std::string> blind_planes_;
   std::atomic<bool> stops_ = false;
-  std::thread thread_;  ///< Last: it uses the others.
+  std::map<std::string, std::unique_ptr<PlaneSender>> senders_;  ///< They use the others.
+  std::thread thread_;                                           ///< Last: it uses the others.
 };
 
 }  // namespace makeway::kube

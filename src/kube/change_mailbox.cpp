@@ -23,7 +23,7 @@ void ChangeMailbox::put(Change change, std::optional<ObjectSight> sight) {
     entry.newest = std::move(change);
     entry.sight = std::move(sight);
   }
-  changed_.notify_one();
+  changed();
 }
 
 void ChangeMailbox::put(DaemonSetNews news) {
@@ -31,7 +31,7 @@ void ChangeMailbox::put(DaemonSetNews news) {
     const std::scoped_lock lock(mutex_);
     daemon_sets_[{std::move(news.namespace_name), std::move(news.name)}] = news.exists;
   }
-  changed_.notify_one();
+  changed();
 }
 
 void ChangeMailbox::put(KubeletRefusal refusal) {
@@ -39,7 +39,41 @@ void ChangeMailbox::put(KubeletRefusal refusal) {
     const std::scoped_lock lock(mutex_);
     if (kubelet_refusals_.size() < refusals_max) kubelet_refusals_.push_back(std::move(refusal));
   }
+  changed();
+}
+
+void ChangeMailbox::put(DeploymentNews news) {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::pair name(news.namespace_name, news.name);
+    deployments_.insert_or_assign(std::move(name), std::move(news));
+  }
+  changed();
+}
+
+void ChangeMailbox::put(AutoscalerNews news) {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::pair name(news.namespace_name, news.name);
+    autoscalers_.insert_or_assign(std::move(name), std::move(news));
+  }
+  changed();
+}
+
+void ChangeMailbox::changed() {
   changed_.notify_one();
+  if (!forwards_changes_) return;
+  std::function<void()> call;
+  {
+    const std::scoped_lock lock(mutex_);
+    call = forward_;
+  }
+  if (call) call();
+}
+
+void ChangeMailbox::forward(std::function<void()> call) {
+  const std::scoped_lock lock(mutex_);
+  forward_ = std::move(call);
 }
 
 ChangeMailbox::Taken ChangeMailbox::take_all() {
@@ -51,6 +85,14 @@ ChangeMailbox::Taken ChangeMailbox::take_all() {
     entries.swap(entries_);
     daemon_sets.swap(daemon_sets_);
     taken.news.kubelet_refusals.swap(kubelet_refusals_);
+    for (auto& [name, news] : deployments_) {
+      taken.plane_news.deployments.push_back(std::move(news));
+    }
+    for (auto& [name, news] : autoscalers_) {
+      taken.plane_news.autoscalers.push_back(std::move(news));
+    }
+    deployments_.clear();
+    autoscalers_.clear();
   }
   for (const auto& [name, exists] : daemon_sets) {
     taken.news.daemon_sets.push_back(
@@ -86,11 +128,14 @@ void ChangeMailbox::wait_for_wake(Duration at_most) {
 }
 
 void ChangeMailbox::wake() {
+  std::function<void()> call;
   {
     const std::scoped_lock lock(mutex_);
     is_woken_ = true;
+    call = forward_;
   }
   changed_.notify_all();
+  if (call) call();
 }
 
 }  // namespace makeway::kube

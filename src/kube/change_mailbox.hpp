@@ -6,8 +6,10 @@
 // wants to know why it went. Any thread may put and take.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +19,7 @@
 
 #include "base/time.hpp"
 #include "codec/object_sight.hpp"
+#include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "model/object_at.hpp"
 
@@ -28,12 +31,15 @@ class ChangeMailbox {
   void put(Change change, std::optional<ObjectSight> sight = std::nullopt);
   void put(DaemonSetNews news);
   void put(KubeletRefusal refusal);
+  void put(DeploymentNews news);
+  void put(AutoscalerNews news);
   /// Everything that is there, by kind, namespace and name.
   std::vector<Change> take() { return take_all().changes; }
   struct Taken {
     std::vector<Change> changes;
     std::vector<ObjectSight> sights;  ///< Of objects among them.
     LiveNews news;                    ///< Refusals in the order in which they came.
+    PlaneNews plane_news;             ///< By namespace and name.
   };
   /// The sights are of the same moment as the changes.
   Taken take_all();
@@ -43,6 +49,10 @@ class ChangeMailbox {
   void wait_for_wake(Duration at_most);
   /// Ends the wait of another without a change; who does not wait yet will not wait.
   void wake();
+  /// Of a plane: whoever waits does so elsewhere, and is called from then on whenever this one is
+  /// woken; after `forward_changes`, also whenever something is put.
+  void forward(std::function<void()> call);
+  void forward_changes() { forwards_changes_ = true; }
 
  private:
   struct Entry {
@@ -56,14 +66,20 @@ class ChangeMailbox {
   static constexpr std::size_t refusals_max = 10'000;
 
   bool is_empty() const {
-    return entries_.empty() && daemon_sets_.empty() && kubelet_refusals_.empty();
+    return entries_.empty() && daemon_sets_.empty() && kubelet_refusals_.empty() &&
+           deployments_.empty() && autoscalers_.empty();
   }
+  void changed();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<ChangeKey, Entry> entries_;
   std::map<std::pair<std::string, std::string>, bool> daemon_sets_;  ///< Whether they exist.
   std::vector<KubeletRefusal> kubelet_refusals_;
+  std::map<std::pair<std::string, std::string>, DeploymentNews> deployments_;
+  std::map<std::pair<std::string, std::string>, AutoscalerNews> autoscalers_;
+  std::function<void()> forward_;  ///< May be empty.
+  std::atomic<bool> forwards_changes_ = false;
   bool is_woken_ = false;
 };
 

@@ -7,7 +7,7 @@ namespace makeway::kube {
 
 LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
                    const std::vector<ServedResource>& served, std::uint64_t jitter_seed,
-                   const WatchLimits& limits, FeedUse use)
+                   const WatchLimits& limits, FeedUse use, std::string plane)
     : connection_(std::move(connection)),
       objects_(
           [this](Change change, std::optional<ObjectSight> sight) {
@@ -19,7 +19,10 @@ LiveFeed::LiveFeed(std::unique_ptr<Connection> connection,
           },
           use,
           {.daemon_set = [this](DaemonSetNews news) { mailbox_.put(std::move(news)); },
-           .refusal = [this](KubeletRefusal refusal) { mailbox_.put(std::move(refusal)); }}) {
+           .refusal = [this](KubeletRefusal refusal) { mailbox_.put(std::move(refusal)); },
+           .deployment = [this](DeploymentNews news) { mailbox_.put(std::move(news)); },
+           .autoscaler = [this](AutoscalerNews news) { mailbox_.put(std::move(news)); }},
+          std::move(plane)) {
   connection_->http().keep_apart();
   // Whoever asked what is served has heard the time.
   if (const auto seen = connection_->http().date()) server_time_.note(seen->date, seen->monotonic);

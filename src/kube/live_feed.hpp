@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -43,10 +44,11 @@ enum class SightTrouble : std::uint8_t { none, passing, hopeless };
 
 class LiveFeed {
  public:
-  /// The connection belongs to the feed's thread from now on.
+  /// The connection belongs to the feed's thread from now on. Objects are of that plane; empty:
+  /// home.
   LiveFeed(std::unique_ptr<Connection> connection, const std::vector<ServedResource>& served,
            std::uint64_t jitter_seed, const WatchLimits& limits = {},
-           FeedUse use = FeedUse::to_look);
+           FeedUse use = FeedUse::to_look, std::string plane = {});
   LiveFeed(const LiveFeed&) = delete;
   LiveFeed& operator=(const LiveFeed&) = delete;
   ~LiveFeed();

@@ -14,6 +14,9 @@ Batch LivePort::poll(Time deadline) {
   let_gather();
   Batch batch = collect();
   if (view_ != nullptr) deadline = std::min(deadline, view_->next_due().value_or(deadline));
+  if (plane_view_ != nullptr) {
+    deadline = std::min(deadline, plane_view_->next_due().value_or(deadline));
+  }
   const bool is_news =
       !batch.changes.empty() || !batch.receipts.empty() || batch.blind != was_blind;
   if (is_news || batch.now >= deadline) return batch;
@@ -55,16 +58,57 @@ Batch LivePort::collect() {
     batch.blind = batch.blind || carrier_->unsent() > PlanCarrier::unsent_max;
     if (!batch.blind) carrier_->tend(batch.now);
   }
+  if (plane_view_ != nullptr && has_listed_) collect_planes(batch);
   if (view_ != nullptr && has_listed_) {
     batch.changes = view_->show(std::move(batch.changes), taken.news, batch.now);
     if (carrier_ != nullptr) {
       carrier_->tell(view_->take_notices());
-      carrier_->state(view_->own_findings());
+      state_findings();
     }
   }
   was_blind_ = batch.blind;
   collected_ = monotonic_now();
   return batch;
+}
+
+void LivePort::state_findings() {
+  const bool is_listing = std::ranges::any_of(planes_, [](const Plane& plane) {
+    return !plane.has_listed && plane.feed->trouble() == SightTrouble::none;
+  });
+  if (is_listing) return;
+  OwnFindings all = view_->own_findings();
+  if (plane_view_ != nullptr) {
+    for (const auto& [schedule, note] : plane_view_->notes()) {
+      OwnFinding& finding = all["ReplicaSchedule " + schedule];
+      finding.gravity = OwnFinding::Gravity::quarantined;
+      finding.text += finding.text.empty() ? note : "; " + note;
+    }
+  }
+  carrier_->state(all);
+}
+
+void LivePort::add_plane(std::string name, LiveFeed& feed) {
+  feed.mailbox().forward([&home = feed_.mailbox()] { home.wake(); });
+  planes_.push_back({.name = std::move(name), .feed = &feed});
+}
+
+void LivePort::collect_planes(Batch& batch) {
+  std::vector<PlaneSight> sights;
+  for (Plane& plane : planes_) {
+    // As at home: first whether it is seen, then what.
+    PlaneSight sight{
+        .plane = plane.name, .sees = plane.feed->sees_all(), .changes = {}, .news = {}};
+    if (sight.sees && !plane.has_listed) plane.feed->mailbox().forward_changes();
+    plane.has_listed = plane.has_listed || sight.sees;
+    ChangeMailbox::Taken taken;
+    // A plane that comes back is shown whole: half of it would look like something lost there.
+    if (sight.sees) taken = plane.feed->mailbox().take_all();
+    sight.changes = std::move(taken.changes);
+    sight.news = std::move(taken.plane_news);
+    if (carrier_ != nullptr) carrier_->saw_plane(sight, std::move(taken.sights));
+    sights.push_back(std::move(sight));
+  }
+  batch.changes = plane_view_->show(std::move(batch.changes), std::move(sights), batch.now);
 }
 
 void LivePort::submit(const Plan& plan) {

@@ -15,10 +15,18 @@
 //  5. While a carrier has much unsent, batches are `together` apart, as long as that lasts: a plan
 //     could not be sent earlier, and what changes meanwhile is decided on once.
 //  6. With a view, the loop is shown what the view shows; the carrier sees what the server shows.
+//  7. A plane that is not seen makes nobody else blind (plane_view.hpp). What is new of it is shown
+//     when all of it is seen.
+//  8. The carrier states what is wrong with objects of our kinds when every plane is listed, or
+//     known to be in trouble: before that much seems to be missing.
 // One thread polls and submits.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "control/live_view.hpp"
+#include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "kube/live_feed.hpp"
 #include "kube/plan_carrier.hpp"
@@ -30,6 +38,10 @@ class LivePort final : public Port {
   /// All outlive it; carrier and view may be null. Whoever has plans carried out needs both.
   LivePort(LiveFeed& feed, PlanCarrier* carrier, LiveView* view = nullptr)
       : feed_(feed), carrier_(carrier), view_(view) {}
+  /// Both before the first poll; what is given outlives it, and the feed of home outlives that of
+  /// a plane. Without a view, schedules are shown as the server has them.
+  void show_planes(PlaneView& view) { plane_view_ = &view; }
+  void add_plane(std::string name, LiveFeed& feed);
 
   static constexpr Duration together{100};
 
@@ -39,12 +51,22 @@ class LivePort final : public Port {
   Time now();
 
  private:
+  struct Plane {
+    std::string name;
+    LiveFeed* feed = nullptr;
+    bool has_listed = false;
+  };
+
   Batch collect();
+  void collect_planes(Batch& batch);
+  void state_findings();
   void let_gather() const;
 
   LiveFeed& feed_;
   PlanCarrier* carrier_;
   LiveView* view_;
+  PlaneView* plane_view_ = nullptr;
+  std::vector<Plane> planes_;
   bool has_listed_ = false;
   bool was_blind_ = true;
   Time now_;

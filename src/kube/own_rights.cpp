@@ -110,6 +110,16 @@ std::vector<Right> scheduler_rights(const RightsWish& wish) {
   return rights;
 }
 
+std::vector<Right> plane_rights() {
+  return {
+      {.api_group = "apps", .resource = "deployments/scale", .verb = "get"},
+      {.api_group = "apps", .resource = "deployments/scale", .verb = "patch"},
+      // A terminating replica whose time is up; on a node that is gone it fails first.
+      {.api_group = "", .resource = "pods", .verb = "delete"},
+      {.api_group = "", .resource = "pods/status", .verb = "patch"},
+  };
+}
+
 std::vector<Right> missing_rights(ApiClient& client, const std::vector<Right>& rights) {
   std::vector<Right> missing;
   for (const Right& right : rights) {

@@ -33,6 +33,9 @@ struct RightsWish {
 /// What `makeway run` writes (SPEC section 8); reading is told by the watches.
 std::vector<Right> scheduler_rights(const RightsWish& wish);
 
+/// What it writes in a plane (section 4).
+std::vector<Right> plane_rights();
+
 /// Those that the server clearly denies. A server that cannot be asked denies nothing here: the
 /// write itself will tell.
 std::vector<Right> missing_rights(ApiClient& client, const std::vector<Right>& rights);

@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "codec/object_sight.hpp"
 #include "control/live_view.hpp"
+#include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "model/plan.hpp"
 
@@ -34,6 +35,8 @@ class PlanCarrier {
   /// What the port hands to the loop, before it does: a plan that comes afterwards was decided on
   /// these versions of the objects.
   virtual void saw(const std::vector<Change>& /*changes*/, std::vector<ObjectSight>&& /*sights*/) {}
+  /// The same of a plane: what is new of it, and whether it is seen now.
+  virtual void saw_plane(const PlaneSight& /*sight*/, std::vector<ObjectSight>&& /*sights*/) {}
   /// What follows from what was seen without a plan: sessions whose pods are gone, or missing. Not
   /// while something may be out of sight.
   virtual void tend(Time /*now*/) {}

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "codec/change_collector.hpp"
+#include "codec/json_text.hpp"
 #include "kube/own_memory.hpp"
+#include "kube/plane_resources.hpp"
 
 namespace makeway::kube {
 namespace {
@@ -41,7 +43,7 @@ bool is_refusal(const ObjectSight& pod) {
 }  // namespace
 
 bool is_watched(const Resource& resource, FeedUse use) {
-  return row_named(resource.kind) != nullptr ||
+  return row_named(resource.kind) != nullptr || is_plane_news(resource.kind) ||
          (use != FeedUse::to_look && resource.kind == daemon_set);
 }
 
@@ -61,7 +63,8 @@ std::map<WatchedObjects::Name, WatchedObjects::Decoded> WatchedObjects::decode(
   ChangeCollector collector;
   DecodeReport report;
   decoder_.decode(padded_text, {.source = fmt::format("live: {}", served.resource->plural)},
-                  collector, report, {.plane = {}, .keep_going = true, .planes_of_dumps = false});
+                  collector, report,
+                  {.plane = plane_, .keep_going = true, .planes_of_dumps = false});
   refused_ += report.problems.count(Severity::error) + report.quarantine.problems().count();
   std::map<Name, Decoded> objects;
   for (Change& change : collector.changes()) {
@@ -145,7 +148,66 @@ void WatchedObjects::listed_daemon_sets(const ServedResource& served, const Obje
   known = std::move(all);
 }
 
+// ---- What scales in a plane ---------------------------------------------------------------------
+
+/// None: it says nothing.
+std::optional<WatchedObjects::Name> WatchedObjects::tell_news(const ServedResource& served,
+                                                              const JsonValue& object) const {
+  if (served.resource->kind == deployment_kind) {
+    auto news = read_deployment(object);
+    if (!news) return std::nullopt;
+    Name name{news->namespace_name, news->name};
+    if (tell_.deployment) tell_.deployment(*std::move(news));
+    return name;
+  }
+  auto news = read_autoscaler(object);
+  if (!news) return std::nullopt;
+  Name name{news->namespace_name, news->name};
+  if (tell_.autoscaler) tell_.autoscaler(*std::move(news));
+  return name;
+}
+
+void WatchedObjects::tell_gone(const ServedResource& served, const Name& name) const {
+  const bool is_deployment = served.resource->kind == deployment_kind;
+  if (is_deployment && tell_.deployment) {
+    tell_.deployment(
+        {.namespace_name = name.first, .name = name.second, .uid = {}, .replicas = {}});
+  } else if (!is_deployment && tell_.autoscaler) {
+    tell_.autoscaler({.namespace_name = name.first, .name = name.second, .deployment = {}});
+  }
+}
+
+void WatchedObjects::listed_news(const ServedResource& served, const ObjectPages& pages) {
+  Uids all;
+  for (const PaddedText& page : pages.pages) {
+    const auto tree = parse_json_value(page.view());
+    if (!tree) continue;
+    for (const JsonValue& object : items_in(*tree, "items")) {
+      if (const auto name = tell_news(served, object)) all[*name];
+    }
+  }
+  Uids& known = known_[served.resource->plural];
+  for (const auto& [name, uid] : known) {
+    if (!all.contains(name)) tell_gone(served, name);
+  }
+  known = std::move(all);
+}
+
+void WatchedObjects::happened_news(const ServedResource& served, const WatchEvent& event) {
+  const Name name{event.namespace_name, event.name};
+  Uids& known = known_[served.resource->plural];
+  if (event.type == WatchEventType::deleted) {
+    known.erase(name);
+    return tell_gone(served, name);
+  }
+  const auto object = parse_json_value(event.object);
+  if (object && tell_news(served, *object)) known[name];
+}
+
+// ---- Objects ------------------------------------------------------------------------------------
+
 void WatchedObjects::listed(const ServedResource& served, const ObjectPages& pages) {
+  if (is_plane_news(served.resource->kind)) return listed_news(served, pages);
   if (served.resource->kind == daemon_set) {
     if (tell_.daemon_set) listed_daemon_sets(served, pages);
     return;
@@ -161,6 +223,7 @@ void WatchedObjects::listed(const ServedResource& served, const ObjectPages& pag
 }
 
 void WatchedObjects::happened(const ServedResource& served, const WatchEvent& event) {
+  if (is_plane_news(served.resource->kind)) return happened_news(served, event);
   const Name name{event.namespace_name, event.name};
   if (served.resource->kind == daemon_set) {
     if (!tell_.daemon_set) return;
@@ -198,8 +261,10 @@ void WatchedObjects::upsert(const ServedResource& served, const Name& name, Deco
 void WatchedObjects::remove(const ServedResource& served, const Name& name) {
   const KindRow* const row = row_named(served.resource->kind);
   if (known_[served.resource->plural].erase(name) == 0 || row == nullptr) return;
-  give_(Removal{.kind = row->kind, .namespace_name = name.first, .name = name.second, .plane = {}},
-        std::nullopt);
+  give_(
+      Removal{
+          .kind = row->kind, .namespace_name = name.first, .name = name.second, .plane = plane_},
+      std::nullopt);
 }
 
 }  // namespace makeway::kube

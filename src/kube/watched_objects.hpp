@@ -5,7 +5,8 @@
 // (law 13): what can be read of it is taken, and the problem is kept.
 // The sight of a pod that has finished and was a kernel of a session comes with its removal: who
 // tends sessions must know how it ended.
-// Whoever decides is also told which DaemonSets there are, and which pods a kubelet refused.
+// Whoever decides is also told which DaemonSets there are, and which pods a kubelet refused; of a
+// plane, what its Deployments and autoscalers scale.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@
 #include <utility>
 
 #include "codec/decode.hpp"
+#include "codec/json_value.hpp"
 #include "codec/object_sight.hpp"
+#include "control/plane_view.hpp"
 #include "control/port.hpp"
 #include "kube/resource_watch.hpp"
 
@@ -36,10 +39,17 @@ class WatchedObjects final : public WatchListener {
   struct Tell {
     std::function<void(DaemonSetNews)> daemon_set;
     std::function<void(KubeletRefusal)> refusal;
+    std::function<void(DeploymentNews)> deployment;
+    std::function<void(AutoscalerNews)> autoscaler;
   };
-  /// `fail` may be empty; so may what is told.
-  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look, Tell tell = {})
-      : give_(std::move(give)), fail_(std::move(fail)), use_(use), tell_(std::move(tell)) {}
+  /// `fail` may be empty; so may what is told, and the plane: home.
+  explicit WatchedObjects(Give give, Fail fail = {}, FeedUse use = FeedUse::to_look, Tell tell = {},
+                          std::string plane = {})
+      : give_(std::move(give)),
+        fail_(std::move(fail)),
+        use_(use),
+        tell_(std::move(tell)),
+        plane_(std::move(plane)) {}
 
   void listed(const ServedResource& served, const ObjectPages& pages) override;
   void happened(const ServedResource& served, const WatchEvent& event) override;
@@ -63,6 +73,10 @@ class WatchedObjects final : public WatchListener {
                   std::map<Name, Decoded>& objects) const;
   void tell_refusal(const ObjectSight& finished) const;
   void listed_daemon_sets(const ServedResource& served, const ObjectPages& pages);
+  void listed_news(const ServedResource& served, const ObjectPages& pages);
+  void happened_news(const ServedResource& served, const WatchEvent& event);
+  std::optional<Name> tell_news(const ServedResource& served, const JsonValue& object) const;
+  void tell_gone(const ServedResource& served, const Name& name) const;
   void upsert(const ServedResource& served, const Name& name, Decoded decoded);
   void remove(const ServedResource& served, const Name& name);
 
@@ -70,6 +84,7 @@ class WatchedObjects final : public WatchListener {
   Fail fail_;
   FeedUse use_;
   Tell tell_;
+  std::string plane_;
   ObjectDecoder decoder_;
   std::map<std::string_view, Uids> known_;  ///< By resource.
   std::uint64_t failures_ = 0;

@@ -55,6 +55,19 @@ Verdict verdict_of(WriteKind kind, const ApiError& error, std::string_view body)
   return error.status >= 400 && error.status < 500 ? Verdict::refused : Verdict::unknown;
 }
 
+bool is_of_scale(WriteKind kind) {
+  return kind == WriteKind::read_scale || kind == WriteKind::scale;
+}
+
+std::optional<std::int64_t> replicas_in(std::string_view body) {
+  const auto tree = parse_json_value(body);
+  const JsonValue* const spec = tree ? tree->find("spec") : nullptr;
+  if (spec == nullptr) return std::nullopt;
+  const JsonValue* const replicas = spec->find("replicas");
+  if (replicas == nullptr) return 0;  // As JSON leaves out a zero.
+  return replicas->as_integer() == nullptr ? std::nullopt : std::optional(*replicas->as_integer());
+}
+
 WriteAnswer refused_reading(std::string reason) {
   return {.verdict = Verdict::refused,
           .status = 0,
@@ -74,8 +87,9 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result) {
                      .reason = {},
                      .retry_after = {},
                      .object = {}};
-    if (kind != WriteKind::patch_pod && kind != WriteKind::patch_own) return done;
     const bool is_own = kind == WriteKind::patch_own;
+    if (kind != WriteKind::patch_pod && !is_own && !is_of_scale(kind)) return done;
+    if (is_of_scale(kind)) done.replicas = replicas_in(answer.body.view());
     std::vector<ObjectSight> sights = read_sights(
         answer.body.view(), is_own ? KeepConditions::all : KeepConditions::of_schedulers);
     if (!sights.empty()) done.object = std::move(sights.front());
@@ -129,6 +143,9 @@ WriteAnswer judge_reading(const WriteGoal& goal, const ApiResult<HttpAnswer>& re
       return refused_reading(fmt::format("it is bound to {}", seen.node));
     }
     shown = !seen.node.empty();
+  } else if (is_of_scale(goal.kind)) {
+    answer.replicas = replicas_in(result->body.view());
+    shown = answer.replicas == goal.replicas;
   } else {
     shown = !changes(goal.patch, seen);
   }

@@ -31,7 +31,8 @@ struct WriteAnswer {
   int status = 0;      ///< 0: there was none.
   std::string reason;  ///< For people.
   std::optional<Duration> retry_after;
-  std::optional<ObjectSight> object;  ///< As the server shows it after a patch.
+  std::optional<ObjectSight> object;                    ///< As the server shows it after a patch.
+  std::optional<std::int64_t> replicas = std::nullopt;  ///< Of a Deployment's scale.
 };
 
 WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
@@ -39,9 +40,10 @@ WriteAnswer judge_answer(WriteKind kind, const ApiResult<HttpAnswer>& result);
 /// What a write wanted, for whoever reads the object afterwards.
 struct WriteGoal {
   WriteKind kind = WriteKind::bind;
-  std::string uid;    ///< Of a create: of the controller.
-  std::string node;   ///< Of a bind.
-  StatusPatch patch;  ///< Of a patch.
+  std::string uid;            ///< Of a create: of the controller.
+  std::string node;           ///< Of a bind.
+  StatusPatch patch;          ///< Of a patch.
+  std::int64_t replicas = 0;  ///< Of a scale.
 };
 
 /// Done, refused (it cannot come about any more), or unknown (it is not there yet).

@@ -156,6 +156,11 @@ std::string pod_path(std::string_view namespace_name, std::string_view name) {
                      percent_encoded(name));
 }
 
+std::string scale_path(std::string_view namespace_name, std::string_view name) {
+  return fmt::format("/apis/apps/v1/namespaces/{}/deployments/{}/scale",
+                     percent_encoded(namespace_name), percent_encoded(name));
+}
+
 // ---- What to patch ------------------------------------------------------------------------------
 
 StatusPatch nomination(std::string_view node, std::string_view plan, std::string_view unscheduled) {
@@ -399,6 +404,27 @@ WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
                     fmt::format(R"({{"metadata":{},"status":{}}})", metadata, status)},
           .read_path = path,
           .own_resource = fmt::format("{}/status", own_plural(object.kind))};
+}
+
+WriteCall read_scale_call(const ObjectSight& deployment) {
+  std::string path = scale_path(deployment.namespace_name, deployment.name);
+  return {.kind = WriteKind::read_scale, .path = path, .write = {}, .read_path = path};
+}
+
+WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
+                     std::int64_t replicas) {
+  const std::string path = scale_path(deployment.namespace_name, deployment.name);
+  std::string body = document([&](JsonWriter& writer) {
+    object_field(writer, "metadata", [&] {
+      writer.string_field("uid", deployment.uid);
+      writer.string_field("resourceVersion", deployment.version);
+    });
+    object_field(writer, "spec", [&] { writer.integer_field("replicas", replicas); });
+  });
+  return {.kind = WriteKind::scale,
+          .path = path + query_of(manner),
+          .write = {"PATCH", std::string(plain_merge_type), std::move(body)},
+          .read_path = path};
 }
 
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,

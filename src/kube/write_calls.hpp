@@ -42,6 +42,8 @@ enum class WriteKind : std::uint8_t {
   event,
   select_node,  ///< Of a claim: where its volume is to be made.
   patch_own,    ///< The status of an object of a kind of ours.
+  read_scale,   ///< No write: how many replicas a Deployment has, right before they are changed.
+  scale,        ///< Of a Deployment.
   create_pod,   ///< Of a kernel of a session.
   await,        ///< No call: it ends when what it needs is done, and nothing was placed.
 };
@@ -56,8 +58,8 @@ struct WriteManner {
 
 struct WriteCall {
   WriteKind kind = WriteKind::bind;
-  std::string path;  ///< With its query.
-  HttpWrite write;
+  std::string path;       ///< With its query.
+  HttpWrite write;        ///< Without a method: it is a reading.
   std::string read_path;  ///< Where the object is read when the answer is unknown; empty: nowhere.
   std::string own_resource;  ///< Of a kind of ours: "queues/status".
 };
@@ -133,6 +135,10 @@ WriteCall select_node_call(const WriteManner& manner, const ObjectSight& claim,
 /// there.
 WriteCall patch_own_call(const WriteManner& manner, const ObjectSight& object,
                          std::string_view status);
+WriteCall read_scale_call(const ObjectSight& deployment);
+/// Guarded by uid and version.
+WriteCall scale_call(const WriteManner& manner, const ObjectSight& deployment,
+                     std::int64_t replicas);
 /// None: the pod's own grace.
 WriteCall delete_call(const WriteManner& manner, const ObjectSight& pod,
                       std::optional<std::int64_t> grace_seconds);
@@ -147,6 +153,8 @@ WriteCall event_call(const WriteManner& manner, const EventWish& event, Time now
 std::string_view own_plural(ObjectKind kind);
 /// The same: "/apis/makeway.dev/v1/queues/research"
 std::string own_path(ObjectKind kind, std::string_view namespace_name, std::string_view name);
+/// "/apis/apps/v1/namespaces/shop/deployments/web/scale"
+std::string scale_path(std::string_view namespace_name, std::string_view name);
 /// "/api/v1/namespaces/shop/pods/web"
 std::string pod_path(std::string_view namespace_name, std::string_view name);
 

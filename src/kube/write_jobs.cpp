@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kube/replica_jobs.hpp"
+
 namespace makeway::kube {
 namespace {
 
@@ -233,6 +235,7 @@ class JobBuilder {
   }
 
   void add_other(const PlanAction& action) {
+    if (is_of_replicas(action)) return;
     switch (action.type) {
       case ActionType::wait: return;
       case ActionType::bind: return add_bind(action);
@@ -574,8 +577,11 @@ bool is_about_session(const PlanAction& action) {
   return is_kernel || is_own_type || ends || action.ask.starts_with("Session ");
 }
 
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules) {
-  return JobBuilder(plan, book, rules).build();
+PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
+                 const PlaneBooks& planes) {
+  PlanJobs jobs = JobBuilder(plan, book, rules).build();
+  add_replica_jobs(plan, book, planes, rules.brake, jobs);
+  return jobs;
 }
 
 }  // namespace makeway::kube

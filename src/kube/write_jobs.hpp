@@ -17,6 +17,7 @@
 //     queue; where one of them is refused, nobody does. Nothing else relies on them.
 // 10. Actions on objects that are gone, or that this version does not carry out, are refused.
 // 11. What a plan says about sessions is session_keeper.hpp's business, and left out here.
+// 12. Scaling and force-deleting in planes, and the statuses that they rely on: replica_jobs.hpp.
 //
 // Pure. A bind is only planned where the room is there, so no job waits for a victim to be gone.
 #pragma once
@@ -30,6 +31,7 @@
 
 #include "control/brakes.hpp"
 #include "control/port.hpp"
+#include "kube/plane_book.hpp"
 #include "kube/sight_book.hpp"
 #include "kube/write_calls.hpp"
 #include "model/configuration.hpp"
@@ -48,6 +50,9 @@ struct WriteStep {
   /// Of an object of a kind of ours: a JSON text; empty: the conditions of `patch`.
   std::string status;
   std::string pod;  ///< Of a create: the whole pod as JSON.
+  /// Of a scale, and of the reading before it: how many there are, and how many there should be.
+  std::int64_t replicas_from = 0;
+  std::int64_t replicas_to = 0;
 };
 
 enum class Urgency : std::uint8_t {
@@ -68,6 +73,8 @@ struct WriteJob {
   bool can_wait = false;      ///< Of a status that nothing in its plan relies on.
   std::string placed;         ///< Of a bind: whose place it is, "PodGroup default/training".
   std::string waits_because;  ///< Of one that only waits: what its receipt says.
+  std::string plane;          ///< Whose API server is asked; empty: home's.
+  std::string told;           ///< As receipts name the object; empty: as above.
 };
 
 struct PlanJobs {
@@ -94,6 +101,8 @@ inline constexpr Duration volume_wait_max{600'000};
 /// Whether it is about a session, or a kernel of one.
 bool is_about_session(const PlanAction& action);
 
-PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules);
+/// Without `planes` nothing is asked of any.
+PlanJobs jobs_of(const Plan& plan, const SightBook& book, const JobRules& rules,
+                 const PlaneBooks& planes = {});
 
 }  // namespace makeway::kube

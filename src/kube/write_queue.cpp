@@ -16,6 +16,7 @@ constexpr int status_conflict = 409;
 
 constexpr int status_too_many = 429;
 constexpr std::string_view queue_prefix = "Queue ";
+constexpr std::string_view schedule_prefix = "ReplicaSchedule ";
 constexpr std::string_view relies_on_refused = "what it relies on was refused";
 
 std::string word_of(const ConditionWish& wish) {
@@ -202,8 +203,10 @@ std::optional<std::uint64_t> WriteQueue::waiting_twin(const WriteJob& job) const
   const std::uint64_t id = line->second.back();
   const Live& last = jobs_.at(id);
   if (is_status(job)) {
+    // What waits for the status of a schedule relies on what it says: it is not replaced.
+    const bool is_relied_on = job.object.starts_with(schedule_prefix) && needed_by_.contains(id);
     const bool is_newer = waiting_.contains(id) && is_status(last.job) && last.job.needs.empty() &&
-                          last.job.seen.object.uid == job.seen.object.uid;
+                          last.job.seen.object.uid == job.seen.object.uid && !is_relied_on;
     return is_newer ? std::optional(id) : std::nullopt;
   }
   if (!nominates(job)) return std::nullopt;
@@ -343,6 +346,8 @@ WriteCall WriteQueue::call_of(const Live& live, Time server_now) const {
           manner_, object,
           step.status.empty() ? own_conditions(object, step.patch, server_now) : step.status);
     case WriteKind::create_pod: return create_pod_call(manner_, object, step.pod);
+    case WriteKind::read_scale: return read_scale_call(object);
+    case WriteKind::scale: return scale_call(manner_, object, step.replicas_to);
     case WriteKind::patch_pod:
     case WriteKind::event:
     case WriteKind::await: break;
@@ -355,8 +360,8 @@ Sending WriteQueue::send(std::uint64_t id, Live& live, Time now, Time server_now
   move_to(id, live, Stage::sent, now);
   live.sent_at = now;
   note_told(live, now);
-  ++statistics_.sent;
-  return {.job = id, .reads = false, .call = call_of(live, server_now)};
+  if (live.job.steps[live.step].kind != WriteKind::read_scale) ++statistics_.sent;
+  return {.job = id, .reads = false, .call = call_of(live, server_now), .plane = live.job.plane};
 }
 
 std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
@@ -366,7 +371,7 @@ std::optional<Sending> WriteQueue::next(Time now, Time server_now) {
     Live& live = jobs_.at(id);
     if (rank == Rank::reads) {
       move_to(id, live, Stage::reads, now);
-      return Sending{.job = id, .reads = true, .call = call_of(live, now)};
+      return Sending{.job = id, .reads = true, .call = call_of(live, now), .plane = live.job.plane};
     }
     if (live.job.steps[live.step].kind == WriteKind::await) {
       refuse(id, std::string(live.job.waits_because));  // So that the loop decides again.
@@ -455,10 +460,34 @@ void WriteQueue::answered(std::uint64_t job, const ApiResult<HttpAnswer>& result
     const WriteGoal goal{.kind = step.kind,
                          .uid = creates ? about.owner_uid : about.uid,
                          .node = step.node,
-                         .patch = step.patch};
+                         .patch = step.patch,
+                         .replicas = step.replicas_to};
     return reading_answered(job, live, judge_reading(goal, result), now);
   }
-  write_answered(job, live, judge_answer(step.kind, result), now);
+  WriteAnswer answer = judge_answer(step.kind, result);
+  // A reading does no harm: it may be asked for as often as one likes.
+  const bool only_reads = step.kind == WriteKind::read_scale;
+  if (only_reads && answer.verdict == Verdict::unknown) answer.verdict = Verdict::again;
+  if (only_reads && answer.verdict == Verdict::done) return scale_read(job, live, answer, now);
+  write_answered(job, live, answer, now);
+}
+
+/// The Deployment as it is right before it is scaled.
+void WriteQueue::scale_read(std::uint64_t id, const Live& live, const WriteAnswer& answer,
+                            Time now) {
+  const WriteStep& step = live.job.steps[live.step];
+  if (!answer.object || !answer.replicas) return refuse(id, "its scale cannot be read");
+  if (answer.object->uid != live.job.seen.object.uid) {
+    return refuse(id, "another object has its name");
+  }
+  if (*answer.replicas == step.replicas_to) {  // Done, by a process before this one.
+    step_done(id, answer, now);
+    return step_done(id, answer, now);
+  }
+  if (*answer.replicas != step.replicas_from) {
+    return refuse(id, fmt::format("it has {} replicas by now", *answer.replicas));
+  }
+  step_done(id, answer, now);
 }
 
 void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now) {
@@ -479,12 +508,21 @@ void WriteQueue::write_answered(std::uint64_t id, Live& live, const WriteAnswer&
         live.last_reading = true;
         return move_to(id, live, Stage::to_read, now);
       }
+      if (kind == WriteKind::scale && answer.status == status_conflict &&
+          now < live.added + limits_.send_max) {
+        --live.step;  // Something about it has changed since it was read.
+        return move_to(id, live, Stage::waits, pause_end(live, std::nullopt, now));
+      }
       if (live.job.is_eviction && kind == WriteKind::evict && is_refused_by_budget(answer.status)) {
         return budget_refused(id, live, answer, now);
       }
       return refuse(id, answer.reason);
     case Verdict::unknown:
       ++statistics_.unknown;
+      // Words may be said twice; else whoever waits is not told before its next turn.
+      if (!urgent && kind != WriteKind::patch_own && now < live.added + limits_.send_max) {
+        return move_to(id, live, Stage::waits, pause_end(live, answer.retry_after, now));
+      }
       // The next cycle says it again; of a claim, of our kinds and their pods, the watch tells.
       if (!urgent || kind == WriteKind::select_node || kind == WriteKind::patch_own ||
           kind == WriteKind::create_pod) {
@@ -538,7 +576,8 @@ void WriteQueue::remember(const std::string& key, const ObjectSight& object, Tim
 void WriteQueue::step_done(std::uint64_t id, const WriteAnswer& answer, Time now) {
   Live& live = jobs_.at(id);
   const WriteKind kind = live.job.steps[live.step].kind;
-  const bool patched = kind == WriteKind::patch_pod || kind == WriteKind::patch_own;
+  const bool patched =
+      kind == WriteKind::patch_pod || kind == WriteKind::patch_own || kind == WriteKind::read_scale;
   if (patched && answer.object) remember(live.job.object, *answer.object, now);
   ++live.step;
   live.attempts = 0;
@@ -585,7 +624,7 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
     plans.insert(plans.begin(), live.plan);
     for (const std::string& plan : plans) {
       receipts_.push_back({.plan = plan,
-                           .object = live.job.object,
+                           .object = live.job.told.empty() ? live.job.object : live.job.told,
                            .reason = reason,
                            .ask = live.job.ask,
                            .uncertain = uncertain});
@@ -664,6 +703,14 @@ void WriteQueue::drop(Which which, const std::string& reason) {
   if (which == Which::all) {
     dropped.insert(dropped.end(), conditions_.begin(), conditions_.end());
     events_.clear();
+  }
+  for (const std::uint64_t id : dropped) refuse(id, reason);
+}
+
+void WriteQueue::drop_plane(const std::string& plane, const std::string& reason) {
+  std::vector<std::uint64_t> dropped;
+  for (const std::uint64_t id : waiting_) {
+    if (jobs_.at(id).job.plane == plane) dropped.push_back(id);
   }
   for (const std::uint64_t id : dropped) refuse(id, reason);
 }

@@ -29,6 +29,8 @@
 //     answered, also those of earlier plans: these do not wait any more. If one was refused and
 //     whoever decided had not heard of it, the eviction relies on what is not there, and is
 //     refused.
+// 14. A Deployment that has changed since it was read is read again, and scaled if it still has as
+//     many replicas as the plan says.
 #pragma once
 
 #include <cstddef>
@@ -67,6 +69,7 @@ struct Sending {
   std::uint64_t job = 0;
   bool reads = false;
   WriteCall call;
+  std::string plane;  ///< Whose API server is asked; empty: home's.
 };
 
 struct QueueStatistics {
@@ -92,6 +95,8 @@ class WriteQueue {
   /// Nothing of this sort that is not sent yet is sent any more.
   enum class Which : std::uint8_t { evictions, all };
   void drop(Which which, const std::string& reason);
+  /// The same of what would go to a plane.
+  void drop_plane(const std::string& plane, const std::string& reason);
 
   std::vector<Receipt> take_receipts();
   /// Of queues, in all.
@@ -179,6 +184,7 @@ class WriteQueue {
   bool is_confirmed(const Live& live) const;
   void write_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
   void reading_answered(std::uint64_t id, Live& live, const WriteAnswer& answer, Time now);
+  void scale_read(std::uint64_t id, const Live& live, const WriteAnswer& answer, Time now);
   Time pause_end(Live& live, const std::optional<Duration>& retry_after, Time now);
   void step_done(std::uint64_t id, const WriteAnswer& answer, Time now);
   void refuse(std::uint64_t id, const std::string& reason, bool uncertain = false);

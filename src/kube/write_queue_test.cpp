@@ -493,6 +493,25 @@ TEST_F(WriteQueueTest, AWaitingConditionGivesWayAndIsNotRepeatedSoon) {
   EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/p/status");
 }
 
+TEST_F(WriteQueueTest, AConditionWhoseAnswerIsLostIsSaidAgain) {
+  WriteJob word = queued_job("w", {{.kind = WriteKind::patch_pod, .node = {}, .patch = {}}});
+  word.urgency = Urgency::condition;
+  word.steps[0].patch.conditions = {{"PodScheduled", false, "Unschedulable", "no room"}};
+  add({word});
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+  reply(http_answer(504));
+  EXPECT_EQ(next(), "");
+  now = *queue.next_due(now);
+  EXPECT_EQ(next(), "PATCH /api/v1/namespaces/a/pods/w/status");
+  reply(http_answer(504));
+  // It is bound meanwhile, and the word is out of date.
+  add({queued_job("w", {bind_step()})});
+  EXPECT_EQ(next(), "POST /api/v1/namespaces/a/pods/w/binding");
+  reply(http_answer(201));
+  EXPECT_EQ(next(), "");
+  EXPECT_TRUE(queue.is_idle());
+}
+
 // A nomination takes the word for autoscalers along; another message with the same reason is no
 // news within a minute, also before the watch has shown the first.
 TEST_F(WriteQueueTest, AWordThatANominationToldIsNotToldAgainSoon) {

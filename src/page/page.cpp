@@ -103,8 +103,9 @@ std::string page_html(const Page& page) {
   html += "<meta name=\"referrer\" content=\"no-referrer\">\n";
   html += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
                       html_text(page.title), bundle.style);
-  html += "<div id=\"page\"><noscript>This page draws its data with a script; please allow it, or "
-          "print text instead.</noscript></div>\n";
+  html +=
+      "<div id=\"page\"><noscript>This page draws its data with a script; please allow it, or "
+      "print text instead.</noscript></div>\n";
   html += "<script type=\"application/json\" id=\"data\">";
   html += json_for_html(page.json);
   html += "</script>\n<script>";

@@ -23,8 +23,8 @@ constexpr std::array<std::uint32_t, rounds> round_constants = {
 
 using Words = std::array<std::uint32_t, 8>;
 /// The same of the square roots of the first eight.
-constexpr Words first_words = {
-    0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
+constexpr Words first_words = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
+                               0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
 
 std::uint32_t word_at(std::string_view block, std::size_t index) {
   std::uint32_t word = 0;
@@ -53,8 +53,8 @@ void add_block(Words& words, std::string_view block) {
   for (std::size_t round = 0; round < rounds; ++round) {
     const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
                                 ((e & f) ^ (~e & g)) + round_constants[round] + schedule[round];
-    const std::uint32_t second = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) +
-                                 ((a & b) ^ (a & c) ^ (b & c));
+    const std::uint32_t second =
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g;
     g = f;
     f = e;

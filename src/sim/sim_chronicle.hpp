@@ -9,7 +9,8 @@
 //     (time_grid.hpp), nodes are put together in rows, priorities in ranges, queues and decisions
 //     beyond a number are left out, and the report says so.
 //  2. "Slow" is told in virtual time: how long somebody waited for the decision that gave it a
-//     place. Processor time would be another one on every machine, and the bytes are to be the same.
+//     place. Processor time would be another one on every machine, and the bytes are to be the
+//     same.
 #pragma once
 
 #include <cstdint>

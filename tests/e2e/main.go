@@ -85,6 +85,7 @@ func allTests() []Test {
 	tests = append(tests, applyTests()...)
 	tests = append(tests, faultTests()...)
 	tests = append(tests, worldTests()...)
+	tests = append(tests, planesTests()...)
 	tests = append(tests, nightTests()...)
 	tests = append(tests, togetherTests()...)
 	// Last: kube-scheduler binds everything.

@@ -131,9 +131,15 @@ func (p *Plane) startStore() error {
 	if err != nil {
 		return err
 	}
-	p.Server = fmt.Sprintf("https://127.0.0.1:%d", ports[2])
-	p.apiserverArguments = []string{
-		"--etcd-servers", p.etcdURL, "--secure-port", fmt.Sprint(ports[2]),
+	p.serveAt(ports[2])
+	return nil
+}
+
+// serveAt is how its API server will be started.
+func (p *Plane) serveAt(port int, more ...string) {
+	p.Server = fmt.Sprintf("https://127.0.0.1:%d", port)
+	p.apiserverArguments = append([]string{
+		"--etcd-servers", p.etcdURL, "--secure-port", fmt.Sprint(port),
 		"--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1",
 		"--tls-cert-file", p.file("server.crt"), "--tls-private-key-file", p.file("server.key"),
 		"--client-ca-file", p.file("ca.crt"), "--token-auth-file", p.file("tokens.csv"),
@@ -148,8 +154,7 @@ func (p *Plane) startStore() error {
 		"--audit-policy-file", p.file("audit-policy.json"), "--audit-log-path", p.file("audit.log"),
 		// Calls are counted by where the log was: it must not begin anew after 100 MB.
 		"--audit-log-maxsize", "100000",
-	}
-	return nil
+	}, more...)
 }
 
 // startServer also starts it again; it has the same port and data then.

@@ -292,6 +292,20 @@ func queueLives(t *T) {
 	scheduler.end(t)
 }
 
+// conditionOf an object of ours that has no namespace; nil: it has none of that type.
+func (t *T) conditionOf(plural, name, kind string) map[string]any {
+	object, err := t.plane.Dynamic.Resource(schema.GroupVersionResource{Group: "makeway.dev",
+		Version: "v1", Resource: plural}).Get(t.ctx, name, meta.GetOptions{})
+	t.must(err, name)
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, each := range conditions {
+		if found := each.(map[string]any); found["type"] == kind {
+			return found
+		}
+	}
+	return nil
+}
+
 // accepted: a queue whose parent is not there says so, in the words of `makeway check`, until the
 // parent comes.
 func (s *Shares) accepted(name string) {
@@ -301,19 +315,9 @@ func (s *Shares) accepted(name string) {
 	_, err := s.t.plane.Dynamic.Resource(queueResource).Patch(s.t.ctx, name, types.MergePatchType,
 		[]byte(`{"spec":{"parent":"missing"}}`), meta.PatchOptions{})
 	s.t.must(err, name)
-	conditionOf := func(kind string) map[string]any {
-		object, err := s.t.plane.Dynamic.Resource(queueResource).Get(s.t.ctx, name,
-			meta.GetOptions{})
-		s.t.must(err, name)
-		conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-		for _, each := range conditions {
-			if found := each.(map[string]any); found["type"] == kind {
-				return found
-			}
-		}
-		return nil
+	condition := func() map[string]any {
+		return s.t.conditionOf("queues", name, "makeway.dev/Accepted")
 	}
-	condition := func() map[string]any { return conditionOf("makeway.dev/Accepted") }
 	s.t.until(minutes(1), name+" is not accepted", func() (bool, string) {
 		return condition()["status"] == "False", fmt.Sprint(condition())
 	})
@@ -327,7 +331,8 @@ func (s *Shares) accepted(name string) {
 		return condition()["status"] == "True", fmt.Sprint(condition())
 	})
 	// Somebody else's condition is kept, whatever we wrote beside it.
-	if other := conditionOf("example.com/Reviewed"); other["observedGeneration"] != int64(1) {
+	other := s.t.conditionOf("queues", name, "example.com/Reviewed")
+	if other["observedGeneration"] != int64(1) {
 		s.t.fail("somebody else's condition is %v", other)
 	}
 	for _, queue := range []string{name, "missing"} {

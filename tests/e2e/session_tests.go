@@ -235,6 +235,7 @@ func sessionIsResumed(t *T) {
 		"{name: day}, spec: {resourceGroup: desks, tier: 2}",
 		"{name: night}, spec: {resourceGroup: desks, tier: 1, preemptible: true, mode: requeue, " +
 			"graceTime: 7s}",
+		"{name: idle}, spec: {resourceGroup: desks, tier: 9, preemptible: true}",
 	} {
 		t.apply("{apiVersion: makeway.dev/v1, kind: Partition, metadata: " + partition + "}")
 	}
@@ -242,6 +243,10 @@ func sessionIsResumed(t *T) {
 	realm.create(SessionText{Name: "notebook", CPU: "2", Priority: 90,
 		More: "partition: night, type: interactive, "})
 	realm.runs(scheduler, "notebook-main-0")
+	t.until(minutes(1), "a partition that cannot work says so", func() (bool, string) {
+		found := t.conditionOf("partitions", "idle", "makeway.dev/Accepted")
+		return found["status"] == "False" && found["reason"] == "CannotWork", fmt.Sprint(found)
+	})
 	wrong := t.makeway("session", "resume", "--kubeconfig", t.schedulerConfig(""), "desks/notebook")
 	if wrong.Status == 0 || !strings.Contains(wrong.Err, "Session desks/notebook: it is running") {
 		t.fail("%v", wrong)

@@ -136,6 +136,8 @@ func (m *Mix) change(tick int) {
 		m.faulty.cut()
 	case tick%300 == 149:
 		err = m.changeDaemons(ctx)
+	case tick%200 == 85:
+		err = m.changeCapacity(ctx, m.pool.node(m.random.IntN(mixNodes)), 4+4*m.random.IntN(2))
 	case tick%10 == 0:
 		err = m.returnNodes(ctx)
 	case tick%10 == 5:
@@ -213,6 +215,14 @@ func (m *Mix) changeQueue(ctx context.Context) error {
 	return err
 }
 
+// changeCapacity: a node offers less than it has, or all of it again.
+func (m *Mix) changeCapacity(ctx context.Context, node string, cpus int) error {
+	_, err := m.t.plane.Client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType,
+		[]byte(fmt.Sprintf(`{"status":{"allocatable":{"cpu":"%d"}}}`, cpus)), meta.PatchOptions{},
+		"status")
+	return err
+}
+
 // changeDaemons: pods of a DaemonSet that is trusted come onto all nodes, or leave them.
 func (m *Mix) changeDaemons(ctx context.Context) error {
 	client := m.t.plane.Client.AppsV1().DaemonSets("kube-system")
@@ -239,26 +249,34 @@ func (m *Mix) changeSession(ctx context.Context, realm *Realm) error {
 	fate, _, _ := unstructured.NestedString(object.Object, "status", "fate")
 	switch {
 	case phase == "running" && m.random.IntN(4) > 0:
-		end := core.PodSucceeded
-		if m.random.IntN(4) == 0 {
-			end = core.PodFailed
-		}
-		for name, pod := range realm.pods() {
-			owner := meta.GetControllerOf(&pod)
-			if owner == nil || owner.UID != object.GetUID() || pod.Status.Phase != core.PodRunning {
-				continue
-			}
-			if err := m.endPod(ctx, realm.Pool, name, end); err != nil || end == core.PodFailed {
-				return err
-			}
-		}
-		return nil
+		return m.endKernels(ctx, realm, object.GetUID())
 	case phase == "preempted" && fate == "on-request":
 		m.t.makeway("session", "resume", "--kubeconfig", m.t.plane.adminConfig,
 			realm.name+"/"+object.GetName())
 		return nil
 	case phase == "ended" || m.random.IntN(4) == 0:
 		return client.Delete(ctx, object.GetName(), meta.DeleteOptions{})
+	}
+	return nil
+}
+
+// endKernels: all its pods succeed, or one fails or is deleted.
+func (m *Mix) endKernels(ctx context.Context, realm *Realm, session types.UID) error {
+	how := m.random.IntN(6)
+	for name, pod := range realm.pods() {
+		owner := meta.GetControllerOf(&pod)
+		if owner == nil || owner.UID != session || pod.Status.Phase != core.PodRunning {
+			continue
+		}
+		switch how {
+		case 0:
+			return m.t.plane.Client.CoreV1().Pods(realm.name).Delete(ctx, name, meta.DeleteOptions{})
+		case 1:
+			return m.endPod(ctx, realm.Pool, name, core.PodFailed)
+		}
+		if err := m.endPod(ctx, realm.Pool, name, core.PodSucceeded); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -285,6 +303,9 @@ func (m *Mix) arriveSession(ctx context.Context, realm *Realm) error {
 // rest: all nodes are there, and makeway has written nothing for half a minute.
 func (m *Mix) rest() {
 	m.reopen()
+	for i := range mixNodes {
+		m.t.must(m.changeCapacity(m.t.ctx, m.pool.node(i), soakCPUs), "node")
+	}
 	began, writes, calm := time.Now(), 0, time.Now()
 	m.t.until(minutes(8), "makeway rests", func() (bool, string) {
 		all := m.faulty.all()

@@ -476,5 +476,14 @@ TEST_F(ApplyCommand, KindsThatItCannotServeAreRefused) {
   EXPECT_TRUE(live.server.deeds().empty());
 }
 
+TEST_F(ApplyCommand, ItHasNoPlanes) {
+  fill();
+  plan();
+  live.server.serve("makeway.dev/v1", "replicaschedules", "ReplicaSchedule");
+  const RunResult ran = apply();
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_TRUE(ran.error.contains("kinds of makeway.dev (replicaschedules)")) << ran.error;
+}
+
 }  // namespace
 }  // namespace makeway

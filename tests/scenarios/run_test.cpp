@@ -176,11 +176,45 @@ TEST_F(RunCommand, MissingRightsToReadAreTold) {
   EXPECT_TRUE(ran.error.contains("resources: [pods], verbs: [get, list, watch]")) << ran.error;
 }
 
-TEST_F(RunCommand, KindsThatItCannotServeAreRefused) {
+/// Nobody listens at port 1. The context behind the file is that of the plane.
+TEST_F(RunCommand, APlaneThatCannotBeReachedStopsNobody) {
+  sandbox.write("planes",
+                "contexts: [{name: e, context: {cluster: a, user: u}}]\n"
+                "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                "users: [{name: u, user: {}}]\n");
   live.server.serve("makeway.dev/v1", "replicaschedules", "ReplicaSchedule");
-  const RunResult ran = sandbox.run("makeway run --kubeconfig kubeconfig --for 60s");
+  live.server.put(run_pod_json({.name = "p"}));
+  live.server.allow_writes();
+  begin("--plane east=planes:e");
+  ASSERT_TRUE(await([&] { return live.server.object("Pod", "shop", "p").contains("n1"); }))
+      << end().error;
+  const RunResult ran = end();
+  EXPECT_EQ(ran.status, 0) << ran.error;
+  EXPECT_TRUE(ran.error.contains("event=plane plane=east server=http://127.0.0.1:1\n"))
+      << ran.error;
+  EXPECT_TRUE(ran.error.contains("event=plane-not-seen plane=east ")) << ran.error;
+}
+
+TEST_F(RunCommand, ARightThatIsMissingInAPlaneIsTold) {
+  LiveServer plane;
+  plane.server.fail({.kind = ServerFault::Kind::status,
+                     .path_prefix = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                     .status = 201,
+                     .body = R"({"kind":"SelfSubjectAccessReview","status":{"allowed":false}})"});
+  sandbox.write("planes", fmt::format("current-context: e\n"
+                                      "contexts: [{{name: e, context: {{cluster: a, user: u}}}}]\n"
+                                      "clusters: [{{name: a, cluster: {{server: '{}'}}}}]\n"
+                                      "users: [{{name: u, user: {{}}}}]\n",
+                                      plane.server.url()));
+  live.server.allow_writes();
+  const RunResult ran =
+      sandbox.run("makeway run --kubeconfig kubeconfig --for 60s --plane east=planes");
   EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("event=unsupported kinds=replicaschedules ")) << ran.error;
+  EXPECT_TRUE(
+      ran.error.contains("event=right-missing plane=east verb=get "
+                         "resource=deployments/scale "))
+      << ran.error;
+  EXPECT_TRUE(live.server.deeds().empty());
 }
 
 TEST_F(RunCommand, AListenerThatCannotBeIsTold) {
@@ -202,6 +236,9 @@ TEST_F(RunCommand, WrongUsageIsTold) {
   usage("--lease makeway", "--lease 'makeway': expected NAMESPACE/NAME");
   usage("--scheduler-name ''", "--scheduler-name ''");
   usage("--listen localhost:1", "--listen 'localhost:1': expected ADDRESS:PORT");
+  usage("--plane east", "--plane 'east': expected NAME=KUBECONFIG[:CONTEXT]");
+  usage("--plane a=k --plane a=k", "--plane 'a=k': plane a is given twice");
+  usage("--shadow a --plane a=k", "--plane is for the scheduler itself, without --shadow");
 }
 
 /// SPEC section 1: a live run keeps laws 1, 2, 3, 5 and 8.

@@ -11,6 +11,7 @@
 
 #include "scenarios/sandbox.hpp"
 #include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace makeway {
 namespace {
@@ -73,7 +74,9 @@ class TerminalView : public testing::Test {
 };
 
 TEST_F(TerminalView, KeysResizeAndEnd) {
-  begin("--embedded");
+  const TemporaryFolder folder;
+  const std::string journal = folder.file("view.journal");
+  begin("--embedded --journal " + journal);
   const std::string first = await("NODES");
   EXPECT_TRUE(first.contains("embedded cluster, not Kubernetes")) << first;
   EXPECT_TRUE(first.contains("preset makeway | 8 nodes, generated, seed 1")) << first;
@@ -100,6 +103,12 @@ TEST_F(TerminalView, KeysResizeAndEnd) {
   press("q");
   EXPECT_TRUE(await("status=").contains("Summary: ")) << window();
   expect_given_back("0");
+  // Both presets are in the journal, each decided again by its own rules.
+  const ShellResult replayed = run_shell(fmt::format("{} replay {} 2>&1", binary_, journal));
+  EXPECT_EQ(replayed.status, 0) << replayed.out;
+  const ShellResult listed = run_shell(fmt::format("{} journal list {} 2>&1", binary_, journal));
+  EXPECT_TRUE(listed.out.contains("makeway, configuration ")) << listed.out;
+  EXPECT_TRUE(listed.out.contains("backend-ai, configuration ")) << listed.out;
 }
 
 TEST_F(TerminalView, SignalsGiveTheTerminalBack) {

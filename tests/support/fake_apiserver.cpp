@@ -550,6 +550,11 @@ void FakeApiserver::fail(ServerFault fault) {
   state_->faults.push_back(std::move(fault));
 }
 
+void FakeApiserver::mend() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->faults.clear();
+}
+
 void FakeApiserver::allow_writes(WriteHook hook) {
   const std::scoped_lock lock(state_->mutex);
   state_->allows_writes = true;

@@ -86,6 +86,8 @@ class FakeApiserver {
   void end_watches();
 
   void fail(ServerFault fault);
+  /// Nothing goes wrong any more.
+  void mend();
   /// Writes are carried out from now on; before, everything but GET is 405.
   void allow_writes(WriteHook hook = {});
   void release_held();

@@ -92,7 +92,19 @@ constexpr std::array written_kinds = {
     KindOfPath{"/apis/events.k8s.io/v1", "events", "Event"},
     KindOfPath{"/apis/coordination.k8s.io/v1", "leases", "Lease"},
     KindOfPath{"/apis/makeway.dev/v1", "queues", "Queue", true},
+    KindOfPath{"/apis/apps/v1", "deployments", "Deployment"},
+    KindOfPath{"/apis/makeway.dev/v1", "replicaschedules", "ReplicaSchedule"},
 };
+
+/// As GET of its `scale` shows a Deployment.
+std::string scale_text(const JsonValue& deployment) {
+  return fmt::format(
+      R"({{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{{"name":"{}",)"
+      R"("namespace":"{}","uid":"{}","resourceVersion":"{}"}},"spec":{{"replicas":{}}}}})",
+      text_at(deployment, "metadata.name"), text_at(deployment, "metadata.namespace"),
+      text_at(deployment, "metadata.uid"), text_at(deployment, "metadata.resourceVersion"),
+      number_at(deployment, "spec.replicas"));
+}
 
 std::string_view next_part(std::string_view& path) {
   path.remove_prefix(std::min<std::size_t>(1, path.size()));
@@ -124,8 +136,8 @@ std::optional<FakeAnswer> FakeWrites::get(std::string_view path) const {
   const auto place = place_of(path);
   if (!place || place->name.empty()) return std::nullopt;
   const JsonValue* const object = objects_.find(place->kind, place->namespace_name, place->name);
-  return object == nullptr ? not_found(place->kind == "Pod" ? "pods" : place->kind)
-                           : FakeAnswer{200, fake::text_of(*object)};
+  if (object == nullptr) return not_found(place->kind == "Pod" ? "pods" : place->kind);
+  return FakeAnswer{200, place->part == "scale" ? scale_text(*object) : fake::text_of(*object)};
 }
 
 std::optional<FakeAnswer> FakeWrites::handle(const FakeWrite& write, Time now) {
@@ -139,6 +151,7 @@ std::optional<FakeAnswer> FakeWrites::handle(const FakeWrite& write, Time now) {
   if (place->kind == "PersistentVolumeClaim" && write.method == "PATCH") {
     return patch_claim(*place, *body);
   }
+  if (write.method == "PATCH" && place->part == "scale") return scale(*place, *body);
   if (place->kind != "Pod") return std::nullopt;
   if (write.method == "POST" && place->part == "binding") return bind(*place, *body, now);
   if (write.method == "POST" && place->part == "eviction") return evict(*place, *body, now);
@@ -197,6 +210,21 @@ FakeAnswer FakeWrites::patch_claim(const Place& place, const JsonValue& body) {
   FakeAnswer answer{200, fake::text_of(claim)};
   objects_.put_tree(std::move(claim));
   return answer;
+}
+
+FakeAnswer FakeWrites::scale(const Place& place, const JsonValue& body) {
+  const JsonValue* const found = objects_.find(place.kind, place.namespace_name, place.name);
+  if (found == nullptr) return not_found("deployments");
+  if (!meets(*found, text_at(body, "metadata.uid"), text_at(body, "metadata.resourceVersion"))) {
+    return conflict("deployments", "the object has been modified");
+  }
+  JsonValue deployment = *found;
+  const std::int64_t replicas = number_at(body, "spec.replicas");
+  member(member(deployment, "spec"), "replicas").data = replicas;
+  deeds_.push_back({"scale", fmt::format("{}/{}", place.namespace_name, place.name),
+                    fmt::format("{}", replicas)});
+  objects_.put_tree(std::move(deployment));
+  return {200, scale_text(*objects_.find(place.kind, place.namespace_name, place.name))};
 }
 
 FakeAnswer FakeWrites::patch_status(const Place& place, const JsonValue& body) {

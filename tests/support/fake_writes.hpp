@@ -1,6 +1,6 @@
 // FakeWrites: what a FakeApiserver does with writes, with the codes and the order of checks of
 // Kubernetes 1.37 (binding, pods/status, delete, eviction, podgroups/status, queues/status,
-// claims, leases, events).
+// claims, leases, events, deployments/scale).
 #pragma once
 
 #include <optional>
@@ -26,7 +26,8 @@ struct FakeWrite {
 
 /// What became of pods, for tests that count.
 struct FakeDeed {
-  std::string what;  ///< "bind", "mark", "delete", "evict", "nominate", "select node", "event ..."
+  /// "bind", "mark", "delete", "evict", "nominate", "select node", "scale", "event ..."
+  std::string what;
   std::string object;  ///< "shop/web"
   std::string detail;  ///< The node, or the note.
 
@@ -63,6 +64,7 @@ class FakeWrites {
 
   FakeAnswer bind(const Place& place, const JsonValue& body, Time now);
   FakeAnswer patch_claim(const Place& place, const JsonValue& body);
+  FakeAnswer scale(const Place& place, const JsonValue& body);
   FakeAnswer patch_status(const Place& place, const JsonValue& body);
   FakeAnswer erase(const Place& place, const JsonValue& body, Time now);
   FakeAnswer evict(const Place& place, const JsonValue& body, Time now);

@@ -24,6 +24,7 @@
 #include "kube/actuator.hpp"
 #include "kube/live_port.hpp"
 #include "kube/live_settings.hpp"
+#include "kube/plane_resources.hpp"
 #include "policies/decide.hpp"
 #include "support/fake_json.hpp"
 #include "support/live_server.hpp"
@@ -34,9 +35,10 @@ namespace makeway {
 /// Destroyed without a word, it is a process that was killed.
 class LiveStack {
  public:
+  using Planes = std::map<std::string, LiveServer*>;  ///< By name.
   /// So long it evicts nobody.
   LiveStack(LiveServer& live, const Configuration& configuration, const PlanTools& tools,
-            Duration quiet_first = {});
+            Duration quiet_first = {}, const Planes& planes = {});
   LiveStack(const LiveStack&) = delete;
   LiveStack& operator=(const LiveStack&) = delete;
   ~LiveStack() = default;
@@ -47,11 +49,15 @@ class LiveStack {
   ControlLoop& loop() { return *loop_; }
   kube::Actuator& actuator() { return *actuator_; }
   const LiveView& view() const { return *view_; }
+  const PlaneView& plane_view() const { return *plane_view_; }
+  bool sees(const std::string& plane) const { return plane_feeds_.at(plane)->sees_all(); }
 
  private:
   kube::WriteGate gate_;
   std::unique_ptr<LiveView> view_;
+  std::unique_ptr<PlaneView> plane_view_;
   std::unique_ptr<kube::LiveFeed> feed_;
+  std::map<std::string, std::unique_ptr<kube::LiveFeed>> plane_feeds_;
   std::unique_ptr<kube::Actuator> actuator_;
   std::unique_ptr<kube::LivePort> port_;
   std::unique_ptr<ControlLoop> loop_;
@@ -69,7 +75,7 @@ struct LivePodText {
 };
 
 inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration,
-                            const PlanTools& tools, Duration quiet_first) {
+                            const PlanTools& tools, Duration quiet_first, const Planes& planes) {
   gate_.open_forever();
   auto connection = live.connect();
   const auto served = connection->api().discover();
@@ -79,6 +85,16 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
   limits.pause_max = Duration{20};
   feed_ = std::make_unique<kube::LiveFeed>(std::move(connection), *served, 7, limits,
                                            kube::FeedUse::to_schedule);
+  kube::PlaneConnections to_planes;
+  std::vector<std::string> plane_names;
+  for (const auto& [name, server] : planes) {
+    plane_feeds_[name] = std::make_unique<kube::LiveFeed>(
+        server->connect(), kube::plane_resources({}), 7, limits, kube::FeedUse::to_schedule, name);
+    to_planes[name] = server->connect();
+    plane_names.push_back(name);
+  }
+  plane_view_ = std::make_unique<PlaneView>(
+      plane_names, configuration.trust.deployment_labels != TrustSelected::everyone);
   kube::ActuatorSettings settings = kube::actuator_settings(configuration, *served, "makeway-test");
   settings.limits.pause_first = Duration{10};
   settings.limits.status_again = Duration{50};
@@ -89,11 +105,14 @@ inline LiveStack::LiveStack(LiveServer& live, const Configuration& configuration
       kube::ActuatorTools{
           .server_now =
               [this] { return feed_->server_time().at(kube::monotonic_now()).value_or(Time{}); },
-          .wake = [this] { feed_->mailbox().wake(); }});
+          .wake = [this] { feed_->mailbox().wake(); }},
+      std::move(to_planes));
   LoopOptions options;
   options.profiles = {{.scheduler_name = "makeway", .configuration = configuration}};
   view_ = std::make_unique<LiveView>(configuration, kube::view_options(options.profiles));
   port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
+  port_->show_planes(*plane_view_);
+  for (const auto& [name, feed] : plane_feeds_) port_->add_plane(name, *feed);
   options.preset = "makeway";
   options.poll_max = Duration{100};
   options.queue_turns = true;
@@ -170,12 +189,20 @@ class LiveLoop : public testing::Test {
   /// SPEC section 8, no hidden memory: the process dies at the k-th write, for every k, and another
   /// one goes on from what the cluster shows.
   void kill_at_any_write(const KilledStory& story) {
+    at_any_write(story, [&](const WriteFault& last, std::int64_t kill_at) {
+      return kill_at_write(story, last, kill_at);
+    });
+  }
+  /// `round` tells whether it wrote so often.
+  static void at_any_write(
+      const KilledStory& story,
+      const std::function<bool(const WriteFault& last, std::int64_t kill_at)>& round) {
     for (const WriteFault& last : {story.before, story.after}) {
       bool was_killed = true;
       for (std::int64_t kill_at = 1; was_killed && kill_at < story.writes_max; ++kill_at) {
         SCOPED_TRACE(fmt::format("{} write {}", last.kind == story.before.kind ? "before" : "after",
                                  kill_at));
-        was_killed = kill_at_write(story, last, kill_at);
+        was_killed = round(last, kill_at);
       }
       EXPECT_FALSE(was_killed) << "it never came to its end";
     }

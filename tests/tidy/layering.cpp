@@ -71,6 +71,7 @@ const std::vector<Library>& library_table() {
       {"sys/", {"codec", "control", "journal", "sim", "kube", "server", "cli"}, "a facade"},
       {"signal.h", {"kube", "server", "cli"}, "a facade"},
       {"poll.h", {"kube", "server", "cli"}, "a facade"},
+      {"termios.h", {"cli"}, "cli/tty_screen.hpp"},
       {"spawn.h", {"kube"}, "kube/run_program.hpp"},
       {"netinet/", {"kube", "server"}, "a facade"},
   };

@@ -19,7 +19,7 @@ const screens = [
   { width: 1280, height: 900 },
   { width: 400, height: 800 },
 ];
-const openMsMax = 2000;
+const openMsMax = 15_000; // Far more than it takes: the machine may be busy. The figure is printed.
 const problems = [];
 
 /** What axe finds, in short. */
@@ -127,7 +127,7 @@ async function look(browser, file, screen, theme) {
   await page.locator("main section").first().waitFor({ timeout: 20_000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done())));
   const took = Date.now() - begun;
-  if (took > openMsMax && !process.env.WEB_TEST_SLOW) say(`opened in ${took} ms`);
+  if (took > openMsMax) say(`opened in ${took} ms`);
   const shown = await page.evaluate(() => document.documentElement.dataset.theme);
   if (shown !== theme) say(`the theme is ${shown}`);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
@@ -159,9 +159,10 @@ const browser = await chromium.launch({
 try {
   const files = readdirSync(folder).filter((file) => file.endsWith(".html"));
   if (files.length === 0) problems.push(`there is no page in ${folder}`);
+  // Two at a time: as many as a small machine has cores.
   for (const file of files.sort()) {
     for (const screen of screens) {
-      for (const theme of ["light", "dark"]) await look(browser, file, screen, theme);
+      await Promise.all(["light", "dark"].map((theme) => look(browser, file, screen, theme)));
     }
   }
 } finally {

@@ -267,7 +267,11 @@ void add_preemptions(std::vector<std::string>& lines, const Scene& scene, Screen
     if (lines.size() >= end) return;
     const std::size_t band = band_of(scene, each.priority);
     std::string why = each.reason;
-    if (!each.alternative.empty()) why += fmt::format("; else {}", each.alternative);
+    if (!each.alternative.empty()) {
+      // "no other node can hold it" is no place.
+      why += each.alternative.starts_with("no ") ? "; " : "; else ";
+      why += each.alternative;
+    }
     LineMaker line(size.columns, palette);
     line.add(std::string(1, band_letter(band)), band_tones[band])
         .add(fmt::format(" {} {}", clock_text(each.when), preemption_text(each)));
@@ -326,9 +330,8 @@ std::string ascii_text(std::string_view text) {
 }
 
 std::string preemption_text(const ScenePreemption& preemption) {
-  return ascii_text(fmt::format("{} ({}) leaves {}{}{}", preemption.victim, preemption.priority,
-                                preemption.node, preemption.ask.empty() ? "" : " for ",
-                                preemption.ask));
+  return ascii_text(fmt::format("{} leaves {}{}{}", preemption.victim, preemption.node,
+                                preemption.ask.empty() ? "" : " for ", preemption.ask));
 }
 
 SceneUse use_of(const Scene& scene) {

@@ -30,7 +30,7 @@ std::size_t nodes_shown(const Scene& scene, ScreenSize size);
 /// Printable, and everything that is not ASCII escaped, too: \u4e2d.
 std::string ascii_text(std::string_view text);
 
-/// "default/task-1 (0) leaves node-3 for Pod default/urgent": without time and cause.
+/// "default/task-1 leaves node-3 for Pod default/urgent": without time and cause.
 std::string preemption_text(const ScenePreemption& preemption);
 
 /// What all nodes together have of the resource, and what of it is in use, leaving included.

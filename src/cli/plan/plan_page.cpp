@@ -69,7 +69,8 @@ void write_page_node(JsonWriter& writer, const PageNode& node) {
 
 /// The first few of a list, and how many there are.
 template <class Items, class Write>
-void write_page_list(JsonWriter& writer, std::string_view name, const Items& items, const Write& write) {
+void write_page_list(JsonWriter& writer, std::string_view name, const Items& items,
+                     const Write& write) {
   writer.key(name);
   writer.begin_array();
   std::size_t told = 0;
@@ -115,17 +116,19 @@ void write_page_victims(JsonWriter& writer, const PlanAsk& ask) {
     for (const PlanReplicaVictim& victim : claim.victims) all.emplace_back(&claim, &victim);
   }
   write_page_list(writer, "victims", all, [&](const auto& each) {
-    write_page_victim(writer, *each.second, PageNodes::name_of(each.first->node, each.first->plane));
+    write_page_victim(writer, *each.second,
+                      PageNodes::name_of(each.first->node, each.first->plane));
   });
 }
 
 void write_page_explanation(JsonWriter& writer, const PlanExplanation& explanation) {
-  write_page_list(writer, "alternatives", explanation.alternatives, [&](const PlanAlternative& other) {
-    writer.string_field("node", other.node);
-    writer.string_field("domain", other.domain);
-    writer.integer_field("victims", other.victims);
-    writer.string_field("lostOn", other.lost_on);
-  });
+  write_page_list(writer, "alternatives", explanation.alternatives,
+                  [&](const PlanAlternative& other) {
+                    writer.string_field("node", other.node);
+                    writer.string_field("domain", other.domain);
+                    writer.integer_field("victims", other.victims);
+                    writer.string_field("lostOn", other.lost_on);
+                  });
   write_page_list(writer, "refusals", explanation.refusals, [&](const PlanRefusal& refusal) {
     writer.string_field("text", refusal_text(refusal));
     writer.integer_field("nodes", refusal.nodes);
@@ -196,9 +199,8 @@ std::string plan_page_json(const Plan& plan, const Cluster& cluster) {
 
 std::string plan_page(const Plan& plan, const Cluster& cluster) {
   const std::string json = plan_page_json(plan, cluster);
-  return page_html({.title = fmt::format("Makeway plan {}", plan.id),
-                    .bundle = PageBundle::plan,
-                    .json = json});
+  return page_html(
+      {.title = fmt::format("Makeway plan {}", plan.id), .bundle = PageBundle::plan, .json = json});
 }
 
 }  // namespace makeway::cli

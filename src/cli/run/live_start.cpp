@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/printable.hpp"
 #include "kube/connection.hpp"
@@ -15,19 +14,8 @@ namespace makeway::cli {
 namespace {
 
 /// Of ours: what `makeway run` schedules by, and writes the status of, or a condition in it.
-constexpr std::array<std::string_view, 4> served_own_kinds = {"partitions", "queues",
-                                                              "resourcegroups", "sessions"};
-
-std::string kinds_but(std::span<const std::string_view> left_out,
-                      const std::vector<kube::ServedResource>& served) {
-  std::string kinds;
-  for (const kube::ServedResource& each : served) {
-    if (each.resource->api_group != own_api_group) continue;
-    if (std::ranges::find(left_out, each.resource->plural) != left_out.end()) continue;
-    kinds += fmt::format("{}{}", kinds.empty() ? "" : ",", each.resource->plural);
-  }
-  return kinds;
-}
+constexpr std::array<std::string_view, 5> served_own_kinds = {
+    "partitions", "queues", "replicaschedules", "resourcegroups", "sessions"};
 
 }  // namespace
 
@@ -42,10 +30,6 @@ std::string waived_too_much(const Configuration& configuration) {
         choice_name(law));
   }
   return {};
-}
-
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served) {
-  return kinds_but(served_own_kinds, served);
 }
 
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served) {

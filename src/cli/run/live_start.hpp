@@ -13,12 +13,6 @@ namespace makeway::cli {
 /// SPEC section 1: no live run without these laws. Empty: all are kept; else what is wrong.
 std::string waived_too_much(const Configuration& configuration);
 
-/// Kinds of ours that the cluster has and nobody serves yet: "replicaschedules".
-std::string unserved_kinds(const std::vector<kube::ServedResource>& served);
-inline constexpr std::string_view unserved_reason =
-    "this version schedules pods, groups, queues and sessions; it does not serve replicas of a "
-    "live cluster yet";
-
 /// Kinds of ours that the cluster has and whose status is written: "queues".
 std::vector<std::string> own_kinds_written(const std::vector<kube::ServedResource>& served);
 

@@ -69,6 +69,18 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
   return *std::move(begun);
 }
 
+/// Fewer than wished: one could not be opened, and that was told.
+std::vector<PlaneParts> open_planes(const RunWish& wish, Terminal& terminal) {
+  std::vector<PlaneParts> planes;
+  for (const RunWish::Plane& plane : wish.planes) {
+    OpenedCluster opened = open_cluster(plane.target, terminal.kube);
+    terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
+    if (opened.connection == nullptr) return planes;
+    planes.push_back({.name = plane.name, .connection = std::move(opened.connection)});
+  }
+  return planes;
+}
+
 }  // namespace
 
 ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
@@ -91,6 +103,8 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
   const Palette palette = palette_for_error(terminal);
   terminal.error.write(problem_lines(opened.problems, palette));
   if (opened.connection == nullptr) return ExitStatus::failed;
+  std::vector<PlaneParts> planes = open_planes(*wish, terminal);
+  if (planes.size() < wish->planes.size()) return ExitStatus::failed;
   const auto served = opened.connection->api().discover();
   if (!served) {
     terminal.error.write(problem_lines(Problems{served.error().problem}, palette));
@@ -111,7 +125,8 @@ ExitStatus run_run(const Arguments& arguments, Terminal& terminal) {
                             .document = *document,
                             .connection = std::move(opened.connection),
                             .served = *served,
-                            .journal = journal.get()},
+                            .journal = journal.get(),
+                            .planes = std::move(planes)},
                            terminal);
   }
   const bool is_recorded = report_journal(journal.get(), terminal, "the run");

@@ -28,8 +28,10 @@ constexpr std::string_view run_description =
     "one in whose pod this runs; where none of them is there, it is the embedded one. The first "
     "line says what is served. deploy/rbac.yaml has the rights that it needs, "
     "deploy/makeway.yaml "
-    "a Deployment. Queues and sessions are served where their kinds are defined. Replicas of a "
-    "live cluster are not served yet: where ReplicaSchedules are defined, it does not begin.";
+    "a Deployment. Queues, sessions and replicas are served where their kinds are defined.\n\n"
+    "With --plane it also scales Deployments over several clusters, as the ReplicaSchedules of "
+    "its own cluster say (docs/policies/replica.md). A plane that cannot be reached keeps what it "
+    "has and is asked for nothing, and the others go on.";
 
 std::vector<Flag> run_flags() {
   return {kubeconfig_flag(),
@@ -41,6 +43,11 @@ std::vector<Flag> run_flags() {
            .value = "NAME",
            .help = "Schedule the pods whose schedulerName is this; may be given several times. "
                    "Without it: makeway.",
+           .repeats = true},
+          {.name = "plane",
+           .value = "NAME=KUBECONFIG[:CONTEXT]",
+           .help = "Scale the Deployments of this cluster as the plane NAME, for the "
+                   "ReplicaSchedules of the cluster of --kubeconfig; may be given several times.",
            .repeats = true},
           {.name = "dry-run", .value = {}, .help = "Decide, record and tell, and write nothing."},
           {.name = "lease",
@@ -101,6 +108,8 @@ Command run_entry() {
                         "what would it do with the pods that say `schedulerName: makeway`?"},
                        {"makeway run --kubeconfig prod.yaml --journal run.journal",
                         "schedule them, and record every decision for `why` and `replay`"},
+                       {"makeway run --plane east=east.yaml --plane west=all.yaml:west",
+                        "scale the Deployments of two more clusters, by ReplicaSchedules"},
                        {"makeway run --shadow default-scheduler --for 10m",
                         "what would Makeway have done otherwise in the next ten minutes?"},
                        {"makeway run --shadow default-scheduler --preset kube-1.37 -o json",

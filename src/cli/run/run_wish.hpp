@@ -29,6 +29,11 @@ struct RunWish {
   std::optional<server::ListenAddress> listen;
   std::string token;    ///< Of --token-file; empty: there is none.
   std::string journal;  ///< Where it is written; empty: nowhere.
+  struct Plane {
+    std::string name;
+    kube::TargetWish target;
+  };
+  std::vector<Plane> planes;  ///< Where Deployments are scaled.
 };
 
 /// An error is one of usage.

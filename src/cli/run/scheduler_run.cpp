@@ -49,6 +49,7 @@ class SchedulerRun {
         decisions_(decisions_sink_, parts_.document),
         metrics_(wish_.schedulers),
         watchers_(heard_by()),
+        planes_(std::move(parts_.planes), configuration_, log_),
         lease_times_(kube::lease_times(configuration_)) {
     if (const auto seen = parts_.connection->http().date()) {
       lease_time_.note(seen->date, seen->monotonic);
@@ -131,23 +132,9 @@ class SchedulerRun {
          {"dryRun", wish_.dry_run ? "true" : ""}});
   }
 
-  /// Of ours, which it cannot serve yet.
-  bool has_unsupported_kinds() {
-    const std::string own_kinds = unserved_kinds(parts_.served);
-    if (!own_kinds.empty()) {
-      log_.tell(LogLevel::error, "unsupported",
-                {{"kinds", own_kinds},
-                 {"reason", std::string(unserved_reason)},
-                 {"remedy",
-                  "remove their CustomResourceDefinitions (makeway.dev), or use "
-                  "`makeway plan` and `makeway run --shadow`, which read them"}});
-    }
-    return !own_kinds.empty();
-  }
-
   /// Rule 1.
   bool may_begin() {
-    if (has_unsupported_kinds()) return false;
+    if (!planes_.may_begin(!wish_.dry_run)) return false;
     if (wish_.dry_run) return true;
     const auto missing = kube::missing_rights(
         parts_.connection->api(),
@@ -259,7 +246,6 @@ class SchedulerRun {
       return nullptr;
     }
     parts_.served = *served;
-    if (has_unsupported_kinds()) return nullptr;
     return std::make_unique<kube::LiveFeed>(std::move(connection), *served,
                                             kube::real_connection_tools().jitter_seed,
                                             kube::WatchLimits{}, kube::FeedUse::to_schedule);
@@ -270,6 +256,7 @@ class SchedulerRun {
     feed_ = make_feed();
     if (feed_ == nullptr) return false;
     seen_at_ = kube::monotonic_now();
+    if (!planes_.begin()) return false;
     if (!wish_.dry_run && !begin_writing()) return false;
     LoopOptions options;
     options.preset = parts_.document.name;
@@ -282,6 +269,7 @@ class SchedulerRun {
     options.backlog.schedulers = kube::scheduler_names(options.profiles);
     view_ = std::make_unique<LiveView>(configuration_, kube::view_options(options.profiles));
     port_ = std::make_unique<kube::LivePort>(*feed_, actuator_.get(), view_.get());
+    planes_.join(*port_);
     options.carries_out = !wish_.dry_run;
     options.finishes_begun = !wish_.dry_run;
     options.watcher = &watchers_;
@@ -291,7 +279,8 @@ class SchedulerRun {
 
   bool begin_writing() {
     auto connection = connect();
-    if (connection == nullptr) return false;
+    kube::PlaneConnections planes = planes_.connections();
+    if (connection == nullptr || planes.size() < wish_.planes.size()) return false;
     kube::ActuatorSettings settings =
         kube::actuator_settings(configuration_, parts_.served, fmt::format("makeway-{}", host_));
     settings.sessions.scheduler = wish_.schedulers.front();
@@ -303,7 +292,8 @@ class SchedulerRun {
                                       .at(kube::monotonic_now())
                                       .value_or(kube::SystemClock().now());
                                 },
-                            .wake = [this] { feed_->mailbox().wake(); }});
+                            .wake = [this] { feed_->mailbox().wake(); }},
+        std::move(planes));
     return true;
   }
 
@@ -314,6 +304,7 @@ class SchedulerRun {
       if (has_lost_lead()) return ExitStatus::lease_lost;
       if (!has_seen_ && is_hopeless(*feed_)) return ExitStatus::failed;
       tell_sight();
+      planes_.tell();
       if (is_blind_for_long()) return ExitStatus::failed;
       tell_pause();
       show();
@@ -426,6 +417,7 @@ class SchedulerRun {
     loop_.reset();
     port_.reset();
     actuator_.reset();
+    planes_.end();
     feed_.reset();
     keeper_.reset();
   }
@@ -447,6 +439,7 @@ class SchedulerRun {
   server::RunHealth health_;
   server::RunMetrics metrics_;
   WatcherList watchers_;
+  PlaneRuns planes_;
   const kube::LeaseTimes lease_times_;
   InterruptWatch interrupts_;
   const Time started_ = kube::monotonic_now();

@@ -8,11 +8,14 @@
 //     written come to its end, and gives the Lease back.
 //  4. A lost Lease ends it at once, with a status of its own: whoever starts it again starts anew.
 //  5. With --dry-run it takes no Lease and writes nothing; decisions go to standard output.
+//  6. Planes are watched from when it leads (plane_runs.hpp); without the cluster of the Lease
+//     nothing is decided, without a plane only nothing there.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "cli/run/plane_runs.hpp"
 #include "cli/run/run_wish.hpp"
 #include "cli/terminal.hpp"
 #include "codec/configuration_codec.hpp"
@@ -29,6 +32,7 @@ struct SchedulerParts {
   std::unique_ptr<kube::Connection> connection;
   std::vector<kube::ServedResource> served;  ///< What the cluster has of what we read.
   LoopWatcher* journal = nullptr;            ///< Null: there is none.
+  std::vector<PlaneParts> planes = {};
 };
 
 ExitStatus run_scheduler(SchedulerParts parts, Terminal& terminal);

@@ -281,8 +281,7 @@ std::optional<std::int64_t> value_of(const SimulatedRun& run, const Metric& metr
   return found == run.values.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<std::int64_t> best_value(const Metric& metric,
-                                       std::span<const SimulatedRun> runs) {
+std::optional<std::int64_t> best_value(const Metric& metric, std::span<const SimulatedRun> runs) {
   std::optional<std::int64_t> best;
   bool differ = false;
   for (const SimulatedRun& run : runs) {

@@ -65,9 +65,8 @@ void write_metrics(JsonWriter& writer, const Simulation& simulation) {
 void write_samples(JsonWriter& writer, const SimMetrics& metrics) {
   writer.key("samples");
   writer.begin_object();
-  integers_field(writer, "seconds", metrics.samples, [&](const SimSample& sample) {
-    return (sample.when - metrics.start).ms / 1'000;
-  });
+  integers_field(writer, "seconds", metrics.samples,
+                 [&](const SimSample& sample) { return (sample.when - metrics.start).ms / 1'000; });
   integers_field(writer, "waiting", metrics.samples, [](const SimSample& s) { return s.waiting; });
   integers_field(writer, "running", metrics.samples, [](const SimSample& s) { return s.running; });
   integers_field(writer, "used", metrics.samples,
@@ -132,9 +131,8 @@ void write_matrix(JsonWriter& writer, const PreemptionMatrix& matrix) {
 }
 
 void write_seconds(JsonWriter& writer, const TimeGrid& grid, Time start) {
-  integers_field(writer, "seconds", grid.filled(), [&](std::size_t column) {
-    return (grid.begin_of(column) - start).ms / 1'000;
-  });
+  integers_field(writer, "seconds", grid.filled(),
+                 [&](std::size_t column) { return (grid.begin_of(column) - start).ms / 1'000; });
 }
 
 /// The means of a row in the filled columns.

@@ -13,8 +13,7 @@ namespace makeway::cli {
 /// A run that waited less than the first bound is in the first band, and so on; the last band has
 /// no bound. Milliseconds.
 inline constexpr std::array<std::int64_t, 9> wait_bounds_ms = {
-    1'000,     10'000,     60'000,     300'000,    1'800'000,
-    7'200'000, 28'800'000, 86'400'000, 604'800'000};
+    1'000, 10'000, 60'000, 300'000, 1'800'000, 7'200'000, 28'800'000, 86'400'000, 604'800'000};
 
 struct WaitRow {
   std::string priority;  ///< "100", or of a range "100 to 199".

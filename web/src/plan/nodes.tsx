@@ -4,7 +4,8 @@ import { Heat } from "../shared/heat";
 import { type BarContext, NodeBars, share } from "./bars";
 import type { Ask, PlanNode } from "./types";
 
-const bars_at_once = 40;
+const few_nodes = 40;
+const bars_at_once = 12; // Of many.
 
 function names(text: string): string[] {
   return text.split(", ");
@@ -31,12 +32,20 @@ export function Bars(props: {
   at: BarContext;
 }) {
   const { nodes, at } = props;
-  const [limit, setLimit] = useState(bars_at_once);
+  const few = nodes.length <= few_nodes;
+  const [limit, setLimit] = useState(few ? few_nodes : bars_at_once);
   const [open, setOpen] = useState("");
   const marked = marks(props.ask, props.other);
-  const few = nodes.length <= bars_at_once;
   const rank = (node: PlanNode) =>
-    marked.has(node.name) ? (marked.get(node.name) === "chosen" ? 0 : 1) : node.touched ? 2 : 3;
+    marked.has(node.name)
+      ? marked.get(node.name) === "chosen"
+        ? 0
+        : 1
+      : node.name === open && !node.touched
+        ? 2
+        : node.touched
+          ? 3
+          : 4;
   const listed = nodes
     .filter((node) => few || marked.has(node.name) || node.touched || node.name === open)
     .map((node, order) => ({ node, order }))
@@ -58,7 +67,7 @@ export function Bars(props: {
       </ul>
       {listed.length === 0 ? <p class="empty">The plan touches no node.</p> : null}
       {listed.length > limit ? (
-        <button type="button" class="more" onClick={() => setLimit(limit + bars_at_once)}>
+        <button type="button" class="more" onClick={() => setLimit(limit + few_nodes)}>
           Show more ({count(listed.length - limit)} left)
         </button>
       ) : null}
@@ -85,8 +94,8 @@ function AllNodes(props: {
     <>
       <h3>All {count(nodes.length)} nodes</h3>
       <p class="note">
-        Each cell is a node, by name; the deeper, the more of its {resource} is in use. Click or
-        press Enter to see it as a bar above.
+        Each cell is a node, by name, coloured by how much of its {resource} is in use; a ring marks
+        those that the plan touches. Click or press Enter to see one as a bar above.
       </p>
       <Heat
         label={`Use of ${resource} by node`}
@@ -104,6 +113,7 @@ function AllNodes(props: {
           const touched = which.touched ? "; the plan touches it" : "";
           return `${which.name}: ${percent(now)} of its ${resource} in use${touched}`;
         }}
+        marked={(row, column) => node(row, column)?.touched ?? false}
         choose={(row, column) => props.choose(node(row, column)?.name ?? "")}
       />
       {opened ? <p class="note">{opened.name} is shown as a bar above.</p> : null}

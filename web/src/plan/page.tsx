@@ -80,8 +80,10 @@ export function PlanSections(props: { plan: Plan }) {
   const { plan } = props;
   const colours = useMemo(() => new Colours(plan), [plan]);
   useMemo(() => {
-    chosen.value = 0;
     resource.value = firstResource(plan);
+    // What people come for first.
+    const preempts = plan.asks.findIndex((each) => each.victimsAll > 0);
+    chosen.value = Math.max(0, preempts);
   }, [plan]);
   const ask = plan.asks[chosen.value];
   return (

@@ -50,12 +50,20 @@ export function OverTime(props: { runs: Run[] }) {
         top={1000}
         sync="time"
       />
-      <Plot {...waiting} title="Queue length" unit="pods that wait" show={count} sync="time" />
+      <Plot
+        {...waiting}
+        title="Queue length"
+        unit="pods that wait"
+        show={count}
+        least={5}
+        sync="time"
+      />
       <Plot
         {...preemptions}
         title="Preemptions"
         unit="told to leave per sample"
         show={count}
+        least={5}
         steps
         sync="time"
       />

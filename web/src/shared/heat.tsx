@@ -9,6 +9,8 @@ export interface HeatProps {
   /** Thousandths; null: there is nothing. */
   value: (row: number, column: number) => number | null;
   tell: (row: number, column: number) => string;
+  /** Cells that a ring marks. */
+  marked?: (row: number, column: number) => boolean;
   choose?: (row: number, column: number) => void;
 }
 
@@ -40,6 +42,8 @@ function draw(canvas: HTMLCanvasElement, props: HeatProps, cell: Cell | null): v
   const high = numbers(colour("heat-high"));
   const step = width / Math.max(1, props.columns);
   const gap = props.cellHeight > 6 ? 1 : 0;
+  const side = gap > 0 && step > 9 ? 1 : 0;
+  const ring = colour("focus");
   for (let row = 0; row < props.rows; row += 1) {
     for (let column = 0; column < props.columns; column += 1) {
       const value = props.value(row, column);
@@ -49,9 +53,14 @@ function draw(canvas: HTMLCanvasElement, props: HeatProps, cell: Cell | null): v
       pen.fillRect(
         left,
         row * props.cellHeight,
-        Math.max(1, Math.floor((column + 1) * step) - left),
+        Math.max(1, Math.floor((column + 1) * step) - left - side),
         props.cellHeight - gap,
       );
+      if (!props.marked?.(row, column)) continue;
+      pen.strokeStyle = ring;
+      pen.lineWidth = 2;
+      const wide = Math.max(3, Math.floor((column + 1) * step) - left - side - 2);
+      pen.strokeRect(left + 1, row * props.cellHeight + 1, wide, props.cellHeight - gap - 2);
     }
   }
   if (!cell) return;

@@ -19,6 +19,7 @@ export interface PlotProps {
   height?: number;
   steps?: boolean;
   top?: number; // The top of the scale, where it is known.
+  least?: number; // Otherwise it reaches at least so far.
   sync?: string; // Plots with the same word have one cursor.
 }
 
@@ -42,7 +43,10 @@ function options(props: PlotProps, width: number): uPlot.Options {
     scales: {
       x: { time: false, range: (_plot, _min, max) => [0, max ?? 1] },
       y: {
-        range: (_plot, _min, max) => [0, props.top ?? Math.max(1, (max ?? 0) * 1.08)],
+        range: (_plot, _min, max) => [
+          0,
+          props.top ?? Math.max(props.least ?? 1, (max ?? 0) * 1.08),
+        ],
       },
     },
     axes: [

@@ -31,7 +31,10 @@ export function startTips(): void {
     if (event.key === "Escape") box.hidden = true;
   });
   window.addEventListener("scroll", () => {
-    box.hidden = true;
+    // Taking the focus may scroll: then the box goes along.
+    const focused = document.activeElement?.closest("[data-tip]");
+    if (focused && !box.hidden) show(focused);
+    else box.hidden = true;
   });
 }
 

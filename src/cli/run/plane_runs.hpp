@@ -1,0 +1,64 @@
+// PlaneRuns: the planes of a run, each with an API server, watches and a writer of its own (SPEC
+// section 4).
+//
+//  1. A plane whose kubeconfig is wrong, or where a right to write is clearly missing, keeps the
+//     run from beginning. One that cannot be reached does not: it is watched until it answers.
+//  2. A plane that is lost is told, and told again when it is back; nobody else is stopped.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/run/run_log.hpp"
+#include "control/plane_view.hpp"
+#include "kube/actuator.hpp"
+#include "kube/live_port.hpp"
+
+namespace makeway::cli {
+
+/// A plane that somebody has opened.
+struct PlaneParts {
+  std::string name;
+  std::unique_ptr<kube::Connection> connection;
+};
+
+class PlaneRuns {
+ public:
+  PlaneRuns(std::vector<PlaneParts> planes, const Configuration& configuration, RunLog& log);
+
+  /// Rule 1.
+  bool may_begin(bool writes);
+  /// False: a connection could not be opened, and that was told.
+  bool begin();
+  /// For a writer: connections that nobody else uses. Empty where there is none to be had.
+  kube::PlaneConnections connections();
+  void join(kube::LivePort& port);
+  /// Rule 2, and which schedules nothing is decided about.
+  void tell();
+  /// Before the feed of home.
+  void end();
+
+ private:
+  struct Plane {
+    std::string name;
+    std::unique_ptr<kube::Connection> connection;
+    std::vector<kube::ServedResource> served;
+    std::unique_ptr<kube::LiveFeed> feed;
+    bool sees = false;
+    bool was_missed = false;  ///< That it is not seen was told.
+  };
+
+  std::unique_ptr<kube::Connection> connect(const Plane& plane);
+  void tell_missing(Plane& plane);
+  void tell_plane_problem(std::string_view event, LogLevel level, const std::string& plane,
+                          const Problem& problem);
+
+  std::vector<Plane> planes_;
+  RunLog& log_;
+  PlaneView view_;
+  std::map<std::string, std::string> notes_told_;
+};
+
+}  // namespace makeway::cli

@@ -1,0 +1,185 @@
+// SPEC section 4, live: what is committed, wanted and usable where.
+#include "control/plane_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <variant>
+
+namespace makeway {
+namespace {
+
+ReplicaSchedule web_schedule(std::int64_t unmet, std::vector<ReplicaPlane> planes) {
+  return {.namespace_name = "a",
+          .name = "web",
+          .deployment = "web",
+          .unmet = unmet,
+          .planes = std::move(planes)};
+}
+
+PlaneSight sight_of(std::string plane, std::optional<std::int64_t> replicas, bool sees = true) {
+  PlaneSight sight{.plane = std::move(plane), .sees = sees};
+  if (replicas) {
+    sight.news.deployments.push_back(
+        {.namespace_name = "a", .name = "web", .uid = "u", .replicas = replicas});
+  }
+  return sight;
+}
+
+/// The schedule among what is told; none: it is not there.
+std::optional<ReplicaSchedule> told_schedule(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) return *schedule;
+  }
+  return std::nullopt;
+}
+
+bool is_taken_away(const std::vector<Change>& changes) {
+  return std::ranges::any_of(changes, [](const Change& change) {
+    const auto* const gone = std::get_if<Removal>(&change);
+    return gone != nullptr && gone->kind == ObjectKind::replica_schedule;
+  });
+}
+
+struct TimedView {
+  explicit TimedView(const std::vector<std::string>& planes) : view(planes) {}
+  std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes) {
+    return view.show(std::move(home), std::move(planes), now);
+  }
+  const std::map<std::string, std::string>& notes() const { return view.notes(); }
+
+  PlaneView view;
+  Time now{0};
+};
+
+// Wanted: 1 unmet, 3 in east and 1 in west, so 5 in all. The Deployments have 2 and 1.
+TEST(PlaneView, WhatIsCommittedIsWhatTheDeploymentsSay) {
+  TimedView view({"east", "west"});
+  const auto told =
+      told_schedule(view.show({web_schedule(1, {{.name = "east", .committed = 3, .score = 7},
+                                                {.name = "west", .committed = 1}})},
+                              {sight_of("east", 2), sight_of("west", 1)}));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2, .score = 7},
+                                                     {.name = "west", .committed = 1}}));
+  EXPECT_EQ(told->unmet, 2);
+  // Scaled up: one less is unmet; nothing else has changed, so nothing else is told.
+  const auto after = view.show({}, {sight_of("east", 3), sight_of("west", std::nullopt)});
+  ASSERT_EQ(after.size(), 1U);
+  EXPECT_EQ(told_schedule(after)->unmet, 1);
+  EXPECT_TRUE(view.show({}, {sight_of("east", 3)}).empty());
+  // More than is wanted is nobody's wish.
+  EXPECT_EQ(told_schedule(view.show({}, {sight_of("east", 9)}))->unmet, 0);
+}
+
+TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed) {
+  TimedView view({"east", "west"});
+  const auto told = told_schedule(view.show({web_schedule(0, {{.name = "east", .committed = 2},
+                                                              {.name = "north", .committed = 4},
+                                                              {.name = "west", .committed = 1}})},
+                                            {sight_of("east", 2), sight_of("west", {})}));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2}}));
+  EXPECT_EQ(told->unmet, 1) << "west's one is wanted somewhere, north's four are where they are";
+  EXPECT_EQ(
+      view.notes().at("a/web"),
+      "plane north is left alone: this run has no --plane north=KUBECONFIG; plane west is not "
+      "used: it has no Deployment a/web");
+}
+
+TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
+  TimedView view({"east", "west"});
+  const ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}, {.name = "west"}});
+  EXPECT_TRUE(view.show({schedule}, {sight_of("east", 0), sight_of("west", {}, false)}).empty());
+  EXPECT_EQ(view.notes().at("a/web"), "nothing is decided about it: plane west was not seen yet");
+  EXPECT_EQ(told_schedule(view.show({}, {sight_of("west", 1)}))->unmet, 0);
+  // Out of sight again, what it has is still known.
+  EXPECT_TRUE(view.show({}, {sight_of("west", {}, false)}).empty());
+  EXPECT_TRUE(view.notes().empty());
+}
+
+/// With `trust.deploymentLabels: selected`, as in a live run.
+TEST(PlaneView, AScheduleWithoutASelectorIsNotShownWhereOneIsNeeded) {
+  PlaneView view({"east"}, true);
+  ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}});
+  EXPECT_TRUE(view.show({schedule}, {sight_of("east", 1)}, Time{0}).empty());
+  EXPECT_TRUE(view.notes().at("a/web").contains("spec.selector is missing"));
+  schedule.selector = {{"app", "web"}};
+  EXPECT_TRUE(told_schedule(view.show({schedule}, {}, Time{0})));
+  EXPECT_TRUE(view.notes().empty());
+}
+
+TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
+  TimedView view({"east"});
+  EXPECT_TRUE(
+      told_schedule(view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)})));
+  PlaneSight scaled = sight_of("east", {});
+  scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
+  EXPECT_TRUE(is_taken_away(view.show({}, {scaled})));
+  EXPECT_TRUE(
+      view.notes().at("a/web").contains("HorizontalPodAutoscaler a/up scales Deployment "
+                                        "a/web in plane east"));
+  scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = {}}};
+  EXPECT_TRUE(told_schedule(view.show({}, {scaled})));
+}
+
+TEST(PlaneView, NodesOfAPlaneOutOfSightAreClosedUntilItIsBack) {
+  TimedView view({"east"});
+  PlaneSight seen = sight_of("east", {});
+  seen.changes = {Node{.name = "n1", .plane = "east"}, Node{.name = "n2", .plane = "east"}};
+  const auto is_closed = [](const Change& change) { return std::get<Node>(change).unschedulable; };
+  std::vector<Change> told = view.show({}, {seen});
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_TRUE(std::ranges::none_of(told, is_closed));
+  // The second goes with the last words of its server.
+  PlaneSight lost = sight_of("east", {}, false);
+  lost.changes = {Removal{.kind = ObjectKind::node, .name = "n2", .plane = "east"}};
+  told = view.show({}, {lost});
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Removal>(told[0]));
+  EXPECT_TRUE(is_closed(told[1]));
+  EXPECT_TRUE(view.show({}, {sight_of("east", {}, false)}).empty());
+  told = view.show({}, {sight_of("east", {})});
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_FALSE(is_closed(told[0]));
+}
+
+/// A process recorded a force-deletion and died before it was sent.
+TEST(PlaneView, AForceDeletionThatWasNeverSentIsDecidedAgain) {
+  TimedView view({"east"});
+  ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}});
+  schedule.status.claims = {
+      {.since = Time{0},
+       .plane = "east",
+       .node = "n1",
+       .victims = {{.namespace_name = "a", .name = "old", .uid = "u", .force_deleted = Time{0}}}}};
+  PlaneSight sight = sight_of("east", 0);
+  Pod pod{.namespace_name = "a", .name = "old", .uid = "u", .plane = "east", .node = "n1"};
+  pod.deletion = Time{0};
+  pod.deletion_grace_seconds = 30;
+  sight.changes = {pod};
+  const auto is_forced = [](const std::vector<Change>& changes) {
+    return told_schedule(changes)->status.claims[0].victims[0].force_deleted.has_value();
+  };
+  EXPECT_TRUE(is_forced(view.show({schedule}, {sight})));
+  ASSERT_EQ(view.view.next_due(), Time{10'000});
+  view.now = Time{10'000};
+  EXPECT_FALSE(is_forced(view.show({}, {sight_of("east", {})})));
+  // Sent, its grace is 0.
+  pod.deletion_grace_seconds = 0;
+  sight = sight_of("east", 0);
+  sight.changes = {pod};
+  EXPECT_TRUE(is_forced(view.show({schedule}, {sight})));
+  EXPECT_FALSE(view.view.next_due());
+}
+
+TEST(PlaneView, AScheduleThatIsGoneIsGone) {
+  TimedView view({"east"});
+  view.show({web_schedule(1, {{.name = "east"}})}, {sight_of("east", 1)});
+  const Removal gone{.kind = ObjectKind::replica_schedule, .namespace_name = "a", .name = "web"};
+  EXPECT_TRUE(is_taken_away(view.show({gone}, {})));
+  EXPECT_TRUE(view.show({gone}, {}).empty());
+}
+
+}  // namespace
+}  // namespace makeway

@@ -1,0 +1,31 @@
+// From a plan to writes, for replicas over planes (SPEC sections 4 and 8).
+//
+//  1. The status of a schedule is on the home server before anything is asked of a plane for that
+//     schedule: it is all that a next process knows of the plan.
+//  2. A scale is one step: the Deployment is read, and patched with the version that was read if it
+//     is the one that was decided on and has as many replicas as then.
+//  3. A pod that is force-deleted on a node that is gone or out of service fails first; on a live
+//     node its phase is never touched.
+//  4. A plane out of sight is asked for nothing, nor is a Deployment that an autoscaler scales.
+//  5. A scale-down makes a pod leave, and counts for the brakes; a schedule that a brake holds back
+//     writes nothing, so that no claim is recorded for which nobody leaves.
+//
+// Pure.
+#pragma once
+
+#include "kube/plane_book.hpp"
+#include "kube/write_jobs.hpp"
+
+namespace makeway::kube {
+
+/// Whether `add_replica_jobs` carries it out.
+bool is_of_replicas(const PlanAction& action);
+
+/// The brake may be empty.
+void add_replica_jobs(const Plan& plan, const SightBook& home, const PlaneBooks& planes,
+                      const EvictionBrake& brake, PlanJobs& made);
+
+/// As a merge patch: what is not there any more is taken away.
+std::string status_patch(const ReplicaStatus& status);
+
+}  // namespace makeway::kube
