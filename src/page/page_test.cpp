@@ -63,8 +63,7 @@ TEST(Page, OnlyTheDashboardMayAskItsServer) {
     EXPECT_EQ(page_html({.title = "t", .bundle = bundle, .json = "{}"}).find("connect-src"),
               std::string::npos);
   }
-  const std::string html =
-      page_html({.title = "t", .bundle = PageBundle::dashboard, .json = "{}"});
+  const std::string html = page_html({.title = "t", .bundle = PageBundle::dashboard, .json = "{}"});
   const std::string_view policy = part_of(html, "Content-Security-Policy\" content=\"", "\"");
   EXPECT_TRUE(policy.starts_with("default-src 'none'; ")) << policy;
   EXPECT_TRUE(policy.ends_with("; connect-src 'self'")) << policy;

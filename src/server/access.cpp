@@ -9,9 +9,7 @@
 namespace makeway::server {
 namespace {
 
-bool is_loopback_host(std::string_view host) {
-  return host == "::1" || host.starts_with("127.");
-}
+bool is_loopback_host(std::string_view host) { return host == "::1" || host.starts_with("127."); }
 
 /// "localhost:10260" without its port.
 std::string_view without_port(std::string_view host) {

@@ -93,8 +93,7 @@ SeenCycle seen_cycle(const MadeCycle& cycle) {
   const Plan& plan = *cycle.made.plan;
   seen.answers.reserve(plan.asks.size());
   for (const PlanAsk& ask : plan.asks) {
-    seen.answers.push_back(
-        {.ask = ask_name_of(ask), .outcome = ask.outcome, .reason = ask.reason});
+    seen.answers.push_back({.ask = ask_name_of(ask), .outcome = ask.outcome, .reason = ask.reason});
     if (ask.victims.empty()) continue;
     seen.victims += std::ssize(ask.victims);
     seen.preemptions.push_back(seen_preemption(ask, cycle.now));
@@ -181,13 +180,12 @@ void Board::look_at_waiting() {
   }
   for (const auto& [key, session] : cluster_.own<Session>()) {
     if (session.status.phase != SessionPhase::pending) continue;
-    note_pending(asks,
-                 {.kind = AskKind::session,
-                  .namespace_name = session.namespace_name,
-                  .name = session.name},
-                 session.priority.value_or(
-                     static_cast<std::int32_t>(configuration_.session.default_priority)),
-                 session.created);
+    note_pending(
+        asks,
+        {.kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name},
+        session.priority.value_or(
+            static_cast<std::int32_t>(configuration_.session.default_priority)),
+        session.created);
   }
   for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
     const AskName name{.kind = AskKind::replica_schedule,
@@ -252,12 +250,9 @@ void Board::look() {
 // ---- Telling --------------------------------------------------------------------------------
 
 std::map<std::string, std::string> Board::sections() const {
-  return {{"run", run_section()},
-          {"counters", counters_section()},
-          {"asks", asks_section()},
-          {"queues", queues_section()},
-          {"sessions", sessions_section()},
-          {"planes", planes_section()}};
+  return {{"run", run_section()},           {"counters", counters_section()},
+          {"asks", asks_section()},         {"queues", queues_section()},
+          {"sessions", sessions_section()}, {"planes", planes_section()}};
 }
 
 std::string Board::state() {

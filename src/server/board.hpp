@@ -195,8 +195,8 @@ class Board {
   std::uint64_t refused_count_ = 0;
 
   std::set<std::int32_t> priorities_;
-  bool is_dirty_ = true;  ///< Something came since `look`.
-  BoardNodes seen_;       ///< Of the last `look`.
+  bool is_dirty_ = true;             ///< Something came since `look`.
+  BoardNodes seen_;                  ///< Of the last `look`.
   std::vector<WaitingAsk> waiting_;  ///< Highest priority first, then longest.
   std::deque<BoardSample> samples_;
 

@@ -23,8 +23,9 @@ struct Layout {
   std::size_t numbers() const { return fixed_numbers + columns.size() * width(); }
   std::size_t band_of(std::int32_t priority) const {
     const auto above = std::ranges::upper_bound(bands, priority);
-    return above == bands.begin() ? 0
-                                  : static_cast<std::size_t>(std::distance(bands.begin(), above)) - 1;
+    return above == bands.begin()
+               ? 0
+               : static_cast<std::size_t>(std::distance(bands.begin(), above)) - 1;
   }
 };
 
@@ -101,8 +102,7 @@ void add_pods(std::vector<std::int64_t>& numbers, const Cluster& cluster, NodeIn
   }
 }
 
-std::vector<std::int64_t> numbers_of(const Cluster& cluster, NodeIndex node,
-                                     const Layout& layout) {
+std::vector<std::int64_t> numbers_of(const Cluster& cluster, NodeIndex node, const Layout& layout) {
   std::vector<std::int64_t> numbers(layout.numbers(), 0);
   numbers[0] = flags_of(cluster, node);
   numbers[1] = cluster.nodes().pods[node];

@@ -135,8 +135,8 @@ std::string Board::asks_section() const {
       write_time(writer, "since", ask.since);
       writer.string_field("outcome",
                           answer == nullptr ? std::string_view() : choice_name(answer->outcome));
-      writer.string_field("reason",
-                          answer == nullptr ? std::string_view() : std::string_view(answer->reason));
+      writer.string_field(
+          "reason", answer == nullptr ? std::string_view() : std::string_view(answer->reason));
       writer.end_object();
     }
     writer.end_array();

@@ -109,16 +109,15 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
     });
   }
   if (what == "what-if" && tools.what_if) {
-    return ask_board(answer, [this, request](Board& board) {
-      return settings_.tools.what_if(request, board);
-    });
+    return ask_board(
+        answer, [this, request](Board& board) { return settings_.tools.what_if(request, board); });
   }
   if (what == "why" && tools.why_recorded) {
     return ask_desk(answer, [this, request] { return settings_.tools.why_recorded(request); });
   }
   if (what == "why" && tools.why) {
-    return ask_board(
-        answer, [this, request](Board& board) { return settings_.tools.why(request, board); });
+    return ask_board(answer,
+                     [this, request](Board& board) { return settings_.tools.why(request, board); });
   }
   if (what == "history" || what == "at") {
     const DashboardTools::Alone& tool = what == "at" ? tools.at : tools.history;

@@ -115,8 +115,8 @@ TEST_F(DashboardTest, ATokenIsNeededForNamesAndForNothingElse) {
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 401 ")) << answer;
     EXPECT_FALSE(answer.contains("secret-node"));
   }
-  EXPECT_TRUE(get("/api/state", "Authorization: Bearer 0123456789abcdef\r\n")
-                  .contains("secret-node"));
+  EXPECT_TRUE(
+      get("/api/state", "Authorization: Bearer 0123456789abcdef\r\n").contains("secret-node"));
 }
 
 TEST_F(DashboardTest, TenThousandMalformedRequestsHarmNobody) {

@@ -4,7 +4,8 @@
 //  1. The loop never waits for it: what the loop tells is copied into a mailbox with a bound. Where
 //     the follower cannot keep up, all of it is thrown away, the board says that it is behind, and
 //     after a while the next batch brings a copy of everything.
-//  2. The thread wakes every `turn`, takes what came, and calls `turned`; whoever asks for something
+//  2. The thread wakes every `turn`, takes what came, and calls `turned`; whoever asks for
+//  something
 //     (`ask`) wakes it at once. Questions have a bound, too.
 //  3. A copy costs the loop what the changes are large. Only the copy of everything costs more, and
 //     it is taken after an overflow only, not more often than every few seconds.

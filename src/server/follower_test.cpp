@@ -13,9 +13,8 @@ namespace {
 
 /// Fast enough for a test; `turned` does nothing.
 Follower quick_follower(std::size_t changes_max = 1'000) {
-  return {{},
-          [](Board&) {},
-          {.turn = Duration{1}, .changes_max = changes_max, .turns_until_base = 2}};
+  return {
+      {}, [](Board&) {}, {.turn = Duration{1}, .changes_max = changes_max, .turns_until_base = 2}};
 }
 
 template <class Answer>
@@ -105,9 +104,8 @@ TEST(Follower, WhoIsBehindSaysSoAndTakesEverythingAnew) {
   for (int batch = 0; batch < 100; ++batch) loop.show_any(random);
   EXPECT_EQ(follower.overflows(), 1U);
   go_on.set_value();
-  EXPECT_TRUE(asked(follower, [](Board& board) {
-    return board.state().contains("\"behind\":true");
-  }));
+  EXPECT_TRUE(
+      asked(follower, [](Board& board) { return board.state().contains("\"behind\":true"); }));
   // The next batches are small; one of them brings everything.
   std::string text;
   for (int batch = 0; batch < 5'000 && text != loop.text(); ++batch) {
@@ -115,9 +113,8 @@ TEST(Follower, WhoIsBehindSaysSoAndTakesEverythingAnew) {
     text = cluster_text(follower);
   }
   EXPECT_EQ(text, loop.text());
-  EXPECT_FALSE(asked(follower, [](Board& board) {
-    return board.state().contains("\"behind\":true");
-  }));
+  EXPECT_FALSE(
+      asked(follower, [](Board& board) { return board.state().contains("\"behind\":true"); }));
 }
 
 TEST(Follower, ANewLoopReplacesWhatWasSeen) {

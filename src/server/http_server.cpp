@@ -153,9 +153,9 @@ void HttpServer::Session::read() {
   http::async_read(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
     is_reading_ = false;
     if (failure == http::error::body_limit) {
-      return reply({.status = 413,
-                    .body = fmt::format("a request may have {} bytes\n",
-                                        state_.limits.body_bytes_max)});
+      return reply(
+          {.status = 413,
+           .body = fmt::format("a request may have {} bytes\n", state_.limits.body_bytes_max)});
     }
     if (failure) return forget();
     try {
@@ -225,18 +225,18 @@ void HttpServer::Session::push(HttpFrame frame) {
 void HttpServer::Session::send_next() {
   is_sending_ = true;
   stream_.expires_after(milliseconds(state_.limits.answer_max));
-  asio::async_write(
-      stream_, asio::buffer(*backlog_.front()), [this](const Failure& failure, std::size_t) {
-        is_sending_ = false;
-        if (failure) return forget();
-        backlog_.pop_front();
-        if (backlog_.empty()) {
-          backlog_bytes_ = 0;
-          return;
-        }
-        backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
-        send_next();
-      });
+  asio::async_write(stream_, asio::buffer(*backlog_.front()),
+                    [this](const Failure& failure, std::size_t) {
+                      is_sending_ = false;
+                      if (failure) return forget();
+                      backlog_.pop_front();
+                      if (backlog_.empty()) {
+                        backlog_bytes_ = 0;
+                        return;
+                      }
+                      backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
+                      send_next();
+                    });
 }
 
 void HttpServer::Session::cut() {

@@ -163,13 +163,12 @@ TEST(HttpServer, ABodyIsTakenUpToItsLimit) {
 
 TEST(HttpServer, AnAnswerMayComeLaterOrNever) {
   std::vector<HttpAnswer> kept;
-  auto server =
-      HttpServer::start({}, [&](const HttpRequest& request, const HttpAnswer& answer) {
-        if (request.path == "/later") {
-          std::thread([answer] { answer.give({.body = "late\n"}); }).detach();
-        }
-        if (request.path == "/after-the-end") kept.push_back(answer);
-      });
+  auto server = HttpServer::start({}, [&](const HttpRequest& request, const HttpAnswer& answer) {
+    if (request.path == "/later") {
+      std::thread([answer] { answer.give({.body = "late\n"}); }).detach();
+    }
+    if (request.path == "/after-the-end") kept.push_back(answer);
+  });
   ASSERT_TRUE(server.has_value());
   const TestClient later((*server)->port());
   later.send("GET /later HTTP/1.1\r\nHost: h\r\n" + std::string(closing));

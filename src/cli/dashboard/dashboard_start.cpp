@@ -64,30 +64,30 @@ std::string_view trimmed(std::string_view text) {
 
 Result<std::unique_ptr<server::Dashboard>> start_dashboard(
     DashboardWish wish, std::function<server::HttpReply(std::string_view path)> open_pages) {
-  return server::Dashboard::start(
-      {.address = wish.address,
-       .token = std::move(wish.token),
-       .html = page_html({.title = "Makeway",
-                          .bundle = PageBundle::dashboard,
-                          .json = page_facts(!wish.journal.empty())}),
-       .schedulers = std::move(wish.schedulers),
-       .open_pages = std::move(open_pages),
-       .tools = tools_for(wish.journal)});
+  return server::Dashboard::start({.address = wish.address,
+                                   .token = std::move(wish.token),
+                                   .html = page_html({.title = "Makeway",
+                                                      .bundle = PageBundle::dashboard,
+                                                      .json = page_facts(!wish.journal.empty())}),
+                                   .schedulers = std::move(wish.schedulers),
+                                   .open_pages = std::move(open_pages),
+                                   .tools = tools_for(wish.journal)});
 }
 
 Result<std::string> read_token(const std::string& path) {
   const auto wrong = [&](std::string_view what) {
-    return std::unexpected(Error{.code = ErrorCode::fix_usage,
-                                 .message = fmt::format("--token-file {}: {}",
-                                                        printable(path), what)});
+    return std::unexpected(
+        Error{.code = ErrorCode::fix_usage,
+              .message = fmt::format("--token-file {}: {}", printable(path), what)});
   };
   const Result<SourceText> read = read_source({.path = path});
   if (!read) return wrong(read.error().message);
   const std::string_view token = trimmed(read->text.view());
   if (token.size() < token_length_min) {
-    return wrong(fmt::format("the token has {} characters; give it {} or more, such as the output "
-                             "of `openssl rand -hex 32`",
-                             token.size(), token_length_min));
+    return wrong(
+        fmt::format("the token has {} characters; give it {} or more, such as the output "
+                    "of `openssl rand -hex 32`",
+                    token.size(), token_length_min));
   }
   if (token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                               "-._~+/=") != std::string_view::npos) {

@@ -88,8 +88,7 @@ spec:
 server::HttpReply what_if_of(FollowedRun& run, std::string_view body, std::string query = {}) {
   const server::HttpRequest request{
       .is_post = true, .query = std::move(query), .body = std::string(body)};
-  return run.asked(
-      [&](server::Board& board) { return what_if(request, board, real_tools()); });
+  return run.asked([&](server::Board& board) { return what_if(request, board, real_tools()); });
 }
 
 TEST(DashboardRun, WhatIfPlansTheManifestAndChangesNothing) {

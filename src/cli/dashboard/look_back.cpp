@@ -72,8 +72,7 @@ HttpReply why_recorded(const HttpRequest& request, const std::string& journal) {
   if (object.empty() || object.starts_with('-')) {
     return error_reply(400, "give object=KIND/NAMESPACE/NAME");
   }
-  const std::vector<std::string> words = {"why",     "--journal", journal,
-                                          "--color", "never",     object};
+  const std::vector<std::string> words = {"why", "--journal", journal, "--color", "never", object};
   const Result<Invocation> why = parse(words);
   if (!why) return error_reply(400, why.error().message);
   KeptLines out;
@@ -92,20 +91,20 @@ HttpReply why_recorded(const HttpRequest& request, const std::string& journal) {
 HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& journal) {
   std::deque<ToldCycle> cycles;
   std::uint64_t left_out = 0;
-  const JournalWalk walk = walk_journal(journal, [&](const JournalEntry& entry,
-                                                     const JournalWorld&) {
-    const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
-    if (cycle == nullptr) return true;
-    cycles.push_back({.number = cycle->number,
-                      .now = cycle->now,
-                      .asks = cycle->due.size(),
-                      .acts = !cycle->plan.empty()});
-    if (cycles.size() > cycles_told_max) {
-      cycles.pop_front();
-      ++left_out;
-    }
-    return true;
-  });
+  const JournalWalk walk =
+      walk_journal(journal, [&](const JournalEntry& entry, const JournalWorld&) {
+        const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
+        if (cycle == nullptr) return true;
+        cycles.push_back({.number = cycle->number,
+                          .now = cycle->now,
+                          .asks = cycle->due.size(),
+                          .acts = !cycle->plan.empty()});
+        if (cycles.size() > cycles_told_max) {
+          cycles.pop_front();
+          ++left_out;
+        }
+        return true;
+      });
   if (cycles.empty()) {
     return error_reply(404, failure_text(walk, "no cycle was recorded yet"));
   }
@@ -156,8 +155,8 @@ HttpReply cycle_recorded(const HttpRequest& request, const std::string& journal,
   }
   const JournalWorld& world = walk.world;
   const auto plan_by = [&](const Configuration& configuration, std::string_view name) {
-    const LawfulPlan made = decide_again(
-        *found, world, {.configuration = configuration, .preset = name}, tools, true);
+    const LawfulPlan made =
+        decide_again(*found, world, {.configuration = configuration, .preset = name}, tools, true);
     return made.plan ? without_line_end(plan_page_json(*made.plan, world.cluster()))
                      : std::string("null");
   };

@@ -30,8 +30,7 @@ using server::HttpReply;
 using server::HttpRequest;
 
 /// Few, and a manifest that refers to them is not understood without them.
-using ContextKinds =
-    KindList<Namespace, PriorityClass, Workload, Queue, ResourceGroup, Partition>;
+using ContextKinds = KindList<Namespace, PriorityClass, Workload, Queue, ResourceGroup, Partition>;
 
 template <class... Objects>
 void copy_objects(const Cluster& from, Cluster& to, KindList<Objects...> /*kinds*/) {
@@ -86,9 +85,8 @@ std::vector<AskName> asks_of(const Cluster& manifest, const Cluster& all) {
   }
   for (const auto& [key, session] : manifest.own<Session>()) {
     if (session.status.phase != SessionPhase::pending) continue;
-    asks.insert({.kind = AskKind::session,
-                 .namespace_name = session.namespace_name,
-                 .name = session.name});
+    asks.insert(
+        {.kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name});
   }
   for (const auto& [key, schedule] : manifest.own<ReplicaSchedule>()) {
     asks.insert({.kind = AskKind::replica_schedule,
@@ -215,9 +213,9 @@ HttpReply why_now(const HttpRequest& request, const server::Board& board, const 
                                         board.cluster().text(board.cluster().nodes().name[node]))
                           : fmt::format("{} is leaving.\n", ask_text(ask));
   } else if (text.empty()) {
-    return error_reply(404, fmt::format("there is no {} in the cluster; {}",
-                                        shorten(ask_text(ask), 120),
-                                        near_misses(ask, board.cluster(), board.now())));
+    return error_reply(404,
+                       fmt::format("there is no {} in the cluster; {}", shorten(ask_text(ask), 120),
+                                   near_misses(ask, board.cluster(), board.now())));
   }
   return text_reply(printable_lines(text + "\n" + std::string(journal_hint)));
 }

@@ -122,11 +122,14 @@ class EmbeddedRun {
 
   bool listen() {
     if (!wish_.listen) return true;
-    auto started = start_dashboard(
-        {.address = *wish_.listen, .token = wish_.token, .journal = wish_.journal, .schedulers = {}},
-        [this](std::string_view path) {
-          return server::run_page(path, health_, metrics_, kube::monotonic_now());
-        });
+    auto started =
+        start_dashboard({.address = *wish_.listen,
+                         .token = wish_.token,
+                         .journal = wish_.journal,
+                         .schedulers = {}},
+                        [this](std::string_view path) {
+                          return server::run_page(path, health_, metrics_, kube::monotonic_now());
+                        });
     if (!started) {
       terminal_.error.write(
           fmt::format("error: --listen: {}; give an address of this machine and a free port\n",
@@ -139,8 +142,8 @@ class EmbeddedRun {
     if (wish_.json) {
       tell_event("listening", {{"address", page_}});
     } else {
-      tell_line(fmt::format("The dashboard is at {} (figures at /metrics, health at /healthz).",
-                            page_));
+      tell_line(
+          fmt::format("The dashboard is at {} (figures at /metrics, health at /healthz).", page_));
     }
     const std::string warning = dashboard_warning(*wish_.listen, wish_.token);
     if (!warning.empty()) terminal_.error.write(fmt::format("warning: {}\n", warning));

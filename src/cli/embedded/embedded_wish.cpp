@@ -1,4 +1,3 @@
-#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/embedded/embedded_wish.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/embedded/pace.hpp"
 
 namespace makeway::cli {

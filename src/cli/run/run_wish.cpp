@@ -21,10 +21,9 @@ std::unexpected<Error> wrong(std::string message) {
 }
 
 constexpr std::array shadow_only = {std::string_view("count")};
-constexpr std::array scheduler_only = {std::string_view("scheduler-name"),
-                                       std::string_view("lease"), std::string_view("dry-run"),
-                                       std::string_view("listen"), std::string_view("token-file"),
-                                       std::string_view("plane")};
+constexpr std::array scheduler_only = {
+    std::string_view("scheduler-name"), std::string_view("lease"),      std::string_view("dry-run"),
+    std::string_view("listen"),         std::string_view("token-file"), std::string_view("plane")};
 
 /// Flags of the other way to run.
 std::string misplaced_flag(const Arguments& arguments) {

@@ -95,14 +95,14 @@ class SchedulerRun {
 
   bool listen() {
     if (!wish_.listen) return true;
-    auto started = start_dashboard(
-        {.address = *wish_.listen,
-         .token = wish_.token,
-         .journal = wish_.journal,
-         .schedulers = wish_.schedulers},
-        [this](std::string_view path) {
-          return server::run_page(path, health_, metrics_, kube::monotonic_now());
-        });
+    auto started =
+        start_dashboard({.address = *wish_.listen,
+                         .token = wish_.token,
+                         .journal = wish_.journal,
+                         .schedulers = wish_.schedulers},
+                        [this](std::string_view path) {
+                          return server::run_page(path, health_, metrics_, kube::monotonic_now());
+                        });
     if (!started) {
       log_.tell(LogLevel::error, "no-listener",
                 {{"reason", started.error().message},
@@ -458,7 +458,7 @@ class SchedulerRun {
   bool was_ended_ = false;
   bool sees_ = false;
   bool has_seen_ = false;
-  Time seen_at_ = kube::monotonic_now();       ///< Last; before the first time: the start.
+  Time seen_at_ = kube::monotonic_now();          ///< Last; before the first time: the start.
   std::unique_ptr<server::Dashboard> dashboard_;  ///< Last: its threads read the others.
 };
 
