@@ -93,7 +93,7 @@ export function LookBack(props: { facts: Facts }) {
   const [wrong, setWrong] = useState("");
   const refresh = () => load().then((all) => setAt(Math.max(0, all.length - 1)));
   useEffect(() => {
-    refresh();
+    if (props.facts.journal) refresh();
   }, []);
   const number = cycles[at]?.[0];
   useEffect(() => {
@@ -119,6 +119,11 @@ export function LookBack(props: { facts: Facts }) {
         title="Look back"
         lead="The cluster as it was at any recorded cycle, what was decided there, and what other rules would have decided."
       >
+        {props.facts.journal ? null : (
+          <p class="empty">
+            This run keeps no journal; start makeway with --journal FILE to look back.
+          </p>
+        )}
         {error ? <p class="empty">{error}</p> : null}
         {cycles.length > 0 ? (
           <>

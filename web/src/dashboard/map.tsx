@@ -156,8 +156,8 @@ function ManyNodes(props: { board: Board }) {
   return (
     <>
       <p class="note">
-        Each cell is a node, in the order of names, the darker the more of its {name} is in use.
-        Click a cell, or press Enter, to see it as a bar.
+        Each cell is a node, in the order of names: the stronger its colour, the more of its {name}{" "}
+        is in use. Click a cell, or press Enter, to see it as a bar.
       </p>
       <Heat
         label={`Use of ${name} by node`}
