@@ -77,3 +77,26 @@ if [[ -n ${1:-} ]]; then
 fi
 export CHROMIUM=${CHROMIUM:-$(command -v chromium)}
 node web/tests/pages.mjs "${arguments[@]}"
+
+# The dashboard of a run: on this machine with a journal, and with a token.
+look_at_dashboard() {
+  local nodes=$1
+  shift
+  "$makeway" run --embedded --generate "nodes=$nodes" --listen :0 --for 10m "${@:2}" \
+    >"$pages/run.txt" 2>&1 &
+  local run=$! address=""
+  for _ in $(seq 100); do
+    address=$(grep -o 'http://127.0.0.1:[0-9]*/' "$pages/run.txt" || true)
+    if [[ -n $address ]]; then break; fi
+    sleep 0.1
+  done
+  local status=0
+  # shellcheck disable=SC2086 # Its words are arguments.
+  node web/tests/dashboard.mjs "$address" $1 "${arguments[@]:1}" || status=$?
+  kill "$run"
+  wait "$run" || true
+  return "$status"
+}
+echo "0123456789abcdef" >"$pages/token"
+look_at_dashboard 3 --journal --journal "$pages/run.journal"
+look_at_dashboard 300 "--token 0123456789abcdef" --token-file "$pages/token"

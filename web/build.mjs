@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const pages = ["report", "plan"];
+const pages = ["report", "plan", "dashboard"];
 const here = fileURLToPath(new URL(".", import.meta.url));
 
 async function buildInto(folder) {

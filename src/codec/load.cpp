@@ -535,6 +535,7 @@ LoadResult load_text(std::string_view text, std::string_view name, std::string_v
   loader.enter(plane);
   const PaddedText padded(text);
   loader.text(padded.view(), name);
+  loader.take_feed();
   return loader.finish();
 }
 

@@ -17,6 +17,10 @@ extern const char makeway_web_plan_js[];
 extern const char makeway_web_plan_js_end[];
 extern const char makeway_web_plan_css[];
 extern const char makeway_web_plan_css_end[];
+extern const char makeway_web_dashboard_js[];
+extern const char makeway_web_dashboard_js_end[];
+extern const char makeway_web_dashboard_css[];
+extern const char makeway_web_dashboard_css_end[];
 }
 // NOLINTEND(modernize-avoid-c-arrays)
 
@@ -37,6 +41,9 @@ Bundle embedded(PageBundle which) {
     case PageBundle::report:
       return {.script = between(&makeway_web_report_js[0], &makeway_web_report_js_end[0]),
               .style = between(&makeway_web_report_css[0], &makeway_web_report_css_end[0])};
+    case PageBundle::dashboard:
+      return {.script = between(&makeway_web_dashboard_js[0], &makeway_web_dashboard_js_end[0]),
+              .style = between(&makeway_web_dashboard_css[0], &makeway_web_dashboard_css_end[0])};
     case PageBundle::plan: break;
   }
   return {.script = between(&makeway_web_plan_js[0], &makeway_web_plan_js_end[0]),
@@ -88,8 +95,9 @@ std::string page_html(const Page& page) {
   html += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; "
-      "form-action 'none'\">\n",
-      sha256_base64(bundle.script), sha256_base64(bundle.style));
+      "form-action 'none'{}\">\n",
+      sha256_base64(bundle.script), sha256_base64(bundle.style),
+      page.bundle == PageBundle::dashboard ? "; connect-src 'self'" : "");
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html += "<meta name=\"color-scheme\" content=\"light dark\">\n";
   html += "<meta name=\"referrer\" content=\"no-referrer\">\n";

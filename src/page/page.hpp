@@ -5,7 +5,8 @@
 //
 // Rules
 //  1. Nothing is fetched: a policy in the page forbids every request, and every script and style
-//     but the two of the bundle, which it names by their SHA-256.
+//     but the two of the bundle, which it names by their SHA-256. Only the dashboard may ask the
+//     server that it came from.
 //  2. Whatever the data says stays data: the JSON cannot end its element, whoever chose the names.
 //  3. Equal arguments give equal bytes.
 // Cost: O(size of the page).
@@ -18,7 +19,11 @@
 namespace makeway {
 
 /// Which of web/src it is.
-enum class PageBundle : std::uint8_t { report, plan };
+enum class PageBundle : std::uint8_t {
+  report,
+  plan,
+  dashboard,  ///< The one that asks: its own server, and nobody else.
+};
 
 struct Page {
   std::string_view title;

@@ -58,6 +58,19 @@ TEST(Page, HasTwoScriptsOneStyleAndNoAddressToFetch) {
   }
 }
 
+TEST(Page, OnlyTheDashboardMayAskItsServer) {
+  for (const PageBundle bundle : {PageBundle::report, PageBundle::plan}) {
+    EXPECT_EQ(page_html({.title = "t", .bundle = bundle, .json = "{}"}).find("connect-src"),
+              std::string::npos);
+  }
+  const std::string html = page_html({.title = "t", .bundle = PageBundle::dashboard, .json = "{}"});
+  const std::string_view policy = part_of(html, "Content-Security-Policy\" content=\"", "\"");
+  EXPECT_TRUE(policy.starts_with("default-src 'none'; ")) << policy;
+  EXPECT_TRUE(policy.ends_with("; connect-src 'self'")) << policy;
+  EXPECT_EQ(count_of(html, "</script>"), 2U);
+  EXPECT_EQ(count_of(html, "url("), 0U);
+}
+
 TEST(Page, HostileDataStaysData) {
   const std::string json =
       "{\"name\":\"</script><script>alert(1)</script><!--&amp;\xE2\x80\xA8\xE2\x80\xA9\"}";

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <map>
 #include <optional>
@@ -23,6 +27,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Failure = boost::system::error_code;
+using RequestParser = http::request_parser<http::string_body>;
 
 std::chrono::milliseconds milliseconds(Duration duration) {
   return std::chrono::milliseconds(duration.ms);
@@ -34,34 +39,89 @@ Error listen_error(const ListenAddress& address, const Failure& failure) {
                                  failure.message())};
 }
 
+HttpRequest request_of(const RequestParser::value_type& from) {
+  const std::string target(from.target());
+  const std::size_t mark = target.find('?');
+  return {.is_post = from.method() == http::verb::post,
+          .path = target.substr(0, mark),
+          .query = mark == std::string::npos ? std::string() : target.substr(mark + 1),
+          .body = from.body(),
+          .host = std::string(from[http::field::host]),
+          .origin = std::string(from[http::field::origin]),
+          .fetch_site = std::string(from["Sec-Fetch-Site"]),
+          .authorization = std::string(from[http::field::authorization]),
+          .content_type = std::string(from[http::field::content_type]),
+          .if_none_match = std::string(from[http::field::if_none_match])};
+}
+
+bool is_served(http::verb method) {
+  return method == http::verb::get || method == http::verb::head || method == http::verb::post;
+}
+
 }  // namespace
 
-/// One connection. At any time exactly one operation of it is under way, and what ends that may
-/// forget the session.
+// ---- Answers ------------------------------------------------------------------------------------
+
+struct HttpAnswer::Once {
+  explicit Once(std::function<void(HttpReply)> deliver_in) : deliver(std::move(deliver_in)) {}
+  Once(const Once&) = delete;
+  Once& operator=(const Once&) = delete;
+  ~Once() {
+    if (!is_given) deliver({.status = 503, .body = "nobody answered; try again\n"});
+  }
+
+  std::function<void(HttpReply)> deliver;
+  std::atomic<bool> is_given = false;
+};
+
+HttpAnswer::HttpAnswer(std::function<void(HttpReply)> deliver)
+    : once_(std::make_shared<Once>(std::move(deliver))) {}
+
+void HttpAnswer::give(HttpReply reply) const {
+  if (!once_->is_given.exchange(true)) once_->deliver(std::move(reply));
+}
+
+/// One connection. At any time at most one operation of it is under way, and what ends that may
+/// forget the session. None is while its answer is awaited, and while a stream has nothing to send.
 class HttpServer::Session {
  public:
   Session(State& state, std::uint64_t id, tcp::socket socket);
   void read();
+  void reply(HttpReply reply);
+  void push(HttpFrame frame);
+  /// Ends it, now or when what is under way has heard of it.
+  void cut();
+  bool is_reading() const { return is_reading_; }
+  bool is_stream() const { return is_stream_; }
 
  private:
-  void answer();
+  void hand_over();
+  void begin_stream(const HttpReply& reply);
+  void send_next();
   void forget();
 
   State& state_;
   std::uint64_t id_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
+  std::optional<RequestParser> parser_;
   http::response<http::string_body> response_;
+  bool is_reading_ = false;
+  bool is_stream_ = false;
+  bool is_sending_ = false;
+  std::deque<HttpFrame> backlog_;  ///< The first one is being sent.
+  std::size_t backlog_bytes_ = 0;  ///< Without the first one.
 };
 
-struct HttpServer::State {
+struct HttpServer::State : std::enable_shared_from_this<State> {
   State(HttpHandler handler_in, HttpLimits limits_in)
       : handler(std::move(handler_in)), limits(limits_in) {}
 
   Result<std::uint16_t> listen(const ListenAddress& address);
   void accept();
   void take(tcp::socket socket);
+  bool make_room();
+  HttpAnswer answer_of(std::uint64_t id);
 
   HttpHandler handler;
   HttpLimits limits;
@@ -71,6 +131,8 @@ struct HttpServer::State {
   std::map<std::uint64_t, std::unique_ptr<Session>> sessions;
   std::uint64_t last_id = 0;
   std::uint16_t port = 0;
+  std::atomic<std::size_t> streams = 0;
+  std::atomic<std::uint64_t> streams_cut = 0;
   std::thread thread;
 };
 
@@ -85,34 +147,53 @@ HttpServer::Session::Session(State& state, std::uint64_t id, tcp::socket socket)
 void HttpServer::Session::read() {
   parser_.emplace();
   parser_->header_limit(state_.limits.header_bytes_max);
+  parser_->body_limit(state_.limits.body_bytes_max);
   stream_.expires_after(milliseconds(state_.limits.request_max));
+  is_reading_ = true;
   http::async_read(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
+    is_reading_ = false;
+    if (failure == http::error::body_limit) {
+      return reply(
+          {.status = 413,
+           .body = fmt::format("a request may have {} bytes\n", state_.limits.body_bytes_max)});
+    }
     if (failure) return forget();
     try {
-      answer();
+      hand_over();
     } catch (const std::exception&) {
       forget();  // Rule 3: out of memory for one answer.
     }
   });
 }
 
-void HttpServer::Session::answer() {
+void HttpServer::Session::hand_over() {
+  if (!is_served(parser_->get().method())) {
+    return reply({.status = 405,
+                  .body = "only GET, HEAD and POST\n",
+                  .headers = {{"Allow", "GET, HEAD, POST"}}});
+  }
+  state_.handler(request_of(parser_->get()), state_.answer_of(id_));
+}
+
+void HttpServer::Session::reply(HttpReply reply) {
   const auto& request = parser_->get();
-  const bool is_read = request.method() == http::verb::get || request.method() == http::verb::head;
-  const std::string target(request.target());
-  HttpReply reply = is_read ? state_.handler(std::string_view(target).substr(0, target.find('?')))
-                            : HttpReply{.status = 405, .body = "only GET and HEAD\n"};
+  const bool is_head = request.method() == http::verb::head;
+  if (reply.stream != nullptr && !is_head) {
+    if (state_.streams.load() < state_.limits.streams_max) return begin_stream(reply);
+    reply = {.status = 503, .body = "too many viewers; close one and try again\n"};
+  }
   response_ = {};
   response_.version(request.version());
   response_.result(static_cast<unsigned>(reply.status));
-  response_.keep_alive(request.keep_alive());
+  // What is left of a request that was too long would be taken for the next one.
+  response_.keep_alive(request.keep_alive() && parser_->is_done());
   response_.set(http::field::content_type, reply.content_type);
   response_.set(http::field::cache_control, "no-store");
   response_.set("X-Content-Type-Options", "nosniff");
-  if (!is_read) response_.set(http::field::allow, "GET, HEAD");
+  for (const auto& [name, value] : reply.headers) response_.set(name, value);
   response_.body() = std::move(reply.body);
   response_.prepare_payload();
-  if (request.method() == http::verb::head) response_.body().clear();
+  if (is_head) response_.body().clear();
   stream_.expires_after(milliseconds(state_.limits.answer_max));
   http::async_write(stream_, response_, [this](const Failure& failure, std::size_t) {
     if (failure || !response_.keep_alive()) return forget();
@@ -120,9 +201,53 @@ void HttpServer::Session::answer() {
   });
 }
 
+void HttpServer::Session::begin_stream(const HttpReply& reply) {
+  is_stream_ = true;
+  ++state_.streams;
+  backlog_.push_back(std::make_shared<const std::string>(
+      fmt::format("HTTP/1.1 200 OK\r\nContent-Type: {}\r\nCache-Control: no-store\r\n"
+                  "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+                  reply.content_type)));
+  backlog_.push_back(reply.stream);
+  send_next();
+}
+
+void HttpServer::Session::push(HttpFrame frame) {
+  backlog_bytes_ += is_sending_ ? frame->size() : 0;
+  if (backlog_bytes_ > state_.limits.backlog_bytes_max) {
+    ++state_.streams_cut;
+    return cut();
+  }
+  backlog_.push_back(std::move(frame));
+  if (!is_sending_) send_next();
+}
+
+void HttpServer::Session::send_next() {
+  is_sending_ = true;
+  stream_.expires_after(milliseconds(state_.limits.answer_max));
+  asio::async_write(stream_, asio::buffer(*backlog_.front()),
+                    [this](const Failure& failure, std::size_t) {
+                      is_sending_ = false;
+                      if (failure) return forget();
+                      backlog_.pop_front();
+                      if (backlog_.empty()) {
+                        backlog_bytes_ = 0;
+                        return;
+                      }
+                      backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
+                      send_next();
+                    });
+}
+
+void HttpServer::Session::cut() {
+  if (!is_reading_ && !is_sending_) return forget();
+  stream_.close();  // What is under way ends with a failure, and that forgets it.
+}
+
 void HttpServer::Session::forget() {
   Failure ignored;
   ignored = stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+  if (is_stream_) --state_.streams;
   state_.sessions.erase(id_);  // The last thing that it does.
 }
 
@@ -161,15 +286,46 @@ void HttpServer::State::accept() {
   });
 }
 
+/// Rule 1: idle connections keep nobody out.
+bool HttpServer::State::make_room() {
+  if (sessions.size() < limits.connections_max) return true;
+  // One above the limit while the one that is cut has not heard of it yet, and no more.
+  if (sessions.size() > limits.connections_max) return false;
+  for (const auto& [id, session] : sessions) {
+    if (!session->is_reading()) continue;
+    session->cut();
+    return true;
+  }
+  return false;
+}
+
 void HttpServer::State::take(tcp::socket socket) {
-  if (sessions.size() >= limits.connections_max) return;  // Closed with the socket.
+  if (!make_room()) return;  // Closed with the socket.
   const std::uint64_t id = ++last_id;
   const auto [at, is_new] =
       sessions.emplace(id, std::make_unique<Session>(*this, id, std::move(socket)));
   at->second->read();
 }
 
-HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {
+/// It comes back to the server's thread, and finds the connection by its id: that may be gone.
+HttpAnswer HttpServer::State::answer_of(std::uint64_t id) {
+  return HttpAnswer([id, weak = weak_from_this()](HttpReply reply) {
+    const std::shared_ptr<State> state = weak.lock();
+    if (state == nullptr) return;
+    asio::post(state->context, [id, raw = state.get(), given = std::move(reply)]() mutable {
+      const auto found = raw->sessions.find(id);
+      if (found == raw->sessions.end()) return;
+      Session& session = *found->second;
+      try {
+        session.reply(std::move(given));
+      } catch (const std::exception&) {
+        session.cut();  // Rule 3.
+      }
+    });
+  });
+}
+
+HttpServer::HttpServer(std::shared_ptr<State> state) : state_(std::move(state)) {
   state_->accept();
   state_->thread = std::thread([state = state_.get()] { state->context.run(); });
 }
@@ -180,10 +336,22 @@ HttpServer::~HttpServer() {
 }
 
 std::uint16_t HttpServer::port() const { return state_->port; }
+std::size_t HttpServer::streams() const { return state_->streams.load(); }
+std::uint64_t HttpServer::streams_cut() const { return state_->streams_cut.load(); }
+
+void HttpServer::publish(const HttpFrame& frame) {
+  asio::post(state_->context, [state = state_.get(), frame] {
+    std::vector<Session*> viewers;
+    for (const auto& [id, session] : state->sessions) {
+      if (session->is_stream()) viewers.push_back(session.get());
+    }
+    for (Session* const viewer : viewers) viewer->push(frame);
+  });
+}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const ListenAddress& address,
                                                       HttpHandler handler, HttpLimits limits) {
-  auto state = std::make_unique<State>(std::move(handler), limits);
+  auto state = std::make_shared<State>(std::move(handler), limits);
   const Result<std::uint16_t> port = state->listen(address);
   if (!port) return std::unexpected(port.error());
   state->port = *port;

@@ -1,11 +1,16 @@
-// HttpServer: answers GET and HEAD on one address, on a thread of its own.
+// HttpServer: answers GET, HEAD and POST on one address, on a thread of its own, and keeps streams
+// of server-sent events open.
 //
 // Rules:
 //  1. Everything has an end: a request must come, and its answer be taken, within a time; a request
-//     has no body and few bytes; there are few connections, and one too many is closed.
-//  2. The handler is called on the server's thread, one request at a time, and does not wait: who
-//     serves figures reads what others left there.
+//     has few bytes; there are so many connections. One too many takes the place of whoever has
+//     been silent for longest, else it is closed.
+//  2. The handler is called on the server's thread, one request at a time, and does not wait: it
+//     answers at once, or keeps the HttpAnswer for another thread. Whoever forgets it has answered
+//     503.
 //  3. Whatever a client does, the process and the other clients go on.
+//  4. A frame is one text for all streams. Whoever does not take frames as fast as they come is
+//     cut; a browser comes again by itself.
 //
 // The one place that knows Boost.Beast.
 #pragma once
@@ -16,6 +21,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -23,21 +30,55 @@
 
 namespace makeway::server {
 
+struct HttpRequest {
+  bool is_post = false;  ///< Else GET, or HEAD, which is a GET whose body is not sent.
+  std::string path;      ///< As it was written, without the query.
+  std::string query;     ///< Without the question mark.
+  std::string body;
+  // Headers; empty: there is none.
+  std::string host;
+  std::string origin;
+  std::string fetch_site;
+  std::string authorization;
+  std::string content_type;
+  std::string if_none_match;
+};
+
+/// Shared by all who are being sent it: a frame for 200 viewers is one text.
+using HttpFrame = std::shared_ptr<const std::string>;
+
 struct HttpReply {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< Further ones.
+  /// Set: the connection becomes a stream, this is its first frame, and there is no body.
+  HttpFrame stream;
+};
+
+/// The answer to one request, to be given once, from any thread. Copies are the same answer.
+class HttpAnswer {
+ public:
+  explicit HttpAnswer(std::function<void(HttpReply)> deliver);
+  /// Only the first counts.
+  void give(HttpReply reply) const;
+
+ private:
+  struct Once;
+  std::shared_ptr<Once> once_;  ///< Shared by its copies; the last one may have to give a 503.
 };
 
 struct HttpLimits {
-  std::size_t connections_max = 32;
+  std::size_t connections_max = 512;
+  std::size_t streams_max = 256;
   Duration request_max{10'000};  ///< Also how long a kept connection may be silent.
   Duration answer_max{10'000};
   std::uint32_t header_bytes_max = 8'192;
+  std::uint64_t body_bytes_max = 1'048'576;
+  std::size_t backlog_bytes_max = 8'388'608;  ///< Of a stream, behind the frame that is being sent.
 };
 
-/// By its path, without the query.
-using HttpHandler = std::function<HttpReply(std::string_view path)>;
+using HttpHandler = std::function<void(const HttpRequest& request, const HttpAnswer& answer)>;
 
 class HttpServer {
  public:
@@ -46,16 +87,22 @@ class HttpServer {
                                                    HttpHandler handler, HttpLimits limits = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-  /// Open connections are closed.
+  /// Open connections are closed; answers that come later go nowhere.
   ~HttpServer();
 
   std::uint16_t port() const;
 
+  /// From any thread: to every stream whose answer was given before.
+  void publish(const HttpFrame& frame);
+  std::size_t streams() const;
+  /// Streams that were cut because they were too slow.
+  std::uint64_t streams_cut() const;
+
  private:
   class Session;
   struct State;
-  explicit HttpServer(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit HttpServer(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;  ///< Answers that are still under way know it weakly.
 };
 
 }  // namespace makeway::server

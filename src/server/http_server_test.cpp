@@ -2,63 +2,30 @@
 #include "server/http_server.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "support/http_test_client.hpp"
+
 namespace makeway::server {
 namespace {
 
-/// A connection of a client; what the server sends until it closes, or for two seconds.
-class TestClient {
- public:
-  explicit TestClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_port = htons(port);
-    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{.tv_sec = 2, .tv_usec = 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): that is the interface
-    is_open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) == 0;
+HttpReply echo_reply(const HttpRequest& request) {
+  if (request.path == "/missing") return {.status = 404, .body = "no\n"};
+  if (request.path == "/stream") {
+    return {.content_type = "text/event-stream",
+            .stream = std::make_shared<const std::string>("data: first\n\n")};
   }
-  TestClient(const TestClient&) = delete;
-  TestClient& operator=(const TestClient&) = delete;
-  ~TestClient() { ::close(socket_); }
-
-  bool is_open() const { return is_open_; }
-  void send(std::string_view text) const {
-    EXPECT_EQ(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-  /// Until that text, the end, or two seconds without a byte.
-  std::string receive(std::string_view until = {}) const {
-    std::string text;
-    std::array<char, 4'096> part{};
-    while (until.empty() || !text.contains(until)) {
-      const ssize_t got = ::recv(socket_, part.data(), part.size(), 0);
-      if (got <= 0) break;
-      text.append(part.data(), static_cast<std::size_t>(got));
-    }
-    return text;
-  }
-
- private:
-  int socket_;
-  bool is_open_ = false;
-};
-
-HttpReply echo(std::string_view path) {
-  if (path == "/missing") return {.status = 404, .body = "no\n"};
-  return {.body = "path " + std::string(path) + "\n"};
+  return {.body = "path " + request.path + "\n" + request.body};
+}
+void echo(const HttpRequest& request, const HttpAnswer& answer) {
+  answer.give(echo_reply(request));
 }
 
 std::unique_ptr<HttpServer> started(HttpLimits limits = {}) {
@@ -92,7 +59,7 @@ TEST(HttpServer, KeepsAConnectionForSeveralRequests) {
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
-TEST(HttpServer, OnlyReads) {
+TEST(HttpServer, OtherMethodsAreRefused) {
   const auto server = started();
   const TestClient client(server->port());
   client.send("DELETE /a HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
@@ -120,7 +87,7 @@ TEST(HttpServer, SilenceEndsAConnection) {
   EXPECT_EQ(client.receive(), "");
 }
 
-TEST(HttpServer, OneConnectionTooManyIsClosed) {
+TEST(HttpServer, WhoIsSilentForLongestGivesWay) {
   const auto server = started({.connections_max = 2});
   const TestClient first(server->port());
   const TestClient second(server->port());
@@ -129,7 +96,109 @@ TEST(HttpServer, OneConnectionTooManyIsClosed) {
     EXPECT_TRUE(client->receive("path /\n").contains("path /\n"));
   }
   const TestClient third(server->port());
-  EXPECT_EQ(third.receive(), "");
+  third.send("GET /third HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(third.receive("path /third\n").contains("path /third\n"));
+  EXPECT_EQ(first.receive(), "");
+}
+
+TEST(HttpServer, StreamsGiveWayToNobody) {
+  const auto server = started({.connections_max = 1});
+  const TestClient viewer(server->port());
+  viewer.send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(viewer.receive("data: first\n\n").contains("data: first\n\n"));
+  const TestClient other(server->port());
+  EXPECT_EQ(other.receive(), "");
+  server->publish(std::make_shared<const std::string>("data: second\n\n"));
+  EXPECT_EQ(viewer.receive("second\n\n"), "data: second\n\n");
+}
+
+TEST(HttpServer, AFrameGoesToEveryStreamAndOneTooManyIsRefused) {
+  const auto server = started({.streams_max = 2});
+  std::vector<std::unique_ptr<TestClient>> viewers;
+  for (int viewer = 0; viewer < 2; ++viewer) {
+    viewers.push_back(std::make_unique<TestClient>(server->port()));
+    viewers.back()->send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+    const std::string head = viewers.back()->receive("first\n\n");
+    EXPECT_TRUE(head.contains("Content-Type: text/event-stream\r\n")) << head;
+  }
+  EXPECT_EQ(server->streams(), 2U);
+  const TestClient third(server->port());
+  third.send("GET /stream HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+  EXPECT_TRUE(third.receive().starts_with("HTTP/1.1 503 "));
+  server->publish(std::make_shared<const std::string>("data: second\n\n"));
+  for (const auto& viewer : viewers) {
+    EXPECT_EQ(viewer->receive("second\n\n"), "data: second\n\n");
+  }
+}
+
+TEST(HttpServer, WhoDoesNotReadAStreamIsCut) {
+  const auto server = started({.backlog_bytes_max = 1'000'000});
+  const TestClient viewer(server->port());
+  viewer.send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(viewer.receive("first\n\n").contains("first"));
+  const auto large = std::make_shared<const std::string>(std::string(500'000, 'x'));
+  // Until the buffers of the system and the backlog are full.
+  for (int frame = 0; frame < 1'000 && server->streams() > 0; ++frame) {
+    server->publish(large);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(server->streams(), 0U);
+  EXPECT_EQ(server->streams_cut(), 1U);
+  const TestClient other(server->port());
+  other.send("GET / HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+  EXPECT_TRUE(other.receive().contains("path /\n"));
+}
+
+TEST(HttpServer, ABodyIsTakenUpToItsLimit) {
+  const auto server = started({.body_bytes_max = 10});
+  const TestClient fits(server->port());
+  fits.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n" + std::string(closing) +
+            "0123456789");
+  EXPECT_TRUE(fits.receive().ends_with("path /a\n0123456789"));
+  const TestClient large(server->port());
+  large.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n" + std::string(closing) +
+             "01234567890");
+  EXPECT_TRUE(large.receive().starts_with("HTTP/1.1 413 "));
+}
+
+TEST(HttpServer, AnAnswerMayComeLaterOrNever) {
+  std::vector<HttpAnswer> kept;
+  auto server = HttpServer::start({}, [&](const HttpRequest& request, const HttpAnswer& answer) {
+    if (request.path == "/later") {
+      std::thread([answer] { answer.give({.body = "late\n"}); }).detach();
+    }
+    if (request.path == "/after-the-end") kept.push_back(answer);
+  });
+  ASSERT_TRUE(server.has_value());
+  const TestClient later((*server)->port());
+  later.send("GET /later HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+  EXPECT_TRUE(later.receive().ends_with("late\n"));
+  const TestClient never((*server)->port());
+  never.send("GET /never HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+  EXPECT_TRUE(never.receive().starts_with("HTTP/1.1 503 "));
+  const TestClient open((*server)->port());
+  open.send("GET /after-the-end HTTP/1.1\r\nHost: h\r\n\r\n");
+  const TestClient last((*server)->port());
+  last.send("GET /never HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+  EXPECT_TRUE(last.receive().starts_with("HTTP/1.1 503 "));
+  server->reset();
+  ASSERT_EQ(kept.size(), 1U);
+  kept.front().give({.body = "nobody is there\n"});
+}
+
+TEST(HttpServer, IdleConnectionsKeepNobodyOut) {
+  const auto server = started({.connections_max = 64});
+  std::vector<std::unique_ptr<TestClient>> idle;
+  for (int client = 0; client < 400; ++client) {
+    idle.push_back(std::make_unique<TestClient>(server->port()));
+    if (client % 100 != 0) continue;
+    const TestClient one(server->port());
+    one.send("GET / HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+    EXPECT_TRUE(one.receive().contains("path /\n")) << client;
+  }
+  const TestClient last(server->port());
+  last.send("GET / HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+  EXPECT_TRUE(last.receive().contains("path /\n"));
 }
 
 TEST(HttpServer, AnAddressThatIsTakenIsTold) {

@@ -12,6 +12,7 @@
 
 #include "base/printable.hpp"
 #include "cli/amount.hpp"
+#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/embedded/draw_scene.hpp"
 #include "cli/embedded/pace.hpp"
 #include "cli/embedded/paced_port.hpp"
@@ -121,22 +122,31 @@ class EmbeddedRun {
 
   bool listen() {
     if (!wish_.listen) return true;
-    auto started = server::HttpServer::start(*wish_.listen, [this](std::string_view path) {
-      return server::run_page(path, health_, metrics_, kube::monotonic_now());
-    });
+    auto started =
+        start_dashboard({.address = *wish_.listen,
+                         .token = wish_.token,
+                         .journal = wish_.journal,
+                         .schedulers = {}},
+                        [this](std::string_view path) {
+                          return server::run_page(path, health_, metrics_, kube::monotonic_now());
+                        });
     if (!started) {
       terminal_.error.write(
           fmt::format("error: --listen: {}; give an address of this machine and a free port\n",
                       printable(started.error().message)));
       return false;
     }
-    pages_ = std::move(*started);
-    page_ = fmt::format("http://{}:{}/metrics", wish_.listen->host, pages_->port());
+    dashboard_ = std::move(*started);
+    watchers_.add(dashboard_->watcher());
+    page_ = dashboard_address(*wish_.listen, dashboard_->port());
     if (wish_.json) {
       tell_event("listening", {{"address", page_}});
     } else {
-      tell_line(fmt::format("Figures are at {}, health at /healthz and /readyz.", page_));
+      tell_line(
+          fmt::format("The dashboard is at {} (figures at /metrics, health at /healthz).", page_));
     }
+    const std::string warning = dashboard_warning(*wish_.listen, wish_.token);
+    if (!warning.empty()) terminal_.error.write(fmt::format("warning: {}\n", warning));
     return true;
   }
 
@@ -475,7 +485,7 @@ class EmbeddedRun {
   bool switches_ = false;     ///< Somebody wants the next preset.
   bool is_new_loop_ = false;  ///< It has not been shown anything yet.
   bool shows_bug_ = false;
-  std::unique_ptr<server::HttpServer> pages_;  ///< Last: its thread reads the others.
+  std::unique_ptr<server::Dashboard> dashboard_;  ///< Last: its threads read the others.
 };
 
 }  // namespace

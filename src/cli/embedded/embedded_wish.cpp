@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/embedded/pace.hpp"
 
 namespace makeway::cli {
@@ -105,7 +106,8 @@ Result<GenerateOptions> embedded_load(std::string_view text) {
 }
 
 Result<EmbeddedWish> read_embedded_wish(const Arguments& arguments) {
-  EmbeddedWish wish{.json = arguments.text("output") == "json"};
+  EmbeddedWish wish{.journal = std::string(arguments.text("journal")),
+                    .json = arguments.text("output") == "json"};
   const auto load = embedded_load(arguments.given("generate").value_or(""));
   if (!load) return std::unexpected(load.error());
   wish.load = *load;
@@ -128,6 +130,12 @@ Result<EmbeddedWish> read_embedded_wish(const Arguments& arguments) {
     auto address = server::parse_listen_address(*text);
     if (!address) return wrong_wish(fmt::format("--listen {}", address.error().message));
     wish.listen = *std::move(address);
+  }
+  if (const auto path = arguments.given("token-file")) {
+    if (!wish.listen) return wrong_wish("--token-file is for --listen ADDRESS:PORT");
+    auto token = read_token(std::string(*path));
+    if (!token) return wrong_wish(token.error().message);
+    wish.token = *std::move(token);
   }
   return wish;
 }

@@ -29,6 +29,8 @@ struct EmbeddedWish {
   std::int64_t speed = 60;
   std::optional<Duration> ends_after;
   std::optional<server::ListenAddress> listen;
+  std::string token;    ///< Of --token-file; empty: there is none.
+  std::string journal;  ///< Where it is written; empty: nowhere.
   bool json = false;
 };
 

@@ -57,8 +57,12 @@ std::vector<Flag> run_flags() {
            .help = "The Lease that says who leads; else kube-system/makeway."},
           {.name = "listen",
            .value = "ADDRESS:PORT",
-           .help = "Answer /healthz, /readyz and /metrics there; :PORT is this machine only. "
-                   "Without it nothing listens."},
+           .help = "Serve the dashboard, /healthz, /readyz and /metrics there; :PORT is this "
+                   "machine only. Without it nothing listens."},
+          {.name = "token-file",
+           .value = "FILE",
+           .help = "With --listen: the dashboard asks for the token in this file. Beyond this "
+                   "machine there is no dashboard without it."},
           {.name = "embedded",
            .value = {},
            .help = "Schedule a made-up cluster inside this process; nothing else is touched."},

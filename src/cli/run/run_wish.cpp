@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/input.hpp"
 #include "cli/run/live_start.hpp"
 
@@ -20,9 +21,9 @@ std::unexpected<Error> wrong(std::string message) {
 }
 
 constexpr std::array shadow_only = {std::string_view("count")};
-constexpr std::array scheduler_only = {std::string_view("scheduler-name"),
-                                       std::string_view("lease"), std::string_view("dry-run"),
-                                       std::string_view("listen"), std::string_view("plane")};
+constexpr std::array scheduler_only = {
+    std::string_view("scheduler-name"), std::string_view("lease"),      std::string_view("dry-run"),
+    std::string_view("listen"),         std::string_view("token-file"), std::string_view("plane")};
 
 /// Flags of the other way to run.
 std::string misplaced_flag(const Arguments& arguments) {
@@ -71,7 +72,8 @@ Result<RunWish> read_run_wish(const Arguments& arguments) {
                           .context = std::string(arguments.text("context"))},
                .json = arguments.text("output") == "json",
                .schedulers = arguments.all("scheduler-name"),
-               .dry_run = arguments.has("dry-run")};
+               .dry_run = arguments.has("dry-run"),
+               .journal = std::string(arguments.text("journal"))};
   if (arguments.given("shadow") == "")
     return wrong("--shadow '': expected the NAME of a scheduler");
   for (const std::string_view flag : {"kubeconfig", "context"}) {
@@ -92,6 +94,12 @@ Result<RunWish> read_run_wish(const Arguments& arguments) {
     auto address = server::parse_listen_address(*text);
     if (!address) return wrong(fmt::format("--listen {}", address.error().message));
     wish.listen = *std::move(address);
+  }
+  if (const auto path = arguments.given("token-file")) {
+    if (!wish.listen) return wrong("--token-file is for --listen ADDRESS:PORT");
+    auto token = read_token(std::string(*path));
+    if (!token) return wrong(token.error().message);
+    wish.token = *std::move(token);
   }
   if (const auto text = arguments.given("for")) {
     const Result<Duration> duration = parse_duration(*text);

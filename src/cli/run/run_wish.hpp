@@ -27,6 +27,8 @@ struct RunWish {
   std::string lease_name;
   bool dry_run = false;
   std::optional<server::ListenAddress> listen;
+  std::string token;    ///< Of --token-file; empty: there is none.
+  std::string journal;  ///< Where it is written; empty: nowhere.
   struct Plane {
     std::string name;
     kube::TargetWish target;

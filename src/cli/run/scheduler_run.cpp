@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/run/decision_log.hpp"
@@ -94,18 +95,28 @@ class SchedulerRun {
 
   bool listen() {
     if (!wish_.listen) return true;
-    auto started = server::HttpServer::start(*wish_.listen, [this](std::string_view path) {
-      return server::run_page(path, health_, metrics_, kube::monotonic_now());
-    });
+    auto started =
+        start_dashboard({.address = *wish_.listen,
+                         .token = wish_.token,
+                         .journal = wish_.journal,
+                         .schedulers = wish_.schedulers},
+                        [this](std::string_view path) {
+                          return server::run_page(path, health_, metrics_, kube::monotonic_now());
+                        });
     if (!started) {
       log_.tell(LogLevel::error, "no-listener",
                 {{"reason", started.error().message},
                  {"remedy", "give --listen an address of this machine and a free port"}});
       return false;
     }
-    pages_ = std::move(*started);
+    dashboard_ = std::move(*started);
+    watchers_.add(dashboard_->watcher());
     log_.tell(LogLevel::info, "listening",
-              {{"address", fmt::format("{}:{}", wish_.listen->host, pages_->port())}});
+              {{"address", fmt::format("{}:{}", wish_.listen->host, dashboard_->port())},
+               {"dashboard", dashboard_address(*wish_.listen, dashboard_->port())}});
+    if (std::string warning = dashboard_warning(*wish_.listen, wish_.token); !warning.empty()) {
+      log_.tell(LogLevel::warning, "exposed", {{"reason", std::move(warning)}});
+    }
     return true;
   }
 
@@ -444,8 +455,8 @@ class SchedulerRun {
   bool was_ended_ = false;
   bool sees_ = false;
   bool has_seen_ = false;
-  Time seen_at_ = kube::monotonic_now();       ///< Last; before the first time: the start.
-  std::unique_ptr<server::HttpServer> pages_;  ///< Last: its thread reads the others.
+  Time seen_at_ = kube::monotonic_now();          ///< Last; before the first time: the start.
+  std::unique_ptr<server::Dashboard> dashboard_;  ///< Last: its threads read the others.
 };
 
 }  // namespace

@@ -12,6 +12,8 @@ class WatcherList final : public LoopWatcher {
  public:
   /// They outlive it.
   explicit WatcherList(std::vector<LoopWatcher*> watchers) : watchers_(std::move(watchers)) {}
+  /// Before the loop starts.
+  void add(LoopWatcher& watcher) { watchers_.push_back(&watcher); }
 
   void start(const LoopStart& start) override {
     for (LoopWatcher* const watcher : watchers_) watcher->start(start);

@@ -49,7 +49,34 @@ function Legend(props: { colours: Colours }) {
   );
 }
 
+/** What it comes to, in a few lines. */
+export function PlanLead(props: { plan: Plan; remark: string }) {
+  const { plan } = props;
+  return (
+    <>
+      <p>{plan.totals.replace("Plan: ", "")}</p>
+      <p class="note">
+        Plan {plan.id} by {plan.preset}, {counted(plan.nodes.length, "node")}.
+        {plan.cost ? ` Work lost: ${plan.cost}.` : ""} {props.remark}
+      </p>
+      {plan.withheld ? <p class="warning">The plan is withheld: {plan.withheld}</p> : null}
+      {plan.leftOut > 0 ? (
+        <p class="warning">{counted(plan.leftOut, "ask")} left out because of a bug in Makeway.</p>
+      ) : null}
+    </>
+  );
+}
+
 export function PlanPage(props: { plan: Plan }) {
+  return (
+    <Frame title="Plan" lead={<PlanLead plan={props.plan} remark="Nothing was changed." />}>
+      <PlanSections plan={props.plan} />
+    </Frame>
+  );
+}
+
+/** Who asks, and the nodes; the dashboard shows them, too. */
+export function PlanSections(props: { plan: Plan }) {
   const { plan } = props;
   const colours = useMemo(() => new Colours(plan), [plan]);
   useMemo(() => {
@@ -59,21 +86,8 @@ export function PlanPage(props: { plan: Plan }) {
     chosen.value = Math.max(0, preempts);
   }, [plan]);
   const ask = plan.asks[chosen.value];
-  const lead = (
-    <>
-      <p>{plan.totals.replace("Plan: ", "")}</p>
-      <p class="note">
-        Plan {plan.id} by {plan.preset}, {counted(plan.nodes.length, "node")}.
-        {plan.cost ? ` Work lost: ${plan.cost}.` : ""} Nothing was changed.
-      </p>
-      {plan.withheld ? <p class="warning">The plan is withheld: {plan.withheld}</p> : null}
-      {plan.leftOut > 0 ? (
-        <p class="warning">{counted(plan.leftOut, "ask")} left out because of a bug in Makeway.</p>
-      ) : null}
-    </>
-  );
   return (
-    <Frame title="Plan" lead={lead}>
+    <>
       <Section id="asks" title="Who asks">
         {plan.asks.length === 0 ? (
           <p class="empty">Nothing is pending.</p>
@@ -102,6 +116,6 @@ export function PlanPage(props: { plan: Plan }) {
           />
         )}
       </Section>
-    </Frame>
+    </>
   );
 }

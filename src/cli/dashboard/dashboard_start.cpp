@@ -1,0 +1,116 @@
+#include "cli/dashboard/dashboard_start.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/printable.hpp"
+#include "cli/dashboard/look_back.hpp"
+#include "cli/dashboard/what_if.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "codec/presets.hpp"
+#include "codec/source.hpp"
+#include "codec/writer.hpp"
+#include "page/page.hpp"
+
+namespace makeway::cli {
+namespace {
+
+constexpr std::size_t token_length_min = 16;
+
+/// What the page must know before it has asked anything.
+std::string page_facts(bool has_journal) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.begin_object();
+  writer.boolean_field("journal", has_journal);
+  writer.key("presets");
+  writer.begin_array();
+  for (const std::string_view name : preset_names()) writer.string(name);
+  writer.end_array();
+  writer.end_object();
+  return text;
+}
+
+server::DashboardTools tools_for(const std::string& journal) {
+  server::DashboardTools tools;
+  tools.what_if = [](const server::HttpRequest& request, const server::Board& board) {
+    return what_if(request, board, real_tools());
+  };
+  tools.why = [](const server::HttpRequest& request, const server::Board& board) {
+    return why_now(request, board, real_tools());
+  };
+  if (journal.empty()) return tools;
+  tools.why_recorded = [journal](const server::HttpRequest& request) {
+    return why_recorded(request, journal);
+  };
+  tools.history = [journal](const server::HttpRequest& request) {
+    return cycles_recorded(request, journal);
+  };
+  tools.at = [journal](const server::HttpRequest& request) {
+    return cycle_recorded(request, journal, real_tools());
+  };
+  return tools;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view white = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(white);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white) - first + 1);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<server::Dashboard>> start_dashboard(
+    DashboardWish wish, std::function<server::HttpReply(std::string_view path)> open_pages) {
+  return server::Dashboard::start({.address = wish.address,
+                                   .token = std::move(wish.token),
+                                   .html = page_html({.title = "Makeway",
+                                                      .bundle = PageBundle::dashboard,
+                                                      .json = page_facts(!wish.journal.empty())}),
+                                   .schedulers = std::move(wish.schedulers),
+                                   .open_pages = std::move(open_pages),
+                                   .tools = tools_for(wish.journal)});
+}
+
+Result<std::string> read_token(const std::string& path) {
+  const auto wrong = [&](std::string_view what) {
+    return std::unexpected(
+        Error{.code = ErrorCode::fix_usage,
+              .message = fmt::format("--token-file {}: {}", printable(path), what)});
+  };
+  const Result<SourceText> read = read_source({.path = path});
+  if (!read) return wrong(read.error().message);
+  const std::string_view token = trimmed(read->text.view());
+  if (token.size() < token_length_min) {
+    return wrong(
+        fmt::format("the token has {} characters; give it {} or more, such as the output "
+                    "of `openssl rand -hex 32`",
+                    token.size(), token_length_min));
+  }
+  if (token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                              "-._~+/=") != std::string_view::npos) {
+    return wrong("the token has characters that no header takes; use letters and digits");
+  }
+  return std::string(token);
+}
+
+std::string dashboard_address(const server::ListenAddress& address, std::uint16_t port) {
+  const bool is_everywhere = address.host == "0.0.0.0" || address.host == "::";
+  const std::string host = is_everywhere ? "localhost" : address.host;
+  if (host.contains(':')) return fmt::format("http://[{}]:{}/", host, port);
+  return fmt::format("http://{}:{}/", host, port);
+}
+
+std::string dashboard_warning(const server::ListenAddress& address, std::string_view token) {
+  if (server::access_rules(address, {}).is_loopback) return {};
+  if (token.empty()) {
+    return "beyond this machine only health and metrics are shown; the dashboard needs "
+           "--token-file";
+  }
+  return "the dashboard is not encrypted, and neither is its token on the way: put a proxy with "
+         "TLS before it, or listen on localhost and forward the port";
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,223 @@
+#include "cli/dashboard/what_if.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/printable.hpp"
+#include "cli/plan/ask_name.hpp"
+#include "cli/plan/plan_maker.hpp"
+#include "cli/plan/plan_page.hpp"
+#include "cli/plan/plan_text.hpp"
+#include "cli/problem_text.hpp"
+#include "codec/dump.hpp"
+#include "codec/load.hpp"
+#include "codec/presets.hpp"
+#include "codec/source.hpp"
+#include "codec/writer.hpp"
+#include "server/access.hpp"
+
+namespace makeway::cli {
+namespace {
+
+using server::error_reply;
+using server::HttpReply;
+using server::HttpRequest;
+
+/// Few, and a manifest that refers to them is not understood without them.
+using ContextKinds = KindList<Namespace, PriorityClass, Workload, Queue, ResourceGroup, Partition>;
+
+template <class... Objects>
+void copy_objects(const Cluster& from, Cluster& to, KindList<Objects...> /*kinds*/) {
+  (from.each<Objects>([&](const Objects& object) { to.apply(object); }), ...);
+}
+
+/// What a manifest may refer to, as text for its reader.
+TextFeed context_of(const Cluster& cluster) {
+  return [&cluster](const TextTaker& take) {
+    Cluster context;
+    copy_objects(cluster, context, ContextKinds{});
+    std::string text = dump(context, DumpFormat::json);
+    const std::size_t size = text.size();
+    text.append(text_padding, '\0');
+    take("live: the cluster", std::string_view(text).substr(0, size));
+    return Problems();
+  };
+}
+
+template <class Object>
+void add_objects(const Cluster& from, Cluster& to) {
+  from.each<Object>([&](const Object& object) {
+    if constexpr (std::is_same_v<Object, Pod>) {
+      // Nobody submits a pod twice: the one that is there stays as it is.
+      if (to.find_pod(object.namespace_name, object.name, object.plane)) return;
+    }
+    to.apply(object);
+  });
+}
+
+template <class... Objects>
+void add_all_objects(const Cluster& from, Cluster& to, KindList<Objects...> /*kinds*/) {
+  (add_objects<Objects>(from, to), ...);
+}
+
+/// Who asks in the manifest; `all` has its objects, too.
+std::vector<AskName> asks_of(const Cluster& manifest, const Cluster& all) {
+  std::set<AskName> asks;
+  for (const PodIndex pod : manifest.pending_pods()) {
+    const std::string space(manifest.text(manifest.pods().namespace_name[pod]));
+    const std::string name(manifest.pods().name[pod.value]);
+    const auto there = all.find_pod(space, name);
+    if (!there || !all.pending_pods().contains(*there)) continue;
+    const Unit& unit = all.units()[all.pods().unit[*there]];
+    if (unit.kind == UnitKind::group) {
+      asks.insert({.kind = AskKind::pod_group,
+                   .namespace_name = space,
+                   .name = std::string(all.text(all.groups()[unit.group].name))});
+    } else {
+      asks.insert({.kind = AskKind::pod, .namespace_name = space, .name = name});
+    }
+  }
+  for (const auto& [key, session] : manifest.own<Session>()) {
+    if (session.status.phase != SessionPhase::pending) continue;
+    asks.insert(
+        {.kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name});
+  }
+  for (const auto& [key, schedule] : manifest.own<ReplicaSchedule>()) {
+    asks.insert({.kind = AskKind::replica_schedule,
+                 .namespace_name = schedule.namespace_name,
+                 .name = schedule.name});
+  }
+  return {asks.begin(), asks.end()};
+}
+
+struct UsedRules {
+  Configuration configuration;
+  std::string preset;
+};
+
+Result<UsedRules> rules_of(const HttpRequest& request, const server::Board& board) {
+  const auto preset = server::query_value(request.query, "preset");
+  if (!preset || preset->empty()) {
+    return UsedRules{.configuration = board.configuration(), .preset = board.preset()};
+  }
+  Result<Configuration> loaded = load_preset(*preset);
+  if (!loaded) return std::unexpected(loaded.error());
+  return UsedRules{.configuration = *std::move(loaded), .preset = *preset};
+}
+
+std::string problems_text(const Problems& problems) {
+  return problem_lines(problems, Palette(false));
+}
+
+LawfulPlan plan_for(const Cluster& cluster, const UsedRules& rules, std::vector<AskName> asks,
+                    Time now, const PlanTools& tools) {
+  return make_lawful_plan(cluster, rules.configuration,
+                          {.now = now,
+                           .preset = rules.preset,
+                           .asks = std::move(asks),
+                           .explain = true,
+                           .contain = tools.contain},
+                          tools);
+}
+
+}  // namespace
+
+HttpReply what_if(const HttpRequest& request, const server::Board& board, const PlanTools& tools) {
+  if (!board.has_begun()) return error_reply(503, "the cluster is not in sight yet; try again");
+  const Result<UsedRules> rules = rules_of(request, board);
+  if (!rules) return error_reply(400, rules.error().message);
+  LoadWish wish;
+  wish.feed = context_of(board.cluster());
+  LoadResult read = load_text(request.body, "the manifest", {}, wish);
+  if (!read.loaded) return error_reply(400, problems_text(read.problems));
+  honour_marks(*read.loaded, rules->configuration, board.now(), true);
+  Cluster cluster = board.cluster().compacted();
+  add_all_objects(read.loaded->cluster, cluster, ObjectKinds{});
+  std::vector<AskName> asks = asks_of(read.loaded->cluster, cluster);
+  if (asks.empty()) {
+    return error_reply(400,
+                       "nothing in the manifest asks for room: give a pod, or something whose "
+                       "controller makes pods, that is not in the cluster yet");
+  }
+  const LawfulPlan made = plan_for(cluster, *rules, std::move(asks), board.now(), tools);
+  if (!made.plan) return error_reply(400, problems_text(made.problems));
+  return {.content_type = "application/json", .body = plan_page_json(*made.plan, cluster)};
+}
+
+// ---- Why ----------------------------------------------------------------------------------------
+
+namespace {
+
+HttpReply text_reply(std::string_view text) {
+  std::string body;
+  JsonWriter writer(body, JsonStyle::compact);
+  writer.begin_object();
+  writer.string_field("text", text);
+  writer.end_object();
+  return {.content_type = "application/json", .body = std::move(body)};
+}
+
+bool is_pending(const AskName& ask, const Cluster& cluster) {
+  if (ask.kind != AskKind::pod) return is_there(ask, cluster);
+  const auto pod = cluster.find_pod(ask.namespace_name, ask.name);
+  return pod && cluster.pending_pods().contains(*pod);
+}
+
+/// What the last preemptions did to it, oldest first.
+std::string evictions_text(const AskName& ask, const server::Board& board) {
+  const std::string name = fmt::format("{}/{}", ask.namespace_name, ask.name);
+  std::string text;
+  for (const server::SeenPreemption& seen : board.preemptions()) {
+    for (const server::SeenVictim& victim : seen.victims) {
+      if (victim.pod != name) continue;
+      text = fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when), victim.node,
+                         seen.ask, victim.reason) +
+             text;
+    }
+  }
+  return text;
+}
+
+constexpr std::string_view journal_hint =
+    "This run keeps no journal; with --journal FILE the whole story would be told here.\n";
+
+}  // namespace
+
+HttpReply why_now(const HttpRequest& request, const server::Board& board, const PlanTools& tools) {
+  const std::string written = server::query_value(request.query, "object").value_or("");
+  const Result<WrittenAsk> subject = parse_ask(written);
+  if (!subject) {
+    return error_reply(400, fmt::format("'{}': {}", shorten(written), subject.error().message));
+  }
+  const AskName ask = resolve_ask(*subject, board.cluster());
+  std::string text = evictions_text(ask, board);
+  if (is_pending(ask, board.cluster())) {
+    const UsedRules rules{.configuration = board.configuration(), .preset = board.preset()};
+    const LawfulPlan made = plan_for(board.cluster(), rules, {ask}, board.now(), tools);
+    text += made.plan ? plan_text(*made.plan, {.explain = true,
+                                               .palette = Palette(false),
+                                               .filter = {},
+                                               .cluster = &board.cluster(),
+                                               .configuration = &rules.configuration})
+                      : problems_text(made.problems);
+  } else if (const auto pod = board.cluster().find_pod(ask.namespace_name, ask.name);
+             pod && ask.kind == AskKind::pod) {
+    const NodeIndex node = board.cluster().pods().node[*pod];
+    text += node.exists() ? fmt::format("{} is on {}.\n", ask_text(ask),
+                                        board.cluster().text(board.cluster().nodes().name[node]))
+                          : fmt::format("{} is leaving.\n", ask_text(ask));
+  } else if (text.empty()) {
+    return error_reply(404,
+                       fmt::format("there is no {} in the cluster; {}", shorten(ask_text(ask), 120),
+                                   near_misses(ask, board.cluster(), board.now())));
+  }
+  return text_reply(printable_lines(text + "\n" + std::string(journal_hint)));
+}
+
+}  // namespace makeway::cli

@@ -1,0 +1,142 @@
+#include "server/dashboard.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace makeway::server {
+namespace {
+
+constexpr std::string_view api_prefix = "/api/";
+constexpr std::string_view busy = "too many ask at once; try again";
+constexpr std::string_view without_journal =
+    "this run keeps no journal; start makeway with --journal FILE to look back";
+constexpr std::uint64_t look_every = 10;   ///< Turns, where nobody looks.
+constexpr std::uint64_t greet_every = 30;  ///< Turns; a stream without news is not dead.
+
+HttpFrame event_of(std::string_view name, std::string_view json) {
+  return std::make_shared<const std::string>(fmt::format("event: {}\ndata: {}\n\n", name, json));
+}
+
+HttpReply json_reply(std::string body) {
+  return {.content_type = "application/json", .body = std::move(body)};
+}
+
+}  // namespace
+
+Dashboard::Dashboard(DashboardSettings settings)
+    : settings_(std::move(settings)),
+      access_(access_rules(settings_.address, settings_.token)),
+      follower_(settings_.schedulers, [this](Board& board) { turn(board); }, settings_.follower) {}
+
+/// The threads that could use the others first.
+Dashboard::~Dashboard() {
+  desk_.stop();
+  follower_.stop();
+  server_.reset();
+}
+
+Result<std::unique_ptr<Dashboard>> Dashboard::start(DashboardSettings settings) {
+  std::unique_ptr<Dashboard> dashboard(new Dashboard(std::move(settings)));
+  auto server = HttpServer::start(
+      dashboard->settings_.address,
+      [raw = dashboard.get()](const HttpRequest& request, const HttpAnswer& answer) {
+        raw->handle(request, answer);
+      },
+      dashboard->settings_.http);
+  if (!server) return std::unexpected(server.error());
+  dashboard->server_ = *std::move(server);
+  dashboard->published_ = dashboard->server_.get();
+  return dashboard;
+}
+
+/// On the follower's thread.
+void Dashboard::turn(Board& board) {
+  ++turns_;
+  HttpServer* const server = published_.load();
+  if (server == nullptr) return;
+  if (server->streams() == 0) {
+    if (turns_ % look_every == 0) board.look();
+    return;
+  }
+  if (const std::string text = board.changes(); !text.empty()) {
+    server->publish(event_of("changes", text));
+  } else if (turns_ % greet_every == 0) {
+    server->publish(std::make_shared<const std::string>(": still here\n\n"));
+  }
+}
+
+// ---- Routes -------------------------------------------------------------------------------------
+
+void Dashboard::handle(const HttpRequest& request, const HttpAnswer& answer) {
+  const bool is_api = request.path.starts_with(api_prefix);
+  const bool is_page = request.path == "/" && !settings_.html.empty();
+  if (request.is_post && !is_api) return answer.give(error_reply(405, "only GET and HEAD"));
+  if (is_page) return answer.give(page(request));
+  if (!is_api) return answer.give(settings_.open_pages(request.path));
+  if (auto refused = refuse(request, access_)) return answer.give(*std::move(refused));
+  handle_api(request, answer);
+}
+
+/// It is the same for everybody, and names nobody.
+HttpReply Dashboard::page(const HttpRequest& request) const {
+  if (access_.is_loopback) {
+    HttpRequest nameless = request;
+    nameless.authorization = "Bearer " + access_.token;
+    if (auto refused = refuse(nameless, access_)) return *std::move(refused);
+  }
+  return {.content_type = "text/html; charset=utf-8",
+          .body = settings_.html,
+          .headers = {{"Referrer-Policy", "no-referrer"},
+                      {"X-Frame-Options", "DENY"},
+                      {"Cross-Origin-Opener-Policy", "same-origin"},
+                      {"Cross-Origin-Resource-Policy", "same-origin"}}};
+}
+
+void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer) {
+  const std::string_view what = std::string_view(request.path).substr(api_prefix.size());
+  const DashboardTools& tools = settings_.tools;
+  if (request.is_post != (what == "what-if")) {
+    return answer.give(error_reply(405, "only /api/what-if takes POST, and nothing else"));
+  }
+  if (what == "state") {
+    return ask_board(answer, [](Board& board) { return json_reply(board.state()); });
+  }
+  if (what == "events") {
+    return ask_board(answer, [](Board& board) {
+      return HttpReply{.content_type = "text/event-stream",
+                       .stream = event_of("state", board.state())};
+    });
+  }
+  if (what == "what-if" && tools.what_if) {
+    return ask_board(
+        answer, [this, request](Board& board) { return settings_.tools.what_if(request, board); });
+  }
+  if (what == "why" && tools.why_recorded) {
+    return ask_desk(answer, [this, request] { return settings_.tools.why_recorded(request); });
+  }
+  if (what == "why" && tools.why) {
+    return ask_board(answer,
+                     [this, request](Board& board) { return settings_.tools.why(request, board); });
+  }
+  if (what == "history" || what == "at") {
+    const DashboardTools::Alone& tool = what == "at" ? tools.at : tools.history;
+    if (!tool) return answer.give(error_reply(404, without_journal));
+    return ask_desk(answer, [&tool, request] { return tool(request); });
+  }
+  answer.give(error_reply(404, "there is no such question"));
+}
+
+void Dashboard::ask_board(const HttpAnswer& answer, std::function<HttpReply(Board&)> question) {
+  const bool is_asked = follower_.ask(
+      [answer, question = std::move(question)](Board& board) { answer.give(question(board)); });
+  if (!is_asked) answer.give(error_reply(503, busy));
+}
+
+void Dashboard::ask_desk(const HttpAnswer& answer, std::function<HttpReply()> question) {
+  const bool is_asked =
+      desk_.ask([answer, question = std::move(question)] { answer.give(question()); });
+  if (!is_asked) answer.give(error_reply(503, busy));
+}
+
+}  // namespace makeway::server

@@ -1,0 +1,85 @@
+// Dashboard: what a run answers over HTTP (decisions/0034-dashboard.md).
+//
+//   /healthz /readyz /metrics     open to everybody; no object is named
+//   /                             the page; it names no object either
+//   /api/state                    the board, as JSON
+//   /api/events                   the board and then its changes, as server-sent events
+//   /api/why?object=KIND/NS/NAME  why it waits, or why it had to leave
+//   POST /api/what-if[?preset=P]  a manifest; the plan for it, and nothing is changed
+//   /api/history                  the cycles of the journal
+//   /api/at?cycle=N[&preset=P]    the cluster as it was then, and what was, or would be, decided
+//
+// Whoever asks for what names objects passes `refuse` (access.hpp) first. Everything is read from
+// the follower's board or from the journal, never from the loop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "server/access.hpp"
+#include "server/desk.hpp"
+#include "server/follower.hpp"
+#include "server/http_server.hpp"
+
+namespace makeway::server {
+
+/// What needs rules and journals, which the server does not know. Empty: that is not offered.
+struct DashboardTools {
+  using OnBoard = std::function<HttpReply(const HttpRequest&, const Board&)>;
+  using Alone = std::function<HttpReply(const HttpRequest&)>;
+  OnBoard what_if;
+  OnBoard why;         ///< As far as the board knows.
+  Alone why_recorded;  ///< From the journal; comes before `why`.
+  Alone history;
+  Alone at;
+};
+
+struct DashboardSettings {
+  ListenAddress address;
+  std::string token;  ///< Empty: there is none.
+  std::string html;   ///< Empty: there is no page.
+  std::vector<std::string> schedulers;
+  /// Health and metrics; 404: it is none of these.
+  std::function<HttpReply(std::string_view path)> open_pages;
+  DashboardTools tools;
+  FollowerLimits follower;
+  HttpLimits http;
+};
+
+class Dashboard {
+ public:
+  static Result<std::unique_ptr<Dashboard>> start(DashboardSettings settings);
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+  ~Dashboard();
+
+  /// For the loop; before it starts.
+  LoopWatcher& watcher() { return follower_; }
+  std::uint16_t port() const { return server_->port(); }
+  std::size_t viewers() const { return server_->streams(); }
+
+ private:
+  explicit Dashboard(DashboardSettings settings);
+  void handle(const HttpRequest& request, const HttpAnswer& answer);
+  void handle_api(const HttpRequest& request, const HttpAnswer& answer);
+  void ask_board(const HttpAnswer& answer, std::function<HttpReply(Board&)> question);
+  void ask_desk(const HttpAnswer& answer, std::function<HttpReply()> question);
+  HttpReply page(const HttpRequest& request) const;
+  void turn(Board& board);
+
+  const DashboardSettings settings_;
+  const AccessRules access_;
+  std::unique_ptr<HttpServer> server_;
+  std::atomic<HttpServer*> published_ = nullptr;  ///< The server, once it is there.
+  std::uint64_t turns_ = 0;                       ///< Of the follower's thread.
+  Desk desk_;
+  Follower follower_;
+};
+
+}  // namespace makeway::server

@@ -1,0 +1,43 @@
+#include "server/desk.hpp"
+
+#include <utility>
+
+namespace makeway::server {
+
+bool Desk::ask(std::function<void()> question) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (is_closed_ || questions_.size() >= waiting_max_) return false;
+    questions_.push_back(std::move(question));
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  }
+  wakes_.notify_one();
+  return true;
+}
+
+void Desk::stop() {
+  std::deque<std::function<void()>> dropped;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    std::swap(dropped, questions_);
+  }
+  wakes_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Desk::run() {
+  while (true) {
+    std::function<void()> question;
+    {
+      std::unique_lock lock(mutex_);
+      wakes_.wait(lock, [this] { return is_closed_ || !questions_.empty(); });
+      if (is_closed_) return;
+      question = std::move(questions_.front());
+      questions_.pop_front();
+    }
+    question();
+  }
+}
+
+}  // namespace makeway::server

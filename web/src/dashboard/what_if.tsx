@@ -1,0 +1,119 @@
+import { signal } from "@preact/signals";
+import { PlanLead, PlanSections } from "../plan/page";
+import type { Plan } from "../plan/types";
+import { Section } from "../shared/frame";
+import { askJson } from "./ask_server";
+import type { Facts } from "./types";
+
+const manifest = signal("");
+const preset = signal("");
+const plan = signal<Plan | null>(null);
+const error = signal("");
+const isBusy = signal(false);
+
+const example = `apiVersion: v1
+kind: Pod
+metadata: {name: urgent, namespace: default}
+spec:
+  priority: 1000
+  containers:
+  - name: main
+    resources: {requests: {cpu: "4", memory: 8Gi}}
+`;
+
+async function decide(): Promise<void> {
+  isBusy.value = true;
+  const query = preset.value ? `?preset=${encodeURIComponent(preset.value)}` : "";
+  const told = await askJson<Plan>(`/api/what-if${query}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/yaml" },
+    body: manifest.value,
+  });
+  isBusy.value = false;
+  error.value = "error" in told ? told.error : "";
+  plan.value = "error" in told ? null : told.value;
+}
+
+async function drop(event: DragEvent): Promise<void> {
+  event.preventDefault();
+  const file = event.dataTransfer?.files[0];
+  if (file) manifest.value = await file.text();
+}
+
+export function PresetChoice(props: {
+  facts: Facts;
+  value: string;
+  none: string;
+  choose: (name: string) => void;
+}) {
+  return (
+    <label>
+      Rules{" "}
+      <select value={props.value} onChange={(event) => props.choose(event.currentTarget.value)}>
+        <option value="">{props.none}</option>
+        {props.facts.presets.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function WhatIf(props: { facts: Facts }) {
+  return (
+    <>
+      <Section
+        id="what-if"
+        title="What if"
+        lead="Paste or drop a manifest: who would get a place, and who would have to leave. Nothing is changed."
+      >
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            decide();
+          }}
+        >
+          <textarea
+            aria-label="Manifest, YAML or JSON"
+            rows={10}
+            spellcheck={false}
+            placeholder={example}
+            value={manifest.value}
+            onInput={(event) => {
+              manifest.value = event.currentTarget.value;
+            }}
+            onDragOver={(event) => event.preventDefault()}
+            onDrop={drop}
+          />
+          <div class="ask-form">
+            <PresetChoice
+              facts={props.facts}
+              value={preset.value}
+              none="of this run"
+              choose={(name) => {
+                preset.value = name;
+              }}
+            />
+            <button
+              type="button"
+              class="go"
+              onClick={() => {
+                manifest.value = example;
+              }}
+            >
+              Example
+            </button>
+            <button type="submit" class="go main" disabled={isBusy.value || !manifest.value}>
+              {isBusy.value ? "Deciding…" : "Decide"}
+            </button>
+          </div>
+        </form>
+        {error.value ? <pre class="warning told-error">{error.value}</pre> : null}
+        {plan.value ? <PlanLead plan={plan.value} remark="Nothing was changed." /> : null}
+      </Section>
+      {plan.value ? <PlanSections plan={plan.value} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import { useEffect, useState } from "preact/hooks";
+import { Section } from "../shared/frame";
+import { askJson } from "./ask_server";
+import { subject, tellWhy } from "./places";
+
+export function Why() {
+  const object = subject.value;
+  const [written, setWritten] = useState(object);
+  const [text, setText] = useState("");
+  const [error, setError] = useState("");
+  const [again, setAgain] = useState(0);
+  useEffect(() => {
+    setWritten(object);
+    setText("");
+    setError("");
+    if (!object) return;
+    let isWanted = true;
+    askJson<{ text: string }>(`/api/why?object=${encodeURIComponent(object)}`).then((told) => {
+      if (!isWanted) return;
+      if ("error" in told) setError(told.error);
+      else setText(told.value.text);
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [object, again]);
+  return (
+    <Section
+      id="why"
+      title="Why"
+      lead="Why somebody waits, or had to leave: what `makeway why` tells."
+    >
+      <form
+        class="ask-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAgain(again + 1);
+          tellWhy(written.trim());
+        }}
+      >
+        <label>
+          Pod, PodGroup, Session or workload{" "}
+          <input
+            value={written}
+            placeholder="Pod/default/web-1"
+            spellcheck={false}
+            onInput={(event) => setWritten(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="go">
+          Tell
+        </button>
+      </form>
+      {error ? <p class="warning told-error">{error}</p> : null}
+      {text ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, no key scrolls it
+        <pre class="story" tabIndex={0}>
+          {text}
+        </pre>
+      ) : null}
+      {!text && !error ? (
+        <p class="empty">{object ? "Reading…" : "Name somebody, or choose a name elsewhere."}</p>
+      ) : null}
+    </Section>
+  );
+}
