@@ -25,8 +25,8 @@ class TerminalView : public testing::Test {
     }
     // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread starts
     const char* const told = std::getenv("MAKEWAY_BINARY");
-    binary_ = told != nullptr ? told : (repository_root() / "build" / "makeway").string();
-    ASSERT_TRUE(std::filesystem::exists(binary_)) << binary_;
+    binary = told != nullptr ? told : (repository_root() / "build" / "makeway").string();
+    ASSERT_TRUE(std::filesystem::exists(binary)) << binary;
   }
   void TearDown() override { tmux("kill-server"); }
 
@@ -42,7 +42,7 @@ class TerminalView : public testing::Test {
         tmux(fmt::format("new-session -d -x 80 -y 24 \"env HOME=/nowhere PS1=after: sh -c 'trap "
                          "\\\"\\\" INT QUIT; ulimit -c 0; {} run {}; echo "
                          "status=\\$?; stty -a; exec cat'\"",
-                         binary_, flags));
+                         binary, flags));
     ASSERT_EQ(begun.status, 0) << begun.out;
   }
   void press(std::string_view keys) const {
@@ -70,7 +70,7 @@ class TerminalView : public testing::Test {
     EXPECT_EQ(tmux("display-message -p '#{cursor_flag} #{alternate_on}'").out, "1 0\n");
   }
 
-  std::string binary_;
+  std::string binary;
 };
 
 TEST_F(TerminalView, KeysResizeAndEnd) {
@@ -104,9 +104,9 @@ TEST_F(TerminalView, KeysResizeAndEnd) {
   EXPECT_TRUE(await("status=").contains("Summary: ")) << window();
   expect_given_back("0");
   // Both presets are in the journal, each decided again by its own rules.
-  const ShellResult replayed = run_shell(fmt::format("{} replay {} 2>&1", binary_, journal));
+  const ShellResult replayed = run_shell(fmt::format("{} replay {} 2>&1", binary, journal));
   EXPECT_EQ(replayed.status, 0) << replayed.out;
-  const ShellResult listed = run_shell(fmt::format("{} journal list {} 2>&1", binary_, journal));
+  const ShellResult listed = run_shell(fmt::format("{} journal list {} 2>&1", binary, journal));
   EXPECT_TRUE(listed.out.contains("makeway, configuration ")) << listed.out;
   EXPECT_TRUE(listed.out.contains("backend-ai, configuration ")) << listed.out;
 }

@@ -58,9 +58,9 @@ TEST_F(Shells, BashOffersWhatTheTableHas) {
   EXPECT_EQ(offered({"pl"}), "plan\n");
   EXPECT_EQ(offered({"config", ""}), "list\nshow\nexplain\n--help\n");
   EXPECT_EQ(offered({"plan", "--ver"}), "--verify\n");
-  EXPECT_EQ(offered({"plan", "-o", ""}), "text\njson\nyaml\n");
+  EXPECT_EQ(offered({"plan", "-o", ""}), "text\njson\nyaml\nhtml\n");
   EXPECT_EQ(offered({"plan", "--output", "=", "y"}), "yaml\n");
-  EXPECT_EQ(offered({"plan", "--output", "="}), "text\njson\nyaml\n");
+  EXPECT_EQ(offered({"plan", "--output", "="}), "text\njson\nyaml\nhtml\n");
   EXPECT_EQ(offered({"plan", "--preset", "kub"}), "kube-1.37\nkube-arbitrator\n");
   EXPECT_EQ(offered({"plan", "--set", "workload.evict"}), "workload.evictFor=\n");
   EXPECT_EQ(offered({"nonsense", "x"}), "\n");

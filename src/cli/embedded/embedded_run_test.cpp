@@ -87,7 +87,7 @@ struct EmbeddedScene {
 };
 
 /// How long decisions took is the only thing that differs.
-std::string without_decide_times(std::string text) {
+std::string without_decide_times(const std::string& text) {
   const std::size_t at = text.find("A decision took");
   return at == std::string::npos ? text : text.substr(0, at);
 }

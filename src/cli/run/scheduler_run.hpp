@@ -32,7 +32,7 @@ struct SchedulerParts {
   std::unique_ptr<kube::Connection> connection;
   std::vector<kube::ServedResource> served;  ///< What the cluster has of what we read.
   LoopWatcher* journal = nullptr;            ///< Null: there is none.
-  std::vector<PlaneParts> planes = {};
+  std::vector<PlaneParts> planes;
 };
 
 ExitStatus run_scheduler(SchedulerParts parts, Terminal& terminal);
