@@ -37,7 +37,7 @@ class FollowedRun {
     LoopOptions options;
     options.preset = default_preset;
     options.watcher = &watchers_;
-    loop_ = std::make_unique<ControlLoop>(world_, configuration_, real_tools(), std::move(options));
+    loop_ = std::make_unique<ControlLoop>(world_, configuration_, tools_, std::move(options));
   }
 
   bool step() { return loop_->step(); }
@@ -54,6 +54,7 @@ class FollowedRun {
   }
 
  private:
+  const PlanTools tools_ = real_tools();
   Configuration configuration_;
   SimLoad load_;
   SimWorld world_;
@@ -114,7 +115,10 @@ TEST(DashboardRun, WhatIfSaysWhatIsWrong) {
     std::string_view error;
   };
   for (const Case& each :
-       {Case{.body = "", .query = "", .error = "nothing in the manifest asks for room"},
+       {Case{.body = "", .query = "", .error = "empty"},
+        Case{.body = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})",
+             .query = "",
+             .error = "nothing in the manifest asks for room"},
         Case{.body = "kind: [", .query = "", .error = "the manifest"},
         Case{.body = one_pod, .query = "preset=nothing", .error = "nothing"},
         Case{.body = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},)"
@@ -157,7 +161,7 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
   }
   const server::HttpReply history = cycles_recorded({}, path);
   EXPECT_EQ(history.status, 200) << history.body;
-  EXPECT_TRUE(history.body.contains("\"cycles\":[[1,1767225600000,")) << history.body;
+  EXPECT_TRUE(history.body.contains("\"cycles\":[[1,17672256")) << history.body;
   const server::HttpReply then =
       cycle_recorded({.query = "cycle=2&preset=kube-1.37"}, path, real_tools());
   EXPECT_EQ(then.status, 200) << then.body;
