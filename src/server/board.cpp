@@ -128,7 +128,7 @@ void Board::take_one(SeenBase seen) {
   is_behind_ = false;
 }
 
-void Board::take_one(SeenBatch seen) {
+void Board::take_one(const SeenBatch& seen) {
   // One by one, many changes would cost more than what is derived from all of them at once.
   const bool is_bulk = seen.changes.size() > std::max<std::size_t>(bulk_from, cluster_.pod_count());
   if (is_bulk) cluster_.begin_bulk();

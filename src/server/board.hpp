@@ -158,7 +158,7 @@ class Board {
  private:
   void take_one(SeenStart seen);
   void take_one(SeenBase seen);
-  void take_one(SeenBatch seen);
+  void take_one(const SeenBatch& seen);
   void take_one(SeenCycle seen);
   bool is_ours(PodIndex pod) const;
   void look_at_waiting();

@@ -176,9 +176,8 @@ std::string evictions_text(const AskName& ask, const server::Board& board) {
   for (const server::SeenPreemption& seen : board.preemptions()) {
     for (const server::SeenVictim& victim : seen.victims) {
       if (victim.pod != name) continue;
-      text = fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when), victim.node,
-                         seen.ask, victim.reason) +
-             text;
+      text.insert(0, fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when),
+                                 victim.node, seen.ask, victim.reason));
     }
   }
   return text;
