@@ -69,7 +69,7 @@ std::vector<Flag> run_flags() {
           {.name = "generate",
            .value = "LIST",
            .help = "Its nodes and load, as for `simulate`, such as nodes=300,gpus=0; what is not "
-                   "said is as in nodes=8,cpus=64,gpus=8,load=400,gangs=15,services=10,"
+                   "said is nodes=8, cpus=64, gpus=8, load=400, gangs=15, services=10, "
                    "priorities=4. Means --embedded."},
           {.name = "seed", .value = "NUMBER", .help = "Of its load; else 1. Means --embedded."},
           {.name = "speed",
