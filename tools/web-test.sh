@@ -51,6 +51,9 @@ cluster() {
 }
 
 install_packages
+export CHROMIUM=${CHROMIUM:-$(command -v chromium)}
+timeout 60 "$CHROMIUM" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+  --dump-dom about:blank >/dev/null 2>&1 || skip "$CHROMIUM does not start on this machine"
 tools/web.sh check || { echo "web-test: FAILED" >&2; exit 1; }
 if [[ ! -f web/node_modules/.package-lock.json ]]; then skip "the packages of web/ are missing"; fi
 makeway=${MAKEWAY_BINARY:-$PWD/build/makeway}
@@ -75,7 +78,6 @@ if [[ -n ${1:-} ]]; then
   mkdir -p "$1"
   arguments+=(--pictures "$(realpath "$1")")
 fi
-export CHROMIUM=${CHROMIUM:-$(command -v chromium)}
 node web/tests/pages.mjs "${arguments[@]}"
 
 # The dashboard of a run: on this machine with a journal, and with a token.

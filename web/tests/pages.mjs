@@ -154,7 +154,7 @@ async function look(browser, file, screen, theme) {
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu"],
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
 });
 try {
   const files = readdirSync(folder).filter((file) => file.endsWith(".html"));
