@@ -57,7 +57,8 @@ BrakeAnswer EvictionBrakes::over_allowance(const EvictionWish& wish, Time now) {
   const std::int64_t victims = std::ssize(wish.victims);
   const Duration by_profile = of_profile(wish.profile).wait(std::min(victims, own), now);
   if (by_profile > Duration{}) {
-    return {.why = fmt::format("brake: {} evictions a minute for profile {}", own, wish.profile),
+    const std::string whose = wish.profile.empty() ? "all" : "profile " + wish.profile;
+    return {.why = fmt::format("brake: {} evictions a minute for {}", own, whose),
             .until = now + by_profile};
   }
   const std::int64_t most = settings_.evictions_per_minute;
@@ -118,7 +119,11 @@ BrakeAnswer EvictionBrakes::admit(const EvictionWish& wish, Time now) {
             .until = start_ + settings_.quiet_first};
   }
   forget_old(now);
-  if (BrakeAnswer over = over_allowance(wish, now); !over.why.empty()) return over;
+  // Nor is its rest kept by an allowance that is empty at the start: whoever is decided on
+  // meanwhile would have others leave.
+  if (BrakeAnswer over = over_allowance(wish, now); !wish.rolls_back && !over.why.empty()) {
+    return over;
+  }
   if (BrakeAnswer again = evicts_again(wish, now); !again.why.empty()) return again;
   if (BrakeAnswer back = comes_back(wish); !back.why.empty()) return back;
   count(wish, now);

@@ -34,6 +34,16 @@ TEST(EvictionBrakes, StartEmptyAndFill) {
   EXPECT_NE(brakes.admit(one, brakes_start + Duration{1'000}).why, "");
 }
 
+/// Its others have left: whoever keeps it keeps room that serves nobody.
+TEST(EvictionBrakes, TheRestOfAGangLeavesAtOnceAndCounts) {
+  EvictionBrakes brakes({.evictions_per_minute = 60}, brakes_start);
+  EvictionWish rest = wish("PodGroup a/gang", {{"a", ""}, {"a", ""}});
+  rest.rolls_back = true;
+  EXPECT_EQ(brakes.admit(rest, brakes_start).why, "");
+  const EvictionWish other = wish("Pod a/urgent", {{"a", ""}});
+  EXPECT_NE(brakes.admit(other, brakes_start + Duration{2'000}).why, "");
+}
+
 TEST(EvictionBrakes, AProfileMayHaveItsOwnAllowance) {
   EvictionBrakes brakes({.evictions_per_minute = 60, .of_profiles = {{"batch", 1}}}, brakes_start);
   EvictionWish of_batch = wish("Pod a/batch", {{"a", ""}});

@@ -227,7 +227,7 @@ EvictionWish Actuator::wish_of(const PlanAsk& ask,
 /// Each step takes a pod of one Deployment in one plane; which one is not known yet.
 EvictionWish Actuator::wish_of_schedule(EvictionWish wish,
                                         const std::vector<const PlanAction*>& steps) const {
-  wish.profile = settings_.sessions.scheduler;
+  wish.profile = {};     // No scheduler's: the configuration itself counts.
   wish.is_claim = true;  // It may want more from one moment to the next.
   for (const PlanAction* const step : steps) {
     wish.victims.push_back(

@@ -89,7 +89,7 @@ void WriteQueue::enqueue(std::uint64_t id, Live live) {
     evictions_[live.job.ask].insert(id);
   }
   for (const std::uint64_t need : live.needs) needed_by_[need].push_back(id);
-  if (urgent) plan_times_.insert(live.plan_now);
+  if (urgent && live.job.plane.empty()) plan_times_.insert(live.plan_now);
   Time at = live.added;
   if (urgent && live.job.object.starts_with(queue_prefix)) statuses_.insert(id);
   if (live.job.can_wait) {
@@ -283,7 +283,7 @@ void WriteQueue::forget(std::uint64_t id) {
   needed_by_.erase(id);
   if (live.job.urgency == Urgency::place) {
     if (live.stage == Stage::sent) --places_sent_;
-    plan_times_.erase(plan_times_.find(live.plan_now));
+    if (live.job.plane.empty()) plan_times_.erase(plan_times_.find(live.plan_now));
   }
   if (live.job.is_eviction) {
     const auto of_ask = evictions_.find(live.job.ask);

@@ -211,7 +211,7 @@ class WriteQueue {
   std::set<std::pair<Time, std::uint64_t>> due_;
   std::set<std::pair<Rank, std::uint64_t>> ready_;
   std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: who waits for it.
-  std::multiset<Time> plan_times_;                                 ///< Of jobs that place.
+  std::multiset<Time> plan_times_;                                 ///< Of jobs that place at home.
   std::size_t places_sent_ = 0;                                    ///< Jobs that place, unanswered.
   std::deque<EventWish> events_;
   std::set<std::uint64_t> event_sent_;

@@ -480,9 +480,14 @@ TEST_F(ApplyCommand, ItHasNoPlanes) {
   fill();
   plan();
   live.server.serve("makeway.dev/v1", "replicaschedules", "ReplicaSchedule");
+  live.server.put(
+      R"({"apiVersion":"makeway.dev/v1","kind":"ReplicaSchedule","metadata":{"name":"web",)"
+      R"("namespace":"shop"},"spec":{"planes":[{"name":"east"}]}})");
   const RunResult ran = apply();
   EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("kinds of makeway.dev (replicaschedules)")) << ran.error;
+  EXPECT_TRUE(ran.error.contains("has objects of makeway.dev (ReplicaSchedule shop/web)"))
+      << ran.error;
+  EXPECT_TRUE(live.server.deeds().empty());
 }
 
 }  // namespace

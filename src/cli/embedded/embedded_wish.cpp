@@ -16,8 +16,8 @@
 namespace makeway::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> live_only = {
-    "kubeconfig", "context", "shadow", "count", "dry-run", "lease", "scheduler-name"};
+constexpr std::array<std::string_view, 8> live_only = {
+    "kubeconfig", "context", "shadow", "count", "dry-run", "lease", "plane", "scheduler-name"};
 constexpr std::array<std::string_view, 4> embedded_only = {"embedded", "generate", "seed", "speed"};
 
 /// More than fits, so that priorities matter within minutes; "pods" follows from the nodes.

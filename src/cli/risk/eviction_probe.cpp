@@ -6,6 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "cli/amount.hpp"
+#include "model/profiles.hpp"
 #include "model/queue_membership.hpp"
 
 namespace makeway::cli {
@@ -74,8 +75,12 @@ Pod EvictionProbe::made_up(std::int32_t priority, std::int64_t amount) const {
   pod.requests = {{.resource = resource_, .amount = amount}};
   pod.shape.tolerations = {{.key = {}, .exists = true, .value = {}, .effect = {}}};
   pod.notes.queue = queue_;
-  pod.created =
-      questions_.now() + Duration{-configuration_.configuration.engine.preemption_delay.ms};
+  // Long enough ago for the delay of every profile.
+  Duration delay = configuration_.configuration.engine.preemption_delay;
+  for (const ProfileRules& profile : differing_profiles(configuration_.configuration)) {
+    delay = std::max(delay, profile.configuration.engine.preemption_delay);
+  }
+  pod.created = questions_.now() + Duration{-delay.ms};
   return pod;
 }
 

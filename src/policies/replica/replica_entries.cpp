@@ -275,7 +275,8 @@ void ReplicaEntries::conclude(const ReplicaAsk& ask, PlanAsk& entry) {
       parts.push_back(
           fmt::format("{} in plane {}", item.committed_after - item.committed_before, item.plane));
     }
-    entry.reason = fmt::format("there is room: {}", fmt::join(parts, ", "));
+    entry.reason = parts.empty() ? std::string("it lacks no replica; what it claimed is free again")
+                                 : fmt::format("there is room: {}", fmt::join(parts, ", "));
     return;
   }
   if (!replicas.out_for.empty()) {

@@ -507,7 +507,8 @@ std::optional<Problem> find_replica_ask(const Cluster& cluster, const Configurat
   if (!configuration.replica.enabled) {
     return ask_problem(name, "replica.enabled is false", "set it to true");
   }
-  if (found->second.unmet == 0) {
+  // Claims that nobody needs any more end in a plan.
+  if (found->second.unmet == 0 && found->second.status.claims.empty()) {
     return ask_problem(name, "it has no unmet replicas",
                        "only a schedule with unmet replicas asks");
   }
