@@ -1,9 +1,8 @@
 // Which cluster `makeway run` serves, and what is wished of the embedded one.
 //
 //  1. A flag that only a live cluster has (--kubeconfig, --context, --shadow, --count, --dry-run,
-//     --lease, --scheduler-name) means a live one, --embedded and the flags of its load
-//     (--generate,
-//     --seed, --speed) the embedded one; both together are refused.
+//     --lease, --plane, --scheduler-name) means a live one, --embedded and the flags of its load
+//     (--generate, --seed, --speed) the embedded one; both together are refused.
 //  2. Without any of them it is the live cluster that is there for kubectl, too (KUBECONFIG,
 //     ~/.kube/config, the pod's own), also where it cannot be reached: whoever has a cluster is
 //     never shown another one in its place.
