@@ -148,6 +148,27 @@ TEST(Follower, ABugInAQuestionCostsThatQuestion) {
   EXPECT_EQ(cluster_text(follower), loop.text());
 }
 
+/// No column takes such a name: what the board has of the cluster is thrown away, and comes anew.
+TEST(Follower, ABugInWhatIsTakenIsMendedByEverythingAnew) {
+  Follower follower({}, [](Board&) {}, {.turn = Duration{1}, .turns_until_base = 2}, true);
+  TestLoop loop(follower);
+  loop.show({followed_pod(1, 1)});
+  Pod endless = followed_pod(2, 1);
+  endless.name = std::string(std::size_t{1} << 24U, 'a');
+  const std::vector<Change> changes = {endless};
+  follower.batch({.now = Time{1'000}, .changes = changes, .effects = {}, .receipts = {}}, {});
+  EXPECT_TRUE(asked(follower, [](Board& board) {
+    return !board.has_begun() && board.state().contains("\"behind\":true");
+  }));
+  std::string text;
+  for (int batch = 0; batch < 5'000 && text != loop.text(); ++batch) {
+    loop.show({});
+    text = cluster_text(follower);
+  }
+  EXPECT_EQ(text, loop.text());
+  EXPECT_EQ(asked(follower, [](Board& board) { return board.preset(); }), "makeway");
+}
+
 TEST(Follower, NoQuestionIsAnsweredAfterTheEndIsWanted) {
   Follower follower = quick_follower();
   std::promise<void> held;
