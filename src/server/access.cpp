@@ -9,7 +9,12 @@
 namespace makeway::server {
 namespace {
 
-bool is_loopback_host(std::string_view host) { return host == "::1" || host.starts_with("127."); }
+/// A number, not a name that begins like one: names are whoever's they are.
+bool is_loopback_host(std::string_view host) {
+  if (host == "::1") return true;
+  return host.starts_with("127.") &&
+         host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
 
 /// "localhost:10260" without its port.
 std::string_view without_port(std::string_view host) {
@@ -112,11 +117,10 @@ std::optional<HttpReply> refuse(const HttpRequest& request, const AccessRules& r
       return reply;
     }
   }
-  if (!request.is_post) return std::nullopt;
-  if (!has_document_type(request.content_type)) {
+  if (!is_from_same_origin(request)) return error_reply(403, "a page of elsewhere may not ask");
+  if (request.is_post && !has_document_type(request.content_type)) {
     return error_reply(415, "send application/json or application/yaml");
   }
-  if (!is_from_same_origin(request)) return error_reply(403, "a page of elsewhere may not ask");
   return std::nullopt;
 }
 

@@ -4,8 +4,8 @@
 //     elsewhere whose name was made to point here (DNS rebinding) has another Host.
 //  2. Beyond it a token is needed, as `Authorization: Bearer TOKEN`. Without one to compare with,
 //     nobody may.
-//  3. A question with a body must be one that no page of elsewhere can send: JSON or YAML by its
-//     content type, and from the same origin where a browser says which.
+//  3. No page of elsewhere asks anything: where a browser says from which origin, it is ours. A
+//     question with a body is JSON or YAML by its content type, which no form can send.
 #pragma once
 
 #include <optional>

@@ -24,27 +24,39 @@ std::string place_text(const std::vector<PodPlacement>& placements) {
   return fmt::format("{} and {} more", placements.front().node, placements.size() - 1);
 }
 
-std::string victim_text(const PlanVictim& victim) {
+template <class Victim>
+std::string victim_text(const Victim& victim) {
   std::string text = fmt::format("{}/{}", victim.namespace_name, victim.name);
   if (!victim.plane.empty()) text += fmt::format(" of plane {}", victim.plane);
   return text;
 }
 
+template <class Victim>
+void add_victim(SeenPreemption& seen, const Victim& victim, const std::string& node) {
+  if (++seen.victims_count == 1) {
+    seen.alternative = victim.cause_alternative;
+    seen.key = victim.cause_key;
+  }
+  if (seen.victims.size() == victims_kept) return;
+  seen.victims.push_back({.pod = victim_text(victim),
+                          .node = node,
+                          .priority = victim.priority,
+                          .reason = victim.reason});
+}
+
+/// Without victims: it is none.
 SeenPreemption seen_preemption(const PlanAsk& ask, Time now) {
   SeenPreemption seen{.ask = ask_text(ask),
                       .priority = ask.priority,
                       .node = place_text(ask.placements),
                       .victims = {},
-                      .victims_count = ask.victims.size(),
-                      .alternative = ask.victims.front().cause_alternative,
-                      .key = ask.victims.front().cause_key,
                       .when = now};
-  for (const PlanVictim& victim : ask.victims) {
-    if (seen.victims.size() == victims_kept) break;
-    seen.victims.push_back({.pod = victim_text(victim),
-                            .node = victim.node,
-                            .priority = victim.priority,
-                            .reason = victim.reason});
+  for (const PlanVictim& victim : ask.victims) add_victim(seen, victim, victim.node);
+  if (!ask.replicas) return seen;
+  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
+    if (claim.kept) continue;  // Told when it was made.
+    for (const PlanReplicaVictim& victim : claim.victims) add_victim(seen, victim, claim.node);
+    if (seen.node.empty()) seen.node = claim.node;
   }
   return seen;
 }
@@ -94,9 +106,11 @@ SeenCycle seen_cycle(const MadeCycle& cycle) {
   seen.answers.reserve(plan.asks.size());
   for (const PlanAsk& ask : plan.asks) {
     seen.answers.push_back({.ask = ask_name_of(ask), .outcome = ask.outcome, .reason = ask.reason});
-    if (ask.victims.empty()) continue;
-    seen.victims += std::ssize(ask.victims);
-    seen.preemptions.push_back(seen_preemption(ask, cycle.now));
+    if (ask.victims.empty() && !ask.replicas) continue;
+    SeenPreemption preemption = seen_preemption(ask, cycle.now);
+    if (preemption.victims_count == 0) continue;
+    seen.victims += static_cast<std::int64_t>(preemption.victims_count);
+    seen.preemptions.push_back(std::move(preemption));
   }
   seen.binds = std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type);
   seen.queues = plan.queues;
@@ -134,6 +148,7 @@ void Board::take_one(const SeenBatch& seen) {
   if (is_bulk) cluster_.begin_bulk();
   for (const Change& change : seen.changes) cluster_.apply(change);
   if (is_bulk) cluster_.finish_bulk();
+  if (cluster_.own<Queue>().empty()) queues_.clear();
   now_ = seen.now;
   has_begun_ = true;
 }
@@ -154,6 +169,13 @@ void Board::take_one(SeenCycle seen) {
   refused_count_ += static_cast<std::uint64_t>(seen.refused);
   decide_us_.push_front(seen.decide_us + seen.check_us);
   if (decide_us_.size() > decisions_kept) decide_us_.pop_back();
+}
+
+void Board::lose_sight() {
+  cluster_ = Cluster();
+  has_begun_ = false;
+  is_behind_ = true;
+  is_dirty_ = true;
 }
 
 const SeenAnswer* Board::answer_of(const AskName& ask) const {

@@ -138,6 +138,8 @@ class Board {
   void take(Seen seen);
   /// Something was missed: what is shown is old until a base comes.
   void fall_behind() { is_behind_ = true; }
+  /// Nothing of its cluster can be trusted: until a base comes there is none.
+  void lose_sight();
 
   const Cluster& cluster() const { return cluster_; }
   const Configuration& configuration() const { return configuration_; }

@@ -170,9 +170,11 @@ std::string Board::queues_section() const {
 
 std::string Board::sessions_section() const {
   const auto& sessions = cluster_.own<Session>();
+  const auto count = std::ranges::count_if(
+      sessions, [](const auto& each) { return each.second.status.phase != SessionPhase::ended; });
   return json_of([&](DocumentWriter& writer) {
     writer.begin_object();
-    writer.integer_field("count", std::ssize(sessions));
+    writer.integer_field("count", count);
     writer.key("rows");
     writer.begin_array();
     std::size_t written = 0;

@@ -139,6 +139,45 @@ TEST_F(BoardTest, PreemptionsAreToldWithCauseAndAlternativeAndOnceEach) {
   EXPECT_FALSE(next.contains("\"id\":1,")) << next;
 }
 
+TEST_F(BoardTest, VictimsOfReplicasAreToldWhenTheirClaimIsMade) {
+  PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "shop", .name = "serve"};
+  PlanReplicaClaim claim{.node = "n1"};
+  claim.victims = {{.namespace_name = "shop",
+                    .name = "low",
+                    .plane = "east",
+                    .priority = 1,
+                    .reason = "spare",
+                    .cause_alternative = "none",
+                    .cause_key = "class"}};
+  PlanReplicaClaim kept = claim;
+  kept.kept = true;
+  ask.replicas = PlanReplicas{.claims = {kept, claim}};
+  LawfulPlan made;
+  made.plan.emplace();
+  made.plan->asks.push_back(ask);
+  const SeenCycle seen = seen_cycle({.now = board_now, .due = {}, .judged = true, .made = made});
+  ASSERT_EQ(seen.preemptions.size(), 1U);
+  EXPECT_EQ(seen.victims, 1);
+  EXPECT_EQ(seen.preemptions.front().node, "n1");
+  EXPECT_EQ(seen.preemptions.front().alternative, "none");
+  EXPECT_EQ(seen.preemptions.front().victims.front().pod, "shop/low of plane east");
+}
+
+TEST_F(BoardTest, SessionsThatEndedAndQueuesThatAreGoneDoNotCount) {
+  Session ended;
+  ended.namespace_name = "shop";
+  ended.name = "ended";
+  ended.status.phase = SessionPhase::ended;
+  Queue queue;
+  queue.name = "team";
+  show({ended, queue});
+  board.take(SeenCycle{.now = board_now, .queues = {{.name = "team"}}});
+  expect_in_state(R"("sessions":{"count":0,"rows":[]})");
+  expect_in_state(R"("queues":{"count":1,)");
+  show({Removal{.kind = ObjectKind::queue, .name = "team"}});
+  expect_in_state(R"("queues":{"count":0,"rows":[]})");
+}
+
 /// Names of others stay inside their strings, and a line of an event stream is one line.
 TEST_F(BoardTest, HostileNamesStayText) {
   show({board_node("n\"1\n</script>\xE2\x80\xA8", 1'000)});

@@ -8,6 +8,7 @@ namespace makeway::server {
 namespace {
 
 constexpr std::string_view api_prefix = "/api/";
+constexpr std::string_view what_if_path = "/api/what-if";
 constexpr std::string_view busy = "too many ask at once; try again";
 constexpr std::string_view without_journal =
     "this run keeps no journal; start makeway with --journal FILE to look back";
@@ -27,7 +28,10 @@ HttpReply json_reply(std::string body) {
 Dashboard::Dashboard(DashboardSettings settings)
     : settings_(std::move(settings)),
       access_(access_rules(settings_.address, settings_.token)),
-      follower_(settings_.schedulers, [this](Board& board) { turn(board); }, settings_.follower) {}
+      desk_(settings_.contains_bugs),
+      follower_(
+          settings_.schedulers, [this](Board& board) { turn(board); }, settings_.follower,
+          settings_.contains_bugs) {}
 
 /// The threads that could use the others first.
 Dashboard::~Dashboard() {
@@ -43,7 +47,8 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(DashboardSettings settings) 
       [raw = dashboard.get()](const HttpRequest& request, const HttpAnswer& answer) {
         raw->handle(request, answer);
       },
-      dashboard->settings_.http);
+      dashboard->settings_.http,
+      [raw = dashboard.get()](const HttpRequest& request) { return raw->refuse_body(request); });
   if (!server) return std::unexpected(server.error());
   dashboard->server_ = *std::move(server);
   dashboard->published_ = dashboard->server_.get();
@@ -59,11 +64,24 @@ void Dashboard::turn(Board& board) {
     if (turns_ % look_every == 0) board.look();
     return;
   }
-  if (const std::string text = board.changes(); !text.empty()) {
-    server->publish(event_of("changes", text));
-  } else if (turns_ % greet_every == 0) {
+  if (!tell_changes(board, *server) && turns_ % greet_every == 0) {
     server->publish(std::make_shared<const std::string>(": still here\n\n"));
   }
+}
+
+/// False: there are none.
+bool Dashboard::tell_changes(Board& board, HttpServer& server) {
+  const std::string text = board.changes();
+  if (text.empty()) return false;
+  server.publish(event_of("changes", text));
+  return true;
+}
+
+/// For somebody new. The next frame tells what differs from the one before it: the state must be
+/// as new as that one, else what changes back in between would never be told.
+HttpReply Dashboard::stream_of(Board& board) {
+  if (HttpServer* const server = published_.load()) tell_changes(board, *server);
+  return {.content_type = "text/event-stream", .stream = event_of("state", board.state())};
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
@@ -78,11 +96,21 @@ void Dashboard::handle(const HttpRequest& request, const HttpAnswer& answer) {
   handle_api(request, answer);
 }
 
-/// It is the same for everybody, and names nobody.
+/// Before its body is read: only who may ask with one is listened to that long.
+std::optional<HttpReply> Dashboard::refuse_body(const HttpRequest& request) const {
+  if (request.path != what_if_path || !settings_.tools.what_if) {
+    return error_reply(405, "only /api/what-if takes POST");
+  }
+  return refuse(request, access_);
+}
+
+/// It is the same for everybody, and names nobody; links of elsewhere may lead to it.
 HttpReply Dashboard::page(const HttpRequest& request) const {
   if (access_.is_loopback) {
     HttpRequest nameless = request;
     nameless.authorization = "Bearer " + access_.token;
+    nameless.origin.clear();
+    nameless.fetch_site.clear();
     if (auto refused = refuse(nameless, access_)) return *std::move(refused);
   }
   return {.content_type = "text/html; charset=utf-8",
@@ -103,17 +131,14 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
     return ask_board(answer, [](Board& board) { return json_reply(board.state()); });
   }
   if (what == "events") {
-    return ask_board(answer, [](Board& board) {
-      return HttpReply{.content_type = "text/event-stream",
-                       .stream = event_of("state", board.state())};
-    });
+    return ask_board(answer, [this](Board& board) { return stream_of(board); });
   }
   if (what == "what-if" && tools.what_if) {
     return ask_board(
         answer, [this, request](Board& board) { return settings_.tools.what_if(request, board); });
   }
   if (what == "why" && tools.why_recorded) {
-    return ask_desk(answer, [this, request] { return settings_.tools.why_recorded(request); });
+    return ask_desk(answer, request, tools.why_recorded);
   }
   if (what == "why" && tools.why) {
     return ask_board(answer,
@@ -122,7 +147,7 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
   if (what == "history" || what == "at") {
     const DashboardTools::Alone& tool = what == "at" ? tools.at : tools.history;
     if (!tool) return answer.give(error_reply(404, without_journal));
-    return ask_desk(answer, [&tool, request] { return tool(request); });
+    return ask_desk(answer, request, tool);
   }
   answer.give(error_reply(404, "there is no such question"));
 }
@@ -133,9 +158,12 @@ void Dashboard::ask_board(const HttpAnswer& answer, std::function<HttpReply(Boar
   if (!is_asked) answer.give(error_reply(503, busy));
 }
 
-void Dashboard::ask_desk(const HttpAnswer& answer, std::function<HttpReply()> question) {
-  const bool is_asked =
-      desk_.ask([answer, question = std::move(question)] { answer.give(question()); });
+/// The tool outlives the question: it is one of the settings.
+void Dashboard::ask_desk(const HttpAnswer& answer, const HttpRequest& request,
+                         const DashboardTools::Alone& tool) {
+  const bool is_asked = desk_.ask([answer, request, &tool](const std::stop_token& ending) {
+    answer.give(tool(request, ending));
+  });
   if (!is_asked) answer.give(error_reply(503, busy));
 }
 

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,8 @@ namespace makeway::server {
 /// What needs rules and journals, which the server does not know. Empty: that is not offered.
 struct DashboardTools {
   using OnBoard = std::function<HttpReply(const HttpRequest&, const Board&)>;
-  using Alone = std::function<HttpReply(const HttpRequest&)>;
+  /// Ends soon after that is wanted, with any answer.
+  using Alone = std::function<HttpReply(const HttpRequest&, const std::stop_token& ending)>;
   OnBoard what_if;
   OnBoard why;         ///< As far as the board knows.
   Alone why_recorded;  ///< From the journal; comes before `why`.
@@ -50,6 +53,7 @@ struct DashboardSettings {
   DashboardTools tools;
   FollowerLimits follower;
   HttpLimits http;
+  bool contains_bugs = false;  ///< See attempt.hpp.
 };
 
 class Dashboard {
@@ -69,9 +73,13 @@ class Dashboard {
   void handle(const HttpRequest& request, const HttpAnswer& answer);
   void handle_api(const HttpRequest& request, const HttpAnswer& answer);
   void ask_board(const HttpAnswer& answer, std::function<HttpReply(Board&)> question);
-  void ask_desk(const HttpAnswer& answer, std::function<HttpReply()> question);
+  void ask_desk(const HttpAnswer& answer, const HttpRequest& request,
+                const DashboardTools::Alone& tool);
+  std::optional<HttpReply> refuse_body(const HttpRequest& request) const;
   HttpReply page(const HttpRequest& request) const;
   void turn(Board& board);
+  bool tell_changes(Board& board, HttpServer& server);
+  HttpReply stream_of(Board& board);
 
   const DashboardSettings settings_;
   const AccessRules access_;

@@ -16,7 +16,7 @@ class DashboardTest : public testing::Test {
       if (path == "/healthz") return HttpReply{.body = "ok\n"};
       return HttpReply{.status = 404, .body = "no\n"};
     };
-    settings.follower.turn = Duration{5};
+    if (settings.follower.turn == FollowerLimits{}.turn) settings.follower.turn = Duration{5};
     auto started = Dashboard::start(std::move(settings));
     ASSERT_TRUE(started.has_value());
     dashboard = *std::move(started);
@@ -70,6 +70,27 @@ TEST_F(DashboardTest, TellsTheStateAndThenChanges) {
   EXPECT_TRUE(again.receive("\n\n").contains("\"n2\""));
 }
 
+/// What the state of a joiner is newer in than the last frame, and then is as before again.
+TEST_F(DashboardTest, WhoJoinsHearsOfWhatChangesBack) {
+  DashboardSettings slow;
+  slow.follower.turn = Duration{200};
+  start(std::move(slow));
+  show("n1");
+  const TestClient first(dashboard->port());
+  first.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_TRUE(first.receive("\n\n").contains("\"n1\""));
+  show("n2");
+  const TestClient second(dashboard->port());
+  second.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_TRUE(second.receive("\n\n").contains("\"n2\""));
+  const std::vector<Change> gone = {Removal{.kind = ObjectKind::node, .name = "n2"}};
+  for (const Change& change : gone) cluster.apply(change);
+  dashboard->watcher().batch({.now = Time{1'000}, .changes = gone, .effects = {}, .receipts = {}},
+                             cluster);
+  const std::string changes = second.receive("\"gone\":[\"/n2\"]");
+  EXPECT_TRUE(changes.contains("\"gone\":[\"/n2\"]")) << changes;
+}
+
 TEST_F(DashboardTest, HasThePageAndTheOpenPages) {
   start({.html = "<p>page</p>"});
   const std::string page = get("/");
@@ -78,7 +99,10 @@ TEST_F(DashboardTest, HasThePageAndTheOpenPages) {
   EXPECT_TRUE(get("/healthz").ends_with("ok\n"));
   EXPECT_TRUE(get("/nothing").starts_with("HTTP/1.1 404 "));
   EXPECT_TRUE(get("/api/nothing").starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(get("/", "Sec-Fetch-Site: cross-site\r\n").ends_with("<p>page</p>"));
+  EXPECT_TRUE(get("/api/state", "Sec-Fetch-Site: cross-site\r\n").starts_with("HTTP/1.1 403 "));
   EXPECT_TRUE(post("/", "").starts_with("HTTP/1.1 405 "));
+  EXPECT_TRUE(post("/", "Content-Length: 9\r\n").starts_with("HTTP/1.1 405 "));
   EXPECT_TRUE(post("/api/state", "Content-Type: text/yaml\r\n").starts_with("HTTP/1.1 405 "));
   const std::string history = get("/api/history");
   EXPECT_TRUE(history.starts_with("HTTP/1.1 404 ")) << history;
@@ -93,10 +117,11 @@ TEST_F(DashboardTest, QuestionsReachWhoKnows) {
                                             std::to_string(board.cluster().node_count())};
                  },
              .why_recorded =
-                 [](const HttpRequest& request) {
+                 [](const HttpRequest& request, const std::stop_token&) {
                    return HttpReply{.body = "why " + *query_value(request.query, "object")};
                  },
-             .at = [](const HttpRequest& request) { return HttpReply{.body = request.query}; },
+             .at = [](const HttpRequest& request,
+                      const std::stop_token&) { return HttpReply{.body = request.query}; },
          }});
   show("n1");
   EXPECT_TRUE(get("/api/why?object=Pod%2Fa%2Fb").ends_with("why Pod/a/b"));

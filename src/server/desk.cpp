@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "server/attempt.hpp"
+
 namespace makeway::server {
 
-bool Desk::ask(std::function<void()> question) {
+bool Desk::ask(Question question) {
   {
     const std::scoped_lock lock(mutex_);
     if (is_closed_ || questions_.size() >= waiting_max_) return false;
@@ -16,10 +18,11 @@ bool Desk::ask(std::function<void()> question) {
 }
 
 void Desk::stop() {
-  std::deque<std::function<void()>> dropped;
+  std::deque<Question> dropped;
   {
     const std::scoped_lock lock(mutex_);
     is_closed_ = true;
+    ending_.request_stop();
     std::swap(dropped, questions_);
   }
   wakes_.notify_one();
@@ -28,7 +31,7 @@ void Desk::stop() {
 
 void Desk::run() {
   while (true) {
-    std::function<void()> question;
+    Question question;
     {
       std::unique_lock lock(mutex_);
       wakes_.wait(lock, [this] { return is_closed_ || !questions_.empty(); });
@@ -36,7 +39,7 @@ void Desk::run() {
       question = std::move(questions_.front());
       questions_.pop_front();
     }
-    question();
+    attempt(contains_bugs_, [&] { question(ending_.get_token()); });
   }
 }
 

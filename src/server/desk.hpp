@@ -1,5 +1,5 @@
 // Desk: one thread for questions whose answers take long, such as reading a journal. One at a time;
-// who comes when too many wait is sent away.
+// who comes when too many wait is sent away. A bug in a question costs that question.
 #pragma once
 
 #include <condition_variable>
@@ -7,29 +7,37 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace makeway::server {
 
 class Desk {
  public:
-  explicit Desk(std::size_t waiting_max = 16) : waiting_max_(waiting_max) {}
+  /// Whoever takes long looks now and then whether its end is wanted.
+  using Question = std::function<void(const std::stop_token& ending)>;
+
+  /// `contains_bugs`: see attempt.hpp.
+  explicit Desk(bool contains_bugs = false, std::size_t waiting_max = 16)
+      : contains_bugs_(contains_bugs), waiting_max_(waiting_max) {}
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
   ~Desk() { stop(); }
 
   /// False: too many wait, or it is closed.
-  bool ask(std::function<void()> question);
-  /// What is under way is finished, the others are dropped.
+  bool ask(Question question);
+  /// What is under way is told to end, the others are dropped.
   void stop();
 
  private:
   void run();
 
+  const bool contains_bugs_;
   const std::size_t waiting_max_;
+  std::stop_source ending_;
   std::mutex mutex_;
   std::condition_variable wakes_;
-  std::deque<std::function<void()>> questions_;
+  std::deque<Question> questions_;
   bool is_closed_ = false;
   std::thread thread_;  ///< Begins with the first question.
 };

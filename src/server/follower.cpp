@@ -3,11 +3,25 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <variant>
+
+#include "server/attempt.hpp"
 
 namespace makeway::server {
+namespace {
 
-Follower::Follower(std::vector<std::string> schedulers, Question turned, FollowerLimits limits)
-    : turned_(std::move(turned)), limits_(limits), board_(std::move(schedulers)) {
+bool begins_anew(const std::deque<Seen>& mail) {
+  return !mail.empty() && std::holds_alternative<SeenStart>(mail.front());
+}
+
+}  // namespace
+
+Follower::Follower(std::vector<std::string> schedulers, Question turned, FollowerLimits limits,
+                   bool contains_bugs)
+    : turned_(std::move(turned)),
+      limits_(limits),
+      contains_bugs_(contains_bugs),
+      board_(std::move(schedulers)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -26,18 +40,22 @@ void Follower::stop() {
 
 // ---- The loop's thread --------------------------------------------------------------------------
 
+/// Behind the mutex. The rules of a start are told once; a base does not bring them.
+void Follower::lose_mail(std::deque<Seen>& thrown_away) {
+  has_lost_ = true;
+  ++overflows_;
+  weight_ = 0;
+  std::swap(mail_, thrown_away);
+  if (!begins_anew(thrown_away)) return;
+  mail_.push_back(std::move(thrown_away.front()));
+  thrown_away.pop_front();
+}
+
 void Follower::put(Seen seen, std::size_t weight) {
   std::deque<Seen> thrown_away;  // Destroyed after the lock is given back.
   const std::scoped_lock lock(mutex_);
   if (has_lost_) return;
-  // A first batch may be larger than any bound: it is everything, and copied once.
-  if (weight_ > 0 && weight_ + weight > limits_.changes_max) {
-    has_lost_ = true;
-    ++overflows_;
-    weight_ = 0;
-    std::swap(mail_, thrown_away);
-    return;
-  }
+  if (weight_ > 0 && weight_ + weight > limits_.changes_max) return lose_mail(thrown_away);
   weight_ += weight;
   mail_.push_back(std::move(seen));
 }
@@ -47,6 +65,7 @@ void Follower::start(const LoopStart& start) {
   const std::scoped_lock lock(mutex_);
   std::swap(mail_, thrown_away);
   weight_ = 0;
+  is_first_ = true;
   has_lost_ = false;
   wants_base_ = false;
   mail_.emplace_back(SeenStart{.configuration = start.configuration,
@@ -56,9 +75,11 @@ void Follower::start(const LoopStart& start) {
 
 void Follower::batch(const AppliedBatch& batch, const Cluster& cluster) {
   bool takes_base = false;
+  bool is_first = false;
   {
     const std::scoped_lock lock(mutex_);
     takes_base = std::exchange(wants_base_, false);
+    is_first = std::exchange(is_first_, false);
   }
   if (takes_base) {
     SeenBase base{.now = batch.now, .cluster = cluster.compacted()};
@@ -73,7 +94,8 @@ void Follower::batch(const AppliedBatch& batch, const Cluster& cluster) {
   seen.changes.reserve(count);
   seen.changes.insert(seen.changes.end(), batch.changes.begin(), batch.changes.end());
   seen.changes.insert(seen.changes.end(), batch.effects.begin(), batch.effects.end());
-  put(std::move(seen), 1 + count);
+  // The first batch may be larger than any bound: it is everything, and copied once.
+  put(std::move(seen), is_first ? 0 : 1 + count);
 }
 
 void Follower::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
@@ -101,6 +123,31 @@ std::uint64_t Follower::overflows() const {
 
 // ---- Its own thread -----------------------------------------------------------------------------
 
+/// False: it failed. Then everything is thrown away and taken anew, unless the loop began anew
+/// itself in the meantime.
+bool Follower::take(std::deque<Seen> mail) {
+  const bool is_taken = attempt(contains_bugs_, [&] {
+    for (Seen& seen : mail) {
+      if (is_ending_) return;
+      board_.take(std::move(seen));
+    }
+  });
+  if (is_taken) return true;
+  board_.lose_sight();
+  std::deque<Seen> thrown_away;
+  const std::scoped_lock lock(mutex_);
+  if (!begins_anew(mail_)) lose_mail(thrown_away);
+  return false;
+}
+
+/// Whoever is dropped with its question has its answer by that.
+void Follower::answer(std::deque<Question> questions) {
+  while (!questions.empty() && !is_ending_) {
+    attempt(contains_bugs_, [&] { questions.front()(board_); });
+    questions.pop_front();
+  }
+}
+
 void Follower::run() {
   const std::chrono::milliseconds turn(limits_.turn.ms);
   auto next_turn = std::chrono::steady_clock::now() + turn;
@@ -120,13 +167,13 @@ void Follower::run() {
       if (!is_behind) turns_behind = 0;
       wants_base_ = turns_behind >= limits_.turns_until_base;
     }
+    if (!take(std::move(mail))) is_behind = true;
     if (is_behind) board_.fall_behind();
-    for (Seen& seen : mail) board_.take(std::move(seen));
-    for (const Question& question : questions) question(board_);
+    answer(std::move(questions));
     const auto now = std::chrono::steady_clock::now();
     if (now < next_turn) continue;
     turns_behind += is_behind ? 1 : 0;
-    turned_(board_);
+    attempt(contains_bugs_, [this] { turned_(board_); });
     // A turn that takes long is followed by a longer rest: viewers cost a tenth of a core at most.
     const auto took = std::chrono::steady_clock::now() - now;
     next_turn = std::chrono::steady_clock::now() + std::max<decltype(took)>(turn, 9 * took);

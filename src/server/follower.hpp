@@ -5,12 +5,13 @@
 //     the follower cannot keep up, all of it is thrown away, the board says that it is behind, and
 //     after a while the next batch brings a copy of everything.
 //  2. The thread wakes every `turn`, takes what came, and calls `turned`; whoever asks for
-//  something
-//     (`ask`) wakes it at once. Questions have a bound, too.
+//     something (`ask`) wakes it at once. Questions have a bound, too.
 //  3. A copy costs the loop what the changes are large. Only the copy of everything costs more, and
 //     it is taken after an overflow only, not more often than every few seconds.
+//  4. A bug in a question costs that question; one in what is taken is like an overflow.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -37,8 +38,9 @@ class Follower final : public LoopWatcher {
  public:
   using Question = std::function<void(Board&)>;
 
-  /// `turned` is called on the follower's thread.
-  Follower(std::vector<std::string> schedulers, Question turned, FollowerLimits limits = {});
+  /// `turned` is called on the follower's thread. `contains_bugs`: see attempt.hpp.
+  Follower(std::vector<std::string> schedulers, Question turned, FollowerLimits limits = {},
+           bool contains_bugs = false);
   ~Follower() override;
 
   void start(const LoopStart& start) override;
@@ -53,10 +55,14 @@ class Follower final : public LoopWatcher {
 
  private:
   void put(Seen seen, std::size_t weight);
+  void lose_mail(std::deque<Seen>& thrown_away);
   void run();
+  bool take(std::deque<Seen> mail);
+  void answer(std::deque<Question> questions);
 
   const Question turned_;
   const FollowerLimits limits_;
+  const bool contains_bugs_;
   Board board_;  ///< Of the follower's thread.
 
   mutable std::mutex mutex_;
@@ -65,9 +71,10 @@ class Follower final : public LoopWatcher {
   std::deque<Seen> mail_;
   std::size_t weight_ = 0;
   std::deque<Question> questions_;
-  bool is_ending_ = false;
-  bool has_lost_ = false;    ///< Mail was thrown away, and no base was taken since.
-  bool wants_base_ = false;  ///< The next batch is to bring everything.
+  std::atomic<bool> is_ending_ = false;  ///< Also looked at between two questions.
+  bool is_first_ = false;                ///< The next batch is the first since the start.
+  bool has_lost_ = false;                ///< Mail was thrown away, and no base was taken since.
+  bool wants_base_ = false;              ///< The next batch is to bring everything.
   std::uint64_t overflows_ = 0;
 
   std::thread thread_;

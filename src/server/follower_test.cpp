@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <stdexcept>
+#include <thread>
 
+#include "base/check.hpp"
 #include "base/prng.hpp"
 #include "codec/dump.hpp"
 
@@ -115,6 +119,72 @@ TEST(Follower, WhoIsBehindSaysSoAndTakesEverythingAnew) {
   EXPECT_EQ(text, loop.text());
   EXPECT_FALSE(
       asked(follower, [](Board& board) { return board.state().contains("\"behind\":true"); }));
+}
+
+/// The rules are told once: what is thrown away after them must not take them along.
+TEST(Follower, TheRulesOutliveAnOverflow) {
+  Follower follower({}, [](Board&) {}, {.turn = Duration{60'000}, .changes_max = 5});
+  TestLoop loop(follower);
+  std::vector<Change> first;
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    first.emplace_back(followed_pod(number, 1));
+  }
+  loop.show(first);
+  loop.show({followed_pod(1, 2)});
+  EXPECT_EQ(follower.overflows(), 0U);  // The first batch does not count.
+  loop.show({followed_pod(1, 2), followed_pod(2, 2), followed_pod(3, 2), followed_pod(4, 2)});
+  EXPECT_EQ(follower.overflows(), 1U);
+  EXPECT_EQ(asked(follower, [](Board& board) { return board.preset(); }), "makeway");
+  EXPECT_TRUE(
+      asked(follower, [](Board& board) { return board.state().contains("\"behind\":true"); }));
+}
+
+TEST(Follower, ABugInAQuestionCostsThatQuestion) {
+  Follower follower({}, [](Board&) { CHECK(false); }, {.turn = Duration{1}}, true);
+  TestLoop loop(follower);
+  EXPECT_TRUE(follower.ask([](Board&) { throw std::runtime_error("no"); }));
+  EXPECT_TRUE(follower.ask([](Board&) { CHECK(false); }));
+  loop.show({followed_pod(1, 1)});
+  EXPECT_EQ(cluster_text(follower), loop.text());
+}
+
+/// No column takes such a name: what the board has of the cluster is thrown away, and comes anew.
+TEST(Follower, ABugInWhatIsTakenIsMendedByEverythingAnew) {
+  Follower follower({}, [](Board&) {}, {.turn = Duration{1}, .turns_until_base = 2}, true);
+  TestLoop loop(follower);
+  loop.show({followed_pod(1, 1)});
+  Pod endless = followed_pod(2, 1);
+  endless.name = std::string(std::size_t{1} << 24U, 'a');
+  const std::vector<Change> changes = {endless};
+  follower.batch({.now = Time{1'000}, .changes = changes, .effects = {}, .receipts = {}}, {});
+  EXPECT_TRUE(asked(follower, [](Board& board) {
+    return !board.has_begun() && board.state().contains("\"behind\":true");
+  }));
+  std::string text;
+  for (int batch = 0; batch < 5'000 && text != loop.text(); ++batch) {
+    loop.show({});
+    text = cluster_text(follower);
+  }
+  EXPECT_EQ(text, loop.text());
+  EXPECT_EQ(asked(follower, [](Board& board) { return board.preset(); }), "makeway");
+}
+
+TEST(Follower, NoQuestionIsAnsweredAfterTheEndIsWanted) {
+  Follower follower = quick_follower();
+  std::promise<void> held;
+  std::promise<void> go_on;
+  std::atomic<bool> is_answered = false;
+  EXPECT_TRUE(follower.ask([&](Board&) {
+    held.set_value();
+    go_on.get_future().wait();
+  }));
+  held.get_future().wait();
+  EXPECT_TRUE(follower.ask([&](Board&) { is_answered = true; }));
+  std::thread ends([&] { follower.stop(); });
+  while (follower.ask([&](Board&) { is_answered = true; })) std::this_thread::yield();
+  go_on.set_value();
+  ends.join();
+  EXPECT_FALSE(is_answered);
 }
 
 TEST(Follower, ANewLoopReplacesWhatWasSeen) {

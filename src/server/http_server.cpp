@@ -29,6 +29,8 @@ using asio::ip::tcp;
 using Failure = boost::system::error_code;
 using RequestParser = http::request_parser<http::string_body>;
 
+constexpr std::chrono::seconds discard_max{1};
+
 std::chrono::milliseconds milliseconds(Duration duration) {
   return std::chrono::milliseconds(duration.ms);
 }
@@ -95,7 +97,11 @@ class HttpServer::Session {
   bool is_stream() const { return is_stream_; }
 
  private:
+  void take_header();
+  void take_body();
+  bool is_readable(const Failure& failure);
   void hand_over();
+  void discard_rest();
   void begin_stream(const HttpReply& reply);
   void send_next();
   void forget();
@@ -109,13 +115,14 @@ class HttpServer::Session {
   bool is_reading_ = false;
   bool is_stream_ = false;
   bool is_sending_ = false;
+  bool is_cut_ = false;            ///< And what is under way has not heard of it yet.
   std::deque<HttpFrame> backlog_;  ///< The first one is being sent.
   std::size_t backlog_bytes_ = 0;  ///< Without the first one.
 };
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
-  State(HttpHandler handler_in, HttpLimits limits_in)
-      : handler(std::move(handler_in)), limits(limits_in) {}
+  State(HttpHandler handler_in, HttpLimits limits_in, HttpGate gate_in)
+      : handler(std::move(handler_in)), limits(limits_in), gate(std::move(gate_in)) {}
 
   Result<std::uint16_t> listen(const ListenAddress& address);
   void accept();
@@ -125,6 +132,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   HttpHandler handler;
   HttpLimits limits;
+  HttpGate gate;
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
@@ -150,29 +158,70 @@ void HttpServer::Session::read() {
   parser_->body_limit(state_.limits.body_bytes_max);
   stream_.expires_after(milliseconds(state_.limits.request_max));
   is_reading_ = true;
-  http::async_read(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
-    is_reading_ = false;
-    if (failure == http::error::body_limit) {
-      return reply(
-          {.status = 413,
-           .body = fmt::format("a request may have {} bytes\n", state_.limits.body_bytes_max)});
-    }
-    if (failure) return forget();
+  http::async_read_header(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
+    if (!is_readable(failure)) return;
     try {
-      hand_over();
+      take_header();
     } catch (const std::exception&) {
       forget();  // Rule 3: out of memory for one answer.
     }
   });
 }
 
-void HttpServer::Session::hand_over() {
-  if (!is_served(parser_->get().method())) {
+/// False: it is answered, or forgotten.
+bool HttpServer::Session::is_readable(const Failure& failure) {
+  is_reading_ = false;
+  if (!failure) return true;
+  if (failure == http::error::body_limit) {
+    reply({.status = 413,
+           .body = fmt::format("a request may have {} bytes\n", state_.limits.body_bytes_max)});
+  } else {
+    forget();
+  }
+  return false;
+}
+
+void HttpServer::Session::take_header() {
+  const http::verb method = parser_->get().method();
+  if (!is_served(method)) {
     return reply({.status = 405,
                   .body = "only GET, HEAD and POST\n",
                   .headers = {{"Allow", "GET, HEAD, POST"}}});
   }
+  if (parser_->is_done()) return hand_over();
+  if (method != http::verb::post) return reply({.status = 400, .body = "only POST has a body\n"});
+  if (state_.gate) {
+    if (auto refused = state_.gate(request_of(parser_->get()))) return reply(*std::move(refused));
+  }
+  take_body();
+}
+
+void HttpServer::Session::take_body() {
+  is_reading_ = true;
+  http::async_read(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
+    if (!is_readable(failure)) return;
+    try {
+      hand_over();
+    } catch (const std::exception&) {
+      forget();  // Rule 3.
+    }
+  });
+}
+
+void HttpServer::Session::hand_over() {
   state_.handler(request_of(parser_->get()), state_.answer_of(id_));
+}
+
+/// For a moment: whoever is still sending would lose the answer with the connection.
+void HttpServer::Session::discard_rest() {
+  buffer_.clear();
+  is_reading_ = true;
+  stream_.async_read_some(buffer_.prepare(state_.limits.header_bytes_max),
+                          [this](const Failure& failure, std::size_t) {
+                            is_reading_ = false;
+                            if (failure) return forget();
+                            discard_rest();
+                          });
 }
 
 void HttpServer::Session::reply(HttpReply reply) {
@@ -196,6 +245,12 @@ void HttpServer::Session::reply(HttpReply reply) {
   if (is_head) response_.body().clear();
   stream_.expires_after(milliseconds(state_.limits.answer_max));
   http::async_write(stream_, response_, [this](const Failure& failure, std::size_t) {
+    if (!failure && !parser_->is_done()) {
+      Failure ignored;
+      ignored = stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+      stream_.expires_after(discard_max);
+      return discard_rest();
+    }
     if (failure || !response_.keep_alive()) return forget();
     read();
   });
@@ -213,6 +268,7 @@ void HttpServer::Session::begin_stream(const HttpReply& reply) {
 }
 
 void HttpServer::Session::push(HttpFrame frame) {
+  if (is_cut_) return;
   backlog_bytes_ += is_sending_ ? frame->size() : 0;
   if (backlog_bytes_ > state_.limits.backlog_bytes_max) {
     ++state_.streams_cut;
@@ -241,6 +297,7 @@ void HttpServer::Session::send_next() {
 
 void HttpServer::Session::cut() {
   if (!is_reading_ && !is_sending_) return forget();
+  is_cut_ = true;
   stream_.close();  // What is under way ends with a failure, and that forgets it.
 }
 
@@ -350,8 +407,9 @@ void HttpServer::publish(const HttpFrame& frame) {
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const ListenAddress& address,
-                                                      HttpHandler handler, HttpLimits limits) {
-  auto state = std::make_shared<State>(std::move(handler), limits);
+                                                      HttpHandler handler, HttpLimits limits,
+                                                      HttpGate gate) {
+  auto state = std::make_shared<State>(std::move(handler), limits, std::move(gate));
   const Result<std::uint16_t> port = state->listen(address);
   if (!port) return std::unexpected(port.error());
   state->port = *port;

@@ -4,7 +4,8 @@
 // Rules:
 //  1. Everything has an end: a request must come, and its answer be taken, within a time; a request
 //     has few bytes; there are so many connections. One too many takes the place of whoever has
-//     been silent for longest, else it is closed.
+//     been silent for longest, else it is closed. Only a POST has a body, and it is read after the
+//     gate has seen the header.
 //  2. The handler is called on the server's thread, one request at a time, and does not wait: it
 //     answers at once, or keeps the HttpAnswer for another thread. Whoever forgets it has answered
 //     503.
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,11 +82,15 @@ struct HttpLimits {
 
 using HttpHandler = std::function<void(const HttpRequest& request, const HttpAnswer& answer)>;
 
+/// Sees a request with a body before that is read. None: it may be read; else the answer.
+using HttpGate = std::function<std::optional<HttpReply>(const HttpRequest& request)>;
+
 class HttpServer {
  public:
-  /// It answers when this returns.
+  /// It answers when this returns. Without a gate every body is read.
   static Result<std::unique_ptr<HttpServer>> start(const ListenAddress& address,
-                                                   HttpHandler handler, HttpLimits limits = {});
+                                                   HttpHandler handler, HttpLimits limits = {},
+                                                   HttpGate gate = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   /// Open connections are closed; answers that come later go nowhere.

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/http_test_client.hpp"
@@ -159,6 +161,28 @@ TEST(HttpServer, ABodyIsTakenUpToItsLimit) {
   large.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n" + std::string(closing) +
              "01234567890");
   EXPECT_TRUE(large.receive().starts_with("HTTP/1.1 413 "));
+}
+
+/// The body never comes, and the answer does.
+TEST(HttpServer, TheGateSeesTheHeaderBeforeTheBodyIsRead) {
+  const auto server =
+      HttpServer::start({}, echo, {}, [](const HttpRequest& request) -> std::optional<HttpReply> {
+        if (request.path == "/open") return std::nullopt;
+        return HttpReply{.status = 401, .body = "no\n"};
+      });
+  ASSERT_TRUE(server.has_value());
+  for (const auto& [line, status] : {std::pair("POST /closed", "401"), std::pair("GET /a", "400"),
+                                     std::pair("DELETE /a", "405")}) {
+    const TestClient client((*server)->port());
+    client.send(std::string(line) + " HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n");
+    const std::string text = client.receive();
+    EXPECT_TRUE(text.starts_with("HTTP/1.1 " + std::string(status))) << text;
+    EXPECT_TRUE(text.contains("Connection: close\r\n")) << text;
+  }
+  const TestClient open((*server)->port());
+  open.send("POST /open HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n" + std::string(closing) +
+            "ab");
+  EXPECT_TRUE(open.receive().ends_with("path /open\nab"));
 }
 
 TEST(HttpServer, AnAnswerMayComeLaterOrNever) {

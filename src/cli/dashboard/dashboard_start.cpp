@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <stop_token>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -40,15 +41,16 @@ server::DashboardTools tools_for(const std::string& journal) {
   tools.why = [](const server::HttpRequest& request, const server::Board& board) {
     return why_now(request, board, real_tools());
   };
-  if (journal.empty()) return tools;
-  tools.why_recorded = [journal](const server::HttpRequest& request) {
-    return why_recorded(request, journal);
+  if (!is_kept_journal(journal)) return tools;
+  tools.why_recorded = [journal](const server::HttpRequest& request,
+                                 const std::stop_token& ending) {
+    return why_recorded(request, journal, ending);
   };
-  tools.history = [journal](const server::HttpRequest& request) {
-    return cycles_recorded(request, journal);
+  tools.history = [journal](const server::HttpRequest& request, const std::stop_token& ending) {
+    return cycles_recorded(request, journal, ending);
   };
-  tools.at = [journal](const server::HttpRequest& request) {
-    return cycle_recorded(request, journal, real_tools());
+  tools.at = [journal](const server::HttpRequest& request, const std::stop_token& ending) {
+    return cycle_recorded(request, journal, real_tools(), ending);
   };
   return tools;
 }
@@ -64,14 +66,16 @@ std::string_view trimmed(std::string_view text) {
 
 Result<std::unique_ptr<server::Dashboard>> start_dashboard(
     DashboardWish wish, std::function<server::HttpReply(std::string_view path)> open_pages) {
-  return server::Dashboard::start({.address = wish.address,
-                                   .token = std::move(wish.token),
-                                   .html = page_html({.title = "Makeway",
-                                                      .bundle = PageBundle::dashboard,
-                                                      .json = page_facts(!wish.journal.empty())}),
-                                   .schedulers = std::move(wish.schedulers),
-                                   .open_pages = std::move(open_pages),
-                                   .tools = tools_for(wish.journal)});
+  return server::Dashboard::start(
+      {.address = wish.address,
+       .token = std::move(wish.token),
+       .html = page_html({.title = "Makeway",
+                          .bundle = PageBundle::dashboard,
+                          .json = page_facts(is_kept_journal(wish.journal))}),
+       .schedulers = std::move(wish.schedulers),
+       .open_pages = std::move(open_pages),
+       .tools = tools_for(wish.journal),
+       .contains_bugs = real_tools().contain});
 }
 
 Result<std::string> read_token(const std::string& path) {

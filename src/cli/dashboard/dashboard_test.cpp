@@ -131,6 +131,42 @@ TEST(DashboardRun, WhatIfSaysWhatIsWrong) {
   }
 }
 
+TEST(DashboardRun, WhatIfDecidesAThousandAsksAndNoMore) {
+  FollowedRun run(1);
+  for (int step = 0; step < 20; ++step) run.step();
+  const server::HttpReply reply = what_if_of(run, R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: many, namespace: shop}
+spec:
+  replicas: 1001
+  selector: {matchLabels: {app: many}}
+  template:
+    metadata: {labels: {app: many}}
+    spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+)");
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_TRUE(reply.body.contains("makes 1001 asks, and at most 1000")) << reply.body;
+}
+
+/// The queue is fine alone, but a pod of the cluster is in the queue that it would hang below.
+TEST(DashboardRun, WhatIfValidatesTheManifestBesideTheCluster) {
+  server::Board board;
+  board.take(server::SeenStart{.configuration = *load_preset(default_preset), .preset = "makeway"});
+  Queue team;
+  team.name = "team";
+  Pod there;
+  there.namespace_name = "shop";
+  there.name = "there";
+  there.labels = {{.key = "makeway.dev/queue", .value = "team"}};
+  board.take(server::SeenBatch{.now = run_start, .changes = {team, there}});
+  const std::string manifest = std::string(one_pod) +
+                               "---\napiVersion: makeway.dev/v1\nkind: Queue\n"
+                               "metadata: {name: research}\nspec: {parent: team}\n";
+  const server::HttpReply reply = what_if({.is_post = true, .body = manifest}, board, real_tools());
+  EXPECT_EQ(reply.status, 400) << reply.body;
+  EXPECT_TRUE(reply.body.contains("Pod shop/there")) << reply.body;
+}
+
 TEST(DashboardRun, WhyTellsWhoWaitsAndWhoRuns) {
   FollowedRun run(1);
   for (int step = 0; step < 200; ++step) run.step();
@@ -172,6 +208,16 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
   EXPECT_EQ(cycle_recorded({.query = "cycle=x"}, path, real_tools()).status, 400);
   EXPECT_EQ(why_recorded({.query = "object=Pod%2Fshop%2Fnobody"}, path).status, 404);
   EXPECT_EQ(why_recorded({.query = "object=--help"}, path).status, 400);
+  EXPECT_EQ(too_large_text(path, 1'000'000'000), "");
+  EXPECT_TRUE(too_large_text(path, 1'000).contains("--journal-size"));
+  EXPECT_TRUE(is_kept_journal(path));
+  EXPECT_TRUE(is_kept_journal(folder.file("not-there-yet")));
+  EXPECT_FALSE(is_kept_journal("/dev/null"));
+  EXPECT_FALSE(is_kept_journal(""));
+  std::stop_source ended;
+  ended.request_stop();
+  EXPECT_EQ(cycle_recorded({.query = "cycle=2"}, path, real_tools(), ended.get_token()).status,
+            404);
 }
 
 TEST(DashboardToken, IsReadWithoutWhiteSpaceAndMustBeLong) {

@@ -4,7 +4,9 @@
 
 #include <charconv>
 #include <deque>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "cli/plan/plan_page.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
+#include "journal/journal_file.hpp"
 #include "server/access.hpp"
 
 namespace makeway::cli {
@@ -26,13 +29,17 @@ using server::HttpReply;
 using server::HttpRequest;
 
 constexpr std::size_t cycles_told_max = 20'000;
+constexpr std::uint64_t journal_bytes_max = std::uint64_t{1} << 30U;
 
 class KeptLines final : public TextSink {
  public:
+  explicit KeptLines(std::stop_token ending) : ending_(std::move(ending)) {}
   void write(std::string_view text) override { text_ += text; }
+  bool is_closed() const override { return ending_.stop_requested(); }
   const std::string& text() const { return text_; }
 
  private:
+  std::stop_token ending_;
   std::string text_;
 };
 
@@ -65,9 +72,42 @@ std::string failure_text(const JournalWalk& walk, std::string_view otherwise) {
   return walk.error ? printable(walk.error->message) : std::string(otherwise);
 }
 
+std::optional<HttpReply> refuse_large(const std::string& journal) {
+  const std::string text = too_large_text(journal, journal_bytes_max);
+  if (text.empty()) return std::nullopt;
+  return error_reply(413, text);
+}
+
 }  // namespace
 
-HttpReply why_recorded(const HttpRequest& request, const std::string& journal) {
+bool is_kept_journal(const std::string& journal) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(journal, ignored);
+  // One that is not there yet becomes a file.
+  return !journal.empty() &&
+         (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
+}
+
+std::string too_large_text(const std::string& journal, std::uint64_t bytes_max) {
+  constexpr std::uint32_t missing_max = 2;  // As its reader: a number may be left out.
+  std::uint32_t missing = 0;
+  for (std::uint32_t number = 0; missing < missing_max; ++number) {
+    const std::string path = rotated_path(journal, number);
+    std::error_code failed;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
+    missing = failed ? missing + 1 : 0;
+    if (failed || bytes <= bytes_max) continue;
+    return fmt::format(
+        "{} has {} bytes, and more than {} are not read beside a running scheduler; start makeway "
+        "with --journal-size 256Mi to have smaller files, or ask on another machine with "
+        "`makeway journal list` and `makeway why --journal`",
+        printable(path), bytes, bytes_max);
+  }
+  return {};
+}
+
+HttpReply why_recorded(const HttpRequest& request, const std::string& journal,
+                       const std::stop_token& ending) {
   const std::string object = server::query_value(request.query, "object").value_or("");
   if (object.empty() || object.starts_with('-')) {
     return error_reply(400, "give object=KIND/NAMESPACE/NAME");
@@ -75,8 +115,9 @@ HttpReply why_recorded(const HttpRequest& request, const std::string& journal) {
   const std::vector<std::string> words = {"why", "--journal", journal, "--color", "never", object};
   const Result<Invocation> why = parse(words);
   if (!why) return error_reply(400, why.error().message);
-  KeptLines out;
-  KeptLines error;
+  if (auto refused = refuse_large(journal)) return *std::move(refused);
+  KeptLines out(ending);
+  KeptLines error(ending);
   Terminal terminal{.out = out, .error = error, .ascii_only = true};
   why->command->run(why->arguments, terminal);
   if (out.text().empty()) return error_reply(404, printable_lines(error.text()));
@@ -88,13 +129,15 @@ HttpReply why_recorded(const HttpRequest& request, const std::string& journal) {
   return json_body(std::move(body));
 }
 
-HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& journal) {
+HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& journal,
+                          const std::stop_token& ending) {
+  if (auto refused = refuse_large(journal)) return *std::move(refused);
   std::deque<ToldCycle> cycles;
   std::uint64_t left_out = 0;
   const JournalWalk walk =
       walk_journal(journal, [&](const JournalEntry& entry, const JournalWorld&) {
         const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
-        if (cycle == nullptr) return true;
+        if (cycle == nullptr) return !ending.stop_requested();
         cycles.push_back({.number = cycle->number,
                           .now = cycle->now,
                           .asks = cycle->due.size(),
@@ -103,7 +146,7 @@ HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& jou
           cycles.pop_front();
           ++left_out;
         }
-        return true;
+        return !ending.stop_requested();
       });
   if (cycles.empty()) {
     return error_reply(404, failure_text(walk, "no cycle was recorded yet"));
@@ -132,7 +175,7 @@ HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& jou
 }
 
 HttpReply cycle_recorded(const HttpRequest& request, const std::string& journal,
-                         const PlanTools& tools) {
+                         const PlanTools& tools, const std::stop_token& ending) {
   const auto wanted = number_in(server::query_value(request.query, "cycle"));
   if (!wanted) return error_reply(400, "give cycle=NUMBER");
   const std::string preset = server::query_value(request.query, "preset").value_or("");
@@ -142,11 +185,12 @@ HttpReply cycle_recorded(const HttpRequest& request, const std::string& journal,
     if (!loaded) return error_reply(400, loaded.error().message);
     others = *std::move(loaded);
   }
+  if (auto refused = refuse_large(journal)) return *std::move(refused);
   std::optional<CycleRecord> found;
   const JournalWalk walk =
       walk_journal(journal, [&](const JournalEntry& entry, const JournalWorld&) {
         const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
-        if (cycle == nullptr || cycle->number != *wanted) return true;
+        if (cycle == nullptr || cycle->number != *wanted) return !ending.stop_requested();
         found = *cycle;
         return false;
       });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,7 @@
 #include "codec/presets.hpp"
 #include "codec/source.hpp"
 #include "codec/writer.hpp"
+#include "model/validation/validation.hpp"
 #include "server/access.hpp"
 
 namespace makeway::cli {
@@ -28,6 +30,9 @@ namespace {
 using server::error_reply;
 using server::HttpReply;
 using server::HttpRequest;
+
+/// The follower's thread decides them, and all viewers wait for it.
+constexpr std::size_t asks_max = 1'000;
 
 /// Few, and a manifest that refers to them is not understood without them.
 using ContextKinds = KindList<Namespace, PriorityClass, Workload, Queue, ResourceGroup, Partition>;
@@ -115,6 +120,23 @@ std::string problems_text(const Problems& problems) {
   return problem_lines(problems, Palette(false));
 }
 
+/// What cannot be decided once the manifest is there; that of others is not its author's.
+Problems new_problems(const Cluster& before, const Cluster& after,
+                      const Configuration& configuration) {
+  const auto problems_of = [&](const Cluster& cluster) {
+    Problems problems = find_errors(cluster);
+    problems.append(find_cap_errors(cluster, configuration));
+    return problems;
+  };
+  Problems found = problems_of(after);
+  if (!has_errors(found)) return {};
+  const Problems old = problems_of(before);
+  found.erase_if([&](const Problem& problem) {
+    return problem.severity == Severity::warning || std::ranges::find(old, problem) != old.end();
+  });
+  return found;
+}
+
 LawfulPlan plan_for(const Cluster& cluster, const UsedRules& rules, std::vector<AskName> asks,
                     Time now, const PlanTools& tools) {
   return make_lawful_plan(cluster, rules.configuration,
@@ -144,6 +166,16 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
     return error_reply(400,
                        "nothing in the manifest asks for room: give a pod, or something whose "
                        "controller makes pods, that is not in the cluster yet");
+  }
+  if (asks.size() > asks_max) {
+    return error_reply(
+        400, fmt::format("the manifest makes {} asks, and at most {} are decided here; give fewer, "
+                         "or plan it apart: `makeway plan --help`",
+                         asks.size(), asks_max));
+  }
+  if (const Problems problems = new_problems(board.cluster(), cluster, rules->configuration);
+      !problems.empty()) {
+    return error_reply(400, problems_text(problems));
   }
   const LawfulPlan made = plan_for(cluster, *rules, std::move(asks), board.now(), tools);
   if (!made.plan) return error_reply(400, problems_text(made.problems));

@@ -170,7 +170,7 @@ ExitStatus why_from_journal(const Arguments& arguments, const WrittenAsk& subjec
   const JournalWalk walk =
       walk_journal(path, [&](const JournalEntry& entry, const JournalWorld& world) {
         story.hear(entry, world);
-        return true;
+        return !terminal.out.is_closed();
       });
   const bool sound = report_walk(walk, terminal);
   if (walk.parts.empty()) return ExitStatus::failed;

@@ -5,11 +5,20 @@ const kept = "makeway-token";
 /** Set by the server's first 401: the page asks for a token, and only then. */
 export const needsToken = signal(false);
 
+/** As it is where it is badly encoded: whoever typed it sees what. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function takeFromAddress(): void {
   // Behind the # nothing is ever sent to a server, nor into its logs.
   const found = /^#token=(.+)$/.exec(location.hash);
   if (!found) return;
-  sessionStorage.setItem(kept, decodeURIComponent(found[1] ?? ""));
+  sessionStorage.setItem(kept, decoded(found[1] ?? ""));
   history.replaceState(null, "", location.pathname);
 }
 takeFromAddress();

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { decoded } from "./ask_server";
 
 export const views = ["Now", "Why", "What if", "Look back"];
 export const view = signal(0);
@@ -8,7 +9,7 @@ export const subject = signal("");
 function readAddress(): void {
   const found = /^#why=(.+)$/.exec(location.hash);
   if (!found) return;
-  subject.value = decodeURIComponent(found[1] ?? "");
+  subject.value = decoded(found[1] ?? "");
   view.value = 1;
 }
 readAddress();
@@ -21,10 +22,11 @@ export function tellWhy(object: string): void {
   window.scrollTo(0, 0);
 }
 
-/** "Pod shop/web" is asked for as "Pod/shop/web". */
+/** "Pod shop/web" is asked for as "Pod/shop/web", and so is "shop/web of plane east". */
 export function objectOf(text: string): string {
-  const space = text.indexOf(" ");
-  return space < 0 ? `Pod/${text}` : `${text.slice(0, space)}/${text.slice(space + 1)}`;
+  const name = text.replace(/ of plane .*$/, "");
+  const space = name.indexOf(" ");
+  return space < 0 ? `Pod/${name}` : `${name.slice(0, space)}/${name.slice(space + 1)}`;
 }
 
 /** A name that leads to its story. */
