@@ -480,12 +480,15 @@ TEST_F(ApplyCommand, ItHasNoPlanes) {
   fill();
   plan();
   live.server.serve("makeway.dev/v1", "replicaschedules", "ReplicaSchedule");
+  live.server.put(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","labels":)"
+                  R"({"makeway.dev/trusted":"true"}}})");
   live.server.put(
       R"({"apiVersion":"makeway.dev/v1","kind":"ReplicaSchedule","metadata":{"name":"web",)"
-      R"("namespace":"shop"},"spec":{"planes":[{"name":"east"}]}})");
+      R"("namespace":"a"},"spec":{"priority":1,"resources":{"cpu":"1"},)"
+      R"("planes":[{"name":"east"}]}})");
   const RunResult ran = apply();
   EXPECT_EQ(ran.status, 1);
-  EXPECT_TRUE(ran.error.contains("has objects of makeway.dev (ReplicaSchedule shop/web)"))
+  EXPECT_TRUE(ran.error.contains("has objects of makeway.dev (ReplicaSchedule a/web)"))
       << ran.error;
   EXPECT_TRUE(live.server.deeds().empty());
 }
