@@ -126,6 +126,7 @@ TEST(Follower, TheRulesOutliveAnOverflow) {
   Follower follower({}, [](Board&) {}, {.turn = Duration{60'000}, .changes_max = 5});
   TestLoop loop(follower);
   std::vector<Change> first;
+  first.reserve(100);
   for (std::uint64_t number = 0; number < 100; ++number) {
     first.emplace_back(followed_pod(number, 1));
   }
