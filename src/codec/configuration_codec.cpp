@@ -125,7 +125,7 @@ class Reader {
     std::string field;                         ///< "spec."
     std::span<const std::string_view> beside;  ///< What stands beside the sections.
     KnobTexts* values;                         ///< Of a profile; null: the document's own.
-    std::string_view profile = {};
+    std::string_view profile;
   };
 
   void note(Problem problem) {

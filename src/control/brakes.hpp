@@ -40,7 +40,7 @@ struct BrakeSettings {
   Duration evict_again_window{60'000};  ///< 0: there is no such brake.
   Duration quiet_first{0};
   /// By schedulerName: profiles that may evict more or less than the others.
-  std::map<std::string, std::int64_t> of_profiles = {};
+  std::map<std::string, std::int64_t> of_profiles;
 
   std::int64_t of_profile(const std::string& name) const {
     const auto found = of_profiles.find(name);
@@ -70,7 +70,8 @@ struct BrakeAnswer {
 
 class EvictionBrakes {
  public:
-  EvictionBrakes(BrakeSettings settings, Time start) : settings_(settings), start_(start) {}
+  EvictionBrakes(BrakeSettings settings, Time start)
+      : settings_(std::move(settings)), start_(start) {}
 
   BrakeAnswer admit(const EvictionWish& wish, Time now);
   /// An eviction that was admitted was refused by the world.
