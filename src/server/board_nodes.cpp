@@ -54,9 +54,10 @@ std::vector<ResourceIndex> columns_of(const Cluster& cluster) {
 
 /// Few priorities are a band each; many are shared out evenly, by rank.
 std::vector<std::int32_t> bands_of(const std::set<std::int32_t>& priorities) {
-  const std::vector<std::int32_t> all(priorities.begin(), priorities.end());
+  std::vector<std::int32_t> all(priorities.begin(), priorities.end());
   if (all.size() <= bands_max) return all;
   std::vector<std::int32_t> bands;
+  bands.reserve(bands_max);
   for (std::size_t band = 0; band < bands_max; ++band) {
     bands.push_back(all[band * all.size() / bands_max]);
   }
