@@ -171,7 +171,9 @@ TEST(Follower, ABugInWhatIsTakenIsMendedByEverythingAnew) {
 }
 
 TEST(Follower, NoQuestionIsAnsweredAfterTheEndIsWanted) {
-  Follower follower = quick_follower();
+  // So many that only the end makes it refuse one.
+  Follower follower{
+      {}, [](Board&) {}, {.turn = Duration{1}, .questions_max = std::size_t{1} << 40U}};
   std::promise<void> held;
   std::promise<void> go_on;
   std::atomic<bool> is_answered = false;
