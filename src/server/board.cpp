@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
+#include "model/unit_ask.hpp"
 
 namespace makeway::server {
 namespace {
@@ -76,19 +77,6 @@ std::int64_t permille_of(std::int64_t used, std::int64_t room) {
   if (room <= 0) return 0;
   const bool is_small = used < std::numeric_limits<std::int64_t>::max() / thousand;
   return is_small ? used * thousand / room : used / std::max<std::int64_t>(1, room / thousand);
-}
-
-/// The pod as an ask, or the group that it asks with.
-AskName ask_with(const Cluster& cluster, PodIndex pod) {
-  const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-  AskName name{.kind = AskKind::pod,
-               .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
-               .name = std::string(cluster.pods().name[pod.value])};
-  if (unit.kind == UnitKind::group) {
-    name.kind = AskKind::pod_group;
-    name.name = cluster.text(cluster.groups()[unit.group].name);
-  }
-  return name;
 }
 
 }  // namespace
@@ -196,8 +184,8 @@ void Board::look_at_waiting() {
   for (const PodIndex pod : cluster_.pending_pods()) {
     if (!is_ours(pod)) continue;
     const Time created = cluster_.pods().created[pod];
-    note_pending(asks, ask_with(cluster_, pod),
-                 cluster_.units()[cluster_.pods().unit[pod]].scheduling_priority,
+    const UnitIndex unit = cluster_.pods().unit[pod];
+    note_pending(asks, ask_name_of(cluster_, unit), cluster_.units()[unit].scheduling_priority,
                  created == no_time ? std::nullopt : std::optional(created));
   }
   for (const auto& [key, session] : cluster_.own<Session>()) {

@@ -67,30 +67,28 @@ async function show(page, view) {
 
 async function lookAtNow(page, say) {
   await page.locator(".bar .part, .heat canvas").first().waitFor(patience);
+  await page.locator(".lead .note", { hasText: "live" }).first().waitFor(patience);
   if ((await page.locator(".tile").count()) < 8) say("figures are missing");
-  const frames = await page.evaluate(() => document.querySelector(".lead .note")?.textContent);
-  if (!frames.includes("live")) say(`it is not live: ${frames}`);
-  for (const plot of await page.locator(".uplot").all()) {
-    if (!(Number(await plot.getAttribute("data-points")) > 0)) say("a plot has no point");
-  }
   if ((await page.locator(".uplot").count()) < 3) say("fewer than three plots");
+  for (const plot of await page.locator(".uplot").all()) {
+    await plot.and(page.locator(':not([data-points="0"])')).waitFor(patience);
+  }
 }
 
-async function lookAtWhy(page, say) {
-  const named = page.locator("button.named").first();
-  if ((await named.count()) === 0) return say("nobody waits and nobody was preempted");
-  await named.evaluate((each) => each.click()); // At once: rows come and go.
-  await page.locator(".story, .told-error").first().waitFor(patience);
+async function lookAtWhy(page) {
+  const named = page.locator("button.named").first(); // Somebody who waits or was preempted.
+  await named.evaluate((each) => each.click(), undefined, patience); // At once: rows come and go.
+  await page.locator("#why .story, #why .told-error").first().waitFor(patience);
 }
 
 async function lookAtWhatIf(page, say) {
   await show(page, "What if");
-  await page.locator("textarea").fill(manifest);
+  await page.locator("#what-if textarea").fill(manifest);
   await page.getByRole("button", { name: "Decide" }).focus();
   await page.keyboard.press("Enter");
-  await page.locator("#asks, .told-error").first().waitFor(patience);
+  await page.locator("#asks, #what-if .told-error").first().waitFor(patience);
   const error = page.locator("#what-if .told-error");
-  if ((await error.count()) > 0) say(`what-if: ${await error.textContent()}`);
+  if ((await error.count()) > 0) say(`what-if: ${await error.first().textContent()}`);
   else if (!(await page.locator("#asks").textContent()).includes("what-if-pod")) {
     say("the plan does not name the pod of the manifest");
   }
@@ -107,7 +105,7 @@ async function lookBack(page, say) {
   await page.locator(".slider").focus();
   await page.keyboard.press("ArrowLeft");
   await page.locator("#look-back select").selectOption("kube-1.37");
-  await page.getByText("Decided by").waitFor(patience);
+  await page.locator("#look-back legend", { hasText: "Decided by" }).waitFor(patience);
 }
 
 async function giveToken(page, say) {
@@ -126,7 +124,10 @@ async function look(browser, screen, theme) {
   page.on("pageerror", (error) => say(`script error: ${error.message}`));
   page.on("console", (line) => {
     const isRefusal = token && line.text().includes("401");
-    if (line.type() === "error" && !isRefusal) say(`console: ${line.text()}`);
+    const isGone = line.text().includes("404") && line.location().url.includes("/api/why"); // Left.
+    if (line.type() === "error" && !isRefusal && !isGone) {
+      say(`console: ${line.text()} ${line.location().url}`);
+    }
   });
   page.on("request", (request) => {
     if (!request.url().startsWith(address)) say(`a request to ${request.url()}`);
@@ -135,7 +136,7 @@ async function look(browser, screen, theme) {
   if (token) await giveToken(page, say);
   await lookAtNow(page, say);
   await check(page, say, "now", name);
-  await lookAtWhy(page, say);
+  await lookAtWhy(page);
   await check(page, say, "why", name);
   await lookAtWhatIf(page, say);
   await check(page, say, "what-if", name);

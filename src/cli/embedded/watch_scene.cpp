@@ -8,6 +8,7 @@
 
 #include "base/checked_math.hpp"
 #include "model/cluster.hpp"
+#include "model/unit_ask.hpp"
 #include "sim/sim_metrics.hpp"
 
 namespace makeway::cli {
@@ -96,16 +97,9 @@ void note_pending(PendingAsk& ask, std::int32_t priority, std::optional<Time> si
 std::map<AskName, PendingAsk> pending_of(const Cluster& cluster) {
   std::map<AskName, PendingAsk> pending;
   for (const PodIndex pod : cluster.pending_pods()) {
-    const Unit& unit = cluster.units()[cluster.pods().unit[pod]];
-    AskName name{.kind = AskKind::pod,
-                 .namespace_name = std::string(cluster.text(cluster.pods().namespace_name[pod])),
-                 .name = std::string(cluster.pods().name[pod.value])};
-    if (unit.kind == UnitKind::group) {
-      name.kind = AskKind::pod_group;
-      name.name = cluster.text(cluster.groups()[unit.group].name);
-    }
+    const UnitIndex unit = cluster.pods().unit[pod];
     const Time created = cluster.pods().created[pod];
-    note_pending(pending[name], unit.scheduling_priority,
+    note_pending(pending[ask_name_of(cluster, unit)], cluster.units()[unit].scheduling_priority,
                  created == no_time ? std::nullopt : std::optional(created));
   }
   for (const auto& [key, session] : cluster.own<Session>()) {

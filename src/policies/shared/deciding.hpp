@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/request.hpp"
+#include "model/unit_ask.hpp"
 
 namespace makeway {
 
@@ -44,9 +45,6 @@ class Deciding {
   std::optional<AskName> session_;
   const ReplicaSchedule* schedule_ = nullptr;
 };
-
-/// The pod, or the group.
-AskName ask_name_of(const Cluster& cluster, UnitIndex index);
 
 AskName ask_name_of(const ReplicaSchedule& schedule);
 
