@@ -84,14 +84,20 @@ node web/tests/pages.mjs "${arguments[@]}"
 look_at_dashboard() {
   local nodes=$1
   shift
+  : >"$pages/run.txt" # Or the address of the run before is read.
   "$makeway" run --embedded --generate "nodes=$nodes" --listen :0 --for 10m "${@:2}" \
     >"$pages/run.txt" 2>&1 &
   local run=$! address=""
-  for _ in $(seq 100); do
+  for _ in $(seq 300); do
     address=$(grep -o 'http://127.0.0.1:[0-9]*/' "$pages/run.txt" || true)
     if [[ -n $address ]]; then break; fi
     sleep 0.1
   done
+  if [[ -z $address ]]; then
+    echo "web-test: FAILED: makeway run gave no address: $(tail -n 3 "$pages/run.txt")" >&2
+    kill "$run" 2>/dev/null || true
+    return 1
+  fi
   local status=0
   # shellcheck disable=SC2086 # Its words are arguments.
   node web/tests/dashboard.mjs "$address" $1 "${arguments[@]:1}" || status=$?
