@@ -52,7 +52,7 @@
 namespace makeway::kube {
 
 struct QueueLimits {
-  std::size_t events_max = 1'000;  ///< That wait; the oldest give way.
+  std::size_t events_max = 10'000;  ///< That wait; the oldest give way.
   std::size_t events_at_once = 4;
   std::int64_t conditions_per_second = 10;
   std::int64_t events_per_second = 20;

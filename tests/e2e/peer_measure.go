@@ -55,19 +55,67 @@ func (a *Asks) see(pod *core.Pod) {
 	}
 }
 
-// follow tells of every change of such pods until the context ends.
+// follow tells of every change of such pods until the context ends. A server under load may end a
+// watch: then it lists what there is, tells all of it, and watches from there.
 func (p *Peer) follow(ctx context.Context, selector string, tell func(watch.EventType, *core.Pod)) {
-	list, err := p.client.CoreV1().Pods(peerNamespace).List(ctx,
-		meta.ListOptions{LabelSelector: selector, Limit: 1})
+	pods := p.client.CoreV1().Pods(peerNamespace)
+	list, err := pods.List(ctx, meta.ListOptions{LabelSelector: selector})
 	p.must(err, "pods")
-	changes, err := p.client.CoreV1().Pods(peerNamespace).Watch(ctx, meta.ListOptions{
-		LabelSelector: selector, ResourceVersion: list.ResourceVersion})
+	open := func() (watch.Interface, error) {
+		return pods.Watch(ctx, meta.ListOptions{LabelSelector: selector,
+			ResourceVersion: list.ResourceVersion})
+	}
+	changes, err := open()
 	p.must(err, "watch")
-	go func() {
+	told := map[string]*core.Pod{}
+	drain := func() {
 		defer changes.Stop()
 		for event := range changes.ResultChan() {
-			if pod, is := event.Object.(*core.Pod); is {
-				tell(event.Type, pod)
+			pod, is := event.Object.(*core.Pod)
+			if !is {
+				return // It is an error, such as 410.
+			}
+			told[pod.Name] = pod
+			if event.Type == watch.Deleted {
+				delete(told, pod.Name)
+			}
+			tell(event.Type, pod)
+		}
+	}
+	again := func() error {
+		fresh, err := pods.List(ctx, meta.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return err
+		}
+		list = fresh
+		gone := told
+		told = map[string]*core.Pod{}
+		for i := range list.Items {
+			pod := &list.Items[i]
+			kind := watch.Added
+			if gone[pod.Name] != nil {
+				kind = watch.Modified
+			}
+			delete(gone, pod.Name)
+			told[pod.Name] = pod
+			tell(kind, pod)
+		}
+		for _, pod := range gone {
+			tell(watch.Deleted, pod)
+		}
+		changes, err = open()
+		return err
+	}
+	for i := range list.Items {
+		told[list.Items[i].Name] = &list.Items[i]
+	}
+	go func() {
+		for drain(); ctx.Err() == nil; drain() {
+			for err := again(); err != nil && ctx.Err() == nil; err = again() {
+				time.Sleep(100 * time.Millisecond)
+			}
+			if ctx.Err() != nil {
+				return
 			}
 		}
 	}()
