@@ -17,10 +17,10 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: deps fmt web clean deps-build deps-test deps-check deps-e2e
+.PHONY: bench-report deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 build: deps-build ## the release binary, at build/makeway
 	@tools/build.sh release makeway
@@ -55,6 +55,9 @@ bench: deps-build ## build the benchmarks and run them one after the other
 
 bench-peers: deps-build ## time kube-scheduler's preemption on the same clusters; needs Go
 	@tools/bench-peers.sh
+
+bench-report: deps-build ## the report of a million pods: its size, and how fast it opens
+	@tools/bench-report.sh
 
 peer-kube: deps-e2e ## kube-scheduler and makeway live, under the same loads; PEER='-scale 0.1'
 	@tools/e2e.sh -peer $(PEER)

@@ -4,14 +4,14 @@
 # Stages: tidy-all, fuzz-all, tsan-all, histories (1,000 of every property), e2e (large clusters, a
 # minute of changes, E2E_LOAD, 30m, of random load for all policies), e2e-soak (the scheduler under
 # faults for E2E_SOAK, 10m), peers (kube-scheduler beside us), peer-kube (the same live, half an
-# hour), soak (minutes of SOAK_MINUTES, 5). All run even if one fails. The log and a summary with
-# the figures go to docs/evidence/nightly-DATE.{log,md}.
+# hour), soak (minutes of SOAK_MINUTES, 5), report (that of a million pods). All run even if one
+# fails. The log and a summary with the figures go to docs/evidence/nightly-DATE.{log,md}.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stages=("$@")
 if [[ ${#stages[@]} -eq 0 ]]; then
-  stages=(e2e e2e-soak histories peers peer-kube soak tsan-all fuzz-all tidy-all)
+  stages=(e2e e2e-soak histories peers peer-kube soak report tsan-all fuzz-all tidy-all)
 fi
 
 stage_tidy-all() { tools/check.sh tidy-all; }
@@ -26,6 +26,7 @@ stage_e2e() { CI=true tools/e2e.sh -night -load "${E2E_LOAD:-30m}"; }
 stage_e2e-soak() { CI=true tools/e2e.sh -soak "${E2E_SOAK:-10m}"; }
 stage_peers() { CI=true tools/bench-peers.sh; }
 stage_peer-kube() { CI=true tools/e2e.sh -peer; }
+stage_report() { tools/bench-report.sh; }
 stage_soak() {
   local end=$((SECONDS + ${SOAK_MINUTES:-5} * 60)) seed=1
   while [[ $SECONDS -lt $end ]]; do

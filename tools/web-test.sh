@@ -2,8 +2,10 @@
 # The pages that makeway writes, opened in a headless Chromium: tools/web-test.sh [PICTURES]
 #
 # Makes reports and plans of small, large and hostile clusters, and looks at each of them in both
-# themes and two widths (web/tests/pages.mjs). PICTURES: a folder for screenshots. `make e2e` runs
-# it last. Without Chromium, Node or their packages it says so and succeeds.
+# themes and two widths (web/tests/pages.mjs). Then the dashboard of runs: with a journal, with
+# queues, sessions, planes and a token (dashboard.mjs), and with hostile names (hostile.mjs).
+# PICTURES: a folder for screenshots. `make e2e` runs it last. Without Chromium, Node or their
+# packages it says so and succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -60,7 +62,12 @@ makeway=${MAKEWAY_BINARY:-$PWD/build/makeway}
 if [[ ! -x $makeway ]]; then tools/build.sh release makeway >/dev/null; fi
 
 pages=$(mktemp -d)
-trap 'rm -rf "$pages"' EXIT
+run=""
+end() {
+  if [[ -n $run ]]; then kill "$run" 2>/dev/null || true; fi
+  rm -rf "$pages"
+}
+trap end EXIT
 cluster 3 2 | "$makeway" plan -f - -o html >"$pages/plan-3.html"
 cluster 3000 40 | "$makeway" plan -f - -o html >"$pages/plan-3000.html"
 "$makeway" simulate --generate nodes=3,pods=200,load=250,queues=3,gangs=10 --report \
@@ -68,7 +75,7 @@ cluster 3000 40 | "$makeway" plan -f - -o html >"$pages/plan-3000.html"
 "$makeway" simulate --generate nodes=3000,pods=3000,load=200 --judge 100 --until 2h \
   --report "$pages/report-3000.html" >/dev/null
 # No loader lets such names in. Should one ever come through, they are drawn as text.
-hostile='\\u003c/script\\u003e\\u003cimg src=x onerror=window.hostile=1\\u003e'
+hostile='\\u003c/script\\u003e\\u003cimg src=x onerror=window.hostile=1\\u003e\\u202e'
 sed "s|web-000|$hostile&|g; s|node-000|$hostile&|g" "$pages/plan-3.html" \
   >"$pages/plan-hostile.html"
 sed "s|task-|$hostile&|g; s|node-0|$hostile&|g; s|team-|$hostile&|g" "$pages/report-3.html" \
@@ -80,31 +87,35 @@ if [[ -n ${1:-} ]]; then
 fi
 node web/tests/pages.mjs "${arguments[@]}"
 
-# The dashboard of a run: on this machine with a journal, and with a token.
-look_at_dashboard() {
-  local nodes=$1
-  shift
+# Starts a run with the given flags; its address is in $address.
+start_run() {
   : >"$pages/run.txt" # Or the address of the run before is read.
-  "$makeway" run --embedded --generate "nodes=$nodes" --listen :0 --for 10m "${@:2}" \
-    >"$pages/run.txt" 2>&1 &
-  local run=$! address=""
-  for _ in $(seq 300); do
+  "$makeway" run --embedded --listen :0 --for 20m "$@" >"$pages/run.txt" 2>&1 &
+  run=$!
+  address=""
+  for _ in $(seq 600); do
     address=$(grep -o 'http://127.0.0.1:[0-9]*/' "$pages/run.txt" || true)
-    if [[ -n $address ]]; then break; fi
+    if [[ -n $address ]]; then return; fi
+    if ! kill -0 "$run" 2>/dev/null; then break; fi
     sleep 0.1
   done
-  if [[ -z $address ]]; then
-    echo "web-test: FAILED: makeway run gave no address: $(tail -n 3 "$pages/run.txt")" >&2
-    kill "$run" 2>/dev/null || true
-    return 1
-  fi
-  local status=0
-  # shellcheck disable=SC2086 # Its words are arguments.
-  node web/tests/dashboard.mjs "$address" $1 "${arguments[@]:1}" || status=$?
+  echo "web-test: FAILED: makeway run gave no address: $(tail -n 3 "$pages/run.txt")" >&2
+  return 1
+}
+end_run() {
   kill "$run"
   wait "$run" || true
-  return "$status"
+  run=""
 }
+
+start_run --generate nodes=3 --journal "$pages/run.journal"
+node web/tests/dashboard.mjs "$address" --journal "${arguments[@]:1}"
+end_run
 echo "0123456789abcdef" >"$pages/token"
-look_at_dashboard 3 --journal --journal "$pages/run.journal"
-look_at_dashboard 300 "--token 0123456789abcdef" --token-file "$pages/token"
+all_kinds=queues=3,sessions=20,replicas=20,planes=2
+start_run --generate "nodes=300,$all_kinds" --token-file "$pages/token"
+node web/tests/dashboard.mjs "$address" --all-kinds --token 0123456789abcdef "${arguments[@]:1}"
+end_run
+start_run --generate "nodes=12,$all_kinds" --journal "$pages/hostile.journal"
+node web/tests/hostile.mjs "$address" "${arguments[@]:1}"
+end_run

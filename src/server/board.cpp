@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/checked_math.hpp"
-#include "model/unit_ask.hpp"
 
 namespace makeway::server {
 namespace {
@@ -18,58 +17,6 @@ constexpr std::size_t decisions_kept = 1'000;
 constexpr std::size_t samples_kept = 600;
 constexpr std::size_t bulk_from = 1'000;
 constexpr Duration sample_every{1'000};
-
-std::string place_text(const std::vector<PodPlacement>& placements) {
-  if (placements.empty()) return {};
-  if (placements.size() == 1) return placements.front().node;
-  return fmt::format("{} and {} more", placements.front().node, placements.size() - 1);
-}
-
-template <class Victim>
-std::string victim_text(const Victim& victim) {
-  std::string text = fmt::format("{}/{}", victim.namespace_name, victim.name);
-  if (!victim.plane.empty()) text += fmt::format(" of plane {}", victim.plane);
-  return text;
-}
-
-template <class Victim>
-void add_victim(SeenPreemption& seen, const Victim& victim, const std::string& node) {
-  if (++seen.victims_count == 1) {
-    seen.alternative = victim.cause_alternative;
-    seen.key = victim.cause_key;
-  }
-  if (seen.victims.size() == victims_kept) return;
-  seen.victims.push_back({.pod = victim_text(victim),
-                          .node = node,
-                          .priority = victim.priority,
-                          .reason = victim.reason});
-}
-
-/// Without victims: it is none.
-SeenPreemption seen_preemption(const PlanAsk& ask, Time now) {
-  SeenPreemption seen{.ask = ask_text(ask),
-                      .priority = ask.priority,
-                      .node = place_text(ask.placements),
-                      .victims = {},
-                      .when = now};
-  for (const PlanVictim& victim : ask.victims) add_victim(seen, victim, victim.node);
-  if (!ask.replicas) return seen;
-  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
-    if (claim.kept) continue;  // Told when it was made.
-    for (const PlanReplicaVictim& victim : claim.victims) add_victim(seen, victim, claim.node);
-    if (seen.node.empty()) seen.node = claim.node;
-  }
-  return seen;
-}
-
-void note_pending(std::map<AskName, WaitingAsk>& asks, const AskName& name, std::int32_t priority,
-                  std::optional<Time> since) {
-  WaitingAsk& ask = asks[name];
-  ask.name = name;
-  ask.priority = priority;
-  ++ask.pods;
-  if (since && (!ask.since || *since < *ask.since)) ask.since = since;
-}
 
 /// Never overflows: of very large amounts the last digits do not count.
 std::int64_t permille_of(std::int64_t used, std::int64_t room) {
@@ -94,11 +41,10 @@ SeenCycle seen_cycle(const MadeCycle& cycle) {
   seen.answers.reserve(plan.asks.size());
   for (const PlanAsk& ask : plan.asks) {
     seen.answers.push_back({.ask = ask_name_of(ask), .outcome = ask.outcome, .reason = ask.reason});
-    if (ask.victims.empty() && !ask.replicas) continue;
-    SeenPreemption preemption = seen_preemption(ask, cycle.now);
-    if (preemption.victims_count == 0) continue;
-    seen.victims += static_cast<std::int64_t>(preemption.victims_count);
-    seen.preemptions.push_back(std::move(preemption));
+  }
+  seen.preemptions = told_preemptions(plan, cycle.now, victims_kept);
+  for (const ToldPreemption& told : seen.preemptions) {
+    seen.victims += static_cast<std::int64_t>(told.victims_count);
   }
   seen.binds = std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type);
   seen.queues = plan.queues;
@@ -119,7 +65,7 @@ void Board::take_one(SeenStart seen) {
   cluster_ = Cluster();
   has_begun_ = false;
   is_behind_ = false;
-  answers_.clear();
+  waiting_.forget_answers();
   queues_.clear();
 }
 
@@ -144,11 +90,11 @@ void Board::take_one(const SeenBatch& seen) {
 void Board::take_one(SeenCycle seen) {
   now_ = seen.now;
   ++cycles_;
-  for (SeenAnswer& answer : seen.answers) answers_.insert_or_assign(answer.ask, answer);
-  for (SeenPreemption& preemption : seen.preemptions) {
-    preemption.id = ++preemption_count_;
-    preemption.cycle = cycles_;
-    preemptions_.push_front(std::move(preemption));
+  for (SeenAnswer& answer : seen.answers) {
+    waiting_.note(answer.ask, {.outcome = answer.outcome, .reason = std::move(answer.reason)});
+  }
+  for (ToldPreemption& told : seen.preemptions) {
+    preemptions_.push_front({std::move(told), ++preemption_count_, cycles_});
   }
   if (preemptions_.size() > preemptions_kept) preemptions_.resize(preemptions_kept);
   if (!seen.queues.empty()) queues_ = std::move(seen.queues);
@@ -166,59 +112,12 @@ void Board::lose_sight() {
   is_dirty_ = true;
 }
 
-const SeenAnswer* Board::answer_of(const AskName& ask) const {
-  const auto found = answers_.find(ask);
-  return found == answers_.end() ? nullptr : &found->second;
-}
-
 // ---- Looking --------------------------------------------------------------------------------
-
-bool Board::is_ours(PodIndex pod) const {
-  return schedulers_.empty() ||
-         std::ranges::find(schedulers_, cluster_.text(cluster_.pods().scheduler[pod])) !=
-             schedulers_.end();
-}
-
-void Board::look_at_waiting() {
-  std::map<AskName, WaitingAsk> asks;
-  for (const PodIndex pod : cluster_.pending_pods()) {
-    if (!is_ours(pod)) continue;
-    const Time created = cluster_.pods().created[pod];
-    const UnitIndex unit = cluster_.pods().unit[pod];
-    note_pending(asks, ask_name_of(cluster_, unit), cluster_.units()[unit].scheduling_priority,
-                 created == no_time ? std::nullopt : std::optional(created));
-  }
-  for (const auto& [key, session] : cluster_.own<Session>()) {
-    if (session.status.phase != SessionPhase::pending) continue;
-    note_pending(
-        asks,
-        {.kind = AskKind::session, .namespace_name = session.namespace_name, .name = session.name},
-        session.priority.value_or(
-            static_cast<std::int32_t>(configuration_.session.default_priority)),
-        session.created);
-  }
-  for (const auto& [key, schedule] : cluster_.own<ReplicaSchedule>()) {
-    const AskName name{.kind = AskKind::replica_schedule,
-                       .namespace_name = schedule.namespace_name,
-                       .name = schedule.name};
-    const SeenAnswer* const answer = answer_of(name);
-    if (answer == nullptr || answer->outcome == Outcome::fits) continue;
-    note_pending(asks, name, 0, std::nullopt);
-  }
-  // Who is no longer pending waits for nothing.
-  std::erase_if(answers_, [&](const auto& each) { return !asks.contains(each.first); });
-  waiting_.clear();
-  for (auto& [name, ask] : asks) waiting_.push_back(std::move(ask));
-  std::ranges::sort(waiting_, {}, [](const WaitingAsk& ask) {
-    constexpr Time unknown{std::numeric_limits<std::int64_t>::max()};
-    return std::tuple(-std::int64_t{ask.priority}, ask.since.value_or(unknown).ms, ask.name);
-  });
-}
 
 void Board::add_sample() {
   if (!has_begun_ || (!samples_.empty() && now_ - samples_.back().when < sample_every)) return;
   BoardSample sample{.when = now_,
-                     .waiting = std::ssize(waiting_),
+                     .waiting = std::ssize(waiting_.all()),
                      .preemptions = preemption_count_,
                      .used_permille = {}};
   std::vector<std::int64_t> times(decide_us_.begin(), decide_us_.end());
@@ -252,8 +151,8 @@ void Board::look() {
     cluster_ = cluster_.compacted();
     interned_before_ = cluster_.interned_count();
   }
-  look_at_waiting();
-  seen_ = board_nodes(cluster_, priorities_);
+  waiting_.look(cluster_, configuration_, schedulers_);
+  seen_ = board_nodes(cluster_, configuration_.session, priorities_);
   add_sample();
 }
 

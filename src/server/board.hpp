@@ -26,6 +26,8 @@
 #include "base/time.hpp"
 #include "codec/writer.hpp"
 #include "control/loop_watcher.hpp"
+#include "control/told_preemptions.hpp"
+#include "control/waiting_asks.hpp"
 #include "model/cluster.hpp"
 
 namespace makeway::server {
@@ -53,30 +55,15 @@ struct SeenAnswer {
   Outcome outcome = Outcome::infeasible;
   std::string reason;
 };
-struct SeenVictim {
-  std::string pod;  ///< "default/low", of another plane "default/low of plane east".
-  std::string node;
-  std::int32_t priority = 0;
-  std::string reason;
-};
-/// An ask for which somebody leaves.
-struct SeenPreemption {
-  std::string ask;
-  std::int32_t priority = 0;
-  std::string node;  ///< Where it goes; several: the first and how many more.
-  std::vector<SeenVictim> victims;
-  std::size_t victims_count = 0;
-  std::string alternative;  ///< Where else it could have gone, or why nowhere.
-  std::string key;          ///< On which that lost.
-  Time when;
-  // The board's own:
+/// As the board keeps it.
+struct SeenPreemption : ToldPreemption {
   std::uint64_t id = 0;     ///< From 1, in the order in which they came.
   std::uint64_t cycle = 0;  ///< Since this process began.
 };
 struct SeenCycle {
   Time now;
   std::vector<SeenAnswer> answers;
-  std::vector<SeenPreemption> preemptions;
+  std::vector<ToldPreemption> preemptions;
   std::vector<PlanQueue> queues;  ///< Empty: the plan has none.
   std::int64_t binds = 0;
   std::int64_t victims = 0;
@@ -90,11 +77,13 @@ SeenCycle seen_cycle(const MadeCycle& cycle);
 
 // ---- What it shows --------------------------------------------------------------------------
 
-/// A node in numbers, as the page reads them: flags (1: cordoned, 2: sessions, 4: replicas), pods,
-/// leaving pods, and for every resource room, what is leaving, and what each band holds.
+/// A node in numbers, as the page reads them: flags (1: cordoned, 2: sessions, 4: replicas), pods
+/// and kernels, how many of them leave, and for every resource room, what is leaving, and what each
+/// band holds.
 struct BoardNode {
-  std::string plane;
+  std::string plane;  ///< Of its key.
   std::string name;
+  std::string shown_plane;  ///< As replicas see it: of its key, else of its label.
   std::vector<std::int64_t> numbers;
 
   friend bool operator==(const BoardNode&, const BoardNode&) = default;
@@ -108,17 +97,11 @@ struct BoardNodes {
 };
 
 /// `priorities`: all that were ever seen; those of this cluster are added.
-BoardNodes board_nodes(const Cluster& cluster, std::set<std::int32_t>& priorities);
+BoardNodes board_nodes(const Cluster& cluster, const SessionSettings& sessions,
+                       std::set<std::int32_t>& priorities);
 
 /// The same for a cluster of another time; as an object with the fields of a whole state.
 void write_board_nodes(DocumentWriter& writer, const BoardNodes& nodes);
-
-struct WaitingAsk {
-  AskName name;
-  std::int32_t priority = 0;
-  std::int64_t pods = 0;
-  std::optional<Time> since;
-};
 
 /// Figures at one time; one a second of the run's clock at most.
 struct BoardSample {
@@ -147,7 +130,7 @@ class Board {
   Time now() const { return now_; }
   bool has_begun() const { return has_begun_; }
   /// What the last decision said of it; null: it waits for nothing, or nobody knows.
-  const SeenAnswer* answer_of(const AskName& ask) const;
+  const AskAnswer* answer_of(const AskName& ask) const { return waiting_.answer_of(ask); }
   const std::deque<SeenPreemption>& preemptions() const { return preemptions_; }
 
   /// Looks at what came since the last time; for figures over time also where nobody reads.
@@ -162,8 +145,6 @@ class Board {
   void take_one(SeenBase seen);
   void take_one(const SeenBatch& seen);
   void take_one(SeenCycle seen);
-  bool is_ours(PodIndex pod) const;
-  void look_at_waiting();
   std::map<std::string, std::string> sections() const;
   std::string run_section() const;
   std::string counters_section() const;
@@ -186,7 +167,6 @@ class Board {
   bool is_behind_ = false;
   Time now_;
 
-  std::map<AskName, SeenAnswer> answers_;
   std::deque<SeenPreemption> preemptions_;  ///< Newest first.
   std::vector<PlanQueue> queues_;
   std::deque<std::int64_t> decide_us_;  ///< Of the last cycles; newest first.
@@ -197,9 +177,9 @@ class Board {
   std::uint64_t refused_count_ = 0;
 
   std::set<std::int32_t> priorities_;
-  bool is_dirty_ = true;             ///< Something came since `look`.
-  BoardNodes seen_;                  ///< Of the last `look`.
-  std::vector<WaitingAsk> waiting_;  ///< Highest priority first, then longest.
+  bool is_dirty_ = true;  ///< Something came since `look`.
+  BoardNodes seen_;       ///< Of the last `look`.
+  WaitingAsks waiting_;
   std::deque<BoardSample> samples_;
 
   // Of the last frame.

@@ -3,6 +3,9 @@
 #include <iterator>
 
 #include "base/checked_math.hpp"
+#include "control/shown_kernels.hpp"
+#include "model/names.hpp"
+#include "model/planes.hpp"
 #include "server/board.hpp"
 
 namespace makeway::server {
@@ -64,15 +67,11 @@ std::vector<std::int32_t> bands_of(const std::set<std::int32_t>& priorities) {
   return bands;
 }
 
-std::int32_t priority_of(const Cluster& cluster, PodIndex pod) {
-  const UnitIndex unit = cluster.pods().unit[pod];
-  return unit.exists() ? cluster.units()[unit].preemption_priority : cluster.pods().priority[pod];
-}
-
-Layout layout_of(const Cluster& cluster, std::set<std::int32_t>& priorities) {
+Layout layout_of(const Cluster& cluster, const ShownKernels& kernels,
+                 std::set<std::int32_t>& priorities) {
   for (const PodIndex pod : cluster.each_row()) {
     if (priorities.size() >= priorities_max) break;
-    priorities.insert(priority_of(cluster, pod));
+    priorities.insert(kernels.priority_of(pod));
   }
   Layout layout{.columns = columns_of(cluster), .place = {}, .bands = bands_of(priorities)};
   layout.place.assign(cluster.resources().size(), layout.columns.size());
@@ -89,11 +88,11 @@ std::int64_t flags_of(const Cluster& cluster, NodeIndex node) {
 }
 
 /// Who is bound there takes its amounts, in its band or among those that leave.
-void add_pods(std::vector<std::int64_t>& numbers, const Cluster& cluster, NodeIndex node,
-              const Layout& layout) {
+void add_pods(std::vector<std::int64_t>& numbers, const Cluster& cluster,
+              const ShownKernels& kernels, NodeIndex node, const Layout& layout) {
   for (const PodIndex pod : cluster.order().pods(node)) {
     const bool leaves = cluster.pods().deletion[pod] != no_time;
-    const std::size_t offset = leaves ? 1 : 2 + layout.band_of(priority_of(cluster, pod));
+    const std::size_t offset = leaves ? 1 : 2 + layout.band_of(kernels.priority_of(pod));
     for (const ResourceAmount& item : cluster.requests(cluster.pods().requests[pod])) {
       const std::size_t column = layout.place[item.resource.value];
       if (column == layout.columns.size()) continue;
@@ -103,33 +102,39 @@ void add_pods(std::vector<std::int64_t>& numbers, const Cluster& cluster, NodeIn
   }
 }
 
-std::vector<std::int64_t> numbers_of(const Cluster& cluster, NodeIndex node, const Layout& layout) {
+std::vector<std::int64_t> numbers_of(const Cluster& cluster, const ShownKernels& kernels,
+                                     NodeIndex node, const Layout& layout) {
   std::vector<std::int64_t> numbers(layout.numbers(), 0);
   numbers[0] = flags_of(cluster, node);
-  numbers[1] = cluster.nodes().pods[node];
+  numbers[1] = cluster.nodes().pods[node] + static_cast<std::int64_t>(kernels.kernels_on(node));
   numbers[2] = cluster.nodes().leaving[node];
   for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
     const std::size_t column = layout.place[item.resource.value];
     if (column == layout.columns.size()) continue;
     numbers[fixed_numbers + column * layout.width()] = item.amount;
   }
-  add_pods(numbers, cluster, node, layout);
+  add_pods(numbers, cluster, kernels, node, layout);
   return numbers;
 }
 
 }  // namespace
 
-BoardNodes board_nodes(const Cluster& cluster, std::set<std::int32_t>& priorities) {
-  const Layout layout = layout_of(cluster, priorities);
+BoardNodes board_nodes(const Cluster& cluster, const SessionSettings& sessions,
+                       std::set<std::int32_t>& priorities) {
+  const ShownKernels kernels(cluster, sessions);
+  const Layout layout = layout_of(cluster, kernels, priorities);
   BoardNodes seen{.resources = {}, .bands = layout.bands, .nodes = {}};
   for (const ResourceIndex column : layout.columns) {
     seen.resources.emplace_back(cluster.resources().name(column));
   }
   seen.nodes.reserve(cluster.node_count());
+  const auto label = cluster.strings().find(names::plane);
   for (const NodeIndex node : cluster.nodes_by_name()) {
     seen.nodes.push_back({.plane = std::string(cluster.text(cluster.nodes().plane[node])),
                           .name = std::string(cluster.text(cluster.nodes().name[node])),
-                          .numbers = numbers_of(cluster, node, layout)});
+                          .shown_plane = std::string(cluster.text(
+                              replica_plane(cluster, node, label).value_or(StringId{0}))),
+                          .numbers = numbers_of(cluster, kernels, node, layout)});
   }
   return seen;
 }

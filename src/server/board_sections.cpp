@@ -1,6 +1,7 @@
 // The sections of a board's state, each as JSON in one line.
 #include <algorithm>
 
+#include "base/checked_math.hpp"
 #include "model/session_names.hpp"
 #include "server/board.hpp"
 
@@ -36,9 +37,9 @@ void write_preemption(DocumentWriter& writer, const SeenPreemption& seen) {
   writer.integer_field("count", static_cast<std::int64_t>(seen.victims_count));
   writer.key("victims");
   writer.begin_array();
-  for (const SeenVictim& victim : seen.victims) {
+  for (const ToldVictim& victim : seen.victims) {
     writer.begin_object();
-    writer.string_field("pod", victim.pod);
+    writer.string_field("who", victim.who);
     writer.string_field("node", victim.node);
     writer.integer_field("priority", victim.priority);
     writer.string_field("reason", victim.reason);
@@ -69,11 +70,14 @@ void write_queue(DocumentWriter& writer, const PlanQueue& queue) {
   writer.end_object();
 }
 
-void write_session(DocumentWriter& writer, const Session& session) {
+void write_session(DocumentWriter& writer, const Session& session, const SessionSettings& rules) {
   writer.begin_object();
   writer.string_field("namespace", session.namespace_name);
   writer.string_field("name", session.name);
   writer.string_field("group", session.resource_group);
+  writer.string_field("partition", session.partition);
+  writer.integer_field(
+      "priority", session.priority.value_or(static_cast<std::int32_t>(rules.default_priority)));
   writer.string_field("phase", choice_name(session.status.phase));
   writer.integer_field("kernels", std::ssize(session.kernels));
   writer.integer_field("preemptions", session.status.preemptions);
@@ -99,7 +103,9 @@ std::string Board::run_section() const {
 
 std::string Board::counters_section() const {
   std::int64_t waiting_pods = 0;
-  for (const WaitingAsk& ask : waiting_) waiting_pods += ask.pods;
+  for (const WaitingAsk& ask : waiting_.all()) {
+    waiting_pods = saturated_add(waiting_pods, ask.pods);
+  }
   return json_of([&](DocumentWriter& writer) {
     writer.begin_object();
     writer.integer_field("nodes", std::ssize(seen_.nodes));
@@ -118,14 +124,15 @@ std::string Board::counters_section() const {
 }
 
 std::string Board::asks_section() const {
+  const std::vector<WaitingAsk>& waiting = waiting_.all();
   return json_of([&](DocumentWriter& writer) {
     writer.begin_object();
-    writer.integer_field("count", std::ssize(waiting_));
+    writer.integer_field("count", std::ssize(waiting));
     writer.key("rows");
     writer.begin_array();
-    for (std::size_t at = 0; at < std::min(rows_max, waiting_.size()); ++at) {
-      const WaitingAsk& ask = waiting_[at];
-      const SeenAnswer* const answer = answer_of(ask.name);
+    for (std::size_t at = 0; at < std::min(rows_max, waiting.size()); ++at) {
+      const WaitingAsk& ask = waiting[at];
+      const AskAnswer* const answer = answer_of(ask.name);
       writer.begin_object();
       writer.string_field("kind", choice_name(ask.name.kind));
       writer.string_field("namespace", ask.name.namespace_name);
@@ -135,8 +142,7 @@ std::string Board::asks_section() const {
       write_time(writer, "since", ask.since);
       writer.string_field("outcome",
                           answer == nullptr ? std::string_view() : choice_name(answer->outcome));
-      writer.string_field(
-          "reason", answer == nullptr ? std::string_view() : std::string_view(answer->reason));
+      writer.string_field("reason", answer == nullptr ? ask.remark : answer->reason);
       writer.end_object();
     }
     writer.end_array();
@@ -168,21 +174,24 @@ std::string Board::queues_section() const {
   });
 }
 
+/// Those that do not run first: they are what somebody looks for.
 std::string Board::sessions_section() const {
-  const auto& sessions = cluster_.own<Session>();
-  const auto count = std::ranges::count_if(
-      sessions, [](const auto& each) { return each.second.status.phase != SessionPhase::ended; });
+  std::vector<const Session*> shown;
+  for (const auto& [key, session] : cluster_.own<Session>()) {
+    if (session.status.phase != SessionPhase::ended) shown.push_back(&session);
+  }
+  const auto count = std::ssize(shown);
+  std::ranges::stable_partition(shown, [](const Session* session) {
+    return session->status.phase != SessionPhase::running || session->status.ends_at;
+  });
+  if (shown.size() > rows_max) shown.resize(rows_max);
   return json_of([&](DocumentWriter& writer) {
     writer.begin_object();
     writer.integer_field("count", count);
     writer.key("rows");
     writer.begin_array();
-    std::size_t written = 0;
-    for (const auto& [key, session] : sessions) {
-      if (written == rows_max) break;
-      if (session.status.phase == SessionPhase::ended) continue;
-      write_session(writer, session);
-      ++written;
+    for (const Session* const session : shown) {
+      write_session(writer, *session, configuration_.session);
     }
     writer.end_array();
     writer.end_object();
@@ -200,16 +209,16 @@ std::string Board::planes_section() const {
   std::map<std::string, Plane> planes;
   const std::size_t width = 2 + seen_.bands.size();
   for (const BoardNode& node : seen_.nodes) {
-    Plane& plane = planes[node.plane];
+    Plane& plane = planes[node.shown_plane];
     plane.room.resize(seen_.resources.size());
     plane.used.resize(seen_.resources.size());
     ++plane.nodes;
     plane.pods += node.numbers[1];
     for (std::size_t resource = 0; resource < seen_.resources.size(); ++resource) {
       const std::size_t at = 3 + resource * width;
-      plane.room[resource] += node.numbers[at];
+      plane.room[resource] = saturated_add(plane.room[resource], node.numbers[at]);
       for (std::size_t part = 1; part < width; ++part) {
-        plane.used[resource] += node.numbers[at + part];
+        plane.used[resource] = saturated_add(plane.used[resource], node.numbers[at + part]);
       }
     }
   }

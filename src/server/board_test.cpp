@@ -127,7 +127,7 @@ TEST_F(BoardTest, PreemptionsAreToldWithCauseAndAlternativeAndOnceEach) {
   board.take(seen_cycle({.now = board_now, .due = {}, .judged = true, .made = made}));
   const std::string feed =
       R"([{"id":1,"when":1000000,"cycle":1,"ask":"Pod shop/urgent","priority":9,"node":"n1",)"
-      R"("alternative":"node n2","key":"victims: 2 against 1","count":1,"victims":[{"pod":)"
+      R"("alternative":"node n2","key":"victims: 2 against 1","count":1,"victims":[{"who":)"
       R"json("shop/low","node":"n1","priority":1,"reason":"lower priority (1 < 9)"}]}])json";
   EXPECT_TRUE(board.changes().contains("\"feed\":" + feed)) << board.state();
   expect_in_state("\"feed\":" + feed);
@@ -137,30 +137,6 @@ TEST_F(BoardTest, PreemptionsAreToldWithCauseAndAlternativeAndOnceEach) {
   const std::string next = board.changes();
   EXPECT_TRUE(next.contains("\"id\":2,")) << next;
   EXPECT_FALSE(next.contains("\"id\":1,")) << next;
-}
-
-TEST_F(BoardTest, VictimsOfReplicasAreToldWhenTheirClaimIsMade) {
-  PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "shop", .name = "serve"};
-  PlanReplicaClaim claim{.node = "n1"};
-  claim.victims = {{.namespace_name = "shop",
-                    .name = "low",
-                    .plane = "east",
-                    .priority = 1,
-                    .reason = "spare",
-                    .cause_alternative = "none",
-                    .cause_key = "class"}};
-  PlanReplicaClaim kept = claim;
-  kept.kept = true;
-  ask.replicas = PlanReplicas{.claims = {kept, claim}};
-  LawfulPlan made;
-  made.plan.emplace();
-  made.plan->asks.push_back(ask);
-  const SeenCycle seen = seen_cycle({.now = board_now, .due = {}, .judged = true, .made = made});
-  ASSERT_EQ(seen.preemptions.size(), 1U);
-  EXPECT_EQ(seen.victims, 1);
-  EXPECT_EQ(seen.preemptions.front().node, "n1");
-  EXPECT_EQ(seen.preemptions.front().alternative, "none");
-  EXPECT_EQ(seen.preemptions.front().victims.front().pod, "shop/low of plane east");
 }
 
 TEST_F(BoardTest, SessionsThatEndedAndQueuesThatAreGoneDoNotCount) {
@@ -176,6 +152,30 @@ TEST_F(BoardTest, SessionsThatEndedAndQueuesThatAreGoneDoNotCount) {
   expect_in_state(R"("queues":{"count":1,)");
   show({Removal{.kind = ObjectKind::queue, .name = "team"}});
   expect_in_state(R"("queues":{"count":0,"rows":[]})");
+}
+
+/// In the store a kernel is above every priority; here it has its session's, 10 by default.
+TEST_F(BoardTest, KernelsHaveThePriorityOfTheirSession) {
+  Session session;
+  session.namespace_name = "shop";
+  session.name = "train";
+  session.kernels = {{.name = "main", .requests = {{"cpu", 3'000}}, .node = "n1"}};
+  session.status.phase = SessionPhase::running;
+  show({board_node("n1", 8'000), session});
+  expect_in_state(R"("bands":[10],"nodes":[["n1","",0,1,0,8000,0,3000]])");
+}
+
+/// A node of a file with several clusters says its plane by a label; of a plane that is a cluster
+/// of its own it is part of its key.
+TEST_F(BoardTest, PlanesAreThoseOfKeysAndOfLabels) {
+  Node labelled = board_node("n1", 8'000);
+  labelled.labels = {{"makeway.dev/plane", "east"}};
+  Node elsewhere = board_node("n1", 4'000);
+  elsewhere.plane = "west";
+  show({labelled, elsewhere, board_node("n2", 1'000), board_pod("a", 5, "n1")});
+  expect_in_state(R"("planes":[{"name":"","nodes":1,"pods":0,"room":[1000],"used":[0]},)"
+                  R"({"name":"east","nodes":1,"pods":1,"room":[8000],"used":[1000]},)"
+                  R"({"name":"west","nodes":1,"pods":0,"room":[4000],"used":[0]}])");
 }
 
 /// Names of others stay inside their strings, and a line of an event stream is one line.

@@ -1,28 +1,18 @@
 // Opens the dashboard of a running makeway in a headless Chromium, in both themes and two widths:
 //
-//   node tests/dashboard.mjs ADDRESS [--pictures FOLDER] [--journal] [--token TOKEN]
+//   node tests/dashboard.mjs ADDRESS [--pictures FOLDER] [--journal] [--token TOKEN] [--all-kinds]
 //
+// --journal: the run keeps one. --all-kinds: it has queues, sessions and planes.
 // It must throw nothing, ask nobody but its server, be no wider than the screen, show live nodes,
 // answer why and what-if, obey the keyboard, and have no serious fault by axe.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { chromium } from "playwright-core";
+import { conclude, faults, openBrowser, option, patience, screens, tooWide } from "./browser.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const address = process.argv[2] ?? "";
-const option = (name) => {
-  const at = process.argv.indexOf(name);
-  return at > 0 ? (process.argv[at + 1] ?? "") : "";
-};
 const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
 const token = option("--token");
 const hasJournal = process.argv.includes("--journal");
-const screens = [
-  { width: 1280, height: 900 },
-  { width: 400, height: 800 },
-];
-const patience = { timeout: 30_000 };
+const hasAllKinds = process.argv.includes("--all-kinds");
 const manifest = `apiVersion: v1
 kind: Pod
 metadata: {name: "what-if-pod", namespace: shop}
@@ -32,31 +22,17 @@ spec:
 `;
 const problems = [];
 
-async function faults(page) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const result = await window.axe.run(document, { resultTypes: ["violations"] });
-    return result.violations.map((fault) => ({
-      text: `${fault.impact}: ${fault.id}: ${fault.nodes
-        .slice(0, 3)
-        .map((node) => node.target.join(" "))
-        .join(" | ")}`,
-      impact: fault.impact,
-    }));
-  });
-  return found.filter((each) => each.impact === "serious" || each.impact === "critical");
-}
-
 async function check(page, say, what, name) {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  if (wide > 0) say(`${what}: ${wide} pixels wider than the screen`);
+  const wide = await tooWide(page);
+  if (wide) say(`${what}: ${wide}`);
   if (pictures) {
+    const load = hasAllKinds ? "all-kinds-" : "";
     await page.screenshot({
-      path: join(pictures, `dashboard-${what}-${name}.png`),
+      path: join(pictures, `dashboard-${load}${what}-${name}.png`),
       fullPage: true,
     });
   }
-  for (const fault of await faults(page)) say(`${what}: axe: ${fault.text}`);
+  for (const fault of await faults(page)) say(`${what}: axe: ${fault}`);
 }
 
 /** The radio button of a view, by the keyboard. */
@@ -69,10 +45,28 @@ async function lookAtNow(page, say) {
   await page.locator(".bar .part, .heat canvas").first().waitFor(patience);
   await page.locator(".lead .note", { hasText: "live" }).first().waitFor(patience);
   if ((await page.locator(".tile").count()) < 8) say("figures are missing");
-  if ((await page.locator(".uplot").count()) < 3) say("fewer than three plots");
+  await page.locator(".uplot").nth(2).waitFor(patience); // Drawn after the rest: three.
   for (const plot of await page.locator(".uplot").all()) {
     await plot.and(page.locator(':not([data-points="0"])')).waitFor(patience);
   }
+}
+
+/** Rows with names and numbers; what a heading means is told to the keyboard, too. */
+async function lookAtAllKinds(page, say) {
+  for (const section of ["queues", "sessions", "planes"]) {
+    const row = page.locator(`#${section} tbody tr`).first();
+    await row.waitFor(patience);
+    const cells = await row.locator("th, td").allInnerTexts();
+    if (!(cells[0] ?? "").trim()) say(`${section}: the first row has no name`);
+    if (!cells.some((cell) => /\d/.test(cell))) say(`${section}: the first row has no number`);
+  }
+  const names = await page.locator("#planes tbody th").allInnerTexts();
+  for (const name of ["home", "plane-1", "plane-2"]) {
+    if (!names.includes(name)) say(`planes: ${name} is not among ${names.join(", ")}`);
+  }
+  await page.locator("#queues button.term").first().focus();
+  if (!(await page.locator(".tip-box").isVisible())) say("queues: the focus shows no tooltip");
+  await page.keyboard.press("Escape");
 }
 
 async function lookAtWhy(page) {
@@ -84,7 +78,7 @@ async function lookAtWhy(page) {
 async function lookAtWhatIf(page, say) {
   await show(page, "What if");
   await page.locator("#what-if textarea").fill(manifest);
-  await page.getByRole("button", { name: "Decide" }).focus();
+  await page.getByRole("button", { name: "Decide", exact: true }).focus();
   await page.keyboard.press("Enter");
   await page.locator("#asks, #what-if .told-error").first().waitFor(patience);
   const error = page.locator("#what-if .told-error");
@@ -106,6 +100,8 @@ async function lookBack(page, say) {
   await page.keyboard.press("ArrowLeft");
   await page.locator("#look-back select").selectOption("kube-1.37");
   await page.locator("#look-back legend", { hasText: "Decided by" }).waitFor(patience);
+  await page.locator("#look-back p.note", { hasText: "by kube-1.37" }).waitFor(patience);
+  if (!(await page.locator("#asks").isVisible())) say("what another preset decided is not shown");
 }
 
 async function giveToken(page, say) {
@@ -135,6 +131,7 @@ async function look(browser, screen, theme) {
   await page.goto(address, { waitUntil: "load" });
   if (token) await giveToken(page, say);
   await lookAtNow(page, say);
+  if (hasAllKinds) await lookAtAllKinds(page, say);
   await check(page, say, "now", name);
   await lookAtWhy(page);
   await check(page, say, "why", name);
@@ -147,10 +144,7 @@ async function look(browser, screen, theme) {
   console.log(`web: dashboard (${screen.width} px, ${theme})`);
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-});
+const browser = await openBrowser();
 try {
   for (const screen of screens) {
     await Promise.all(["light", "dark"].map((theme) => look(browser, screen, theme)));
@@ -160,5 +154,4 @@ try {
 } finally {
   await browser.close();
 }
-for (const problem of problems) console.error(`web: FAILED: ${problem}`);
-process.exitCode = problems.length > 0 ? 1 : 0;
+conclude(problems);

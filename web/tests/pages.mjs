@@ -1,39 +1,22 @@
 // Opens pages in a headless Chromium, in both themes and two widths, and looks at them as a person
 // with a pointer, with a keyboard and with a screen reader would:
 //
-//   node tests/pages.mjs FOLDER [--pictures FOLDER]     every *.html of the folder
+//   node tests/pages.mjs FOLDER [--pictures FOLDER] [--open-ms N]     every *.html of the folder
 //
+// --open-ms: one page after the other, and each must open within that many milliseconds.
 // A page must throw nothing, ask nobody for anything, be no wider than the screen, have its data
 // drawn, obey the keyboard, and have no serious fault by axe.
-import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { conclude, faults, openBrowser, option, patience, screens, tooWide } from "./browser.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const folder = resolve(process.argv[2] ?? ".");
-const at = process.argv.indexOf("--pictures");
-const pictures = at > 0 ? resolve(process.argv[at + 1]) : "";
-const screens = [
-  { width: 1280, height: 900 },
-  { width: 400, height: 800 },
-];
-const openMsMax = 15_000; // Far more than it takes: the machine may be busy. The figure is printed.
+const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
+// Far more than it takes: the machine may be busy. The figure is printed.
+const openMsMax = Number(option("--open-ms") || 15_000);
+const isAlone = option("--open-ms") !== ""; // Who measures opens one after the other.
 const problems = [];
-
-/** What axe finds, in short. */
-async function faults(page) {
-  const result = await page.evaluate(async () => {
-    const found = await window.axe.run(document, { resultTypes: ["violations"] });
-    return found.violations.map((fault) => ({
-      id: fault.id,
-      impact: fault.impact,
-      where: fault.nodes.slice(0, 3).map((node) => node.target.join(" ")),
-    }));
-  });
-  return result.filter((fault) => fault.impact === "serious" || fault.impact === "critical");
-}
 
 /** True where some pixel of the canvas has a colour of its own. */
 function isDrawn(canvas) {
@@ -124,14 +107,14 @@ async function look(browser, file, screen, theme) {
   });
   const begun = Date.now();
   await page.goto(own, { waitUntil: "load" });
-  await page.locator("main section").first().waitFor({ timeout: 20_000 });
+  await page.locator("main section").first().waitFor(patience);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done())));
   const took = Date.now() - begun;
   if (took > openMsMax) say(`opened in ${took} ms`);
   const shown = await page.evaluate(() => document.documentElement.dataset.theme);
   if (shown !== theme) say(`the theme is ${shown}`);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  if (wide > 0) say(`${wide} pixels wider than the screen`);
+  const wide = await tooWide(page);
+  if (wide) say(wide);
   if (pictures) {
     const picture = `${file.replace(".html", "")}-${screen.width}-${theme}.png`;
     await page.screenshot({ path: join(pictures, picture), fullPage: true });
@@ -139,34 +122,31 @@ async function look(browser, file, screen, theme) {
   const isReport = (await page.locator(".metrics").count()) > 0;
   await (isReport ? lookAtReport(page, say) : lookAtPlan(page, say));
   if ((await page.evaluate(() => window.hostile)) !== undefined) say("data became a script");
-  const narrow = await page.evaluate(
-    () => document.documentElement.scrollWidth - window.innerWidth,
-  );
-  if (narrow > 0) say(`${narrow} pixels wider than the screen after use`);
-  // Past the policy of the page, which forbids every script but its own.
-  await page.evaluate(axe);
-  for (const fault of await faults(page)) {
-    say(`axe: ${fault.impact}: ${fault.id}: ${fault.where.join(" | ")}`);
+  const after = await tooWide(page);
+  if (after) say(`after use ${after}`);
+  if ((await page.evaluate(() => document.getElementById("page").textContent)).includes("\u202e")) {
+    say("U+202E is there as it is");
   }
+  for (const fault of await faults(page)) say(`axe: ${fault}`);
   await context.close();
   console.log(`web: ${name}: opened in ${took} ms`);
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-});
+const browser = await openBrowser();
 try {
   const files = readdirSync(folder).filter((file) => file.endsWith(".html"));
   if (files.length === 0) problems.push(`there is no page in ${folder}`);
   // Two at a time: as many as a small machine has cores.
   for (const file of files.sort()) {
     for (const screen of screens) {
-      await Promise.all(["light", "dark"].map((theme) => look(browser, file, screen, theme)));
+      if (isAlone) {
+        for (const theme of ["light", "dark"]) await look(browser, file, screen, theme);
+      } else {
+        await Promise.all(["light", "dark"].map((theme) => look(browser, file, screen, theme)));
+      }
     }
   }
 } finally {
   await browser.close();
 }
-for (const problem of problems) console.error(`web: FAILED: ${problem}`);
-process.exitCode = problems.length > 0 ? 1 : 0;
+conclude(problems);

@@ -16,6 +16,7 @@
 #include "cli/journal/journal_walk.hpp"
 #include "cli/parse.hpp"
 #include "cli/plan/plan_page.hpp"
+#include "cli/problem_text.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
 #include "journal/journal_file.hpp"
@@ -70,6 +71,16 @@ std::optional<std::uint64_t> number_in(const std::optional<std::string>& text) {
 
 std::string failure_text(const JournalWalk& walk, std::string_view otherwise) {
   return walk.error ? printable(walk.error->message) : std::string(otherwise);
+}
+
+/// In the place of a plan that could not be made: why.
+std::string no_plan_json(const Problems& problems) {
+  std::string text;
+  JsonWriter writer(text, JsonStyle::compact);
+  writer.begin_object();
+  writer.string_field("error", problem_lines(problems, Palette(false)));
+  writer.end_object();
+  return without_line_end(std::move(text));
 }
 
 std::optional<HttpReply> refuse_large(const std::string& journal) {
@@ -201,8 +212,8 @@ HttpReply cycle_recorded(const HttpRequest& request, const std::string& journal,
   const auto plan_by = [&](const Configuration& configuration, std::string_view name) {
     const LawfulPlan made =
         decide_again(*found, world, {.configuration = configuration, .preset = name}, tools, true);
-    return made.plan ? without_line_end(plan_page_json(*made.plan, world.cluster()))
-                     : std::string("null");
+    return made.plan ? without_line_end(plan_page_json(*made.plan, world.cluster(), configuration))
+                     : no_plan_json(made.problems);
   };
   std::string body = fmt::format("{{\"cycle\":{},\"now\":{},\"plan\":{}", found->number,
                                  found->now.ms, plan_by(world.configuration(), world.preset()));

@@ -179,7 +179,8 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
   }
   const LawfulPlan made = plan_for(cluster, *rules, std::move(asks), board.now(), tools);
   if (!made.plan) return error_reply(400, problems_text(made.problems));
-  return {.content_type = "application/json", .body = plan_page_json(*made.plan, cluster)};
+  return {.content_type = "application/json",
+          .body = plan_page_json(*made.plan, cluster, rules->configuration)};
 }
 
 // ---- Why ----------------------------------------------------------------------------------------
@@ -203,11 +204,13 @@ bool is_pending(const AskName& ask, const Cluster& cluster) {
 
 /// What the last preemptions did to it, oldest first.
 std::string evictions_text(const AskName& ask, const server::Board& board) {
-  const std::string name = fmt::format("{}/{}", ask.namespace_name, ask.name);
+  const std::string who = ask.kind == AskKind::session
+                              ? ask_text(ask)
+                              : fmt::format("{}/{}", ask.namespace_name, ask.name);
   std::string text;
   for (const server::SeenPreemption& seen : board.preemptions()) {
-    for (const server::SeenVictim& victim : seen.victims) {
-      if (victim.pod != name) continue;
+    for (const ToldVictim& victim : seen.victims) {
+      if (victim.who != who) continue;
       text.insert(0, fmt::format("{}: told to leave {} for {}: {}\n", to_text(seen.when),
                                  victim.node, seen.ask, victim.reason));
     }

@@ -330,7 +330,8 @@ std::string ascii_text(std::string_view text) {
 }
 
 std::string preemption_text(const ScenePreemption& preemption) {
-  return ascii_text(fmt::format("{} leaves {}{}{}", preemption.victim, preemption.node,
+  return ascii_text(fmt::format("{} leaves{}{}{}{}", preemption.victim,
+                                preemption.node.empty() ? "" : " ", preemption.node,
                                 preemption.ask.empty() ? "" : " for ", preemption.ask));
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <tuple>
 
 #include "base/checked_math.hpp"
+#include "control/shown_kernels.hpp"
 #include "model/cluster.hpp"
-#include "model/unit_ask.hpp"
 #include "sim/sim_metrics.hpp"
 
 namespace makeway::cli {
@@ -32,107 +32,45 @@ std::optional<ResourceIndex> resource_named(const Cluster& cluster, std::string_
   return std::nullopt;
 }
 
-/// Whether it makes somebody leave who is there.
-bool makes_leave(ActionType type) {
-  switch (type) {
-    case ActionType::evict:
-    case ActionType::requeue:
-    case ActionType::suspend:
-    case ActionType::force_delete:
-    case ActionType::scale_down: return true;
-    case ActionType::bind:
-    case ActionType::nominate:
-    case ActionType::wait:
-    case ActionType::reserve:
-    case ActionType::scale_up:
-    case ActionType::resume: break;
+ScenePreemption scene_preemption(const ToldPreemption& told, const ToldVictim& victim) {
+  ScenePreemption scene{.when = told.when,
+                        .victim = victim.who,
+                        .priority = victim.priority,
+                        .node = victim.node,
+                        .ask = told.ask,
+                        .reason = victim.reason,
+                        .alternative = told.alternative};
+  if (!told.alternative.empty() && !told.key.empty()) {
+    scene.alternative += fmt::format(" ({})", told.key);
   }
-  return false;
-}
-
-const PlanVictim* victim_of(const Plan& plan, const PlanAction& action) {
-  for (const PlanAsk& ask : plan.asks) {
-    for (const PlanVictim& victim : ask.victims) {
-      if (victim.name == action.name && victim.namespace_name == action.namespace_name) {
-        return &victim;
-      }
-    }
-  }
-  return nullptr;
-}
-
-ScenePreemption preemption_of(const Plan& plan, const PlanAction& action, Time now) {
-  ScenePreemption told{.when = now,
-                       .victim = fmt::format("{}/{}", action.namespace_name, action.name),
-                       .node = action.node,
-                       .ask = action.ask};
-  const PlanVictim* const victim = victim_of(plan, action);
-  if (victim == nullptr) {
-    told.reason = choice_name(action.type);
-    return told;
-  }
-  told.priority = victim->priority;
-  told.node = victim->node;
-  if (told.ask.empty()) told.ask = victim->cause_for;
-  told.reason = victim->reason;
-  told.alternative = victim->cause_alternative;
-  if (!told.alternative.empty() && !victim->cause_key.empty()) {
-    told.alternative += fmt::format(" ({})", victim->cause_key);
-  }
-  return told;
-}
-
-struct PendingAsk {
-  std::int32_t priority = 0;
-  std::size_t pods = 0;
-  std::optional<Time> since;
-};
-
-void note_pending(PendingAsk& ask, std::int32_t priority, std::optional<Time> since) {
-  ask.priority = priority;
-  ++ask.pods;
-  if (since && (!ask.since || *since < *ask.since)) ask.since = since;
-}
-
-std::map<AskName, PendingAsk> pending_of(const Cluster& cluster) {
-  std::map<AskName, PendingAsk> pending;
-  for (const PodIndex pod : cluster.pending_pods()) {
-    const UnitIndex unit = cluster.pods().unit[pod];
-    const Time created = cluster.pods().created[pod];
-    note_pending(pending[ask_name_of(cluster, unit)], cluster.units()[unit].scheduling_priority,
-                 created == no_time ? std::nullopt : std::optional(created));
-  }
-  for (const auto& [key, session] : cluster.own<Session>()) {
-    if (session.status.phase != SessionPhase::pending) continue;
-    note_pending(pending[{.kind = AskKind::session,
-                          .namespace_name = session.namespace_name,
-                          .name = session.name}],
-                 session.priority.value_or(0), session.created);
-  }
-  return pending;
+  return scene;
 }
 
 }  // namespace
+
+void SceneWatcher::start(const LoopStart& start) {
+  configuration_ = start.configuration;
+  waiting_.forget_answers();
+}
 
 void SceneWatcher::cycle(const MadeCycle& cycle, const Cluster& /*cluster*/) {
   decide_us_.push_front(cycle.made.decide_us);
   if (decide_us_.size() > decisions_kept) decide_us_.pop_back();
   if (!cycle.made.plan) return;
-  for (const PlanAsk& ask : cycle.made.plan->asks) {
-    answers_[ask_name_of(ask)] =
-        ask.reason.empty() ? std::string(choice_name(ask.outcome)) : ask.reason;
-  }
+  waiting_.note(*cycle.made.plan);
   note_actions(*cycle.made.plan, cycle.now);
 }
 
 void SceneWatcher::note_actions(const Plan& plan, Time now) {
-  for (const PlanAction& action : plan.actions) {
-    if (action.type == ActionType::bind) ++start_count_;
-    if (!makes_leave(action.type)) continue;
-    ++preemption_count_;
-    preemptions_.push_front(preemption_of(plan, action, now));
-    if (preemptions_.size() > preemptions_kept) preemptions_.pop_back();
-    if (preempted_) preempted_(preemptions_.front());
+  start_count_ += static_cast<std::uint64_t>(
+      std::ranges::count(plan.actions, ActionType::bind, &PlanAction::type));
+  for (const ToldPreemption& told : told_preemptions(plan, now, preemptions_kept)) {
+    preemption_count_ += told.victims_count;
+    for (const ToldVictim& victim : told.victims) {
+      preemptions_.push_front(scene_preemption(told, victim));
+      if (preemptions_.size() > preemptions_kept) preemptions_.pop_back();
+      if (preempted_) preempted_(preemptions_.front());
+    }
   }
 }
 
@@ -144,51 +82,52 @@ void SceneWatcher::begin_counting() {
 
 std::vector<SceneNode> SceneWatcher::nodes_of(const Cluster& cluster, std::string_view resource) {
   const auto column = resource_named(cluster, resource);
+  const ShownKernels kernels(cluster, configuration_.session);
   std::vector<SceneNode> nodes;
   nodes.reserve(cluster.node_count());
   for (const NodeIndex index : cluster.nodes_by_name()) {
     SceneNode node{.name = std::string(cluster.text(cluster.nodes().name[index])),
-                   .pods = cluster.nodes().pods[index]};
-    const auto pods = cluster.order().pods(index);
-    const auto priorities = cluster.order().priorities(index);
+                   .pods = cluster.nodes().pods[index] + kernels.kernels_on(index)};
     if (column) {
       node.room = amount_in(cluster.requests(cluster.nodes().allocatable[index]), *column);
     }
-    for (std::size_t at = 0; at < pods.size(); ++at) {
-      priorities_.insert(priorities[at]);
+    std::map<std::int32_t, std::int64_t, std::greater<>> shares;
+    for (const PodIndex pod : cluster.order().pods(index)) {
+      const std::int32_t priority = kernels.priority_of(pod);
+      priorities_.insert(priority);
       const std::int64_t amount =
-          column ? amount_in(cluster.requests(cluster.pods().requests[pods[at]]), *column) : 0;
-      if (cluster.pods().deletion[pods[at]] != no_time) {
-        node.leaving = saturated_add(node.leaving, amount);
-        continue;
-      }
-      if (node.used.empty() || node.used.back().priority != priorities[at]) {
-        node.used.push_back({.priority = priorities[at]});
-      }
-      node.used.back().amount = saturated_add(node.used.back().amount, amount);
+          column ? amount_in(cluster.requests(cluster.pods().requests[pod]), *column) : 0;
+      const bool leaves = cluster.pods().deletion[pod] != no_time;
+      std::int64_t& sum = leaves ? node.leaving : shares[priority];
+      sum = saturated_add(sum, amount);
+    }
+    for (const auto& [priority, amount] : shares) {
+      node.used.push_back({.priority = priority, .amount = amount});
     }
     nodes.push_back(std::move(node));
   }
   return nodes;
 }
 
+/// What it waits for, in words.
+std::string SceneWatcher::why_of(const WaitingAsk& ask) const {
+  const AskAnswer* const answer = waiting_.answer_of(ask.name);
+  if (answer == nullptr) return ask.remark.empty() ? "not decided yet" : ask.remark;
+  return answer->reason.empty() ? std::string(choice_name(answer->outcome)) : answer->reason;
+}
+
 std::vector<SceneAsk> SceneWatcher::asks_of(const Cluster& cluster, Time now) {
-  const std::map<AskName, PendingAsk> pending = pending_of(cluster);
-  std::erase_if(answers_, [&](const auto& each) { return !pending.contains(each.first); });
+  waiting_.look(cluster, configuration_);
   std::vector<SceneAsk> asks;
-  asks.reserve(pending.size());
-  for (const auto& [name, ask] : pending) {
+  asks.reserve(waiting_.all().size());
+  for (const WaitingAsk& ask : waiting_.all()) {
     priorities_.insert(ask.priority);
-    const auto answer = answers_.find(name);
-    asks.push_back({.name = ask_text(name),
+    asks.push_back({.name = ask_text(ask.name),
                     .priority = ask.priority,
-                    .pods = ask.pods,
+                    .pods = static_cast<std::size_t>(ask.pods),
                     .waiting = ask.since && *ask.since < now ? now - *ask.since : Duration{},
-                    .why = answer == answers_.end() ? "not decided yet" : answer->second});
+                    .why = why_of(ask)});
   }
-  std::ranges::sort(asks, {}, [](const SceneAsk& ask) {
-    return std::tuple(-std::int64_t{ask.priority}, -ask.waiting.ms, std::string_view(ask.name));
-  });
   return asks;
 }
 

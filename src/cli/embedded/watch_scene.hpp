@@ -1,12 +1,11 @@
 // SceneWatcher: hears a loop and keeps what a person wants to see of it.
 //
-// The newest answer of each ask, the last preemptions with their causes, and how long decisions
-// took. What the cluster itself shows is read off it when a scene is made.
+// Who waits (control/waiting_asks.hpp), the last who had to leave (control/told_preemptions.hpp),
+// and how long decisions took. What the cluster itself shows is read off it when a scene is made.
 #pragma once
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +14,8 @@
 
 #include "cli/embedded/scene.hpp"
 #include "control/loop_watcher.hpp"
+#include "control/told_preemptions.hpp"
+#include "control/waiting_asks.hpp"
 
 namespace makeway::cli {
 
@@ -24,7 +25,7 @@ class SceneWatcher final : public LoopWatcher {
   explicit SceneWatcher(std::function<void(const ScenePreemption&)> preempted)
       : preempted_(std::move(preempted)) {}
 
-  void start(const LoopStart& /*start*/) override {}
+  void start(const LoopStart& start) override;
   void batch(const AppliedBatch& /*batch*/, const Cluster& /*cluster*/) override {}
   void cycle(const MadeCycle& cycle, const Cluster& cluster) override;
 
@@ -37,10 +38,12 @@ class SceneWatcher final : public LoopWatcher {
  private:
   void note_actions(const Plan& plan, Time now);
   std::vector<SceneNode> nodes_of(const Cluster& cluster, std::string_view resource);
+  std::string why_of(const WaitingAsk& ask) const;
   std::vector<SceneAsk> asks_of(const Cluster& cluster, Time now);
 
   std::function<void(const ScenePreemption&)> preempted_;
-  std::map<AskName, std::string> answers_;
+  Configuration configuration_;
+  WaitingAsks waiting_;
   std::deque<ScenePreemption> preemptions_;  ///< Newest first.
   std::deque<std::int64_t> decide_us_;
   std::set<std::int32_t, std::greater<>> priorities_;

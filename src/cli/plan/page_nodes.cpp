@@ -15,8 +15,10 @@ std::string PageNodes::name_of(std::string_view name, std::string_view plane) {
   return plane.empty() ? std::string(name) : fmt::format("{}:{}", plane, name);
 }
 
-PageNodes::PageNodes(const Plan& plan, const Cluster& cluster)
-    : cluster_(cluster), tells_all_(cluster.node_count() <= page_small_nodes) {
+PageNodes::PageNodes(const Plan& plan, const Cluster& cluster, const Configuration& configuration)
+    : cluster_(cluster),
+      kernels_(cluster, configuration.session),
+      tells_all_(cluster.node_count() <= page_small_nodes) {
   choose_resources();
   mark_victims(plan);
   mark_touched(plan);
@@ -114,15 +116,12 @@ void PageNodes::list(NodeIndex index) {
       .unschedulable = columns.flags[index].unschedulable,
       .room = amounts_of(columns.allocatable[index])};
   node.touched = touched_.contains(node.name);
-  const auto pods = cluster_.order().pods(index);
-  const auto priorities = cluster_.order().priorities(index);
-  for (std::size_t at = 0; at < pods.size(); ++at) {
-    const PodIndex pod = pods[at];
+  for (const PodIndex pod : cluster_.order().pods(index)) {
     PodFate fate = PodFate::stays;
     if (cluster_.pods().deletion[pod] != no_time) fate = PodFate::leaving;
     if (victims_.contains(pod)) fate = PodFate::goes;
-    add(node, {.name = cluster_.pod_key(pod),
-               .priority = priorities[at],
+    add(node, {.name = kernels_.name_of(pod),
+               .priority = kernels_.priority_of(pod),
                .fate = fate,
                .amounts = amounts_of(cluster_.pods().requests[pod])});
   }
@@ -148,11 +147,13 @@ void PageNodes::comes(std::string_view node, std::string_view plane, PagePod pod
 void PageNodes::add_comers(const Plan& plan) {
   for (const PlanAsk& ask : plan.asks) {
     for (const PodPlacement& place : ask.placements) {
-      const auto pod = cluster_.find_pod(place.namespace_name, place.name, place.plane);
+      const auto pod = ask.session
+                           ? cluster_.find_pod({}, place.namespace_name + "/" + place.name)
+                           : cluster_.find_pod(place.namespace_name, place.name, place.plane);
       // A pod without a row: of a ReplicaSchedule, whose claims are told instead.
       if (!pod) continue;
       comes(place.node, place.plane,
-            {.name = cluster_.pod_key(*pod),
+            {.name = kernels_.name_of(*pod),
              .priority = ask.priority,
              .fate = PodFate::comes,
              .amounts = amounts_of(cluster_.pods().requests[*pod])});

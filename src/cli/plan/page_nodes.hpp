@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/shown_kernels.hpp"
 #include "model/cluster.hpp"
 #include "model/plan.hpp"
 
@@ -50,7 +51,7 @@ class PageNodes {
   static constexpr std::size_t resources_max = 4;
   static constexpr std::size_t pods_told_max = 20'000;
 
-  PageNodes(const Plan& plan, const Cluster& cluster);
+  PageNodes(const Plan& plan, const Cluster& cluster, const Configuration& configuration);
 
   /// cpu, memory, and others that some node has, by name.
   const std::vector<ResourceIndex>& resources() const { return resources_; }
@@ -71,6 +72,7 @@ class PageNodes {
   PageAmounts amounts_of(RequestId requests) const;
 
   const Cluster& cluster_;
+  ShownKernels kernels_;
   std::vector<ResourceIndex> resources_;
   std::set<PodIndex> victims_;
   std::set<std::string> touched_;

@@ -311,7 +311,7 @@ ExitStatus plan_loaded(const Arguments& arguments, const Wish& wish, Loaded& loa
       plans.make(configuration, explains(arguments, wish, loaded.cluster));
   if (!plan) return plans.failure();
   if (arguments.text("output") == "html") {
-    terminal.out.write(plan_page(*plan, loaded.cluster));
+    terminal.out.write(plan_page(*plan, loaded.cluster, configuration.configuration));
     return plans.shows_bug() ? ExitStatus::bug : verdict(arguments, *plan);
   }
   if (!is_text) {

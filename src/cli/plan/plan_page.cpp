@@ -172,8 +172,9 @@ std::vector<const PlanAsk*> page_asks(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_page_json(const Plan& plan, const Cluster& cluster) {
-  const PageNodes nodes(plan, cluster);
+std::string plan_page_json(const Plan& plan, const Cluster& cluster,
+                           const Configuration& configuration) {
+  const PageNodes nodes(plan, cluster, configuration);
   std::string text;
   JsonWriter writer(text, JsonStyle::compact);
   writer.begin_object();
@@ -197,8 +198,9 @@ std::string plan_page_json(const Plan& plan, const Cluster& cluster) {
   return text;
 }
 
-std::string plan_page(const Plan& plan, const Cluster& cluster) {
-  const std::string json = plan_page_json(plan, cluster);
+std::string plan_page(const Plan& plan, const Cluster& cluster,
+                      const Configuration& configuration) {
+  const std::string json = plan_page_json(plan, cluster, configuration);
   return page_html(
       {.title = fmt::format("Makeway plan {}", plan.id), .bundle = PageBundle::plan, .json = json});
 }

@@ -9,12 +9,14 @@
 #include <string>
 
 #include "model/cluster.hpp"
+#include "model/configuration.hpp"
 #include "model/plan.hpp"
 
 namespace makeway::cli {
 
-/// The JSON of the page. The plan was made for this cluster.
-std::string plan_page_json(const Plan& plan, const Cluster& cluster);
-std::string plan_page(const Plan& plan, const Cluster& cluster);
+/// The JSON of the page. The plan was made for this cluster by these rules.
+std::string plan_page_json(const Plan& plan, const Cluster& cluster,
+                           const Configuration& configuration);
+std::string plan_page(const Plan& plan, const Cluster& cluster, const Configuration& configuration);
 
 }  // namespace makeway::cli

@@ -45,7 +45,7 @@ Plan small_plan() {
 
 TEST(PageNodes, TellWhoStaysGoesAndComes) {
   const Cluster cluster = small_cluster();
-  const PageNodes page(small_plan(), cluster);
+  const PageNodes page(small_plan(), cluster, {});
   ASSERT_EQ(page.resources().size(), 3U);
   EXPECT_EQ(cluster.resources().name(page.resources()[2]), "example.com/gpu");
   ASSERT_EQ(page.nodes().size(), 2U);
@@ -71,7 +71,7 @@ TEST(PageNodes, OfManyNodesOnlyTouchedOnesNameTheirPods) {
     cluster.apply(Node{.name = name, .allocatable = {{"cpu", 4'000}, {"pods", 10}}});
     cluster.apply(pod_on(fmt::format("pod-{:03}", at), name, 10, 1'000));
   }
-  const PageNodes page(small_plan(), cluster);
+  const PageNodes page(small_plan(), cluster, {});
   ASSERT_EQ(page.nodes().size(), 202U);
   std::size_t named = 0;
   for (const PageNode& node : page.nodes()) named += node.pods.size();
@@ -79,9 +79,38 @@ TEST(PageNodes, OfManyNodesOnlyTouchedOnesNameTheirPods) {
   EXPECT_EQ(page.nodes().back().segments.at({PodFate::stays, -10}).pods, 1);
 }
 
+/// A session without a priority has session.defaultPriority, 10; its kernels go, and those that
+/// come for it are drawn, too.
+TEST(PageNodes, KernelsOfSessionsAreDrawnWithTheirSessions) {
+  Cluster cluster = small_cluster();
+  Session low{.namespace_name = "default", .name = "low"};
+  low.kernels = {{.name = "main", .requests = {{"cpu", 1'000}}, .node = "n2"}};
+  low.status.phase = SessionPhase::running;
+  cluster.apply(low);
+  Session high = low;
+  high.name = "high";
+  high.kernels.front().node.clear();
+  high.status.phase = SessionPhase::pending;
+  cluster.apply(high);
+  PlanAsk ask{.kind = AskKind::session, .namespace_name = "default", .name = "high"};
+  ask.priority = 90;
+  ask.placements = {{.namespace_name = "default", .name = "high/main", .node = "n2"}};
+  ask.victims = {{.namespace_name = "default", .name = "low", .node = "n2"}};
+  ask.session = PlanSession{};
+  Plan plan;
+  plan.asks = {ask};
+  const PageNodes page(plan, cluster, {});
+  const PageNode& second = page.nodes()[1];
+  EXPECT_EQ(second.segments.at({PodFate::goes, -10}).pods, 1);
+  EXPECT_EQ(second.segments.at({PodFate::comes, -90}).pods, 1);
+  ASSERT_EQ(second.pods.size(), 2U);
+  EXPECT_EQ(second.pods.front().name, "default/low/main");
+  EXPECT_EQ(second.pods.back().name, "default/high/main");
+}
+
 TEST(PlanPage, IsWhatTheBundleReads) {
   EXPECT_EQ(
-      plan_page_json(small_plan(), small_cluster()),
+      plan_page_json(small_plan(), small_cluster(), {}),
       R"({"id":"0123","preset":"makeway","totals":"Plan: 1 ask: 1 preempts 1 pod.","cost":"",)"
       R"("withheld":"","leftOut":0,"resources":["cpu","memory","example.com/gpu"],"nodes":[)"
       R"({"name":"n1","touched":true,"room":[4000,0,0],"parts":[[0,50,1,2000,0,0],)"
@@ -100,7 +129,7 @@ TEST(PlanPage, HostileNamesStayData) {
   Plan plan = small_plan();
   plan.id = "</title><script>hostile()</script>";
   plan.asks[0].reason = "</script><script>hostile()</script>";
-  const std::string html = plan_page(plan, small_cluster());
+  const std::string html = plan_page(plan, small_cluster(), {});
   EXPECT_EQ(html.find("<script>hostile"), std::string::npos);
 }
 
@@ -114,7 +143,7 @@ TEST(PlanPage, OfVeryManyAsksThoseThatPreemptComeFirst) {
                          .outcome = Outcome::fits});
   }
   plan.asks.push_back(preempts);
-  const std::string json = plan_page_json(plan, small_cluster());
+  const std::string json = plan_page_json(plan, small_cluster(), {});
   EXPECT_TRUE(json.contains(R"("asksAll":1501,"asks":[{"name":"Pod default/urgent")"));
   EXPECT_TRUE(json.contains("fits-998\""));
   EXPECT_FALSE(json.contains("fits-999\""));

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { harmless, parsed } from "../shared/harmless";
 
 const kept = "makeway-token";
 
@@ -39,13 +40,24 @@ export async function ask(path: string, more: RequestInit = {}): Promise<Respons
 
 export type Told<T> = { value: T } | { error: string };
 
-/** The JSON of an answer, or what went wrong in words. */
+/** In words: ours, or of a proxy that knows nothing of JSON. */
+export async function whatWentWrong(answer: Response): Promise<string> {
+  const told = await answer.text().catch(() => "");
+  try {
+    const { error } = parsed<{ error?: unknown }>(told);
+    if (error) return String(error);
+  } catch {
+    // No JSON.
+  }
+  return `the server answered ${answer.status} ${harmless(answer.statusText)}`;
+}
+
+/** The JSON of an answer, or what went wrong. */
 export async function askJson<T>(path: string, more: RequestInit = {}): Promise<Told<T>> {
   try {
     const answer = await ask(path, more);
-    const json = await answer.json();
-    if (answer.ok) return { value: json as T };
-    return { error: String(json.error ?? `the server answered ${answer.status}`) };
+    if (!answer.ok) return { error: await whatWentWrong(answer) };
+    return { value: parsed<T>(await answer.text()) };
   } catch (error) {
     return { error: `the server did not answer: ${(error as Error).message}` };
   }

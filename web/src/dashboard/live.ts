@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import { ask, needsToken } from "./ask_server";
+import { parsed } from "../shared/harmless";
+import { ask, needsToken, whatWentWrong } from "./ask_server";
 import type { Board, Changes, NodeRow, Preemption, Sample } from "./types";
 
 const feedMax = 100;
@@ -49,9 +50,8 @@ export function joined(before: Board, changes: Changes): Board {
 }
 
 function take(event: string, data: string): void {
-  const json = JSON.parse(data);
-  if (event === "state") board.value = json as Board;
-  else if (board.value) board.value = joined(board.value, json as Changes);
+  if (event === "state") board.value = parsed<Board>(data);
+  else if (board.value) board.value = joined(board.value, parsed<Changes>(data));
 }
 
 /** Server-sent events by hand: EventSource cannot send a token. */
@@ -78,8 +78,7 @@ async function connect(): Promise<void> {
   const answer = await ask("/api/events");
   refusal.value = "";
   if (!answer.ok || !answer.body) {
-    const json = await answer.json().catch(() => ({}));
-    refusal.value = String(json.error ?? `the server answered ${answer.status}`);
+    refusal.value = await whatWentWrong(answer);
     return;
   }
   isConnected.value = true;

@@ -12,11 +12,14 @@ import { PresetChoice } from "./what_if";
 /** Number, milliseconds, asks, 1 where the plan acts. */
 type Cycle = [number, number, number, number];
 
+/** A plan, or why none could be made. */
+type Made = Plan | { error: string };
+
 interface Then {
   cycle: number;
   now: number;
-  plan: Plan | null;
-  other?: Plan | null;
+  plan: Made;
+  other?: Made;
 }
 
 const settleMs = 250; // A slider that moves asks for nothing.
@@ -111,7 +114,8 @@ export function LookBack(props: { facts: Facts }) {
       clearTimeout(soon);
     };
   }, [number, preset]);
-  const plan = whose.value === 1 && then?.other !== undefined ? then?.other : then?.plan;
+  const made = whose.value === 1 && then?.other !== undefined ? then.other : then?.plan;
+  const plan = made && !("error" in made) ? made : null;
   return (
     <>
       <Section
@@ -141,7 +145,10 @@ export function LookBack(props: { facts: Facts }) {
               {then?.other !== undefined ? (
                 <Choice
                   label="Decided by"
-                  names={[then?.plan?.preset ?? "then", preset || "other"]}
+                  names={[
+                    then && !("error" in then.plan) ? then.plan.preset : "then",
+                    preset || "other",
+                  ]}
                   value={whose}
                 />
               ) : null}
@@ -149,6 +156,11 @@ export function LookBack(props: { facts: Facts }) {
           </>
         ) : null}
         {wrong ? <p class="warning">{wrong}</p> : null}
+        {made && "error" in made ? (
+          <pre class="warning told-error">
+            {made.error || "No plan could be made: a bug in Makeway."}
+          </pre>
+        ) : null}
         {plan ? <PlanLead plan={plan} remark="" /> : null}
       </Section>
       {plan ? <PlanSections key={`${then?.cycle} ${plan.preset}`} plan={plan} /> : null}

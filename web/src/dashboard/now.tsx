@@ -1,10 +1,11 @@
 import { useMemo } from "preact/hooks";
-import { count, counted, percent, resourceAmount, span } from "../shared/format";
+import { count, counted, percent, span } from "../shared/format";
 import { Section } from "../shared/frame";
 import { Plot } from "../shared/plot";
 import { Scroll } from "../shared/scroll";
 import { Term } from "../shared/tip";
 import { ClusterMap } from "./map";
+import { Planes, Queues, Sessions } from "./own_kinds";
 import { Named, objectOf } from "./places";
 import type { Board, Preemption, WaitingAsk } from "./types";
 
@@ -30,11 +31,15 @@ function Tiles(props: { board: Board }) {
   return (
     <div class="tiles">
       <Tile name="nodes" value={count(counters.nodes)} tip="Nodes of all planes." />
-      <Tile name="pods" value={count(counters.pods)} tip="Pods, with and without a node." />
+      <Tile
+        name="pods"
+        value={count(counters.pods)}
+        tip="Pods, with and without a node; kernels of sessions are not counted."
+      />
       <Tile
         name="waiting"
         value={count(counters.waiting)}
-        tip="Pods and sessions without a place; who they are stands below."
+        tip="Pods, sessions and replicas without a place; who they are stands below."
       />
       <Tile
         name="leaving"
@@ -49,7 +54,7 @@ function Tiles(props: { board: Board }) {
       <Tile
         name="made to leave"
         value={count(counters.victims)}
-        tip="Pods and sessions that were told to leave since this process began."
+        tip="Pods, sessions and replicas that were told to leave since this process began."
       />
       <Tile
         name="decision, median"
@@ -153,15 +158,21 @@ function FeedRow(props: { each: Preemption }) {
     <li>
       <div>
         <time class="note">{time(each.when)}</time>{" "}
-        <Named object={objectOf(each.ask)} text={each.ask} />{" "}
-        <span class="note">(priority {each.priority})</span>
+        {each.ask.startsWith("Queue ") ? (
+          `${each.ask} gets what it deserves`
+        ) : (
+          <>
+            <Named object={objectOf(each.ask)} text={each.ask} />{" "}
+            <span class="note">(priority {each.priority})</span>
+          </>
+        )}
         {each.node ? ` goes to ${each.node}` : ""}
       </div>
       <ul class="victims">
         {each.victims.map((victim) => (
-          <li key={victim.pod}>
-            <Named object={objectOf(victim.pod)} text={victim.pod} /> leaves {victim.node}:{" "}
-            {victim.reason}
+          <li key={victim.who}>
+            <Named object={objectOf(victim.who)} text={victim.who} /> leaves
+            {victim.node ? ` ${victim.node}` : ""}: {victim.reason}
           </li>
         ))}
         {each.count > each.victims.length ? (
@@ -233,144 +244,6 @@ function OverTime(props: { board: Board }) {
           sync="time"
         />
       </div>
-    </Section>
-  );
-}
-
-function Queues(props: { board: Board }) {
-  const { queues } = props.board;
-  if (queues.rows.length === 0) return null;
-  return (
-    <Section id="queues" title="Queues">
-      <Scroll label="Queues">
-        <table>
-          <thead>
-            <tr>
-              <th>Queue</th>
-              <th class="number">Weight</th>
-              <th>Resource</th>
-              <th class="number">Deserved</th>
-              <th class="number">Allocated</th>
-              <th class="number">In use</th>
-              <th class="number">Wanted</th>
-              <th class="number">Coming</th>
-            </tr>
-          </thead>
-          <tbody>
-            {queues.rows.flatMap((queue) =>
-              queue.shares.map((share, at) => (
-                <tr key={`${queue.name} ${share.resource}`}>
-                  <th scope="row">
-                    {at === 0 ? `${queue.parent ? `${queue.parent} / ` : ""}${queue.name}` : ""}
-                  </th>
-                  <td class="number">{at === 0 ? queue.weight : ""}</td>
-                  <td>{share.resource}</td>
-                  {[
-                    share.deserved,
-                    share.allocated,
-                    share.used,
-                    share.demand,
-                    share.preempting,
-                  ].map((value, column) => (
-                    <td key={column} class="number">
-                      {resourceAmount(share.resource, value)}
-                    </td>
-                  ))}
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
-      </Scroll>
-    </Section>
-  );
-}
-
-function Sessions(props: { board: Board }) {
-  const { sessions, run } = props.board;
-  if (sessions.rows.length === 0) return null;
-  return (
-    <Section
-      id="sessions"
-      title="Sessions"
-      lead={`${counted(sessions.count, "session")}; the first ${count(sessions.rows.length)} are shown.`}
-    >
-      <Scroll label="Sessions">
-        <table>
-          <thead>
-            <tr>
-              <th>Session</th>
-              <th>Phase</th>
-              <th>Resource group</th>
-              <th class="number">Kernels</th>
-              <th class="number">Preempted</th>
-              <th>By</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.rows.map((each) => (
-              <tr key={`${each.namespace}/${each.name}`}>
-                <td>
-                  <Named
-                    object={`Session/${each.namespace}/${each.name}`}
-                    text={`${each.namespace}/${each.name}`}
-                  />
-                </td>
-                <td>
-                  {each.phase}
-                  {each.endsAt === undefined
-                    ? ""
-                    : `, ends in ${span(Math.max(0, each.endsAt - run.now) / 1000)}`}
-                </td>
-                <td>{each.group}</td>
-                <td class="number">{each.kernels}</td>
-                <td class="number">{each.preemptions}</td>
-                <td>{each.preemptedBy}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </Section>
-  );
-}
-
-function Planes(props: { board: Board }) {
-  const { planes, resources } = props.board;
-  if (planes.length === 0) return null;
-  return (
-    <Section id="planes" title="Planes">
-      <Scroll label="Planes">
-        <table>
-          <thead>
-            <tr>
-              <th>Plane</th>
-              <th class="number">Nodes</th>
-              <th class="number">Pods</th>
-              {resources.map((name) => (
-                <th key={name} class="number">
-                  {name} in use
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {planes.map((plane) => (
-              <tr key={plane.name}>
-                <th scope="row">{plane.name || "home"}</th>
-                <td class="number">{count(plane.nodes)}</td>
-                <td class="number">{count(plane.pods)}</td>
-                {resources.map((name, at) => (
-                  <td key={name} class="number">
-                    {resourceAmount(name, plane.used[at] ?? 0)} of{" "}
-                    {resourceAmount(name, plane.room[at] ?? 0)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
     </Section>
   );
 }

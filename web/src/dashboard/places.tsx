@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { harmless } from "../shared/harmless";
 import { decoded } from "./ask_server";
 
 export const views = ["Now", "Why", "What if", "Look back"];
@@ -9,7 +10,7 @@ export const subject = signal("");
 function readAddress(): void {
   const found = /^#why=(.+)$/.exec(location.hash);
   if (!found) return;
-  subject.value = decoded(found[1] ?? "");
+  subject.value = harmless(decoded(found[1] ?? ""));
   view.value = 1;
 }
 readAddress();

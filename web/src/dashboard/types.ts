@@ -34,7 +34,7 @@ export interface WaitingAsk {
 }
 
 export interface Victim {
-  pod: string;
+  who: string;
   node: string;
   priority: number;
   reason: string;
@@ -73,6 +73,8 @@ export interface Session {
   namespace: string;
   name: string;
   group: string;
+  partition: string;
+  priority: number;
   phase: string;
   kernels: number;
   preemptions: number;
@@ -89,7 +91,7 @@ export interface Plane {
   used: number[];
 }
 
-/** Name, plane, flags, pods, leaving pods; for each resource room, leaving, and every band. */
+/** Name, plane, flags, pods and kernels, how many leave; for each resource room, leaving, and every band. */
 export type NodeRow = [string, string, ...number[]];
 
 /** When, waiting, preemptions, median and 99th percentile of a decision, use of each resource. */

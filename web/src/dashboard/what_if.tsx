@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { PlanLead, PlanSections } from "../plan/page";
 import type { Plan } from "../plan/types";
+import { resourceAmount } from "../shared/format";
 import { Section } from "../shared/frame";
 import { askJson } from "./ask_server";
 import type { Facts } from "./types";
@@ -21,7 +23,18 @@ spec:
     resources: {requests: {cpu: "4", memory: 8Gi}}
 `;
 
+const bytesMax = 1 << 20; // The server cuts off who sends more, which would be told as no answer.
+
 async function decide(): Promise<void> {
+  const bytes = new Blob([manifest.value]).size;
+  if (bytes > bytesMax) {
+    plan.value = null;
+    error.value = `The manifest has ${resourceAmount("memory", bytes)}, and at most ${resourceAmount(
+      "memory",
+      bytesMax,
+    )} are taken here; take a part of it, or plan it apart with \`makeway plan\`.`;
+    return;
+  }
   isBusy.value = true;
   const query = preset.value ? `?preset=${encodeURIComponent(preset.value)}` : "";
   const told = await askJson<Plan>(`/api/what-if${query}`, {
@@ -35,9 +48,26 @@ async function decide(): Promise<void> {
 }
 
 async function drop(event: DragEvent): Promise<void> {
+  const files = [...(event.dataTransfer?.files ?? [])];
+  if (files.length === 0) return; // Text that is dropped finds its place by itself.
   event.preventDefault();
-  const file = event.dataTransfer?.files[0];
-  if (file) manifest.value = await file.text();
+  const texts = await Promise.all(files.map((file) => file.text()));
+  manifest.value = texts.join("\n---\n");
+}
+
+/** All of the window takes files: beside the box, the browser would leave the page for them. */
+function useDrop(): void {
+  useEffect(() => {
+    const accept = (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+    };
+    window.addEventListener("dragover", accept);
+    window.addEventListener("drop", drop);
+    return () => {
+      window.removeEventListener("dragover", accept);
+      window.removeEventListener("drop", drop);
+    };
+  }, []);
 }
 
 export function PresetChoice(props: {
@@ -62,6 +92,7 @@ export function PresetChoice(props: {
 }
 
 export function WhatIf(props: { facts: Facts }) {
+  useDrop();
   return (
     <>
       <Section
@@ -84,8 +115,6 @@ export function WhatIf(props: { facts: Facts }) {
             onInput={(event) => {
               manifest.value = event.currentTarget.value;
             }}
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={drop}
           />
           <div class="ask-form">
             <PresetChoice
@@ -105,7 +134,7 @@ export function WhatIf(props: { facts: Facts }) {
             >
               Example
             </button>
-            <button type="submit" class="go main" disabled={isBusy.value || !manifest.value}>
+            <button type="submit" class="go main" disabled={isBusy.value || !manifest.value.trim()}>
               {isBusy.value ? "Deciding…" : "Decide"}
             </button>
           </div>

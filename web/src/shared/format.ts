@@ -39,8 +39,14 @@ export function percent(permille: number): string {
 
 /** Bytes as people read them; other amounts in their unit. */
 export function resourceAmount(resource: string, value: number): string {
+  const isKnown = resource === "cpu" || resource === "memory";
+  return isKnown ? bareAmount(resource, value) : `${amount(value)} ${resource}`;
+}
+
+/** The same where a heading names the resource already. */
+export function bareAmount(resource: string, value: number): string {
   if (resource === "cpu") return `${amount(value / 1000)} cores`;
-  if (resource !== "memory") return `${amount(value)} ${resource}`;
+  if (resource !== "memory") return amount(value);
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let at = 0;
   let left = value;

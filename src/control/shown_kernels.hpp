@@ -1,0 +1,35 @@
+// ShownKernels: kernels of sessions as people know them.
+//
+// In the store a kernel is a row among the pods, above every priority, and its memory may be a
+// second row (model/cluster_sessions.cpp). Whoever shows a node wants the session's priority, its
+// name, and one kernel for one. Made in one pass over the kernels; rows of pods cost a flag.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/cluster.hpp"
+#include "model/configuration.hpp"
+
+namespace makeway {
+
+class ShownKernels {
+ public:
+  /// The cluster outlives it, and does not change.
+  ShownKernels(const Cluster& cluster, const SessionSettings& rules);
+
+  /// Of a kernel its session's; of a pod the one that preemption goes by.
+  std::int32_t priority_of(PodIndex row) const;
+  /// "default/web-1", of a kernel "default/train/main".
+  std::string name_of(PodIndex row) const;
+  std::size_t kernels_on(NodeIndex node) const;
+
+ private:
+  const Cluster& cluster_;
+  std::map<PodIndex, std::int32_t> priorities_;
+  std::map<NodeIndex, std::size_t> counts_;
+};
+
+}  // namespace makeway

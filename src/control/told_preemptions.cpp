@@ -1,0 +1,93 @@
+#include "control/told_preemptions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace makeway {
+namespace {
+
+std::string first_of(std::string_view first, std::size_t count) {
+  return count <= 1 ? std::string(first) : fmt::format("{} and {} more", first, count - 1);
+}
+
+std::string place_of(const PlanAsk& ask) {
+  if (ask.placements.empty()) return {};
+  std::vector<std::string_view> nodes;
+  for (const PodPlacement& each : ask.placements) {
+    if (std::ranges::find(nodes, each.node) == nodes.end()) nodes.push_back(each.node);
+  }
+  return first_of(nodes.front(), nodes.size());
+}
+
+template <class Victim>
+std::string name_of(const Victim& victim) {
+  std::string text = fmt::format("{}/{}", victim.namespace_name, victim.name);
+  if (!victim.plane.empty()) text += fmt::format(" of plane {}", victim.plane);
+  return text;
+}
+
+template <class Victim>
+void tell_victim(ToldPreemption& told, const Victim& victim, ToldVictim as,
+                 std::size_t victims_max) {
+  if (++told.victims_count == 1) {
+    told.alternative = victim.cause_alternative;
+    told.key = victim.cause_key;
+  }
+  if (told.victims.size() == victims_max) return;
+  as.priority = victim.priority;
+  as.reason = victim.reason;
+  told.victims.push_back(std::move(as));
+}
+
+/// A session leaves whole, and its victims are sessions; they may run on several nodes.
+ToldVictim left_behind(const PlanAsk& ask, std::size_t at) {
+  const PlanVictim& victim = ask.victims[at];
+  if (!ask.session) return {.who = name_of(victim), .node = victim.node, .reason = {}};
+  ToldVictim told{.who = victim.unit, .node = victim.node, .reason = {}};
+  const std::vector<PlanSessionVictim>& sessions = ask.session->victims;
+  if (at < sessions.size() && !sessions[at].nodes.empty()) {
+    told.node = first_of(sessions[at].nodes.front(), sessions[at].nodes.size());
+  }
+  return told;
+}
+
+ToldPreemption told_preemption(const PlanAsk& ask, Time now, std::size_t victims_max) {
+  ToldPreemption told{.ask = ask_text(ask),
+                      .priority = ask.priority,
+                      .node = place_of(ask),
+                      .victims = {},
+                      .alternative = {},
+                      .key = {},
+                      .when = now};
+  for (std::size_t at = 0; at < ask.victims.size(); ++at) {
+    tell_victim(told, ask.victims[at], left_behind(ask, at), victims_max);
+  }
+  if (!ask.replicas) return told;
+  for (const PlanReplicaClaim& claim : ask.replicas->claims) {
+    if (claim.kept) continue;  // Told when it was made.
+    for (const PlanReplicaVictim& victim : claim.victims) {
+      if (victim.action == ReplicaAction::wait) continue;
+      tell_victim(told, victim, {.who = name_of(victim), .node = claim.node, .reason = {}},
+                  victims_max);
+    }
+    if (told.node.empty()) told.node = claim.node;
+  }
+  return told;
+}
+
+}  // namespace
+
+std::vector<ToldPreemption> told_preemptions(const Plan& plan, Time now, std::size_t victims_max) {
+  std::vector<ToldPreemption> all;
+  for (const PlanAsk& ask : plan.asks) {
+    if (ask.victims.empty() && !ask.replicas) continue;
+    ToldPreemption told = told_preemption(ask, now, victims_max);
+    if (told.victims_count > 0) all.push_back(std::move(told));
+  }
+  return all;
+}
+
+}  // namespace makeway

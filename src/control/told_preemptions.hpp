@@ -1,0 +1,42 @@
+// Who has to leave by a plan, and for whom: as people are told of it.
+//
+// One entry an ask that makes somebody leave, whatever its kind. Whoever leaves by itself, or was
+// told of by an earlier plan (a claim that is kept), is not among them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/plan.hpp"
+
+namespace makeway {
+
+struct ToldVictim {
+  std::string who;   ///< "default/low", "default/low of plane east", "Session default/train".
+  std::string node;  ///< Several: the first and how many more.
+  std::int32_t priority = 0;
+  std::string reason;
+
+  friend bool operator==(const ToldVictim&, const ToldVictim&) = default;
+};
+
+struct ToldPreemption {
+  std::string ask;
+  std::int32_t priority = 0;
+  std::string node;                 ///< Where it goes, in the same way.
+  std::vector<ToldVictim> victims;  ///< The first ones.
+  std::size_t victims_count = 0;
+  std::string alternative;  ///< Where else it could have gone, or why nowhere.
+  std::string key;          ///< On which that lost.
+  Time when;
+
+  friend bool operator==(const ToldPreemption&, const ToldPreemption&) = default;
+};
+
+/// At most so many victims of each are named.
+std::vector<ToldPreemption> told_preemptions(const Plan& plan, Time now, std::size_t victims_max);
+
+}  // namespace makeway

@@ -1,0 +1,99 @@
+#include "control/told_preemptions.hpp"
+
+#include <gtest/gtest.h>
+
+namespace makeway {
+namespace {
+
+constexpr Time told_now{1'000'000};
+
+PlanVictim told_victim(std::string name) {
+  return {.namespace_name = "shop",
+          .name = std::move(name),
+          .node = "n1",
+          .priority = 1,
+          .reason = "lower priority (1 < 9)",
+          .cause_alternative = "node n2",
+          .cause_key = "victims: 2 against 1"};
+}
+
+Plan plan_of(PlanAsk ask) {
+  Plan plan;
+  plan.asks = {PlanAsk{.namespace_name = "shop", .name = "fits"}, std::move(ask)};
+  return plan;
+}
+
+/// The cause is that of the first; beyond the bound victims are only counted.
+TEST(ToldPreemptions, ForWhomFromWhereAndWhy) {
+  PlanAsk ask{.namespace_name = "shop", .name = "urgent", .priority = 9};
+  ask.placements = {{.namespace_name = "shop", .name = "urgent", .node = "n1"}};
+  ask.victims = {told_victim("a"), told_victim("b"), told_victim("c")};
+  const auto told = told_preemptions(plan_of(ask), told_now, 2);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(
+      told.front(),
+      (ToldPreemption{
+          .ask = "Pod shop/urgent",
+          .priority = 9,
+          .node = "n1",
+          .victims =
+              {{.who = "shop/a", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"},
+               {.who = "shop/b", .node = "n1", .priority = 1, .reason = "lower priority (1 < 9)"}},
+          .victims_count = 3,
+          .alternative = "node n2",
+          .key = "victims: 2 against 1",
+          .when = told_now}));
+}
+
+/// Four pods of a gang on two nodes.
+TEST(ToldPreemptions, SeveralNodesAreTheFirstAndHowManyMore) {
+  PlanAsk ask{.kind = AskKind::pod_group, .namespace_name = "shop", .name = "train"};
+  for (const char* const node : {"n1", "n1", "n3", "n3"}) {
+    ask.placements.push_back({.namespace_name = "shop", .name = "train-1", .node = node});
+  }
+  ask.victims = {told_victim("a")};
+  EXPECT_EQ(told_preemptions(plan_of(ask), told_now, 20).front().node, "n1 and 1 more");
+}
+
+TEST(ToldPreemptions, SessionsAreNamedAsSuch) {
+  PlanAsk ask{.kind = AskKind::session, .namespace_name = "shop", .name = "urgent"};
+  PlanVictim victim = told_victim("train");
+  victim.unit = "Session shop/train";
+  victim.node.clear();
+  ask.victims = {victim};
+  ask.session = PlanSession{.victims = {{.nodes = {"n4", "n5"}}}};
+  const auto told = told_preemptions(plan_of(ask), told_now, 20);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front().ask, "Session shop/urgent");
+  EXPECT_EQ(told.front().victims.front().who, "Session shop/train");
+  EXPECT_EQ(told.front().victims.front().node, "n4 and 1 more");
+}
+
+/// Who leaves by itself is nobody's victim, and a claim that is kept was told of.
+TEST(ToldPreemptions, ReplicasAreToldWhenTheirClaimIsMade) {
+  PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "shop", .name = "serve"};
+  PlanReplicaClaim claim{.node = "n1"};
+  claim.victims = {{.namespace_name = "shop",
+                    .name = "low",
+                    .plane = "east",
+                    .priority = 1,
+                    .action = ReplicaAction::scale_down,
+                    .reason = "spare",
+                    .cause_alternative = "none",
+                    .cause_key = "class"},
+                   {.namespace_name = "shop", .name = "leaving", .action = ReplicaAction::wait}};
+  PlanReplicaClaim kept = claim;
+  kept.kept = true;
+  ask.replicas = PlanReplicas{.claims = {kept, claim}};
+  const auto told = told_preemptions(plan_of(ask), told_now, 20);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front().victims_count, 1U);
+  EXPECT_EQ(told.front().node, "n1");
+  EXPECT_EQ(told.front().alternative, "none");
+  EXPECT_EQ(told.front().victims.front().who, "shop/low of plane east");
+  ask.replicas->claims = {kept};
+  EXPECT_TRUE(told_preemptions(plan_of(ask), told_now, 20).empty());
+}
+
+}  // namespace
+}  // namespace makeway
