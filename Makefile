@@ -17,10 +17,10 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: bench-report deps fmt web clean deps-build deps-test deps-check deps-e2e
+.PHONY: bench-dashboard bench-report deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 build: deps-build ## the release binary, at build/makeway
 	@tools/build.sh release makeway
@@ -52,6 +52,9 @@ soak: deps-test ## histories in the simulator with all faults, until you stop it
 
 bench: deps-build ## build the benchmarks and run them one after the other
 	@tools/bench.sh
+
+bench-dashboard: build ## what the dashboard costs with 5,000 nodes and 200 viewers; needs Node
+	@tools/bench-dashboard.sh
 
 bench-peers: deps-build ## time kube-scheduler's preemption on the same clusters; needs Go
 	@tools/bench-peers.sh

@@ -8,7 +8,7 @@ set -euo pipefail
 declare -A group=(
   [build]="g++ cmake ninja-build ccache mold
            libfmt-dev libsimdjson-dev libyaml-dev zlib1g-dev libcli11-dev libcurl4-openssl-dev
-           libboost1.81-dev prometheus-cpp-dev"
+           libssl-dev libboost1.81-dev prometheus-cpp-dev"
   [test]="libgtest-dev"
   [check]="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 libbenchmark-dev"
   [e2e]="ca-certificates util-linux"

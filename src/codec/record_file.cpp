@@ -105,8 +105,8 @@ Result<std::string> unpack_record(const PackedRecord& record) {
   return text;
 }
 
-Result<RecordReader> RecordReader::open(std::string_view bytes) {
-  RecordReader reader(bytes);
+Result<RecordReader> RecordReader::open(std::string_view bytes, bool is_whole) {
+  RecordReader reader(bytes, is_whole);
   const auto torn = [&] {
     reader.end_ = FileEnd::torn;
     return reader;
@@ -134,16 +134,36 @@ Result<RecordReader> RecordReader::open(std::string_view bytes) {
   return reader;
 }
 
+std::optional<PackedRecord> RecordReader::want(std::uint64_t bytes) {
+  wants_ = bytes;
+  return std::nullopt;
+}
+
+void RecordReader::go_on(std::string_view bytes, bool reaches_end) {
+  bytes_ = bytes;
+  origin_ = offset_;
+  reaches_end_ = reaches_end;
+  wants_ = 0;
+}
+
 std::optional<PackedRecord> RecordReader::stop(FileEnd end) {
   // Zeros up to the end: the file grew, and what was to stand there never reached the disk.
-  const bool late = end == FileEnd::damaged && is_all_zero(bytes_.substr(offset_));
-  end_ = late ? FileEnd::torn : end;
+  const std::string_view rest = bytes_.substr(offset_ - origin_);
+  const bool is_zero = end == FileEnd::damaged && is_all_zero(rest);
+  if (is_zero && !reaches_end_) return want(2 * rest.size());
+  end_ = is_zero ? FileEnd::torn : end;
   return std::nullopt;
 }
 
 std::optional<PackedRecord> RecordReader::next() {
   if (offset_ == 0) return std::nullopt;
-  const std::string_view rest = bytes_.substr(offset_);
+  const bool is_beyond = offset_ - origin_ > bytes_.size();
+  const std::string_view rest = is_beyond ? std::string_view{} : bytes_.substr(offset_ - origin_);
+  if (!reaches_end_ && rest.size() < record_head_bytes) return want(record_head_bytes);
+  if (is_beyond) {
+    end_ = FileEnd::torn;  // The file has become shorter.
+    return std::nullopt;
+  }
   if (rest.empty()) return stop(FileEnd::whole);
   if (rest.size() < record_head_bytes) return stop(FileEnd::torn);
   const std::uint32_t length = number_at(rest, 0);
@@ -151,7 +171,10 @@ std::optional<PackedRecord> RecordReader::next() {
   if (rest.substr(number_bytes, number_bytes) != sum_of_head(length, type)) {
     return stop(FileEnd::damaged);
   }
-  if (rest.size() - record_head_bytes < length) return stop(FileEnd::torn);
+  if (rest.size() - record_head_bytes < length) {
+    if (!reaches_end_) return want(record_head_bytes + std::uint64_t{length});
+    return stop(FileEnd::torn);
+  }
   const std::string_view body = rest.substr(record_head_bytes, length);
   if (number_at(rest, 2 * number_bytes) != crc32c(body)) return stop(FileEnd::damaged);
   const PackedRecord record{.type = type, .body = body, .offset = offset_};

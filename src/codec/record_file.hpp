@@ -43,27 +43,39 @@ enum class FileEnd : std::uint8_t {
   damaged,  ///< What is there is not what was written.
 };
 
+/// Reads a file that is in memory, or one window of it after the other.
 class RecordReader {
  public:
-  /// The bytes of a file outlive it. An error says what is wrong with the header; one that is torn
-  /// is none, there are just no records.
-  static Result<RecordReader> open(std::string_view bytes);
+  /// The bytes of a file, or its beginning (a kilobyte or more) where `is_whole` is false; they
+  /// outlive it. An error says what is wrong with the header; one that is torn is none, there are
+  /// just no records.
+  static Result<RecordReader> open(std::string_view bytes, bool is_whole = true);
 
-  /// None: the end, see below.
+  /// None: the end, see below, or more is wanted.
   std::optional<PackedRecord> next();
+
+  /// So many bytes from `offset` on are needed for what comes next; 0: the end was reached.
+  std::uint64_t wants() const { return wants_; }
+  /// The bytes from `offset` on, as many as were wanted or all that there are.
+  void go_on(std::string_view bytes, bool reaches_end);
+  /// A record begins there, behind the header.
+  void skip_to(std::uint64_t offset) { offset_ = offset; }
 
   /// Once there is no next record.
   FileEnd end() const { return end_; }
   /// The end of the last whole record, or of the header; 0: the header itself is torn.
   std::uint64_t offset() const { return offset_; }
-  std::uint64_t size() const { return bytes_.size(); }
   const std::string& version() const { return version_; }
 
  private:
-  explicit RecordReader(std::string_view bytes) : bytes_(bytes) {}
+  RecordReader(std::string_view bytes, bool is_whole) : bytes_(bytes), reaches_end_(is_whole) {}
   std::optional<PackedRecord> stop(FileEnd end);
+  std::optional<PackedRecord> want(std::uint64_t bytes);
 
   std::string_view bytes_;
+  std::uint64_t origin_ = 0;  ///< Where they begin in the file.
+  bool reaches_end_ = true;   ///< They go to the file's end.
+  std::uint64_t wants_ = 0;
   std::string version_;
   std::uint64_t offset_ = 0;
   FileEnd end_ = FileEnd::whole;

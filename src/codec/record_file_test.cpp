@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,22 +33,42 @@ struct ReadFile {
   FileEnd end = FileEnd::whole;
   std::uint64_t offset = 0;
   std::string error;  ///< Of the header.
+
+  friend bool operator==(const ReadFile&, const ReadFile&) = default;
 };
 
-ReadFile read_records(std::string_view bytes) {
+/// `window`: so many bytes at a time, or as many as are wanted.
+ReadFile read_records(std::string_view bytes, std::size_t window) {
+  constexpr std::size_t header_bytes = 64;
   ReadFile read;
-  Result<RecordReader> reader = RecordReader::open(bytes);
+  const std::size_t first = std::max(window, header_bytes);
+  Result<RecordReader> reader = RecordReader::open(bytes.substr(0, first), first >= bytes.size());
   if (!reader) {
     read.error = reader.error().message;
     return read;
   }
-  while (const auto record = reader->next()) {
+  while (true) {
+    const auto record = reader->next();
+    if (!record && reader->wants() == 0) break;
+    if (!record) {
+      const std::size_t count = std::max<std::size_t>(window, reader->wants());
+      reader->go_on(bytes.substr(reader->offset(), count),
+                    reader->offset() + count >= bytes.size());
+      continue;
+    }
     const Result<std::string> text = unpack_record(*record);
     read.records.emplace_back(record->type, text ? *text : "cannot be unpacked");
   }
   read.end = reader->end();
   read.offset = reader->offset();
   return read;
+}
+
+/// However much of it is in memory at a time, the same is read.
+ReadFile read_records(std::string_view bytes) {
+  ReadFile whole = read_records(bytes, bytes.size());
+  for (const std::size_t window : {1, 40, 100}) EXPECT_EQ(read_records(bytes, window), whole);
+  return whole;
 }
 
 bool is_prefix(const ReadRecords& part, const ReadRecords& whole) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -10,35 +9,13 @@
 #include <system_error>
 #include <utility>
 
-#include "journal/journal_file.hpp"
-
 namespace makeway {
 namespace {
-
-constexpr std::uint32_t rotated_files_max = 10'000;
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
-
-bool is_readable(const std::string& path) {
-  return OpenFile(std::fopen(path.c_str(), "rb")) != nullptr;
-}
-
-/// FILE.2, FILE.1: those that are there, oldest first. Whoever dies between two renames leaves one
-/// number out.
-std::vector<std::string> rotated_files(const std::string& path) {
-  std::vector<std::string> paths;
-  std::uint32_t missing = 0;
-  for (std::uint32_t number = 1; number <= rotated_files_max && missing < 2; ++number) {
-    const std::string each = rotated_path(path, number);
-    missing = is_readable(each) ? 0 : missing + 1;
-    if (missing == 0) paths.push_back(each);
-  }
-  std::ranges::reverse(paths);
-  return paths;
-}
 
 }  // namespace
 
@@ -60,25 +37,27 @@ Result<std::string> read_journal_bytes(const std::string& path) {
 }
 
 Result<JournalReader> JournalReader::open(const std::string& path, JournalFiles files) {
-  std::vector<std::string> paths;
-  if (files == JournalFiles::with_rotated) paths = rotated_files(path);
-  if (paths.empty() || is_readable(path)) paths.push_back(path);
+  JournalReader reader(files == JournalFiles::one ? std::vector<std::string>{path}
+                                                  : journal_paths(path));
+  if (std::optional<Error> error = reader.begin_part()) return std::unexpected(std::move(*error));
+  return reader;
+}
+
+Result<JournalReader> JournalReader::open_at(std::vector<std::string> paths, std::uint64_t offset) {
   JournalReader reader(std::move(paths));
   if (std::optional<Error> error = reader.begin_part()) return std::unexpected(std::move(*error));
+  reader.reader_->skip_to(offset);
   return reader;
 }
 
 std::optional<Error> JournalReader::begin_part() {
   const std::string& path = paths_[parts_.size()];
   parts_.push_back({.path = path, .version = {}});
-  Result<std::string> bytes = read_journal_bytes(path);
-  if (!bytes) return bytes.error();
-  bytes_ = std::make_unique<std::string>(*std::move(bytes));
-  Result<RecordReader> reader = RecordReader::open(*bytes_);
-  if (!reader) return Error{.message = fmt::format("{}: {}", path, reader.error().message)};
+  Result<JournalFileReader> reader = JournalFileReader::open(path);
+  if (!reader) return reader.error();
   reader_ = *std::move(reader);
   parts_.back().version = reader_->version();
-  parts_.back().bytes = bytes_->size();
+  parts_.back().bytes = reader_->size();
   return std::nullopt;
 }
 
@@ -92,8 +71,9 @@ void JournalReader::end_part() {
 Result<std::optional<JournalEntry>> JournalReader::next() {
   while (true) {
     const std::uint64_t begin = reader_->offset();
-    const std::optional<PackedRecord> packed = reader_->next();
-    if (packed) {
+    const Result<std::optional<PackedRecord>> read = reader_->next();
+    if (!read) return std::unexpected(read.error());
+    if (const std::optional<PackedRecord>& packed = *read) {
       JournalPart& part = parts_.back();
       ++part.records;
       const Result<std::string> text = unpack_record(*packed);

@@ -6,18 +6,19 @@
 //     if (!entry || !*entry) break;  // An error, or the end.
 //   }
 //
-// One file is in memory at a time. A file that ends torn or damaged ends there; the next one begins
-// with a base, so reading goes on, and the entry says that something is missing before it.
+// A few megabytes of one file are in memory at a time. A file that ends torn or damaged ends there;
+// the next one begins with a base, so reading goes on, and the entry says that something is missing
+// before it.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "codec/record_file.hpp"
+#include "journal/journal_file_reader.hpp"
 #include "journal/journal_records.hpp"
 
 namespace makeway {
@@ -47,10 +48,15 @@ struct JournalPart {
 class JournalReader {
  public:
   static Result<JournalReader> open(const std::string& path, JournalFiles files);
+  /// These files, the first one from a base on that begins there.
+  static Result<JournalReader> open_at(std::vector<std::string> paths, std::uint64_t offset);
 
   /// None: the end of the last file. An error: a file cannot be read, or a record in it not be
   /// understood.
   Result<std::optional<JournalEntry>> next();
+
+  /// What was written to the file that it is in since that was opened can be read, too.
+  std::optional<Error> look_again() { return reader_->look_again(); }
 
   /// Those that were begun.
   const std::vector<JournalPart>& parts() const { return parts_; }
@@ -62,8 +68,7 @@ class JournalReader {
 
   std::vector<std::string> paths_;  ///< Oldest first.
   std::vector<JournalPart> parts_;
-  std::unique_ptr<std::string> bytes_;  ///< Does not move when this does: `reader_` looks at it.
-  std::optional<RecordReader> reader_;
+  std::optional<JournalFileReader> reader_;
   bool gap_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "codec/dump.hpp"
+#include "journal/journal_index.hpp"
 #include "journal/journal_reader.hpp"
 #include "journal/journal_world.hpp"
 #include "support/temporary_folder.hpp"
@@ -316,6 +317,67 @@ TEST(JournalRecordsTest, WhatIsNoRecordIsSaid) {
             "the member changes is missing or wrong");
   EXPECT_EQ(error(static_cast<JournalType>(9), "{}\n"),
             "a record of type 9, which this version does not know");
+}
+
+TEST_F(JournalTest, TheIndexReadsOnlyWhatIsNewAndSurvivesRotation) {
+  JournalOptions small = options();
+  small.bytes_max = 8'000;
+  small.base_every = 2'000;
+  small.files_kept = 3;
+  const std::unique_ptr<Journal> journal = begin(small);
+  JournalIndex index(path());
+  std::uint64_t read = 0;
+  for (int round = 0; round < 40; ++round) {
+    for (int each = 0; each < 5; ++each) {
+      batch(*journal, {pod(fmt::format("p{}-{}", round, each))});
+      cycle(*journal, fmt::format("p{}-{}", round, each), Outcome::infeasible);
+    }
+    EXPECT_FALSE(index.refresh().has_value());
+    const std::uint64_t now_read = index.bytes_read() - read;
+    read = index.bytes_read();
+    EXPECT_FALSE(index.refresh().has_value());
+    EXPECT_EQ(index.bytes_read(), read);  // Nothing is new.
+    EXPECT_LT(now_read, 60'000U);
+    JournalIndex fresh(path());
+    EXPECT_FALSE(fresh.refresh().has_value());
+    EXPECT_EQ(index.cycles(), fresh.cycles());
+    ASSERT_FALSE(index.cycles().empty());
+    EXPECT_EQ(index.cycles().back().number, journal->cycles());
+    const auto chapter = index.chapter_of(journal->cycles());
+    ASSERT_TRUE(chapter.has_value());
+    EXPECT_TRUE(chapter->is_same(*fresh.chapter_of(journal->cycles())));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path("run.journal.3")));
+  EXPECT_FALSE(index.chapter_of(1).has_value());  // Its file is gone.
+}
+
+TEST_F(JournalTest, TheIndexIsBoundedAndNoticesAnotherFile) {
+  {
+    const std::unique_ptr<Journal> journal = begin(options());
+    for (int each = 0; each < 10; ++each) cycle(*journal, "a", Outcome::infeasible);
+  }
+  JournalIndex index(path(), {.cycles = 4});
+  EXPECT_FALSE(index.refresh().has_value());
+  EXPECT_EQ(index.cycles().size(), 4U);
+  EXPECT_EQ(index.cycles().front().number, 7U);
+  EXPECT_EQ(index.left_out(), 6U);
+  // The same file by its identity, and all of it is another journal's.
+  std::string others;
+  {
+    JournalOptions elsewhere = options();
+    elsewhere.path = path("other.journal");
+    now.ms += 1'000'000;
+    const std::unique_ptr<Journal> journal = begin(elsewhere);
+    for (int each = 0; each < 20; ++each) cycle(*journal, "b", Outcome::infeasible);
+    others = bytes_of(elsewhere.path);
+  }
+  write_bytes(path(), others);
+  EXPECT_FALSE(index.refresh().has_value());
+  EXPECT_EQ(index.cycles().back().number, 20U);
+  EXPECT_EQ(index.left_out(), 16U);
+  std::filesystem::remove(path());
+  EXPECT_TRUE(index.refresh().has_value());
+  EXPECT_TRUE(index.cycles().empty());
 }
 
 }  // namespace

@@ -2,16 +2,24 @@
 #pragma once
 
 #include <exception>
+#include <string_view>
 
 #include "base/check.hpp"
+#include "server/notices.hpp"
 
 namespace makeway::server {
 
+struct Containment {
+  /// False: bugs stop the process, so that tests hide none.
+  bool contains_bugs = false;
+  Notices* notices = nullptr;  ///< Hears of what was contained; null: nobody does.
+};
+
 /// False: it failed, by a bug of ours or for want of memory, and what it was working on cannot be
-/// trusted. Where bugs are not contained they stop the process, so that tests hide none.
+/// trusted. `kind` says at what, for the log.
 template <class Work>
-bool attempt(bool contains_bugs, const Work& work) {
-  if (!contains_bugs) {
+bool attempt(const Containment& containment, std::string_view kind, const Work& work) {
+  if (!containment.contains_bugs) {
     work();
     return true;
   }
@@ -19,7 +27,8 @@ bool attempt(bool contains_bugs, const Work& work) {
     const CheckContainment contained;
     work();
     return true;
-  } catch (const std::exception&) {
+  } catch (const std::exception& failure) {
+    if (containment.notices != nullptr) containment.notices->tell(kind, failure.what());
     return false;
   }
 }

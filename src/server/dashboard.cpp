@@ -28,10 +28,10 @@ HttpReply json_reply(std::string body) {
 Dashboard::Dashboard(DashboardSettings settings)
     : settings_(std::move(settings)),
       access_(access_rules(settings_.address, settings_.token)),
-      desk_(settings_.contains_bugs),
+      desk_(containment()),
       follower_(
           settings_.schedulers, [this](Board& board) { turn(board); }, settings_.follower,
-          settings_.contains_bugs) {}
+          containment()) {}
 
 /// The threads that could use the others first.
 Dashboard::~Dashboard() {
@@ -41,6 +41,12 @@ Dashboard::~Dashboard() {
 }
 
 Result<std::unique_ptr<Dashboard>> Dashboard::start(DashboardSettings settings) {
+  std::optional<TlsKeys> keys;
+  if (settings.tls.are_given()) {
+    Result<TlsKeys> read = TlsKeys::read(settings.tls);
+    if (!read) return std::unexpected(read.error());
+    keys = *std::move(read);
+  }
   std::unique_ptr<Dashboard> dashboard(new Dashboard(std::move(settings)));
   auto server = HttpServer::start(
       dashboard->settings_.address,
@@ -48,7 +54,8 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(DashboardSettings settings) 
         raw->handle(request, answer);
       },
       dashboard->settings_.http,
-      [raw = dashboard.get()](const HttpRequest& request) { return raw->refuse_body(request); });
+      [raw = dashboard.get()](const HttpRequest& request) { return raw->refuse_body(request); },
+      {.tls = std::move(keys), .notices = &dashboard->notices_});
   if (!server) return std::unexpected(server.error());
   dashboard->server_ = *std::move(server);
   dashboard->published_ = dashboard->server_.get();
@@ -58,6 +65,8 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(DashboardSettings settings) 
 /// On the follower's thread.
 void Dashboard::turn(Board& board) {
   ++turns_;
+  state_.clear();
+  state_event_.reset();
   HttpServer* const server = published_.load();
   if (server == nullptr) return;
   if (server->streams() == 0) {
@@ -78,10 +87,18 @@ bool Dashboard::tell_changes(Board& board, HttpServer& server) {
 }
 
 /// For somebody new. The next frame tells what differs from the one before it: the state must be
-/// as new as that one, else what changes back in between would never be told.
-HttpReply Dashboard::stream_of(Board& board) {
+/// as new as that one, else what changes back in between would never be told. Frames come with
+/// turns and with this, so until the next turn it is the state for whoever else comes.
+const std::string& Dashboard::shared_state(Board& board) {
+  if (!state_.empty()) return state_;
   if (HttpServer* const server = published_.load()) tell_changes(board, *server);
-  return {.content_type = "text/event-stream", .stream = event_of("state", board.state())};
+  state_ = board.state();
+  return state_;
+}
+
+HttpReply Dashboard::stream_of(Board& board) {
+  if (state_event_ == nullptr) state_event_ = event_of("state", shared_state(board));
+  return {.content_type = "text/event-stream", .stream = state_event_};
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
@@ -128,7 +145,7 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
     return answer.give(error_reply(405, "only /api/what-if takes POST, and nothing else"));
   }
   if (what == "state") {
-    return ask_board(answer, [](Board& board) { return json_reply(board.state()); });
+    return ask_board(answer, [this](Board& board) { return json_reply(shared_state(board)); });
   }
   if (what == "events") {
     return ask_board(answer, [this](Board& board) { return stream_of(board); });

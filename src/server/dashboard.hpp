@@ -10,7 +10,8 @@
 //   /api/at?cycle=N[&preset=P]    the cluster as it was then, and what was, or would be, decided
 //
 // Whoever asks for what names objects passes `refuse` (access.hpp) first. Everything is read from
-// the follower's board or from the journal, never from the loop.
+// the follower's board or from the journal, never from the loop. The whole state is written once a
+// turn at most, however many ask for it.
 #pragma once
 
 #include <atomic>
@@ -28,6 +29,8 @@
 #include "server/desk.hpp"
 #include "server/follower.hpp"
 #include "server/http_server.hpp"
+#include "server/notices.hpp"
+#include "server/tls_keys.hpp"
 
 namespace makeway::server {
 
@@ -54,6 +57,7 @@ struct DashboardSettings {
   FollowerLimits follower;
   HttpLimits http;
   bool contains_bugs = false;  ///< See attempt.hpp.
+  TlsFiles tls;                ///< None given: plain HTTP.
 };
 
 class Dashboard {
@@ -67,6 +71,8 @@ class Dashboard {
   LoopWatcher& watcher() { return follower_; }
   std::uint16_t port() const { return server_->port(); }
   std::size_t viewers() const { return server_->streams(); }
+  /// What went wrong beside the loop, for the log.
+  std::vector<Notice> take_notices() { return notices_.take(); }
 
  private:
   explicit Dashboard(DashboardSettings settings);
@@ -79,13 +85,20 @@ class Dashboard {
   HttpReply page(const HttpRequest& request) const;
   void turn(Board& board);
   bool tell_changes(Board& board, HttpServer& server);
+  const std::string& shared_state(Board& board);
   HttpReply stream_of(Board& board);
+  Containment containment() { return {settings_.contains_bugs, &notices_}; }
 
   const DashboardSettings settings_;
   const AccessRules access_;
+  Notices notices_;
   std::unique_ptr<HttpServer> server_;
   std::atomic<HttpServer*> published_ = nullptr;  ///< The server, once it is there.
-  std::uint64_t turns_ = 0;                       ///< Of the follower's thread.
+  // Of the follower's thread:
+  std::uint64_t turns_ = 0;
+  /// As new as the last frame; empty: nobody has asked since the turn.
+  std::string state_;
+  HttpFrame state_event_;  ///< The same for streams.
   Desk desk_;
   Follower follower_;
 };

@@ -70,7 +70,8 @@ TEST_F(DashboardTest, TellsTheStateAndThenChanges) {
   EXPECT_TRUE(again.receive("\n\n").contains("\"n2\""));
 }
 
-/// What the state of a joiner is newer in than the last frame, and then is as before again.
+/// What the state of a joiner is newer in than the last frame, and then is as before again. The
+/// first to join after a turn gets such a state.
 TEST_F(DashboardTest, WhoJoinsHearsOfWhatChangesBack) {
   DashboardSettings slow;
   slow.follower.turn = Duration{200};
@@ -79,10 +80,12 @@ TEST_F(DashboardTest, WhoJoinsHearsOfWhatChangesBack) {
   const TestClient first(dashboard->port());
   first.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(first.receive("\n\n").contains("\"n1\""));
+  show("n0");
+  EXPECT_TRUE(first.receive("\"n0\"").contains("\"n0\""));  // A turn is over.
   show("n2");
   const TestClient second(dashboard->port());
   second.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_TRUE(second.receive("\n\n").contains("\"n2\""));
+  EXPECT_TRUE(second.receive("\"n2\"").contains("\"n2\""));
   const std::vector<Change> gone = {Removal{.kind = ObjectKind::node, .name = "n2"}};
   for (const Change& change : gone) cluster.apply(change);
   dashboard->watcher().batch({.now = Time{1'000}, .changes = gone, .effects = {}, .receipts = {}},

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/attempt.hpp"
+#include "server/thread_name.hpp"
 
 namespace makeway::server {
 
@@ -30,6 +30,7 @@ void Desk::stop() {
 }
 
 void Desk::run() {
+  name_thread("makeway-desk");
   while (true) {
     Question question;
     {
@@ -39,7 +40,7 @@ void Desk::run() {
       question = std::move(questions_.front());
       questions_.pop_front();
     }
-    attempt(contains_bugs_, [&] { question(ending_.get_token()); });
+    attempt(containment_, "a question to the journal", [&] { question(ending_.get_token()); });
   }
 }
 

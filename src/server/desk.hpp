@@ -10,6 +10,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "server/attempt.hpp"
+
 namespace makeway::server {
 
 class Desk {
@@ -17,9 +19,8 @@ class Desk {
   /// Whoever takes long looks now and then whether its end is wanted.
   using Question = std::function<void(const std::stop_token& ending)>;
 
-  /// `contains_bugs`: see attempt.hpp.
-  explicit Desk(bool contains_bugs = false, std::size_t waiting_max = 16)
-      : contains_bugs_(contains_bugs), waiting_max_(waiting_max) {}
+  explicit Desk(Containment containment = {}, std::size_t waiting_max = 16)
+      : containment_(containment), waiting_max_(waiting_max) {}
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
   ~Desk() { stop(); }
@@ -32,7 +33,7 @@ class Desk {
  private:
   void run();
 
-  const bool contains_bugs_;
+  const Containment containment_;
   const std::size_t waiting_max_;
   std::stop_source ending_;
   std::mutex mutex_;

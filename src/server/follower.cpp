@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "server/attempt.hpp"
+#include "server/thread_name.hpp"
 
 namespace makeway::server {
 namespace {
@@ -17,10 +17,10 @@ bool begins_anew(const std::deque<Seen>& mail) {
 }  // namespace
 
 Follower::Follower(std::vector<std::string> schedulers, Question turned, FollowerLimits limits,
-                   bool contains_bugs)
+                   Containment containment)
     : turned_(std::move(turned)),
       limits_(limits),
-      contains_bugs_(contains_bugs),
+      containment_(containment),
       board_(std::move(schedulers)) {
   thread_ = std::thread([this] { run(); });
 }
@@ -126,7 +126,7 @@ std::uint64_t Follower::overflows() const {
 /// False: it failed. Then everything is thrown away and taken anew, unless the loop began anew
 /// itself in the meantime.
 bool Follower::take(std::deque<Seen> mail) {
-  const bool is_taken = attempt(contains_bugs_, [&] {
+  const bool is_taken = attempt(containment_, "what the loop told", [&] {
     for (Seen& seen : mail) {
       if (is_ending_) return;
       board_.take(std::move(seen));
@@ -143,12 +143,13 @@ bool Follower::take(std::deque<Seen> mail) {
 /// Whoever is dropped with its question has its answer by that.
 void Follower::answer(std::deque<Question> questions) {
   while (!questions.empty() && !is_ending_) {
-    attempt(contains_bugs_, [&] { questions.front()(board_); });
+    attempt(containment_, "a question to the board", [&] { questions.front()(board_); });
     questions.pop_front();
   }
 }
 
 void Follower::run() {
+  name_thread("makeway-follow");
   const std::chrono::milliseconds turn(limits_.turn.ms);
   auto next_turn = std::chrono::steady_clock::now() + turn;
   std::int64_t turns_behind = 0;
@@ -173,7 +174,7 @@ void Follower::run() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_turn) continue;
     turns_behind += is_behind ? 1 : 0;
-    attempt(contains_bugs_, [this] { turned_(board_); });
+    attempt(containment_, "a frame", [this] { turned_(board_); });
     // A turn that takes long is followed by a longer rest: viewers cost a tenth of a core at most.
     const auto took = std::chrono::steady_clock::now() - now;
     next_turn = std::chrono::steady_clock::now() + std::max<decltype(took)>(turn, 9 * took);

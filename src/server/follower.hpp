@@ -8,7 +8,8 @@
 //     something (`ask`) wakes it at once. Questions have a bound, too.
 //  3. A copy costs the loop what the changes are large. Only the copy of everything costs more, and
 //     it is taken after an overflow only, not more often than every few seconds.
-//  4. A bug in a question costs that question; one in what is taken is like an overflow.
+//  4. A bug in a question costs that question; one in what is taken is like an overflow. Either is
+//     told once in a while (notices.hpp).
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,7 @@
 
 #include "base/time.hpp"
 #include "control/loop_watcher.hpp"
+#include "server/attempt.hpp"
 #include "server/board.hpp"
 
 namespace makeway::server {
@@ -38,9 +40,9 @@ class Follower final : public LoopWatcher {
  public:
   using Question = std::function<void(Board&)>;
 
-  /// `turned` is called on the follower's thread. `contains_bugs`: see attempt.hpp.
+  /// `turned` is called on the follower's thread.
   Follower(std::vector<std::string> schedulers, Question turned, FollowerLimits limits = {},
-           bool contains_bugs = false);
+           Containment containment = {});
   ~Follower() override;
 
   void start(const LoopStart& start) override;
@@ -62,7 +64,7 @@ class Follower final : public LoopWatcher {
 
   const Question turned_;
   const FollowerLimits limits_;
-  const bool contains_bugs_;
+  const Containment containment_;
   Board board_;  ///< Of the follower's thread.
 
   mutable std::mutex mutex_;

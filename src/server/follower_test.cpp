@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <stdexcept>
@@ -141,17 +142,23 @@ TEST(Follower, TheRulesOutliveAnOverflow) {
 }
 
 TEST(Follower, ABugInAQuestionCostsThatQuestion) {
-  Follower follower({}, [](Board&) { CHECK(false); }, {.turn = Duration{1}}, true);
+  Notices notices;
+  Follower follower({}, [](Board&) { CHECK(false); }, {.turn = Duration{1}},
+                    {.contains_bugs = true, .notices = &notices});
   TestLoop loop(follower);
   EXPECT_TRUE(follower.ask([](Board&) { throw std::runtime_error("no"); }));
   EXPECT_TRUE(follower.ask([](Board&) { CHECK(false); }));
   loop.show({followed_pod(1, 1)});
   EXPECT_EQ(cluster_text(follower), loop.text());
+  std::vector<std::string> told;
+  for (const Notice& each : notices.take()) told.push_back(each.kind + ": " + each.text);
+  EXPECT_NE(std::ranges::find(told, "a question to the board: no"), told.end());
 }
 
 /// No column takes such a name: what the board has of the cluster is thrown away, and comes anew.
 TEST(Follower, ABugInWhatIsTakenIsMendedByEverythingAnew) {
-  Follower follower({}, [](Board&) {}, {.turn = Duration{1}, .turns_until_base = 2}, true);
+  Follower follower({}, [](Board&) {}, {.turn = Duration{1}, .turns_until_base = 2},
+                    {.contains_bugs = true});
   TestLoop loop(follower);
   loop.show({followed_pod(1, 1)});
   Pod endless = followed_pod(2, 1);

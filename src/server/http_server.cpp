@@ -1,11 +1,17 @@
 #include "server/http_server.hpp"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/sslerr.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -19,6 +25,8 @@
 #include <thread>
 #include <utility>
 
+#include "server/thread_name.hpp"
+
 namespace makeway::server {
 namespace {
 
@@ -28,8 +36,14 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Failure = boost::system::error_code;
 using RequestParser = http::request_parser<http::string_body>;
+/// Over the plain one, which has the deadlines.
+using SecureStream = asio::ssl::stream<beast::tcp_stream&>;
 
 constexpr std::chrono::seconds discard_max{1};
+/// Ends with the connection, so it needs no length.
+constexpr std::string_view plain_refused =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    "Connection: close\r\n\r\nthis port is encrypted: ask with https:// instead of http://\n";
 
 std::chrono::milliseconds milliseconds(Duration duration) {
   return std::chrono::milliseconds(duration.ms);
@@ -54,6 +68,12 @@ HttpRequest request_of(const RequestParser::value_type& from) {
           .authorization = std::string(from[http::field::authorization]),
           .content_type = std::string(from[http::field::content_type]),
           .if_none_match = std::string(from[http::field::if_none_match])};
+}
+
+/// Somebody sent a request where a handshake was due.
+bool is_plain_http(const Failure& failure) {
+  return failure.category() == asio::error::get_ssl_category() &&
+         ERR_GET_REASON(static_cast<unsigned long>(failure.value())) == SSL_R_HTTP_REQUEST;
 }
 
 bool is_served(http::verb method) {
@@ -87,32 +107,55 @@ void HttpAnswer::give(HttpReply reply) const {
 /// forget the session. None is while its answer is awaited, and while a stream has nothing to send.
 class HttpServer::Session {
  public:
-  Session(State& state, std::uint64_t id, tcp::socket socket);
-  void read();
+  Session(State& state, std::uint64_t id, tcp::socket socket, TlsKeys::Context keys);
+  void begin();
   void reply(HttpReply reply);
   void push(HttpFrame frame);
   /// Ends it, now or when what is under way has heard of it.
   void cut();
-  bool is_reading() const { return is_reading_; }
   bool is_stream() const { return is_stream_; }
+  bool is_cut() const { return is_cut_; }
+  /// Of two, the smaller gives way: who is silent, who takes its answer, who waits for one; of
+  /// these whoever has done so for longest.
+  std::pair<int, std::uint64_t> patience() const {
+    return {is_reading_ ? 0 : is_sending_ ? 1 : 2, since_};
+  }
 
  private:
+  /// `operation` with the stream that requests come from and answers go to.
+  template <class Operation>
+  void on_stream(const Operation& operation) {
+    if (secure_) {
+      operation(*secure_);
+    } else {
+      operation(stream_);
+    }
+  }
+  void read();
+  void shake_hands();
+  void refuse_plain();
   void take_header();
   void take_body();
   bool is_readable(const Failure& failure);
   void hand_over();
   void discard_rest();
+  void after_answer(const Failure& failure);
   void begin_stream(const HttpReply& reply);
   void send_next();
+  void after_frame(const Failure& failure);
+  void say_goodbye();
   void forget();
 
   State& state_;
   std::uint64_t id_;
+  std::uint64_t since_ = 0;  ///< When it began to do what it does, in steps of the server.
   beast::tcp_stream stream_;
+  TlsKeys::Context keys_;  ///< As they were when it began; null: plain.
+  std::optional<SecureStream> secure_;
   beast::flat_buffer buffer_;
   std::optional<RequestParser> parser_;
   http::response<http::string_body> response_;
-  bool is_reading_ = false;
+  bool is_reading_ = false;  ///< Or it is shaking hands.
   bool is_stream_ = false;
   bool is_sending_ = false;
   bool is_cut_ = false;            ///< And what is under way has not heard of it yet.
@@ -121,23 +164,31 @@ class HttpServer::Session {
 };
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
-  State(HttpHandler handler_in, HttpLimits limits_in, HttpGate gate_in)
-      : handler(std::move(handler_in)), limits(limits_in), gate(std::move(gate_in)) {}
+  State(HttpHandler handler_in, HttpLimits limits_in, HttpGate gate_in, HttpExtras extras_in)
+      : handler(std::move(handler_in)),
+        limits(limits_in),
+        gate(std::move(gate_in)),
+        extras(std::move(extras_in)) {}
 
   Result<std::uint16_t> listen(const ListenAddress& address);
   void accept();
   void take(tcp::socket socket);
+  TlsKeys::Context keys_now();
   bool make_room();
+  void run();
+  void tell(std::string_view kind, std::string_view text) const;
   HttpAnswer answer_of(std::uint64_t id);
 
   HttpHandler handler;
   HttpLimits limits;
   HttpGate gate;
+  HttpExtras extras;
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
   std::map<std::uint64_t, std::unique_ptr<Session>> sessions;
   std::uint64_t last_id = 0;
+  std::uint64_t steps = 0;
   std::uint16_t port = 0;
   std::atomic<std::size_t> streams = 0;
   std::atomic<std::uint64_t> streams_cut = 0;
@@ -146,26 +197,59 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
 // ---- Sessions -----------------------------------------------------------------------------------
 
-HttpServer::Session::Session(State& state, std::uint64_t id, tcp::socket socket)
+HttpServer::Session::Session(State& state, std::uint64_t id, tcp::socket socket,
+                             TlsKeys::Context keys)
     : state_(state),
       id_(id),
       stream_(std::move(socket)),
-      buffer_(std::size_t{2} * state.limits.header_bytes_max) {}
+      keys_(std::move(keys)),
+      buffer_(std::size_t{2} * state.limits.header_bytes_max) {
+  if (keys_ != nullptr) secure_.emplace(stream_, *keys_);
+}
+
+void HttpServer::Session::begin() {
+  since_ = ++state_.steps;
+  if (secure_) return shake_hands();
+  read();
+}
+
+/// Nobody waits for it: it is one more operation with a deadline.
+void HttpServer::Session::shake_hands() {
+  stream_.expires_after(milliseconds(state_.limits.request_max));
+  secure_->async_handshake(SecureStream::server, [this](const Failure& failure) {
+    is_reading_ = false;
+    if (!failure) return read();
+    if (is_plain_http(failure)) return refuse_plain();
+    forget();
+  });
+  is_reading_ = true;
+}
+
+void HttpServer::Session::refuse_plain() {
+  stream_.expires_after(milliseconds(state_.limits.answer_max));
+  asio::async_write(stream_, asio::buffer(plain_refused),
+                    [this](const Failure&, std::size_t) { forget(); });
+  is_sending_ = true;
+}
 
 void HttpServer::Session::read() {
   parser_.emplace();
   parser_->header_limit(state_.limits.header_bytes_max);
   parser_->body_limit(state_.limits.body_bytes_max);
   stream_.expires_after(milliseconds(state_.limits.request_max));
-  is_reading_ = true;
-  http::async_read_header(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
-    if (!is_readable(failure)) return;
-    try {
-      take_header();
-    } catch (const std::exception&) {
-      forget();  // Rule 3: out of memory for one answer.
-    }
+  since_ = ++state_.steps;
+  on_stream([this](auto& stream) {
+    http::async_read_header(stream, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
+      if (!is_readable(failure)) return;
+      try {
+        take_header();
+      } catch (const std::exception& trouble) {
+        state_.tell("a request", trouble.what());
+        forget();  // Rule 3: out of memory for one answer.
+      }
+    });
   });
+  is_reading_ = true;
 }
 
 /// False: it is answered, or forgotten.
@@ -197,31 +281,39 @@ void HttpServer::Session::take_header() {
 }
 
 void HttpServer::Session::take_body() {
-  is_reading_ = true;
-  http::async_read(stream_, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
-    if (!is_readable(failure)) return;
-    try {
-      hand_over();
-    } catch (const std::exception&) {
-      forget();  // Rule 3.
-    }
+  // A kept connection may have been silent for most of the first time.
+  stream_.expires_after(milliseconds(state_.limits.request_max));
+  on_stream([this](auto& stream) {
+    http::async_read(stream, buffer_, *parser_, [this](const Failure& failure, std::size_t) {
+      if (!is_readable(failure)) return;
+      try {
+        hand_over();
+      } catch (const std::exception& trouble) {
+        state_.tell("a request", trouble.what());
+        forget();  // Rule 3.
+      }
+    });
   });
+  is_reading_ = true;
 }
 
 void HttpServer::Session::hand_over() {
+  since_ = ++state_.steps;
   state_.handler(request_of(parser_->get()), state_.answer_of(id_));
 }
 
 /// For a moment: whoever is still sending would lose the answer with the connection.
 void HttpServer::Session::discard_rest() {
   buffer_.clear();
+  on_stream([this](auto& stream) {
+    stream.async_read_some(buffer_.prepare(state_.limits.header_bytes_max),
+                           [this](const Failure& failure, std::size_t) {
+                             is_reading_ = false;
+                             if (failure) return forget();
+                             discard_rest();
+                           });
+  });
   is_reading_ = true;
-  stream_.async_read_some(buffer_.prepare(state_.limits.header_bytes_max),
-                          [this](const Failure& failure, std::size_t) {
-                            is_reading_ = false;
-                            if (failure) return forget();
-                            discard_rest();
-                          });
 }
 
 void HttpServer::Session::reply(HttpReply reply) {
@@ -244,16 +336,25 @@ void HttpServer::Session::reply(HttpReply reply) {
   response_.prepare_payload();
   if (is_head) response_.body().clear();
   stream_.expires_after(milliseconds(state_.limits.answer_max));
-  http::async_write(stream_, response_, [this](const Failure& failure, std::size_t) {
-    if (!failure && !parser_->is_done()) {
-      Failure ignored;
-      ignored = stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-      stream_.expires_after(discard_max);
-      return discard_rest();
-    }
-    if (failure || !response_.keep_alive()) return forget();
-    read();
+  since_ = ++state_.steps;
+  on_stream([this](auto& stream) {
+    http::async_write(stream, response_,
+                      [this](const Failure& failure, std::size_t) { after_answer(failure); });
   });
+  is_sending_ = true;
+}
+
+void HttpServer::Session::after_answer(const Failure& failure) {
+  is_sending_ = false;
+  if (failure || is_cut_) return forget();
+  if (!parser_->is_done()) {
+    Failure ignored;
+    if (!secure_) ignored = stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(discard_max);
+    return discard_rest();
+  }
+  if (!response_.keep_alive()) return say_goodbye();
+  read();
 }
 
 void HttpServer::Session::begin_stream(const HttpReply& reply) {
@@ -279,26 +380,38 @@ void HttpServer::Session::push(HttpFrame frame) {
 }
 
 void HttpServer::Session::send_next() {
-  is_sending_ = true;
   stream_.expires_after(milliseconds(state_.limits.answer_max));
-  asio::async_write(stream_, asio::buffer(*backlog_.front()),
-                    [this](const Failure& failure, std::size_t) {
-                      is_sending_ = false;
-                      if (failure) return forget();
-                      backlog_.pop_front();
-                      if (backlog_.empty()) {
-                        backlog_bytes_ = 0;
-                        return;
-                      }
-                      backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
-                      send_next();
-                    });
+  on_stream([this](auto& stream) {
+    asio::async_write(stream, asio::buffer(*backlog_.front()),
+                      [this](const Failure& failure, std::size_t) { after_frame(failure); });
+  });
+  is_sending_ = true;
+}
+
+void HttpServer::Session::after_frame(const Failure& failure) {
+  is_sending_ = false;
+  if (failure || is_cut_) return forget();
+  backlog_.pop_front();
+  if (backlog_.empty()) {
+    backlog_bytes_ = 0;
+    return;
+  }
+  backlog_bytes_ -= std::min(backlog_bytes_, backlog_.front()->size());
+  send_next();
 }
 
 void HttpServer::Session::cut() {
   if (!is_reading_ && !is_sending_) return forget();
   is_cut_ = true;
   stream_.close();  // What is under way ends with a failure, and that forgets it.
+}
+
+/// With TLS the end is said, too, so that nobody takes it for one that somebody else made.
+void HttpServer::Session::say_goodbye() {
+  if (!secure_) return forget();
+  stream_.expires_after(discard_max);
+  secure_->async_shutdown([this](const Failure&) { forget(); });
+  is_reading_ = true;
 }
 
 void HttpServer::Session::forget() {
@@ -329,8 +442,9 @@ void HttpServer::State::accept() {
     if (!failure) {
       try {
         take(std::move(socket));
-      } catch (const std::exception&) {
-        return accept();  // Rule 3: out of memory for one connection, which is closed by now.
+      } catch (const std::exception& trouble) {
+        // Rule 3: out of memory for one connection, which is closed by now, or by its deadline.
+        tell("a connection", trouble.what());
       }
       return accept();
     }
@@ -343,25 +457,42 @@ void HttpServer::State::accept() {
   });
 }
 
-/// Rule 1: idle connections keep nobody out.
+/// Rule 1: whoever comes finds room, unless all are streams.
 bool HttpServer::State::make_room() {
   if (sessions.size() < limits.connections_max) return true;
   // One above the limit while the one that is cut has not heard of it yet, and no more.
   if (sessions.size() > limits.connections_max) return false;
+  Session* first = nullptr;
   for (const auto& [id, session] : sessions) {
-    if (!session->is_reading()) continue;
-    session->cut();
-    return true;
+    if (session->is_stream() || session->is_cut()) continue;
+    if (first == nullptr || session->patience() < first->patience()) first = session.get();
   }
-  return false;
+  if (first == nullptr) return false;
+  first->cut();
+  return true;
+}
+
+void HttpServer::State::tell(std::string_view kind, std::string_view text) const {
+  if (extras.notices != nullptr) extras.notices->tell(kind, text);
+}
+
+/// Null: plain HTTP.
+TlsKeys::Context HttpServer::State::keys_now() {
+  if (!extras.tls) return nullptr;
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  const Time now{std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
+  if (const std::optional<Error> error = extras.tls->renew(now)) {
+    tell("new certificate", error->message + "; the one from before is shown on");
+  }
+  return extras.tls->context();
 }
 
 void HttpServer::State::take(tcp::socket socket) {
   if (!make_room()) return;  // Closed with the socket.
   const std::uint64_t id = ++last_id;
   const auto [at, is_new] =
-      sessions.emplace(id, std::make_unique<Session>(*this, id, std::move(socket)));
-  at->second->read();
+      sessions.emplace(id, std::make_unique<Session>(*this, id, std::move(socket), keys_now()));
+  at->second->begin();
 }
 
 /// It comes back to the server's thread, and finds the connection by its id: that may be gone.
@@ -375,7 +506,8 @@ HttpAnswer HttpServer::State::answer_of(std::uint64_t id) {
       Session& session = *found->second;
       try {
         session.reply(std::move(given));
-      } catch (const std::exception&) {
+      } catch (const std::exception& trouble) {
+        raw->tell("an answer", trouble.what());
         session.cut();  // Rule 3.
       }
     });
@@ -384,7 +516,19 @@ HttpAnswer HttpServer::State::answer_of(std::uint64_t id) {
 
 HttpServer::HttpServer(std::shared_ptr<State> state) : state_(std::move(state)) {
   state_->accept();
-  state_->thread = std::thread([state = state_.get()] { state->context.run(); });
+  state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+
+/// Rule 3: whatever is thrown costs the one whose turn it was; it gives way when room is needed.
+void HttpServer::State::run() {
+  name_thread("makeway-http");
+  while (!context.stopped()) {
+    try {
+      context.run();
+    } catch (const std::exception& trouble) {
+      tell("a connection", trouble.what());
+    }
+  }
 }
 
 HttpServer::~HttpServer() {
@@ -408,8 +552,9 @@ void HttpServer::publish(const HttpFrame& frame) {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const ListenAddress& address,
                                                       HttpHandler handler, HttpLimits limits,
-                                                      HttpGate gate) {
-  auto state = std::make_shared<State>(std::move(handler), limits, std::move(gate));
+                                                      HttpGate gate, HttpExtras extras) {
+  auto state =
+      std::make_shared<State>(std::move(handler), limits, std::move(gate), std::move(extras));
   const Result<std::uint16_t> port = state->listen(address);
   if (!port) return std::unexpected(port.error());
   state->port = *port;

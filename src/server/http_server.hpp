@@ -2,16 +2,19 @@
 // of server-sent events open.
 //
 // Rules:
-//  1. Everything has an end: a request must come, and its answer be taken, within a time; a request
-//     has few bytes; there are so many connections. One too many takes the place of whoever has
-//     been silent for longest, else it is closed. Only a POST has a body, and it is read after the
-//     gate has seen the header.
+//  1. Everything has an end: a handshake and a request must come, and an answer be taken, within a
+//     time; a request has few bytes; there are so many connections. One too many takes the place of
+//     whoever has been silent for longest; else of whoever takes its answer for longest; else of
+//     whoever waits for one for longest. Only streams give way to nobody, and there are fewer of
+//     them than connections: so there is always room for a probe. Only a POST has a body, and it
+//     is read after the gate has seen the header.
 //  2. The handler is called on the server's thread, one request at a time, and does not wait: it
 //     answers at once, or keeps the HttpAnswer for another thread. Whoever forgets it has answered
 //     503.
 //  3. Whatever a client does, the process and the other clients go on.
 //  4. A frame is one text for all streams. Whoever does not take frames as fast as they come is
 //     cut; a browser comes again by itself.
+//  5. With TLS everything is encrypted, and whoever speaks plain HTTP is told so.
 //
 // The one place that knows Boost.Beast.
 #pragma once
@@ -29,6 +32,8 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "server/listen_address.hpp"
+#include "server/notices.hpp"
+#include "server/tls_keys.hpp"
 
 namespace makeway::server {
 
@@ -73,11 +78,17 @@ class HttpAnswer {
 struct HttpLimits {
   std::size_t connections_max = 512;
   std::size_t streams_max = 256;
-  Duration request_max{10'000};  ///< Also how long a kept connection may be silent.
+  /// Of a handshake, a header, a body; also how long a kept connection may be silent.
+  Duration request_max{10'000};
   Duration answer_max{10'000};
   std::uint32_t header_bytes_max = 8'192;
   std::uint64_t body_bytes_max = 1'048'576;
   std::size_t backlog_bytes_max = 8'388'608;  ///< Of a stream, behind the frame that is being sent.
+};
+
+struct HttpExtras {
+  std::optional<TlsKeys> tls;  ///< None: plain HTTP.
+  Notices* notices = nullptr;  ///< Outlives the server; null: nobody hears of what went wrong.
 };
 
 using HttpHandler = std::function<void(const HttpRequest& request, const HttpAnswer& answer)>;
@@ -90,7 +101,7 @@ class HttpServer {
   /// It answers when this returns. Without a gate every body is read.
   static Result<std::unique_ptr<HttpServer>> start(const ListenAddress& address,
                                                    HttpHandler handler, HttpLimits limits = {},
-                                                   HttpGate gate = {});
+                                                   HttpGate gate = {}, HttpExtras extras = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   /// Open connections are closed; answers that come later go nowhere.

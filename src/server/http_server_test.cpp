@@ -225,6 +225,29 @@ TEST(HttpServer, IdleConnectionsKeepNobodyOut) {
   EXPECT_TRUE(last.receive().contains("path /\n"));
 }
 
+/// A probe must get through, or whoever probes takes the scheduler for dead.
+TEST(HttpServer, WhoWaitsForAnAnswerAndWhoDoesNotTakeItGiveWay) {
+  std::vector<HttpAnswer> kept;
+  const std::string large(20'000'000, 'x');
+  const auto server =
+      HttpServer::start({},
+                        [&](const HttpRequest& request, const HttpAnswer& answer) {
+                          if (request.path == "/never") return kept.push_back(answer);
+                          answer.give({.body = request.path == "/large" ? large : "well\n"});
+                        },
+                        {.connections_max = 8});
+  ASSERT_TRUE(server.has_value());
+  std::vector<std::unique_ptr<TestClient>> others;
+  for (int client = 0; client < 24; ++client) {
+    others.push_back(std::make_unique<TestClient>((*server)->port()));
+    others.back()->send(std::string(client < 12 ? "GET /never" : "GET /large") +
+                        " HTTP/1.1\r\nHost: h\r\n\r\n");
+    const TestClient probe((*server)->port());
+    probe.send("GET /healthz HTTP/1.1\r\nHost: h\r\n" + std::string(closing));
+    EXPECT_TRUE(probe.receive().ends_with("well\n")) << client;
+  }
+}
+
 TEST(HttpServer, AnAddressThatIsTakenIsTold) {
   const auto server = started();
   const auto second = HttpServer::start({.host = "127.0.0.1", .port = server->port()}, echo);

@@ -91,6 +91,8 @@ struct RunMetrics::State {
       counter("scheduler_preemption_attempts_total", "Decisions that make somebody leave.");
   Histogram& victims =
       histogram("scheduler_preemption_victims", "Pods that leave for one ask.", {}, doubling(1, 7));
+  Counter& changes =
+      counter("makeway_changes_total", "Changes of objects that the loop was shown.");
   Counter& cycles = counter("makeway_cycles_total", "Cycles in which something was decided.");
   Histogram& decide = histogram("makeway_cycle_decide_seconds", "Time to decide a cycle.", {},
                                 doubling(0.0001, 16));
@@ -220,6 +222,7 @@ void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
       state_->pending.erase(pod_key(pod->namespace_name, pod->name));
     }
   }
+  state_->changes.Increment(static_cast<double>(batch.changes.size()));
   state_->refused_actions.Increment(static_cast<double>(batch.receipts.size()));
   state_->show_pending();
 }

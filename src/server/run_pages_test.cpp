@@ -100,6 +100,7 @@ TEST_F(RunPages, DecisionsAreCountedAsKubeSchedulerDoes) {
   expect_line("scheduler_schedule_attempts_total{profile=\"batch\",result=\"scheduled\"} 0");
   expect_line("scheduler_preemption_attempts_total 1");
   expect_line("scheduler_preemption_victims_sum 3");
+  expect_line("makeway_changes_total 1");
   expect_line("makeway_cycles_total 2");
   expect_line("makeway_actions_total{type=\"bind\"} 1");
   expect_line("makeway_actions_refused_total 1");

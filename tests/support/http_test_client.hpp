@@ -32,6 +32,7 @@ class TestClient {
   ~TestClient() { ::close(socket_); }
 
   bool is_open() const { return is_open_; }
+  int descriptor() const { return socket_; }
   void send(std::string_view text) const {
     EXPECT_EQ(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));

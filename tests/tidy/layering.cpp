@@ -56,6 +56,7 @@ const std::vector<Library>& library_table() {
       {"zlib.h", {"codec"}, "codec's sources"},
       {"CLI/", {"cli"}, "arguments that cli has parsed"},
       {"boost/", {"server"}, "server's facade"},
+      {"openssl/", {"server"}, "server/tls_keys.hpp"},
       {"prometheus/", {"server"}, "server/run_metrics.hpp"},
       {"curl/", {"kube"}, "kube's facade"},
       {"regex", {}, "a loop over the text"},
@@ -74,6 +75,7 @@ const std::vector<Library>& library_table() {
       {"termios.h", {"cli"}, "cli/tty_screen.hpp"},
       {"spawn.h", {"kube"}, "kube/run_program.hpp"},
       {"netinet/", {"kube", "server"}, "a facade"},
+      {"pthread.h", {"server"}, "server/thread_name.hpp"},
   };
   return table;
 }

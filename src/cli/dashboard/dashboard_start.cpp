@@ -42,15 +42,16 @@ server::DashboardTools tools_for(const std::string& journal) {
     return why_now(request, board, real_tools());
   };
   if (!is_kept_journal(journal)) return tools;
-  tools.why_recorded = [journal](const server::HttpRequest& request,
-                                 const std::stop_token& ending) {
-    return why_recorded(request, journal, ending);
+  // Shared by three functions, which one thread calls.
+  const auto look_back = std::make_shared<LookBack>(journal, real_tools());
+  tools.why_recorded = [look_back](const server::HttpRequest& request,
+                                   const std::stop_token& ending) {
+    return look_back->why(request, ending);
   };
-  tools.history = [journal](const server::HttpRequest& request, const std::stop_token& ending) {
-    return cycles_recorded(request, journal, ending);
-  };
-  tools.at = [journal](const server::HttpRequest& request, const std::stop_token& ending) {
-    return cycle_recorded(request, journal, real_tools(), ending);
+  tools.history = [look_back](const server::HttpRequest& /*request*/,
+                              const std::stop_token& ending) { return look_back->cycles(ending); };
+  tools.at = [look_back](const server::HttpRequest& request, const std::stop_token& ending) {
+    return look_back->cycle(request, ending);
   };
   return tools;
 }
@@ -67,15 +68,46 @@ std::string_view trimmed(std::string_view text) {
 Result<std::unique_ptr<server::Dashboard>> start_dashboard(
     DashboardWish wish, std::function<server::HttpReply(std::string_view path)> open_pages) {
   return server::Dashboard::start(
-      {.address = wish.address,
-       .token = std::move(wish.token),
+      {.address = *wish.listen.address,
+       .token = std::move(wish.listen.token),
        .html = page_html({.title = "Makeway",
                           .bundle = PageBundle::dashboard,
                           .json = page_facts(is_kept_journal(wish.journal))}),
        .schedulers = std::move(wish.schedulers),
        .open_pages = std::move(open_pages),
        .tools = tools_for(wish.journal),
-       .contains_bugs = real_tools().contain});
+       .contains_bugs = real_tools().contain,
+       .tls = std::move(wish.listen.tls)});
+}
+
+Result<ListenWish> read_listen_wish(const Arguments& arguments) {
+  const auto wrong = [](std::string message) {
+    return std::unexpected(Error{.code = ErrorCode::fix_usage, .message = std::move(message)});
+  };
+  ListenWish wish;
+  if (const auto text = arguments.given("listen")) {
+    auto address = server::parse_listen_address(*text);
+    if (!address) return wrong(fmt::format("--listen {}", address.error().message));
+    wish.address = *std::move(address);
+  }
+  for (const std::string_view flag : {"token-file", "tls-cert", "tls-key"}) {
+    const auto path = arguments.given(flag);
+    if (path && !wish.address) return wrong(fmt::format("--{} is for --listen ADDRESS:PORT", flag));
+    if (path && path->empty()) return wrong(fmt::format("--{} '': expected a file", flag));
+  }
+  if (const auto path = arguments.given("token-file")) {
+    auto token = read_token(std::string(*path));
+    if (!token) return wrong(token.error().message);
+    wish.token = *std::move(token);
+  }
+  if (arguments.has("tls-cert") != arguments.has("tls-key")) {
+    return wrong("give --tls-cert FILE and --tls-key FILE together, or neither");
+  }
+  if (!arguments.has("tls-cert")) return wish;
+  wish.tls = {.certificate = std::string(arguments.text("tls-cert")),
+              .key = std::string(arguments.text("tls-key"))};
+  if (auto keys = server::TlsKeys::read(wish.tls); !keys) return wrong(keys.error().message);
+  return wish;
 }
 
 Result<std::string> read_token(const std::string& path) {
@@ -100,21 +132,31 @@ Result<std::string> read_token(const std::string& path) {
   return std::string(token);
 }
 
-std::string dashboard_address(const server::ListenAddress& address, std::uint16_t port) {
-  const bool is_everywhere = address.host == "0.0.0.0" || address.host == "::";
-  const std::string host = is_everywhere ? "localhost" : address.host;
-  if (host.contains(':')) return fmt::format("http://[{}]:{}/", host, port);
-  return fmt::format("http://{}:{}/", host, port);
+std::string dashboard_address(const ListenWish& listen, std::uint16_t port) {
+  const std::string_view scheme = listen.tls.are_given() ? "https" : "http";
+  const std::string& listens = listen.address->host;
+  const std::string host = listens == "0.0.0.0" || listens == "::" ? "localhost" : listens;
+  if (host.contains(':')) return fmt::format("{}://[{}]:{}/", scheme, host, port);
+  return fmt::format("{}://{}:{}/", scheme, host, port);
 }
 
-std::string dashboard_warning(const server::ListenAddress& address, std::string_view token) {
-  if (server::access_rules(address, {}).is_loopback) return {};
-  if (token.empty()) {
+std::string dashboard_warning(const ListenWish& listen) {
+  if (server::access_rules(*listen.address, {}).is_loopback) return {};
+  if (listen.token.empty()) {
     return "beyond this machine only health and metrics are shown; the dashboard needs "
            "--token-file";
   }
-  return "the dashboard is not encrypted, and neither is its token on the way: put a proxy with "
-         "TLS before it, or listen on localhost and forward the port";
+  if (listen.tls.are_given()) return {};
+  return "the dashboard is not encrypted, and neither is its token on the way: give --tls-cert and "
+         "--tls-key, put a proxy with TLS before it, or listen on localhost and forward the port";
+}
+
+std::string notice_text(const server::Notice& notice) {
+  std::string text = fmt::format("{} failed: {}", notice.kind, notice.text);
+  if (notice.kept_back > 0) {
+    text += fmt::format("; {} more like it since the last one told", notice.kept_back);
+  }
+  return text;
 }
 
 }  // namespace makeway::cli

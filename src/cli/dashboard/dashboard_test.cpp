@@ -3,12 +3,17 @@
 
 #include <fstream>
 #include <future>
+#include <map>
 #include <memory>
 
 #include "cli/dashboard/dashboard_start.hpp"
 #include "cli/dashboard/look_back.hpp"
 #include "cli/dashboard/what_if.hpp"
+#include "cli/journal/decide_again.hpp"
+#include "cli/journal/journal_walk.hpp"
+#include "cli/parse.hpp"
 #include "cli/plan/plan_maker.hpp"
+#include "cli/plan/plan_page.hpp"
 #include "cli/run/watcher_list.hpp"
 #include "codec/dump.hpp"
 #include "codec/presets.hpp"
@@ -18,6 +23,7 @@
 #include "sim/generate.hpp"
 #include "sim/sim_world.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/tls_test_client.hpp"
 
 namespace makeway::cli {
 namespace {
@@ -195,29 +201,108 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
     FollowedRun run(1, journal->get());
     for (int step = 0; step < 100; ++step) run.step();
   }
-  const server::HttpReply history = cycles_recorded({}, path);
+  LookBack look_back(path, real_tools());
+  const auto at = [&](std::string query) {
+    return look_back.cycle({.query = std::move(query)}, {});
+  };
+  const server::HttpReply history = look_back.cycles({});
   EXPECT_EQ(history.status, 200) << history.body;
   EXPECT_TRUE(history.body.contains("\"cycles\":[[1,17672256")) << history.body;
-  const server::HttpReply then =
-      cycle_recorded({.query = "cycle=2&preset=kube-1.37"}, path, real_tools());
+  const server::HttpReply then = at("cycle=2&preset=kube-1.37");
   EXPECT_EQ(then.status, 200) << then.body;
   EXPECT_TRUE(then.body.starts_with("{\"cycle\":2,\"now\":")) << then.body;
   EXPECT_TRUE(then.body.contains("\"plan\":{")) << then.body;
   EXPECT_TRUE(then.body.contains("\"preset\":\"kube-1.37\"")) << then.body;
-  EXPECT_EQ(cycle_recorded({.query = "cycle=9999999"}, path, real_tools()).status, 404);
-  EXPECT_EQ(cycle_recorded({.query = "cycle=x"}, path, real_tools()).status, 400);
-  EXPECT_EQ(why_recorded({.query = "object=Pod%2Fshop%2Fnobody"}, path).status, 404);
-  EXPECT_EQ(why_recorded({.query = "object=--help"}, path).status, 400);
-  EXPECT_EQ(too_large_text(path, 1'000'000'000), "");
-  EXPECT_TRUE(too_large_text(path, 1'000).contains("--journal-size"));
+  EXPECT_EQ(at("cycle=9999999").status, 404);
+  EXPECT_EQ(at("cycle=x").status, 400);
+  EXPECT_EQ(at("cycle=0").status, 400);
+  EXPECT_EQ(look_back.why({.query = "object=Pod%2Fshop%2Fnobody"}, {}).status, 404);
+  EXPECT_EQ(look_back.why({.query = "object=--help"}, {}).status, 400);
   EXPECT_TRUE(is_kept_journal(path));
   EXPECT_TRUE(is_kept_journal(folder.file("not-there-yet")));
   EXPECT_FALSE(is_kept_journal("/dev/null"));
   EXPECT_FALSE(is_kept_journal(""));
   std::stop_source ended;
   ended.request_stop();
-  EXPECT_EQ(cycle_recorded({.query = "cycle=2"}, path, real_tools(), ended.get_token()).status,
-            404);
+  EXPECT_EQ(look_back.cycle({.query = "cycle=3"}, ended.get_token()).status, 503);
+  // Nobody waits for ever, and nobody is told half of it.
+  LookBack hasty(path, real_tools(), std::chrono::milliseconds{0});
+  EXPECT_EQ(hasty.cycles({}).status, 503);
+  EXPECT_EQ(hasty.cycle({.query = "cycle=3"}, {}).status, 503);
+  const server::HttpReply story = hasty.why({.query = "object=Pod%2Fshop%2Fnobody"}, {});
+  EXPECT_EQ(story.status, 503);
+  EXPECT_TRUE(story.body.contains("makeway why --journal FILE Pod/shop/nobody")) << story.body;
+}
+
+/// From wherever one looks, forwards or back, while it is written and rotated: a cycle is what
+/// somebody finds who reads the journal from its beginning.
+TEST(DashboardRun, ACycleIsTheSameFromWhereverOneComes) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.journal");
+  auto journal = Journal::open({.path = path,
+                                .version = "test",
+                                .base_every = 4'000,
+                                .bytes_max = 12'000,
+                                .files_kept = 1'000});
+  ASSERT_TRUE(journal.has_value());
+  FollowedRun run(2, journal->get());
+  LookBack look_back(path, real_tools());
+  const auto at = [](LookBack& from, std::uint64_t cycle) {
+    return from.cycle({.query = "cycle=" + std::to_string(cycle)}, {}).body;
+  };
+  std::map<std::uint64_t, std::string> told;
+  for (int part = 0; part < 10; ++part) {
+    for (int step = 0; step < 30; ++step) run.step();
+    const std::uint64_t last = (*journal)->cycles();
+    for (const std::uint64_t cycle : {last, last / 2 + 1, last / 2 + 2, last}) {
+      const std::string text = at(look_back, cycle);
+      EXPECT_TRUE(text.starts_with("{\"cycle\":" + std::to_string(cycle) + ",")) << text;
+      EXPECT_EQ(told.try_emplace(cycle, text).first->second, text);
+    }
+  }
+  EXPECT_GT(journal_paths(path).size(), 2U);
+  for (const auto& [cycle, text] : told) {
+    std::optional<CycleRecord> found;
+    const JournalWalk walk =
+        walk_journal(path, [&](const JournalEntry& entry, const JournalWorld&) {
+          const auto* const each = std::get_if<CycleRecord>(&entry.record);
+          if (each != nullptr && each->number == cycle) found = *each;
+          return !found;
+        });
+    ASSERT_TRUE(found.has_value()) << cycle;
+    const LawfulPlan made =
+        decide_again(*found, walk.world,
+                     {.configuration = walk.world.configuration(), .preset = walk.world.preset()},
+                     real_tools(), true);
+    EXPECT_TRUE(text.contains("\"plan\":" +
+                              plan_page_json(*made.plan, walk.world.cluster()).substr(0, 500)))
+        << cycle;
+  }
+}
+
+/// The next cycle costs the records between the two, not a chapter.
+TEST(DashboardRun, MovingOnReadsOn) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.journal");
+  auto journal = Journal::open({.path = path, .version = "test"});
+  ASSERT_TRUE(journal.has_value());
+  FollowedRun run(1, journal->get());
+  for (int step = 0; step < 200; ++step) run.step();
+  LookBack look_back(path, real_tools());
+  const std::uint64_t last = (*journal)->cycles();
+  ASSERT_GT(last, 20U);
+  look_back.cycle({.query = "cycle=" + std::to_string(last - 2)}, {});
+  const std::uint64_t first = look_back.records_read();
+  EXPECT_GT(first, last - 3);
+  look_back.cycle({.query = "cycle=" + std::to_string(last - 1)}, {});
+  EXPECT_LT(look_back.records_read() - first, 12U);
+  const std::uint64_t second = look_back.records_read();
+  look_back.cycle({.query = "cycle=" + std::to_string(last - 1) + "&preset=kube-1.37"}, {});
+  EXPECT_EQ(look_back.records_read(), second);
+  for (int step = 0; step < 20; ++step) run.step();
+  ASSERT_GT((*journal)->cycles(), last);
+  look_back.cycle({.query = "cycle=" + std::to_string((*journal)->cycles())}, {});
+  EXPECT_LT(look_back.records_read() - second, first / 2);
 }
 
 TEST(DashboardToken, IsReadWithoutWhiteSpaceAndMustBeLong) {
@@ -234,12 +319,47 @@ TEST(DashboardToken, IsReadWithoutWhiteSpaceAndMustBeLong) {
   EXPECT_FALSE(read_token(folder.file("missing")).has_value());
 }
 
+TEST(ListenFlags, FilesAreLookedAtBeforeAnythingBegins) {
+  const auto wish_of = [](std::vector<std::string> words) -> std::string {
+    words.insert(words.begin(), "run");
+    const auto invocation = parse(words);
+    if (!invocation) return invocation.error().message;
+    const auto wish = read_listen_wish(invocation->arguments);
+    if (!wish) return wish.error().message;
+    return wish->tls.are_given() ? "https" : wish->address ? "http" : "nothing";
+  };
+  const TemporaryFolder folder;
+  const std::string certificate = folder.file("tls.crt");
+  const std::string key = folder.file("tls.key");
+  const auto made = server::new_test_key();
+  server::write_test_certificate(made.get(), certificate);
+  server::write_test_key(made.get(), key);
+  EXPECT_EQ(wish_of({}), "nothing");
+  EXPECT_EQ(wish_of({"--listen", ":0"}), "http");
+  EXPECT_EQ(wish_of({"--listen", ":0", "--tls-cert", certificate, "--tls-key", key}), "https");
+  EXPECT_EQ(wish_of({"--tls-cert", certificate, "--tls-key", key}),
+            "--tls-cert is for --listen ADDRESS:PORT");
+  EXPECT_EQ(wish_of({"--listen", ":0", "--tls-cert", certificate}),
+            "give --tls-cert FILE and --tls-key FILE together, or neither");
+  EXPECT_EQ(wish_of({"--listen", ":0", "--token-file", ""}), "--token-file '': expected a file");
+  const std::string swapped =
+      wish_of({"--listen", ":0", "--tls-cert", key, "--tls-key", certificate});
+  EXPECT_TRUE(swapped.starts_with("--tls-cert " + key + ": there is no certificate")) << swapped;
+}
+
 TEST(DashboardAddress, IsOneThatABrowserOpens) {
-  EXPECT_EQ(dashboard_address({.host = "0.0.0.0"}, 1), "http://localhost:1/");
-  EXPECT_EQ(dashboard_address({.host = "::1"}, 1), "http://[::1]:1/");
-  EXPECT_EQ(dashboard_warning({.host = "127.0.0.1"}, ""), "");
-  EXPECT_TRUE(dashboard_warning({.host = "0.0.0.0"}, "").contains("--token-file"));
-  EXPECT_TRUE(dashboard_warning({.host = "0.0.0.0"}, "x").contains("not encrypted"));
+  const auto listens = [](const char* host, std::string token = {}, server::TlsFiles tls = {}) {
+    return ListenWish{.address = server::ListenAddress{.host = host},
+                      .token = std::move(token),
+                      .tls = std::move(tls)};
+  };
+  const server::TlsFiles tls{.certificate = "a.crt", .key = "a.key"};
+  EXPECT_EQ(dashboard_address(listens("0.0.0.0"), 1), "http://localhost:1/");
+  EXPECT_EQ(dashboard_address(listens("::1", {}, tls), 1), "https://[::1]:1/");
+  EXPECT_EQ(dashboard_warning(listens("127.0.0.1")), "");
+  EXPECT_TRUE(dashboard_warning(listens("0.0.0.0", {}, tls)).contains("--token-file"));
+  EXPECT_TRUE(dashboard_warning(listens("0.0.0.0", "x")).contains("--tls-cert"));
+  EXPECT_EQ(dashboard_warning(listens("0.0.0.0", "x", tls)), "");
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <deque>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -13,13 +11,11 @@
 #include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/journal/decide_again.hpp"
-#include "cli/journal/journal_walk.hpp"
 #include "cli/parse.hpp"
 #include "cli/plan/plan_page.hpp"
 #include "cli/problem_text.hpp"
 #include "codec/presets.hpp"
 #include "codec/writer.hpp"
-#include "journal/journal_file.hpp"
 #include "server/access.hpp"
 
 namespace makeway::cli {
@@ -29,18 +25,18 @@ using server::error_reply;
 using server::HttpReply;
 using server::HttpRequest;
 
-constexpr std::size_t cycles_told_max = 20'000;
-constexpr std::uint64_t journal_bytes_max = std::uint64_t{1} << 30U;
+constexpr std::string_view still_reading =
+    "the journal is long and still being read; ask again to come further";
 
 class KeptLines final : public TextSink {
  public:
-  explicit KeptLines(std::stop_token ending) : ending_(std::move(ending)) {}
+  explicit KeptLines(const Patience& patience) : patience_(patience) {}
   void write(std::string_view text) override { text_ += text; }
-  bool is_closed() const override { return ending_.stop_requested(); }
+  bool is_closed() const override { return patience_.is_over(); }
   const std::string& text() const { return text_; }
 
  private:
-  std::stop_token ending_;
+  const Patience& patience_;
   std::string text_;
 };
 
@@ -53,13 +49,6 @@ std::string without_line_end(std::string text) {
   return text;
 }
 
-struct ToldCycle {
-  std::uint64_t number = 0;
-  Time now;
-  std::size_t asks = 0;
-  bool acts = false;
-};
-
 std::optional<std::uint64_t> number_in(const std::optional<std::string>& text) {
   std::uint64_t number = 0;
   if (!text) return std::nullopt;
@@ -67,10 +56,6 @@ std::optional<std::uint64_t> number_in(const std::optional<std::string>& text) {
   const auto [at, error] = std::from_chars(text->data(), end, number);
   if (error != std::errc() || at != end) return std::nullopt;
   return number;
-}
-
-std::string failure_text(const JournalWalk& walk, std::string_view otherwise) {
-  return walk.error ? printable(walk.error->message) : std::string(otherwise);
 }
 
 /// In the place of a plan that could not be made: why.
@@ -83,10 +68,11 @@ std::string no_plan_json(const Problems& problems) {
   return without_line_end(std::move(text));
 }
 
-std::optional<HttpReply> refuse_large(const std::string& journal) {
-  const std::string text = too_large_text(journal, journal_bytes_max);
-  if (text.empty()) return std::nullopt;
-  return error_reply(413, text);
+/// The wanted cycle cannot come any more.
+bool is_past(const JournalRecord& record, std::uint64_t wanted) {
+  if (const auto* const base = std::get_if<BaseRecord>(&record)) return base->cycles >= wanted;
+  const auto* const cycle = std::get_if<CycleRecord>(&record);
+  return cycle != nullptr && cycle->number > wanted;
 }
 
 }  // namespace
@@ -99,38 +85,26 @@ bool is_kept_journal(const std::string& journal) {
          (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
 
-std::string too_large_text(const std::string& journal, std::uint64_t bytes_max) {
-  constexpr std::uint32_t missing_max = 2;  // As its reader: a number may be left out.
-  std::uint32_t missing = 0;
-  for (std::uint32_t number = 0; missing < missing_max; ++number) {
-    const std::string path = rotated_path(journal, number);
-    std::error_code failed;
-    const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
-    missing = failed ? missing + 1 : 0;
-    if (failed || bytes <= bytes_max) continue;
-    return fmt::format(
-        "{} has {} bytes, and more than {} are not read beside a running scheduler; start makeway "
-        "with --journal-size 256Mi to have smaller files, or ask on another machine with "
-        "`makeway journal list` and `makeway why --journal`",
-        printable(path), bytes, bytes_max);
-  }
-  return {};
-}
-
-HttpReply why_recorded(const HttpRequest& request, const std::string& journal,
-                       const std::stop_token& ending) {
+HttpReply LookBack::why(const HttpRequest& request, const std::stop_token& ending) const {
   const std::string object = server::query_value(request.query, "object").value_or("");
   if (object.empty() || object.starts_with('-')) {
     return error_reply(400, "give object=KIND/NAMESPACE/NAME");
   }
-  const std::vector<std::string> words = {"why", "--journal", journal, "--color", "never", object};
+  const std::vector<std::string> words = {"why", "--journal", journal_, "--color", "never", object};
   const Result<Invocation> why = parse(words);
   if (!why) return error_reply(400, why.error().message);
-  if (auto refused = refuse_large(journal)) return *std::move(refused);
-  KeptLines out(ending);
-  KeptLines error(ending);
+  const Patience patience(ending, patience_);
+  KeptLines out(patience);
+  KeptLines error(patience);
   Terminal terminal{.out = out, .error = error, .ascii_only = true};
   why->command->run(why->arguments, terminal);
+  if (patience.is_over()) {
+    return error_reply(
+        503, fmt::format("the journal is too long to be read here; ask beside the scheduler with "
+                         "`makeway why --journal FILE {}`, or keep it shorter with --journal-size "
+                         "and --journal-files",
+                         shorten(object)));
+  }
   if (out.text().empty()) return error_reply(404, printable_lines(error.text()));
   std::string body;
   JsonWriter writer(body, JsonStyle::compact);
@@ -140,39 +114,25 @@ HttpReply why_recorded(const HttpRequest& request, const std::string& journal,
   return json_body(std::move(body));
 }
 
-HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& journal,
-                          const std::stop_token& ending) {
-  if (auto refused = refuse_large(journal)) return *std::move(refused);
-  std::deque<ToldCycle> cycles;
-  std::uint64_t left_out = 0;
-  const JournalWalk walk =
-      walk_journal(journal, [&](const JournalEntry& entry, const JournalWorld&) {
-        const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
-        if (cycle == nullptr) return !ending.stop_requested();
-        cycles.push_back({.number = cycle->number,
-                          .now = cycle->now,
-                          .asks = cycle->due.size(),
-                          .acts = !cycle->plan.empty()});
-        if (cycles.size() > cycles_told_max) {
-          cycles.pop_front();
-          ++left_out;
-        }
-        return !ending.stop_requested();
-      });
+HttpReply LookBack::cycles(const std::stop_token& ending) {
+  const Patience patience(ending, patience_);
+  const std::optional<Error> error = index_.refresh([&] { return patience.is_over(); });
+  if (patience.is_over()) return error_reply(503, still_reading);
+  const std::vector<IndexedCycle> cycles = index_.cycles();
   if (cycles.empty()) {
-    return error_reply(404, failure_text(walk, "no cycle was recorded yet"));
+    return error_reply(404, error ? printable(error->message) : "no cycle was recorded yet");
   }
   std::string body;
   JsonWriter writer(body, JsonStyle::compact);
   writer.begin_object();
-  writer.integer_field("leftOut", static_cast<std::int64_t>(left_out));
+  writer.integer_field("leftOut", static_cast<std::int64_t>(index_.left_out()));
   writer.key("presets");
   writer.begin_array();
   for (const std::string_view name : preset_names()) writer.string(name);
   writer.end_array();
   writer.key("cycles");
   writer.begin_array();
-  for (const ToldCycle& cycle : cycles) {
+  for (const IndexedCycle& cycle : cycles) {
     writer.begin_array();
     writer.integer(static_cast<std::int64_t>(cycle.number));
     writer.integer(cycle.now.ms);
@@ -185,10 +145,72 @@ HttpReply cycles_recorded(const HttpRequest& /*request*/, const std::string& jou
   return json_body(std::move(body));
 }
 
-HttpReply cycle_recorded(const HttpRequest& request, const std::string& journal,
-                         const PlanTools& tools, const std::stop_token& ending) {
+// ---- One cycle ----------------------------------------------------------------------------------
+
+/// The place is before the first record of the chapter; the cycle is that of none.
+std::optional<Error> LookBack::begin(const JournalIndex::Chapter& chapter) {
+  place_.reset();
+  Result<JournalReader> reader = JournalReader::open_at(chapter.paths, chapter.offset);
+  if (!reader) return reader.error();
+  const Result<JournalRecord> rules =
+      read_journal_record(static_cast<std::uint8_t>(JournalType::configuration), chapter.rules);
+  if (!rules) return rules.error();
+  place_.emplace(Place{
+      .chapter = chapter, .reader = *std::move(reader), .world = {}, .cycle = {.plan_id = {}}});
+  return place_->world.take({.record = *rules});
+}
+
+/// Reads on to the cycle. No: it does not come, and the place is lost.
+LookBack::Found LookBack::find(std::uint64_t wanted, const Patience& patience) {
+  while (place_->cycle.number != wanted) {
+    if (patience.is_over()) return Found::not_yet;
+    Result<std::optional<JournalEntry>> entry = place_->reader.next();
+    const bool ends = !entry || !*entry || is_past((*entry)->record, wanted);
+    if (ends || place_->world.take(**entry)) {
+      place_.reset();
+      return Found::no;
+    }
+    ++records_read_;
+    if (auto* const cycle = std::get_if<CycleRecord>(&(*entry)->record)) {
+      place_->cycle = std::move(*cycle);
+    }
+  }
+  return Found::yes;
+}
+
+/// None: the place is there.
+std::optional<HttpReply> LookBack::go_to(std::uint64_t wanted, const Patience& patience) {
+  const auto told = [&](const std::optional<Error>& error) {
+    return error_reply(404, error ? printable(error->message)
+                                  : fmt::format("cycle {} is not in the journal", wanted));
+  };
+  const std::optional<Error> unread = index_.refresh([&] { return patience.is_over(); });
+  if (patience.is_over()) return error_reply(503, still_reading);
+  const std::optional<JournalIndex::Chapter> chapter = index_.chapter_of(wanted);
+  if (!chapter) return told(unread);
+  const bool is_near =
+      place_ && place_->chapter.is_same(*chapter) && place_->cycle.number <= wanted;
+  // Behind a new file's beginning, or where it cannot be read, another reader may find it.
+  Found found = is_near && !place_->reader.look_again() ? find(wanted, patience) : Found::no;
+  if (found == Found::no) {
+    if (const std::optional<Error> error = begin(*chapter)) return told(error);
+    found = find(wanted, patience);
+  }
+  if (found == Found::not_yet) return error_reply(503, still_reading);
+  return found == Found::yes ? std::nullopt : std::optional(told(unread));
+}
+
+std::string LookBack::plan_by(const Configuration& configuration, std::string_view preset) const {
+  const JournalWorld& world = place_->world;
+  const LawfulPlan made = decide_again(
+      place_->cycle, world, {.configuration = configuration, .preset = preset}, tools_, true);
+  if (!made.plan) return no_plan_json(made.problems);
+  return without_line_end(plan_page_json(*made.plan, world.cluster(), configuration));
+}
+
+HttpReply LookBack::cycle(const HttpRequest& request, const std::stop_token& ending) {
   const auto wanted = number_in(server::query_value(request.query, "cycle"));
-  if (!wanted) return error_reply(400, "give cycle=NUMBER");
+  if (!wanted || *wanted == 0) return error_reply(400, "give cycle=NUMBER, from 1 on");
   const std::string preset = server::query_value(request.query, "preset").value_or("");
   std::optional<Configuration> others;
   if (!preset.empty()) {
@@ -196,27 +218,11 @@ HttpReply cycle_recorded(const HttpRequest& request, const std::string& journal,
     if (!loaded) return error_reply(400, loaded.error().message);
     others = *std::move(loaded);
   }
-  if (auto refused = refuse_large(journal)) return *std::move(refused);
-  std::optional<CycleRecord> found;
-  const JournalWalk walk =
-      walk_journal(journal, [&](const JournalEntry& entry, const JournalWorld&) {
-        const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
-        if (cycle == nullptr || cycle->number != *wanted) return !ending.stop_requested();
-        found = *cycle;
-        return false;
-      });
-  if (!found) {
-    return error_reply(404, failure_text(walk, fmt::format("cycle {} is not in it", *wanted)));
-  }
-  const JournalWorld& world = walk.world;
-  const auto plan_by = [&](const Configuration& configuration, std::string_view name) {
-    const LawfulPlan made =
-        decide_again(*found, world, {.configuration = configuration, .preset = name}, tools, true);
-    return made.plan ? without_line_end(plan_page_json(*made.plan, world.cluster(), configuration))
-                     : no_plan_json(made.problems);
-  };
-  std::string body = fmt::format("{{\"cycle\":{},\"now\":{},\"plan\":{}", found->number,
-                                 found->now.ms, plan_by(world.configuration(), world.preset()));
+  if (auto refused = go_to(*wanted, Patience(ending, patience_))) return *std::move(refused);
+  const JournalWorld& world = place_->world;
+  std::string body =
+      fmt::format("{{\"cycle\":{},\"now\":{},\"plan\":{}", place_->cycle.number,
+                  place_->cycle.now.ms, plan_by(world.configuration(), world.preset()));
   if (others) body += fmt::format(",\"other\":{}", plan_by(*others, preset));
   return json_body(body + "}");
 }

@@ -1,34 +1,92 @@
-// Looking back: what the journal of a run tells the dashboard. Each reads the journal from its
-// beginning, on the dashboard's desk, and stops where it knows enough, or where `ending` says so. A
-// file is read whole, so one that is very large is refused, with the remedy.
+// LookBack: what the journal of a run tells the dashboard, while it is being written.
+//
+// Rules
+//  1. A list of cycles comes from an index, which reads what was written since the last question.
+//  2. A cycle is read from the last base before it. Whoever moves on from it within that chapter
+//     reads on from there: one cluster is kept for that.
+//  3. A story is read from the beginning: an object may be in any record. A few megabytes of the
+//     journal are in memory at a time.
+//  4. Everything ends soon after `ending` says so, and after a time: others wait for their answers.
+//     What 1 and 2 have read by then is kept, so whoever asks again comes further.
+//
+// One thread: the dashboard's desk.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 #include "control/lawful_plan.hpp"
+#include "journal/journal_index.hpp"
+#include "journal/journal_reader.hpp"
+#include "journal/journal_world.hpp"
 #include "server/http_server.hpp"
 
 namespace makeway::cli {
 
-/// `object=KIND/NAMESPACE/NAME`: the text of `makeway why --journal`, as {"text": ...}.
-server::HttpReply why_recorded(const server::HttpRequest& request, const std::string& journal,
-                               const std::stop_token& ending = {});
+/// Until the end is wanted, or for a time.
+class Patience {
+ public:
+  Patience(std::stop_token ending, std::chrono::milliseconds at_most)
+      : ending_(std::move(ending)), until_(std::chrono::steady_clock::now() + at_most) {}
+  bool is_over() const {
+    return ending_.stop_requested() || std::chrono::steady_clock::now() >= until_;
+  }
 
-/// {"cycles":[[number, milliseconds, asks, 1 if the plan acts], ...]}, oldest first; of very many
-/// the newest, and how many were left out.
-server::HttpReply cycles_recorded(const server::HttpRequest& request, const std::string& journal,
-                                  const std::stop_token& ending = {});
+ private:
+  std::stop_token ending_;
+  std::chrono::steady_clock::time_point until_;
+};
 
-/// `cycle=N`, and `preset=P`: the cluster as it was then with the plan of that cycle, and the plan
-/// that the other preset would have made.
-server::HttpReply cycle_recorded(const server::HttpRequest& request, const std::string& journal,
-                                 const PlanTools& tools, const std::stop_token& ending = {});
+class LookBack {
+ public:
+  static constexpr std::chrono::milliseconds standard_patience{30'000};
+
+  LookBack(std::string journal, PlanTools tools,
+           std::chrono::milliseconds patience = standard_patience)
+      : journal_(std::move(journal)),
+        tools_(std::move(tools)),
+        patience_(patience),
+        index_(journal_) {}
+
+  /// `object=KIND/NAMESPACE/NAME`: the text of `makeway why --journal`, as {"text": ...}.
+  server::HttpReply why(const server::HttpRequest& request, const std::stop_token& ending) const;
+
+  /// {"cycles":[[number, milliseconds, asks, 1 if the plan acts], ...]}, oldest first; of very many
+  /// the newest, and how many were left out.
+  server::HttpReply cycles(const std::stop_token& ending);
+
+  /// `cycle=N`, and `preset=P`: the cluster as it was then with the plan of that cycle, and the
+  /// plan that the other preset would have made.
+  server::HttpReply cycle(const server::HttpRequest& request, const std::stop_token& ending);
+
+  /// Records that were read for cycles so far, for tests.
+  std::uint64_t records_read() const { return records_read_; }
+
+ private:
+  /// Reading stands behind this cycle.
+  struct Place {
+    JournalIndex::Chapter chapter;
+    JournalReader reader;
+    JournalWorld world;
+    CycleRecord cycle;
+  };
+  std::optional<Error> begin(const JournalIndex::Chapter& chapter);
+  enum class Found : std::uint8_t { yes, no, not_yet };
+  Found find(std::uint64_t wanted, const Patience& patience);
+  std::optional<server::HttpReply> go_to(std::uint64_t wanted, const Patience& patience);
+  std::string plan_by(const Configuration& configuration, std::string_view preset) const;
+
+  std::string journal_;
+  PlanTools tools_;
+  std::chrono::milliseconds patience_;
+  JournalIndex index_;
+  std::optional<Place> place_;
+  std::uint64_t records_read_ = 0;
+};
 
 /// Whether somebody can look back in it: a pipe or a device has forgotten what was written.
 bool is_kept_journal(const std::string& journal);
-
-/// Empty: it may be read. Else why not, and what to do.
-std::string too_large_text(const std::string& journal, std::uint64_t bytes_max);
 
 }  // namespace makeway::cli

@@ -86,6 +86,7 @@ class EmbeddedRun {
       }
     }
     note_refused();
+    tell_notices();
     tell_summary();
     return shows_bug_ ? ExitStatus::bug : ExitStatus::done;
   }
@@ -121,12 +122,9 @@ class EmbeddedRun {
   }
 
   bool listen() {
-    if (!wish_.listen) return true;
+    if (!wish_.listen.address) return true;
     auto started =
-        start_dashboard({.address = *wish_.listen,
-                         .token = wish_.token,
-                         .journal = wish_.journal,
-                         .schedulers = {}},
+        start_dashboard({.listen = wish_.listen, .journal = wish_.journal, .schedulers = {}},
                         [this](std::string_view path) {
                           return server::run_page(path, health_, metrics_, kube::monotonic_now());
                         });
@@ -138,16 +136,25 @@ class EmbeddedRun {
     }
     dashboard_ = std::move(*started);
     watchers_.add(dashboard_->watcher());
-    page_ = dashboard_address(*wish_.listen, dashboard_->port());
+    page_ = dashboard_address(wish_.listen, dashboard_->port());
     if (wish_.json) {
       tell_event("listening", {{"address", page_}});
     } else {
       tell_line(
           fmt::format("The dashboard is at {} (figures at /metrics, health at /healthz).", page_));
     }
-    const std::string warning = dashboard_warning(*wish_.listen, wish_.token);
+    const std::string warning = dashboard_warning(wish_.listen);
     if (!warning.empty()) terminal_.error.write(fmt::format("warning: {}\n", warning));
     return true;
+  }
+
+  /// Not over the screen: what comes while it is shown is told when it is gone.
+  void tell_notices() {
+    if (dashboard_ == nullptr) return;
+    for (const server::Notice& notice : dashboard_->take_notices()) {
+      terminal_.error.write(
+          fmt::format("warning: the dashboard: {}\n", printable(notice_text(notice))));
+    }
   }
 
   void start_loop() {
@@ -190,7 +197,10 @@ class EmbeddedRun {
     const bool goes_on = loop_->step();
     is_dirty_ = true;
     note_figures();
-    if (screen_ == nullptr) tell_figures_due();
+    if (screen_ == nullptr) {
+      tell_figures_due();
+      tell_notices();
+    }
     if (std::exchange(switches_, false)) switch_preset();
     return goes_on;
   }

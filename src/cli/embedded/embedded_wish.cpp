@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/embedded/pace.hpp"
 
 namespace makeway::cli {
@@ -126,17 +125,9 @@ Result<EmbeddedWish> read_embedded_wish(const Arguments& arguments) {
     }
     wish.ends_after = *duration;
   }
-  if (const auto text = arguments.given("listen")) {
-    auto address = server::parse_listen_address(*text);
-    if (!address) return wrong_wish(fmt::format("--listen {}", address.error().message));
-    wish.listen = *std::move(address);
-  }
-  if (const auto path = arguments.given("token-file")) {
-    if (!wish.listen) return wrong_wish("--token-file is for --listen ADDRESS:PORT");
-    auto token = read_token(std::string(*path));
-    if (!token) return wrong_wish(token.error().message);
-    wish.token = *std::move(token);
-  }
+  Result<ListenWish> listen = read_listen_wish(arguments);
+  if (!listen) return std::unexpected(listen.error());
+  wish.listen = *std::move(listen);
   return wish;
 }
 

@@ -16,8 +16,8 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "cli/command.hpp"
+#include "cli/dashboard/dashboard_start.hpp"
 #include "kube/kubeconfig.hpp"
-#include "server/listen_address.hpp"
 #include "sim/generate.hpp"
 
 namespace makeway::cli {
@@ -27,8 +27,7 @@ struct EmbeddedWish {
   std::uint64_t seed = 1;
   std::int64_t speed = 60;
   std::optional<Duration> ends_after;
-  std::optional<server::ListenAddress> listen;
-  std::string token;    ///< Of --token-file; empty: there is none.
+  ListenWish listen;
   std::string journal;  ///< Where it is written; empty: nowhere.
   bool json = false;
 };

@@ -63,6 +63,13 @@ std::vector<Flag> run_flags() {
            .value = "FILE",
            .help = "With --listen: the dashboard asks for the token in this file. Beyond this "
                    "machine there is no dashboard without it."},
+          {.name = "tls-cert",
+           .value = "FILE",
+           .help = "With --listen: serve HTTPS with the certificate in this PEM file, its issuers "
+                   "behind it. A renewed file is used from the next minute on."},
+          {.name = "tls-key",
+           .value = "FILE",
+           .help = "With --tls-cert: the certificate's key, in PEM, without a passphrase."},
           {.name = "embedded",
            .value = {},
            .help = "Schedule a made-up cluster inside this process; nothing else is touched."},

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/dashboard/dashboard_start.hpp"
 #include "cli/input.hpp"
 #include "cli/run/live_start.hpp"
 
@@ -22,8 +21,10 @@ std::unexpected<Error> wrong(std::string message) {
 
 constexpr std::array shadow_only = {std::string_view("count")};
 constexpr std::array scheduler_only = {
-    std::string_view("scheduler-name"), std::string_view("lease"),      std::string_view("dry-run"),
-    std::string_view("listen"),         std::string_view("token-file"), std::string_view("plane")};
+    std::string_view("scheduler-name"), std::string_view("lease"),
+    std::string_view("dry-run"),        std::string_view("listen"),
+    std::string_view("token-file"),     std::string_view("tls-cert"),
+    std::string_view("tls-key"),        std::string_view("plane")};
 
 /// Flags of the other way to run.
 std::string misplaced_flag(const Arguments& arguments) {
@@ -90,17 +91,9 @@ Result<RunWish> read_run_wish(const Arguments& arguments) {
   }
   wish.lease_namespace = std::move(lease.namespace_name);
   wish.lease_name = std::move(lease.name);
-  if (const auto text = arguments.given("listen")) {
-    auto address = server::parse_listen_address(*text);
-    if (!address) return wrong(fmt::format("--listen {}", address.error().message));
-    wish.listen = *std::move(address);
-  }
-  if (const auto path = arguments.given("token-file")) {
-    if (!wish.listen) return wrong("--token-file is for --listen ADDRESS:PORT");
-    auto token = read_token(std::string(*path));
-    if (!token) return wrong(token.error().message);
-    wish.token = *std::move(token);
-  }
+  Result<ListenWish> listen = read_listen_wish(arguments);
+  if (!listen) return std::unexpected(listen.error());
+  wish.listen = *std::move(listen);
   if (const auto text = arguments.given("for")) {
     const Result<Duration> duration = parse_duration(*text);
     if (!duration) {

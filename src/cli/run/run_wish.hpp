@@ -9,8 +9,8 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "cli/command.hpp"
+#include "cli/dashboard/dashboard_start.hpp"
 #include "kube/kubeconfig.hpp"
-#include "server/listen_address.hpp"
 
 namespace makeway::cli {
 
@@ -26,8 +26,7 @@ struct RunWish {
   std::string lease_namespace;
   std::string lease_name;
   bool dry_run = false;
-  std::optional<server::ListenAddress> listen;
-  std::string token;    ///< Of --token-file; empty: there is none.
+  ListenWish listen;
   std::string journal;  ///< Where it is written; empty: nowhere.
   struct Plane {
     std::string name;

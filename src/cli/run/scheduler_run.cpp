@@ -94,15 +94,12 @@ class SchedulerRun {
   // ---- Before ----
 
   bool listen() {
-    if (!wish_.listen) return true;
-    auto started =
-        start_dashboard({.address = *wish_.listen,
-                         .token = wish_.token,
-                         .journal = wish_.journal,
-                         .schedulers = wish_.schedulers},
-                        [this](std::string_view path) {
-                          return server::run_page(path, health_, metrics_, kube::monotonic_now());
-                        });
+    if (!wish_.listen.address) return true;
+    auto started = start_dashboard(
+        {.listen = wish_.listen, .journal = wish_.journal, .schedulers = wish_.schedulers},
+        [this](std::string_view path) {
+          return server::run_page(path, health_, metrics_, kube::monotonic_now());
+        });
     if (!started) {
       log_.tell(LogLevel::error, "no-listener",
                 {{"reason", started.error().message},
@@ -112,12 +109,20 @@ class SchedulerRun {
     dashboard_ = std::move(*started);
     watchers_.add(dashboard_->watcher());
     log_.tell(LogLevel::info, "listening",
-              {{"address", fmt::format("{}:{}", wish_.listen->host, dashboard_->port())},
-               {"dashboard", dashboard_address(*wish_.listen, dashboard_->port())}});
-    if (std::string warning = dashboard_warning(*wish_.listen, wish_.token); !warning.empty()) {
+              {{"address", fmt::format("{}:{}", wish_.listen.address->host, dashboard_->port())},
+               {"dashboard", dashboard_address(wish_.listen, dashboard_->port())}});
+    if (std::string warning = dashboard_warning(wish_.listen); !warning.empty()) {
       log_.tell(LogLevel::warning, "exposed", {{"reason", std::move(warning)}});
     }
     return true;
+  }
+
+  /// What went wrong beside the loop; it goes on.
+  void tell_notices() {
+    if (dashboard_ == nullptr) return;
+    for (const server::Notice& notice : dashboard_->take_notices()) {
+      log_.tell(LogLevel::warning, "dashboard", {{"reason", notice_text(notice)}});
+    }
   }
 
   void tell_start() {
@@ -304,6 +309,7 @@ class SchedulerRun {
       planes_.tell();
       if (is_blind_for_long()) return ExitStatus::failed;
       tell_pause();
+      tell_notices();
       show();
     }
     return ExitStatus::done;

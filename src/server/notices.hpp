@@ -1,0 +1,81 @@
+// Notices: what threads beside the loop have to tell the log, without writing to it.
+//
+// Rules
+//  1. Any thread tells; the run's own thread takes and writes them down (RunLog has one writer).
+//  2. Of each kind one is kept in `apart`: the first. Those like it are counted, and the next one
+//     says how many there were. So nobody fills a log by asking for the same bug a thousand times.
+//  3. Kinds are words of ours, and few.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace makeway::server {
+
+struct Notice {
+  std::string kind;
+  std::string text;
+  std::uint64_t kept_back = 0;  ///< Like it, since the one before it was told.
+
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
+class Notices {
+ public:
+  static constexpr Duration apart{600'000};
+
+  /// For tests: a clock that never goes back.
+  explicit Notices(std::function<Time()> now = steady_now) : now_(std::move(now)) {}
+
+  void tell(std::string_view kind, std::string_view text) {
+    const std::scoped_lock lock(mutex_);
+    const Time now = now_();
+    const auto [at, is_new] = kinds_.try_emplace(std::string(kind));
+    Kind& of = at->second;
+    if (!is_new && now - of.told < apart) {
+      ++of.kept_back;
+      return;
+    }
+    news_.push_back({.kind = std::string(kind),
+                     .text = std::string(text),
+                     .kept_back = std::exchange(of.kept_back, 0)});
+    of.told = now;
+    has_news_ = true;
+  }
+
+  /// Oldest first. Costs nothing where there are none.
+  std::vector<Notice> take() {
+    if (!has_news_) return {};
+    const std::scoped_lock lock(mutex_);
+    has_news_ = false;
+    return std::exchange(news_, {});
+  }
+
+ private:
+  struct Kind {
+    Time told;
+    std::uint64_t kept_back = 0;
+  };
+  static Time steady_now() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
+  }
+
+  std::function<Time()> now_;
+  std::mutex mutex_;
+  std::map<std::string, Kind> kinds_;
+  std::vector<Notice> news_;
+  std::atomic<bool> has_news_ = false;
+};
+
+}  // namespace makeway::server

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What the dashboard costs, against a cluster inside the process: tools/bench-dashboard.sh [FLAGS]
+#
+#   FLAGS    for web/tests/dashboard_load.mjs: --viewers 200, --seconds 30, --rounds 3
+#   LOAD     the cluster, as for `makeway run --generate`; else 5,000 nodes with 30 pods each
+#
+# Needs Node; with Chromium and the packages of web/ the page is measured, too. What is missing is
+# told. docs/performance.md has figures and what they mean.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+load=${LOAD:-nodes=5000,cpus=80,gpus=0,pods=260000,load=178,daemons=18,gangs=0,priorities=4}
+command -v node >/dev/null || { echo "bench-dashboard: Node is missing (nodejs)" >&2; exit 1; }
+makeway=${MAKEWAY_BINARY:-$PWD/build/makeway}
+if [[ ! -x $makeway ]]; then tools/build.sh release makeway >/dev/null; fi
+flags=()
+CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
+export CHROMIUM
+if [[ -n $CHROMIUM && -d web/node_modules/playwright-core ]]; then
+  flags+=(--page)
+else
+  echo "bench-dashboard: without the page: Chromium or web/node_modules is missing" >&2
+fi
+
+told=$(mktemp)
+trap 'kill "$run" 2>/dev/null || true; rm -f "$told"' EXIT
+"$makeway" run --embedded --generate "$load" --speed 1 --listen :0 --for 2h >"$told" 2>&1 &
+run=$!
+# The page is served at once; the cluster is filled before it is ready.
+for _ in $(seq 900); do
+  address=$(grep -o 'http://127.0.0.1:[0-9]*/' "$told" || true)
+  if [[ -n $address ]] && curl -sf "${address}readyz" >/dev/null; then break; fi
+  kill -0 "$run" 2>/dev/null || { cat "$told" >&2; exit 1; }
+  sleep 1
+done
+node web/tests/dashboard_load.mjs "$address" "$run" "${flags[@]}" "$@"
