@@ -43,6 +43,15 @@ export async function faults(page) {
     .map((fault) => fault.text);
 }
 
+/** Whether it becomes true within a while: a page draws after what was done to it. */
+export async function eventually(check) {
+  for (let turn = 0; turn < 200; turn += 1) {
+    if (await check()) return true;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return false;
+}
+
 /** By so many pixels the page is wider than the screen; then which elements are, in short. */
 export function tooWide(page) {
   return page.evaluate(() => {

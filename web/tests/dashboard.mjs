@@ -6,7 +6,16 @@
 // It must throw nothing, ask nobody but its server, be no wider than the screen, show live nodes,
 // answer why and what-if, obey the keyboard, and have no serious fault by axe.
 import { join, resolve } from "node:path";
-import { conclude, faults, openBrowser, option, patience, screens, tooWide } from "./browser.mjs";
+import {
+  conclude,
+  eventually,
+  faults,
+  openBrowser,
+  option,
+  patience,
+  screens,
+  tooWide,
+} from "./browser.mjs";
 
 const address = process.argv[2] ?? "";
 const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
@@ -65,7 +74,8 @@ async function lookAtAllKinds(page, say) {
     if (!names.includes(name)) say(`planes: ${name} is not among ${names.join(", ")}`);
   }
   await page.locator("#queues button.term").first().focus();
-  if (!(await page.locator(".tip-box").isVisible())) say("queues: the focus shows no tooltip");
+  const tip = page.locator(".tip-box");
+  if (!(await eventually(() => tip.isVisible()))) say("queues: the focus shows no tooltip");
   await page.keyboard.press("Escape");
 }
 

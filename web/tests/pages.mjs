@@ -9,7 +9,16 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { conclude, faults, openBrowser, option, patience, screens, tooWide } from "./browser.mjs";
+import {
+  conclude,
+  eventually,
+  faults,
+  openBrowser,
+  option,
+  patience,
+  screens,
+  tooWide,
+} from "./browser.mjs";
 
 const folder = resolve(process.argv[2] ?? ".");
 const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
@@ -28,14 +37,15 @@ function isDrawn(canvas) {
 
 async function lookAtReport(page, say) {
   const plots = page.locator(".uplot");
-  if ((await plots.count()) < 3) say("fewer than three plots");
+  const areThere = await eventually(async () => (await plots.count()) >= 3);
+  if (!areThere) say("fewer than three plots");
   for (const plot of await plots.all()) {
     const points = await plot.getAttribute("data-points");
     if (!(Number(points) > 0)) say("a plot has no point");
   }
   const canvases = page.locator("canvas");
   for (const canvas of await canvases.all()) {
-    if (!(await canvas.evaluate(isDrawn))) say("a canvas is empty");
+    if (!(await eventually(() => canvas.evaluate(isDrawn)))) say("a canvas is empty");
   }
   if ((await page.locator(".metrics tbody tr").count()) < 10) say("fewer than ten metrics");
   const bare = await page.locator(".metrics td.number:not([data-tip])").count();
@@ -44,18 +54,21 @@ async function lookAtReport(page, say) {
 
   // The keyboard: a term tells what it means, a heading sorts, a decision opens.
   await page.locator("button.term").first().focus();
-  if (!(await page.locator(".tip-box").isVisible())) say("the focus shows no tooltip");
+  const tip = page.locator(".tip-box");
+  if (!(await eventually(() => tip.isVisible()))) say("the focus shows no tooltip");
   await page.keyboard.press("Escape");
-  if (await page.locator(".tip-box").isVisible()) say("Escape does not close the tooltip");
+  if (!(await eventually(() => tip.isHidden()))) say("Escape does not close the tooltip");
   const heading = page.locator("button.sort").first();
   if ((await heading.count()) > 0) {
     await heading.focus();
     await page.keyboard.press("Enter");
-    const sorted = page.locator("th[aria-sort=descending]");
-    if (!(await sorted.first().textContent()).startsWith("Who asked")) say("Enter does not sort");
+    const sorted = page.locator("th[aria-sort=descending]", { hasText: /^Who asked/ });
+    if (!(await eventually(() => sorted.count()))) say("Enter does not sort");
     await page.locator(".decisions button.open").first().focus();
     await page.keyboard.press("Enter");
-    if ((await page.locator(".why").count()) !== 1) say("Enter does not open a decision");
+    const open = page.locator(".why");
+    const isOpen = await eventually(async () => (await open.count()) === 1);
+    if (!isOpen) say("Enter does not open a decision");
   }
   await walkOverHeat(page, say);
 }
@@ -66,8 +79,9 @@ async function walkOverHeat(page, say) {
   await map.first().focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  const told = await page.locator(".heat .told").first().textContent();
-  if (!told.includes("%") && !told.includes("not there")) say(`arrow keys tell nothing: ${told}`);
+  const told = page.locator(".heat .told").first();
+  const isTold = await eventually(async () => /%|not there/.test(await told.textContent()));
+  if (!isTold) say(`arrow keys tell nothing: ${await told.textContent()}`);
 }
 
 async function lookAtPlan(page, say) {
@@ -76,19 +90,24 @@ async function lookAtPlan(page, say) {
   if ((await asks.count()) > 0) {
     await asks.first().focus();
     await page.keyboard.press("Enter");
-    if ((await page.locator(".detail").count()) !== 1) say("Enter does not choose an ask");
+    const detail = page.locator(".detail");
+    const isChosen = await eventually(async () => (await detail.count()) === 1);
+    if (!isChosen) say("Enter does not choose an ask");
   }
   const other = page.locator(".alternatives button").first();
   if ((await other.count()) > 0) {
     await other.focus();
     await page.keyboard.press("Enter");
-    const marks = await page.locator(".tag.mark").allInnerTexts();
-    if (!marks.includes("alternative")) say("an alternative is not shown among the nodes");
+    const mark = page.locator(".tag.mark", { hasText: /^alternative$/ });
+    if (!(await eventually(() => mark.count()))) say("an alternative is not shown among the nodes");
   }
   const name = page.locator("button.name").first();
   await name.focus();
   await page.keyboard.press("Enter");
-  if ((await name.getAttribute("aria-expanded")) !== "true") say("Enter does not open a node");
+  const isExpanded = await eventually(
+    async () => (await name.getAttribute("aria-expanded")) === "true",
+  );
+  if (!isExpanded) say("Enter does not open a node");
   await walkOverHeat(page, say);
 }
 
