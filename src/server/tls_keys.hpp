@@ -20,6 +20,7 @@
 
 // What connections are made with; only http_server.cpp looks inside.
 namespace boost::asio::ssl {
+// NOLINTNEXTLINE(readability-identifier-naming): that is what Asio calls it
 class context;
 }  // namespace boost::asio::ssl
 
