@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 // Beside is one more cluster: an API server of its own in the etcd of the first one, and of the
 // controllers those of Deployments and ReplicaSets. Scheduler and kubelets are played here: a pod
-// is bound to the first node with a free GPU and runs; who leaves goes when `letGo` says so.
+// is bound to the first open node with a free GPU and runs; who leaves goes when `letGo` says so.
 type Beside struct {
 	*T
 	name  string
@@ -25,6 +26,7 @@ type Beside struct {
 	letGo atomic.Bool
 	// Whether what an owner has left behind is deleted.
 	collects atomic.Bool
+	closed   sync.Map // Nodes to which nobody is bound.
 	done     context.CancelFunc
 }
 
@@ -162,7 +164,7 @@ func (b *Beside) playOnce(ctx context.Context) {
 				meta.PatchOptions{}, "status")
 		default:
 			for _, node := range b.nodes {
-				if used[node] {
+				if _, isClosed := b.closed.Load(node); used[node] || isClosed {
 					continue
 				}
 				used[node] = true
@@ -172,6 +174,18 @@ func (b *Beside) playOnce(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// close a node, or open it again.
+func (b *Beside) close(ctx context.Context, node string, isClosed bool) error {
+	if isClosed {
+		b.closed.Store(node, true)
+	} else {
+		b.closed.Delete(node)
+	}
+	_, err := b.plane.Client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType,
+		[]byte(fmt.Sprintf(`{"spec":{"unschedulable":%v}}`, isClosed)), meta.PatchOptions{})
+	return err
 }
 
 // clear takes the Deployments away, with everything that they own.

@@ -163,11 +163,16 @@ func (f *Faulty) all() []Passed {
 	return found
 }
 
-// counts: of pods, groups, claims and queues; neither the Lease nor events nor questions about rights.
+// counts: of what makeway places, scales or remembers; neither the Lease nor events nor questions
+// about rights.
 func (w Write) counts() bool {
-	return strings.HasPrefix(w.Resource, "pods") || strings.HasPrefix(w.Resource, "podgroups") ||
-		strings.HasPrefix(w.Resource, "persistentvolumeclaims") ||
-		strings.HasPrefix(w.Resource, "queues") || strings.HasPrefix(w.Resource, "sessions")
+	for _, kind := range []string{"pods", "podgroups", "persistentvolumeclaims", "queues", "sessions",
+		"replicaschedules", "deployments"} {
+		if strings.HasPrefix(w.Resource, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // writeOf reads .../namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]], and of kinds of ours that

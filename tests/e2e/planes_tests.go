@@ -42,13 +42,20 @@ func (t *T) fleet() *Fleet {
 		process.stop(syscall.SIGTERM, 20*time.Second)
 	}
 	undo := t.define("replicaschedules")
+	fleet := t.fleetOf([]string{"e1", "e2", "e3"}, []string{"w1"})
+	fleet.undo = undo
+	return fleet
+}
+
+// fleetOf these nodes, where our kinds are there.
+func (t *T) fleetOf(east, west []string) *Fleet {
 	_, err := t.plane.Client.CoreV1().Namespaces().Get(t.ctx, "fleet", meta.GetOptions{})
 	if errors.IsNotFound(err) {
 		t.apply(`{apiVersion: v1, kind: Namespace, metadata: {name: fleet, labels: ` +
 			`{makeway.dev/trusted: "true"}}}`)
 	}
-	return &Fleet{T: t, undo: undo, east: t.beside("east", "e1", "e2", "e3"),
-		west: t.beside("west", "w1")}
+	return &Fleet{T: t, undo: func() {}, east: t.beside("east", east...),
+		west: t.beside("west", west...)}
 }
 
 func (f *Fleet) stop() {
@@ -58,9 +65,13 @@ func (f *Fleet) stop() {
 }
 
 func (f *Fleet) schedule(name string, priority, unmet int, planes string) {
-	f.apply(fmt.Sprintf(`{apiVersion: makeway.dev/v1, kind: ReplicaSchedule, metadata: {name: %s, `+
+	f.apply(scheduleText(name, priority, unmet, planes))
+}
+
+func scheduleText(name string, priority, unmet int, planes string) string {
+	return fmt.Sprintf(`{apiVersion: makeway.dev/v1, kind: ReplicaSchedule, metadata: {name: %s, `+
 		`namespace: fleet}, spec: {priority: %d, unmet: %d, resources: {nvidia.com/gpu: 1}, `+
-		`selector: {app: %s}, planes: [%s]}}`, name, priority, unmet, name, planes))
+		`selector: {app: %s}, planes: [%s]}}`, name, priority, unmet, name, planes)
 }
 
 // status of a schedule as JSON.

@@ -21,6 +21,7 @@ type Wire struct {
 	target   string
 	listener net.Listener
 	closed   atomic.Bool
+	stuck    atomic.Bool  // Nothing comes through, and nobody is told.
 	delay    atomic.Int64 // Nanoseconds before each piece of at most 16 KB.
 	made     atomic.Int64
 	moved    atomic.Int64 // When bytes last came through: nanoseconds since 1970.
@@ -71,6 +72,9 @@ func (w *Wire) copy(to io.Writer, from io.Reader) {
 		size, err := from.Read(buffer)
 		w.moved.Store(time.Now().UnixNano())
 		time.Sleep(time.Duration(w.delay.Load()))
+		for w.stuck.Load() && !w.closed.Load() {
+			time.Sleep(20 * time.Millisecond)
+		}
 		if _, bad := to.Write(buffer[:size]); bad != nil || err != nil {
 			return
 		}

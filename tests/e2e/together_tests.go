@@ -28,20 +28,23 @@ const (
 	mixSessions       = 16    // In each group about so many.
 )
 
-// Mix is a soak in which all policies meet: pods, gangs, queues, sessions, a DaemonSet; and pods of
-// another scheduler, which nobody may touch. (ReplicaSchedules and their planes belong here, too.)
+// Mix is a soak in which all policies meet: pods, gangs, queues, sessions, a DaemonSet, replicas
+// over two planes; and pods of another scheduler, which nobody may touch.
 type Mix struct {
 	*Soak
 	realms  []*Realm
+	planes  *PlaneLoad
 	journal string
 }
 
 func together(t *T) {
-	undo := t.define(append([]string{"queues"}, sessionKinds...)...)
+	undo := t.define(append([]string{"queues", "replicaschedules"}, sessionKinds...)...)
 	defer undo()
 	m := t.mix()
 	defer m.faulty.stop()
 	defer m.clear()
+	m.planes = t.planeLoad(m.fault)
+	defer m.planes.end()
 	m.begin("run-0")
 	m.faulty.obey(m.fault())
 	began, looked, kills := time.Now(), time.Now(), 0
@@ -64,6 +67,7 @@ func together(t *T) {
 		t.fail("interrupted")
 	}
 	m.faulty.obey(nil)
+	m.planes.calm()
 	m.rest()
 	m.judge()
 	m.scheduler.end(t)
@@ -115,7 +119,8 @@ func (m *Mix) rules() []string {
 
 func (m *Mix) begin(name string) {
 	m.journal = m.t.dir + "/" + name + ".journal"
-	m.scheduler = m.t.start(m.faulty.URL, name, append(m.rules(), "--journal", m.journal,
+	options := append(m.rules(), m.planes.options()...)
+	m.scheduler = m.t.start(m.faulty.URL, name, append(options, "--journal", m.journal,
 		"--journal-size", "8Mi", "--journal-files", "1")...)
 	m.scheduler.says(m.t, "event=sight ")
 	m.memory = nil
@@ -139,7 +144,12 @@ func (m *Mix) change(tick int) {
 		err = m.changeDaemons(ctx)
 	case tick%200 == 85:
 		err = m.changeCapacity(ctx, m.pool.node(m.random.IntN(mixNodes)), 4+4*m.random.IntN(2))
+	case tick%400 == 398:
+		m.planes.cut()
+	case tick%20 == 3:
+		err = m.planes.change(ctx)
 	case tick%10 == 0:
+		m.planes.mend(time.Now())
 		err = m.returnNodes(ctx)
 	case tick%10 == 5:
 		err = m.changeSession(ctx, m.realms[m.random.IntN(len(m.realms))])
@@ -309,7 +319,7 @@ func (m *Mix) rest() {
 	}
 	began, writes, calm := time.Now(), 0, time.Now()
 	m.t.until(minutes(8), "makeway rests", func() (bool, string) {
-		all := m.faulty.all()
+		all := append(m.faulty.all(), m.planes.writes()...)
 		if len(all) != writes {
 			writes, calm = len(all), time.Now()
 		}
@@ -324,6 +334,7 @@ func (m *Mix) rest() {
 func (m *Mix) judge() {
 	t := m.t
 	m.look()
+	m.planes.judge(m.tail)
 	m.told()
 	m.inVain()
 	m.nobodyElse()
