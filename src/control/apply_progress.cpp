@@ -122,7 +122,7 @@ void ApplyProgress::note_refusal(const Receipt& receipt) {
   const auto at = ask_of(receipt);
   if (!at || states_[*at].stage != ApplyStage::open) return;
   ApplyState& state = states_[*at];
-  const std::string reason = fmt::format("{}: {}", receipt.object, receipt.reason);
+  const std::string reason = fmt::format("{}: {}", receipt.object_and_plane(), receipt.reason);
   // Brakes begin without any allowance: the first moment is no news.
   const bool is_news = state.told != reason && (!passes(receipt.reason) || state.reason == reason);
   state.reason = reason;

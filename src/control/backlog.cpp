@@ -430,6 +430,8 @@ void Backlog::back_off(const Receipt& receipt, Time now) {
   const std::string namespace_name = text.substr(space + 1, slash - space - 1);
   const std::string name = text.substr(slash + 1);
   const bool group = text.starts_with(choice_name(AskKind::pod_group));
+  // A schedule, queue or session of that name is somebody else.
+  if (!group && !text.starts_with("Pod ")) return;
   const auto member = ask_of_.find(pod_text(namespace_name, name));
   if (!group && member != ask_of_.end()) {
     return back_off(AskName(member->second), RefusedBy::world, now, receipt.again_at);

@@ -348,6 +348,19 @@ TEST_F(BacklogTest, WhoseActionWasRefusedBacksOffOneSecondDoublingToSixty) {
   }
 }
 
+TEST_F(BacklogTest, NobodyBacksOffForAnotherKindOfItsName) {
+  change(pod("a", 3'000), 0);
+  EXPECT_EQ(due(0), Names{"a"});
+  learn(Outcome::fits, 0);
+  backlog.back_off({.plan = "p",
+                    .object = "Deployment default/b",
+                    .reason = "gone",
+                    .ask = "ReplicaSchedule default/a",
+                    .plane = "east"},
+                   at(0));
+  EXPECT_EQ(due(0), Names{"a"}) << "something was refused, so there may be room";
+}
+
 TEST_F(BacklogTest, WhoseSpecChangesIsTriedAtOnce) {
   change(pod("a", 9'000), 1);
   EXPECT_EQ(due(1), Names{"a"});

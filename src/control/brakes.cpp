@@ -145,7 +145,9 @@ void EvictionBrakes::refused(const Receipt& receipt) {
   const auto found = admitted_.find({receipt.ask, receipt.plan});
   if (found == admitted_.end() || receipt.uncertain) return;
   Admitted& admitted = found->second;
-  const auto at = std::ranges::find(admitted.victims, receipt.object, &EvictionWish::Victim::pod);
+  const auto at = std::ranges::find_if(admitted.victims, [&](const EvictionWish::Victim& victim) {
+    return victim.pod == receipt.object && victim.plane == receipt.plane;
+  });
   if (at == admitted.victims.end()) return;
   const EvictionWish::Victim victim = std::move(*at);
   admitted.victims.erase(at);

@@ -53,6 +53,7 @@ struct EvictionWish {
     std::string namespace_name;
     std::string owner;  ///< The uid of its controller; empty: it has none.
     std::string pod;    ///< As a receipt names it: "Pod default/low".
+    std::string plane;  ///< As a receipt says it; empty: home.
   };
   std::string profile;
   std::string ask;  ///< "Pod default/urgent"

@@ -170,6 +170,29 @@ TEST(EvictionBrakes, WhatTheWorldRefusedIsGivenBack) {
   EXPECT_NE(brakes.admit(wish("Pod a/other", {{"a", ""}}), now).why, "");
 }
 
+/// Deployments of one name in two planes.
+TEST(EvictionBrakes, WhatAPlaneRefusedIsGivenBackForThatPlane) {
+  EvictionBrakes brakes({.occasions_max = 1}, brakes_start);
+  const Time now = brakes_start + Duration{60'000};
+  const auto take = [](const std::string& plane) {
+    EvictionWish::Victim victim{"a", plane + " a/web", "Deployment a/web", plane};
+    EvictionWish one = wish("ReplicaSchedule a/reco", {std::move(victim)});
+    one.is_claim = true;
+    return one;
+  };
+  EvictionWish both = take("east");
+  both.victims.push_back(take("west").victims.front());
+  both.plan = "p";
+  EXPECT_EQ(brakes.admit(both, now).why, "");
+  brakes.refused({.plan = "p",
+                  .object = "Deployment a/web",
+                  .reason = "the plane is not seen",
+                  .ask = "ReplicaSchedule a/reco",
+                  .plane = "west"});
+  EXPECT_NE(brakes.admit(take("east"), now).why, "");
+  EXPECT_EQ(brakes.admit(take("west"), now).why, "");
+}
+
 TEST(EvictionBrakes, AnOccasionCountsAsLongAsOneOfItsPodsMayHaveGone) {
   EvictionBrakes brakes({.occasions_max = 1, .evict_again_window = {}}, brakes_start);
   const Time now = brakes_start + Duration{60'000};

@@ -22,9 +22,9 @@ bool ControlLoop::step() {
   if (blind_) return !batch.ended;
   const std::uint64_t begun = statistics_.rollbacks;
   finish_begun();
+  if (statistics_.rollbacks == begun) roll_back();
   // The next look shows them as leaving: decided before, somebody else might leave as well.
   if (statistics_.rollbacks != begun) return true;
-  roll_back();
   if (held()) return true;
   std::vector<AskName> due = backlog_.take_due(cluster_, now_);
   if (!schedules_held()) {

@@ -352,6 +352,55 @@ TEST_F(BindingLoopTest, WhatWasRefusedIsDecidedAgain) {
   EXPECT_EQ(loop.statistics().receipts, 1U);
 }
 
+/// Of a gang only one could be bound: it is taken back, and nobody is decided on before it is seen
+/// to leave. Decided before, somebody else might leave although its room is enough.
+TEST_F(ControlLoopTest, WhatIsRolledBackIsSeenToLeaveBeforeTheNextDecision) {
+  configuration.live.gang_rollback = GangRollback::erase;
+  PodGroup group{.namespace_name = "default", .name = "g"};
+  group.policy.gang = true;
+  group.policy.minimum = 2;
+  const auto member = [](const std::string& name) {
+    Pod each = pod(name);
+    each.uid = name;
+    each.group = "g";
+    return each;
+  };
+  tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+    Plan plan = answered(request, Outcome::infeasible);
+    for (const std::string name : {"m-0", "m-1"}) {
+      if (requests.size() > 1) continue;
+      plan.actions.push_back({.type = ActionType::bind,
+                              .namespace_name = "default",
+                              .name = name,
+                              .uid = name,
+                              .node = "n1"});
+    }
+    return Decision{.plan = std::move(plan), .problems = {}};
+  };
+  Pod bound = member("m-0");
+  bound.node = "n1";
+  port.batches = {
+      {.now = Time{1}, .changes = {Node{.name = "n1"}, group, member("m-0"), member("m-1")}},
+      {.now = Time{2},
+       .changes = {bound},
+       .receipts = {{.plan = "id", .object = "Pod default/m-1", .reason = "conflict"}}},
+      {.now = Time{60'001}, .changes = {pod("urgent")}}};
+  ControlLoop loop(port, configuration, tools, {});
+  loop.step();
+  loop.step();
+  const std::size_t before = requests.size();
+  loop.step();
+  EXPECT_EQ(loop.statistics().rollbacks, 1U);
+  EXPECT_EQ(port.plans.back().actions.front().name, "m-0");
+  EXPECT_EQ(requests.size(), before);
+  loop.step();
+  EXPECT_EQ(requests.size(), before + 1);
+  EXPECT_EQ(requests.back().now, Time{60'001}) << "that takes no time";
+  const auto row = loop.cluster().find_pod("default", "m-0");
+  ASSERT_TRUE(row.has_value());
+  EXPECT_NE(loop.cluster().pods().deletion[*row], no_time);
+}
+
 /// SPEC section 8, stale or missing sight: what is shown is taken, and nothing is decided on it.
 TEST_F(ControlLoopTest, DecidesNothingWhileThePortIsBlind) {
   ControlLoop loop(port, configuration, tools, {});

@@ -83,6 +83,7 @@ void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
   const std::string key = flight_key(action.namespace_name, action.name);
   // Its room is free when the port shows that it is gone, and not before.
   if (action.type == ActionType::force_delete) return;
+  if (action.scale) return send_scale(sent, now);
   const auto row = cluster.find_pod(action.namespace_name, action.name, action.plane);
   const bool kernel = row && cluster.pods().flags[*row].kernel;
   if (kernel) {
@@ -102,10 +103,6 @@ void InFlight::add(Sent sent, const Cluster& cluster, Time now) {
     if (is_session && action.type != ActionType::nominate && shows(action, session->second)) return;
     Other& other = others_[flight_key(action.namespace_name, name)];
     other.sent = now;
-    // Of several steps of a commit the port shows the last one.
-    std::erase_if(other.actions, [&](const PlanAction& earlier) {
-      return earlier.scale && action.scale && earlier.scale->plane == action.scale->plane;
-    });
     other.actions.push_back(action);
     return;
   }
@@ -248,21 +245,37 @@ void InFlight::send_schedules(const Plan& plan, const Cluster& cluster, Time now
     if (found == cluster.own<ReplicaSchedule>().end()) continue;
     schedules_.insert_or_assign(
         flight_key(next.namespace_name, next.name),
-        StatusSent{.plan = plan.id, .before = found->second.status, .sent = now});
+        StatusSent{.plan = plan.id, .before = found->second.status, .sent = now, .awaited = now});
   }
 }
 
-void InFlight::seen_schedule(const ReplicaSchedule& schedule) {
-  const std::string key = flight_key(schedule.namespace_name, schedule.name);
-  const auto sent = schedules_.find(key);
-  if (sent != schedules_.end() && sent->second.before != schedule.status) schedules_.erase(sent);
-  seen_other(key, schedule);
-  seen_other(flight_key(schedule.namespace_name, schedule.deployment), schedule);
+void InFlight::send_scale(const Sent& sent, Time now) {
+  const PlanAction& action = sent.action;
+  scales_.insert_or_assign(
+      ScaleName(flight_key(action.namespace_name, action.name), action.scale->plane),
+      ScaleSent{.plan = sent.plan,
+                .committed = action.scale->committed_after,
+                .sent = now,
+                .awaited = now});
 }
 
-bool InFlight::Other::scales() const {
-  return std::ranges::all_of(actions,
-                             [](const PlanAction& action) { return action.scale.has_value(); });
+void InFlight::seen_schedule(const ReplicaSchedule& schedule) {
+  const auto sent = schedules_.find(flight_key(schedule.namespace_name, schedule.name));
+  if (sent != schedules_.end() && sent->second.before != schedule.status) schedules_.erase(sent);
+  const std::string deployment = flight_key(schedule.namespace_name, schedule.deployment);
+  std::erase_if(scales_, [&](const auto& scale) {
+    const auto& [name, plane] = scale.first;
+    if (name != deployment) return false;
+    const auto found = std::ranges::find(schedule.planes, plane, &ReplicaPlane::name);
+    return found == schedule.planes.end() || found->committed == scale.second.committed;
+  });
+}
+
+/// Its Deployments have its name, as a rule.
+void InFlight::forget_schedule(const Removal& gone) {
+  const std::string key = flight_key(gone.namespace_name, gone.name);
+  schedules_.erase(key);
+  std::erase_if(scales_, [&](const auto& scale) { return scale.first.first == key; });
 }
 
 // ---- What is shown ------------------------------------------------------------------------------
@@ -278,12 +291,6 @@ bool InFlight::shows(const PlanAction& action, const Pod& pod) {
     case ActionType::evict: return false;
     default: return true;
   }
-}
-
-bool InFlight::shows(const PlanAction& action, const ReplicaSchedule& schedule) {
-  if (!action.scale) return true;
-  const auto plane = std::ranges::find(schedule.planes, action.scale->plane, &ReplicaPlane::name);
-  return plane == schedule.planes.end() || plane->committed == action.scale->committed_after;
 }
 
 bool InFlight::shows(const PlanAction& action, const Session& session) {
@@ -303,12 +310,11 @@ bool InFlight::shows(const PlanAction& action, const Session& session) {
   }
 }
 
-template <class Object>
-void InFlight::seen_other(const std::string& key, const Object& object) {
-  const auto found = others_.find(key);
+void InFlight::seen_session(const Session& session) {
+  const auto found = others_.find(flight_key(session.namespace_name, session.name));
   if (found == others_.end()) return;
   std::erase_if(found->second.actions,
-                [&](const PlanAction& action) { return shows(action, object); });
+                [&](const PlanAction& action) { return shows(action, session); });
   if (found->second.actions.empty()) others_.erase(found);
 }
 
@@ -347,10 +353,11 @@ Change InFlight::seen(Change change) {
       budgets_.erase(key);
     } else if (gone->kind == ObjectKind::queue) {
       if (gone->plane.empty()) queues_.erase(gone->name);
-    } else if (gone->kind != ObjectKind::pod) {
+    } else if (gone->kind == ObjectKind::session) {
       others_.erase(key);
-      if (gone->kind == ObjectKind::replica_schedule) schedules_.erase(key);
-    } else if (gone->plane.empty()) {
+    } else if (gone->kind == ObjectKind::replica_schedule) {
+      forget_schedule(*gone);
+    } else if (gone->kind == ObjectKind::pod && gone->plane.empty()) {
       pods_.erase(key);
     }
     return change;
@@ -362,7 +369,7 @@ Change InFlight::seen(Change change) {
   Pod* const pod = std::get_if<Pod>(&change);
   if (pod == nullptr) {
     if (const auto* const session = std::get_if<Session>(&change)) {
-      seen_other(flight_key(session->namespace_name, session->name), *session);
+      seen_session(*session);
     } else if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
       seen_schedule(*schedule);
     }
@@ -387,6 +394,12 @@ Change InFlight::seen(Change change) {
 std::optional<Change> InFlight::refused(const Receipt& receipt) {
   if (receipt.object.starts_with(queue_prefix)) return refused_queue(receipt);
   const std::string key = flight_key(receipt.object);
+  if (!receipt.plane.empty()) {
+    // Whoever has that name at home is another one.
+    const auto scale = scales_.find({key, receipt.plane});
+    if (scale != scales_.end() && scale->second.plan == receipt.plan) scales_.erase(scale);
+    return std::nullopt;
+  }
   if (receipt.object.starts_with(schedule_prefix)) {
     // Of its status alone: what was scaled has the name of a Deployment.
     const auto sent = schedules_.find(key);
@@ -433,15 +446,23 @@ void InFlight::await(Time sending_since, Time now) {
   for (auto& [name, queue] : queues_) {
     if (queue.sent >= sending_since) queue.awaited = now;
   }
+  for (auto& [name, status] : schedules_) {
+    if (status.sent >= sending_since) status.awaited = now;
+  }
+  // It goes out after the status that it relies on.
+  for (auto& [name, scale] : scales_) {
+    if (scale.sent >= sending_since) scale.awaited = now;
+  }
 }
 
 std::vector<Change> InFlight::unseen(const Cluster& cluster, Time now,
                                      std::optional<Time> sending_since) {
   if (sending_since) await(*sending_since, now);
   // They hold nobody any more.
-  const auto is_late = [now](const auto& each) { return each.second.sent + unseen_max <= now; };
-  std::erase_if(others_, is_late);
+  const auto is_late = [now](const auto& each) { return each.second.awaited + unseen_max <= now; };
+  std::erase_if(others_, [now](const auto& each) { return each.second.sent + unseen_max <= now; });
   std::erase_if(schedules_, is_late);
+  std::erase_if(scales_, is_late);
   // A bind or an eviction that is not carried out has a receipt; without one it has happened, and
   // the watch is behind. To forget it would give the same room away twice. A nomination is the
   // newest of several patches, and may have been overwritten.
@@ -481,19 +502,19 @@ std::optional<Time> InFlight::hold_until(Time now) const {
     const Time end = sent + unseen_max;
     if (end > now && (!until || end > *until)) until = end;
   };
-  for (const auto& [key, other] : others_) {
-    if (!other.scales()) hold(other.sent);
-  }
+  for (const auto& [key, other] : others_) hold(other.sent);
   for (const auto& [key, status] : schedules_) hold(status.sent);
   return until;
 }
 
 std::optional<Time> InFlight::hold_schedules_until(Time now) const {
   std::optional<Time> until;
-  for (const auto& [key, other] : others_) {
-    const Time end = other.sent + unseen_max;
-    if (other.scales() && end > now && (!until || end > *until)) until = end;
-  }
+  const auto hold = [&](Time awaited) {
+    const Time end = awaited + unseen_max;
+    if (end > now && (!until || end > *until)) until = end;
+  };
+  for (const auto& [key, status] : schedules_) hold(status.awaited);
+  for (const auto& [key, scale] : scales_) hold(scale.awaited);
   return until;
 }
 

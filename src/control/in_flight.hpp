@@ -13,15 +13,19 @@
 // refused, the queue is gone or another one, or `unseen_max` has passed.
 //
 // Effects on other objects than pods (sessions, statuses of schedules) are not laid over: as long
-// as one of them is unseen, no cycle starts, for at most `unseen_max`. As long as a scale is unseen
-// nothing is decided about schedules: a plane that does not answer holds up nobody else.
+// as one of them is unseen, no cycle starts, for at most `unseen_max`. About schedules nothing is
+// decided as long as a scale is unseen (a plane that does not answer holds up nobody else), or a
+// status of theirs waits for its turn, and `unseen_max` longer.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "control/port.hpp"
@@ -49,10 +53,12 @@ class InFlight {
                              std::optional<Time> sending_since = std::nullopt);
 
   bool empty() const {
-    return pods_.empty() && others_.empty() && schedules_.empty() && budgets_.empty() &&
-           queues_.empty();
+    return pods_.empty() && others_.empty() && schedules_.empty() && scales_.empty() &&
+           budgets_.empty() && queues_.empty();
   }
-  std::size_t size() const { return pods_.size() + others_.size() + schedules_.size(); }
+  std::size_t size() const {
+    return pods_.size() + others_.size() + schedules_.size() + scales_.size();
+  }
   /// Whether something that was sent about this pod is not seen yet.
   bool has_pod(std::string_view namespace_name, std::string_view name) const;
   /// Until then no cycle starts; none: one may.
@@ -76,19 +82,26 @@ class InFlight {
     bool is_late(Time now) const { return awaited + unseen_max <= now; }
   };
 
-  /// Of a session, or of a schedule what was scaled.
+  /// Of a session.
   struct Other {
     Time sent;
     std::vector<PlanAction> actions;
-
-    bool scales() const;
   };
   /// The status of a schedule was written: the port will show another one than before.
   struct StatusSent {
     std::string plan;
     ReplicaStatus before;
     Time sent;
+    Time awaited;
   };
+  /// Of a Deployment in a plane: of several steps of a plan the port shows the last one.
+  struct ScaleSent {
+    std::string plan;
+    std::int64_t committed = 0;  ///< Afterwards.
+    Time sent;
+    Time awaited;
+  };
+  using ScaleName = std::pair<std::string, std::string>;  ///< "namespace/name", and its plane.
 
   /// A victim that a budget does not know of yet.
   struct Charge {
@@ -119,7 +132,9 @@ class InFlight {
 
   void send_statuses(const Plan& plan, const Cluster& cluster, Time now);
   void send_schedules(const Plan& plan, const Cluster& cluster, Time now);
+  void send_scale(const Sent& sent, Time now);
   void seen_schedule(const ReplicaSchedule& schedule);
+  void forget_schedule(const Removal& gone);
   Change seen_queue(Queue queue);
   std::optional<Change> refused_queue(const Receipt& receipt);
   void unseen_queues(Time now, std::vector<Change>& changes);
@@ -128,18 +143,17 @@ class InFlight {
   void await(Time sending_since, Time now);
   void unseen_budgets(Time now, std::vector<Change>& changes);
   static bool shows(const PlanAction& action, const Pod& pod);
-  static bool shows(const PlanAction& action, const ReplicaSchedule& schedule);
   static bool shows(const PlanAction& action, const Session& session);
-  template <class Object>
-  void seen_other(const std::string& key, const Object& object);
+  void seen_session(const Session& session);
   static void lay(const Effects& effects, Pod& pod);
   void add(Sent sent, const Cluster& cluster, Time now);
 
   std::unordered_map<std::string, Effects> pods_;  ///< By "namespace/name".
   std::unordered_map<std::string, Other> others_;  ///< By "namespace/name".
   std::map<std::string, StatusSent> schedules_;    ///< By "namespace/name".
-  std::map<std::string, Charged> budgets_;         ///< By "namespace/name".
-  std::map<std::string, QueueSent> queues_;        ///< By name.
+  std::map<ScaleName, ScaleSent> scales_;
+  std::map<std::string, Charged> budgets_;   ///< By "namespace/name".
+  std::map<std::string, QueueSent> queues_;  ///< By name.
 };
 
 }  // namespace makeway

@@ -357,6 +357,52 @@ TEST_F(InFlightTest, TheStatusOfAScheduleHoldsTheCycleUntilItIsSeenOrRefused) {
   EXPECT_TRUE(flight.empty());
 }
 
+/// While many writes wait, a status may wait for longer than it takes to be seen.
+TEST_F(InFlightTest, NothingIsDecidedAboutSchedulesWhileAStatusWaitsToBeSent) {
+  ReplicaSchedule schedule{
+      .namespace_name = "team", .name = "web", .deployment = "web", .planes = {{.name = "east"}}};
+  cluster.apply(schedule);
+  PlanReplicaStatus next{.namespace_name = "team", .name = "web"};
+  next.status.claims.push_back({.plane = "east", .node = "e1"});
+  PlanAction scale{.type = ActionType::scale_up, .namespace_name = "team", .name = "web"};
+  scale.scale = {.plane = "east", .committed_before = 0, .committed_after = 1};
+  flight.sent({.id = "p", .replica_status = {next}, .actions = {scale}}, cluster, Time{5'000});
+  flight.unseen(cluster, Time{20'000}, Time{5'000});  // Not answered yet.
+  EXPECT_EQ(flight.hold_until(Time{20'000}), std::nullopt) << "others wait no longer";
+  EXPECT_EQ(flight.hold_schedules_until(Time{20'000}), Time{30'000});
+  flight.unseen(cluster, Time{29'999}, Time{6'000});  // Only what was sent later waits.
+  EXPECT_EQ(flight.hold_schedules_until(Time{29'999}), Time{30'000});
+  schedule.status = next.status;
+  flight.seen(schedule);
+  EXPECT_EQ(flight.hold_schedules_until(Time{29'999}), Time{30'000}) << "the scale goes after it";
+  flight.unseen(cluster, Time{30'000}, std::nullopt);
+  EXPECT_TRUE(flight.empty());
+}
+
+/// What a plane refuses says nothing about who has that name at home, or in another plane.
+TEST_F(InFlightTest, AReceiptOfAPlaneIsAboutThatPlane) {
+  send(action(ActionType::bind));
+  const auto scale = [](std::string plane) {
+    PlanAction made{.type = ActionType::scale_up, .namespace_name = "default", .name = "a"};
+    made.scale = {.plane = std::move(plane), .committed_before = 0, .committed_after = 1};
+    return made;
+  };
+  flight.sent({.id = "p", .actions = {scale("east"), scale("west")}}, cluster, Time{0});
+  EXPECT_EQ(flight.size(), 3U) << "a Deployment that has the name of a pod is none";
+  Receipt receipt{.plan = "p", .object = "Pod default/a", .reason = "gone", .plane = "east"};
+  EXPECT_FALSE(flight.refused(receipt).has_value());
+  EXPECT_TRUE(flight.has_pod("default", "a"));
+  EXPECT_EQ(flight.size(), 2U);
+  receipt.object = "Deployment default/a";
+  receipt.plane = "west";
+  receipt.plan = "another";
+  flight.refused(receipt);
+  EXPECT_EQ(flight.size(), 2U);
+  receipt.plan = "p";
+  flight.refused(receipt);
+  EXPECT_EQ(flight.size(), 1U);
+}
+
 /// Another schedule's claim has it scaled down, which was not refused.
 TEST_F(InFlightTest, ARefusedStatusDoesNotEndTheWaitForAScale) {
   PlanAction action{.type = ActionType::scale_down, .namespace_name = "team", .name = "web"};
@@ -365,7 +411,8 @@ TEST_F(InFlightTest, ARefusedStatusDoesNotEndTheWaitForAScale) {
   flight.refused(
       {.plan = "p", .object = "ReplicaSchedule team/web", .reason = "conflict", .ask = {}});
   EXPECT_EQ(flight.hold_schedules_until(Time{1}), Time{10'000});
-  flight.refused({.plan = "p", .object = "Deployment team/web", .reason = "gone", .ask = {}});
+  flight.refused(
+      {.plan = "p", .object = "Deployment team/web", .reason = "gone", .ask = {}, .plane = "east"});
   EXPECT_TRUE(flight.empty());
 }
 

@@ -18,7 +18,7 @@ struct OwnFinding {
   friend bool operator==(const OwnFinding&, const OwnFinding&) = default;
 };
 
-/// By "Queue research".
+/// By "Queue research", or as whoever makes them says.
 using OwnFindings = std::map<std::string, OwnFinding>;
 
 }  // namespace makeway

@@ -158,11 +158,15 @@ void PlaneView::show_schedules(std::vector<Change>& shown, Time now_time) {
   std::map<Name, ReplicaSchedule> now;
   for (const auto& [name, schedule] : schedules_) {
     std::string note;
+    OwnFinding::Gravity gravity = OwnFinding::Gravity::cannot_work;
     if (auto as_shown = shown_of(schedule, note)) {
+      gravity = OwnFinding::Gravity::doubtful;
       forget_unsent(*as_shown, now_time);
       now.emplace(name, *std::move(as_shown));
     }
-    if (!note.empty()) notes_[fmt::format("{}/{}", name.first, name.second)] = std::move(note);
+    if (note.empty()) continue;
+    notes_[fmt::format("{}/{}", name.first, name.second)] = {.gravity = gravity,
+                                                             .text = std::move(note)};
   }
   for (const auto& [name, before] : shown_) {
     if (now.contains(name)) continue;

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "control/own_findings.hpp"
 #include "model/objects.hpp"
 
 namespace makeway {
@@ -95,9 +96,9 @@ class PlaneView {
   std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes, Time now);
   /// When `show` may have something to tell without a change.
   std::optional<Time> next_due() const { return next_due_; }
-  /// Why a schedule is not shown, or which of its planes are left alone, and what to do about it;
-  /// by "namespace/name".
-  const std::map<std::string, std::string>& notes() const { return notes_; }
+  /// Why a schedule is not shown (it cannot work), or which of its planes are left alone (it is
+  /// doubtful), and what to do about it; by "namespace/name".
+  const OwnFindings& notes() const { return notes_; }
 
  private:
   struct State {
@@ -120,7 +121,7 @@ class PlaneView {
   std::map<std::string, State> planes_;
   std::map<Name, ReplicaSchedule> schedules_;  ///< As the home server shows them.
   std::map<Name, ReplicaSchedule> shown_;
-  std::map<std::string, std::string> notes_;
+  OwnFindings notes_;
   bool is_stale_ = false;  ///< Schedules must be shown anew.
   std::optional<Time> next_due_;
 };

@@ -46,7 +46,8 @@ struct TimedView {
   std::vector<Change> show(std::vector<Change> home, std::vector<PlaneSight> planes) {
     return view.show(std::move(home), std::move(planes), now);
   }
-  const std::map<std::string, std::string>& notes() const { return view.notes(); }
+  const std::string& note() const { return view.notes().at("a/web").text; }
+  OwnFinding::Gravity gravity() const { return view.notes().at("a/web").gravity; }
 
   PlaneView view;
   Time now{0};
@@ -81,8 +82,9 @@ TEST(PlaneView, APlaneThatIsNotGivenIsLeftAloneAndOneWithoutTheDeploymentNotUsed
   ASSERT_TRUE(told);
   EXPECT_EQ(told->planes, (std::vector<ReplicaPlane>{{.name = "east", .committed = 2}}));
   EXPECT_EQ(told->unmet, 1) << "west's one is wanted somewhere, north's four are where they are";
+  EXPECT_EQ(view.gravity(), OwnFinding::Gravity::doubtful) << "it counts, in the other planes";
   EXPECT_EQ(
-      view.notes().at("a/web"),
+      view.note(),
       "plane north is left alone: this run has no --plane north=KUBECONFIG; plane west is not "
       "used: it has no Deployment a/web");
 }
@@ -91,11 +93,12 @@ TEST(PlaneView, AScheduleIsNotShownBeforeItsPlanesWereSeen) {
   TimedView view({"east", "west"});
   const ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}, {.name = "west"}});
   EXPECT_TRUE(view.show({schedule}, {sight_of("east", 0), sight_of("west", {}, false)}).empty());
-  EXPECT_EQ(view.notes().at("a/web"), "nothing is decided about it: plane west was not seen yet");
+  EXPECT_EQ(view.note(), "nothing is decided about it: plane west was not seen yet");
+  EXPECT_EQ(view.gravity(), OwnFinding::Gravity::cannot_work) << "nothing of it is in quarantine";
   EXPECT_EQ(told_schedule(view.show({}, {sight_of("west", 1)}))->unmet, 0);
   // Out of sight again, what it has is still known.
   EXPECT_TRUE(view.show({}, {sight_of("west", {}, false)}).empty());
-  EXPECT_TRUE(view.notes().empty());
+  EXPECT_TRUE(view.view.notes().empty());
 }
 
 /// With `trust.deploymentLabels: selected`, as in a live run.
@@ -103,7 +106,7 @@ TEST(PlaneView, AScheduleWithoutASelectorIsNotShownWhereOneIsNeeded) {
   PlaneView view({"east"}, true);
   ReplicaSchedule schedule = web_schedule(1, {{.name = "east"}});
   EXPECT_TRUE(view.show({schedule}, {sight_of("east", 1)}, Time{0}).empty());
-  EXPECT_TRUE(view.notes().at("a/web").contains("spec.selector is missing"));
+  EXPECT_TRUE(view.notes().at("a/web").text.contains("spec.selector is missing"));
   schedule.selector = {{"app", "web"}};
   EXPECT_TRUE(told_schedule(view.show({schedule}, {}, Time{0})));
   EXPECT_TRUE(view.notes().empty());
@@ -117,8 +120,8 @@ TEST(PlaneView, AnAutoscalerTakesAScheduleAway) {
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = "web"}};
   EXPECT_TRUE(is_taken_away(view.show({}, {scaled})));
   EXPECT_TRUE(
-      view.notes().at("a/web").contains("HorizontalPodAutoscaler a/up scales Deployment "
-                                        "a/web in plane east"));
+      view.note().contains("HorizontalPodAutoscaler a/up scales Deployment "
+                           "a/web in plane east"));
   scaled.news.autoscalers = {{.namespace_name = "a", .name = "up", .deployment = {}}};
   EXPECT_TRUE(told_schedule(view.show({}, {scaled})));
 }

@@ -17,12 +17,18 @@ namespace makeway {
 /// What became of an action that was not carried out.
 struct Receipt {
   std::string plan;        ///< The plan's id.
-  std::string object;      ///< "Pod default/web"
+  std::string object;      ///< "Pod default/web"; in a plane its name there.
   std::string reason;      ///< "the node has no room for it", "it is gone", ...
   std::string ask;         ///< For whom it was to be evicted, "Pod default/urgent"; else empty.
   bool uncertain = false;  ///< It may have been carried out all the same.
   /// From then on the same is not refused for this reason any more; none: nobody knows.
   std::optional<Time> again_at = std::nullopt;
+  std::string plane;  ///< Whose object it is; empty: the home cluster's.
+
+  /// "Deployment shop/web of plane east"
+  std::string object_and_plane() const {
+    return plane.empty() ? object : object + " of plane " + plane;
+  }
 
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };

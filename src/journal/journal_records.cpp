@@ -208,8 +208,10 @@ Result<JournalRecord> read_cycle_record(Members& from, std::string_view rest) {
 Result<JournalRecord> read_receipts_record(Members& from) {
   ReceiptsRecord record{.now = from.time("now"), .receipts = {}};
   from.list("receipts", [&](Members& item) {
-    record.receipts.push_back(
-        {.plan = item.text("plan"), .object = item.text("object"), .reason = item.text("reason")});
+    record.receipts.push_back({.plan = item.text("plan"),
+                               .object = item.text("object"),
+                               .reason = item.text("reason"),
+                               .plane = item.find("plane") == nullptr ? "" : item.text("plane")});
   });
   return from.done(std::move(record));
 }
@@ -298,6 +300,7 @@ std::string receipts_text(Time now, std::span<const Receipt> receipts) {
       writer.string_field("plan", receipt.plan);
       writer.string_field("object", receipt.object);
       writer.string_field("reason", receipt.reason);
+      if (!receipt.plane.empty()) writer.string_field("plane", receipt.plane);
       writer.end_object();
     }
     writer.end_array();

@@ -66,9 +66,14 @@ class JournalTest : public testing::Test {
   }
 
   /// One of each type of record.
+  static std::vector<Receipt> told_receipts() {
+    return {
+        {.plan = "p", .object = "Pod default/x", .reason = "it is gone"},
+        {.plan = "p", .object = "Deployment default/x", .reason = "it is not", .plane = "east"}};
+  }
   void write_all_types(Journal& journal) {
     batch(journal, {Node{.name = "n1", .allocatable = {{"cpu", 1'000}}}, pod("a", "n1")});
-    batch(journal, {pod("b")}, {{.plan = "p", .object = "Pod default/x", .reason = "it is gone"}});
+    batch(journal, {pod("b")}, told_receipts());
     cycle(journal, "b", Outcome::preempts, "a");
     batch(journal, {Removal{.kind = ObjectKind::pod, .namespace_name = "default", .name = "a"}});
     cycle(journal, "b", Outcome::fits);
@@ -138,9 +143,7 @@ TEST_F(JournalTest, EverythingThatIsToldReadsBack) {
             (ConfigurationRecord{.preset = "makeway", .configuration = configuration}));
   EXPECT_TRUE(std::get<BaseRecord>(all.records[1]).begins);
   EXPECT_EQ(std::get<ChangesRecord>(all.records[2]).changes.size(), 2U);
-  EXPECT_EQ(
-      std::get<ReceiptsRecord>(all.records[3]).receipts,
-      (std::vector<Receipt>{{.plan = "p", .object = "Pod default/x", .reason = "it is gone"}}));
+  EXPECT_EQ(std::get<ReceiptsRecord>(all.records[3]).receipts, told_receipts());
   const auto& refused = std::get<RefusedRecord>(all.records[5]);
   EXPECT_EQ(refused.cycle, 1U);
   EXPECT_EQ(refused.breaches.front().asks.front().name, "b");

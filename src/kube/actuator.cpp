@@ -15,9 +15,10 @@ namespace {
 
 constexpr int who_are_you = 401;
 
+/// What goes to planes is not waited for.
 std::size_t steps_in(const PlanJobs& jobs) {
   return static_cast<std::size_t>(std::ranges::count_if(jobs.jobs, [](const WriteJob& job) {
-    return job.urgency == Urgency::place && !job.steps.empty();
+    return job.urgency == Urgency::place && !job.steps.empty() && job.plane.empty();
   }));
 }
 
@@ -230,10 +231,12 @@ EvictionWish Actuator::wish_of_schedule(EvictionWish wish,
   wish.profile = {};     // No scheduler's: the configuration itself counts.
   wish.is_claim = true;  // It may want more from one moment to the next.
   for (const PlanAction* const step : steps) {
+    const std::string& plane = step->scale->plane;
     wish.victims.push_back(
         {.namespace_name = step->namespace_name,
-         .owner = fmt::format("{} {}/{}", step->plane, step->namespace_name, step->name),
-         .pod = fmt::format("Deployment {}/{}", step->namespace_name, step->name)});
+         .owner = fmt::format("{} {}/{}", plane, step->namespace_name, step->name),
+         .pod = fmt::format("Deployment {}/{}", step->namespace_name, step->name),
+         .plane = plane});
   }
   return wish;
 }

@@ -80,8 +80,8 @@ void LivePort::state_findings() {
   if (plane_view_ != nullptr) {
     for (const auto& [schedule, note] : plane_view_->notes()) {
       OwnFinding& finding = all["ReplicaSchedule " + schedule];
-      finding.gravity = OwnFinding::Gravity::quarantined;
-      finding.text += finding.text.empty() ? note : "; " + note;
+      finding.gravity = std::max(finding.gravity, note.gravity);
+      finding.text += finding.text.empty() ? note.text : "; " + note.text;
     }
   }
   carrier_->state(all);

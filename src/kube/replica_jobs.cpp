@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,52 +23,136 @@ class ReplicaJobs {
       : plan_(plan), home_(home), planes_(planes), made_(made) {}
 
   void build(const EvictionBrake& brake) {
-    if (brake) hold_back_braked(brake);
+    if (brake) hold_back(brake);
     for (const PlanReplicaStatus& next : plan_.replica_status) add_status(next);
+    for (const auto& [object, held] : held_back_) take_back(object, held);
     for (const PlanAction& action : plan_.actions) {
       if (is_of_replicas(action)) add(action);
     }
   }
 
  private:
-  struct Refusal {
-    std::string reason;
-    std::optional<Time> again_at = std::nullopt;
+  using InPlane = std::tuple<std::string, std::string, std::string>;  ///< Plane, namespace, name.
+  using Steps = std::vector<const PlanAction*>;
+  struct HeldBack {
+    const PlanAsk& ask;
+    BrakeAnswer by;
+    std::set<InPlane> victims;  ///< Of claims that are not recorded.
   };
 
-  void hold_back_braked(const EvictionBrake& brake) {
-    std::map<std::string, std::vector<const PlanAction*>> victims;
+  void hold_back(const EvictionBrake& brake) {
+    std::map<std::string, Steps> steps;
     for (const PlanAction& action : plan_.actions) {
-      if (action.type == ActionType::scale_down) victims[action.ask].push_back(&action);
+      if (action.type == ActionType::scale_down) steps[action.ask].push_back(&action);
     }
+    std::map<InPlane, BrakeAnswer> before;   // By Deployment: why it is not scaled down yet.
     for (const PlanAsk& ask : plan_.asks) {  // In their order: the important ones first.
-      const auto found = victims.find(ask_text(ask));
-      if (found == victims.end()) continue;
-      const BrakeAnswer answer = brake(ask, found->second);
-      if (!answer.why.empty()) refused_[found->first] = {answer.why, answer.until};
+      const auto found = steps.find(ask_text(ask));
+      if (found == steps.end()) continue;
+      BrakeAnswer answer = comes_after(found->second, before);
+      if (answer.why.empty()) answer = brake(ask, found->second);
+      if (answer.why.empty()) continue;
+      for (const PlanAction* const step : found->second) {
+        before.try_emplace(
+            deployment_of(*step),
+            BrakeAnswer{.why = fmt::format("{} comes first there: {}", found->first, answer.why),
+                        .until = answer.until});
+      }
+      held_back_.try_emplace(
+          found->first,
+          HeldBack{.ask = ask, .by = std::move(answer), .victims = unrecorded_victims(ask)});
     }
+  }
+
+  static InPlane deployment_of(const PlanAction& step) {
+    return {step.scale->plane, step.namespace_name, step.name};
+  }
+
+  static BrakeAnswer comes_after(const Steps& steps, const std::map<InPlane, BrakeAnswer>& before) {
+    for (const PlanAction* const step : steps) {
+      const auto found = before.find(deployment_of(*step));
+      if (found != before.end()) return found->second;
+    }
+    return {};
+  }
+
+  static std::set<InPlane> unrecorded_victims(const PlanAsk& ask) {
+    std::set<InPlane> victims;
+    if (!ask.replicas) return victims;
+    for (const PlanReplicaClaim& claim : ask.replicas->claims) {
+      const auto taken =
+          std::ranges::count(claim.victims, ReplicaAction::scale_down, &PlanReplicaVictim::action);
+      const bool has_begun = claim.kept && taken < std::ssize(claim.victims);
+      if (taken == 0 || has_begun) continue;
+      for (const PlanReplicaVictim& victim : claim.victims) {
+        victims.emplace(claim.plane, victim.namespace_name, victim.name);
+      }
+    }
+    return victims;
+  }
+
+  /// Without the claims that are held back. One that also knows of somebody who is gone has begun.
+  static ReplicaStatus recorded(ReplicaStatus status, const HeldBack& held) {
+    std::erase_if(status.claims, [&](const ReplicaClaim& claim) {
+      const auto is_held = [&](const ClaimedVictim& victim) {
+        return held.victims.contains({claim.plane, victim.namespace_name, victim.name});
+      };
+      return !claim.victims.empty() && std::ranges::all_of(claim.victims, is_held);
+    });
+    return status;
   }
 
   void add_status(const PlanReplicaStatus& next) {
     const std::string object = fmt::format("ReplicaSchedule {}/{}", next.namespace_name, next.name);
     const BookedSight* const seen =
         home_.own(ObjectKind::replica_schedule, next.namespace_name, next.name);
-    if (seen == nullptr) refused_[object] = {.reason = "it is gone"};
-    if (const auto refused = refused_.find(object); refused != refused_.end()) {
+    const auto refuse_status = [&](std::string reason, std::optional<Time> again_at) {
       made_.refused.push_back({.plan = plan_.id,
                                .object = object,
-                               .reason = refused->second.reason,
+                               .reason = std::move(reason),
                                .ask = object,
-                               .again_at = refused->second.again_at});
+                               .again_at = again_at});
+    };
+    if (seen == nullptr) {
+      gone_.insert(object);
+      return refuse_status("it is gone", std::nullopt);
+    }
+    ReplicaStatus status = next.status;
+    if (const auto held = held_back_.find(object); held != held_back_.end()) {
+      status = recorded(std::move(status), held->second);
+      const ReplicaStatus* const shown = home_.replica_status(next.namespace_name, next.name);
+      // A patch that changes nothing would never be seen.
+      const bool is_same = shown == nullptr ? status == ReplicaStatus{} : status == *shown;
+      if (is_same) return refuse_status(held->second.by.why, held->second.by.until);
+    }
+    write_status(object, *seen, status);
+  }
+
+  /// A claim that was recorded before, and about which the plan has nothing new.
+  void take_back(const std::string& object, const HeldBack& held) {
+    const PlanAsk& ask = held.ask;
+    const auto is_it = [&](const PlanReplicaStatus& next) {
+      return next.namespace_name == ask.namespace_name && next.name == ask.name;
+    };
+    const ReplicaStatus* const shown = home_.replica_status(ask.namespace_name, ask.name);
+    const BookedSight* const seen =
+        home_.own(ObjectKind::replica_schedule, ask.namespace_name, ask.name);
+    if (shown == nullptr || seen == nullptr || std::ranges::any_of(plan_.replica_status, is_it)) {
       return;
     }
+    const ReplicaStatus status = recorded(*shown, held);
+    if (status != *shown) write_status(object, *seen, status);
+  }
+
+  void write_status(const std::string& object, const BookedSight& seen,
+                    const ReplicaStatus& status) {
     statuses_[object] = made_.jobs.size();
     WriteStep step{.kind = WriteKind::patch_own, .node = {}, .patch = {}};
-    step.status = status_patch(next.status);
+    step.status = status_patch(status);
     made_.jobs.push_back({.object = object,
                           .ask = object,
                           .unit = {},
-                          .seen = *seen,
+                          .seen = seen,
                           .steps = {std::move(step)},
                           .needs = {}});
   }
@@ -74,7 +163,12 @@ class ReplicaJobs {
                              .object = told_name(action),
                              .reason = std::move(reason),
                              .ask = action.ask,
-                             .again_at = again_at});
+                             .again_at = again_at,
+                             .plane = plane_of(action)});
+  }
+
+  static const std::string& plane_of(const PlanAction& action) {
+    return action.scale ? action.scale->plane : action.plane;
   }
 
   static std::string told_name(const PlanAction& action) {
@@ -83,18 +177,30 @@ class ReplicaJobs {
   }
 
   void add(const PlanAction& action) {
-    const std::string& plane = action.scale ? action.scale->plane : action.plane;
+    const std::string& plane = plane_of(action);
     const auto found = planes_.find(plane);
     if (found == planes_.end()) {
       return refuse(action, fmt::format("this run has no --plane {}=KUBECONFIG", plane));
     }
     if (!found->second.sees) return refuse(action, fmt::format("plane {} is not seen", plane));
-    if (const auto refused = refused_.find(action.ask); refused != refused_.end()) {
-      return refuse(action, fmt::format("of {}: {}", action.ask, refused->second.reason),
-                    refused->second.again_at);
+    if (gone_.contains(action.ask)) {
+      return refuse(action, fmt::format("of {}: it is gone", action.ask));
+    }
+    if (const BrakeAnswer* const by = brake_on(action)) {
+      return refuse(action, fmt::format("of {}: {}", action.ask, by->why), by->until);
     }
     if (action.scale) return add_scale(action, found->second);
     add_force_delete(action, found->second);
+  }
+
+  /// Null: no brake holds it back.
+  const BrakeAnswer* brake_on(const PlanAction& action) const {
+    const auto held = held_back_.find(action.ask);
+    if (held == held_back_.end() || action.type == ActionType::scale_up) return nullptr;
+    const bool stands =
+        action.type == ActionType::force_delete &&
+        !held->second.victims.contains({action.plane, action.namespace_name, action.name});
+    return stands ? nullptr : &held->second.by;
   }
 
   WriteJob job_for(const PlanAction& action, const std::string& plane, BookedSight seen) const {
@@ -156,7 +262,8 @@ class ReplicaJobs {
   const PlaneBooks& planes_;
   PlanJobs& made_;
   std::map<std::string, std::size_t> statuses_;  ///< Jobs, by schedule.
-  std::map<std::string, Refusal> refused_;       ///< Schedules that are gone or held back.
+  std::map<std::string, HeldBack> held_back_;    ///< By schedule.
+  std::set<std::string> gone_;                   ///< Schedules.
 };
 
 }  // namespace

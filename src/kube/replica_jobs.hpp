@@ -7,8 +7,12 @@
 //  3. A pod that is force-deleted on a node that is gone or out of service fails first; on a live
 //     node its phase is never touched.
 //  4. A plane out of sight is asked for nothing, nor is a Deployment that an autoscaler scales.
-//  5. A scale-down makes a pod leave, and counts for the brakes; a schedule that a brake holds back
-//     writes nothing, so that no claim is recorded for which nobody leaves.
+//  5. A scale-down makes a pod leave, and counts for the brakes. Where a brake holds back those of
+//     a schedule, claims that rely on them are left out of its status, so that none is recorded
+//     for which nobody leaves; one for which somebody is leaving already stays. What else the plan
+//     has for the schedule goes on: scale-ups into room that is free, and force-deletions for
+//     claims that stay. Whoever is to take from the same Deployment after it waits with it: its
+//     step begins with one replica less.
 //
 // Pure.
 #pragma once

@@ -24,7 +24,8 @@ class ReplicaJobsTest : public testing::Test {
     PlaneBook& east = planes["east"];
     east.sees = true;
     east.deployments.take(
-        {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3}},
+        {.deployments = {{.namespace_name = "a", .name = "web", .uid = "uid-web", .replicas = 3},
+                         {.namespace_name = "a", .name = "reco", .uid = "uid-reco", .replicas = 0}},
          .autoscalers = {}});
     ObjectSight pod = sight_named("web-1");
     pod.node = "n1";
@@ -49,11 +50,48 @@ class ReplicaJobsTest : public testing::Test {
             .ask = "ReplicaSchedule a/reco",
             .plane = "east"};
   }
+  static PlanAction scale_up() {
+    return {.type = ActionType::scale_up,
+            .namespace_name = "a",
+            .name = "reco",
+            .ask = "ReplicaSchedule a/reco",
+            .scale = PlanScale{.plane = "east", .committed_before = 0, .committed_after = 1},
+            .plane = "east"};
+  }
   void claim() {
     plan.replica_status.push_back(
         {.namespace_name = "a",
          .name = "reco",
          .status = {.claims = {{.since = Time{0}, .plane = "east", .node = "n1", .victims = {}}}}});
+  }
+  static ReplicaClaim claim_of(std::string node, const std::vector<std::string>& victims) {
+    ReplicaClaim made{.since = Time{0}, .plane = "east", .node = std::move(node)};
+    for (const std::string& victim : victims) {
+      made.victims.push_back({.namespace_name = "a", .name = victim});
+    }
+    return made;
+  }
+  /// reco claims the room of web-3 and web-2, and keeps its claims of web-1's, who is leaving, and
+  /// of web-4's, who does not. A brake holds back who is to be scaled down for it.
+  void hold_back() {
+    PlanReplicas replicas{.deployment = "reco"};
+    PlanReplicaClaim kept{.plane = "east", .node = "n1", .kept = true};
+    kept.victims.push_back(
+        {.namespace_name = "a", .name = "web-1", .action = ReplicaAction::force_delete});
+    PlanReplicaClaim added{.plane = "east", .node = "n3"};
+    added.victims.push_back({.namespace_name = "a", .name = "web-2"});
+    added.victims.push_back(
+        {.namespace_name = "a", .name = "web-3", .action = ReplicaAction::scale_down});
+    PlanReplicaClaim again{.plane = "east", .node = "n4", .kept = true};
+    again.victims.push_back(
+        {.namespace_name = "a", .name = "web-4", .action = ReplicaAction::scale_down});
+    replicas.claims = {kept, again, added};
+    PlanAsk ask{.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "reco"};
+    ask.replicas = replicas;
+    plan.asks.push_back(std::move(ask));
+    brake = [](const PlanAsk&, const std::vector<const PlanAction*>&) {
+      return BrakeAnswer{.why = "brake: too many", .until = Time{5'000}};
+    };
   }
   PlanJobs jobs() const {
     PlanJobs made;
@@ -146,25 +184,114 @@ TEST_F(ReplicaJobsTest, WithoutItsScheduleNothingIsAskedForIt) {
   EXPECT_EQ(made.refused[1].reason, "of ReplicaSchedule a/gone: it is gone");
 }
 
-TEST_F(ReplicaJobsTest, ABrakeHoldsBackAScheduleWithItsStatus) {
-  claim();
-  plan.asks.push_back({.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "reco"});
+TEST_F(ReplicaJobsTest, ABrakeHoldsBackTheClaimWithTheScaleDown) {
+  hold_back();
+  plan.replica_status.push_back({.namespace_name = "a",
+                                 .name = "reco",
+                                 .status = {.claims = {claim_of("n3", {"web-2", "web-3"})}}});
   plan.actions = {scale_down()};
-  std::size_t asked_for = 0;
-  brake = [&](const PlanAsk&, const std::vector<const PlanAction*>& victims) {
-    asked_for = victims.size();
-    return BrakeAnswer{.why = "brake: too many", .until = Time{5'000}};
-  };
   const PlanJobs held = jobs();
-  EXPECT_EQ(asked_for, 1U);
   EXPECT_TRUE(held.jobs.empty());
   ASSERT_EQ(held.refused.size(), 2U);
   EXPECT_EQ(held.refused[0].object, "ReplicaSchedule a/reco");
+  EXPECT_EQ(held.refused[0].plane, "");
   EXPECT_EQ(held.refused[1].object, "Deployment a/web");
+  EXPECT_EQ(held.refused[1].plane, "east");
   EXPECT_EQ(held.refused[1].reason, "of ReplicaSchedule a/reco: brake: too many");
   EXPECT_EQ(held.refused[1].again_at, Time{5'000});
   brake = [](const PlanAsk&, const std::vector<const PlanAction*>&) { return BrakeAnswer{}; };
   EXPECT_EQ(jobs().jobs.size(), 2U);
+}
+
+/// A brake is about those who would leave; there is room for one replica, and a claim that stands.
+TEST_F(ReplicaJobsTest, WhatMakesNobodyLeaveIsNotHeldBack) {
+  hold_back();
+  plan.actions = {scale_up(), scale_down(), force_delete()};
+  PlanAction other = force_delete();
+  other.name = "web-2";
+  other.uid.clear();
+  plan.actions.push_back(other);
+  PlanJobs made = jobs();
+  ASSERT_EQ(made.jobs.size(), 2U);
+  EXPECT_EQ(made.jobs[0].told, "Deployment a/reco");
+  EXPECT_EQ(made.jobs[1].told, "Pod a/web-1");
+  ASSERT_EQ(made.refused.size(), 2U);
+  EXPECT_EQ(made.refused[0].object, "Deployment a/web");
+  EXPECT_EQ(made.refused[1].object, "Pod a/web-2");
+  EXPECT_EQ(made.refused[1].reason, "of ReplicaSchedule a/reco: brake: too many")
+      << "its claim is not recorded";
+
+  // Its status is at home before, without the claim for which nobody leaves.
+  plan.replica_status.push_back(
+      {.namespace_name = "a",
+       .name = "reco",
+       .status = {.claims = {claim_of("n1", {"web-1"}), claim_of("n3", {"web-2", "web-3"}),
+                             claim_of("n4", {"web-4"}), claim_of("n4", {"web-4", "gone"})}}});
+  made = jobs();
+  ASSERT_EQ(made.jobs.size(), 3U);
+  EXPECT_EQ(made.jobs[0].steps[0].status,
+            status_patch({.claims = {claim_of("n1", {"web-1"}), claim_of("n4", {"web-4", "gone"})},
+                          .missed = {},
+                          .surplus = {}}));
+  EXPECT_EQ(made.jobs[1].needs, std::vector<std::size_t>{0});
+  EXPECT_EQ(made.jobs[2].needs, std::vector<std::size_t>{0});
+
+  // Where that is what the server shows, nothing is written.
+  ReplicaSchedule shown{.namespace_name = "a", .name = "reco"};
+  shown.status.claims = {claim_of("n1", {"web-1"}), claim_of("n4", {"web-4", "gone"})};
+  home.take({shown}, {}, 0);
+  made = jobs();
+  ASSERT_EQ(made.jobs.size(), 2U);
+  EXPECT_TRUE(made.jobs[0].needs.empty());
+  EXPECT_EQ(made.refused[0].object, "ReplicaSchedule a/reco");
+  EXPECT_EQ(made.refused[0].again_at, Time{5'000});
+}
+
+TEST_F(ReplicaJobsTest, AClaimThatWasRecordedIsTakenBackWhileABrakeHolds) {
+  hold_back();
+  plan.actions = {scale_down()};
+  ReplicaSchedule shown{.namespace_name = "a", .name = "reco"};
+  shown.status.claims = {claim_of("n1", {"web-1"}), claim_of("n4", {"web-4"})};
+  home.take({shown}, {}, 0);
+  PlanJobs made = jobs();
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].steps[0].status,
+            status_patch({.claims = {claim_of("n1", {"web-1"})}, .missed = {}, .surplus = {}}));
+  shown.status.claims.pop_back();
+  home.take({shown}, {}, 0);
+  made = jobs();
+  EXPECT_TRUE(made.jobs.empty()) << "once";
+}
+
+/// The second one takes from 2 to 1, and there are 3 as long as the first one waits.
+TEST_F(ReplicaJobsTest, WhoeverTakesAfterOneThatIsHeldBackWaitsWithIt) {
+  hold_back();
+  PlanAsk second{.kind = AskKind::replica_schedule, .namespace_name = "a", .name = "job"};
+  PlanAsk third = second;
+  third.name = "other";
+  plan.asks.push_back(second);
+  plan.asks.push_back(third);
+  home.take({},
+            {sight_named("job", ObjectKind::replica_schedule),
+             sight_named("other", ObjectKind::replica_schedule)},
+            0);
+  plan.actions = {scale_down(), scale_down(), scale_down()};
+  plan.actions[1].ask = "ReplicaSchedule a/job";
+  plan.actions[2].ask = "ReplicaSchedule a/other";
+  plan.actions[2].name = "reco";
+  std::vector<std::string> asked;
+  brake = [&](const PlanAsk& ask, const std::vector<const PlanAction*>&) {
+    asked.push_back(ask.name);
+    return BrakeAnswer{.why = ask.name == "reco" ? "brake: too many" : "", .until = Time{5'000}};
+  };
+  const PlanJobs made = jobs();
+  EXPECT_EQ(asked, (std::vector<std::string>{"reco", "other"}));
+  ASSERT_EQ(made.refused.size(), 2U);
+  EXPECT_EQ(made.refused[1].reason,
+            "of ReplicaSchedule a/job: ReplicaSchedule a/reco comes first there: brake: too many");
+  EXPECT_EQ(made.refused[1].again_at, Time{5'000});
+  ASSERT_EQ(made.jobs.size(), 1U);
+  EXPECT_EQ(made.jobs[0].told, "Deployment a/reco") << "of others they may take";
 }
 
 TEST(ReplicaStatusPatch, WhatIsOverIsTakenAway) {

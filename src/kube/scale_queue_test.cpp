@@ -53,6 +53,7 @@ class ScaleQueueTest : public testing::Test {
     const std::vector<Receipt> receipts = queue.take_receipts();
     if (receipts.empty()) return {};
     EXPECT_EQ(receipts[0].object, "Deployment a/web");
+    EXPECT_EQ(receipts[0].plane, "east");
     EXPECT_EQ(receipts[0].ask, "ReplicaSchedule a/reco");
     return receipts[0].reason;
   }
@@ -121,6 +122,32 @@ TEST_F(ScaleQueueTest, AnUnknownAnswerIsRead) {
   reply(scale_answer(2));
   EXPECT_TRUE(queue.is_idle());
   EXPECT_EQ(refusal(), "");
+}
+
+/// Neither what a plane does not answer, nor what waits behind that.
+TEST_F(ScaleQueueTest, NoEventWaitsForAPlane) {
+  EXPECT_EQ(next(), "GET");
+  PlanJobs more;
+  more.jobs.push_back({.object = "Deployment a/web of plane east",
+                       .ask = "ReplicaSchedule a/reco",
+                       .unit = {},
+                       .seen = {},
+                       .steps = {{.kind = WriteKind::read_scale, .node = {}, .patch = {}}},
+                       .needs = {}});
+  more.jobs.back().plane = "east";
+  more.events.push_back({.regarding = {.namespace_name = "a", .name = "pod", .uid = "p"},
+                         .regarding_kind = "Pod",
+                         .reason = "Preempted",
+                         .action = "Preempting",
+                         .note = "for web"});
+  queue.add("0124", Time{600}, std::move(more), now);
+  EXPECT_EQ(queue.unsent(), 0U) << "the home server has nothing to do";
+  const std::optional<Sending> event = queue.next(now, Time{1'000'000});
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->plane, "");
+  EXPECT_TRUE(event->call.path.contains("/events"));
+  reply(scale_answer(3));
+  EXPECT_EQ(next(), R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"replicas":2}})");
 }
 
 TEST_F(ScaleQueueTest, WhatWaitsForALostPlaneIsDropped) {

@@ -163,6 +163,7 @@ void SessionKeeper::saw(const std::vector<Change>& changes,
 }
 
 void SessionKeeper::refused(const Receipt& receipt) {
+  if (!receipt.plane.empty()) return;  // A pod of that name, and none of ours.
   const std::size_t space = receipt.object.find(' ');
   const std::size_t slash = receipt.object.find('/');
   if (space == std::string::npos || slash == std::string::npos) return;

@@ -42,6 +42,9 @@ void SightBook::take(const std::vector<Change>& changes, std::vector<ObjectSight
     if (const auto* const node = std::get_if<Node>(&change)) nodes_[node->name] = state_of(*node);
     if (const auto* const pod = std::get_if<Pod>(&change)) take_pod(*pod);
     if (const auto* const queue = std::get_if<Queue>(&change)) queues_[queue->name] = *queue;
+    if (const auto* const schedule = std::get_if<ReplicaSchedule>(&change)) {
+      schedules_[book_key(schedule->namespace_name, schedule->name)] = schedule->status;
+    }
     if (const auto* const claim = std::get_if<PersistentVolumeClaim>(&change)) {
       BookedClaim& booked = claims_[book_key(claim->namespace_name, claim->name)];
       booked.bound = claim->bound;
@@ -97,6 +100,7 @@ void SightBook::forget(const Removal& gone) {
   const std::string key = book_key(gone.namespace_name, gone.name);
   if (gone.kind == ObjectKind::node) nodes_.erase(gone.name);
   if (gone.kind == ObjectKind::queue) queues_.erase(gone.name);
+  if (gone.kind == ObjectKind::replica_schedule) schedules_.erase(key);
   if (gone.kind == ObjectKind::pod_group) {
     groups_.erase(key);
     whole_groups_.erase(key);
@@ -150,6 +154,12 @@ std::vector<const BookedSight*> SightBook::all_own() const {
 const Queue* SightBook::queue(std::string_view name) const {
   const auto found = queues_.find(name);
   return found == queues_.end() ? nullptr : &found->second;
+}
+
+const ReplicaStatus* SightBook::replica_status(std::string_view namespace_name,
+                                               std::string_view name) const {
+  const auto found = schedules_.find(book_key(namespace_name, name));
+  return found == schedules_.end() ? nullptr : &found->second;
 }
 
 bool SightBook::leaves_whole(std::string_view namespace_name, std::string_view name) const {

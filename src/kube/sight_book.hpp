@@ -48,6 +48,7 @@ class SightBook {
   std::vector<const BookedSight*> all_own() const;
   /// As the server shows it; null: there is none.
   const Queue* queue(std::string_view name) const;
+  const ReplicaStatus* replica_status(std::string_view namespace_name, std::string_view name) const;
   NodeState node(std::string_view name) const;
   /// Whether the members of the group leave together or not at all.
   bool leaves_whole(std::string_view namespace_name, std::string_view name) const;
@@ -68,6 +69,7 @@ class SightBook {
   Book pods_;
   Book groups_;
   std::map<std::string, Queue, std::less<>> queues_;                         ///< By name.
+  std::map<std::string, ReplicaStatus, std::less<>> schedules_;              ///< As pods are.
   std::map<ObjectKind, Book> own_;                                           ///< Of our kinds.
   std::map<std::string, BookedClaim, std::less<>> claims_;                   ///< By the same.
   std::map<std::string, std::vector<std::string>, std::less<>> pod_claims_;  ///< By pod.

@@ -131,15 +131,18 @@ void WriteQueue::sort_in(std::uint64_t id, Live& live) {
 void WriteQueue::move_to(std::uint64_t id, Live& live, Stage stage, Time not_before) {
   take_out(id, live);
   const bool urgent = live.job.urgency == Urgency::place;
-  if (urgent && live.stage == Stage::sent) --places_sent_;
-  if (urgent && stage == Stage::sent) ++places_sent_;
+  const bool is_home = live.job.plane.empty();
+  if (urgent && is_home && live.stage == Stage::sent) --places_sent_;
+  if (urgent && is_home && stage == Stage::sent) ++places_sent_;
   live.stage = stage;
   live.not_before = not_before;
   std::set<std::uint64_t>& unsent = urgent ? waiting_ : conditions_;
   if (stage == Stage::waits) {
     unsent.insert(id);
+    if (urgent && !is_home) to_planes_.insert(id);
   } else {
     unsent.erase(id);
+    to_planes_.erase(id);
   }
   sort_in(id, live);
 }
@@ -278,12 +281,14 @@ void WriteQueue::forget(std::uint64_t id) {
   take_out(id, live);
   waiting_.erase(id);
   patient_.erase(id);
+  to_planes_.erase(id);
   statuses_.erase(id);
   conditions_.erase(id);
   needed_by_.erase(id);
   if (live.job.urgency == Urgency::place) {
-    if (live.stage == Stage::sent) --places_sent_;
-    if (live.job.plane.empty()) plan_times_.erase(plan_times_.find(live.plan_now));
+    const bool is_home = live.job.plane.empty();
+    if (is_home && live.stage == Stage::sent) --places_sent_;
+    if (is_home) plan_times_.erase(plan_times_.find(live.plan_now));
   }
   if (live.job.is_eviction) {
     const auto of_ask = evictions_.find(live.job.ask);
@@ -400,10 +405,9 @@ std::optional<Sending> WriteQueue::next_condition(Time now, Time server_now) {
   return send(id, jobs_.at(id), now, server_now);
 }
 
-/// What is only read again keeps no event waiting.
-bool WriteQueue::is_placing() const {
-  return waiting_.size() > patient_.size() || places_sent_ > 0;
-}
+/// What is only read again keeps no event waiting, nor does what goes to a plane: nobody knows when
+/// that answers.
+bool WriteQueue::is_placing() const { return unsent() > 0 || places_sent_ > 0; }
 
 std::optional<Sending> WriteQueue::next_event(Time now, Time server_now) {
   if (events_.empty() || event_sent_.size() >= limits_.events_at_once) return std::nullopt;
@@ -627,7 +631,8 @@ void WriteQueue::refuse(std::uint64_t id, const std::string& reason, bool uncert
                            .object = live.job.told.empty() ? live.job.object : live.job.told,
                            .reason = reason,
                            .ask = live.job.ask,
-                           .uncertain = uncertain});
+                           .uncertain = uncertain,
+                           .plane = live.job.plane});
     }
   }
   const std::vector<std::uint64_t> dependents = dependents_of(id);

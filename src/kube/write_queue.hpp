@@ -9,9 +9,10 @@
 //  4. "Unknown" reads the object: at once, and if that does not show the write, once more when the
 //     server can no longer carry it out (twice its deadline). Nothing is sent twice on a guess.
 //  5. A bind or a create that is refused with 409 is read as well: it may have been ours.
-//  6. Conditions and events wait for everything else and have an allowance; a condition that is not
-//     sent yet gives way to any other write about its object. Refused, they are dropped. One whose
-//     status and reason we wrote a short while ago, in whatever patch, waits for its minute.
+//  6. Conditions and events wait for everything else at home and have an allowance; what goes to a
+//     plane, which may not answer, keeps nobody waiting. A condition that is not sent yet gives way
+//     to any other write about its object. Refused, they are dropped. One whose status and reason
+//     we wrote a short while ago, in whatever patch, waits for its minute.
 //  7. A bind that waits for volumes ends, refused, when everything that it waits for was sent.
 //  8. When a budget refuses a victim, its ask's other victims that are not sent yet stay. Only what
 //     leaves as one with somebody who has left goes on: it is evicted, and the refused one tried
@@ -103,7 +104,8 @@ class WriteQueue {
   std::uint64_t statuses_refused() const { return statuses_refused_; }
   /// When `next` may give something that it does not give now; none: after an answer.
   std::optional<Time> next_due(Time now);
-  std::size_t unsent() const { return waiting_.size() - patient_.size(); }
+  /// Of what goes to the home server: a plane that does not answer makes nobody wait.
+  std::size_t unsent() const { return waiting_.size() - patient_.size() - to_planes_.size(); }
   /// The oldest plan with an unanswered action.
   std::optional<Time> sending_since() const;
   bool is_idle() const { return jobs_.empty() && events_.empty() && event_sent_.empty(); }
@@ -205,6 +207,7 @@ class WriteQueue {
   std::map<std::string, std::set<std::uint64_t>> evictions_;  ///< By ask.
   std::set<std::uint64_t> waiting_;     ///< Jobs that place, and wait to be sent.
   std::set<std::uint64_t> patient_;     ///< Of these, statuses that nothing relies on.
+  std::set<std::uint64_t> to_planes_;   ///< Of these, what no home server is asked for.
   std::set<std::uint64_t> statuses_;    ///< Of queues, until they are answered.
   std::set<std::uint64_t> conditions_;  ///< That wait to be sent.
   /// What may be sent or read at that time, and when that has come, in the order of sending.
@@ -212,7 +215,7 @@ class WriteQueue {
   std::set<std::pair<Rank, std::uint64_t>> ready_;
   std::map<std::uint64_t, std::vector<std::uint64_t>> needed_by_;  ///< By job: who waits for it.
   std::multiset<Time> plan_times_;                                 ///< Of jobs that place at home.
-  std::size_t places_sent_ = 0;                                    ///< Jobs that place, unanswered.
+  std::size_t places_sent_ = 0;  ///< Jobs that place at home, unanswered.
   std::deque<EventWish> events_;
   std::set<std::uint64_t> event_sent_;
   std::map<std::pair<std::string, std::string>, Told> told_;  ///< By object and condition.

@@ -171,6 +171,7 @@ TEST_F(LivePlanes, WhatAnAutoscalerScalesIsLeftAlone) {
   EXPECT_TRUE(stack->run_until([&] {  // Whoever looks at the schedule is told.
     return world.status("web").contains("HorizontalPodAutoscaler a/up scales Deployment a/web");
   }));
+  EXPECT_TRUE(world.status("web").contains("CannotWork")) << world.status("web");
   world.east.live.server.remove("HorizontalPodAutoscaler", "a", "up");
   EXPECT_TRUE(stack->run_until([&] { return world.east.replicas("web") == 2; }));
 }

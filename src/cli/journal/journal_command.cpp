@@ -80,7 +80,7 @@ std::string line_about(const ReceiptsRecord& record) {
       record.receipts.size() == 1
           ? std::string()
           : fmt::format(", and {}", counted(record.receipts.size() - 1, "other"));
-  return fmt::format("not carried out: {}: {}{}", first.object, first.reason, others);
+  return fmt::format("not carried out: {}: {}{}", first.object_and_plane(), first.reason, others);
 }
 std::string line_about(const RefusedRecord& record) {
   const std::string first =

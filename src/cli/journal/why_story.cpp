@@ -235,7 +235,7 @@ bool WhyStory::undo(std::string_view plan, const std::string& name) {
 void WhyStory::hear_receipts(const ReceiptsRecord& record) {
   for (const Receipt& receipt : record.receipts) {
     const std::size_t blank = receipt.object.find(' ');
-    if (blank == std::string::npos) continue;
+    if (blank == std::string::npos || !receipt.plane.empty()) continue;
     if (!undo(receipt.plan, receipt.object.substr(blank + 1))) continue;
     tell(record.now, fmt::format("{} stays, the eviction was not carried out: {} (plan {})",
                                  receipt.object, receipt.reason, receipt.plan));

@@ -37,6 +37,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
     log_.tell(LogLevel::warning, "refused",
               {{"plan", receipt.plan},
                {"object", receipt.object},
+               {"plane", receipt.plane},
                {"for", receipt.ask},
                {"reason", receipt.reason}});
   }
@@ -46,7 +47,7 @@ void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
 bool DecisionLog::is_told(const Receipt& receipt, Time now) {
   if (!receipt.again_at) return false;
   std::erase_if(braked_, [now](const auto& each) { return each.second <= now; });
-  return !braked_.try_emplace({receipt.object, receipt.ask}, *receipt.again_at).second;
+  return !braked_.try_emplace({receipt.object_and_plane(), receipt.ask}, *receipt.again_at).second;
 }
 
 void DecisionLog::forget(const Change& change) {

@@ -121,5 +121,21 @@ TEST_F(DecisionLogTest, RefusalsAreWarnings) {
             "for=\"Pod a/b\" reason=\"it is gone\"\n");
 }
 
+TEST_F(DecisionLogTest, ARefusalNamesThePlane) {
+  Receipt receipt{.plan = "0123",
+                  .object = "Deployment a/web",
+                  .reason = "brake",
+                  .ask = "ReplicaSchedule a/reco",
+                  .again_at = Time{4'000'000'000'000},
+                  .plane = "east"};
+  show({}, {receipt});
+  EXPECT_TRUE(take().contains("object=\"Deployment a/web\" plane=east for="));
+  show({}, {receipt});
+  EXPECT_EQ(take(), "") << "a brake is told once";
+  receipt.plane = "west";
+  show({}, {receipt});
+  EXPECT_TRUE(take().contains("plane=west")) << "that is another Deployment";
+}
+
 }  // namespace
 }  // namespace makeway::cli

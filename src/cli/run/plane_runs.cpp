@@ -141,7 +141,7 @@ void PlaneRuns::tell() {
   for (const auto& [schedule, note] : view_.notes()) {
     const auto before = notes_told_.find(schedule);
     if (before != notes_told_.end() && before->second == note) continue;
-    log_.tell(LogLevel::warning, "schedule", {{"schedule", schedule}, {"reason", note}});
+    log_.tell(LogLevel::warning, "schedule", {{"schedule", schedule}, {"reason", note.text}});
   }
   notes_told_ = view_.notes();
 }

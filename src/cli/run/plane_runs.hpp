@@ -58,7 +58,7 @@ class PlaneRuns {
   std::vector<Plane> planes_;
   RunLog& log_;
   PlaneView view_;
-  std::map<std::string, std::string> notes_told_;
+  OwnFindings notes_told_;
 };
 
 }  // namespace makeway::cli

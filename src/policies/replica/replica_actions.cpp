@@ -1,5 +1,6 @@
 #include "policies/replica/replica_actions.hpp"
 
+#include "model/planes.hpp"
 #include "policies/replica/net_schedule.hpp"
 #include "policies/shared/pod_actions.hpp"
 
@@ -26,6 +27,13 @@ void add_victim(const PlanReplicaClaim& claim, const PlanReplicaVictim& victim,
   plan.actions.push_back(std::move(action));
 }
 
+/// Of the Deployment's key: empty where a label says in which plane its nodes are.
+std::string plane_of_key(const Cluster& cluster, const PlanScaleUp& item) {
+  if (item.expected.empty()) return {};
+  const auto node = find_node_in_plane(cluster, item.plane, item.expected.front().node);
+  return node ? std::string(cluster.text(cluster.nodes().plane[*node])) : std::string();
+}
+
 std::string_view reason_word(Outcome outcome) {
   switch (outcome) {
     case Outcome::fits: return "Allocated";
@@ -39,7 +47,7 @@ std::string_view reason_word(Outcome outcome) {
 
 }  // namespace
 
-void add_replica_actions(const PlanAsk& ask, Plan& plan) {
+void add_replica_actions(const Cluster& cluster, const PlanAsk& ask, Plan& plan) {
   const PlanReplicas& replicas = *ask.replicas;
   const std::string text = ask_text(ask);
   for (const PlanScaleUp& item : replicas.scale_ups) {
@@ -52,7 +60,8 @@ void add_replica_actions(const PlanAsk& ask, Plan& plan) {
                             .since = {},
                             .scale = PlanScale{.plane = item.plane,
                                                .committed_before = item.committed_before,
-                                               .committed_after = item.committed_after}});
+                                               .committed_after = item.committed_after},
+                            .plane = plane_of_key(cluster, item)});
   }
   for (const PlanReplicaClaim& claim : replicas.claims) {
     for (const PlanReplicaVictim& victim : claim.victims) add_victim(claim, victim, text, plan);

@@ -526,7 +526,7 @@ class ReplicaPolicy : public Policy {
   void close() override { add_net_schedule(world_.cluster(), context_.draft.plan); }
   /// What it costs is in the entry already.
   void finish(PlanAsk& ask, Losses& /*losses*/) override {
-    add_replica_actions(ask, context_.draft.plan);
+    add_replica_actions(world_.cluster(), ask, context_.draft.plan);
   }
 
  private:
