@@ -17,7 +17,7 @@ const number = (name, standard) => {
   return at > 0 ? Number(process.argv[at + 1]) : standard;
 };
 const viewersWanted = number("--viewers", 200);
-const seconds = number("--seconds", 30);
+const seconds = number("--seconds", 20);
 const rounds = number("--rounds", 3);
 const withPage = process.argv.includes("--page");
 const { hostname, port } = new URL(address);
@@ -355,6 +355,8 @@ for (let round = 0; round < rounds; round += 1) {
   const loud = await measured(() => abuse(Math.ceil(10_000 / rounds)));
   await sleep(1000);
   pairs.push([quiet, loud]);
+  if (quiet.cycles === 0 || loud.cycles === 0)
+    problems.push("nothing is decided: the load is over");
 }
 if (problems.length > 0) {
   console.error(
