@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # What the dashboard costs, against a cluster inside the process: tools/bench-dashboard.sh [FLAGS]
 #
-#   FLAGS    for web/tests/dashboard_load.mjs: --viewers 200, --seconds 30, --rounds 3
+#   FLAGS    for web/tests/dashboard_load.mjs: --viewers 200, --seconds 20, --rounds 3
 #   LOAD     the cluster, as for `makeway run --generate`; else 5,000 nodes with 30 pods each
 #
+# Filling the cluster takes some minutes; then the load goes on for about five more.
 # Needs Node; with Chromium and the packages of web/ the page is measured, too. What is missing is
 # told. docs/performance.md has figures and what they mean.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-load=${LOAD:-nodes=5000,cpus=80,gpus=0,pods=260000,load=178,daemons=18,gangs=0,priorities=4}
+load=${LOAD:-nodes=5000,cpus=52,gpus=0,pods=144000,load=137,daemons=25,gangs=0,priorities=4}
 command -v node >/dev/null || { echo "bench-dashboard: Node is missing (nodejs)" >&2; exit 1; }
 makeway=${MAKEWAY_BINARY:-$PWD/build/makeway}
 if [[ ! -x $makeway ]]; then tools/build.sh release makeway >/dev/null; fi
@@ -24,7 +25,7 @@ fi
 
 told=$(mktemp)
 trap 'kill "$run" 2>/dev/null || true; rm -f "$told"' EXIT
-"$makeway" run --embedded --generate "$load" --speed 1 --listen :0 --for 2h >"$told" 2>&1 &
+"$makeway" run --embedded --generate "$load" --speed 2 --listen :0 --for 2h >"$told" 2>&1 &
 run=$!
 # The page is served at once; the cluster is filled before it is ready.
 for _ in $(seq 900); do

@@ -66,7 +66,7 @@ std::optional<Error> JournalIndex::read_on(File& file, JournalFileReader& reader
   return std::nullopt;
 }
 
-std::optional<Error> JournalIndex::note(File& file, const PackedRecord& packed) {
+std::optional<Error> JournalIndex::note(File& file, const PackedRecord& packed) const {
   const bool is_rules = is_of(packed, JournalType::configuration);
   if (!is_rules && !is_of(packed, JournalType::base) && !is_of(packed, JournalType::cycle)) {
     return std::nullopt;

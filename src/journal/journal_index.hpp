@@ -93,7 +93,7 @@ class JournalIndex {
   static bool never() { return false; }
   std::optional<Error> read_on(File& file, JournalFileReader& reader,
                                const std::function<bool()>& is_over);
-  std::optional<Error> note(File& file, const PackedRecord& packed);
+  std::optional<Error> note(File& file, const PackedRecord& packed) const;
   static bool goes_on(const File& file, const JournalFileReader& reader);
   File known(const JournalFileReader& reader);
   void forget_old();

@@ -238,6 +238,7 @@ TEST(HttpServer, WhoWaitsForAnAnswerAndWhoDoesNotTakeItGiveWay) {
                         {.connections_max = 8});
   ASSERT_TRUE(server.has_value());
   std::vector<std::unique_ptr<TestClient>> others;
+  others.reserve(24);
   for (int client = 0; client < 24; ++client) {
     others.push_back(std::make_unique<TestClient>((*server)->port()));
     others.back()->send(std::string(client < 12 ? "GET /never" : "GET /large") +

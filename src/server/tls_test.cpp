@@ -98,6 +98,7 @@ TEST_F(Tls, ASlowHandshakeIsCut) {
 TEST_F(Tls, HandshakesCountAsConnectionsAndKeepNobodyOut) {
   start({.connections_max = 8});
   std::vector<std::unique_ptr<TestClient>> silent;
+  silent.reserve(50);
   for (int client = 0; client < 50; ++client) {
     silent.push_back(std::make_unique<TestClient>(server->port()));
   }

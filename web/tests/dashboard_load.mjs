@@ -17,7 +17,7 @@ const number = (name, standard) => {
   return at > 0 ? Number(process.argv[at + 1]) : standard;
 };
 const viewersWanted = number("--viewers", 200);
-const seconds = number("--seconds", 30);
+const seconds = number("--seconds", 20);
 const rounds = number("--rounds", 3);
 const withPage = process.argv.includes("--page");
 const { hostname, port } = new URL(address);
@@ -26,7 +26,7 @@ const problems = [];
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// ---- Processor time ------------------------------------------------------------------------------
+// ---- Processor time -----------------------------------------------------------------------------
 
 function ticksOf(path) {
   try {
@@ -138,7 +138,7 @@ async function measured(work) {
   };
 }
 
-// ---- Viewers -------------------------------------------------------------------------------------
+// ---- Viewers ------------------------------------------------------------------------------------
 
 const digests = new Map(); // Of the text of each frame, and of each state, by kind and number.
 
@@ -262,7 +262,7 @@ async function manyViewers() {
   return { used, frames: Math.min(...frames), megabytes: bytes / 1e6 };
 }
 
-// ---- The page ------------------------------------------------------------------------------------
+// ---- The page -----------------------------------------------------------------------------------
 
 async function onePage() {
   const { chromium } = await import("playwright-core");
@@ -293,7 +293,7 @@ async function onePage() {
   }
 }
 
-// ---- Those who mean it badly ---------------------------------------------------------------------
+// ---- Those who mean it badly --------------------------------------------------------------------
 
 /** A socket whose end, whoever makes it, is nobody's trouble. */
 function rude(text, onClose) {
@@ -338,7 +338,7 @@ async function abuse(malformed) {
   for (const socket of held) socket.destroy();
 }
 
-// ---- All of it -----------------------------------------------------------------------------------
+// ---- All of it ----------------------------------------------------------------------------------
 
 const fixed = (value, digits = 1) => value.toFixed(digits);
 const row = (name, value, goal = "") => console.log(`| ${name} | ${value} | ${goal} |`);
@@ -355,6 +355,8 @@ for (let round = 0; round < rounds; round += 1) {
   const loud = await measured(() => abuse(Math.ceil(10_000 / rounds)));
   await sleep(1000);
   pairs.push([quiet, loud]);
+  if (quiet.cycles === 0 || loud.cycles === 0)
+    problems.push("nothing is decided: the load is over");
 }
 if (problems.length > 0) {
   console.error(
