@@ -1,26 +1,33 @@
 #include "cli/journal/decide_again.hpp"
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace makeway::cli {
 namespace {
 
 /// Who asks under these rules: a kind that they do not schedule would not have been due, and would
-/// cost the others their plan. Nobody left: all of them, and the plan's problems say why.
+/// cost the others their plan.
 std::vector<AskName> asking(const std::vector<AskName>& due, const Configuration& rules) {
   std::vector<AskName> asks = due;
   std::erase_if(asks, [&](const AskName& ask) {
     return (ask.kind == AskKind::session && !rules.session.enabled) ||
            (ask.kind == AskKind::replica_schedule && !rules.replica.enabled);
   });
-  return asks.empty() ? due : asks;
+  return asks;
 }
 
 }  // namespace
 
 LawfulPlan decide_again(const CycleRecord& cycle, const JournalWorld& world,
                         const ReplayRules& rules, const PlanTools& tools, bool explain) {
+  std::vector<AskName> asks = asking(cycle.due, rules.configuration);
+  if (asks.empty() && !cycle.due.empty()) {
+    // To ask about nobody would be to ask about everybody.
+    LawfulPlan nobody;
+    nobody.plan = Plan{.preset = std::string(rules.preset), .now = cycle.now};
+    return nobody;
+  }
   PlanTools used = tools;
   if (!cycle.judged) {
     used.check = [](const Cluster&, const Configuration&, const Plan&) {
@@ -30,7 +37,7 @@ LawfulPlan decide_again(const CycleRecord& cycle, const JournalWorld& world,
   return make_lawful_plan(world.cluster(), rules.configuration,
                           {.now = cycle.now,
                            .preset = std::string(rules.preset),
-                           .asks = asking(cycle.due, rules.configuration),
+                           .asks = std::move(asks),
                            .explain = explain,
                            .contain = tools.contain},
                           used);
