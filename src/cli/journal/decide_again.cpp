@@ -5,6 +5,7 @@ namespace makeway::cli {
 LawfulPlan decide_again(const CycleRecord& cycle, const JournalWorld& world,
                         const ReplayRules& rules, const PlanTools& tools, bool explain) {
   PlanTools used = tools;
+  used.keep_going = true;  // As the loop that was recorded.
   if (!cycle.judged) {
     used.check = [](const Cluster&, const Configuration&, const Plan&) {
       return std::vector<LawBreach>();

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "cli/command.hpp"
+#include "cli/input.hpp"
 #include "kube/kubeconfig.hpp"
 #include "server/listen_address.hpp"
 
@@ -27,13 +28,9 @@ struct RunWish {
   std::string lease_name;
   bool dry_run = false;
   std::optional<server::ListenAddress> listen;
-  std::string token;    ///< Of --token-file; empty: there is none.
-  std::string journal;  ///< Where it is written; empty: nowhere.
-  struct Plane {
-    std::string name;
-    kube::TargetWish target;
-  };
-  std::vector<Plane> planes;  ///< Where Deployments are scaled.
+  std::string token;              ///< Of --token-file; empty: there is none.
+  std::string journal;            ///< Where it is written; empty: nowhere.
+  std::vector<LivePlane> planes;  ///< Where Deployments are scaled.
 };
 
 /// An error is one of usage.
