@@ -262,7 +262,7 @@ ExitStatus usage_error(std::string_view message, Terminal& terminal) {
 
 ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   const bool alone = wants_configuration(arguments);
-  const auto input = input_of(arguments, terminal, alone ? LiveByDefault::no : LiveByDefault::yes);
+  auto input = input_of(arguments, terminal, alone ? LiveByDefault::no : LiveByDefault::yes);
   if (!input) return usage_error(input.error().message, terminal);
   if (input->empty() && !alone) {
     return usage_error(
@@ -283,6 +283,7 @@ ExitStatus run_check(const Arguments& arguments, Terminal& terminal) {
   findings.add(std::move(chosen.problems));
   if (wants_configuration(arguments) && chosen.document) findings.objects = 1;
   if (!input->empty()) {
+    if (chosen.document) show_planes_by(chosen.document->configuration, *input);
     check_files(*input, chosen, arguments, terminal, findings);
   }
 

@@ -304,7 +304,7 @@ std::vector<Flag> simulated_load_flags() {
           plane_flag(),
           {.name = "now",
            .value = "TIME",
-           .help = "-f: the time of the start; else the newest time in the input."},
+           .help = "With a cluster: the time of the start; else the newest time in the input."},
           {.name = "seed",
            .value = "NUMBER",
            .help = "Of the generated load, and of the faults.",
@@ -445,8 +445,9 @@ Command simulate_entry() {
           "on every machine.\n\nThe trace is openb:DIR (the tables of Alibaba's GPU cluster), "
           "swf:FILE (Standard Workload Format) or csv:FILE (a table of your own, see "
           "docs/simulation.md). A real trace rarely contends: --arrivals, --nodes and --runs scale "
-          "it, and the result says so. -f starts from a cluster of yours, --plane from several: "
-          "their objects take the place of the nodes of the load, or are all there is.\n\n"
+          "it, and the result says so. -f and --kubeconfig start from a cluster of yours, --plane "
+          "from several: their objects take the place of the nodes of the load, or are all there "
+          "is.\n\n"
           "Ctrl-C shows the results so far, marked partial.",
       .flags = simulate_flags(),
       .examples = {{"makeway simulate --generate nodes=50,pods=2000 --preset makeway --preset "
@@ -583,11 +584,12 @@ Command man_entry() {
 
 /// Commands that read a live cluster as well as files.
 void add_live_flags(std::vector<Command>& table) {
-  for (const std::string_view name : {"plan", "risk", "snapshot", "check"}) {
+  for (const std::string_view name : {"plan", "risk", "snapshot", "check", "simulate"}) {
     std::vector<Flag>& flags = std::ranges::find(table, name, &Command::name)->flags;
-    const std::vector<Flag> live = live_flags();
-    flags.insert(std::next(std::ranges::find(flags, "plane", &Flag::name)), live.begin(),
-                 live.end());
+    const auto plane = std::ranges::find(flags, "plane", &Flag::name);
+    *plane = plane_or_live_plane_flag();
+    const std::vector<Flag> live = live_flags(name == "simulate" ? LiveIs::wished : LiveIs::likely);
+    flags.insert(std::next(plane), live.begin(), live.end());
   }
 }
 

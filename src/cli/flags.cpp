@@ -31,6 +31,20 @@ Flag plane_flag() {
           .repeats = true};
 }
 
+Flag plane_or_live_plane_flag() {
+  return {.name = "plane",
+          .value = "NAME=FILE|DIR|-|KUBECONFIG[:CONTEXT]",
+          .help =
+              "Read this file or folder as the plane NAME, one Kubernetes cluster of several. Its "
+              "objects belong to that plane and their names are its own, so that ordinary dumps of "
+              "several clusters can be read together. What schedules over planes "
+              "(ReplicaSchedule) comes with -f. With --kubeconfig, --context or --live: the live "
+              "cluster that this kubeconfig file names, read as `makeway run --plane` does; one "
+              "that does not answer is told of, and nothing is decided about schedules that need "
+              "it. May be repeated.",
+          .repeats = true};
+}
+
 Flag output_flag(std::vector<std::string_view> choices, std::string_view help) {
   const std::string_view standard = choices.front();
   return {.name = "output",
@@ -140,12 +154,15 @@ Flag context_flag() {
           .help = "The context of the kubeconfig file; else its current one."};
 }
 
-std::vector<Flag> live_flags() {
+std::vector<Flag> live_flags(LiveIs is) {
   return {{.name = "kubeconfig",
            .value = "FILE",
-           .help = "Read the live cluster that this kubeconfig file names, and nothing is changed "
-                   "there; what -f gives is added to it. Without -f, KUBECONFIG or the service "
-                   "account of the pod is enough."},
+           .help = is == LiveIs::likely
+                       ? "Read the live cluster that this kubeconfig file names, and nothing is "
+                         "changed there; what -f gives is added to it. Without -f, KUBECONFIG or "
+                         "the service account of the pod is enough."
+                       : "Read the live cluster that this kubeconfig file names, and nothing is "
+                         "changed there; what -f gives is added to it."},
           {.name = "context",
            .value = "NAME",
            .help = "The context of the kubeconfig file, for a live cluster; else its current one."},

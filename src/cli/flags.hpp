@@ -10,6 +10,8 @@ namespace makeway::cli {
 
 Flag file_flag(bool required);
 Flag plane_flag();
+/// Of commands that read a live cluster as well as files.
+Flag plane_or_live_plane_flag();
 Flag output_flag(std::vector<std::string_view> choices, std::string_view help);
 Flag color_flag();
 Flag preset_flag();
@@ -24,7 +26,9 @@ Flag journal_files_flag();
 Flag kubeconfig_flag();
 Flag context_flag();
 
+/// Whether a live cluster is read where nothing else is named.
+enum class LiveIs : bool { wished, likely };
 /// --kubeconfig, --context and --live.
-std::vector<Flag> live_flags();
+std::vector<Flag> live_flags(LiveIs is);
 
 }  // namespace makeway::cli

@@ -15,7 +15,9 @@
 #include "codec/quantity.hpp"
 #include "codec/source.hpp"
 #include "kube/live_cluster.hpp"
+#include "kube/live_planes.hpp"
 #include "model/knobs.hpp"
+#include "model/request.hpp"
 #include "model/trust.hpp"
 
 namespace makeway::cli {
@@ -125,9 +127,39 @@ Problems read_live(const kube::TargetWish& wish, const kube::KubeEnvironment& en
   if (opened.connection == nullptr) return std::move(opened.problems);
   kube::LiveReading reading = kube::read_live_cluster(
       opened.connection->api(), live,
-      [&](std::string_view name, const PaddedText& page) { take(name, page.view()); });
+      [&](std::string_view name, const PaddedText& page) { take(name, page.view(), {}); });
   opened.problems.append(std::move(reading.problems));
   return std::move(opened.problems);
+}
+
+/// A wrong kubeconfig is an error; that a plane cannot be seen is none.
+Problems read_planes(const std::vector<LivePlane>& planes, const kube::KubeEnvironment& environment,
+                     const std::function<void(std::string_view resource)>& progress,
+                     const TextTaker& take, std::vector<kube::PlaneReading>& readings) {
+  Problems problems;
+  for (const LivePlane& plane : planes) {
+    OpenedCluster opened = open_cluster(plane.target, environment);
+    problems.append(std::move(opened.problems));
+    if (opened.connection == nullptr) continue;
+    kube::PlaneReading& reading = readings.emplace_back(
+        kube::read_live_plane(opened.connection->api(), plane.name, progress, take));
+    problems.append(std::move(reading.problems));
+  }
+  return problems;
+}
+
+/// Why a schedule is not as it was written comes with the other warnings.
+void show_schedules(const ClusterInput& input, const std::vector<kube::PlaneReading>& planes,
+                    Loaded& loaded) {
+  const auto notes = kube::show_planes({.planes = planes,
+                                        .needs_selector = input.needs_selector,
+                                        .now = input.now.value_or(newest_time(loaded.cluster))},
+                                       loaded.cluster);
+  for (const auto& [schedule, note] : notes) {
+    loaded.warnings.push_back({.severity = Severity::warning,
+                               .object = fmt::format("ReplicaSchedule {}", schedule),
+                               .message = note});
+  }
 }
 
 }  // namespace
@@ -196,11 +228,22 @@ Result<std::vector<LoadSource>> sources_of(std::span<const std::string> paths,
   return sources;
 }
 
+Result<std::vector<LivePlane>> live_planes_of(std::span<const std::string> written) {
+  std::vector<LivePlane> planes;
+  for (const std::string& each : written) {
+    Result<PlaneText> text = read_plane_text(each, "KUBECONFIG[:CONTEXT]");
+    if (!text) return std::unexpected(text.error());
+    if (std::ranges::find(planes, text->name, &LivePlane::name) != planes.end()) {
+      return wrong_usage(
+          fmt::format("--plane '{}': plane {} is given twice", shorten(each), text->name));
+    }
+    planes.push_back({.name = std::move(text->name), .target = plane_target(text->where)});
+  }
+  return planes;
+}
+
 Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& terminal,
                               LiveByDefault by_default) {
-  auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
-  if (!sources) return std::unexpected(sources.error());
-  ClusterInput input{.sources = std::move(*sources), .live = {}};
   for (const std::string_view flag : {"kubeconfig", "context"}) {
     if (arguments.given(flag) == "") return wrong_usage(fmt::format("--{} '': it is empty", flag));
   }
@@ -208,13 +251,26 @@ Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& termin
   const bool is_wished =
       arguments.has("kubeconfig") || arguments.has("context") || arguments.has("live");
   const bool is_known = !environment.kubeconfig.empty() || environment.is_in_cluster();
-  const bool may_be = by_default == LiveByDefault::yes &&
-                      (environment.is_plugin || (input.sources.empty() && is_known));
-  if (is_wished || may_be) {
-    input.live = kube::TargetWish{.kubeconfig = std::string(arguments.text("kubeconfig")),
-                                  .context = std::string(arguments.text("context"))};
-  }
+  const bool has_files = arguments.has("file") || arguments.has("plane");
+  const bool may_be =
+      by_default == LiveByDefault::yes && (environment.is_plugin || (!has_files && is_known));
+  const bool is_live = is_wished || may_be;
+  const std::span<const std::string> planes = arguments.all("plane");
+  auto sources =
+      sources_of(arguments.all("file"), is_live ? std::span<const std::string>{} : planes);
+  if (!sources) return std::unexpected(sources.error());
+  ClusterInput input{.sources = std::move(*sources), .live = {}, .planes = {}, .now = {}};
+  if (!is_live) return input;
+  input.live = kube::TargetWish{.kubeconfig = std::string(arguments.text("kubeconfig")),
+                                .context = std::string(arguments.text("context"))};
+  auto live_planes = live_planes_of(planes);
+  if (!live_planes) return std::unexpected(live_planes.error());
+  input.planes = *std::move(live_planes);
   return input;
+}
+
+void show_planes_by(const Configuration& configuration, ClusterInput& input) {
+  input.needs_selector = configuration.trust.deployment_labels != TrustSelected::everyone;
 }
 
 bool trusts_live(const Arguments& arguments, const ClusterInput& input) {
@@ -225,16 +281,22 @@ LoadResult load_with_progress(const ClusterInput& input, Terminal& terminal, con
   std::optional<ProgressLine> line;
   if (terminal.error_is_terminal) line.emplace(terminal);
   LoadWish whole = wish;
+  std::vector<kube::PlaneReading> planes;
   if (input.live) {
     whole.feed = [&](const TextTaker& take) {
       kube::LiveWish live{.keep_going = wish.keep_going, .progress = {}};
       if (line) live.progress = [&](std::string_view resource) { line->step(resource); };
-      return read_live(*input.live, terminal.kube, live, take);
+      Problems problems = read_live(*input.live, terminal.kube, live, take);
+      if (has_errors(problems)) return problems;
+      problems.append(read_planes(input.planes, terminal.kube, live.progress, take, planes));
+      return problems;
     };
   }
   LoadProgress progress;
   if (line) progress = [&](const LoadStep& step) { line->step(step); };
-  return load(input.sources, progress, whole);
+  LoadResult result = load(input.sources, progress, whole);
+  if (result.loaded && !input.planes.empty()) show_schedules(input, planes, *result.loaded);
+  return result;
 }
 
 std::optional<Loaded> load_or_report(const ClusterInput& input, Terminal& terminal,

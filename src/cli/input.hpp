@@ -32,17 +32,30 @@ Result<PlaneText> read_plane_text(std::string_view written, std::string_view exp
 /// "KUBECONFIG[:CONTEXT]"; a file of that whole name has no context behind it.
 kube::TargetWish plane_target(const std::string& where);
 
+/// A plane that is a live cluster.
+struct LivePlane {
+  std::string name;
+  kube::TargetWish target;
+};
+/// Values of --plane, "NAME=KUBECONFIG[:CONTEXT]". An error is one of usage.
+Result<std::vector<LivePlane>> live_planes_of(std::span<const std::string> written);
+
 /// Where a cluster is read from.
 struct ClusterInput {
   std::vector<LoadSource> sources;
   std::optional<kube::TargetWish> live;  ///< None: there is no live cluster.
+  std::vector<LivePlane> planes;         ///< Beside the live cluster.
+  // How its schedules are shown (kube/live_planes.hpp).
+  bool needs_selector = false;
+  std::optional<Time> now;  ///< None: the newest time in the input.
 
   bool empty() const { return sources.empty() && !live; }
 };
 
 enum class LiveByDefault : bool { no, yes };
 
-/// For commands with --file, --plane and the live flags. A live cluster is read where a flag says
+/// For commands with --file, --plane and the live flags. With a live cluster planes are live ones,
+/// too. A live cluster is read where a flag says
 /// so, where we are kubectl's plugin, and where nothing is given and `by_default` allows it, if
 /// KUBECONFIG or a pod says where it is. An error is one of usage.
 Result<ClusterInput> input_of(const Arguments& arguments, const Terminal& terminal,
@@ -54,6 +67,9 @@ struct OpenedCluster {
   Problems problems;                             ///< Warnings, too.
 };
 OpenedCluster open_cluster(const kube::TargetWish& wish, const kube::KubeEnvironment& environment);
+
+/// What the configuration says about schedules of planes.
+void show_planes_by(const Configuration& configuration, ClusterInput& input);
 
 /// --trust, or what follows from where the cluster is read.
 bool trusts_live(const Arguments& arguments, const ClusterInput& input);

@@ -33,7 +33,7 @@ Result<Duration> watch_span(const Arguments& arguments, const ClusterInput& inpu
     wrong = span.error().message;
   } else if (!input.live) {
     wrong = "files cannot be watched; name a live cluster with --kubeconfig or --live";
-  } else if (!input.sources.empty() || arguments.has("keep-going")) {
+  } else if (!input.sources.empty() || !input.planes.empty() || arguments.has("keep-going")) {
     wrong = "-f, --plane and --keep-going are for a cluster that is read once";
   }
   if (wrong.empty()) return span;

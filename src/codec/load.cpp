@@ -174,11 +174,14 @@ void Loader::take_held_back() {
 
 void Loader::take_feed() {
   if (!wish_.feed) return;
-  plane_.clear();
   has_files_ = statistics_.files > 0;
   is_fed_ = true;
-  report_.problems.append(
-      wish_.feed([this](std::string_view name, std::string_view padded) { text(padded, name); }));
+  report_.problems.append(wish_.feed(
+      [this](std::string_view name, std::string_view padded_text, std::string_view plane) {
+        plane_ = plane;
+        text(padded_text, name);
+      }));
+  plane_.clear();
   is_fed_ = false;
   take_late_pods();
 }

@@ -97,8 +97,9 @@ struct LoadSource {
 };
 
 /// Takes a text that is followed by padding; `name` stands for the file in messages and begins with
-/// "live: ".
-using TextTaker = std::function<void(std::string_view name, std::string_view padded_text)>;
+/// "live: ". An empty plane is home.
+using TextTaker = std::function<void(std::string_view name, std::string_view padded_text,
+                                     std::string_view plane)>;
 /// Gives texts that are in no file, as those of a live cluster, and tells what went wrong.
 using TextFeed = std::function<Problems(const TextTaker&)>;
 
@@ -107,7 +108,7 @@ struct LoadWish {
   std::span<const AskedWorkload> asked;  ///< Whose pods are made even if it is suspended.
   bool keep_going = false;               ///< Law 13: one bad object does not stop the others.
   bool planes_of_dumps = true;           ///< See DecodeOptions.
-  /// What is there besides the files, at home; may be empty. The files say what would be added: of
+  /// What is there besides the files; may be empty. The files say what would be added: of
   /// what both have, a pod is the feed's, since nobody submits a pod twice, and all else the
   /// files'.
   TextFeed feed;

@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace makeway {
+namespace {
+
+std::string ask_text_of(const AskName& name) { return ask_text(name); }
+
+}  // namespace
 
 bool ControlLoop::step() {
   if (options_.everybody) {
@@ -152,6 +157,7 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   ++statistics_.cycles;
   statistics_.asks += due.size();
   PlanTools tools = tools_;
+  tools.keep_going = true;
   if (!judged) {
     tools.check = [](const Cluster&, const Configuration&, const Plan&) {
       return std::vector<LawBreach>();
@@ -185,6 +191,10 @@ void ControlLoop::decide(Time now, const std::vector<AskName>& due) {
   if (!made.plan || !plan.withheld.empty()) {
     queue_turn_.back_off(now);
     for (const AskName& ask : due) backlog_.back_off(ask, Backlog::RefusedBy::judge, now);
+  }
+  for (const Problem& problem : made.problems) {
+    const auto ask = std::ranges::find(due, problem.object, ask_text_of);
+    if (ask != due.end()) backlog_.back_off(*ask, Backlog::RefusedBy::judge, now);
   }
   for (const PlanLeftOut& out : plan.left_out) {
     const AskName ask{.kind = out.kind, .namespace_name = out.namespace_name, .name = out.name};

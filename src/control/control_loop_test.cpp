@@ -124,6 +124,38 @@ TEST_F(ControlLoopTest, TheStoreIsMadeAnewWhenNamesPileUp) {
   EXPECT_EQ(loop.backlog().pending(), 1U);
 }
 
+/// Law 13: before, nobody of its cycle was decided, and all of them backed off, again and again.
+TEST_F(ControlLoopTest, WhoCannotAskBacksOffAlone) {
+  tools.decide = [this](const Cluster&, const Configuration&, const PlanRequest& request) {
+    for (const AskName& ask : request.asks) {
+      if (ask.name != "strange") continue;
+      return Decision{.plan = {}, .problems = {{.object = ask_text(ask), .message = "no"}}};
+    }
+    return Decision{.plan = answered(request, Outcome::infeasible), .problems = {}};
+  };
+  Pod other = pod("other");
+  other.labels = {{"app", "other"}};
+  Pod strange = pod("strange");
+  strange.labels = {{"app", "strange"}};
+  port.batches = {{.now = Time{1}, .changes = {Node{.name = "n1"}, strange, other}},
+                  {.now = Time{2}, .changes = {Node{.name = "n2"}}},
+                  {.now = Time{1'002}}};
+  ControlLoop loop(port, configuration, tools, {});
+  loop.step();
+  ASSERT_EQ(port.plans.size(), 1U);
+  ASSERT_EQ(port.plans[0].asks.size(), 1U);
+  EXPECT_EQ(port.plans[0].asks[0].name, "other");
+  ASSERT_EQ(port.plans[0].status.size(), 1U);
+  EXPECT_EQ(port.plans[0].status[0].object, "Pod default/strange");
+  loop.step();  // A node is new: who was refused waits for its time.
+  ASSERT_EQ(port.plans.size(), 2U);
+  EXPECT_EQ(port.plans[1].asks.size(), 1U);
+  EXPECT_TRUE(port.plans[1].status.empty());
+  loop.step();  // A second later it is tried again.
+  ASSERT_EQ(port.plans.size(), 3U);
+  EXPECT_EQ(port.plans[2].status.size(), 1U);
+}
+
 TEST_F(ControlLoopTest, NobodyDueNothingDecided) {
   port.batches = {{.now = Time{1}, .changes = {Node{.name = "n1"}}}, {.now = Time{2}}};
   ControlLoop loop(port, configuration, tools, {});

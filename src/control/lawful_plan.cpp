@@ -41,6 +41,17 @@ std::string breach_text(const LawBreach& breach) {
                      breach.text);
 }
 
+/// For whoever looks at the object; only these kinds have such a condition.
+void add_refusal(const AskName& ask, const Problem& problem, Plan& plan) {
+  if (ask.kind != AskKind::pod && ask.kind != AskKind::pod_group) return;
+  const bool is_pod = ask.kind == AskKind::pod;
+  plan.status.push_back({.object = ask_text(ask),
+                         .condition = is_pod ? "PodScheduled" : "PodGroupInitiallyScheduled",
+                         .value = false,
+                         .reason = "Unschedulable",
+                         .message = fmt::format("{}; {}", problem.message, problem.remedy)});
+}
+
 class LawfulPlanMaker {
  public:
   LawfulPlanMaker(const Cluster& cluster, const Configuration& configuration, PlanRequest request,
@@ -56,7 +67,7 @@ class LawfulPlanMaker {
     const std::int64_t rounds_max =
         tools_.contain ? configuration_.engine.containment_rounds_max : 0;
     for (std::int64_t round = 0;; ++round) {
-      Decision decision = decide();
+      Decision decision = decide_others();
       if (!decision.failure.empty()) return withhold(std::move(decision.failure));
       if (!decision.plan) {
         made_.problems = std::move(decision.problems);
@@ -66,6 +77,7 @@ class LawfulPlanMaker {
       if (!breaches) return withhold(std::move(judge_failure_));
       if (breaches->empty()) {
         made_.plan = std::move(decision.plan);
+        for (Refusal& each : refusals_) made_.problems.push_back(std::move(each.problem));
         made_.recheck_at = decision.recheck_at;
         return std::move(made_);
       }
@@ -78,6 +90,36 @@ class LawfulPlanMaker {
   }
 
  private:
+  struct Refusal {
+    AskName ask;
+    Problem problem;
+  };
+
+  /// Law 13. It ends: each time somebody fewer asks.
+  Decision decide_others() {
+    Decision decision = decide();
+    while (tools_.keep_going && !decision.plan && refuse(decision.problems)) decision = decide();
+    return decision;
+  }
+
+  /// False: the problems are those of nobody who is named.
+  bool refuse(const Problems& problems) {
+    const std::size_t before = refusals_.size();
+    for (const Problem& problem : problems) {
+      const auto ask = std::ranges::find(request_.asks, problem.object,
+                                         [](const AskName& name) { return ask_text(name); });
+      if (ask == request_.asks.end()) continue;
+      refusals_.push_back({.ask = std::move(*ask), .problem = problem});
+      request_.asks.erase(ask);
+    }
+    if (refusals_.size() == before) return false;
+    // Nobody named would be everybody; the queue stage is part of every plan.
+    if (request_.asks.empty()) {
+      request_.asks.push_back({.kind = AskKind::queue, .namespace_name = {}, .name = {}});
+    }
+    return true;
+  }
+
   Decision decide() {
     const std::int64_t start = tools_.microseconds();
     Decision decision;
@@ -101,6 +143,7 @@ class LawfulPlanMaker {
         if (!is_listed(request_.left_out, ask)) request_.left_out.push_back(std::move(left));
       }
       decision.plan->left_out = request_.left_out;
+      for (const Refusal& each : refusals_) add_refusal(each.ask, each.problem, *decision.plan);
       identify(*decision.plan);
     }
     made_.decide_us += tools_.microseconds() - start;
@@ -150,6 +193,7 @@ class LawfulPlanMaker {
   const PlanTools& tools_;
   PlanRequest request_;
   LawfulPlan made_;
+  std::vector<Refusal> refusals_;
   std::string judge_failure_;
 };
 

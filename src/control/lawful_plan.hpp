@@ -1,6 +1,8 @@
 // From a cluster to a plan that keeps the laws: decide, judge, contain (SPEC section 1, law 14).
 //
-//  1. `decide` makes a plan. An ask inside whose decision a CHECK failed is left out by it.
+//  1. `decide` makes a plan. An ask inside whose decision a CHECK failed is left out by it. Whoever
+//     is named and cannot ask ends it; with `keep_going` the others are decided without it, its
+//     problem is told, and the condition of its pod or group says it as well (law 13).
 //  2. `check` judges it. Lawful: that is the plan.
 //  3. Otherwise all asks that the breaches name are left out, and the cycle is decided afresh, at
 //     most `engine.containmentRoundsMax` times. A breach of the queue stage leaves out that stage.
@@ -28,6 +30,9 @@ struct PlanTools {
   std::function<std::string(const Plan&)> identify;  ///< The plan's id, from everything else in it.
   std::function<std::int64_t()> microseconds;        ///< Of a clock that only goes forward.
   bool contain = false;
+  /// Law 13, in a live run: who is named and cannot ask does not stop the others. Else it is an
+  /// error of whoever named it.
+  bool keep_going = false;
 };
 
 /// A plan that was not handed out.
@@ -39,7 +44,7 @@ struct RefusedPlan {
 
 struct LawfulPlan {
   std::optional<Plan> plan;          ///< None: see `problems`; without `contain` also `refused`.
-  Problems problems;                 ///< Of what was asked for.
+  Problems problems;                 ///< Of what was asked for; with a plan, of who cannot ask.
   std::optional<Time> recheck_at;    ///< See Decision.
   std::vector<RefusedPlan> refused;  ///< In the order in which they were made.
   std::int64_t decide_us = 0;

@@ -94,6 +94,55 @@ TEST_F(LawfulPlanTest, AllWhoAreNamedAreLeftOutAtOnce) {
   EXPECT_TRUE(made.shows_bug());
 }
 
+/// Law 13, live: who cannot ask is no reason to decide nothing.
+TEST_F(LawfulPlanTest, WhoCannotAskDoesNotStopTheOthers) {
+  const std::set<std::string> strange = {"b", "e"};
+  tools.decide = [&](const Cluster&, const Configuration&, const PlanRequest& request) {
+    requests.push_back(request);
+    Plan plan{.preset = request.preset, .now = request.now};
+    for (const AskName& ask : request.asks) {
+      if (strange.contains(ask.name)) {
+        return Decision{.plan = {},
+                        .problems = {{.object = ask_text(ask),
+                                      .field = "ask",
+                                      .message = "it is a replica",
+                                      .remedy = "ask for the schedule"}}};
+      }
+      if (ask.kind != AskKind::queue) {
+        plan.asks.push_back({.namespace_name = "default", .name = ask.name});
+      }
+    }
+    return Decision{.plan = std::move(plan), .problems = {}};
+  };
+  PlanRequest request{.now = Time{5}, .preset = "p"};
+  for (const std::string& name : pods) request.asks.push_back(pod_called(name));
+  EXPECT_FALSE(make_lawful_plan(Cluster(), configuration, request, tools).plan.has_value());
+  tools.keep_going = true;
+  LawfulPlan made = make_lawful_plan(Cluster(), configuration, request, tools);
+  ASSERT_TRUE(made.plan.has_value());
+  EXPECT_EQ(asks(made), (Names{"a", "c", "d", "f"}));
+  EXPECT_EQ(made.problems.count(), 2U);
+  EXPECT_FALSE(made.shows_bug());
+  EXPECT_EQ(made.plan->status,
+            (std::vector<PlanStatus>{{.object = "Pod default/b",
+                                      .condition = "PodScheduled",
+                                      .value = false,
+                                      .reason = "Unschedulable",
+                                      .message = "it is a replica; ask for the schedule"},
+                                     {.object = "Pod default/e",
+                                      .condition = "PodScheduled",
+                                      .value = false,
+                                      .reason = "Unschedulable",
+                                      .message = "it is a replica; ask for the schedule"}}));
+  // Nobody is left: that is not everybody.
+  request.asks = {pod_called("b")};
+  made = make_lawful_plan(Cluster(), configuration, request, tools);
+  ASSERT_TRUE(made.plan.has_value());
+  EXPECT_TRUE(made.plan->asks.empty());
+  EXPECT_EQ(made.plan->status.size(), 1U);
+  EXPECT_EQ(requests.back().asks, (std::vector<AskName>{{AskKind::queue, {}, {}}}));
+}
+
 TEST_F(LawfulPlanTest, RoundsAreBounded) {
   // Each round blames one more.
   std::size_t judged = 0;

@@ -252,12 +252,7 @@ std::vector<AskName> ShadowLoop::take_new() {
 void ShadowLoop::decide(const std::vector<AskName>& asks) {
   if (asks.empty()) return;
   const LawfulPlan made = make(asks);
-  if (made.plan) return learn(*made.plan, asks);
-  // One that is none of ours must not stop the others.
-  for (const AskName& ask : asks) {
-    const LawfulPlan alone = asks.size() == 1 ? LawfulPlan{} : make({ask});
-    learn(alone.plan ? *alone.plan : Plan{}, {ask});
-  }
+  learn(made.plan ? *made.plan : Plan{}, asks);
 }
 
 LawfulPlan ShadowLoop::make(const std::vector<AskName>& asks) {
@@ -268,7 +263,9 @@ LawfulPlan ShadowLoop::make(const std::vector<AskName>& asks) {
                             .asks = asks,
                             .explain = false,
                             .contain = tools_.contain};
-  LawfulPlan made = make_lawful_plan(cluster_, configuration_, request, tools_);
+  PlanTools tools = tools_;
+  tools.keep_going = true;
+  LawfulPlan made = make_lawful_plan(cluster_, configuration_, request, tools);
   if (options_.watcher != nullptr && made.plan) {
     options_.watcher->cycle({.now = now_, .due = request.asks, .judged = true, .made = made},
                             cluster_);

@@ -93,7 +93,9 @@ class ShadowLoopTest : public testing::Test {
     Plan plan{.preset = request.preset, .now = request.now};
     for (const AskName& ask : request.asks) {
       requests.push_back(fmt::format("{} {}", (request.now - first_time).ms, ask_text(ask)));
-      if (ask.name == refused) return {.plan = {}, .problems = {{.message = "not ours"}}};
+      if (ask.name == refused) {
+        return {.plan = {}, .problems = {{.object = ask_text(ask), .message = "not ours"}}};
+      }
       PlanAsk planned{.kind = ask.kind,
                       .namespace_name = ask.namespace_name,
                       .name = ask.name,

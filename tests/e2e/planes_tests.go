@@ -128,6 +128,7 @@ func lifeOverPlanes(t *T) {
 	fleet := t.fleet()
 	defer fleet.stop()
 	fleet.prepare()
+	planned := fleet.plannedFor("reco")
 	wire := fleet.west.wire()
 	defer wire.stop()
 	journal := t.dir + "/journal"
@@ -171,6 +172,8 @@ func lifeOverPlanes(t *T) {
 	fleet.west.runs("reco", 1)
 	scheduler.end(t)
 	fleet.noRefusedWrites()
+	// What `makeway plan` said from outside is what was done first.
+	t.equal("the plan from outside", planned, fleet.firstDoneFor("reco", journal))
 	replayed := t.succeed("replay", journal)
 	t.contains(replayed, "Every plan is the recorded one")
 	cycles := 0
@@ -180,6 +183,41 @@ func lifeOverPlanes(t *T) {
 	}
 	t.note("%d cycles; %d requests of makeway in east, %d in west", cycles,
 		len(fleet.east.audited(planeUser, 0)), len(fleet.west.audited(planeUser, 0)))
+}
+
+// plannedFor is what a plan from outside would do for a schedule, as JSON; with rights to read only
+// what a run reads.
+func (f *Fleet) plannedFor(name string) string {
+	return f.actionsFor(name, f.succeed("plan", "--kubeconfig", f.schedulerConfig(""), "-o", "json",
+		"--ask", "replicaschedule/fleet/"+name, "--plane", "east="+f.east.config(""),
+		"--plane", "west="+f.west.config("")+":e2e"))
+}
+
+// firstDoneFor is what the first plan of a journal did that does something for it.
+func (f *Fleet) firstDoneFor(name, journal string) string {
+	for cycle := 1; cycle < 100; cycle++ {
+		document := f.succeed("replay", journal, "--cycle", fmt.Sprint(cycle), "-o", "json")
+		if actions := f.actionsFor(name, document); actions != "null" {
+			return actions
+		}
+	}
+	f.fail("nothing was done for %s", name)
+	return ""
+}
+
+// actionsFor are those of a plan document that are for a schedule.
+func (f *Fleet) actionsFor(name, document string) string {
+	var plan struct{ Actions []map[string]any }
+	f.must(json.Unmarshal([]byte(document), &plan), "plan")
+	var own []map[string]any
+	for _, action := range plan.Actions {
+		if action["for"] == "ReplicaSchedule fleet/"+name {
+			own = append(own, action)
+		}
+	}
+	text, err := json.Marshal(own)
+	f.must(err, "actions")
+	return string(text)
 }
 
 // noRefusedWrites: the rights of deploy/rbac-plane.yaml are enough.

@@ -1,13 +1,22 @@
 // Replicas over planes, live (SPEC sections 4 and 8): a home server with the schedules, and planes
 // with API servers and controllers of their own. Every plan is judged.
+#include "kube/live_planes.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "codec/load.hpp"
+#include "codec/plan_codec.hpp"
+#include "kube/live_cluster.hpp"
+#include "model/trust.hpp"
 #include "support/fake_plane.hpp"
 #include "support/live_stack.hpp"
 
@@ -176,6 +185,29 @@ TEST_F(LivePlanes, WhatAnAutoscalerScalesIsLeftAlone) {
   EXPECT_TRUE(stack->run_until([&] { return world.east.replicas("web") == 2; }));
 }
 
+/// Law 13: a pod at home that a schedule counts as its replica is placed by nobody here, and says
+/// so; before, no pod was placed as long as it was there.
+TEST_F(LivePlanes, APodThatLooksLikeAReplicaStopsNobody) {
+  PlanesWorld world;
+  fill(world);
+  world.home.server.put(live_node("n1", 4));
+  const auto stack = begin(world);
+  // As long as its plane was not seen, the schedule is not shown, and nobody is its replica.
+  EXPECT_TRUE(stack->run_until(
+      [&] { return stack->loop().cluster().own<ReplicaSchedule>().contains({"a", "web"}); }));
+  world.home.server.put(live_pod(
+      {.name = "stray", .metadata = R"("labels":{"app":"web","makeway.dev/deployment":"web"},)"}));
+  world.home.server.put(live_pod({.name = "fine"}));
+  EXPECT_TRUE(stack->run_until([&] {
+    return world.home.server.object("Pod", "a", "stray")
+        .contains("it belongs to ReplicaSchedule a/web, and Kubernetes places it");
+  }));
+  EXPECT_TRUE(stack->run_until(
+      [&] { return world.home.server.object("Pod", "a", "fine").contains(R"("nodeName":"n1")"); }));
+  EXPECT_FALSE(world.home.server.object("Pod", "a", "stray").contains("nodeName"));
+  EXPECT_TRUE(stack->loop().refused().empty());
+}
+
 /// A plane that was never seen: nobody knows what is committed there.
 TEST_F(LivePlanes, AScheduleWaitsForAPlaneThatWasNeverSeen) {
   PlanesWorld world;
@@ -193,6 +225,98 @@ TEST_F(LivePlanes, AScheduleWaitsForAPlaneThatWasNeverSeen) {
   EXPECT_TRUE(stack->run_until([&] { return stack->sees("west"); }));
   for (int steps = 0; steps < 10; ++steps) stack->loop().step();
   EXPECT_TRUE(world.scales().empty()) << "the one that is wanted runs in west";
+}
+
+// ---- Read once, from outside --------------------------------------------------------------------
+
+/// What `makeway plan --kubeconfig K --plane ...` decides on, without its command line.
+struct ReadOnce {
+  std::vector<kube::PlaneReading> planes;
+  Cluster cluster;
+  std::map<std::string, std::string> notes;  ///< By schedule.
+};
+
+ReadOnce read_once(PlanesWorld& world, const Configuration& configuration, Time now) {
+  ReadOnce read;
+  LoadWish wish{.planes_of_dumps = false};
+  wish.feed = [&](const TextTaker& take) {
+    const auto home = world.home.connect();
+    Problems problems = kube::read_live_cluster(home->api(), {},
+                                                [&](std::string_view name, const PaddedText& page) {
+                                                  take(name, page.view(), {});
+                                                })
+                            .problems;
+    for (const auto& [name, live] : world.planes()) {
+      const auto plane = live->connect();
+      read.planes.push_back(kube::read_live_plane(plane->api(), name, {}, take));
+    }
+    return problems;
+  };
+  LoadResult result = load({}, {}, wish);
+  for (const Problem& problem : result.problems) ADD_FAILURE() << to_text(problem);
+  read.cluster = std::move(result.loaded->cluster);
+  read.notes = kube::show_planes(
+      {.planes = read.planes,
+       .needs_selector = configuration.trust.deployment_labels != TrustSelected::everyone,
+       .now = now},
+      read.cluster);
+  apply_trust(read.cluster, configuration, {.has_daemon_set = {}, .now = now});
+  return read;
+}
+
+/// reco wants a GPU and there is none; what its schedule commits to web is out of date.
+class ReadPlanes : public LivePlanes {
+ protected:
+  static void fill_both(PlanesWorld& world) {
+    fill(world);
+    world.west.deploy("reco", 0);
+    world.put({.name = "web", .priority = 10, .planes = R"({"name":"east","committed":1})"});
+    world.put({.name = "reco",
+               .priority = 100,
+               .unmet = 1,
+               .planes = R"({"name":"east"},{"name":"west","score":5})"});
+  }
+};
+
+TEST_F(ReadPlanes, APlanFromOutsideIsTheOneThatARunMakes) {
+  PlanesWorld world;
+  fill_both(world);
+  std::optional<Plan> made;
+  tools.check = [&](const Cluster& cluster, const Configuration& rules, const Plan& plan) {
+    if (!made && !plan.asks.empty()) made = plan;
+    return check_plan(cluster, rules, plan);
+  };
+  const Time now{1'794'900'000'000};  // Nothing was force-deleted: it means nothing here.
+  const ReadOnce read = read_once(world, configuration, now);
+  EXPECT_TRUE(read.notes.empty());
+  const auto stack = begin(world);
+  ASSERT_TRUE(stack->run_until([&] { return made.has_value(); }));
+  const LawfulPlan outside =
+      make_lawful_plan(read.cluster, configuration,
+                       {.now = made->now, .preset = "makeway", .explain = false}, live_tools());
+  ASSERT_TRUE(outside.plan.has_value());
+  EXPECT_EQ(plan_text_json(*outside.plan, PlanDetail::brief),
+            plan_text_json(*made, PlanDetail::brief));
+  EXPECT_EQ(made->asks[0].outcome, Outcome::preempts);
+}
+
+TEST_F(ReadPlanes, APlaneThatDoesNotAnswerIsTold) {
+  PlanesWorld world;
+  fill_both(world);
+  world.west.cut();
+  const ReadOnce read = read_once(world, configuration, Time{});
+  ASSERT_EQ(read.planes.size(), 2U);
+  EXPECT_TRUE(read.planes[0].sees);
+  EXPECT_TRUE(read.planes[0].problems.empty());
+  EXPECT_FALSE(read.planes[1].sees);
+  ASSERT_EQ(read.planes[1].problems.count(Severity::warning), 1U);
+  EXPECT_TRUE(read.planes[1].problems.begin()->message.starts_with("plane west was not seen: "));
+  // As in a run: nothing is decided about who may be there.
+  EXPECT_EQ(read.notes.at("a/reco"), "nothing is decided about it: plane west was not seen yet");
+  EXPECT_FALSE(read.cluster.own<ReplicaSchedule>().contains({"a", "reco"}));
+  EXPECT_TRUE(read.cluster.own<ReplicaSchedule>().contains({"a", "web"}));
+  EXPECT_TRUE(read.cluster.find_node("e1", "east").has_value());
+  EXPECT_FALSE(read.cluster.find_node("w1", "west").has_value());
 }
 
 /// SPEC section 8, no hidden memory: the process dies before or after the k-th write, at home or in

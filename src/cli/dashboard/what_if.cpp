@@ -50,7 +50,7 @@ TextFeed context_of(const Cluster& cluster) {
     std::string text = dump(context, DumpFormat::json);
     const std::size_t size = text.size();
     text.append(text_padding, '\0');
-    take("live: the cluster", std::string_view(text).substr(0, size));
+    take("live: the cluster", std::string_view(text).substr(0, size), {});
     return Problems();
   };
 }

@@ -29,6 +29,7 @@ LawfulPlan decide_again(const CycleRecord& cycle, const JournalWorld& world,
     return nobody;
   }
   PlanTools used = tools;
+  used.keep_going = true;  // As the loop that was recorded.
   if (!cycle.judged) {
     used.check = [](const Cluster&, const Configuration&, const Plan&) {
       return std::vector<LawBreach>();

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/printable.hpp"
 #include "cli/help.hpp"
@@ -46,6 +49,16 @@ std::string document_text(const Plan& plan, std::string_view format) {
   return text;
 }
 
+/// "a", "a and b", "a, b and c".
+std::string all_of(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    if (at > 0) text += at + 1 == names.size() ? " and " : ", ";
+    text += printable(names[at]);
+  }
+  return text;
+}
+
 class Replay {
  public:
   explicit Replay(const ReplayWish& wish) : wish_(wish), tools_(real_tools()) {}
@@ -62,7 +75,9 @@ class Replay {
     if (replayed_ == 0) from_ = cycle->now;
     ++replayed_;
     const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
-    if (preset_.empty()) preset_ = world.preset();
+    if (std::ranges::find(presets_, world.preset()) == presets_.end()) {
+      presets_.push_back(world.preset());
+    }
     const LawfulPlan made = decide_again(*cycle, world, rules, tools_, false);
     const bool same = is_recorded_plan(*cycle, made.plan);
     asks_ += cycle->due.size();
@@ -126,7 +141,7 @@ class Replay {
     other_asks_ += differ;
     if (!wish_.diff || other_cycles_ > cycles_told_max) return;
     shown_ += fmt::format("\n{}: ", heading(cycle)) +
-              comparison_text({.name = preset_,
+              comparison_text({.name = world.preset(),
                                .plan = *recorded,
                                .explained = nullptr,
                                .configuration = world.configuration()},
@@ -147,8 +162,8 @@ class Replay {
   std::uint64_t asks_ = 0;
   Time from_;
   Time until_;
-  std::string preset_;
-  std::uint64_t differing_ = 0;  ///< Cycles whose plan is not the recorded one.
+  std::vector<std::string> presets_;  ///< In the order in which they were used.
+  std::uint64_t differing_ = 0;       ///< Cycles whose plan is not the recorded one.
   std::string differences_;
   std::uint64_t other_cycles_ = 0;  ///< Cycles that other rules decide otherwise.
   std::uint64_t other_asks_ = 0;
@@ -173,7 +188,7 @@ std::string Replay::text(std::string_view path) const {
   if (replayed_ == 0) return fmt::format("{} has no cycle.\n", printable(path));
   std::string text =
       fmt::format("Replayed: {} with {}, from {} to {}, under {}.\n", counted(replayed_, "cycle"),
-                  counted(asks_, "ask"), to_text(from_), to_text(until_), printable(preset_));
+                  counted(asks_, "ask"), to_text(from_), to_text(until_), all_of(presets_));
   text += verdict_text();
   if (!wish_.other) return text;
   if (other_cycles_ == 0) {

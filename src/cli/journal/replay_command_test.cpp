@@ -95,6 +95,27 @@ TEST_F(ReplayCommandTest, AnotherPlanIsTold) {
   EXPECT_EQ(run({"replay", journal(), "--cycle", "3"}), ExitStatus::done);
 }
 
+// A run that was started again with other rules continues its journal.
+TEST_F(ReplayCommandTest, EveryPresetOfTheJournalIsNamed) {
+  std::string all = record_file_header("makeway 0.1.0");
+  for (const std::string& preset : {"makeway", "kube-1.37", "makeway", "mcm-v1"}) {
+    std::filesystem::remove(journal());
+    EXPECT_EQ(run({"simulate", "--trace", "csv:" + folder.file("load.csv"), "--preset", preset,
+                   "--journal", journal()}),
+              ExitStatus::done);
+    const std::string own = bytes();
+    Result<RecordReader> reader = RecordReader::open(own);
+    while (const auto record = reader->next()) {
+      all += *pack_record(record->type, *unpack_record(*record));
+    }
+  }
+  write(all);
+  // Here the numbers of cycles begin anew in the middle, and that is told as well.
+  EXPECT_EQ(run({"replay", journal()}), ExitStatus::failed);
+  EXPECT_TRUE(out.contains("Every plan is the recorded one")) << out;
+  EXPECT_TRUE(out.contains(", under makeway, kube-1.37 and mcm-v1.\n")) << out;
+}
+
 // SPEC 8, Shadow: whoever only makes plans evicts nobody.
 TEST_F(ReplayCommandTest, WhereNobodyCarriesPlansOutNobodyWasEvicted) {
   simulate();

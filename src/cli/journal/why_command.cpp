@@ -153,7 +153,7 @@ std::string decided_now(const WhyStory& story, const JournalWorld& world, const 
       .now = world.now(), .due = std::move(asks), .plan_id = {}, .changed = {}, .plan = {}};
   const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
   const LawfulPlan made = decide_again(cycle, world, rules, real_tools(), true);
-  if (!made.plan) return {};
+  if (!made.plan || made.plan->asks.empty()) return {};
   const std::string text = fmt::format("\nDecided again about {}{} as the journal ends:\n\n", name,
                                        others == 0 ? "" : fmt::format(", one of {},", others + 1));
   return text + plan_text(*made.plan, {.explain = true,

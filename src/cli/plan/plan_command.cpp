@@ -513,6 +513,8 @@ ExitStatus run_plan_with(const Arguments& arguments, Terminal& terminal, const P
   if (!wish.chosen.usage.empty()) return usage_error(wish.chosen.usage, terminal);
   terminal.error.write(problem_lines(wish.chosen.problems, palette_for_error(terminal)));
   if (!wish.chosen.document) return ExitStatus::failed;
+  wish.input.now = wish.now;
+  show_planes_by(wish.chosen.document->configuration, wish.input);
   return arguments.has("batch") ? plan_batch(arguments, wish, terminal, tools)
                                 : plan_files(arguments, wish, terminal, tools);
 }

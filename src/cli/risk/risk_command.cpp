@@ -414,6 +414,8 @@ ExitStatus run_risk(const Arguments& arguments, Terminal& terminal) {
   if (!chosen.usage.empty()) return usage_error(chosen.usage, terminal);
   terminal.error.write(problem_lines(chosen.problems, palette_for_error(terminal)));
   if (!chosen.document) return ExitStatus::failed;
+  wish.input.now = wish.now;
+  show_planes_by(chosen.document->configuration, wish.input);
   std::optional<Loaded> loaded = load_or_report(
       wish.input, terminal,
       {.limits = {.ratio_max = chosen.document->configuration.engine.unpacked_ratio_max},

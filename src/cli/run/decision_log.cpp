@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,6 +29,13 @@ std::string number_text(std::size_t number) {
   return number == 0 ? std::string{} : fmt::format("{}", number);
 }
 
+/// The first clause of a reason, without its numbers.
+std::string cause_of(std::string_view reason) {
+  std::string cause(reason.substr(0, reason.find_first_of(";:")));
+  std::erase_if(cause, [](char letter) { return letter >= '0' && letter <= '9'; });
+  return cause;
+}
+
 }  // namespace
 
 void DecisionLog::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
@@ -51,25 +59,29 @@ bool DecisionLog::is_told(const Receipt& receipt, Time now) {
 }
 
 void DecisionLog::forget(const Change& change) {
+  AskName ask;
   if (const auto* const gone = std::get_if<Removal>(&change)) {
     const bool is_group = gone->kind == ObjectKind::pod_group;
     if (!is_group && gone->kind != ObjectKind::pod) return;
-    told_.erase({.kind = is_group ? AskKind::pod_group : AskKind::pod,
-                 .namespace_name = gone->namespace_name,
-                 .name = gone->name});
-    return;
+    ask = {.kind = is_group ? AskKind::pod_group : AskKind::pod,
+           .namespace_name = gone->namespace_name,
+           .name = gone->name};
+  } else {
+    const auto* const pod = std::get_if<Pod>(&change);
+    if (pod == nullptr || pod->node.empty()) return;
+    ask = {.kind = AskKind::pod, .namespace_name = pod->namespace_name, .name = pod->name};
   }
-  const auto* const pod = std::get_if<Pod>(&change);
-  if (pod == nullptr || pod->node.empty()) return;
-  told_.erase({.kind = AskKind::pod, .namespace_name = pod->namespace_name, .name = pod->name});
+  told_.erase(ask);
+  if (!undecided_.empty()) undecided_.erase(ask_text(ask));
 }
 
-void DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
+bool DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
   const std::string places = places_text(ask);
-  std::string answer = fmt::format("{} {} {}", choice_name(ask.outcome), places, ask.reason);
+  std::string answer =
+      fmt::format("{} {} {}", choice_name(ask.outcome), places, cause_of(ask.reason));
   for (const PlanVictim& victim : ask.victims) answer += " " + victim.name;
   const auto [told, is_new] = told_.try_emplace(ask_name_of(ask));
-  if (!is_new && told->second == answer) return;
+  if (!is_new && told->second == answer) return false;
   told->second = std::move(answer);
   const std::string name = ask_text(ask);
   log_.tell(LogLevel::info, "decided",
@@ -94,6 +106,46 @@ void DecisionLog::tell_ask(const Plan& plan, const PlanAsk& ask) {
                {"lostOn", victim.cause_key},
                {"violatesBudget", victim.budget}});
   }
+  return true;
+}
+
+void DecisionLog::tell_counts(const Plan& plan, bool is_news) {
+  std::array<std::size_t, choice_names<Outcome>.size()> outcomes{};
+  std::array<std::size_t, choice_names<ActionType>.size()> actions{};
+  for (const PlanAsk& ask : plan.asks) ++outcomes.at(static_cast<std::size_t>(ask.outcome));
+  for (const PlanAction& action : plan.actions) {
+    if (action.type == ActionType::wait) continue;  // Nothing is done.
+    ++actions.at(static_cast<std::size_t>(action.type));
+    is_news = true;
+  }
+  if (!is_news) return;
+  std::vector<LogField> fields = {{"plan", plan.id}, {"asks", number_text(plan.asks.size())}};
+  for (std::size_t at = 0; at < outcomes.size(); ++at) {
+    fields.emplace_back(choice_names<Outcome>.at(at), number_text(outcomes.at(at)));
+  }
+  for (std::size_t at = 0; at < actions.size(); ++at) {
+    fields.emplace_back(choice_names<ActionType>.at(at), number_text(actions.at(at)));
+  }
+  log_.tell(LogLevel::info, "cycle", fields);
+}
+
+void DecisionLog::tell_undecided(const MadeCycle& cycle) {
+  std::map<std::string, std::string> now;
+  for (const Problem& problem : cycle.made.problems) {
+    now[problem.object] = problem.message;
+    const auto before = undecided_.find(problem.object);
+    if (before != undecided_.end() && before->second == problem.message) continue;
+    log_.tell(LogLevel::warning, "not-decided",
+              {{"object", problem.object},
+               {"field", problem.field},
+               {"value", problem.value},
+               {"reason", problem.message},
+               {"remedy", problem.remedy}});
+  }
+  if (!undecided_.empty()) {
+    for (const AskName& ask : cycle.due) undecided_.erase(ask_text(ask));
+  }
+  undecided_.merge(now);
 }
 
 void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
@@ -107,14 +159,7 @@ void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
     }
   }
   if (cycle.made.shows_bug()) tell_bug(cycle, cluster);
-  for (const Problem& problem : cycle.made.problems) {
-    log_.tell(LogLevel::warning, "not-decided",
-              {{"object", problem.object},
-               {"field", problem.field},
-               {"value", problem.value},
-               {"reason", problem.message},
-               {"remedy", problem.remedy}});
-  }
+  tell_undecided(cycle);
   if (!cycle.made.plan) return;
   const Plan& plan = *cycle.made.plan;
   for (const PlanLeftOut& out : plan.left_out) {
@@ -128,7 +173,9 @@ void DecisionLog::cycle(const MadeCycle& cycle, const Cluster& cluster) {
   if (!plan.withheld.empty()) {
     log_.tell(LogLevel::error, "withheld", {{"plan", plan.id}, {"reason", plan.withheld}});
   }
-  for (const PlanAsk& ask : plan.asks) tell_ask(plan, ask);
+  bool is_news = false;
+  for (const PlanAsk& ask : plan.asks) is_news = tell_ask(plan, ask) || is_news;
+  tell_counts(plan, is_news);
 }
 
 void DecisionLog::ends(const Plan& plan) {

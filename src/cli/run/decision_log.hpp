@@ -1,8 +1,11 @@
 // DecisionLog: tells a log what the loop decides, for whom and why, and what the cluster refused.
 //
-// An ask is told when its answer is another one than the last time, so that whoever waits is not
-// told again and again; what a brake refuses is told once, until it is over. Victims are told each
-// with its cause. A plan that broke a law leaves a reproducer behind (cli/plan/bug_report.hpp).
+// A cycle in which something is done or told is a line with counts. An ask is told when it has
+// another outcome, place, victim or cause than the last time: what else stands in its reason (how
+// much is missing, on how many nodes) changes with every pod that comes or goes, and is in its
+// condition and in the journal. What a brake refuses is told once, until it is over, and so is who
+// cannot ask at all. Victims are told each with its cause. A plan that broke a law leaves a
+// reproducer behind (cli/plan/bug_report.hpp).
 #pragma once
 
 #include <map>
@@ -29,14 +32,18 @@ class DecisionLog final : public LoopWatcher {
   bool has_seen_bug() const { return has_seen_bug_; }
 
  private:
-  void tell_ask(const Plan& plan, const PlanAsk& ask);
+  /// Whether it was news.
+  bool tell_ask(const Plan& plan, const PlanAsk& ask);
+  void tell_counts(const Plan& plan, bool is_news);
+  void tell_undecided(const MadeCycle& cycle);
   void tell_bug(const MadeCycle& cycle, const Cluster& cluster);
   void forget(const Change& change);
   bool is_told(const Receipt& receipt, Time now);
 
   RunLog& log_;
   const ConfigurationDocument& document_;
-  std::map<AskName, std::string> told_;  ///< The last answer of whoever is pending.
+  std::map<AskName, std::string> told_;           ///< The last answer of whoever is pending.
+  std::map<std::string, std::string> undecided_;  ///< Who cannot ask, and why it was said.
   /// By object and ask: until when a brake holds.
   std::map<std::pair<std::string, std::string>, Time> braked_;
   BugFiles bug_files_;

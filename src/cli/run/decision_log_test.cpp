@@ -45,7 +45,8 @@ class DecisionLogTest : public testing::Test {
 TEST_F(DecisionLogTest, AnAskIsToldWhenItsAnswerChanges) {
   const std::string infeasible =
       "time=2026-01-01T00:00:00Z level=info event=decided plan=0123 ask=\"Pod shop/urgent\" "
-      "priority=7 outcome=infeasible reason=because\n";
+      "priority=7 outcome=infeasible reason=because\n"
+      "time=2026-01-01T00:00:00Z level=info event=cycle plan=0123 asks=1 infeasible=1\n";
   decide(urgent(Outcome::infeasible));
   EXPECT_EQ(take(), infeasible);
   decide(urgent(Outcome::infeasible));
@@ -56,6 +57,59 @@ TEST_F(DecisionLogTest, AnAskIsToldWhenItsAnswerChanges) {
   show({Removal{.kind = ObjectKind::pod, .namespace_name = "shop", .name = "urgent"}});
   decide(urgent(Outcome::waits));
   EXPECT_TRUE(take().contains("outcome=waits"));
+}
+
+// What is missing, and where, changes all the time; the answer does not.
+TEST_F(DecisionLogTest, NumbersAndDetailsOfAReasonAreNoNews) {
+  PlanAsk ask = urgent(Outcome::infeasible);
+  ask.reason = "does not fit on any node: 4 nodes: short of cpu by at least 2";
+  decide(ask);
+  EXPECT_TRUE(take().contains("short of cpu by at least 2"));
+  ask.reason = "does not fit on any node: 3 nodes: short of cpu by at least 1; 1 node: cordoned";
+  decide(ask);
+  EXPECT_EQ(take(), "");
+  ask.reason = "only 2 of the 4 pods of its minimum exist";
+  decide(ask);
+  EXPECT_TRUE(take().contains("event=decided"));
+  ask.reason = "only 3 of the 4 pods of its minimum exist";
+  decide(ask);
+  EXPECT_EQ(take(), "");
+}
+
+TEST_F(DecisionLogTest, ACycleIsALineWithCounts) {
+  LawfulPlan made;
+  made.plan.emplace();
+  made.plan->id = "0123";
+  made.plan->asks = {urgent(Outcome::fits), urgent(Outcome::waits), urgent(Outcome::waits)};
+  made.plan->asks[1].name = "later";
+  made.plan->asks[2].name = "latest";
+  made.plan->actions = {{.type = ActionType::bind}, {.type = ActionType::wait}};
+  const MadeCycle cycle{.now = {}, .due = {}, .judged = true, .made = made};
+  decisions.cycle(cycle, cluster);
+  const std::string counts =
+      "time=2026-01-01T00:00:00Z level=info event=cycle plan=0123 asks=3 fits=1 waits=2 bind=1\n";
+  EXPECT_TRUE(take().ends_with(counts));
+  decisions.cycle(cycle, cluster);  // Something is done, and nobody's answer is another one.
+  EXPECT_EQ(take(), counts);
+  made.plan->actions.clear();
+  decisions.cycle(cycle, cluster);
+  EXPECT_EQ(take(), "");
+}
+
+TEST_F(DecisionLogTest, WhoCannotAskIsToldOnce) {
+  LawfulPlan made;
+  made.plan.emplace();
+  made.problems.push_back({.object = "Pod shop/urgent", .message = "it is a replica"});
+  const std::vector<AskName> due = {{.namespace_name = "shop", .name = "urgent"}};
+  const MadeCycle cycle{.now = {}, .due = due, .judged = true, .made = made};
+  decisions.cycle(cycle, cluster);
+  EXPECT_TRUE(take().contains("event=not-decided object=\"Pod shop/urgent\""));
+  decisions.cycle(cycle, cluster);
+  EXPECT_EQ(take(), "");
+  const LawfulPlan fine;
+  decisions.cycle({.now = {}, .due = due, .judged = true, .made = fine}, cluster);
+  decisions.cycle(cycle, cluster);
+  EXPECT_TRUE(take().contains("event=not-decided"));
 }
 
 TEST_F(DecisionLogTest, WhatABrakeHoldsBackIsToldOnceUntilItIsOver) {

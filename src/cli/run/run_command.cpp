@@ -73,7 +73,7 @@ std::unique_ptr<Journal> open_journal(JournalOptions options, Terminal& terminal
 /// Fewer than wished: one could not be opened, and that was told.
 std::vector<PlaneParts> open_planes(const RunWish& wish, Terminal& terminal) {
   std::vector<PlaneParts> planes;
-  for (const RunWish::Plane& plane : wish.planes) {
+  for (const LivePlane& plane : wish.planes) {
     OpenedCluster opened = open_cluster(plane.target, terminal.kube);
     terminal.error.write(problem_lines(opened.problems, palette_for_error(terminal)));
     if (opened.connection == nullptr) return planes;

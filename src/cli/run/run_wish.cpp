@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/input.hpp"
 #include "cli/run/live_start.hpp"
 
 namespace makeway::cli {
@@ -49,19 +48,6 @@ Result<std::int64_t> read_count(std::string_view text) {
     return wrong(fmt::format("--count '{}': expected a number from 1 on", shorten(text)));
   }
   return count;
-}
-
-Result<std::vector<RunWish::Plane>> read_planes(const std::vector<std::string>& written) {
-  std::vector<RunWish::Plane> planes;
-  for (const std::string& each : written) {
-    Result<PlaneText> text = read_plane_text(each, "KUBECONFIG[:CONTEXT]");
-    if (!text) return std::unexpected(text.error());
-    if (std::ranges::find(planes, text->name, &RunWish::Plane::name) != planes.end()) {
-      return wrong(fmt::format("--plane '{}': plane {} is given twice", shorten(each), text->name));
-    }
-    planes.push_back({.name = std::move(text->name), .target = plane_target(text->where)});
-  }
-  return planes;
 }
 
 }  // namespace
@@ -107,7 +93,7 @@ Result<RunWish> read_run_wish(const Arguments& arguments) {
     if (!count) return std::unexpected(count.error());
     wish.count = *count;
   }
-  Result<std::vector<RunWish::Plane>> planes = read_planes(arguments.all("plane"));
+  Result<std::vector<LivePlane>> planes = live_planes_of(arguments.all("plane"));
   if (!planes) return std::unexpected(planes.error());
   wish.planes = *std::move(planes);
   if (!arguments.has("journal") && arguments.has("journal-size")) {

@@ -10,6 +10,7 @@
 #include "base/time.hpp"
 #include "cli/command.hpp"
 #include "cli/dashboard/dashboard_start.hpp"
+#include "cli/input.hpp"
 #include "kube/kubeconfig.hpp"
 
 namespace makeway::cli {
@@ -27,12 +28,8 @@ struct RunWish {
   std::string lease_name;
   bool dry_run = false;
   ListenWish listen;
-  std::string journal;  ///< Where it is written; empty: nowhere.
-  struct Plane {
-    std::string name;
-    kube::TargetWish target;
-  };
-  std::vector<Plane> planes;  ///< Where Deployments are scaled.
+  std::string journal;            ///< Where it is written; empty: nowhere.
+  std::vector<LivePlane> planes;  ///< Where Deployments are scaled.
 };
 
 /// An error is one of usage.

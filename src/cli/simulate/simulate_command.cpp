@@ -103,7 +103,8 @@ Result<SimLoad> read_trace(std::string_view trace) {
 }
 
 bool has_snapshot(const Arguments& arguments) {
-  return arguments.has("file") || arguments.has("plane");
+  return arguments.has("file") || arguments.has("plane") || arguments.has("kubeconfig") ||
+         arguments.has("context") || arguments.has("live");
 }
 
 Result<SimLoad> make_load(const Arguments& arguments, std::string& name) {
@@ -112,7 +113,8 @@ Result<SimLoad> make_load(const Arguments& arguments, std::string& name) {
   const bool snapshot = has_snapshot(arguments);
   if (snapshot && arguments.text("nodes") != "100") {
     return std::unexpected(
-        Error{ErrorCode::fix_usage, "-f and --plane bring their nodes; --nodes scales others"});
+        Error{ErrorCode::fix_usage,
+              "-f, --plane and a live cluster bring their nodes; --nodes scales others"});
   }
   if (snapshot && !trace && !generate) {
     name = "a snapshot";

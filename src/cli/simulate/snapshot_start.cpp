@@ -23,9 +23,9 @@ ExitStatus start_usage(std::string_view text, Terminal& terminal) {
 
 std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
                                                  ExitStatus& status) {
-  const auto sources = sources_of(arguments.all("file"), arguments.all("plane"));
-  if (!sources) {
-    status = start_usage(sources.error().message, terminal);
+  auto input = input_of(arguments, terminal, LiveByDefault::no);
+  if (!input) {
+    status = start_usage(input.error().message, terminal);
     return std::nullopt;
   }
   std::optional<Time> said;
@@ -37,9 +37,9 @@ std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Ter
     }
     said = *now;
   }
+  input->now = said;
   const std::optional<Loaded> loaded =
-      load_or_report({.sources = *sources, .live = {}}, terminal,
-                     {.limits = {}, .asked = {}, .keep_going = false});
+      load_or_report(*input, terminal, {.limits = {}, .asked = {}, .keep_going = false});
   if (!loaded) {
     status = ExitStatus::failed;
     return std::nullopt;

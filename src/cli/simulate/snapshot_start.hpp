@@ -1,4 +1,4 @@
-// A cluster of files as the start of a simulation.
+// A cluster of files, or a live one, as the start of a simulation.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ struct SnapshotStart {
   Time now;  ///< --now, or the newest time in the input.
 };
 
-/// What -f and --plane name. None: what is wrong was told, and `status` says what kind it is.
+/// What -f, --plane and the live flags name. None: what is wrong was told, and `status` says what
+/// kind it is.
 std::optional<SnapshotStart> read_snapshot_start(const Arguments& arguments, Terminal& terminal,
                                                  ExitStatus& status);
 
