@@ -185,29 +185,6 @@ TEST_F(LivePlanes, WhatAnAutoscalerScalesIsLeftAlone) {
   EXPECT_TRUE(stack->run_until([&] { return world.east.replicas("web") == 2; }));
 }
 
-/// Law 13: a pod at home that a schedule counts as its replica is placed by nobody here, and says
-/// so; before, no pod was placed as long as it was there.
-TEST_F(LivePlanes, APodThatLooksLikeAReplicaStopsNobody) {
-  PlanesWorld world;
-  fill(world);
-  world.home.server.put(live_node("n1", 4));
-  const auto stack = begin(world);
-  // As long as its plane was not seen, the schedule is not shown, and nobody is its replica.
-  EXPECT_TRUE(stack->run_until(
-      [&] { return stack->loop().cluster().own<ReplicaSchedule>().contains({"a", "web"}); }));
-  world.home.server.put(live_pod(
-      {.name = "stray", .metadata = R"("labels":{"app":"web","makeway.dev/deployment":"web"},)"}));
-  world.home.server.put(live_pod({.name = "fine"}));
-  EXPECT_TRUE(stack->run_until([&] {
-    return world.home.server.object("Pod", "a", "stray")
-        .contains("it belongs to ReplicaSchedule a/web, and Kubernetes places it");
-  }));
-  EXPECT_TRUE(stack->run_until(
-      [&] { return world.home.server.object("Pod", "a", "fine").contains(R"("nodeName":"n1")"); }));
-  EXPECT_FALSE(world.home.server.object("Pod", "a", "stray").contains("nodeName"));
-  EXPECT_TRUE(stack->loop().refused().empty());
-}
-
 /// A plane that was never seen: nobody knows what is committed there.
 TEST_F(LivePlanes, AScheduleWaitsForAPlaneThatWasNeverSeen) {
   PlanesWorld world;
