@@ -3,8 +3,8 @@
 #
 #   tools/bench-report.sh [PODS]     1,000,000 unless told; 10 to 15 minutes
 #
-# It must have at most 5 MB and open within 2 s, in both themes and two widths (web/tests/pages.mjs,
-# which looks at everything in it, too). `make nightly` has it as a stage. What is missing for the
+# It must have at most 5 MB and open within 2 s, best of four: both themes, two widths (pages.mjs
+# of web/tests, which looks at everything in it, too). `make nightly` has it as a stage. What is missing for the
 # browser is told, and then only the size is measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
