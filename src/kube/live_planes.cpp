@@ -119,7 +119,9 @@ std::map<std::string, std::string> show_planes(const ShownPlanes& shown, Cluster
                           .name = name,
                           .plane = {}});
   }
-  return view.notes();
+  std::map<std::string, std::string> told;
+  for (const auto& [schedule, note] : view.notes()) told.emplace(schedule, note.text);
+  return told;
 }
 
 }  // namespace makeway::kube

@@ -98,7 +98,7 @@ TEST_F(ReplayCommandTest, AnotherPlanIsTold) {
 // A run that was started again with other rules continues its journal.
 TEST_F(ReplayCommandTest, EveryPresetOfTheJournalIsNamed) {
   std::string all = record_file_header("makeway 0.1.0");
-  for (const std::string& preset : {"makeway", "kube-1.37", "makeway", "mcm-v1"}) {
+  for (const char* const preset : {"makeway", "kube-1.37", "makeway", "mcm-v1"}) {
     std::filesystem::remove(journal());
     EXPECT_EQ(run({"simulate", "--trace", "csv:" + folder.file("load.csv"), "--preset", preset,
                    "--journal", journal()}),
