@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	authentication "k8s.io/api/authentication/v1"
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,7 +78,7 @@ func (b *Beside) config(server string) string {
 		b.must(err, "rights")
 		b.apply(string(text))
 		token, err := b.plane.Client.CoreV1().ServiceAccounts("makeway").CreateToken(b.ctx,
-			"makeway-plane", &authentication.TokenRequest{}, meta.CreateOptions{})
+			"makeway-plane", tokenForADay(), meta.CreateOptions{})
 		b.must(err, "token")
 		b.plane.schedulerToken = token.Status.Token
 	}

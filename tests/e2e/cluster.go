@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	authentication "k8s.io/api/authentication/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -139,7 +138,7 @@ func (t *T) readerAt(server string) string {
 		t.must(err, "rights")
 		t.apply(string(text))
 		token, err := t.plane.Client.CoreV1().ServiceAccounts("makeway").CreateToken(t.ctx,
-			"makeway-reader", &authentication.TokenRequest{}, meta.CreateOptions{})
+			"makeway-reader", tokenForADay(), meta.CreateOptions{})
 		t.must(err, "token of the service account")
 		t.plane.readerToken = token.Status.Token
 	}

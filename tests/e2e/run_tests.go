@@ -49,6 +49,13 @@ type Scheduler struct {
 // With a Lease of so few seconds a killed leader is replaced soon; all its times are parts of it.
 var shortLease = []string{"--set", "live.leaseDuration=3s"}
 
+// tokenForADay outlasts a soak of an hour, which is what a token lasts without a wish.
+func tokenForADay() *authentication.TokenRequest {
+	seconds := int64(24 * time.Hour / time.Second)
+	return &authentication.TokenRequest{
+		Spec: authentication.TokenRequestSpec{ExpirationSeconds: &seconds}}
+}
+
 // rights of deploy/rbac.yaml, for the service account of that name; the namespace may be there.
 func (t *T) grant(name string, change func(string) string) string {
 	text, err := os.ReadFile("../../deploy/rbac.yaml")
@@ -60,7 +67,7 @@ func (t *T) grant(name string, change func(string) string) string {
 		}
 	}
 	token, err := t.plane.Client.CoreV1().ServiceAccounts("makeway").CreateToken(t.ctx, name,
-		&authentication.TokenRequest{}, meta.CreateOptions{})
+		tokenForADay(), meta.CreateOptions{})
 	t.must(err, "token of the service account")
 	return token.Status.Token
 }

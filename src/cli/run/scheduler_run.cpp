@@ -318,9 +318,12 @@ class SchedulerRun {
   /// It was ours and is not any more; the keeper does not try again.
   bool has_lost_lead() {
     if (keeper_ == nullptr || !keeper_->was_lost()) return false;
+    const std::string trouble = keeper_->trouble();  // Such as a token that has expired.
     log_.tell(LogLevel::error, "lease-lost",
               {{"holder", keeper_->holder()},
-               {"reason", "another process may lead now; this one writes nothing any more"}});
+               {"reason", fmt::format("{}{}another process may lead now; this one writes nothing "
+                                      "any more",
+                                      trouble, trouble.empty() ? "" : "; ")}});
     return true;
   }
 
