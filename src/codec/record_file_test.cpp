@@ -67,7 +67,7 @@ ReadFile read_records(std::string_view bytes, std::size_t window) {
 /// However much of it is in memory at a time, the same is read.
 ReadFile read_records(std::string_view bytes) {
   ReadFile whole = read_records(bytes, bytes.size());
-  for (const std::size_t window : {1, 40, 100}) EXPECT_EQ(read_records(bytes, window), whole);
+  for (const std::size_t window : {1U, 40U, 100U}) EXPECT_EQ(read_records(bytes, window), whole);
   return whole;
 }
 

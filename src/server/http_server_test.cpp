@@ -228,7 +228,8 @@ TEST(HttpServer, IdleConnectionsKeepNobodyOut) {
 /// A probe must get through, or whoever probes takes the scheduler for dead.
 TEST(HttpServer, WhoWaitsForAnAnswerAndWhoDoesNotTakeItGiveWay) {
   std::vector<HttpAnswer> kept;
-  const std::string large(20'000'000, 'x');
+  std::string large;  // More than all buffers of a connection take.
+  large.resize(20'000'000, 'x');
   const auto server =
       HttpServer::start({},
                         [&](const HttpRequest& request, const HttpAnswer& answer) {
