@@ -350,7 +350,8 @@ func (t *T) killedAt(story Story, faulty *Faulty, moment Moment) bool {
 	story.prepare()
 	var first *Scheduler
 	started, killed := make(chan struct{}), make(chan Write, 1)
-	var dead atomic.Bool
+	var fate atomic.Int32 // Decided once: by the moment's write, or by the story's end.
+	const open, dies, lives = 0, 1, 2
 	kill := func(write Write) func() {
 		return func() {
 			<-started
@@ -360,12 +361,11 @@ func (t *T) killedAt(story Story, faulty *Faulty, moment Moment) bool {
 	}
 	faulty.obey(func(write Write) Fault {
 		switch {
-		case dead.Load(): // What a dead process has not sent yet.
+		case fate.Load() == dies: // What a dead process has not sent yet.
 			return Fault{Lost: true}
-		case !write.counts() || !moment.is(write):
+		case !write.counts() || !moment.is(write) || !fate.CompareAndSwap(open, dies):
 			return Fault{}
 		}
-		dead.Store(true)
 		return Fault{Lost: !moment.seen, AnswerIsLost: true, Afterwards: kill(write)}
 	})
 	first = t.start(faulty.URL, "first-"+moment.name, soonBack...)
@@ -373,7 +373,7 @@ func (t *T) killedAt(story Story, faulty *Faulty, moment Moment) bool {
 	t.until(minutes(1), "write "+moment.name+", or the end", func() (bool, string) {
 		return !first.process.running() || story.isOver(), first.text()
 	})
-	if first.process.running() {
+	if fate.CompareAndSwap(open, lives) {
 		faulty.obey(nil)
 		story.judge(first, faulty)
 		first.end(t)
