@@ -221,7 +221,8 @@ func seedTables(t *T) {
 	t.seenInTable("queue-3", "3", `{"cpu":"3","memory":"9Gi"}`)
 	wrote := 0
 	for _, line := range t.audited(schedulerUser, from) {
-		if strings.Contains(line, "/queues/") && strings.HasPrefix(line, "patch ") {
+		if strings.Contains(line, "/queues/") && strings.HasPrefix(line, "patch ") &&
+			strings.HasSuffix(line, " 200") {
 			wrote++
 		}
 	}

@@ -305,9 +305,13 @@ func plainBind(t *T) {
 	if status, text := scheduler.get(t, "/readyz"); status != 200 {
 		t.fail("/readyz %d: %s", status, text)
 	}
-	_, metrics := scheduler.get(t, "/metrics")
-	t.contains(metrics, `scheduler_schedule_attempts_total{profile="makeway",result="scheduled"} 1`,
-		"makeway_leader 1", "makeway_sight 1")
+	metrics := ""
+	t.until(minutes(1), "the bind is counted", func() (bool, string) {
+		_, metrics = scheduler.get(t, "/metrics")
+		return strings.Contains(metrics, `scheduler_schedule_attempts_total{profile="makeway",`+
+			`result="scheduled"} 1`), metrics
+	})
+	t.contains(metrics, "makeway_leader 1", "makeway_sight 1")
 	scheduler.end(t)
 	lease, err := t.plane.Client.CoordinationV1().Leases("kube-system").Get(t.ctx, "makeway",
 		meta.GetOptions{})
