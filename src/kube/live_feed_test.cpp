@@ -58,12 +58,12 @@ class Fed {
   LiveFeed& feed() { return *feed_; }
   const Cluster& cluster() const { return cluster_; }
 
-  /// Whether the store becomes what a fresh list shows, within five seconds.
+  /// Whether the store becomes what a fresh list shows, within a minute.
   bool becomes_current() {
     const LoadResult fresh = load_text(live_.server.dump(), "fresh");
     if (!fresh.loaded) return false;
     const std::string wanted = dump(fresh.loaded->cluster, DumpFormat::json);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     do {
       for (const Change& change : feed_->mailbox().take()) cluster_.apply(change);
       if (dump(cluster_, DumpFormat::json) == wanted) return true;
@@ -153,7 +153,7 @@ class FeedSight : public testing::Test {
   }
 
   static bool await(const std::function<bool()>& done, Fed& fed) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!done()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
       fed.feed().mailbox().wait_for_wake(Duration{5});
@@ -276,7 +276,7 @@ TEST(LiveFeed, AWatchThatDripsIsCut) {
              each.error.problem.message == "no event and no bookmark came for 150ms";
     });
   };
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!is_told() && std::chrono::steady_clock::now() < deadline) {
     fed.feed().mailbox().wait_for_wake(Duration{20});
   }

@@ -65,9 +65,9 @@ class LivePortTest : public testing::Test {
     feed = std::make_unique<LiveFeed>(std::move(connection), *served, 7, limits);
     port = std::make_unique<LivePort>(*feed, carrier);
   }
-  /// Polls until a batch is as wanted, or for ten seconds.
+  /// Polls until a batch is as wanted, or for a minute.
   Batch poll_until(const std::function<bool(const Batch&)>& is_wanted) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < deadline) {
       Batch batch = port->poll(port->now() + Duration{50});
       EXPECT_GE(batch.now, now);

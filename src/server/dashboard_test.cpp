@@ -176,7 +176,7 @@ TEST_F(DashboardTest, ATokenIsNeededForNamesAndForNothingElse) {
 }
 
 TEST_F(DashboardTest, TenThousandMalformedRequestsHarmNobody) {
-  start({.http = {.request_max = Duration{200}, .header_bytes_max = 512}});
+  start({.http = {.request_max = Duration{2'000}, .header_bytes_max = 512}});
   show("n1");
   const std::string whole =
       "POST /api/what-if?x=%zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/yaml\r\n"

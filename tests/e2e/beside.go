@@ -77,6 +77,7 @@ func (b *Beside) config(server string) string {
 		text, err := os.ReadFile("../../deploy/rbac-plane.yaml")
 		b.must(err, "rights")
 		b.apply(string(text))
+		b.mayListPods(planeUser)
 		token, err := b.plane.Client.CoreV1().ServiceAccounts("makeway").CreateToken(b.ctx,
 			"makeway-plane", tokenForADay(), meta.CreateOptions{})
 		b.must(err, "token")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -96,8 +97,11 @@ func (t *T) forgetPending() {
 		meta.ListOptions{FieldSelector: "spec.nodeName="})
 	t.must(err, "pods")
 	for _, pod := range pods.Items {
-		t.must(t.plane.Client.CoreV1().Pods(pod.Namespace).Delete(t.ctx, pod.Name,
-			meta.DeleteOptions{}), "pod "+pod.Name)
+		err := t.plane.Client.CoreV1().Pods(pod.Namespace).Delete(t.ctx, pod.Name,
+			meta.DeleteOptions{})
+		if !errors.IsNotFound(err) { // A controller may have been faster.
+			t.must(err, "pod "+pod.Name)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	authorization "k8s.io/api/authorization/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -137,6 +138,7 @@ func (t *T) readerAt(server string) string {
 		text, err := os.ReadFile("../../deploy/rbac-read.yaml")
 		t.must(err, "rights")
 		t.apply(string(text))
+		t.mayListPods(readerUser)
 		token, err := t.plane.Client.CoreV1().ServiceAccounts("makeway").CreateToken(t.ctx,
 			"makeway-reader", tokenForADay(), meta.CreateOptions{})
 		t.must(err, "token of the service account")
@@ -146,6 +148,23 @@ func (t *T) readerAt(server string) string {
 	t.must(t.plane.writeKubeconfig(path, Login{Token: t.plane.readerToken, Server: server}),
 		"kubeconfig")
 	return path
+}
+
+// mayListPods waits until this user may, and so whatever else the role says that was just bound to
+// it: the API server learns of its own roles and bindings by watching them.
+func (t *T) mayListPods(user string, groups ...string) {
+	t.may(user, groups, authorization.ResourceAttributes{Verb: "list", Resource: "pods"})
+}
+
+func (t *T) may(user string, groups []string, right authorization.ResourceAttributes) {
+	review := &authorization.SubjectAccessReview{Spec: authorization.SubjectAccessReviewSpec{
+		User: user, Groups: groups, ResourceAttributes: &right}}
+	t.until(minutes(1), user+" may "+right.Verb+" "+right.Resource, func() (bool, string) {
+		answer, err := t.plane.Client.AuthorizationV1().SubjectAccessReviews().Create(t.ctx, review,
+			meta.CreateOptions{})
+		t.must(err, "review of a right")
+		return answer.Status.Allowed, answer.Status.Reason
+	})
 }
 
 // readResources are those that makeway reads, as far as this server has them.

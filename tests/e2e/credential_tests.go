@@ -42,6 +42,7 @@ func withCertificate(t *T) {
 		Subjects:   []rbac.Subject{{Kind: "Group", Name: "operators"}},
 	}, meta.CreateOptions{})
 	t.must(err, "binding")
+	t.mayListPods("certified", "operators")
 	t.letsIn(Login{Pair: pair})
 }
 

@@ -314,6 +314,17 @@ func (f *Faulty) await(t *T, what string, count int, scheduler *Scheduler) []Pas
 	return found
 }
 
+// rests waits until makeway has sent nothing for half a second.
+func (f *Faulty) rests(t *T) {
+	seen, since := -1, time.Now()
+	t.until(minutes(1), "nothing is sent", func() (bool, string) {
+		if count := len(f.all()); count != seen {
+			seen, since = count, time.Now()
+		}
+		return time.Since(since) > 500*time.Millisecond, fmt.Sprint(f.all())
+	})
+}
+
 // settled waits until the server has answered all writes of that kind, and returns them.
 func (f *Faulty) settled(t *T, what string) []Passed {
 	var found []Passed

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,7 +32,7 @@ func (t *T) define(plurals ...string) (undo func()) {
 	if len(paths) != 6 {
 		t.fail("deploy/crds holds %d files", len(paths))
 	}
-	var names []string
+	var names, resources []string
 	for _, path := range paths {
 		plural, _, _ := strings.Cut(filepath.Base(path), ".")
 		if len(plurals) > 0 && !slices.Contains(plurals, plural) {
@@ -42,6 +42,7 @@ func (t *T) define(plurals ...string) (undo func()) {
 		t.must(err, path)
 		t.apply(string(text))
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".yaml"))
+		resources = append(resources, plural)
 	}
 	for _, name := range names {
 		t.until(30*time.Second, name+" is established", func() (bool, string) {
@@ -61,6 +62,7 @@ func (t *T) define(plurals ...string) (undo func()) {
 			return established, "not established"
 		})
 	}
+	t.discovers(resources, true)
 	return func() {
 		for _, name := range names {
 			t.must(t.plane.Dynamic.Resource(definitions).Delete(t.ctx, name, meta.DeleteOptions{}),
@@ -76,7 +78,49 @@ func (t *T) define(plurals ...string) (undo func()) {
 			}
 			return true, ""
 		})
+		t.discovers(resources, false)
 	}
+}
+
+// discovers waits until the server tells of these kinds and serves them, or of none of them any
+// more: that is some time after a definition is established, or gone. It tells it in two forms, of
+// which makeway reads the one and we read the other.
+func (t *T) discovers(resources []string, wanted bool) {
+	rest := t.plane.Client.Discovery().RESTClient()
+	t.until(minutes(1), fmt.Sprintf("discovery tells of %v: %v", resources, wanted),
+		func() (bool, string) {
+			groups, err := rest.Get().AbsPath("/apis").DoRaw(t.ctx)
+			t.must(err, "groups")
+			// There is none such when all of them are gone.
+			plain, _ := rest.Get().AbsPath("/apis/makeway.dev/v1").DoRaw(t.ctx)
+			hasGroup := strings.Contains(string(groups), `"makeway.dev"`)
+			// The list has also what it could read of groups that are about to go.
+			_, lists, _ := t.plane.Client.Discovery().ServerGroupsAndResources()
+			for _, resource := range resources {
+				isPlain := hasGroup && strings.Contains(string(plain), `"name":"`+resource+`"`)
+				at := schema.GroupVersionResource{Group: "makeway.dev", Version: "v1",
+					Resource: resource}
+				_, err := t.plane.Dynamic.Resource(at).List(t.ctx, meta.ListOptions{})
+				isServed := err == nil
+				if isPlain != wanted || isServed != wanted || isAmong(resource, lists) != wanted {
+					return false, fmt.Sprintf("%s: %v %v %v", resource, isPlain,
+						isAmong(resource, lists), err)
+				}
+			}
+			return true, ""
+		})
+}
+
+// isAmong: our kind of that plural is in these lists.
+func isAmong(resource string, lists []*meta.APIResourceList) bool {
+	for _, list := range lists {
+		for _, each := range list.APIResources {
+			if list.GroupVersion == "makeway.dev/v1" && each.Name == resource {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func plural(kind string) string { return strings.ToLower(kind) + "s" }
@@ -159,14 +203,7 @@ func ownKinds(t *T) {
 	undo := t.define()
 	defer undo()
 	for _, document := range goodObjects {
-		t.until(20*time.Second, "our kinds are served", func() (bool, string) {
-			err := t.tryCreate(document)
-			if apierrors.IsNotFound(err) {
-				return false, err.Error()
-			}
-			t.must(err, document)
-			return true, ""
-		})
+		t.must(t.tryCreate(document), document)
 	}
 	for _, bad := range badObjects {
 		err := t.tryCreate(bad[0])

@@ -52,10 +52,16 @@ func (t *T) note(format string, arguments ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, arguments...))
 }
 
-// until asks again and again; the last answer is the reason when it never became true.
+// slowness: a machine of CI may need so many times as long as ours, and stall for seconds.
+const slowness = 3
+
+// until asks again and again; the last answer is the reason when it never became true. It is asked
+// for after the deadline: one that was asked for before may have taken all of the time.
 func (t *T) until(patience time.Duration, what string, ask func() (bool, string)) {
+	patience *= slowness
 	deadline := time.Now().Add(patience)
 	for {
+		isLast := time.Now().After(deadline)
 		done, why := ask()
 		if done {
 			return
@@ -63,7 +69,7 @@ func (t *T) until(patience time.Duration, what string, ask func() (bool, string)
 		if t.ctx.Err() != nil {
 			t.fail("%s: interrupted", what)
 		}
-		if time.Now().After(deadline) {
+		if isLast {
 			t.fail("%s: not within %v: %s", what, patience, why)
 		}
 		time.Sleep(50 * time.Millisecond)

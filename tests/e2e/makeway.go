@@ -20,7 +20,7 @@ type Run struct {
 	MemoryBytes int64
 }
 
-// makeway runs the program with no cluster in its environment; a minute is its limit.
+// makeway runs the program with no cluster in its environment; it must end within some minutes.
 func (t *T) makeway(arguments ...string) Run {
 	return t.call(os.Getenv("MAKEWAY_BINARY"), nil, arguments...)
 }
@@ -35,7 +35,7 @@ func (t *T) plugin(kubeconfig string, arguments ...string) Run {
 }
 
 func (t *T) call(program string, environment []string, arguments ...string) Run {
-	ctx, cancel := context.WithTimeout(t.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(t.ctx, slowness*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, program, arguments...)
 	command.Env = append(environment, "PATH="+os.Getenv("PATH"), "HOME="+t.dir, "LC_ALL=C.UTF-8")

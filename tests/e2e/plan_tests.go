@@ -22,7 +22,8 @@ func planTests() []Test {
 	}
 }
 
-// quiet runs the comparison on a cluster that did not change meanwhile.
+// quiet runs the comparison on a cluster that did not change meanwhile: neither by itself nor by
+// what is compared.
 func (t *T) quiet(compare func(config, dump string)) {
 	t.seed()
 	config, path := t.reader(), t.dir+"/dump.json"
@@ -84,7 +85,7 @@ func nothingIsWritten(t *T) {
 		t.succeed("check", "--kubeconfig", config)
 		t.succeed("risk", "shop/web-1", "--kubeconfig", config)
 		var seen []string
-		t.until(10*time.Second, "four lists of pods in the audit log", func() (bool, string) {
+		t.until(minutes(1), "four lists of pods in the audit log", func() (bool, string) {
 			seen = t.audited(readerUser, from)
 			lists := strings.Count(strings.Join(seen, "\n"), "list /api/v1/pods 200")
 			return lists == 4, fmt.Sprint(lists)
@@ -102,7 +103,6 @@ func nothingIsWritten(t *T) {
 }
 
 func whatIf(t *T) {
-	t.seed()
 	job := t.dir + "/job.yaml"
 	t.must(os.WriteFile(job, []byte(`apiVersion: batch/v1
 kind: Job
@@ -116,9 +116,8 @@ spec:
       restartPolicy: Never
       containers: [{name: c, image: i, resources: {requests: {cpu: "3"}}}]
 `), 0o644), "job")
-	config := t.reader()
-	before := t.dump(t.dir + "/before.json")
-	out := t.succeed("plan", "--kubeconfig", config, "-f", job, "--ask", "job/ml/fit")
-	t.contains(out, "fit", "batch-")
-	t.equal("objects after it", before, t.dump(t.dir+"/after.json"))
+	t.quiet(func(config, _ string) {
+		out := t.succeed("plan", "--kubeconfig", config, "-f", job, "--ask", "job/ml/fit")
+		t.contains(out, "fit", "batch-")
+	})
 }

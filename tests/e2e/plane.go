@@ -168,21 +168,25 @@ func (p *Plane) startServer(ctx context.Context) error {
 	if p.Dynamic, err = dynamic.NewForConfig(p.Admin); err != nil {
 		return err
 	}
-	if p.apiserver, err = p.run("kube-apiserver", p.apiserverArguments...); err != nil {
-		return err
-	}
-	deadline := time.Now().Add(2 * time.Minute)
-	for {
+	deadline := time.Now().Add(slowness * 2 * time.Minute)
+	for starts := 0; ; {
+		if p.apiserver == nil || !p.apiserver.running() {
+			// Until it listens, its port may be somebody else's for a moment.
+			if starts++; starts > 3 || !p.etcd.running() {
+				return fmt.Errorf("kube-apiserver or etcd ended at once")
+			}
+			if p.apiserver, err = p.run("kube-apiserver", p.apiserverArguments...); err != nil {
+				return err
+			}
+		}
 		body, err := p.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 		switch {
 		case err == nil && string(body) == "ok":
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !p.apiserver.running() || !p.etcd.running():
-			return fmt.Errorf("kube-apiserver or etcd ended at once")
 		case time.Now().After(deadline):
-			return fmt.Errorf("kube-apiserver is not ready after two minutes: %v", err)
+			return fmt.Errorf("kube-apiserver is not ready after some minutes: %v", err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

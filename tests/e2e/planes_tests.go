@@ -112,8 +112,8 @@ func (f *Fleet) scaled(plane *Beside, name string, wanted int32, scheduler *Sche
 
 // Seed 000: reco wants a GPU and there is none. web has three in east, all of lower priority; job
 // has the last one of west, which is nobody's victim.
-func (f *Fleet) prepare() {
-	f.east.deploy("web", 3, 2)
+func (f *Fleet) prepare(graceSeconds int) {
+	f.east.deploy("web", 3, graceSeconds)
 	f.east.deploy("reco", 0, 2)
 	f.west.deploy("reco", 0, 2)
 	f.west.deploy("job", 1, 2)
@@ -127,7 +127,7 @@ func (f *Fleet) prepare() {
 func lifeOverPlanes(t *T) {
 	fleet := t.fleet()
 	defer fleet.stop()
-	fleet.prepare()
+	fleet.prepare(6) // So long its claim and the pod that leaves can be seen.
 	planned := fleet.plannedFor("reco")
 	wire := fleet.west.wire()
 	defer wire.stop()
@@ -270,7 +270,7 @@ func planesKilled(t *T) {
 // killedAt is false when all was done before that write.
 func (f *Fleet) killedAt(home, east *Faulty, number int, seen bool) bool {
 	f.clear()
-	f.prepare()
+	f.prepare(2)
 	var first *Scheduler
 	var count atomic.Int64
 	var dead atomic.Bool

@@ -36,6 +36,7 @@ func (t *T) half() string {
 			}
 		}
 		t.apply(strings.Join(documents, "\n---\n"))
+		t.mayListPods("system:serviceaccount:makeway:makeway-half")
 		token, err := t.plane.Client.CoreV1().ServiceAccounts("makeway").CreateToken(t.ctx,
 			"makeway-half", &authentication.TokenRequest{}, meta.CreateOptions{})
 		t.must(err, "token")

@@ -139,6 +139,15 @@ func (r *Realm) created(from int64) map[string]int {
 	return count
 }
 
+// awaitCreated: at least so many, of which the last one may not be in the audit log yet.
+func (r *Realm) awaitCreated(from int64, wanted int) (created map[string]int) {
+	r.t.until(minutes(1), fmt.Sprintf("%d pods were created", wanted), func() (bool, string) {
+		created = r.created(from)
+		return created["201"] >= wanted, fmt.Sprint(created)
+	})
+	return created
+}
+
 func sessionsComeBack(t *T) {
 	undo := t.define(sessionKinds...)
 	defer undo()
@@ -181,17 +190,17 @@ func sessionsComeBack(t *T) {
 			t.fail("%s is on the node of high", name)
 		}
 	}
-	events, err := t.plane.Client.EventsV1().Events(realm.name).List(t.ctx, meta.ListOptions{})
-	t.must(err, "events")
-	told := 0
-	for _, event := range events.Items {
-		if event.Reason == "Preempted" {
-			told++
+	t.until(minutes(1), "two pods are told that they are preempted", func() (bool, string) {
+		events, err := t.plane.Client.EventsV1().Events(realm.name).List(t.ctx, meta.ListOptions{})
+		t.must(err, "events")
+		told := 0
+		for _, event := range events.Items {
+			if event.Reason == "Preempted" {
+				told++
+			}
 		}
-	}
-	if told != 2 {
-		t.fail("%d pods were told that they are preempted", told)
-	}
+		return told == 2, fmt.Sprint(told)
+	})
 	// It ends, and they come back.
 	realm.finish("high-main-0", "Succeeded")
 	realm.phases(scheduler, "ended", "high")
@@ -199,7 +208,7 @@ func sessionsComeBack(t *T) {
 	for _, name := range victims {
 		realm.runs(scheduler, name+"-main-1")
 	}
-	if created := realm.created(from); created["201"] != 7 || len(created) != 1 {
+	if created := realm.awaitCreated(from, 7); created["201"] != 7 || len(created) != 1 {
 		t.fail("pods created: %v, expected seven", created)
 	}
 	// A pod that somebody deletes takes its session back to the queue, and nobody else.
@@ -243,6 +252,7 @@ func sessionIsResumed(t *T) {
 	realm.create(SessionText{Name: "notebook", CPU: "2", Priority: 90,
 		More: "partition: night, type: interactive, "})
 	realm.runs(scheduler, "notebook-main-0")
+	realm.phases(scheduler, "running", "notebook")
 	t.until(minutes(1), "a partition that cannot work says so", func() (bool, string) {
 		found := t.conditionOf("partitions", "idle", "makeway.dev/Accepted")
 		return found["status"] == "False" && found["reason"] == "CannotWork", fmt.Sprint(found)
@@ -341,7 +351,7 @@ func (b *Birth) judge(scheduler *Scheduler, _ *Faulty) {
 			b.t.fail("%s is not on %v: %v", name, node, status)
 		}
 	}
-	created := b.created(b.from)
+	created := b.awaitCreated(b.from, 2)
 	if len(b.Realm.pods()) != 2 || created["201"] != 2 || status["preemptions"] == int64(1) {
 		b.t.fail("pods created: %v, status %v", created, status)
 	}
@@ -398,7 +408,7 @@ func (o *Ousting) judge(scheduler *Scheduler, _ *Faulty) {
 			o.t.fail("pod %s is there", name)
 		}
 	}
-	if created := o.created(o.from); created["201"] != 1 {
+	if created := o.awaitCreated(o.from, 1); created["201"] != 1 {
 		o.t.fail("pods created: %v", created)
 	}
 	o.remove(o.low(), o.high())

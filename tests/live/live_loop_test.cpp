@@ -25,7 +25,7 @@ TEST_F(LiveLoop, APodThatFitsIsBoundWithOneCall) {
   EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
   ASSERT_EQ(live.server.writes().size(), 2U);
   EXPECT_TRUE(live.server.writes()[0].line.starts_with(
-      "POST /api/v1/namespaces/a/pods/p/binding?timeout=1s&fieldManager=makeway"));
+      "POST /api/v1/namespaces/a/pods/p/binding?timeout=5s&fieldManager=makeway"));
   EXPECT_EQ(live.server.deeds()[1].what, "event Scheduled");
   expect_lawful(*stack);
 }

@@ -103,7 +103,7 @@ TEST_F(LivePlanes, TheLifecycleOfAPreemptedReplica) {
   const auto written = world.home.server.writes();
   ASSERT_FALSE(written.empty());
   EXPECT_TRUE(written[0].line.starts_with(
-      "PATCH /apis/makeway.dev/v1/namespaces/a/replicaschedules/reco/status?timeout=1s"))
+      "PATCH /apis/makeway.dev/v1/namespaces/a/replicaschedules/reco/status?timeout=5s"))
       << written[0].line;
   EXPECT_TRUE(written[0].body.contains(R"("node":"e3")")) << written[0].body;
   EXPECT_TRUE(written[0].body.contains(R"("committed":2)")) << written[0].body;

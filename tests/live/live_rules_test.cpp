@@ -309,6 +309,9 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
       R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv-1"},"spec":{)"
       R"("storageClassName":"fast","claimRef":{"namespace":"a","name":"data","uid":"uid-data"}},)"
       R"("status":{"phase":"Bound"}})");
+  // Volumes and claims are two watches; a claim whose volume is not seen yet has none.
+  EXPECT_TRUE(stack->run_until(
+      [&] { return !stack->loop().cluster().own<PersistentVolume>().empty(); }));
   live.server.put(claim(R"("annotations":{"volume.kubernetes.io/selected-node":"n1",)"
                         R"("pv.kubernetes.io/bind-completed":"yes"},)",
                         R"("volumeName":"pv-1",)"));
@@ -322,7 +325,7 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
 
 // SPEC section 8, Brakes: the same ask evicting again within `evictAgainWindow` backs off, alarms.
 TEST_F(LiveRules, WhoeverLosesItsRoomDoesNotEvictAgainAtOnce) {
-  configuration.live.evict_again_window = Duration{3'000};
+  configuration.live.evict_again_window = Duration{6'000};
   live.server.put(live_node("n1", 4));
   live.server.put(live_node("n2", 4));
   put({.name = "low-1", .cpus = 4, .priority = 0, .node = "n1"});

@@ -59,7 +59,7 @@ class RunCommand : public testing::Test {
   /// The command, on a thread of its own.
   void begin(std::string flags) {
     result = std::async(std::launch::async, [this, flags = std::move(flags)] {
-      return sandbox.run("makeway run --kubeconfig kubeconfig --for 60s " + flags);
+      return sandbox.run("makeway run --kubeconfig kubeconfig --for 10m " + flags);
     });
   }
   RunResult end() {
@@ -68,7 +68,7 @@ class RunCommand : public testing::Test {
   }
   template <class Done>
   static bool await(const Done& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (std::chrono::steady_clock::now() < deadline) {
       if (done()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

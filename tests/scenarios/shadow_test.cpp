@@ -72,7 +72,7 @@ class Shadow : public testing::Test {
     result = std::async(std::launch::async, [this, flags = std::move(flags)] {
       return sandbox.run(
           "makeway run --shadow default-scheduler --kubeconfig kubeconfig --journal run.journal "
-          "--for 60s " +
+          "--for 10m " +
           flags);
     });
   }
@@ -88,7 +88,7 @@ class Shadow : public testing::Test {
   }
   template <class Done>
   static bool await(const Done& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (std::chrono::steady_clock::now() < deadline) {
       if (done()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

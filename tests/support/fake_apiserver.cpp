@@ -586,7 +586,7 @@ std::vector<FakeDeed> FakeApiserver::deeds() const {
 
 bool FakeApiserver::await(const Until& until) {
   std::unique_lock lock(state_->mutex);
-  return state_->changed.wait_for(lock, std::chrono::seconds(30), [&] {
+  return state_->changed.wait_for(lock, std::chrono::seconds(120), [&] {
     return until(state_->objects, state_->fake_writes.deeds());
   });
 }
@@ -625,7 +625,7 @@ std::vector<std::string> FakeApiserver::requests() const {
 
 bool FakeApiserver::await_watches(std::size_t count) {
   std::unique_lock lock(state_->mutex);
-  return state_->changed.wait_for(lock, std::chrono::seconds(5),
+  return state_->changed.wait_for(lock, std::chrono::seconds(60),
                                   [&] { return state_->watches == count; });
 }
 

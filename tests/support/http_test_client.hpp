@@ -14,7 +14,7 @@
 
 namespace makeway::server {
 
-/// A connection of a client; what the server sends until it closes, or for two seconds.
+/// A connection of a client; what the server sends until it closes, or falls silent for long.
 class TestClient {
  public:
   explicit TestClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -22,7 +22,7 @@ class TestClient {
     where.sin_family = AF_INET;
     where.sin_port = htons(port);
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{.tv_sec = 2, .tv_usec = 0};
+    const timeval patience{.tv_sec = 20, .tv_usec = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): that is the interface
     is_open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) == 0;
@@ -37,7 +37,7 @@ class TestClient {
     EXPECT_EQ(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
   }
-  /// Until that text, the end, or two seconds without a byte.
+  /// Until that text, the end, or a long time without a byte.
   std::string receive(std::string_view until = {}) const {
     std::string text;
     std::array<char, 4'096> part{};

@@ -46,7 +46,7 @@ class LiveStack {
 
   /// Steps the loop until that is so, at most so long; `between` is called after each step.
   bool run_until(const std::function<bool()>& done, const std::function<void()>& between = {},
-                 std::chrono::seconds at_most = std::chrono::seconds(60));
+                 std::chrono::seconds at_most = std::chrono::seconds(120));
   ControlLoop& loop() { return *loop_; }
   kube::Actuator& actuator() { return *actuator_; }
   const LiveView& view() const { return *view_; }
@@ -177,7 +177,6 @@ class LiveLoop : public testing::Test {
  protected:
   LiveLoop() : configuration(*load_preset("makeway")), tools(live_tools()) {
     configuration.trust = live_trust();
-    configuration.live.lease_duration = Duration{3'000};  // Of it a write has a second.
     configuration.live.max_evictions_per_minute = 60'000;
     live.server.set_kubelet(true, false);
     live.server.serve("scheduling.k8s.io/v1beta1", "podgroups", "PodGroup");

@@ -10,7 +10,7 @@ export const screens = [
   { width: 400, height: 800 },
 ];
 /** For whatever must come: far more than it takes, since the machine may be busy. */
-export const patience = { timeout: 60_000 };
+export const patience = { timeout: 120_000 };
 
 /** The value behind `--name`; empty: it was not given. */
 export function option(name) {
@@ -23,6 +23,13 @@ export function openBrowser() {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
   });
+}
+
+/** A page of its own on that screen; whatever is done with it has the same patience. */
+export async function openPage(browser, screen, theme) {
+  const context = await browser.newContext({ viewport: screen, colorScheme: theme });
+  context.setDefaultTimeout(patience.timeout);
+  return { context, page: await context.newPage() };
 }
 
 /** What axe finds, in short; it goes past the policy of the page, which forbids every script. */
@@ -45,7 +52,9 @@ export async function faults(page) {
 
 /** Whether it becomes true within a while: a page draws after what was done to it. */
 export async function eventually(check) {
-  for (let turn = 0; turn < 200; turn += 1) {
+  const deadline = Date.now() + patience.timeout;
+  for (let isLast = false; !isLast; ) {
+    isLast = Date.now() > deadline;
     if (await check()) return true;
     await new Promise((done) => setTimeout(done, 50));
   }

@@ -11,6 +11,7 @@ import {
   eventually,
   faults,
   openBrowser,
+  openPage,
   option,
   patience,
   screens,
@@ -53,7 +54,8 @@ async function show(page, view) {
 async function lookAtNow(page, say) {
   await page.locator(".bar .part, .heat canvas").first().waitFor(patience);
   await page.locator(".lead .note", { hasText: "live" }).first().waitFor(patience);
-  if ((await page.locator(".tile").count()) < 8) say("figures are missing");
+  const tiles = page.locator(".tile");
+  if (!(await eventually(async () => (await tiles.count()) >= 8))) say("figures are missing");
   await page.locator(".uplot").nth(2).waitFor(patience); // Drawn after the rest: three.
   for (const plot of await page.locator(".uplot").all()) {
     await plot.and(page.locator(':not([data-points="0"])')).waitFor(patience);
@@ -65,17 +67,24 @@ async function lookAtAllKinds(page, say) {
   for (const section of ["queues", "sessions", "planes"]) {
     const row = page.locator(`#${section} tbody tr`).first();
     await row.waitFor(patience);
-    const cells = await row.locator("th, td").allInnerTexts();
-    if (!(cells[0] ?? "").trim()) say(`${section}: the first row has no name`);
-    if (!cells.some((cell) => /\d/.test(cell))) say(`${section}: the first row has no number`);
+    let cells = []; // Read in one go: rows come and go.
+    const areTold = await eventually(async () => {
+      cells = await row.locator("th, td").allInnerTexts();
+      return (cells[0] ?? "").trim() && cells.some((cell) => /\d/.test(cell));
+    });
+    if (!areTold) say(`${section}: the first row has no name or no number: ${cells.join(", ")}`);
   }
-  const names = await page.locator("#planes tbody th").allInnerTexts();
   for (const name of ["home", "plane-1", "plane-2"]) {
-    if (!names.includes(name)) say(`planes: ${name} is not among ${names.join(", ")}`);
+    const heads = page.locator("#planes tbody th");
+    const isThere = await eventually(async () => (await heads.allInnerTexts()).includes(name));
+    if (!isThere) say(`planes: ${name} is not among ${(await heads.allInnerTexts()).join(", ")}`);
   }
-  await page.locator("#queues button.term").first().focus();
   const tip = page.locator(".tip-box");
-  if (!(await eventually(() => tip.isVisible()))) say("queues: the focus shows no tooltip");
+  const isTipShown = await eventually(async () => {
+    await page.locator("#queues button.term").first().focus();
+    return tip.isVisible();
+  });
+  if (!isTipShown) say("queues: the focus shows no tooltip");
   await page.keyboard.press("Escape");
 }
 
@@ -93,8 +102,11 @@ async function lookAtWhatIf(page, say) {
   await page.locator("#asks, #what-if .told-error").first().waitFor(patience);
   const error = page.locator("#what-if .told-error");
   if ((await error.count()) > 0) say(`what-if: ${await error.first().textContent()}`);
-  else if (!(await page.locator("#asks").textContent()).includes("what-if-pod")) {
-    say("the plan does not name the pod of the manifest");
+  else {
+    const named = page.locator("#asks", { hasText: "what-if-pod" });
+    if (!(await eventually(() => named.count()))) {
+      say("the plan does not name the pod of the manifest");
+    }
   }
 }
 
@@ -139,7 +151,8 @@ async function lookBack(page, say) {
   await page.locator("#look-back select").selectOption("kube-1.37");
   await page.locator("#look-back legend", { hasText: "Decided by" }).waitFor(patience);
   await page.locator("#look-back p.note", { hasText: "by kube-1.37" }).waitFor(patience);
-  if (!(await page.locator("#asks").isVisible())) say("what another preset decided is not shown");
+  const isShown = await eventually(() => page.locator("#asks").isVisible());
+  if (!isShown) say("what another preset decided is not shown");
 }
 
 async function giveToken(page, say) {
@@ -153,8 +166,7 @@ async function giveToken(page, say) {
 async function look(browser, screen, theme) {
   const name = `${screen.width}-${theme}`;
   const say = (text) => problems.push(`dashboard (${name}): ${text}`);
-  const context = await browser.newContext({ viewport: screen, colorScheme: theme });
-  const page = await context.newPage();
+  const { context, page } = await openPage(browser, screen, theme);
   page.on("pageerror", (error) => say(`script error: ${error.message}`));
   page.on("console", (line) => {
     const isRefusal = token && line.text().includes("401");

@@ -7,7 +7,7 @@
 // the end markup is put into the page by force, to see that the page's policy stops it.
 import { request as ask, createServer } from "node:http";
 import { join, resolve } from "node:path";
-import { conclude, openBrowser, option, patience, screens, tooWide } from "./browser.mjs";
+import { conclude, openBrowser, openPage, option, patience, screens, tooWide } from "./browser.mjs";
 
 const target = new URL(process.argv[2] ?? "");
 const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
@@ -76,6 +76,7 @@ const proxy = createServer((from, to) => {
     (answer) => pass(answer, to),
   );
   onward.on("error", () => to.destroy());
+  to.on("error", () => onward.destroy()); // The page has gone while something was written.
   to.on("close", () => onward.destroy());
   from.pipe(onward);
 });
@@ -126,7 +127,7 @@ async function breakIn(page, say) {
       () => "answered",
       () => "refused",
     );
-    for (let turn = 0; turn < 100 && seen.length < 3; turn += 1) {
+    for (let turn = 0; turn < 600 && seen.length < 3; turn += 1) {
       await new Promise((done) => setTimeout(done, 50));
     }
     return { seen, asked, ran: window.hostile };
@@ -143,8 +144,7 @@ async function breakIn(page, say) {
 async function look(browser, address, screen, theme) {
   const name = `${screen.width}-${theme}`;
   const say = (text) => problems.push(`hostile names (${name}): ${text}`);
-  const context = await browser.newContext({ viewport: screen, colorScheme: theme });
-  const page = await context.newPage();
+  const { context, page } = await openPage(browser, screen, theme);
   let isBreakingIn = false;
   page.on("pageerror", (error) => say(`script error: ${error.message}`));
   page.on("dialog", (dialog) => say(`a dialog: ${dialog.message()}`));

@@ -15,6 +15,7 @@ import {
   eventually,
   faults,
   openBrowser,
+  openPage,
   option,
   patience,
   screens,
@@ -24,7 +25,7 @@ import {
 const folder = resolve(process.argv[2] ?? ".");
 const pictures = option("--pictures") ? resolve(option("--pictures")) : "";
 // Far more than it takes: the machine may be busy. The figure is printed.
-const openMsMax = Number(option("--open-ms") || 15_000);
+const openMsMax = Number(option("--open-ms") || 60_000);
 const isAlone = option("--open-ms") !== ""; // Who measures opens one after the other.
 const opened = []; // Milliseconds.
 const problems = [];
@@ -116,8 +117,7 @@ async function lookAtPlan(page, say) {
 async function look(browser, file, screen, theme) {
   const name = `${file} (${screen.width} px, ${theme})`;
   const say = (text) => problems.push(`${name}: ${text}`);
-  const context = await browser.newContext({ viewport: screen, colorScheme: theme });
-  const page = await context.newPage();
+  const { context, page } = await openPage(browser, screen, theme);
   const own = pathToFileURL(join(folder, file)).href;
   page.on("pageerror", (error) => say(`script error: ${error.message}`));
   page.on("console", (line) => {
