@@ -103,9 +103,9 @@ async function lookAtWhatIf(page, say) {
   const error = page.locator("#what-if .told-error");
   if ((await error.count()) > 0) say(`what-if: ${await error.first().textContent()}`);
   else {
-    const named = page.locator("#asks", { hasText: "what-if-pod" });
-    if (!(await eventually(() => named.count()))) {
-      say("the plan does not name the pod of the manifest");
+    const chosen = page.locator("#asks button[aria-pressed=true]", { hasText: "what-if-pod" });
+    if (!(await eventually(() => chosen.count()))) {
+      say("the plan does not begin with the pod of the manifest");
     }
   }
 }

@@ -150,7 +150,7 @@ export function WhatIf(props: { facts: Facts }) {
           </p>
         ))}
       </Section>
-      {plan.value ? <PlanSections plan={plan.value} /> : null}
+      {plan.value ? <PlanSections plan={plan.value} isOfManifest /> : null}
     </>
   );
 }
