@@ -17,7 +17,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .PHONY: help build run example test e2e check check-all nightly soak bench bench-peers peer-kube
-.PHONY: bench-dashboard bench-report deps fmt web clean deps-build deps-test deps-check deps-e2e
+.PHONY: bench-dashboard bench-report bench-why deps fmt web clean deps-build deps-test deps-check deps-e2e
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -58,6 +58,9 @@ bench-dashboard: build ## what the dashboard costs with 5,000 nodes and 200 view
 
 bench-peers: deps-build ## time kube-scheduler's preemption on the same clusters; needs Go
 	@tools/bench-peers.sh
+
+bench-why: build ## how long `makeway why` takes in the journal of a week
+	@tools/bench-why.sh
 
 bench-report: deps-build ## the report of a million pods: its size, and how fast it opens
 	@tools/bench-report.sh

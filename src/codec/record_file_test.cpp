@@ -80,6 +80,14 @@ TEST(Crc32cTest, KnownVectors) {
   EXPECT_EQ(crc32c(""), 0U);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAU);
   EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xE3069283U);
+  // Eight bytes at a time are the same as one after the other.
+  std::string text;
+  std::uint32_t one_by_one = 0;
+  for (int byte = 0; byte < 100; ++byte) {
+    text += static_cast<char>(byte * 37 + 11);
+    one_by_one = crc32c(std::string_view(text).substr(text.size() - 1), one_by_one);
+    EXPECT_EQ(crc32c(text), one_by_one) << byte;
+  }
 }
 
 TEST(RecordFileTest, WhatIsWrittenIsRead) {

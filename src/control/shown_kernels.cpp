@@ -1,5 +1,8 @@
 #include "control/shown_kernels.hpp"
 
+#include <iterator>
+#include <set>
+
 namespace makeway {
 
 ShownKernels::ShownKernels(const Cluster& cluster, const SessionSettings& rules)
@@ -16,6 +19,8 @@ ShownKernels::ShownKernels(const Cluster& cluster, const SessionSettings& rules)
       if (rows.memory.exists()) {
         priorities_[rows.memory] = priority;
         if (!node.exists()) node = cluster.pods().node[rows.memory];
+        const std::set<PodIndex>& leaving = cluster.leaving_pods();
+        if (leaving.contains(rows.row) && leaving.contains(rows.memory)) ++leaving_twice_[node];
       }
       if (node.exists()) ++counts_[node];
     }
@@ -34,6 +39,18 @@ std::int32_t ShownKernels::priority_of(PodIndex row) const {
 std::string ShownKernels::name_of(PodIndex row) const {
   if (!cluster_.pods().flags[row].kernel) return cluster_.pod_key(row);
   return std::string(cluster_.pods().name[row.value]);
+}
+
+std::int64_t ShownKernels::leaving_on(NodeIndex node) const {
+  const auto found = leaving_twice_.find(node);
+  const std::int64_t twice = found == leaving_twice_.end() ? 0 : found->second;
+  return static_cast<std::int64_t>(cluster_.nodes().leaving[node]) - twice;
+}
+
+std::int64_t ShownKernels::leaving() const {
+  std::int64_t count = std::ssize(cluster_.leaving_pods());
+  for (const auto& [node, twice] : leaving_twice_) count -= twice;
+  return count;
 }
 
 std::size_t ShownKernels::kernels_on(NodeIndex node) const {

@@ -25,11 +25,15 @@ class ShownKernels {
   /// "default/web-1", of a kernel "default/train/main".
   std::string name_of(PodIndex row) const;
   std::size_t kernels_on(NodeIndex node) const;
+  /// Pods and kernels that are leaving, there and everywhere. A kernel's memory is no second one.
+  std::int64_t leaving_on(NodeIndex node) const;
+  std::int64_t leaving() const;
 
  private:
   const Cluster& cluster_;
   std::map<PodIndex, std::int32_t> priorities_;
   std::map<NodeIndex, std::size_t> counts_;
+  std::map<NodeIndex, std::int64_t> leaving_twice_;  ///< Kernels of which both rows are leaving.
 };
 
 }  // namespace makeway

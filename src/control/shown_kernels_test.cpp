@@ -46,5 +46,29 @@ TEST(ShownKernels, HaveThePriorityOfTheirSessionAndCountOnce) {
   EXPECT_EQ(shown.name_of(web), "default/web");
 }
 
+/// Both rows of a kernel of a partition leave with it, unless its memory stays for the day when it
+/// goes on: then it is the one row that leaves.
+TEST(ShownKernels, LeaveOnceEach) {
+  Cluster cluster;
+  Session whole = shown_session("whole", SessionPhase::running);
+  Session divided = shown_session("divided", SessionPhase::running);
+  Session rests = shown_session("rests", SessionPhase::running);
+  divided.partition = rests.partition = "low";
+  whole.status.ends_at = divided.status.ends_at = rests.status.ends_at = Time{1'000};
+  rests.status.fate = SessionFate::suspends;
+  cluster.apply(whole);
+  cluster.apply(divided);
+  cluster.apply(rests);
+  Pod pod{.namespace_name = "default", .name = "web"};
+  pod.node = "n2";
+  pod.deletion = Time{1'000};
+  cluster.apply(pod);
+  const ShownKernels shown(cluster, {});
+  EXPECT_EQ(cluster.leaving_pods().size(), 5U);  // As rows.
+  EXPECT_EQ(shown.leaving_on(*cluster.find_node("n1")), 3);
+  EXPECT_EQ(shown.leaving_on(*cluster.find_node("n2")), 1);
+  EXPECT_EQ(shown.leaving(), 4);
+}
+
 }  // namespace
 }  // namespace makeway

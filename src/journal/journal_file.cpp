@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "codec/record_file.hpp"
-#include "journal/journal_reader.hpp"
+#include "journal/journal_file_reader.hpp"
 
 namespace makeway {
 namespace {
@@ -26,19 +26,27 @@ Error file_error(const std::string& path, int error) {
   return {.code = ErrorCode::retry, .message = fmt::format("{}: {}", path, system_text(error))};
 }
 
-/// The number of the newest cycle in what is left of the reader's records.
-std::uint64_t newest_cycle(RecordReader& reader) {
-  std::optional<PackedRecord> last;
-  while (const auto record = reader.next()) {
-    if (record->type == static_cast<std::uint8_t>(JournalType::cycle) ||
-        record->type == static_cast<std::uint8_t>(JournalType::base)) {
-      last = record;
-    }
+bool has_cycle_number(const PackedRecord& record) {
+  return record.type == static_cast<std::uint8_t>(JournalType::cycle) ||
+         record.type == static_cast<std::uint8_t>(JournalType::base);
+}
+
+/// The number of the newest cycle in the file, which is read to its end. An error: it cannot be.
+Result<std::uint64_t> newest_cycle(JournalFileReader& reader) {
+  std::uint8_t type = 0;
+  std::string body;  // A copy: what was read is overwritten.
+  while (true) {
+    const Result<std::optional<PackedRecord>> record = reader.next();
+    if (!record) return std::unexpected(record.error());
+    if (!*record) break;
+    if (!has_cycle_number(**record)) continue;
+    type = (*record)->type;
+    body = (*record)->body;
   }
-  if (!last) return 0;
-  const Result<std::string> text = unpack_record(*last);
+  if (body.empty()) return 0;
+  const Result<std::string> text = unpack_record({.type = type, .body = body});
   if (!text) return 0;
-  const Result<JournalRecord> record = read_journal_record(last->type, *text);
+  const Result<JournalRecord> record = read_journal_record(type, *text);
   if (!record) return 0;
   if (const auto* const cycle = std::get_if<CycleRecord>(&*record)) return cycle->number;
   if (const auto* const base = std::get_if<BaseRecord>(&*record)) return base->cycles;
@@ -47,10 +55,8 @@ std::uint64_t newest_cycle(RecordReader& reader) {
 
 /// Of another file; 0: there is none.
 std::uint64_t newest_cycle_in(const std::string& path) {
-  const Result<std::string> bytes = read_journal_bytes(path);
-  if (!bytes) return 0;
-  Result<RecordReader> reader = RecordReader::open(*bytes);
-  return reader ? newest_cycle(*reader) : 0;
+  Result<JournalFileReader> reader = JournalFileReader::open(path);
+  return reader ? newest_cycle(*reader).value_or(0) : 0;
 }
 
 }  // namespace
@@ -108,11 +114,12 @@ std::optional<Error> JournalFile::continue_file() {
     begin_file();
     return std::nullopt;
   }
-  const Result<std::string> bytes = read_journal_bytes(path);
-  if (!bytes) return bytes.error();
-  Result<RecordReader> reader = RecordReader::open(*bytes);
-  if (!reader) return Error{.message = fmt::format("{}: {}", path, reader.error().message)};
-  cycles_before_ = newest_cycle(*reader);
+  // All of it, a window at a time: behind damage in its middle nobody would ever read on.
+  Result<JournalFileReader> reader = JournalFileReader::open(path);
+  if (!reader) return reader.error();
+  const Result<std::uint64_t> newest = newest_cycle(*reader);
+  if (!newest) return newest.error();
+  cycles_before_ = *newest;
   if (reader->end() == FileEnd::damaged) {
     return keep_aside(fmt::format("{} is damaged at byte {}", path, reader->offset()));
   }

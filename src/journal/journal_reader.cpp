@@ -69,27 +69,46 @@ void JournalReader::end_part() {
 }
 
 Result<std::optional<JournalEntry>> JournalReader::next() {
+  const Result<std::optional<JournalText>> text = next_text();
+  if (!text) return std::unexpected(text.error());
+  if (!*text) return std::optional<JournalEntry>();
+  Result<JournalEntry> entry = understood(**text);
+  if (!entry) return std::unexpected(entry.error());
+  return *std::move(entry);
+}
+
+Result<JournalEntry> JournalReader::understood(const JournalText& text) const {
+  Result<JournalRecord> record = read_journal_record(text.type, text.text);
+  if (!record) return not_understood(text.offset, record.error());
+  return JournalEntry{
+      .record = *std::move(record), .bytes = text.bytes, .after_gap = text.after_gap};
+}
+
+std::unexpected<Error> JournalReader::not_understood(std::uint64_t offset,
+                                                     const Error& error) const {
+  return input_error(
+      fmt::format("{}: the record at byte {}: {}", parts_.back().path, offset, error.message));
+}
+
+Result<std::optional<JournalText>> JournalReader::next_text() {
   while (true) {
     const std::uint64_t begin = reader_->offset();
     const Result<std::optional<PackedRecord>> read = reader_->next();
     if (!read) return std::unexpected(read.error());
     if (const std::optional<PackedRecord>& packed = *read) {
-      JournalPart& part = parts_.back();
-      ++part.records;
-      const Result<std::string> text = unpack_record(*packed);
-      Result<JournalRecord> record =
-          text ? read_journal_record(packed->type, *text) : std::unexpected(text.error());
-      if (!record) {
-        return input_error(
-            fmt::format("{}: the record at byte {}: {}", part.path, begin, record.error().message));
-      }
-      const bool gap = gap_ && std::holds_alternative<BaseRecord>(*record);
+      ++parts_.back().records;
+      Result<std::string> text = unpack_record(*packed);
+      if (!text) return not_understood(begin, text.error());
+      const bool gap = gap_ && packed->type == static_cast<std::uint8_t>(JournalType::base);
       if (gap) gap_ = false;
-      return JournalEntry{
-          .record = *std::move(record), .bytes = reader_->offset() - begin, .after_gap = gap};
+      return JournalText{.type = packed->type,
+                         .text = *std::move(text),
+                         .offset = begin,
+                         .bytes = reader_->offset() - begin,
+                         .after_gap = gap};
     }
     end_part();
-    if (parts_.size() == paths_.size()) return std::optional<JournalEntry>();
+    if (parts_.size() == paths_.size()) return std::optional<JournalText>();
     if (std::optional<Error> error = begin_part()) return std::unexpected(std::move(*error));
   }
 }

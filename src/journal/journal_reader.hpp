@@ -35,6 +35,15 @@ struct JournalEntry {
   bool after_gap = false;
 };
 
+/// A record before anybody has read its text.
+struct JournalText {
+  std::uint8_t type = 0;
+  std::string text;
+  std::uint64_t offset = 0;  ///< Where it begins in its file.
+  std::uint64_t bytes = 0;
+  bool after_gap = false;  ///< As in JournalEntry.
+};
+
 /// What was read of a file.
 struct JournalPart {
   std::string path;
@@ -55,6 +64,12 @@ class JournalReader {
   /// understood.
   Result<std::optional<JournalEntry>> next();
 
+  /// The same before it is understood: for whoever wants a few of many records.
+  Result<std::optional<JournalText>> next_text();
+  Result<JournalEntry> understood(const JournalText& text) const;
+  /// Of the file that it is in; that of no file on a disk is empty.
+  FileIdentity file() const { return reader_->identity(); }
+
   /// What was written to the file that it is in since that was opened can be read, too.
   std::optional<Error> look_again() { return reader_->look_again(); }
 
@@ -65,6 +80,7 @@ class JournalReader {
   explicit JournalReader(std::vector<std::string> paths) : paths_(std::move(paths)) {}
   std::optional<Error> begin_part();
   void end_part();
+  std::unexpected<Error> not_understood(std::uint64_t offset, const Error& error) const;
 
   std::vector<std::string> paths_;  ///< Oldest first.
   std::vector<JournalPart> parts_;

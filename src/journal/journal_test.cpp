@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/prng.hpp"
 #include "codec/dump.hpp"
 #include "journal/journal_index.hpp"
 #include "journal/journal_reader.hpp"
@@ -210,6 +211,38 @@ TEST_F(JournalTest, CyclesAreCountedOnInAContinuedFile) {
   const std::unique_ptr<Journal> journal = begin(options());
   cycle(*journal, "b", Outcome::fits);
   EXPECT_EQ(std::get<CycleRecord>(read_all(path()).records.back()).number, 3U);
+}
+
+/// Larger than what is in memory at a time: its end, whole, torn or zeros, is found all the same.
+TEST_F(JournalTest, ALargeFileIsContinuedWhereItEnds) {
+  std::uint64_t whole = 0;
+  {
+    Prng random(7);
+    std::string large(std::size_t{3} << 20U, '\0');
+    for (char& byte : large) byte = static_cast<char>(random.below(256));
+    Result<JournalFile> file = JournalFile::open({.path = path("large"), .version = "test"});
+    ASSERT_TRUE(file.has_value());
+    for (int record = 0; record < 3; ++record) file->append(JournalType::receipts, large);
+    const std::string base = base_text({.now = now, .cycles = 41}, cluster);
+    file->append(JournalType::base, base);
+    whole = file->size();
+  }
+  EXPECT_GT(whole, 2 * JournalFileReader::standard_window);
+  const std::string bytes = bytes_of(path("large"));
+  const std::string zeros(std::size_t{9} << 20U, '\0');
+  for (const std::string& end :
+       {std::string(), std::string("\1"), bytes.substr(whole - 40, 30), zeros}) {
+    SCOPED_TRACE(end.size());
+    write_bytes(path("large"), bytes + end);
+    const Result<JournalFile> again = JournalFile::open({.path = path("large"), .version = "test"});
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(again->cycles_before(), 41U);
+    const bool is_damaged = end.size() == 30;  // It is no beginning of a record.
+    EXPECT_EQ(std::filesystem::file_size(path("large")), is_damaged ? again->size() : whole);
+    EXPECT_EQ(std::filesystem::exists(path("large.1")), is_damaged);
+    EXPECT_EQ(again->notice().empty(), end.empty()) << again->notice();
+    std::filesystem::remove(path("large.1"));
+  }
 }
 
 TEST_F(JournalTest, WhatIsDamagedOrOfAnotherVersionIsKeptAside) {

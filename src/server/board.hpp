@@ -94,6 +94,7 @@ struct BoardNodes {
   std::vector<std::string> resources;
   std::vector<std::int32_t> bands;  ///< The lowest priority of each, lowest first.
   std::vector<BoardNode> nodes;     ///< By plane and name.
+  std::int64_t leaving = 0;         ///< Pods and kernels, wherever they are.
 };
 
 /// `priorities`: all that were ever seen; those of this cluster are added.

@@ -107,7 +107,7 @@ std::vector<std::int64_t> numbers_of(const Cluster& cluster, const ShownKernels&
   std::vector<std::int64_t> numbers(layout.numbers(), 0);
   numbers[0] = flags_of(cluster, node);
   numbers[1] = cluster.nodes().pods[node] + static_cast<std::int64_t>(kernels.kernels_on(node));
-  numbers[2] = cluster.nodes().leaving[node];
+  numbers[2] = kernels.leaving_on(node);
   for (const ResourceAmount& item : cluster.requests(cluster.nodes().allocatable[node])) {
     const std::size_t column = layout.place[item.resource.value];
     if (column == layout.columns.size()) continue;
@@ -123,7 +123,8 @@ BoardNodes board_nodes(const Cluster& cluster, const SessionSettings& sessions,
                        std::set<std::int32_t>& priorities) {
   const ShownKernels kernels(cluster, sessions);
   const Layout layout = layout_of(cluster, kernels, priorities);
-  BoardNodes seen{.resources = {}, .bands = layout.bands, .nodes = {}};
+  BoardNodes seen{
+      .resources = {}, .bands = layout.bands, .nodes = {}, .leaving = kernels.leaving()};
   for (const ResourceIndex column : layout.columns) {
     seen.resources.emplace_back(cluster.resources().name(column));
   }

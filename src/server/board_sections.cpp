@@ -111,7 +111,7 @@ std::string Board::counters_section() const {
     writer.integer_field("nodes", std::ssize(seen_.nodes));
     writer.integer_field("pods", static_cast<std::int64_t>(cluster_.pod_count()));
     writer.integer_field("waiting", waiting_pods);
-    writer.integer_field("leaving", static_cast<std::int64_t>(cluster_.leaving_pods().size()));
+    writer.integer_field("leaving", seen_.leaving);
     writer.integer_field("cycles", static_cast<std::int64_t>(cycles_));
     writer.integer_field("preemptions", static_cast<std::int64_t>(preemption_count_));
     writer.integer_field("victims", static_cast<std::int64_t>(victim_count_));

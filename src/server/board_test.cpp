@@ -165,6 +165,20 @@ TEST_F(BoardTest, KernelsHaveThePriorityOfTheirSession) {
   expect_in_state(R"("bands":[10],"nodes":[["n1","",0,1,0,8000,0,3000]])");
 }
 
+/// Of a kernel in a partition the memory is a row of its own, and one kernel leaves.
+TEST_F(BoardTest, AKernelThatLeavesIsOne) {
+  Session session;
+  session.namespace_name = "shop";
+  session.name = "train";
+  session.partition = "low";
+  session.kernels = {{.name = "main", .requests = {{"cpu", 3'000}, {"memory", 64}}, .node = "n1"}};
+  session.status.phase = SessionPhase::running;
+  session.status.ends_at = board_now;
+  show({board_node("n1", 8'000), session});
+  expect_in_state(R"("leaving":1,)");
+  expect_in_state(R"("nodes":[["n1","",0,1,1,8000,3000,0]])");
+}
+
 /// A node of a file with several clusters says its plane by a label; of a plane that is a cluster
 /// of its own it is part of its key.
 TEST_F(BoardTest, PlanesAreThoseOfKeysAndOfLabels) {

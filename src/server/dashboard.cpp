@@ -170,17 +170,19 @@ void Dashboard::handle_api(const HttpRequest& request, const HttpAnswer& answer)
 }
 
 void Dashboard::ask_board(const HttpAnswer& answer, std::function<HttpReply(Board&)> question) {
-  const bool is_asked = follower_.ask(
-      [answer, question = std::move(question)](Board& board) { answer.give(question(board)); });
+  const bool is_asked = follower_.ask([answer, question = std::move(question)](Board& board) {
+    if (!answer.is_unwanted()) answer.give(question(board));
+  });
   if (!is_asked) answer.give(error_reply(503, busy));
 }
 
 /// The tool outlives the question: it is one of the settings.
 void Dashboard::ask_desk(const HttpAnswer& answer, const HttpRequest& request,
                          const DashboardTools::Alone& tool) {
-  const bool is_asked = desk_.ask([answer, request, &tool](const std::stop_token& ending) {
-    answer.give(tool(request, ending));
-  });
+  const bool is_asked =
+      desk_.ask([answer, request,
+                 &tool](const Desk::IsOver& is_over) { answer.give(tool(request, is_over)); },
+                [answer] { return answer.is_unwanted(); });
   if (!is_asked) answer.give(error_reply(503, busy));
 }
 

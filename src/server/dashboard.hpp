@@ -19,7 +19,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +36,8 @@ namespace makeway::server {
 /// What needs rules and journals, which the server does not know. Empty: that is not offered.
 struct DashboardTools {
   using OnBoard = std::function<HttpReply(const HttpRequest&, const Board&)>;
-  /// Ends soon after that is wanted, with any answer.
-  using Alone = std::function<HttpReply(const HttpRequest&, const std::stop_token& ending)>;
+  /// Ends soon after it is over, with any answer.
+  using Alone = std::function<HttpReply(const HttpRequest&, const Desk::IsOver& is_over)>;
   OnBoard what_if;
   OnBoard why;         ///< As far as the board knows.
   Alone why_recorded;  ///< From the journal; comes before `why`.

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "base/prng.hpp"
 #include "support/http_test_client.hpp"
 
@@ -120,17 +124,41 @@ TEST_F(DashboardTest, QuestionsReachWhoKnows) {
                                             std::to_string(board.cluster().node_count())};
                  },
              .why_recorded =
-                 [](const HttpRequest& request, const std::stop_token&) {
+                 [](const HttpRequest& request, const Desk::IsOver&) {
                    return HttpReply{.body = "why " + *query_value(request.query, "object")};
                  },
              .at = [](const HttpRequest& request,
-                      const std::stop_token&) { return HttpReply{.body = request.query}; },
+                      const Desk::IsOver&) { return HttpReply{.body = request.query}; },
          }});
   show("n1");
   EXPECT_TRUE(get("/api/why?object=Pod%2Fa%2Fb").ends_with("why Pod/a/b"));
   EXPECT_TRUE(get("/api/at?cycle=7").ends_with("cycle=7"));
   EXPECT_TRUE(post("/api/what-if", "Content-Type: text/yaml\r\n").ends_with("what if 1"));
   EXPECT_TRUE(get("/api/what-if").starts_with("HTTP/1.1 405 "));
+}
+
+/// What is read for somebody who left ends, and the next one gets its answer.
+TEST_F(DashboardTest, NobodyWaitsForQuestionsOfWhoHasLeft) {
+  std::atomic<bool> has_begun = false;
+  std::atomic<bool> has_ended = false;
+  start({.tools = {.at = [&](const HttpRequest& request, const Desk::IsOver& is_over) {
+           has_begun = true;
+           const bool is_long = request.query == "cycle=1";
+           for (int wait = 0; is_long && wait < 10'000 && !is_over(); ++wait) {
+             std::this_thread::sleep_for(std::chrono::milliseconds{1});
+           }
+           if (is_long) has_ended = is_over();
+           return HttpReply{.body = request.query};
+         }}});
+  {
+    const TestClient first(dashboard->port());
+    first.send(fmt_request("GET", "/api/at?cycle=1", {}));
+    while (!has_begun) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    const TestClient second(dashboard->port());
+    second.send(fmt_request("GET", "/api/at?cycle=1", {}));
+  }
+  EXPECT_TRUE(get("/api/at?cycle=2").ends_with("cycle=2"));
+  EXPECT_TRUE(has_ended);
 }
 
 TEST_F(DashboardTest, ATokenIsNeededForNamesAndForNothingElse) {

@@ -1,16 +1,26 @@
 #include "server/desk.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "server/thread_name.hpp"
 
 namespace makeway::server {
 
-bool Desk::ask(Question question) {
+bool Desk::ask(Question question, IsOver has_left) {
+  std::deque<Asked> dropped;  // Destroyed after the lock is given back.
   {
     const std::scoped_lock lock(mutex_);
-    if (is_closed_ || questions_.size() >= waiting_max_) return false;
-    questions_.push_back(std::move(question));
+    if (is_closed_) return false;
+    if (questions_.size() >= waiting_max_) {
+      const auto left = std::ranges::stable_partition(
+          questions_, [](const Asked& each) { return !each.has_left(); });
+      std::ranges::move(left, std::back_inserter(dropped));
+      questions_.erase(left.begin(), left.end());
+    }
+    if (questions_.size() >= waiting_max_) return false;
+    questions_.push_back({std::move(question), std::move(has_left)});
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   }
   wakes_.notify_one();
@@ -18,7 +28,7 @@ bool Desk::ask(Question question) {
 }
 
 void Desk::stop() {
-  std::deque<Question> dropped;
+  std::deque<Asked> dropped;
   {
     const std::scoped_lock lock(mutex_);
     is_closed_ = true;
@@ -32,15 +42,17 @@ void Desk::stop() {
 void Desk::run() {
   name_thread("makeway-desk");
   while (true) {
-    Question question;
+    Asked asked;
     {
       std::unique_lock lock(mutex_);
       wakes_.wait(lock, [this] { return is_closed_ || !questions_.empty(); });
       if (is_closed_) return;
-      question = std::move(questions_.front());
+      asked = std::move(questions_.front());
       questions_.pop_front();
     }
-    attempt(containment_, "a question to the journal", [&] { question(ending_.get_token()); });
+    const IsOver is_over = [&] { return ending_.stop_requested() || asked.has_left(); };
+    if (is_over()) continue;
+    attempt(containment_, "a question to the journal", [&] { asked.question(is_over); });
   }
 }
 

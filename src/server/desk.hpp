@@ -1,5 +1,6 @@
 // Desk: one thread for questions whose answers take long, such as reading a journal. One at a time;
-// who comes when too many wait is sent away. A bug in a question costs that question.
+// who comes when too many wait is sent away. A bug in a question costs that question. Questions of
+// askers who have left meanwhile are dropped: before they begin, and where they look, on the way.
 #pragma once
 
 #include <condition_variable>
@@ -16,8 +17,10 @@ namespace makeway::server {
 
 class Desk {
  public:
-  /// Whoever takes long looks now and then whether its end is wanted.
-  using Question = std::function<void(const std::stop_token& ending)>;
+  /// Whoever takes long asks now and then whether it is over: nobody waits for the answer, or the
+  /// desk closes.
+  using IsOver = std::function<bool()>;
+  using Question = std::function<void(const IsOver& is_over)>;
 
   explicit Desk(Containment containment = {}, std::size_t waiting_max = 16)
       : containment_(containment), waiting_max_(waiting_max) {}
@@ -25,12 +28,17 @@ class Desk {
   Desk& operator=(const Desk&) = delete;
   ~Desk() { stop(); }
 
-  /// False: too many wait, or it is closed.
-  bool ask(Question question);
+  /// False: too many wait, or it is closed. `has_left`: whoever asked; from any thread.
+  bool ask(Question question, IsOver has_left = never);
   /// What is under way is told to end, the others are dropped.
   void stop();
 
  private:
+  struct Asked {
+    Question question;
+    IsOver has_left;
+  };
+  static bool never() { return false; }
   void run();
 
   const Containment containment_;
@@ -38,7 +46,7 @@ class Desk {
   std::stop_source ending_;
   std::mutex mutex_;
   std::condition_variable wakes_;
-  std::deque<Question> questions_;
+  std::deque<Asked> questions_;
   bool is_closed_ = false;
   std::thread thread_;  ///< Begins with the first question.
 };

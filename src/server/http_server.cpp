@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/sslerr.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <atomic>
@@ -40,6 +41,7 @@ using RequestParser = http::request_parser<http::string_body>;
 using SecureStream = asio::ssl::stream<beast::tcp_stream&>;
 
 constexpr std::chrono::seconds discard_max{1};
+constexpr std::chrono::milliseconds watch_every{500};
 /// Ends with the connection, so it needs no length.
 constexpr std::string_view plain_refused =
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -96,8 +98,8 @@ struct HttpAnswer::Once {
   std::atomic<bool> is_given = false;
 };
 
-HttpAnswer::HttpAnswer(std::function<void(HttpReply)> deliver)
-    : once_(std::make_shared<Once>(std::move(deliver))) {}
+HttpAnswer::HttpAnswer(std::function<void(HttpReply)> deliver, Left left)
+    : once_(std::make_shared<Once>(std::move(deliver))), left_(std::move(left)) {}
 
 void HttpAnswer::give(HttpReply reply) const {
   if (!once_->is_given.exchange(true)) once_->deliver(std::move(reply));
@@ -115,6 +117,10 @@ class HttpServer::Session {
   void cut();
   bool is_stream() const { return is_stream_; }
   bool is_cut() const { return is_cut_; }
+  /// It waits for its answer, and nothing of it is under way.
+  bool is_waiting() const { return !is_stream_ && !is_reading_ && !is_sending_; }
+  bool has_left();
+  void forget();
   /// Of two, the smaller gives way: who is silent, who takes its answer, who waits for one; of
   /// these whoever has done so for longest.
   std::pair<int, std::uint64_t> patience() const {
@@ -144,7 +150,6 @@ class HttpServer::Session {
   void send_next();
   void after_frame(const Failure& failure);
   void say_goodbye();
-  void forget();
 
   State& state_;
   std::uint64_t id_;
@@ -161,6 +166,8 @@ class HttpServer::Session {
   bool is_cut_ = false;            ///< And what is under way has not heard of it yet.
   std::deque<HttpFrame> backlog_;  ///< The first one is being sent.
   std::size_t backlog_bytes_ = 0;  ///< Without the first one.
+  /// Of the answer that is awaited, or was last; shared with it, since it may outlive the session.
+  std::shared_ptr<std::atomic<bool>> left_;
 };
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
@@ -177,7 +184,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   bool make_room();
   void run();
   void tell(std::string_view kind, std::string_view text) const;
-  HttpAnswer answer_of(std::uint64_t id);
+  HttpAnswer answer_of(std::uint64_t id, HttpAnswer::Left left);
+  void watch_waiting();
 
   HttpHandler handler;
   HttpLimits limits;
@@ -186,6 +194,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
+  asio::steady_timer watch{context};
+  bool is_watching = false;
   std::map<std::uint64_t, std::unique_ptr<Session>> sessions;
   std::uint64_t last_id = 0;
   std::uint64_t steps = 0;
@@ -299,7 +309,15 @@ void HttpServer::Session::take_body() {
 
 void HttpServer::Session::hand_over() {
   since_ = ++state_.steps;
-  state_.handler(request_of(parser_->get()), state_.answer_of(id_));
+  left_ = std::make_shared<std::atomic<bool>>(false);
+  state_.watch_waiting();
+  state_.handler(request_of(parser_->get()), state_.answer_of(id_, left_));
+}
+
+/// The other side has closed. Nothing is read: what it sent behind its question is for later.
+bool HttpServer::Session::has_left() {
+  pollfd asked{.fd = stream_.socket().native_handle(), .events = POLLRDHUP, .revents = 0};
+  return poll(&asked, 1, 0) > 0 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 /// For a moment: whoever is still sending would lose the answer with the connection.
@@ -416,6 +434,7 @@ void HttpServer::Session::say_goodbye() {
 
 void HttpServer::Session::forget() {
   Failure ignored;
+  if (left_ != nullptr) left_->store(true);
   ignored = stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
   if (is_stream_) --state_.streams;
   state_.sessions.erase(id_);  // The last thing that it does.
@@ -495,9 +514,28 @@ void HttpServer::State::take(tcp::socket socket) {
   at->second->begin();
 }
 
+/// As long as somebody waits for an answer.
+void HttpServer::State::watch_waiting() {
+  if (is_watching) return;
+  is_watching = true;
+  watch.expires_after(watch_every);
+  watch.async_wait([this](const Failure& ended) {
+    is_watching = false;
+    if (ended) return;
+    std::vector<Session*> waiting;
+    for (const auto& [id, session] : sessions) {
+      if (session->is_waiting()) waiting.push_back(session.get());
+    }
+    for (Session* const session : waiting) {
+      if (session->has_left()) session->forget();
+    }
+    if (!waiting.empty()) watch_waiting();
+  });
+}
+
 /// It comes back to the server's thread, and finds the connection by its id: that may be gone.
-HttpAnswer HttpServer::State::answer_of(std::uint64_t id) {
-  return HttpAnswer([id, weak = weak_from_this()](HttpReply reply) {
+HttpAnswer HttpServer::State::answer_of(std::uint64_t id, HttpAnswer::Left left) {
+  const auto deliver = [id, weak = weak_from_this()](HttpReply reply) {
     const std::shared_ptr<State> state = weak.lock();
     if (state == nullptr) return;
     asio::post(state->context, [id, raw = state.get(), given = std::move(reply)]() mutable {
@@ -511,7 +549,8 @@ HttpAnswer HttpServer::State::answer_of(std::uint64_t id) {
         session.cut();  // Rule 3.
       }
     });
-  });
+  };
+  return HttpAnswer(deliver, std::move(left));
 }
 
 HttpServer::HttpServer(std::shared_ptr<State> state) : state_(std::move(state)) {

@@ -10,7 +10,8 @@
 //     is read after the gate has seen the header.
 //  2. The handler is called on the server's thread, one request at a time, and does not wait: it
 //     answers at once, or keeps the HttpAnswer for another thread. Whoever forgets it has answered
-//     503.
+//     503. Who has left while its answer was awaited is noticed: its connection is free again, and
+//     the answer knows that nobody wants it.
 //  3. Whatever a client does, the process and the other clients go on.
 //  4. A frame is one text for all streams. Whoever does not take frames as fast as they come is
 //     cut; a browser comes again by itself.
@@ -19,6 +20,7 @@
 // The one place that knows Boost.Beast.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -66,13 +68,20 @@ struct HttpReply {
 /// The answer to one request, to be given once, from any thread. Copies are the same answer.
 class HttpAnswer {
  public:
-  explicit HttpAnswer(std::function<void(HttpReply)> deliver);
+  /// Set when whoever asked has left.
+  using Left = std::shared_ptr<const std::atomic<bool>>;
+
+  explicit HttpAnswer(std::function<void(HttpReply)> deliver, Left left = nullptr);
   /// Only the first counts.
   void give(HttpReply reply) const;
+  /// Nobody waits for it any more: whoever asked has closed the connection, or given way to others.
+  /// Known within a second or so.
+  bool is_unwanted() const { return left_ != nullptr && left_->load(); }
 
  private:
   struct Once;
   std::shared_ptr<Once> once_;  ///< Shared by its copies; the last one may have to give a 503.
+  Left left_;                   ///< Shared with the connection, which may end before it.
 };
 
 struct HttpLimits {

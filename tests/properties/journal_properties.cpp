@@ -1,17 +1,22 @@
 // DESIGN (Control, Journal), random simulations with a journal: every cycle is decided again to the
 // same bytes, across rotated files too, and a journal that is cut anywhere replays as far as it
-// goes. Sessions and ReplicaSchedules are left out: the world does not carry them out yet.
+// goes. The story of an object is the same whether everything is read for it or only the records
+// that name it. Sessions and ReplicaSchedules are left out: the world does not carry them out yet.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "cli/journal/decide_again.hpp"
 #include "cli/journal/journal_walk.hpp"
 #include "cli/journal/plan_difference.hpp"
+#include "cli/journal/story_walk.hpp"
+#include "cli/journal/why_json.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/simulate/simulate_run.hpp"
+#include "codec/dump.hpp"
 #include "codec/presets.hpp"
 #include "journal/journal.hpp"
 #include "sim/generate.hpp"
@@ -41,6 +46,7 @@ GenerateOptions random_load(Prng& random) {
 
 struct Replayed {
   std::uint64_t cycles = 0;
+  std::vector<AskName> asks;  ///< Of some cycles.
   cli::JournalWalk walk;
 };
 
@@ -52,6 +58,9 @@ Replayed replay(const std::string& path) {
         const auto* const cycle = std::get_if<CycleRecord>(&entry.record);
         if (cycle == nullptr) return true;
         ++replayed.cycles;
+        if (!cycle->due.empty() && cycle->number % 7 == 1) {
+          replayed.asks.push_back(cycle->due.front());
+        }
         const LawfulPlan made = cli::decide_again(
             *cycle, world, {.configuration = world.configuration(), .preset = world.preset()},
             tools, false);
@@ -64,9 +73,44 @@ Replayed replay(const std::string& path) {
   return replayed;
 }
 
+struct ReadStory {
+  cli::WhyStory story;
+  cli::JournalWalk walk;
+};
+
+ReadStory read_story(const std::string& path, const cli::WrittenAsk& subject,
+                     cli::StoryReading reading) {
+  ReadStory read{.story = cli::WhyStory(subject, cli::real_tools()), .walk = {}};
+  read.walk = cli::walk_story(path, read.story, [] { return false; }, reading);
+  EXPECT_FALSE(read.walk.error.has_value()) << read.walk.error->message;
+  return read;
+}
+
+/// Without its kind: what is called so and made by what is called so belongs to it.
+void expect_same_story(const std::string& path, const AskName& ask) {
+  const std::string name = fmt::format("{}/{}", ask.namespace_name, ask.name);
+  SCOPED_TRACE(name);
+  const Result<cli::WrittenAsk> subject = cli::parse_ask(name);
+  ASSERT_TRUE(subject.has_value());
+  const ReadStory few = read_story(path, *subject, cli::StoryReading::what_names_it);
+  const ReadStory all = read_story(path, *subject, cli::StoryReading::everything);
+  EXPECT_TRUE(few.story.is_known());
+  EXPECT_EQ(cli::why_json(name, "", few.story), cli::why_json(name, "", all.story));
+  EXPECT_EQ(few.story.gone(), all.story.gone());
+  EXPECT_EQ(few.walk.strangers, all.walk.strangers);
+  if (all.story.pending().empty()) return;
+  EXPECT_EQ(few.walk.world.now(), all.walk.world.now());
+  for (const AskName& waits : all.story.pending()) {
+    EXPECT_EQ(few.walk.world.waiting().contains(waits), all.walk.world.waiting().contains(waits));
+  }
+  EXPECT_EQ(dump(few.walk.world.cluster(), DumpFormat::json),
+            dump(all.walk.world.cluster(), DumpFormat::json));
+}
+
 TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
   std::uint64_t cycles = 0;
   std::uint64_t rotated = 0;
+  std::uint64_t stories = 0;
   for_one_case_in(10, "journals of simulations", [&](Prng& random) {
     const TemporaryFolder folder;
     const std::string path = folder.file("run.journal");
@@ -100,13 +144,16 @@ TEST(JournalProperties, ASimulationIsReplayedByteForByteWhereverItIsCut) {
     EXPECT_EQ(whole.cycles, result.loop.cycles);
     cycles += whole.cycles;
     rotated += whole.walk.parts.size() - 1;
+    for (std::size_t told = 0; told < 3 && !whole.asks.empty(); ++told, ++stories) {
+      expect_same_story(path, whole.asks[random.below(whole.asks.size())]);
+    }
     const std::uint64_t size = std::filesystem::file_size(path);
     std::filesystem::resize_file(path, random.below(size));
     const Replayed cut = replay(path);
     EXPECT_LE(cut.cycles, whole.cycles);
     EXPECT_FALSE(cut.walk.is_damaged());
   });
-  fmt::print("{} cycles, {} rotated files\n", cycles, rotated);
+  fmt::print("{} cycles, {} rotated files, {} stories\n", cycles, rotated, stories);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 // --journal: the run keeps one. --all-kinds: it has queues, sessions and planes.
 // It must throw nothing, ask nobody but its server, be no wider than the screen, show live nodes,
-// answer why and what-if, obey the keyboard, and have no serious fault by axe.
+// answer why and what-if, take files up to a size, obey the keyboard, and have no serious fault by axe.
 import { join, resolve } from "node:path";
 import {
   conclude,
@@ -103,11 +103,39 @@ async function lookAtWhatIf(page, say) {
   const error = page.locator("#what-if .told-error");
   if ((await error.count()) > 0) say(`what-if: ${await error.first().textContent()}`);
   else {
-    const named = page.locator("#asks", { hasText: "what-if-pod" });
-    if (!(await eventually(() => named.count()))) {
-      say("the plan does not name the pod of the manifest");
+    const chosen = page.locator("#asks button[aria-pressed=true]", { hasText: "what-if-pod" });
+    if (!(await eventually(() => chosen.count()))) {
+      say("the plan does not begin with the pod of the manifest");
     }
   }
+}
+
+/** A file that is dropped beside the box is taken; a manifest that is too long is told as such. */
+async function lookAtFiles(page, say) {
+  const dropped = await page.evaluateHandle(
+    (text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], "pod.yaml", { type: "application/yaml" }));
+      return data;
+    },
+    manifest.replace("what-if-pod", "dropped-pod"),
+  );
+  await page.locator("h1").dispatchEvent("drop", { dataTransfer: dropped });
+  const box = page.locator("#what-if textarea");
+  if (!(await eventually(async () => (await box.inputValue()).includes("dropped-pod")))) {
+    say("a file that is dropped is not taken");
+  }
+  const decide = page.getByRole("button", { name: "Decide", exact: true });
+  await box.fill(`# ${"x".repeat(1 << 20)}`);
+  await decide.click();
+  const error = page.locator("#what-if .told-error");
+  await error.filter({ hasText: "at most 1 MiB" }).waitFor(patience);
+  if ((await page.locator("#asks").count()) > 0) say("an old plan stands beside the error");
+  // What is just short enough is decided: the server's limit is the same.
+  const rest = (1 << 20) - new TextEncoder().encode(`${manifest}#`).length;
+  await box.fill(`${manifest}#${"x".repeat(rest)}`);
+  await decide.click();
+  await page.locator("#asks", { hasText: "what-if-pod" }).waitFor(patience);
 }
 
 async function lookBack(page, say) {
@@ -159,6 +187,7 @@ async function look(browser, screen, theme) {
   await check(page, say, "why", name);
   await lookAtWhatIf(page, say);
   await check(page, say, "what-if", name);
+  await lookAtFiles(page, say);
   await lookBack(page, say);
   await check(page, say, "look-back", name);
   if ((await page.evaluate(() => window.hostile)) !== undefined) say("data became a script");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <stop_token>
 #include <utility>
 
 #include "base/printable.hpp"
@@ -45,13 +44,16 @@ server::DashboardTools tools_for(const std::string& journal) {
   // Shared by three functions, which one thread calls.
   const auto look_back = std::make_shared<LookBack>(journal, real_tools());
   tools.why_recorded = [look_back](const server::HttpRequest& request,
-                                   const std::stop_token& ending) {
-    return look_back->why(request, ending);
+                                   const server::Desk::IsOver& is_unwanted) {
+    return look_back->why(request, is_unwanted);
   };
   tools.history = [look_back](const server::HttpRequest& /*request*/,
-                              const std::stop_token& ending) { return look_back->cycles(ending); };
-  tools.at = [look_back](const server::HttpRequest& request, const std::stop_token& ending) {
-    return look_back->cycle(request, ending);
+                              const server::Desk::IsOver& is_unwanted) {
+    return look_back->cycles(is_unwanted);
+  };
+  tools.at = [look_back](const server::HttpRequest& request,
+                         const server::Desk::IsOver& is_unwanted) {
+    return look_back->cycle(request, is_unwanted);
   };
   return tools;
 }

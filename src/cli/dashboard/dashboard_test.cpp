@@ -125,6 +125,25 @@ TEST(DashboardRun, WhatIfSaysWhatIsWrong) {
         Case{.body = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})",
              .query = "",
              .error = "nothing in the manifest asks for room"},
+        Case{.body = "apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: a}\n",
+             .query = "",
+             .error = "the manifest, document 1 (line 1): example.com/v1 Foo a: this kind asks for "
+                      "no room here"},
+        Case{.body = R"({"apiVersion":"v1","kind":"List","items":[{"apiVersion":"kubeflow.org/v1",)"
+                     R"("kind":"TFJob","metadata":{"name":"a","namespace":"shop"}}]})",
+             .query = "",
+             .error = "the manifest: kubeflow.org/v1 TFJob shop/a: this kind is not supported yet"},
+        Case{.body = "apiVersion: v1\nkind: Foo\n", .query = "", .error = "CronJob, DaemonSet"},
+        Case{.body = R"({"apiVersion":"v1","kind":"Foo"}{"apiVersion":"v1","kind":"Foo"})",
+             .query = "",
+             .error = "the manifest: v1 Foo (2)"},
+        Case{.body = "metadata: {name: a}\n",
+             .query = "",
+             .error = "document 1 (line 1): kind: expected an object with a kind"},
+        Case{.body = "apiVersion: v1\nkind: ''\n",
+             .query = "",
+             .error = "kind: expected an object with a kind"},
+        Case{.body = "---\n---\n", .query = "", .error = "nothing in the manifest"},
         Case{.body = "kind: [", .query = "", .error = "the manifest"},
         Case{.body = one_pod, .query = "preset=nothing", .error = "nothing"},
         Case{.body = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},)"
@@ -135,6 +154,20 @@ TEST(DashboardRun, WhatIfSaysWhatIsWrong) {
     EXPECT_EQ(reply.status, 400) << reply.body;
     EXPECT_TRUE(reply.body.contains(each.error)) << reply.body;
   }
+}
+
+/// The pod is decided, and its author hears of the rest.
+TEST(DashboardRun, WhatIfNamesDocumentsThatDoNotCount) {
+  FollowedRun run(1);
+  for (int step = 0; step < 20; ++step) run.step();
+  const server::HttpReply reply =
+      what_if_of(run, std::string(one_pod) +
+                          "---\napiVersion: v1\nkind: Podd\nmetadata: {name: \"a\\\"b\"}\n");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_TRUE(
+      reply.body.starts_with(R"({"notes":["the manifest, document 2 (line 8): v1 Podd a\"b)"
+                             R"(: this kind asks for no room here and is left out"],"id":)"))
+      << reply.body;
 }
 
 TEST(DashboardRun, WhatIfDecidesAThousandAsksAndNoMore) {
@@ -222,9 +255,8 @@ TEST(DashboardRun, LooksBackThroughTheJournal) {
   EXPECT_TRUE(is_kept_journal(folder.file("not-there-yet")));
   EXPECT_FALSE(is_kept_journal("/dev/null"));
   EXPECT_FALSE(is_kept_journal(""));
-  std::stop_source ended;
-  ended.request_stop();
-  EXPECT_EQ(look_back.cycle({.query = "cycle=3"}, ended.get_token()).status, 503);
+  const auto nobody_wants_it = [] { return true; };
+  EXPECT_EQ(look_back.cycle({.query = "cycle=3"}, nobody_wants_it).status, 503);
   // Nobody waits for ever, and nobody is told half of it.
   LookBack hasty(path, real_tools(), std::chrono::milliseconds{0});
   EXPECT_EQ(hasty.cycles({}).status, 503);

@@ -85,7 +85,7 @@ bool is_kept_journal(const std::string& journal) {
          (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
 
-HttpReply LookBack::why(const HttpRequest& request, const std::stop_token& ending) const {
+HttpReply LookBack::why(const HttpRequest& request, const server::Desk::IsOver& is_unwanted) const {
   const std::string object = server::query_value(request.query, "object").value_or("");
   if (object.empty() || object.starts_with('-')) {
     return error_reply(400, "give object=KIND/NAMESPACE/NAME");
@@ -93,7 +93,7 @@ HttpReply LookBack::why(const HttpRequest& request, const std::stop_token& endin
   const std::vector<std::string> words = {"why", "--journal", journal_, "--color", "never", object};
   const Result<Invocation> why = parse(words);
   if (!why) return error_reply(400, why.error().message);
-  const Patience patience(ending, patience_);
+  const Patience patience(is_unwanted, patience_);
   KeptLines out(patience);
   KeptLines error(patience);
   Terminal terminal{.out = out, .error = error, .ascii_only = true};
@@ -114,8 +114,8 @@ HttpReply LookBack::why(const HttpRequest& request, const std::stop_token& endin
   return json_body(std::move(body));
 }
 
-HttpReply LookBack::cycles(const std::stop_token& ending) {
-  const Patience patience(ending, patience_);
+HttpReply LookBack::cycles(const server::Desk::IsOver& is_unwanted) {
+  const Patience patience(is_unwanted, patience_);
   const std::optional<Error> error = index_.refresh([&] { return patience.is_over(); });
   if (patience.is_over()) return error_reply(503, still_reading);
   const std::vector<IndexedCycle> cycles = index_.cycles();
@@ -208,7 +208,7 @@ std::string LookBack::plan_by(const Configuration& configuration, std::string_vi
   return without_line_end(plan_page_json(*made.plan, world.cluster(), configuration));
 }
 
-HttpReply LookBack::cycle(const HttpRequest& request, const std::stop_token& ending) {
+HttpReply LookBack::cycle(const HttpRequest& request, const server::Desk::IsOver& is_unwanted) {
   const auto wanted = number_in(server::query_value(request.query, "cycle"));
   if (!wanted || *wanted == 0) return error_reply(400, "give cycle=NUMBER, from 1 on");
   const std::string preset = server::query_value(request.query, "preset").value_or("");
@@ -218,7 +218,7 @@ HttpReply LookBack::cycle(const HttpRequest& request, const std::stop_token& end
     if (!loaded) return error_reply(400, loaded.error().message);
     others = *std::move(loaded);
   }
-  if (auto refused = go_to(*wanted, Patience(ending, patience_))) return *std::move(refused);
+  if (auto refused = go_to(*wanted, Patience(is_unwanted, patience_))) return *std::move(refused);
   const JournalWorld& world = place_->world;
   std::string body =
       fmt::format("{{\"cycle\":{},\"now\":{},\"plan\":{}", place_->cycle.number,

@@ -4,9 +4,9 @@
 //  1. A list of cycles comes from an index, which reads what was written since the last question.
 //  2. A cycle is read from the last base before it. Whoever moves on from it within that chapter
 //     reads on from there: one cluster is kept for that.
-//  3. A story is read from the beginning: an object may be in any record. A few megabytes of the
-//     journal are in memory at a time.
-//  4. Everything ends soon after `ending` says so, and after a time: others wait for their answers.
+//  3. A story is read from the beginning: an object may be in any record (cli/journal/story_walk).
+//     A few megabytes of the journal are in memory at a time.
+//  4. Everything ends soon after nobody wants it, and after a time: others wait for their answers.
 //     What 1 and 2 have read by then is kept, so whoever asks again comes further.
 //
 // One thread: the dashboard's desk.
@@ -14,28 +14,28 @@
 
 #include <chrono>
 #include <optional>
-#include <stop_token>
 #include <string>
 
 #include "control/lawful_plan.hpp"
 #include "journal/journal_index.hpp"
 #include "journal/journal_reader.hpp"
 #include "journal/journal_world.hpp"
+#include "server/desk.hpp"
 #include "server/http_server.hpp"
 
 namespace makeway::cli {
 
-/// Until the end is wanted, or for a time.
+/// Until nobody wants the answer, or for a time.
 class Patience {
  public:
-  Patience(std::stop_token ending, std::chrono::milliseconds at_most)
-      : ending_(std::move(ending)), until_(std::chrono::steady_clock::now() + at_most) {}
+  Patience(server::Desk::IsOver is_unwanted, std::chrono::milliseconds at_most)
+      : is_unwanted_(std::move(is_unwanted)), until_(std::chrono::steady_clock::now() + at_most) {}
   bool is_over() const {
-    return ending_.stop_requested() || std::chrono::steady_clock::now() >= until_;
+    return std::chrono::steady_clock::now() >= until_ || (is_unwanted_ && is_unwanted_());
   }
 
  private:
-  std::stop_token ending_;
+  server::Desk::IsOver is_unwanted_;  ///< Empty: somebody does.
   std::chrono::steady_clock::time_point until_;
 };
 
@@ -51,15 +51,17 @@ class LookBack {
         index_(journal_) {}
 
   /// `object=KIND/NAMESPACE/NAME`: the text of `makeway why --journal`, as {"text": ...}.
-  server::HttpReply why(const server::HttpRequest& request, const std::stop_token& ending) const;
+  server::HttpReply why(const server::HttpRequest& request,
+                        const server::Desk::IsOver& is_unwanted) const;
 
   /// {"cycles":[[number, milliseconds, asks, 1 if the plan acts], ...]}, oldest first; of very many
   /// the newest, and how many were left out.
-  server::HttpReply cycles(const std::stop_token& ending);
+  server::HttpReply cycles(const server::Desk::IsOver& is_unwanted);
 
   /// `cycle=N`, and `preset=P`: the cluster as it was then with the plan of that cycle, and the
   /// plan that the other preset would have made.
-  server::HttpReply cycle(const server::HttpRequest& request, const std::stop_token& ending);
+  server::HttpReply cycle(const server::HttpRequest& request,
+                          const server::Desk::IsOver& is_unwanted);
 
   /// Records that were read for cycles so far, for tests.
   std::uint64_t records_read() const { return records_read_; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "cli/dashboard/manifest_notes.hpp"
 #include "cli/plan/ask_name.hpp"
 #include "cli/plan/plan_maker.hpp"
 #include "cli/plan/plan_page.hpp"
@@ -148,6 +149,18 @@ LawfulPlan plan_for(const Cluster& cluster, const UsedRules& rules, std::vector<
                           tools);
 }
 
+/// What was left out stands in front of what was decided.
+std::string with_notes(const std::vector<std::string>& notes, const std::string& plan) {
+  if (notes.empty()) return plan;
+  std::string list;
+  JsonWriter writer(list, JsonStyle::compact);
+  writer.begin_array();
+  for (const std::string& note : notes) writer.string(note);
+  writer.end_array();
+  while (list.ends_with('\n')) list.pop_back();
+  return fmt::format("{{\"notes\":{},{}", list, plan.substr(1));
+}
+
 }  // namespace
 
 HttpReply what_if(const HttpRequest& request, const server::Board& board, const PlanTools& tools) {
@@ -162,11 +175,7 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
   Cluster cluster = board.cluster().compacted();
   add_all_objects(read.loaded->cluster, cluster, ObjectKinds{});
   std::vector<AskName> asks = asks_of(read.loaded->cluster, cluster);
-  if (asks.empty()) {
-    return error_reply(400,
-                       "nothing in the manifest asks for room: give a pod, or something whose "
-                       "controller makes pods, that is not in the cluster yet");
-  }
+  if (asks.empty()) return error_reply(400, nobody_asks(request.body, *read.loaded));
   if (asks.size() > asks_max) {
     return error_reply(
         400, fmt::format("the manifest makes {} asks, and at most {} are decided here; give fewer, "
@@ -180,7 +189,8 @@ HttpReply what_if(const HttpRequest& request, const server::Board& board, const 
   const LawfulPlan made = plan_for(cluster, *rules, std::move(asks), board.now(), tools);
   if (!made.plan) return error_reply(400, problems_text(made.problems));
   return {.content_type = "application/json",
-          .body = plan_page_json(*made.plan, cluster, rules->configuration)};
+          .body = with_notes(unread_notes(request.body, *read.loaded),
+                             plan_page_json(*made.plan, cluster, rules->configuration))};
 }
 
 // ---- Why ----------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@
 namespace makeway::cli {
 
 /// The body is YAML or JSON; `preset=NAME` in the query: by the rules of that preset. The answer is
-/// what the page of a plan is made of (plan/plan_page.hpp), or {"error": ...}.
+/// what the page of a plan is made of (plan/plan_page.hpp), with "notes" about documents that do
+/// not count where there are any; or {"error": ...}.
 server::HttpReply what_if(const server::HttpRequest& request, const server::Board& board,
                           const PlanTools& tools);
 

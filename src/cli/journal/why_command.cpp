@@ -9,7 +9,7 @@
 #include "cli/amount.hpp"
 #include "cli/help.hpp"
 #include "cli/journal/decide_again.hpp"
-#include "cli/journal/journal_walk.hpp"
+#include "cli/journal/story_walk.hpp"
 #include "cli/journal/why_json.hpp"
 #include "cli/journal/why_own_kinds.hpp"
 #include "cli/journal/why_story.hpp"
@@ -167,11 +167,7 @@ ExitStatus why_from_journal(const Arguments& arguments, const WrittenAsk& subjec
                             Terminal& terminal) {
   const std::string path(arguments.text("journal"));
   WhyStory story(subject, real_tools());
-  const JournalWalk walk =
-      walk_journal(path, [&](const JournalEntry& entry, const JournalWorld& world) {
-        story.hear(entry, world);
-        return !terminal.out.is_closed();
-      });
+  const JournalWalk walk = walk_story(path, story, [&] { return terminal.out.is_closed(); });
   const bool sound = report_walk(walk, terminal);
   if (walk.parts.empty()) return ExitStatus::failed;
   const std::string name = fmt::format("{}/{}", subject.namespace_name, subject.name);

@@ -139,24 +139,47 @@ void WhyStory::tell(Time when, std::string text) {
   events_.push_back({.when = when, .text = std::move(text)});
 }
 
-void WhyStory::hear(const JournalEntry& entry, const JournalWorld& world) {
-  latest_ = world.now();
-  cluster_ = &world.cluster();
-  if (std::holds_alternative<BaseRecord>(entry.record)) {
-    hear_base(world.cluster(), world.now());
-    if (std::get<BaseRecord>(entry.record).begins) drop_unseen(world.now());
-  } else if (const auto* const batch = std::get_if<ChangesRecord>(&entry.record)) {
-    const std::size_t shown = batch->changes.size() - batch->effects;
-    for (const Change& change : std::span(batch->changes).first(shown)) {
-      hear_change(change, batch->now);
-    }
-  } else if (const auto* const cycle = std::get_if<CycleRecord>(&entry.record)) {
+void WhyStory::hear(const JournalRecord& record, const WorldThen& world) {
+  if (const auto* const base = std::get_if<BaseRecord>(&record)) {
+    if (const JournalWorld* const then = world()) hear_base(then->cluster(), base->now);
+    if (base->begins) drop_unseen(base->now);
+  } else if (const auto* const batch = std::get_if<ChangesRecord>(&record)) {
+    hear_changes(*batch);
+  } else if (const auto* const cycle = std::get_if<CycleRecord>(&record)) {
     hear_cycle(*cycle, world);
-  } else if (const auto* const receipts = std::get_if<ReceiptsRecord>(&entry.record)) {
+  } else if (const auto* const receipts = std::get_if<ReceiptsRecord>(&record)) {
     hear_receipts(*receipts);
-  } else if (const auto* const rules = std::get_if<ConfigurationRecord>(&entry.record)) {
+  } else if (const auto* const rules = std::get_if<ConfigurationRecord>(&record)) {
     carries_out_ = rules->carries_out;
   }
+}
+
+std::vector<std::string> WhyStory::names() const {
+  std::set<std::string> names;
+  for (const auto& [name, pod] : pods_) {
+    for (const std::string& each : {name, pod.group}) {
+      // Most pods are called after what made them.
+      if (!each.empty() && !each.contains(subject_.name)) names.insert(each);
+    }
+  }
+  names.insert(subject_.name);
+  return {names.begin(), names.end()};
+}
+
+void WhyStory::hear_changes(const ChangesRecord& batch) {
+  const std::size_t shown = batch.changes.size() - batch.effects;
+  const auto changes = std::span(batch.changes).first(shown);
+  // All at once: a pod and its node may go in any order.
+  for (const Change& change : changes) note_node(change);
+  for (const Change& change : changes) hear_change(change, batch.now);
+}
+
+void WhyStory::note_node(const Change& change) {
+  const Node* const node = std::get_if<Node>(&change);
+  if (node != nullptr && node->plane.empty()) gone_nodes_.erase(node->name);
+  const Removal* const removal = std::get_if<Removal>(&change);
+  const bool goes = removal != nullptr && removal->kind == ObjectKind::node;
+  if (goes && removal->plane.empty()) gone_nodes_.insert(removal->name);
 }
 
 void WhyStory::hear_change(const Change& change, Time now) {
@@ -177,11 +200,16 @@ void WhyStory::hear_change(const Change& change, Time now) {
 
 void WhyStory::hear_base(const Cluster& cluster, Time now) {
   std::set<std::string> there;
+  gone_nodes_.clear();
+  for (const auto& [name, pod] : pods_) {
+    if (!pod.node.empty() && !cluster.find_node(pod.node)) gone_nodes_.insert(pod.node);
+  }
   for (const PodIndex index : cluster.each_pod()) {
     if (cluster.text(cluster.pods().namespace_name[index]) != subject_.namespace_name) continue;
     const Pod pod = cluster.pod(index);
     if (!is_about(pod)) continue;
     there.insert(pod.name);
+    if (!pod.node.empty() && !cluster.find_node(pod.node)) gone_nodes_.insert(pod.node);
     hear_pod(pod, now, Heard::in_base);
   }
   hear_own_kinds_in(cluster, now);
@@ -336,12 +364,12 @@ void WhyStory::hear_removal(const Removal& removal, Time now) {
   see_leaving(removal.namespace_name + "/" + removal.name);
   const bool evicted = evicted_.erase(removal.name) > 0;
   std::string how = evicted ? "" : ": it has ended, or somebody deleted it";
-  if (!node.empty() && !cluster_->find_node(node)) how = " with its node " + node;
+  if (gone_nodes_.contains(node)) how = " with its node " + node;
   tell(now, fmt::format("Pod {}/{} is gone{}", removal.namespace_name, removal.name, how));
   if (pods_.empty() && !session_ && !schedule_) gone_ = now;
 }
 
-void WhyStory::hear_cycle(const CycleRecord& cycle, const JournalWorld& world) {
+void WhyStory::hear_cycle(const CycleRecord& cycle, const WorldThen& world) {
   for (const AskState& state : cycle.changed) {
     // Of who preempts the plan says more, and whoever fits is bound next.
     if (state.outcome == Outcome::fits || state.outcome == Outcome::preempts) continue;
@@ -423,15 +451,16 @@ std::optional<WhyEviction> WhyStory::eviction_for(const CycleRecord& cycle,
   return eviction;
 }
 
-void WhyStory::hear_evictions(const CycleRecord& cycle, const JournalWorld& world,
+void WhyStory::hear_evictions(const CycleRecord& cycle, const WorldThen& world,
                               std::span<const RecordedAsk> asks) {
   std::optional<Plan> explained;
   for (const RecordedAsk& ask : asks) {
     std::optional<WhyEviction> eviction = eviction_for(cycle, ask);
     if (!eviction) continue;
-    if (!explained) {
-      const ReplayRules rules{.configuration = world.configuration(), .preset = world.preset()};
-      explained = decide_again(cycle, world, rules, tools_, true).plan;
+    const JournalWorld* const then = explained ? nullptr : world();
+    if (then != nullptr) {
+      const ReplayRules rules{.configuration = then->configuration(), .preset = then->preset()};
+      explained = decide_again(cycle, *then, rules, tools_, true).plan;
     }
     // Another version may decide otherwise; what was recorded stays true.
     if (explained && explained->id == cycle.plan_id) add_comparison(*explained, *eviction);

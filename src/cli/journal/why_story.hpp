@@ -11,10 +11,13 @@
 //     it did anything. What is only assumed is not told.
 //  4. An eviction is over when a pod of the story is bound after it, or its session runs.
 //  5. A pod that a ReplicaSchedule counts on to leave is told as such: its controller removes it.
-//  6. Where plans are only made (shadow, --dry-run), nobody was evicted: it is told who would be.
+//  6. A base in the middle repeats what the changes before it said, so it is not heard; what a
+//     process sees when it begins, or after something is missing, is.
+//  7. Where plans are only made (shadow, --dry-run), nobody was evicted: it is told who would be.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -67,12 +70,22 @@ struct RecordedAsk {
   std::vector<RecordedVictim> claimed;  ///< Pods whose controllers are to remove them.
 };
 
+/// The cluster and the rules as they were at the record that is heard; made where somebody wants
+/// them. Null: they cannot be had any more.
+using WorldThen = std::function<const JournalWorld*()>;
+
 class WhyStory {
  public:
   WhyStory(WrittenAsk subject, PlanTools tools)
       : subject_(std::move(subject)), tools_(std::move(tools)) {}
 
-  void hear(const JournalEntry& entry, const JournalWorld& world);
+  /// Not called for bases that repeat what was said.
+  void hear(const JournalRecord& record, const WorldThen& world);
+  /// When the last record was written.
+  void end(Time latest) { latest_ = latest; }
+  /// Changes and cycles in whose text none of these stands tell nothing of it: what it is about,
+  /// and who belongs to it by now. Changes of nodes do: pods may go with them.
+  std::vector<std::string> names() const;
 
   /// Somebody of that name was there.
   bool is_known() const { return known_; }
@@ -104,13 +117,15 @@ class WhyStory {
   void see_leaving(const std::string& name);
   void hear_base(const Cluster& cluster, Time now);
   void hear_own_kinds_in(const Cluster& cluster, Time now);
+  void hear_changes(const ChangesRecord& batch);
+  void note_node(const Change& change);
   void hear_pod(const Pod& pod, Time now, Heard heard);
   void hear_session(const Session& session, Time now);
   void hear_schedule(const ReplicaSchedule& schedule, Time now);
   void hear_removal(const Removal& removal, Time now);
   void hear_own_removal(const Removal& removal, Time now);
-  void hear_cycle(const CycleRecord& cycle, const JournalWorld& world);
-  void hear_evictions(const CycleRecord& cycle, const JournalWorld& world,
+  void hear_cycle(const CycleRecord& cycle, const WorldThen& world);
+  void hear_evictions(const CycleRecord& cycle, const WorldThen& world,
                       std::span<const RecordedAsk> asks);
   void hear_claims(const CycleRecord& cycle, const RecordedAsk& ask);
   /// A pod of the story was bound, or its session runs.
@@ -129,7 +144,7 @@ class WhyStory {
   std::set<std::string> evicted_;  ///< Names of pods that we made leave and that are still there.
   bool carries_out_ = true;        ///< False: plans are only made.
   Time latest_;                    ///< Of what was heard.
-  const Cluster* cluster_ = nullptr;  ///< While something is heard.
+  std::set<std::string> gone_nodes_;  ///< At home, that were there before.
   std::optional<Session> session_;
   std::optional<ReplicaSchedule> schedule_;
   std::optional<Time> gone_;

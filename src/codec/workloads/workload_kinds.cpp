@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "codec/workloads/workload_names.hpp"
+
 namespace makeway {
 namespace {
 
@@ -79,6 +81,15 @@ std::string_view workload_kind_called(std::string_view word) {
     if (std::ranges::equal(kind.name, word, {}, lower_byte, lower_byte)) return kind.name;
   }
   return {};
+}
+
+std::vector<std::string_view> pod_making_kinds() {
+  std::vector<std::string_view> names;
+  for (const WorkloadKind& kind : kinds) {
+    if (kind.expand != nullptr) names.push_back(kind.name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 bool is_unsupported_workload(std::string_view api_version, std::string_view kind) {

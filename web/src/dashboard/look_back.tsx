@@ -68,10 +68,10 @@ function Slider(props: {
       />
       <div class="ask-form">
         <button type="button" class="go" onClick={() => props.move(acting(at, -1))}>
-          ← Deed before
+          ← Action before
         </button>
         <button type="button" class="go" onClick={() => props.move(acting(at, 1))}>
-          Deed after →
+          Action after →
         </button>
         <button type="button" class="go" onClick={props.refresh}>
           Newest
@@ -101,16 +101,16 @@ export function LookBack(props: { facts: Facts }) {
   const number = cycles[at]?.[0];
   useEffect(() => {
     if (number === undefined) return;
-    let isWanted = true;
+    const left = new AbortController(); // So that the server reads no journal for nobody.
     const soon = setTimeout(async () => {
       const more = preset ? `&preset=${encodeURIComponent(preset)}` : "";
-      const told = await askJson<Then>(`/api/at?cycle=${number}${more}`);
-      if (!isWanted) return;
+      const told = await askJson<Then>(`/api/at?cycle=${number}${more}`, { signal: left.signal });
+      if (left.signal.aborted) return;
       setWrong("error" in told ? told.error : "");
       if (!("error" in told)) setThen(told.value);
     }, settleMs);
     return () => {
-      isWanted = false;
+      left.abort();
       clearTimeout(soon);
     };
   }, [number, preset]);

@@ -44,7 +44,7 @@ function Tiles(props: { board: Board }) {
       <Tile
         name="leaving"
         value={count(counters.leaving)}
-        tip="Pods that are being deleted and still hold their room."
+        tip="Pods and kernels of sessions that are being deleted and still hold their room."
       />
       <Tile
         name="preemptions"
@@ -122,8 +122,10 @@ function WaitingRow(props: { ask: WaitingAsk; now: number }) {
         />
         {ask.pods > 1 ? <span class="note"> ({counted(ask.pods, "pod")})</span> : null}
       </td>
-      <td class="number">{ask.priority}</td>
-      <td class="number">
+      <td class="number" data-name="priority">
+        {ask.priority}
+      </td>
+      <td class="number" data-name="for">
         {ask.since === undefined ? "–" : span(Math.max(0, now - ask.since) / 1000)}
       </td>
       <td class="reason">

@@ -9,7 +9,10 @@ import type { Facts } from "./types";
 
 const manifest = signal("");
 const preset = signal("");
-const plan = signal<Plan | null>(null);
+/** With what of the manifest does not count. */
+type Answer = Plan & { notes?: string[] };
+
+const plan = signal<Answer | null>(null);
 const error = signal("");
 const isBusy = signal(false);
 
@@ -37,7 +40,7 @@ async function decide(): Promise<void> {
   }
   isBusy.value = true;
   const query = preset.value ? `?preset=${encodeURIComponent(preset.value)}` : "";
-  const told = await askJson<Plan>(`/api/what-if${query}`, {
+  const told = await askJson<Answer>(`/api/what-if${query}`, {
     method: "POST",
     headers: { "Content-Type": "application/yaml" },
     body: manifest.value,
@@ -141,8 +144,13 @@ export function WhatIf(props: { facts: Facts }) {
         </form>
         {error.value ? <pre class="warning told-error">{error.value}</pre> : null}
         {plan.value ? <PlanLead plan={plan.value} remark="Nothing was changed." /> : null}
+        {plan.value?.notes?.map((note) => (
+          <p key={note} class="note left-out">
+            {note}
+          </p>
+        ))}
       </Section>
-      {plan.value ? <PlanSections plan={plan.value} /> : null}
+      {plan.value ? <PlanSections plan={plan.value} isOfManifest /> : null}
     </>
   );
 }

@@ -14,21 +14,25 @@ export function Why() {
     setText("");
     setError("");
     if (!object) return;
-    let isWanted = true;
-    askJson<{ text: string }>(`/api/why?object=${encodeURIComponent(object)}`).then((told) => {
-      if (!isWanted) return;
+    const left = new AbortController(); // So that the server reads no journal for nobody.
+    askJson<{ text: string }>(`/api/why?object=${encodeURIComponent(object)}`, {
+      signal: left.signal,
+    }).then((told) => {
+      if (left.signal.aborted) return;
       if ("error" in told) setError(told.error);
       else setText(told.value.text);
     });
-    return () => {
-      isWanted = false;
-    };
+    return () => left.abort();
   }, [object, again]);
   return (
     <Section
       id="why"
       title="Why"
-      lead="Why somebody waits, or had to leave: what `makeway why` tells."
+      lead={
+        <>
+          Why somebody waits, or had to leave: what <code>makeway why</code> tells.
+        </>
+      }
     >
       <form
         class="ask-form"

@@ -6,7 +6,7 @@ import { Frame, Section } from "../shared/frame";
 import { AskDetail, AskList } from "./asks";
 import { Colours } from "./colours";
 import { Bars } from "./nodes";
-import type { Plan } from "./types";
+import { type Ask, type Fate, fates, type Plan } from "./types";
 
 const chosen = signal(0);
 const other = signal(-1); // Which alternative of the chosen ask.
@@ -16,11 +16,31 @@ chosen.subscribe(() => {
   other.value = -1;
 });
 
-/** GPUs where somebody uses them: they are what such plans are about. */
+/** One that goes or comes, GPUs first: they are what such plans are about. Else one that is used. */
 function firstResource(plan: Plan): number {
-  const gpu = plan.resources.findIndex((name) => name.includes("gpu"));
-  const used = plan.nodes.some((node) => node.parts.some((part) => (part[3 + gpu] ?? 0) > 0));
-  return gpu >= 0 && used ? gpu : 0;
+  const isUsed = (at: number, which: readonly Fate[]) =>
+    plan.nodes.some((node) =>
+      node.parts.some(
+        (part) => (part[3 + at] ?? 0) > 0 && which.includes(fates[part[0] ?? 0] ?? "stays"),
+      ),
+    );
+  const order = plan.resources.map((_name, at) => at);
+  const isGpu = (at: number) => (plan.resources[at]?.includes("gpu") ? 0 : 1);
+  order.sort((one, two) => isGpu(one) - isGpu(two) || one - two);
+  const moved = order.find((at) => isUsed(at, ["goes", "comes"]));
+  return moved ?? order.find((at) => isUsed(at, fates)) ?? 0;
+}
+
+/** What people come for: who makes others leave; but of a manifest, what is in it. */
+function firstAsk(plan: Plan, isOfManifest: boolean): number {
+  const isQueue = (ask: Ask) => ask.name.startsWith("Queue ");
+  const wanted = [
+    (ask: Ask) => !isQueue(ask) && ask.victimsAll > 0,
+    (ask: Ask) => !isOfManifest && ask.victimsAll > 0,
+    (ask: Ask) => !isQueue(ask),
+  ];
+  const found = wanted.map((is) => plan.asks.findIndex(is)).find((at) => at >= 0);
+  return found ?? 0;
 }
 
 function Legend(props: { colours: Colours }) {
@@ -76,14 +96,12 @@ export function PlanPage(props: { plan: Plan }) {
 }
 
 /** Who asks, and the nodes; the dashboard shows them, too. */
-export function PlanSections(props: { plan: Plan }) {
+export function PlanSections(props: { plan: Plan; isOfManifest?: boolean }) {
   const { plan } = props;
   const colours = useMemo(() => new Colours(plan), [plan]);
   useMemo(() => {
     resource.value = firstResource(plan);
-    // What people come for first.
-    const preempts = plan.asks.findIndex((each) => each.victimsAll > 0);
-    chosen.value = Math.max(0, preempts);
+    chosen.value = firstAsk(plan, props.isOfManifest ?? false);
   }, [plan]);
   const ask = plan.asks[chosen.value];
   return (

@@ -23,7 +23,7 @@ export function Frame(props: {
 export function Section(props: {
   id: string;
   title: string;
-  lead?: string;
+  lead?: ComponentChildren;
   children: ComponentChildren;
 }) {
   return (

@@ -33,6 +33,11 @@ function lineColour(props: PlotProps, which: number): string {
   return colour(props.lines[which - 1]?.colour ?? "muted");
 }
 
+/** Under the pointer; without one the last there is: what counts now, or in the end. */
+function pointed<T>(value: T, all: readonly T[], at: number | null | undefined): T | null {
+  return at === null || at === undefined ? (all.at(-1) ?? null) : value;
+}
+
 function options(props: PlotProps, width: number): uPlot.Options {
   const axis = { stroke: colour("muted"), grid: { stroke: colour("line"), width: 1 } };
   return {
@@ -58,7 +63,13 @@ function options(props: PlotProps, width: number): uPlot.Options {
       },
     ],
     series: [
-      { label: "after", value: (_plot, value) => (value === null ? "–" : span(value)) },
+      {
+        label: "after",
+        value: (_plot, value: number | null, _which, at) => {
+          const shown = pointed(value, props.seconds, at);
+          return shown === null ? "–" : span(shown);
+        },
+      },
       ...props.lines.map((line) => ({
         label: line.name,
         stroke: colour(line.colour),
@@ -66,13 +77,16 @@ function options(props: PlotProps, width: number): uPlot.Options {
         dash: line.dashed ? [6, 4] : undefined,
         points: { show: props.seconds.length < 3 },
         paths: props.steps ? uPlot.paths.stepped?.({ align: 1 }) : undefined,
-        value: (_plot: uPlot, value: number | null) => (value === null ? "–" : props.show(value)),
+        value: (_plot: uPlot, value: number | null, _which: number, at: number | null) => {
+          const shown = pointed(value, line.values, at);
+          return shown === null ? "–" : props.show(shown);
+        },
       })),
     ],
   };
 }
 
-/** Lines over time. The figures under the pointer stand below it; dragging zooms in. */
+/** Lines over time. Below it the figures under the pointer, else the last; dragging zooms in. */
 export function Plot(props: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const shown = theme.value;
