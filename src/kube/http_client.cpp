@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -367,6 +368,7 @@ struct HttpClient::State {
   bool has_changed = false;  ///< Requests came or were ended since curl has looked at them.
   std::size_t taken = 0;     ///< Bytes of bodies, by the last look.
   Allowance looks{looks_at_once, looks_period, Allowance::Start::full, monotonic_now()};
+  std::atomic<bool> is_given_up = false;
 
   void let_more_come();
   void give_up_silent(const Transfer& transfer) const;
@@ -527,9 +529,23 @@ class OneAnswer final : public HttpListener {
 ApiResult<HttpAnswer> HttpClient::send(HttpRequest request) {
   constexpr Duration step{1'000};
   OneAnswer answer;
-  start(std::move(request), answer);
-  while (!answer.result()) work(step);
+  const Asked asked = request.asked;
+  const RequestId sent = start(std::move(request), answer);
+  while (!answer.result()) {
+    if (state_->is_given_up) {
+      cancel(sent);
+      return std::unexpected(ApiError{
+          .failure = Failure::refused,
+          .problem = {.object = asked.request, .message = "nobody waits for it any more"}});
+    }
+    work(step);
+  }
   return std::move(*answer.result());
+}
+
+void HttpClient::give_up() {
+  state_->is_given_up = true;
+  wake();
 }
 
 }  // namespace makeway::kube
