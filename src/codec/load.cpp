@@ -13,6 +13,7 @@
 #include "codec/decode.hpp"
 #include "codec/fields.hpp"
 #include "codec/json_value.hpp"
+#include "codec/kind_slips.hpp"
 #include "codec/resource_names.hpp"
 #include "codec/source.hpp"
 #include "codec/yaml.hpp"
@@ -365,29 +366,6 @@ void warn_of_other_queues(const std::map<std::string, std::uint64_t>& skipped, P
   }
 }
 
-/// Kinds that were skipped although they look like one that is read: a slip of the pen, or an API
-/// of somebody else.
-void warn_of_near_misses(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings) {
-  const auto lower = [](char byte) {
-    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-  };
-  for (const auto& [name, count] : skipped) {
-    std::string_view kind = std::string_view(name).substr(name.rfind(' ') + 1);
-    if (kind.ends_with('s')) kind.remove_suffix(1);
-    for (const KindRow& candidate : kind_rows) {
-      if (is_own(candidate)) continue;
-      std::string_view wanted = candidate.name;
-      if (wanted.ends_with('s')) wanted.remove_suffix(1);
-      if (!std::ranges::equal(kind, wanted, {}, lower, lower)) continue;
-      warnings.push_back(
-          {.severity = Severity::warning,
-           .value = name,
-           .message = fmt::format("skipped ({})", count),
-           .remedy = fmt::format("what is read is {} {}", candidate.api_version, candidate.name)});
-    }
-  }
-}
-
 /// Of the cluster as a whole.
 void Loader::find_what_is_wrong() {
   if (wish_.keep_going) {
@@ -420,7 +398,7 @@ LoadResult Loader::finish() {
   statistics_.objects = report_.objects;
   statistics_.finished_pods = report_.finished_pods;
   statistics_.skipped = std::move(report_.skipped);
-  warn_of_near_misses(statistics_.skipped, problems);
+  warn_of_kind_slips(statistics_.skipped, problems);
   warn_of_other_queues(statistics_.skipped, problems);
   result.loaded = Loaded{.cluster = std::move(cluster_),
                          .origins = std::move(origins_),

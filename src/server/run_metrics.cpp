@@ -81,6 +81,7 @@ struct RunMetrics::State {
 
   prometheus::Registry registry;
   std::vector<std::string> schedulers;
+  bool takes_all = false;  ///< Every pod is ours.
   std::map<std::string, ByResult, std::less<>> results;  ///< By scheduler.
   std::map<std::string, bool> pending;  ///< Our pods; whether no place was found the last time.
   std::int64_t without_place = 0;       ///< Of these, for how many none was.
@@ -210,8 +211,10 @@ void RunMetrics::State::show_pending() {
   pending_active.Set(static_cast<double>(std::ssize(pending) - without_place));
 }
 
-RunMetrics::RunMetrics(std::vector<std::string> schedulers)
-    : state_(std::make_unique<State>(std::move(schedulers))) {}
+RunMetrics::RunMetrics(std::vector<std::string> schedulers, Ours ours)
+    : state_(std::make_unique<State>(std::move(schedulers))) {
+  state_->takes_all = ours == Ours::all;
+}
 RunMetrics::~RunMetrics() = default;
 
 void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
@@ -225,6 +228,7 @@ void RunMetrics::batch(const AppliedBatch& batch, const Cluster& /*cluster*/) {
     const auto* const pod = std::get_if<Pod>(&change);
     if (pod == nullptr) continue;
     const bool ours =
+        state_->takes_all ||
         std::ranges::find(state_->schedulers, pod->scheduler) != state_->schedulers.end();
     if (ours && pod->node.empty() && !pod->deletion) {
       state_->pending.try_emplace(pod_key(pod->namespace_name, pod->name), false);

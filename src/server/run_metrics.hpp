@@ -44,8 +44,12 @@ struct RunFigures {
 
 class RunMetrics final : public LoopWatcher {
  public:
-  /// Whose pods are ours, by schedulerName: the values of `profile`.
-  explicit RunMetrics(std::vector<std::string> schedulers);
+  enum class Ours : std::uint8_t {
+    by_name,  ///< Pods of these schedulers.
+    all,      ///< Every pod, as in a cluster of our own.
+  };
+  /// `schedulers`: the values of `profile`.
+  explicit RunMetrics(std::vector<std::string> schedulers, Ours ours = Ours::by_name);
   ~RunMetrics() override;
 
   void start(const LoopStart& /*start*/) override {}

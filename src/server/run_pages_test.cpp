@@ -87,6 +87,17 @@ TEST_F(RunPages, PendingPodsAreCountedUntilTheyAreBoundOrGone) {
   expect_line("scheduler_pending_pods{queue=\"unschedulable\"} 0");
 }
 
+TEST_F(RunPages, PendingPodsOfOtherSchedulersCountInAClusterOfOurOwn) {
+  RunMetrics own({"makeway"}, RunMetrics::Ours::all);
+  Pod pod = pending_pod("a");
+  pod.scheduler = "default-scheduler";
+  show({pod});
+  expect_line("scheduler_pending_pods{queue=\"active\"} 0");
+  const std::vector<Change> changes = {pod};
+  own.batch({.now = page_now, .changes = changes, .effects = {}, .receipts = {}}, cluster);
+  EXPECT_TRUE(own.text().contains("scheduler_pending_pods{queue=\"active\"} 1\n"));
+}
+
 TEST_F(RunPages, DecisionsAreCountedAsKubeSchedulerDoes) {
   show({pending_pod("a")}, {Receipt{.plan = "p", .object = "Pod shop/a", .reason = "no"}});
   PlanAsk ask{.namespace_name = "shop", .name = "a", .outcome = Outcome::preempts};

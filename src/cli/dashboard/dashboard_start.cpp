@@ -142,11 +142,15 @@ std::string dashboard_address(const ListenWish& listen, std::uint16_t port) {
   return fmt::format("{}://{}:{}/", scheme, host, port);
 }
 
+bool shows_dashboard(const ListenWish& listen) {
+  return !listen.token.empty() || server::access_rules(*listen.address, {}).is_loopback;
+}
+
 std::string dashboard_warning(const ListenWish& listen) {
   if (server::access_rules(*listen.address, {}).is_loopback) return {};
-  if (listen.token.empty()) {
-    return "beyond this machine only health and metrics are shown; the dashboard needs "
-           "--token-file";
+  if (!shows_dashboard(listen)) {
+    return "at an address beyond this machine only health and metrics are shown, to this machine, "
+           "too; the dashboard needs --token-file";
   }
   if (listen.tls.are_given()) return {};
   return "the dashboard is not encrypted, and neither is its token on the way: give --tls-cert and "

@@ -44,6 +44,8 @@ std::string dashboard_address(const ListenWish& listen, std::uint16_t port);
 
 /// Something that whoever starts it must know; empty: nothing.
 std::string dashboard_warning(const ListenWish& listen);
+/// Whether it shows more than health and metrics: to this machine alone, or with a token.
+bool shows_dashboard(const ListenWish& listen);
 
 /// "a frame failed: TEXT; 3 more like it since the last one told"
 std::string notice_text(const server::Notice& notice);

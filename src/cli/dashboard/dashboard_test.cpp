@@ -392,6 +392,9 @@ TEST(DashboardAddress, IsOneThatABrowserOpens) {
   EXPECT_TRUE(dashboard_warning(listens("0.0.0.0", {}, tls)).contains("--token-file"));
   EXPECT_TRUE(dashboard_warning(listens("0.0.0.0", "x")).contains("--tls-cert"));
   EXPECT_EQ(dashboard_warning(listens("0.0.0.0", "x", tls)), "");
+  EXPECT_TRUE(shows_dashboard(listens("127.0.0.1")));
+  EXPECT_TRUE(shows_dashboard(listens("0.0.0.0", "x")));
+  EXPECT_FALSE(shows_dashboard(listens("0.0.0.0")));
 }
 
 }  // namespace

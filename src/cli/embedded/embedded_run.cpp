@@ -64,7 +64,7 @@ class EmbeddedRun {
         world_(load_, world_options()),
         port_(world_, [this](Time until) { await(until); }),
         scenes_([this](const ScenePreemption& each) { tell_preemption(each); }),
-        metrics_({std::string(default_preset)}),
+        metrics_({std::string(default_preset)}, server::RunMetrics::Ours::all),
         watchers_(heard_by()),
         pace_(wish_.speed, parts_.clock.now(), shown_from()) {
     presets_.push_back(parts_.document.name);
@@ -140,8 +140,11 @@ class EmbeddedRun {
     if (wish_.json) {
       tell_event("listening", {{"address", page_}});
     } else {
-      tell_line(
-          fmt::format("The dashboard is at {} (figures at /metrics, health at /healthz).", page_));
+      tell_line(shows_dashboard(wish_.listen)
+                    ? fmt::format("The dashboard is at {} (figures at /metrics, health at "
+                                  "/healthz).",
+                                  page_)
+                    : fmt::format("Figures are at {0}metrics, health at {0}healthz.", page_));
     }
     const std::string warning = dashboard_warning(wish_.listen);
     if (!warning.empty()) terminal_.error.write(fmt::format("warning: {}\n", warning));
@@ -161,7 +164,6 @@ class EmbeddedRun {
     LoopOptions options;
     options.preset = rules_->name;
     options.backlog.time_wakes = rules_->configuration.protection.minimum_runtime.ms > 0;
-    options.backlog.tries_all = false;
     options.watcher = &watchers_;
     loop_ = std::make_unique<ControlLoop>(port_, rules_->configuration, parts_.tools,
                                           std::move(options));

@@ -110,7 +110,9 @@ class SchedulerRun {
     watchers_.add(dashboard_->watcher());
     log_.tell(LogLevel::info, "listening",
               {{"address", fmt::format("{}:{}", wish_.listen.address->host, dashboard_->port())},
-               {"dashboard", dashboard_address(wish_.listen, dashboard_->port())}});
+               {shows_dashboard(wish_.listen) ? "dashboard" : "metrics",
+                dashboard_address(wish_.listen, dashboard_->port()) +
+                    (shows_dashboard(wish_.listen) ? "" : "metrics")}});
     if (std::string warning = dashboard_warning(wish_.listen); !warning.empty()) {
       log_.tell(LogLevel::warning, "exposed", {{"reason", std::move(warning)}});
     }

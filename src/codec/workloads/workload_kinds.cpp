@@ -92,6 +92,14 @@ std::vector<std::string_view> pod_making_kinds() {
   return names;
 }
 
+std::vector<WorkloadKindName> pod_making_kind_names() {
+  std::vector<WorkloadKindName> names;
+  for (const WorkloadKind& kind : kinds) {
+    if (kind.expand != nullptr) names.push_back({.api_group = kind.api_group, .name = kind.name});
+  }
+  return names;
+}
+
 bool is_unsupported_workload(std::string_view api_version, std::string_view kind) {
   const std::string_view group = api_version.substr(0, api_version.find('/'));
   return std::ranges::any_of(unsupported_kinds, [&](const UnsupportedKind& each) {

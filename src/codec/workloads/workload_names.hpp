@@ -9,4 +9,11 @@ namespace makeway {
 /// "Job", "Deployment", ...; by name.
 std::vector<std::string_view> pod_making_kinds();
 
+struct WorkloadKindName {
+  std::string_view api_group;  ///< Empty: the core of Kubernetes.
+  std::string_view name;
+};
+/// The same with their groups.
+std::vector<WorkloadKindName> pod_making_kind_names();
+
 }  // namespace makeway

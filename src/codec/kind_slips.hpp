@@ -1,0 +1,16 @@
+// Kinds that were skipped although they look like one that is read: a slip of the pen, or an API of
+// somebody else. Nobody would notice that such an object asks for nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/problem.hpp"
+
+namespace makeway {
+
+/// `skipped`: how often, by "apiVersion kind".
+void warn_of_kind_slips(const std::map<std::string, std::uint64_t>& skipped, Problems& warnings);
+
+}  // namespace makeway
