@@ -107,8 +107,8 @@ func (s *Script) filled(text string) string {
 	return text
 }
 
-// stepAgain asks a watch again that did not show what it should: in the second that it lasts, a slow
-// server does not come to send it.
+// stepAgain asks a watch again that did not show what it should: in the second that it lasts, a
+// slow server does not come to send it.
 func (s *Script) stepAgain(word, rest string) string {
 	problem := s.step(word, rest)
 	isWatch := strings.Contains(s.pending, "watch=1") && (word == "has" || word == "some" ||

@@ -273,18 +273,18 @@ func (f *Fleet) killedAt(home, east *Faulty, number int, seen bool) bool {
 	f.prepare(2)
 	var first *Scheduler
 	var count atomic.Int64
-	var dead atomic.Bool
+	var fate atomic.Int32 // Decided once, as in T.killedAt.
+	const open, dies, lives = 0, 1, 2
 	started, killed := make(chan struct{}), make(chan struct{})
 	rule := func(write Write) Fault {
 		counts := write.Resource == "replicaschedules/status" ||
 			write.Resource == "deployments/scale" || write.Resource == "pods"
 		switch {
-		case dead.Load():
+		case fate.Load() == dies:
 			return Fault{Lost: true}
-		case !counts || count.Add(1) < int64(number):
+		case !counts || count.Add(1) < int64(number) || !fate.CompareAndSwap(open, dies):
 			return Fault{}
 		}
-		dead.Store(true)
 		return Fault{Lost: !seen, AnswerIsLost: true, Afterwards: func() {
 			<-started
 			first.process.stop(syscall.SIGKILL, time.Second)
@@ -305,11 +305,14 @@ func (f *Fleet) killedAt(home, east *Faulty, number int, seen bool) bool {
 		done := len(running) == 1 && !strings.Contains(f.status("reco"), "claims")
 		return done || !first.process.running(), first.text()
 	})
-	if first.process.running() {
+	switch {
+	case !fate.CompareAndSwap(open, lives):
+		<-killed
+	case first.lostLease(): // The machine stalled: one more way to be killed.
+	default:
 		first.end(f.T)
 		return false
 	}
-	<-killed
 	home.obey(nil)
 	east.obey(nil)
 	f.freeLease()
