@@ -405,7 +405,7 @@ void write_own_conditions(JsonWriter& writer, const ObjectSight& object, const S
 std::string own_status(const ObjectSight& object, const std::string& status,
                        const StatusPatch& patch, Time now) {
   if (patch.conditions.empty()) return status;
-  const std::string said = document([&](JsonWriter& writer) {
+  std::string said = document([&](JsonWriter& writer) {
     if (!patch.phase.empty()) writer.string_field("phase", patch.phase);
     write_own_conditions(writer, object, patch, now);
   });
