@@ -101,7 +101,7 @@ async function lookAtPlan(page, say) {
   if ((await other.count()) > 0) {
     await other.focus();
     await page.keyboard.press("Enter");
-    const mark = page.locator(".tag.mark", { hasText: /^alternative$/ });
+    const mark = page.locator(".tag.mark", { hasText: /^alternative/ });
     if (!(await eventually(() => mark.count()))) say("an alternative is not shown among the nodes");
   }
   const name = page.locator("button.name").first();

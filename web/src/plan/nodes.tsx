@@ -15,13 +15,16 @@ function names(text: string): string[] {
 function marks(ask: Ask | undefined, other: number): Map<string, string> {
   const result = new Map<string, string>();
   if (!ask) return result;
-  const alternative = ask.alternatives[other];
-  if (alternative) {
-    for (const name of names(alternative.node)) result.set(name, "alternative");
-  }
   for (const place of ask.waitsFor) result.set(place.node, "waited for");
   for (const victim of ask.victims) result.set(victim.node, "somebody goes");
   for (const place of ask.places) result.set(place.node, "chosen");
+  const alternative = ask.alternatives[other];
+  if (alternative) {
+    for (const name of names(alternative.node)) {
+      const mark = result.get(name);
+      result.set(name, mark ? `alternative, ${mark}` : "alternative");
+    }
+  }
   return result;
 }
 
