@@ -74,8 +74,7 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
 
 std::optional<Error> JournalFile::open_file() {
   const std::string& path = options_.path;
-  file_ = Descriptor(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, journal_mode));
+  file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, journal_mode));
   if (!file_.is_open()) return file_error(path, errno);
   struct stat status = {};
   if (fstat(file_.number(), &status) != 0) return file_error(path, errno);
@@ -184,8 +183,7 @@ void JournalFile::write_whole(std::string_view bytes) {
 void JournalFile::fail(std::string why) {
   alarm_ = std::move(why);
   // What was written of the record goes; if not even that works, readers drop it as a torn end.
-  if (regular_ && file_.is_open() &&
-      ftruncate(file_.number(), static_cast<off_t>(size_)) != 0) {
+  if (regular_ && file_.is_open() && ftruncate(file_.number(), static_cast<off_t>(size_)) != 0) {
     alarm_ += fmt::format("; its torn end stays: {}", system_text(errno));
   }
   file_.close();

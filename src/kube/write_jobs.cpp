@@ -457,9 +457,8 @@ class JobBuilder {
                                   .reason = "Unschedulable",
                                   .message = message});
     }
-    const PlanAction action{.type = ActionType::nominate,
-                            .namespace_name = object.namespace_name,
-                            .name = object.name};
+    const PlanAction action{
+        .type = ActionType::nominate, .namespace_name = object.namespace_name, .name = object.name};
     add(action, pod, {{.kind = WriteKind::patch_pod, .node = {}, .patch = std::move(patch)}});
   }
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "engine/victim_lists.hpp"
+#include "policies/workload/fallen_gangs.hpp"
 
 namespace makeway {
 namespace {
@@ -29,88 +29,6 @@ VictimList units_of(World& world, std::span<const PodIndex> pods, std::int32_t p
     return world.rules().more_important(a, b);
   });
   return list;
-}
-
-void append(const VictimList& from, VictimUnit unit, VictimList& to) {
-  const std::span<const PodIndex> own = from.pods_of(unit);
-  unit.begin = static_cast<std::uint32_t>(to.pods.size());
-  to.pods.insert(to.pods.end(), own.begin(), own.end());
-  to.units.push_back(unit);
-}
-
-/// Spares, most important first, whom nobody needs to leave (law 4). With `belowMinimum: evict` a
-/// gang is not left under its minimum: its members come back as many at once as that takes, or not
-/// at all. `works`: whether, in `after`, those who come have their room. All have left that world;
-/// those who are spared are back in it when this returns.
-class Sparing {
- public:
-  Sparing(World& world, const std::function<bool()>& works, const VictimList& all)
-      : world_(world), works_(works), all_(all) {}
-
-  VictimList victims() {
-    VictimList left;
-    for (std::size_t at = 0; at < all_.units.size(); ++at) {
-      const VictimUnit& unit = all_.units[at];
-      if (spared_.contains(at)) continue;
-      if (gone_.contains(unit.unit) || !spares(at)) append(all_, unit, left);
-    }
-    return left;
-  }
-
- private:
-  bool spares(std::size_t at) {
-    const UnitIndex gang = all_.units[at].unit;
-    std::vector<std::size_t> back = {at};
-    world_.after().put_back(all_.pods_of(all_.units[at]));
-    if (falls(gang, back)) {
-      const auto minimum = static_cast<std::size_t>(world_.cluster().units()[gang].minimum);
-      for (std::size_t next = at + 1; next < all_.units.size() && back.size() < minimum; ++next) {
-        if (all_.units[next].unit != gang) continue;
-        world_.after().put_back(all_.pods_of(all_.units[next]));
-        back.push_back(next);
-      }
-      gone_.insert(gang);  // Unless it works: then it stands, and others of it come back alone.
-    }
-    if (!falls(gang, back) && works_()) {
-      spared_.insert(back.begin(), back.end());
-      gone_.erase(gang);
-      return true;
-    }
-    for (const std::size_t each : back) world_.after().remove(all_.pods_of(all_.units[each]));
-    return false;
-  }
-
-  /// These are back, and others of the gang leave, so that too few stay. A gang of which nobody
-  /// leaves has fallen before, or not at all.
-  bool falls(UnitIndex gang, std::span<const std::size_t> back) const {
-    if (!world_.rules().falls_whole(world_.after(), world_.budgets(), gang)) return false;
-    for (std::size_t at = 0; at < all_.units.size(); ++at) {
-      const bool leaves = !spared_.contains(at) && std::ranges::find(back, at) == back.end();
-      if (leaves && all_.units[at].unit == gang) return true;
-    }
-    return false;
-  }
-
-  World& world_;
-  const std::function<bool()>& works_;
-  const VictimList& all_;
-  std::set<std::size_t> spared_;  ///< Places in the list.
-  std::set<UnitIndex> gone_;      ///< Gangs that were tried and have to leave.
-};
-
-/// With `belowMinimum: evict`, gangs that the victims take below their minimum leave whole, and
-/// what that frees spares others. The victims have left `after`, before and after. False: with the
-/// whole gangs gone it does not work.
-bool take_fallen_whole(World& world, const std::function<bool()>& works, VictimList& victims) {
-  const std::size_t needed = victims.pods.size();
-  VictimList all = victims;
-  world.rules().add_fallen(world.after(), world.budgets(), all);
-  const std::span<const PodIndex> rest = std::span(all.pods).subspan(needed);
-  if (rest.empty()) return true;
-  world.after().remove(rest);
-  if (!works()) return false;
-  victims = Sparing(world, works, all).victims();
-  return true;
 }
 
 }  // namespace
@@ -151,9 +69,13 @@ QueueVerdict add_queue_victims(World& world, std::span<const PodIndex> coming,
     units.push_back(unit);
   }
   VictimList left;
-  for (const VictimUnit& unit : units) append(all, unit, left);
+  for (const VictimUnit& unit : units) append_unit(all, unit, left);
   const bool keeps_places = take_fallen_whole(
-      world, [&] { return world.limits()->has_room_later(coming) && fit(); }, left);
+      {.cluster = world.cluster(),
+       .scratch = scratch,
+       .rules = world.rules(),
+       .budgets = world.budgets()},
+      [&] { return world.limits()->has_room_later(coming) && fit(); }, left);
   const std::int64_t violations =
       mark_violations(world.budgets(), left, ChargeOrder::most_important_first);
   const bool is_strict = world.configuration().budgets.mode == BudgetMode::strict;

@@ -4,6 +4,7 @@
 
 #include "engine/victim_lists.hpp"
 #include "policies/workload/cascades.hpp"
+#include "policies/workload/fallen_gangs.hpp"
 
 namespace makeway {
 
@@ -227,10 +228,17 @@ void VictimSearch::put_back_where_possible(NodeIndex node) {
 Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted& evicted) {
   Candidate candidate{.node = node};
   candidate.victims = split_victims(list_, evicted, candidate.spared);
+  const Scratch::Checkpoint before = fit_.scratch().checkpoint();
+  add_fallen_and_spare(
+      {.cluster = world_.cluster(),
+       .scratch = fit_.scratch(),
+       .rules = rules_,
+       .budgets = world_.budgets()},
+      [&] { return !fit_.check(node) && !world_.leans_on_unsure(fit_, node, {}); },
+      candidate.victims);
   for (const VictimUnit& unit : candidate.victims.units) {
     candidate.budget_violations += unit.violations;
   }
-  rules_.add_fallen(fit_.scratch(), world_.budgets(), candidate.victims);
   // A search for the best set can only go by the set itself.
   if (rules_.configuration().budgets.counted_over == BudgetCount::victims ||
       rule_ == VictimChoiceRule::best) {
@@ -242,6 +250,7 @@ Candidate VictimSearch::candidate_of(NodeIndex node, const VictimChoice::Evicted
                               .list = candidate.victims,
                               .victims = candidate.victims.units,
                               .budget_violations = candidate.budget_violations});
+  fit_.scratch().rollback(before);
   return candidate;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "policies/workload/fallen_gangs.hpp"
 #include "policies/workload/group/member_order.hpp"
 #include "policies/workload/victim_guide.hpp"
 
@@ -482,24 +483,31 @@ bool GroupSearch::matters(const VictimUnit& unit) const {
          });
 }
 
+/// They are in the world, and leave it for that.
+bool GroupSearch::fit_one_after_the_other() {
+  Scratch& scratch = fits_.scratch();
+  const Scratch::Checkpoint before = scratch.checkpoint();
+  for (const PodOnNode& place : places_) scratch.remove(place.pod);
+  const auto fit = [this] {
+    return fits_.fit_in_turn(places_, MemberFits::Nominations::count,
+                             manner_.configuration.workload.put_back_scope);
+  };
+  bool stand = fit();
+  if (stand && !world_.unsure().empty()) {  // Nobody leans on those.
+    scratch.remove(world_.unsure());
+    stand = fit();
+  }
+  scratch.rollback(before);
+  return stand;
+}
+
+bool GroupSearch::members_keep_places() {
+  return fits_.constrained() ? fit_one_after_the_other() : fits_.all_still_fit(places_);
+}
+
 /// The unit is back in the world, and the members are in it.
 bool GroupSearch::leaves_members_their_places(const VictimUnit& unit) {
-  if (fits_.constrained()) {
-    Scratch& scratch = fits_.scratch();
-    const Scratch::Checkpoint before = scratch.checkpoint();
-    for (const PodOnNode& place : places_) scratch.remove(place.pod);
-    const auto fit = [this] {
-      return fits_.fit_in_turn(places_, MemberFits::Nominations::count,
-                               manner_.configuration.workload.put_back_scope);
-    };
-    bool stand = fit();
-    if (stand && !world_.unsure().empty()) {  // Nobody leans on those.
-      scratch.remove(world_.unsure());
-      stand = fit();
-    }
-    scratch.rollback(before);
-    return stand;
-  }
+  if (fits_.constrained()) return fit_one_after_the_other();
   const PodColumns& pods = world_.cluster().pods();
   return std::ranges::all_of(list_.pods_of(unit), [&](PodIndex pod) {
     return fits_.still_fit(members_on(pods.node[pod]));
@@ -517,7 +525,12 @@ GroupCandidate GroupSearch::candidate() {
   GroupCandidate found{.domain = &domain_, .places = places_};
   std::vector<VictimUnit> others;
   found.victims = split_victims(list_, evicted_, others);
-  manner_.rules.add_fallen(fits_.scratch(), world_.budgets(), found.victims);
+  add_fallen_and_spare(
+      {.cluster = world_.cluster(),
+       .scratch = fits_.scratch(),
+       .rules = manner_.rules,
+       .budgets = world_.budgets()},
+      [this] { return members_keep_places(); }, found.victims);
   if (manner_.configuration.budgets.counted_over == BudgetCount::victims) {
     mark_violations(world_.budgets(), found.victims, ChargeOrder::most_important_first);
   }

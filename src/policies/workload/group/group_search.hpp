@@ -146,6 +146,8 @@ class GroupSearch {
   void put_back_where_possible(bool only_violating, PutBack mode);
   bool put_back(const VictimUnit& unit);
   bool matters(const VictimUnit& unit) const;
+  bool fit_one_after_the_other();
+  bool members_keep_places();
   bool leaves_members_their_places(const VictimUnit& unit);
   std::span<const PodOnNode> members_on(NodeIndex node) const;
   bool breaks_strict_budget() const;
