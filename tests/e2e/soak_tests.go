@@ -343,15 +343,31 @@ func (s *Soak) residentKB() int64 {
 func (s *Soak) rest() {
 	s.reopen()
 	s.t.settle()
-	before, calm := "", time.Now()
+	before, calm, changed := "", time.Now(), ""
 	s.t.until(minutes(5), "makeway rests", func() (bool, string) {
 		now := s.pool.versions()
 		if now != before {
+			changed = fmt.Sprintf("changed at %s: %s", time.Now().UTC().Format(time.TimeOnly),
+				newLines(before, now))
 			before, calm = now, time.Now()
 		}
 		time.Sleep(time.Second)
-		return time.Since(calm) > 15*time.Second, s.tail()
+		return time.Since(calm) > 15*time.Second, changed + "\n" + s.tail()
 	})
+}
+
+// newLines are the first of those that were not there before.
+func newLines(before, now string) string {
+	known, found := map[string]bool{}, []string{}
+	for _, line := range strings.Split(before, "\n") {
+		known[line] = true
+	}
+	for _, line := range strings.Split(now, "\n") {
+		if !known[line] && len(found) < 10 {
+			found = append(found, line)
+		}
+	}
+	return strings.Join(found, "; ")
 }
 
 // reopen brings all nodes back, and opens them.
