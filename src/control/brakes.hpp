@@ -39,6 +39,7 @@ struct BrakeSettings {
   Duration occasions_period{600'000};
   Duration evict_again_window{60'000};  ///< 0: there is no such brake.
   Duration quiet_first{0};
+  Duration capacity_grace{300'000};  ///< See LostCapacity; 0: there is no such brake.
   /// By schedulerName: profiles that may evict more or less than the others.
   std::map<std::string, std::int64_t> of_profiles;
 

@@ -34,11 +34,14 @@ void LostCapacity::note_node(const Node& node, Time now) {
 }
 
 std::optional<LostCapacity::Loss> LostCapacity::newest(Time now) {
-  std::erase_if(lost_, [&](const auto& each) { return each.second.since + grace <= now; });
+  std::erase_if(lost_, [&](const auto& each) { return each.second.since + grace_ <= now; });
   const auto found =
       std::ranges::max_element(lost_, {}, [](const auto& each) { return each.second.since; });
   if (found == lost_.end()) return std::nullopt;
-  return Loss{found->first.first, found->first.second, found->second.since};
+  return Loss{.node = found->first.first,
+              .resource = found->first.second,
+              .since = found->second.since,
+              .until = found->second.since + grace_};
 }
 
 }  // namespace makeway

@@ -18,7 +18,8 @@ namespace makeway {
 
 class LostCapacity {
  public:
-  static constexpr Duration grace{300'000};
+  /// 0: nothing counts as lost.
+  explicit LostCapacity(Duration grace) : grace_(grace) {}
 
   void note(const std::vector<Change>& changes, Time now);
 
@@ -26,6 +27,7 @@ class LostCapacity {
     std::string node;
     std::string resource;
     Time since;
+    Time until;
   };
   /// The newest that is not over; none: queues follow what nodes offer.
   std::optional<Loss> newest(Time now);
@@ -37,6 +39,7 @@ class LostCapacity {
   };
   void note_node(const Node& node, Time now);
 
+  Duration grace_;
   std::map<std::string, Amounts> offered_;                    ///< By node.
   std::map<std::pair<std::string, std::string>, Lost> lost_;  ///< By node and resource.
 };

@@ -11,8 +11,8 @@ Node losing_node(std::int64_t gpus) {
   return node;
 }
 
-TEST(LostCapacity, LastsUntilItIsBackOrFiveMinutes) {
-  LostCapacity lost;
+TEST(LostCapacity, LastsUntilItIsBackOrItsTimeIsUp) {
+  LostCapacity lost(Duration{300'000});
   lost.note({losing_node(8)}, Time{0});
   EXPECT_FALSE(lost.newest(Time{0}).has_value());
   lost.note({losing_node(0)}, Time{1'000});
@@ -21,6 +21,7 @@ TEST(LostCapacity, LastsUntilItIsBackOrFiveMinutes) {
   EXPECT_EQ(loss->node, "n1");
   EXPECT_EQ(loss->resource, "example.com/gpu");
   EXPECT_EQ(loss->since, Time{1'000});
+  EXPECT_EQ(loss->until, Time{301'000});
   lost.note({losing_node(4)}, Time{3'000});  // Not all of it.
   EXPECT_EQ(lost.newest(Time{4'000})->since, Time{1'000});
   EXPECT_TRUE(lost.newest(Time{300'999}).has_value());
@@ -31,11 +32,18 @@ TEST(LostCapacity, LastsUntilItIsBackOrFiveMinutes) {
 }
 
 TEST(LostCapacity, WhoRemovesANodeMeansIt) {
-  LostCapacity lost;
+  LostCapacity lost(Duration{300'000});
   lost.note({losing_node(8)}, Time{0});
   lost.note({losing_node(0)}, Time{1'000});
   lost.note({Removal{.kind = ObjectKind::node, .namespace_name = {}, .name = "n1"}}, Time{2'000});
   EXPECT_FALSE(lost.newest(Time{2'000}).has_value());
+}
+
+TEST(LostCapacity, WithoutATimeNothingIsLost) {
+  LostCapacity lost(Duration{0});
+  lost.note({losing_node(8)}, Time{0});
+  lost.note({losing_node(0)}, Time{1'000});
+  EXPECT_FALSE(lost.newest(Time{1'000}).has_value());
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ Actuator::Actuator(std::unique_ptr<Connection> connection, ActuatorSettings sett
       gate_(gate),
       tools_(std::move(tools)),
       queue_(settings_.manner, settings_.limits),
+      lost_(settings_.brakes ? settings_.brakes->capacity_grace : Duration{}),
       sessions_(settings_.sessions) {
   for (auto& [plane, connection_of_plane] : planes) {
     senders_.emplace(plane, std::make_unique<PlaneSender>(
@@ -248,8 +249,8 @@ BrakeAnswer Actuator::brake(EvictionWish wish, const Plan& plan) {
     return {.why = fmt::format("brake: node {} lost {} {} ago; nobody leaves for a queue within {} "
                                "of that, unless it comes back",
                                lost->node, lost->resource, to_text(plan.now - lost->since),
-                               to_text(LostCapacity::grace)),
-            .until = lost->since + LostCapacity::grace};
+                               to_text(lost->until - lost->since)),
+            .until = lost->until};
   }
   BrakeAnswer answer = brakes_->admit(wish, plan.now);
   brake_alarms_ = brakes_->alarms();

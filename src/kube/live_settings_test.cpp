@@ -10,6 +10,7 @@ TEST(LiveSettings, EveryKnobReachesItsPart) {
   configuration.live.cause_names = true;
   configuration.live.max_evictions_per_minute = 7;
   configuration.live.evict_again_window = Duration{90'000};
+  configuration.live.capacity_grace = Duration{30'000};
   configuration.live.lease_duration = Duration{3'000};
   configuration.budgets.mode = BudgetMode::strict;
   configuration.required_node.preemption_start_delay_live = Duration{4'000};
@@ -21,6 +22,7 @@ TEST(LiveSettings, EveryKnobReachesItsPart) {
   ASSERT_TRUE(settings.brakes.has_value());
   EXPECT_EQ(settings.brakes->evictions_per_minute, 7);
   EXPECT_EQ(settings.brakes->evict_again_window, Duration{90'000});
+  EXPECT_EQ(settings.brakes->capacity_grace, Duration{30'000});
   EXPECT_EQ(lease_times(configuration).fence(), Duration{1'600});  // 8/15.
   EXPECT_EQ(live_rules(configuration).required_node.preemption_start_delay, Duration{4'000});
 }

@@ -143,6 +143,12 @@ void check_live(const LiveSettings& live, Findings& findings) {
     findings.refuse("live.leaseDuration", "is too short to be renewed in time",
                     "use 1500ms or more; 15s is the habit of Kubernetes");
   }
+  constexpr Duration long_grace{3'600'000};
+  if (live.capacity_grace > long_grace) {
+    findings.warn("live.capacityGrace",
+                  "for so long no queue gets its share back, whenever some node offers less",
+                  "a device plugin restarts within minutes; 5m is enough");
+  }
 }
 
 // ---- Profiles -----------------------------------------------------------------------------------

@@ -533,6 +533,7 @@ struct LiveSettings {
   bool cause_names = false;
   std::int64_t max_evictions_per_minute = 600;
   Duration evict_again_window{60'000};
+  Duration capacity_grace{300'000};
   Duration gang_bind_timeout{60'000};
   GangRollback gang_rollback = GangRollback::none;
   Duration lease_duration{15'000};

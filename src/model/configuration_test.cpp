@@ -105,6 +105,7 @@ TEST(Knobs, CoverEveryNameOfTheSpecification) {
       {"live.causeNames", "false"},
       {"live.maxEvictionsPerMinute", "600"},
       {"live.evictAgainWindow", "1m"},
+      {"live.capacityGrace", "5m"},
       {"live.gangBindTimeout", "1m"},
       {"live.gangRollback", "none"},
       {"budgets.mode", "best-effort"},
@@ -243,6 +244,8 @@ TEST(Validate, TiesKnobsTogether) {
   EXPECT_EQ(complaints({}), Fields{});
   EXPECT_EQ(complaints({"session.backoffMax=29s"}), Fields{"session.backoffMax"});
   EXPECT_EQ(complaints({"session.backoffMax=30s"}), Fields{});
+  EXPECT_EQ(complaints({"live.capacityGrace=61m"}), Fields{"live.capacityGrace"});
+  EXPECT_EQ(complaints({"live.capacityGrace=0s"}), Fields{});
   EXPECT_EQ(complaints({"engine.lawsWaived=4,4-gangs"}), Fields{"engine.lawsWaived"});
   EXPECT_EQ(complaints({"session.putBack=none"}), Fields{"session.putBack"});
   EXPECT_EQ(complaints({"session.putBack=none", "engine.lawsWaived=4"}), Fields{});

@@ -21,6 +21,10 @@ constexpr std::array live_rows = {
         {"live.evictAgainWindow", "8",
          "An ask that has made pods leave makes others leave only after this; it waits, says so "
          "and is counted. Somebody may be taking its room each time. 0s: no such brake."}),
+    plain<live, &Live::capacity_grace>(
+        {"live.capacityGrace", "8",
+         "Nobody leaves for a queue for so long after a node that is still there offered less than "
+         "before: a device plugin that restarts offers it again. 0s: no such brake."}),
     plain<live, &Live::gang_bind_timeout>(
         {"live.gangBindTimeout", "8",
          "So long the members of a gang that is bound in part may wait for the rest before "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -87,6 +88,33 @@ TEST_F(LiveQueues, StatusesAreWrittenBeforeAnybodyLeaves) {
   EXPECT_TRUE(stack->actuator().await_idle(Duration{30'000}));
   EXPECT_EQ(live.server.writes().size(), writes);
   EXPECT_TRUE(stack->loop().in_flight().empty());
+  expect_lawful(*stack);
+}
+
+/// SPEC section 8, Brakes: a device plugin restarts, and its node offers less for a while.
+TEST_F(LiveQueues, NobodyLeavesForAQueueSoonAfterANodeOffersLess) {
+  configuration.live.capacity_grace = Duration{3'000};
+  std::string with_gpu = live_node("n1", 4);
+  with_gpu.replace(with_gpu.find(R"("pods":)"), 0, R"("example.com/gpu":"1",)");
+  live.server.serve("makeway.dev/v1", "queues", "Queue");
+  live.server.put(with_gpu);
+  live.server.put(live_queue("old"));
+  live.server.put(live_queue("new"));
+  for (int pod = 0; pod < 4; ++pod) live.server.put(live_pod(queue_pod("old", pod, "n1")));
+  live.server.allow_writes();
+  const auto stack = start();
+  const auto offered = [&] {
+    const Cluster& cluster = stack->loop().cluster();
+    const auto node = cluster.find_node("n1");
+    return node ? cluster.node(*node).allocatable.size() : 0;
+  };
+  EXPECT_TRUE(stack->run_until([&] { return offered() == 4; }));
+  live.server.put(live_node("n1", 4));
+  EXPECT_TRUE(stack->run_until([&] { return offered() == 3; }));
+  const auto lost = std::chrono::steady_clock::now();
+  for (int pod = 0; pod < 2; ++pod) live.server.put(live_pod(queue_pod("new", pod)));
+  EXPECT_TRUE(stack->run_until([this] { return count("delete") == 2; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - lost, std::chrono::seconds(2));
   expect_lawful(*stack);
 }
 
