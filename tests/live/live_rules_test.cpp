@@ -310,8 +310,8 @@ TEST_F(LiveRules, APodIsBoundWhenItsVolumeWasMade) {
       R"("storageClassName":"fast","claimRef":{"namespace":"a","name":"data","uid":"uid-data"}},)"
       R"("status":{"phase":"Bound"}})");
   // Volumes and claims are two watches; a claim whose volume is not seen yet has none.
-  EXPECT_TRUE(
-      stack->run_until([&] { return !stack->loop().cluster().own<PersistentVolume>().empty(); }));
+  EXPECT_TRUE(stack->run_until(
+      [&] { return !stack->loop().cluster().own<PersistentVolume>().empty(); }));
   live.server.put(claim(R"("annotations":{"volume.kubernetes.io/selected-node":"n1",)"
                         R"("pv.kubernetes.io/bind-completed":"yes"},)",
                         R"("volumeName":"pv-1",)"));
